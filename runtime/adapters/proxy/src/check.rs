@@ -125,21 +125,27 @@ impl Config {
         Ok(())
     }
 
-    /// Refuses files that can't be created because their folders are missing.
+    /// Refuses files and folders that can't be created because the folders above them are missing.
     fn check_folders(&self) -> Result<(), Error> {
         if let Some(LogOutput::File(file)) = &self.access_log {
             check_folder("accessLog", file)?;
+        }
+        if let Some(folder) = &self.list_copies {
+            if folder.exists() && !folder.is_dir() {
+                return Err(Error::new(format!("error: `listCopies`: {} is not a folder", folder.display())));
+            }
+            check_folder("listCopies", folder)?;
         }
         self.list_changes().map_or(Ok(()), |file| check_folder("listChanges", file))
     }
 }
 
-/// Refuses a file that can't be created because its folder is missing.
-fn check_folder(key: &str, file: &Path) -> Result<(), Error> {
-    match file.parent() {
+/// Refuses a file or a folder that can't be created because the folder above it is missing.
+fn check_folder(key: &str, path: &Path) -> Result<(), Error> {
+    match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => Err(Error::new(format!(
-            "error: {}, the file of `{key}`: there is no folder {}",
-            file.display(),
+            "error: `{key}`: {} can't be created: there is no folder {}",
+            path.display(),
             folder.display()
         ))),
         _ => Ok(()),

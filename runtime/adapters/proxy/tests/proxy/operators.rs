@@ -114,15 +114,20 @@ fn folders_of_files_that_are_written_must_exist() {
     for (key, text) in [
         ("accessLog", "accessLog: FOLDER/file\n"),
         ("listChanges", "metrics: 127.0.0.1:0\nadmin: { token: token, listChanges: FOLDER/file }\n"),
+        ("listCopies", "listCopies: FOLDER/file\n"),
     ] {
         let write = |place: &str| folder.write("proxy.yaml", &format!("{rest}{}", text.replace("FOLDER", place)));
         Config::check(&write(".")).unwrap_or_else(|error| panic!("{error}"));
         let error = Config::check(&write("missing")).unwrap_err().to_string();
         assert!(
-            error.contains(&format!("the file of `{key}`: there is no folder ")) && error.contains("missing"),
+            error.contains(&format!("`{key}`: "))
+                && error.contains("missing/file can't be created: there is no folder "),
             "{error}"
         );
     }
+    let error =
+        Config::check(&folder.write("proxy.yaml", &format!("{rest}listCopies: token\n"))).unwrap_err().to_string();
+    assert!(error.contains("`listCopies`: ") && error.contains("token is not a folder"), "{error}");
 }
 
 /// The keys that `--check` describes outside of the settings.
@@ -165,7 +170,8 @@ fn all_settings_are_described() {
     for key in ["metrics.export.interval", "metrics.export.histograms"] {
         assert!(summary.contains(&format!("\n  {key}: ")), "{key} in\n{summary}");
     }
-    let service = "rateLimitServices.counter: 127.0.0.1:8081, domain edge, timeout 50ms, concurrent 100, failures 7, pause 1s\n";
+    let service =
+        "rateLimitServices.counter: 127.0.0.1:8081, domain edge, timeout 50ms, concurrent 100, failures 7, pause 1s\n";
     assert!(summary.contains(service), "{summary}");
     assert!(checked >= 30, "{checked} of\n{schema:#}");
     assert!(
