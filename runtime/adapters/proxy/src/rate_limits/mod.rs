@@ -172,11 +172,12 @@ impl Service {
     }
 
     async fn call(&self, question: RemoteQuestion) -> (CallResult, Option<RemoteAnswer>) {
+        // Nobody waits for another call: a service that is slow would make all requests slow.
+        let Ok(_place) = self.open.try_acquire() else { return (CallResult::Refused, None) };
+        // With a place only: after a pause it admits one call, which must then be made.
         if !self.breaker.admits(Instant::now()) {
             return (CallResult::Skipped, None);
         }
-        // Nobody waits for another call: a service that is slow would make all requests slow.
-        let Ok(_place) = self.open.try_acquire() else { return (CallResult::Refused, None) };
         let request = request(&self.config.domain, question);
         let (result, answer) = match tokio::time::timeout(self.config.timeout, self.send(request)).await {
             Ok(Ok(response)) => match read(&response) {
@@ -266,6 +267,29 @@ mod tests {
             limit_remaining: remaining,
             duration_until_reset: Some(ProtoDuration { seconds, nanos: 0 }),
         }
+    }
+
+    #[test]
+    fn a_call_without_a_place_is_not_the_one_that_tries_again() {
+        let pause = Duration::from_secs(10);
+        let config = RateLimitService {
+            name: "counter".to_owned(),
+            address: "127.0.0.1:1".to_owned(),
+            domain: "tests".to_owned(),
+            tls: None,
+            timeout: Duration::from_secs(1),
+            concurrent: 1,
+            failures: 1,
+            pause,
+        };
+        let service = Service::new(&config).unwrap();
+        let place = service.open.try_acquire().unwrap();
+        assert!(service.breaker.ended(false, Instant::now().checked_sub(2 * pause).unwrap()));
+        let question = RemoteQuestion { service: "counter".into(), descriptors: Vec::new(), hits: 1 };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        assert_eq!(runtime.block_on(service.call(question)), (CallResult::Refused, None));
+        drop(place);
+        assert!(!service.is_skipped() && service.breaker.admits(Instant::now()));
     }
 
     #[test]
