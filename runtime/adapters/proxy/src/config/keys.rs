@@ -9,7 +9,7 @@
 //! 2. Add a field to the type in `config/mod.rs`, and read the key in `config/read.rs`. The check has run by then; report only what
 //!    the table can't express, such as an address or a reference to another entry.
 //! 3. Use the field: of a [`Generation`](crate::generation) if it may change while the proxy runs, otherwise in `proxy.rs`, and then
-//!    also list the key in `State::read`, which warns that its change needs a restart.
+//!    also list the key in `State::read_once`, which warns that its change needs a restart.
 //! 4. Describe the key in `docs/proxy.md`, where the test `every_key_is_described` looks for it.
 //! 5. Write the schema anew: `BLESS=1 cargo test -p celero-proxy schema`.
 
@@ -43,7 +43,7 @@ static SECTIONS: MappingSpec = MappingSpec::new(
         optional(
             "include",
             List(&Text),
-            "Files with more keys: their listeners, upstreams and routes precede those of this file. A `*` in the name stands for any characters: `routes/*.yaml`.",
+            "Files with more keys: their listeners, upstreams and routes precede those of this file. `DIR/*.EXT` stands for all files of that folder with that extension; other patterns are errors: `routes/*.yaml`.",
         ),
         required("listeners", List(&Mapping(&LISTENER)), "The addresses where clients connect."),
         required("policy", Text, "The file of the policy."),
