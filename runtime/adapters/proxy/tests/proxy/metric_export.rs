@@ -195,8 +195,11 @@ fn a_reload_starts_and_ends_the_export() {
     eventually(|| sent() >= 1, || "metrics".into());
     proxy.folder.write("proxy.yaml", &without);
     proxy.handle.reload().unwrap();
-    let exports = proxy.metric("celero_metric_exports_total{result=\"exported\"}");
+    let exported = || proxy.metric("celero_metric_exports_total{result=\"exported\"}");
     // One may be under way.
+    eventually(|| sent() as f64 == exported(), || format!("{} to be {}", exported(), sent()));
+    let before = sent();
     drop(proxy);
-    assert!(sent() as f64 <= exports + 1.0);
+    // Neither later nor at the end.
+    assert_eq!(sent(), before);
 }
