@@ -71,7 +71,7 @@ fn atom(rng: &mut Rng) -> String {
     }
 }
 
-/// A rule that asks a list, by itself or beside other conditions.
+/// A rule that asks a list, alone or beside other conditions.
 #[must_use]
 pub fn rule_with_lists(rng: &mut Rng) -> String {
     let atom = atom(rng);

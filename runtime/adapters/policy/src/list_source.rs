@@ -70,7 +70,7 @@ struct State {
     info: ListSourceInfo,
 }
 
-/// What became of the fetches of a source, for logs and metrics.
+/// Results of the fetches of a source, for logs and metrics.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ListSourceInfo {

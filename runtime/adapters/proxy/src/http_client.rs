@@ -1,4 +1,4 @@
-//! The client for what the proxy itself asks of others: sets of keys, and collectors of traces.
+//! The client for keys, documents of lists and collectors.
 
 use rustls::crypto::ring::default_provider;
 use std::sync::Arc;

@@ -67,7 +67,7 @@ impl BackgroundService for ListFetchService {
     }
 }
 
-/// Fetches the document of a source again and again.
+/// Fetches the document of a source each time its pause is over, until the task is dropped.
 async fn keep_fresh(state: Arc<State>, source: Arc<ListSource>, agent: Agent, permits: Arc<Semaphore>) {
     loop {
         tokio::time::sleep(source.pause()).await;

@@ -1,4 +1,4 @@
-//! Sends all metrics to a collector of OpenTelemetry, again and again.
+//! Sends all metrics to a collector of OpenTelemetry once per `interval`.
 //!
 //! What is not taken is not sent again: counters are cumulative, so the next request has all that the last one had.
 

@@ -57,7 +57,7 @@ impl FileReader<'_> {
     fn add(&mut self, file: &Path, text: &str) {
         let number = self.problems.file(file.display().to_string(), text);
         let folder = file.parent().unwrap_or(Path::new("")).to_owned();
-        // Numbers are given in turn, and a diagnostic never adds a file.
+        // `Problems::file` numbers files consecutively, so a number is an index into `folders`.
         self.files.folders.resize(number.saturating_add(1), folder);
         let Some(mut root) = yaml::read(number, self.problems).filter(|root| !root.is_nothing()) else { return };
         expand(&mut root, self.problems, &|name| std::env::var(name).ok());

@@ -20,9 +20,9 @@ pub struct RateLimitService {
     pub timeout: Duration,
     /// How many calls are open at a time. Further ones are not made.
     pub concurrent: usize,
-    /// After how many failures in a row the service is left alone.
+    /// After how many failures in a row the service is not called for `pause`.
     pub failures: u32,
-    /// How long it is left alone then.
+    /// How long it is not called then.
     pub pause: Duration,
 }
 

@@ -1,4 +1,4 @@
-//! A circuit breaker: after several failures in a row nobody is asked for a while, and then one call at a time tries again.
+//! A circuit breaker: after `failures` failed calls in a row no call is made for `pause`; then one call per `pause` until one succeeds.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,50 +13,50 @@ pub(super) struct Breaker {
 
 #[derive(Debug, Default)]
 struct State {
-    in_a_row: u32,
-    /// Before this time nobody is asked.
-    closed_again: Option<Instant>,
+    consecutive_failures: u32,
+    /// No call is made before this time; `None`: closed.
+    open_until: Option<Instant>,
 }
 
 impl Breaker {
-    /// After `failures` in a row, nobody is asked for `pause`.
+    /// After `failures` in a row no call is made for `pause`.
     pub(super) fn new(failures: u32, pause: Duration) -> Self {
         Self { failures, pause, state: Mutex::default() }
     }
 
-    /// Returns whether to ask. After a pause, one call is let through each `pause` until one succeeds.
+    /// Returns whether a call may be made. After a pause, one call may be made each `pause` until one succeeds.
     pub(super) fn admits(&self, now: Instant) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        match state.closed_again {
+        match state.open_until {
             None => true,
             Some(time) if now < time => false,
             Some(_) => {
-                state.closed_again = now.checked_add(self.pause);
+                state.open_until = now.checked_add(self.pause);
                 true
             }
         }
     }
 
-    /// Counts the result of a call. Returns `true` if nobody is asked from now on, and was before.
+    /// Counts the result of a call. Returns `true` if no call is made from now on, and was before.
     pub(super) fn ended(&self, succeeded: bool, now: Instant) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if succeeded {
             *state = State::default();
             return false;
         }
-        state.in_a_row = state.in_a_row.saturating_add(1);
-        if state.in_a_row < self.failures {
+        state.consecutive_failures = state.consecutive_failures.saturating_add(1);
+        if state.consecutive_failures < self.failures {
             return false;
         }
-        let opens = state.closed_again.is_none();
-        state.closed_again = now.checked_add(self.pause);
+        let opens = state.open_until.is_none();
+        state.open_until = now.checked_add(self.pause);
         opens
     }
 
-    /// Returns whether nobody is asked now.
+    /// Returns whether no call is made now.
     pub(super) fn is_open(&self, now: Instant) -> bool {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.closed_again.is_some_and(|time| now < time)
+        state.open_until.is_some_and(|time| now < time)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Asks the services that count limits of many machines, by the protocol of Envoy's rate limit service.
 //!
 //! A service has one connection, which all its calls share and which is opened again when it breaks. A call has a deadline, calls are bounded in
-//! number, and a service that keeps failing is left alone for a while: requests then have what `onUnavailable` of their limit says, at once.
+//! number, and a service that keeps failing is not called for `pause`: requests then have what `onUnavailable` of their limit says, at once.
 
 mod breaker;
 mod messages;
@@ -158,7 +158,7 @@ impl Service {
         self.since
     }
 
-    /// Returns whether the service is left alone because it has failed too often.
+    /// Returns whether the service is not called because it has failed too often.
     pub(crate) fn is_skipped(&self) -> bool {
         self.breaker.is_open(Instant::now())
     }
