@@ -2,6 +2,7 @@
 //! fetch, and keeps the last document that was accepted.
 
 use crate::entry_format::EntryFormat;
+use crate::fetch_url::backoff;
 use crate::problems::FileSpan;
 use celero::lists::ListType;
 use std::fmt;
@@ -191,9 +192,8 @@ impl ListSource {
     /// Notes that a fetch failed, or that its document can't be used.
     pub fn failed(&self, why: String) {
         let mut state = self.state();
-        let doubled = 1_u32.checked_shl(state.failures).unwrap_or(u32::MAX);
-        state.pause = jittered(RETRY.saturating_mul(doubled).min(self.settings.refresh));
         state.failures = state.failures.saturating_add(1);
+        state.pause = jittered(backoff(RETRY, state.failures, self.settings.refresh));
         state.last = Some(Instant::now());
         state.info.failed = state.info.failed.saturating_add(1);
         state.info.error = Some(why);

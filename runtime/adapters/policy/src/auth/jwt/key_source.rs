@@ -6,6 +6,7 @@ use super::keys::KeySet;
 use super::token::Token;
 use crate::auth::job::Job;
 use crate::auth::pool::Busy;
+use crate::fetch_url::backoff;
 use arc_swap::ArcSwapOption;
 use std::fmt;
 use std::future::poll_fn;
@@ -208,10 +209,7 @@ impl KeyFetcher {
         let Some(last) = state.last else { return Duration::ZERO };
         let pause = match state.failures {
             0 => refresh,
-            failures => {
-                let doubled = 1_u32.checked_shl(failures.saturating_sub(1)).unwrap_or(u32::MAX);
-                cooldown.saturating_mul(doubled).min(refresh.max(cooldown))
-            }
+            failures => backoff(cooldown, failures, refresh.max(cooldown)),
         };
         pause.saturating_sub(last.elapsed())
     }
