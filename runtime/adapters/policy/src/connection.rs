@@ -1,15 +1,14 @@
 //! The phase `connection`: rules about a connection before anything of HTTP is read.
 
 use crate::body_change::Message;
-use crate::context::ConnectionData;
+use crate::context::{ConnectionData, NO_HEADERS};
 use crate::exchange::Effects;
 use crate::policy::Policy;
 use crate::tls_hello::TlsHello;
 use celero::http::Source;
 use celero_limits::Time;
-use http::HeaderMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A connection of a client, for [`Policy::connection`]. Keep it until the connection has ended: it holds the places that limits of open
@@ -70,7 +69,6 @@ impl Policy {
     /// answered. A connection that no rule matches costs no allocation
     /// for this.
     pub fn connection(&self, connection: &mut ClientConnection) -> ConnectionOutcome {
-        static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
         let ClientConnection { client, local, via, hello, effects } = connection;
         let source = |address: Option<SocketAddr>| address.map_or_else(Source::default, Source::from);
         let context = ConnectionData {
@@ -79,7 +77,7 @@ impl Policy {
             hello: hello.as_ref().map(TlsHello::fields),
             destination: source(*local),
         };
-        match self.connection.run(&context, Message::head(&NONE), effects) {
+        match self.connection.run(&context, Message::head(&NO_HEADERS), effects) {
             None => ConnectionOutcome::Accept,
             Some(answer) => ConnectionOutcome::Close { rule: answer.rule },
         }

@@ -8,11 +8,14 @@ use celero::{Context, Value};
 use http::HeaderMap;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime};
 
 /// The labels of a request.
 pub(crate) type Labels = BTreeMap<Arc<str>, String>;
+
+/// The headers of what has none.
+pub(crate) static NO_HEADERS: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
 
 /// Who sent a request.
 #[derive(Clone, Copy, Debug)]

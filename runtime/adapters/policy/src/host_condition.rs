@@ -1,15 +1,15 @@
 //! Conditions that a host has outside of a policy, in keys of its own configuration.
 
-use crate::context::ResponseHead;
+use crate::context::{NO_HEADERS, ResponseHead};
 use crate::expressions::{ENGINE, warn};
 use crate::outcome::RequestSummary;
 use crate::problems::Problems;
 use crate::yaml::SourceText;
 use celero::http::{RequestHead, Source};
 use celero::{Context, Env, EvalError, Program, Type};
-use http::{HeaderMap, request, response};
+use http::{request, response};
 use std::net::SocketAddr;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What conditions on requests read.
@@ -123,9 +123,8 @@ impl EndCondition {
         end: &RequestSummary,
         origin: RequestOrigin<'_>,
     ) -> Result<bool, EvalError> {
-        static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
         let code = response.map(|response| response.status.as_u16().into());
-        let headers = response.map_or(&*NONE, |response| &response.headers);
+        let headers = response.map_or(&*NO_HEADERS, |response| &response.headers);
         self.program.test(&EndFacts {
             begin: RequestFacts::new(head, origin),
             duration: end.duration,

@@ -5,7 +5,8 @@ use crate::body_change::Message;
 use crate::body_settings::BodySettings;
 use crate::compile::{Compilation, PhaseEnv};
 use crate::context::{
-    BodyData, CommonData, ConnectionData, LogData, RequestData, ResponseBodyData, ResponseData, ResponseHead,
+    BodyData, CommonData, ConnectionData, LogData, NO_HEADERS, RequestData, ResponseBodyData, ResponseData,
+    ResponseHead,
 };
 use crate::definitions::Definitions;
 use crate::document::Document;
@@ -31,7 +32,7 @@ use http::{HeaderMap, request, response};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 /// A compiled policy, to be shared between threads. Only its counters change.
 #[derive(Debug)]
@@ -257,7 +258,6 @@ impl Policy {
         end: &RequestSummary,
         exchange: &mut Exchange,
     ) -> LogFields {
-        static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
         if let Some(response) = response {
             self.count_response(head, response.status, &response.headers, exchange);
         }
@@ -266,7 +266,7 @@ impl Policy {
         background.record(findings);
         effects.edits.clear();
         let proofs = self.auth.lazy(&head.headers, findings);
-        let headers = response.map_or(&*NONE, |response| &response.headers);
+        let headers = response.map_or(&*NO_HEADERS, |response| &response.headers);
         let context = LogData {
             request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
             started: end.started,
