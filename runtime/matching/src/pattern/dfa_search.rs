@@ -249,7 +249,7 @@ impl<'s, M: Meter> Search<'s, M> {
         (state, count)
     }
 
-    /// Lets searches that read forward take turns after each byte, until one of them [cannot go on](Self::unstick). What the processor
+    /// Lets searches that read forward take turns after each byte, until one of them [needs another step](Self::step_slow). What the processor
     /// waits for in one of them, it does for the others meanwhile.
     #[inline]
     pub(super) fn follow_in_turns<const N: usize>(searches: [&mut Self; N]) {
@@ -287,8 +287,8 @@ impl<'s, M: Meter> Search<'s, M> {
         }
     }
 
-    /// Whether it has to do a [`step`](Self::step) before it can take turns again.
-    fn is_stuck(&self) -> bool {
+    /// Whether it needs a [slow step](Self::step_slow) before it can take turns again.
+    fn needs_slow_step(&self) -> bool {
         if self.state.is_tagged() || self.read.wrapping_sub(self.charged) >= UNCHARGED_BYTES {
             return true;
         }
@@ -296,9 +296,9 @@ impl<'s, M: Meter> Search<'s, M> {
         byte.is_none_or(|byte| self.dfa.dfa.next_state_untagged(&self.built.cache, self.state, *byte).is_tagged())
     }
 
-    /// Does the step after which it can take turns again, if it needs one.
-    pub(super) fn unstick(&mut self) -> Progress<M> {
-        if !self.is_stuck() {
+    /// Takes the step that interleaving can't take, if it needs one: charges, builds a missing state, or ends.
+    pub(super) fn step_slow(&mut self) -> Progress<M> {
+        if !self.needs_slow_step() {
             return Ok(ControlFlow::Continue(()));
         }
         self.charge_much()?;

@@ -57,7 +57,7 @@ impl<'s, T, M: Meter> Interleaved<'s, T, M> {
         }
     }
 
-    /// Lets the searches take turns until one of them cannot go on, and lets that one do a single step, or end.
+    /// Lets the searches take turns until one of them needs a slow step, and lets that one take it, or end.
     fn take_turns(&mut self, done: &mut impl FnMut(T, Result<bool, M::Error>)) {
         let mut open = self.lanes.iter_mut().flatten().map(|(_, going)| &mut going.search);
         match [open.next(), open.next(), open.next(), open.next()] {
@@ -69,7 +69,7 @@ impl<'s, T, M: Meter> Interleaved<'s, T, M> {
         }
         for lane in &mut self.lanes {
             let Some((_, going)) = lane else { continue };
-            let outcome = match going.search.unstick() {
+            let outcome = match going.search.step_slow() {
                 Ok(ControlFlow::Continue(())) => continue,
                 Ok(ControlFlow::Break(found)) => Ok(found),
                 Err(stop) => Err(stop),
