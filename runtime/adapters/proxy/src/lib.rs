@@ -37,6 +37,7 @@ mod file_watcher;
 mod generation;
 mod hand_over;
 mod health;
+mod hex;
 mod histogram;
 mod http_client;
 mod key_service;

@@ -1,11 +1,11 @@
 //! Copies of documents with entries of lists, in a folder: a proxy that starts without network has the last entries.
 
 use crate::config::Config;
+use crate::hex::hex;
 use celero_policy::{ListDocument, ListSource};
 use ring::digest::{SHA256, digest};
 use rustix::fs::OFlags;
 use serde_json::{Value as Json, json};
-use std::fmt::Write as _;
 use std::fs::{DirBuilder, File};
 use std::io::{Error, ErrorKind, Read, Result, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -63,7 +63,7 @@ impl ListCopies {
             "url": source.url(),
             "etag": document.etag,
             "lastModified": document.last_modified,
-            "sha256": hex(&document.bytes),
+            "sha256": hex_digest(&document.bytes),
         });
         written.write_all(format!("{head}\n").as_bytes())?;
         written.write_all(&document.bytes)?;
@@ -82,7 +82,7 @@ impl ListCopies {
     }
 
     fn file(&self, source: &ListSource) -> PathBuf {
-        let name = hex(format!("{}\n{}", source.list(), source.url()).as_bytes());
+        let name = hex_digest(format!("{}\n{}", source.list(), source.url()).as_bytes());
         self.folder.join(format!("{name}.copy"))
     }
 }
@@ -103,16 +103,13 @@ fn read(file: &Path, source: &ListSource) -> Result<ListDocument> {
         return Err(damaged(&format!("it is of format {format}; this version knows {FORMAT}")));
     }
     let text = |name: &str| head.get(name)?.as_str().map(str::to_owned);
-    if bytes.len() > source.largest() || text("sha256") != Some(hex(bytes)) {
+    if bytes.len() > source.largest() || text("sha256") != Some(hex_digest(bytes)) {
         return Err(damaged("it is damaged, or larger than `largest`"));
     }
     let (etag, last_modified) = (text("etag"), text("lastModified"));
     Ok(ListDocument { bytes: bytes.into(), etag, last_modified, at: about.modified()? })
 }
 
-fn hex(bytes: &[u8]) -> String {
-    digest(&SHA256, bytes).as_ref().iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+fn hex_digest(bytes: &[u8]) -> String {
+    hex(digest(&SHA256, bytes).as_ref())
 }

@@ -1,8 +1,8 @@
 //! The certificate that a client has shown, as rules read it.
 
+use crate::hex::hex;
 use celero_policy::ClientCertificate;
 use ring::digest::{SHA256, digest};
-use std::fmt::Write;
 use std::net::IpAddr;
 use x509_parser::prelude::{AttributeTypeAndValue, GeneralName, X509Certificate, X509Name};
 
@@ -98,11 +98,4 @@ fn escape(text: &mut String, value: &str) {
             c => text.push(c),
         }
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
