@@ -1,5 +1,6 @@
 //! Which responses are compressed, and what that changes in their heads.
 
+use celero_policy::DIGEST_FIELDS;
 use celero_policy::canonical::ResponseHead;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header, response};
 use std::fmt;
@@ -24,9 +25,8 @@ const TYPES: [&str; 14] = [
     "image/svg+xml",
 ];
 
-/// Fields that are not true of a compressed body: its length, the ranges of the plain one (RFC 9110, section 14.3), and digests of it (RFC 9530).
-const OF_PLAIN_BODY: [&str; 6] =
-    ["content-length", "accept-ranges", "content-digest", "repr-digest", "digest", "content-md5"];
+/// Fields besides digests that are not true of a compressed body: its length, and the ranges of the plain one (RFC 9110, section 14.3).
+const OF_PLAIN_BODY: [&str; 2] = ["content-length", "accept-ranges"];
 
 /// Which responses are compressed (gzip), and how much that may cost.
 #[derive(Clone, Debug)]
@@ -140,7 +140,7 @@ impl Compression {
 
     /// Makes a head say that the body is compressed.
     pub(crate) fn change(head: &mut impl ResponseHead) {
-        for name in OF_PLAIN_BODY {
+        for name in OF_PLAIN_BODY.into_iter().chain(DIGEST_FIELDS) {
             head.remove_field(&HeaderName::from_static(name));
         }
         head.set_field(&header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));

@@ -4,10 +4,12 @@ use bytes::Bytes;
 use celero_canonical::Fields;
 use http::{HeaderName, HeaderValue, header};
 
-/// The fields of a message that say something about its old body: its framing (RFC 9112, section 6), its coding (RFC 9110, section 8.4) and its
-/// digests (RFC 9530; RFC 3230 and RFC 1864, which it replaces). A new body is sent whole and without a coding.
-const OF_BODY: [&str; 7] =
-    ["content-encoding", "transfer-encoding", "trailer", "content-digest", "repr-digest", "digest", "content-md5"];
+/// The fields with digests of a body (RFC 9530; RFC 3230 and RFC 1864, which it replaces).
+pub const DIGEST_FIELDS: [&str; 4] = ["content-digest", "repr-digest", "digest", "content-md5"];
+
+/// The fields of a message that say something about its old body besides digests: its framing (RFC 9112, section 6) and its coding (RFC 9110,
+/// section 8.4). A new body is sent whole and without a coding.
+const OF_BODY: [&str; 3] = ["content-encoding", "transfer-encoding", "trailer"];
 
 /// The fields of a response that identify the representation of the server (RFC 9110, sections 8.8 and 14.3). A client must not ask the server for
 /// a part of it, or whether it has changed.
@@ -42,6 +44,7 @@ impl BodyEdit {
 
 /// Returns the fields that a new body makes wrong, without `content-length`.
 pub(crate) fn names_of_body(of_response: bool) -> impl Iterator<Item = HeaderName> {
-    let names = OF_BODY.into_iter().chain(OF_REPRESENTATION.into_iter().filter(move |_| of_response));
+    let of_representation = OF_REPRESENTATION.into_iter().filter(move |_| of_response);
+    let names = OF_BODY.into_iter().chain(DIGEST_FIELDS).chain(of_representation);
     names.map(HeaderName::from_static)
 }

@@ -116,6 +116,8 @@ pub mod yaml;
 
 pub use auth::{ClientCertificate, KeyFetch, KeyFetcher, KeySource, KeySourceInfo};
 pub use body_buffering::{BodyBuffering, BufferState};
+#[doc(hidden)]
+pub use body_edit::DIGEST_FIELDS;
 pub use cases::TestReport;
 pub use celero_canonical as canonical;
 pub use connection::{ClientConnection, ConnectionOutcome};
