@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 const POLICY: &str = "\
 lists:
@@ -55,13 +56,15 @@ fn files_are_added_changed_and_removed() {
     eventually(|| proxy.metric("celero_list_read_failures") > failures, || "a failure".into());
     becomes(&proxy, &["/inline", "/c"]);
     fs::rename(lists.join("wrong.txt"), lists.join("wrong.bak")).unwrap();
+    let begun = Instant::now();
     replace(&lists, "right.txt", "/d\n");
     becomes(&proxy, &["/inline", "/c", "/d"]);
-    // A file that is being written is awaited.
+    // A file that is being written is awaited, for much longer than files are usually read.
+    let long = (begun.elapsed() * 4).max(Duration::from_millis(900));
     let mut file = File::create(lists.join("slow.txt")).unwrap();
     file.write_all(b"/a\n").unwrap();
     replace(&lists, "right.txt", "/d\n/b\n");
-    std::thread::sleep(std::time::Duration::from_millis(900));
+    std::thread::sleep(long);
     assert_eq!(denied(proxy.address, &PATHS), ["/inline", "/c", "/d"]);
     file.write_all(b"/b\n").unwrap();
     drop(file);

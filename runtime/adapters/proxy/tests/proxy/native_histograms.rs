@@ -1,8 +1,8 @@
 //! `/metrics` in the protobuf format of Prometheus, and native histograms as Prometheus reads them.
 
 use crate::client::{get, get_with};
-use crate::running::{Folder, Running, eventually, say};
-use std::net::TcpListener;
+use crate::running::{Folder, Running, eventually, free_port, say};
+use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 
 const ACCEPT: &str = "accept: application/vnd.google.protobuf;proto=io.prometheus.client.MetricFamily;encoding=delimited;q=0.6,text/plain;q=0.3,*/*;q=0.2";
@@ -59,7 +59,7 @@ fn prometheus_reads_native_histograms() {
         proxy.metrics
     );
     let file = folder.write("prometheus.yml", &target);
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
     let prometheus = Command::new("prometheus")
         .arg("--enable-feature=native-histograms")
         .arg(format!("--config.file={}", file.display()))

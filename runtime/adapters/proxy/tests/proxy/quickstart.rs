@@ -7,11 +7,10 @@ mod console;
 #[expect(unreachable_pub, reason = "shared with the tests of other pages")]
 mod markdown;
 
-use crate::running::{Folder, say, workspace};
+use crate::running::{Folder, free_port, say, workspace};
 use console::{commands, lines, shows};
 use std::fmt::Write as _;
 use std::fs::File;
-use std::net::TcpListener;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -24,11 +23,13 @@ const MARK: &str = "@@@";
 
 /// The page with ports that are free.
 fn page() -> String {
-    let free = PORTS.map(|_| TcpListener::bind("127.0.0.1:0").unwrap());
+    // None contains one that is still to be replaced.
+    let is_safe = |port: &String| PORTS.iter().all(|known| !port.contains(known));
+    let free = PORTS.map(|_| std::iter::repeat_with(|| free_port().to_string()).find(is_safe).unwrap());
     let text = std::fs::read_to_string(workspace().join("docs/quickstart.md")).unwrap();
-    PORTS.iter().zip(&free).fold(text, |text, (port, socket)| {
+    PORTS.iter().zip(&free).fold(text, |text, (port, free)| {
         assert!(text.contains(port), "{port}");
-        text.replace(port, &socket.local_addr().unwrap().port().to_string())
+        text.replace(port, free)
     })
 }
 

@@ -2,10 +2,10 @@
 
 use async_trait::async_trait;
 use celero_proxy::{Handle, Proxy, ShutdownSignal, ShutdownSignalWatch};
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio::sync::Notify;
@@ -147,6 +147,15 @@ pub(crate) fn eventually(mut happened: impl FnMut() -> bool, otherwise: impl Fn(
 /// Prints a line that is shown even if the test passes: what it leaves out, or what a long run counted. `eprintln!` is shown only if it fails.
 pub(crate) fn say(text: &str) {
     std::io::Write::write_all(&mut std::io::stderr(), format!("{text}\n").as_bytes()).unwrap();
+}
+
+/// A port of this machine for a program that binds it itself. It is below those that the system usually gives for port 0 and for connections, so
+/// nobody gets it meanwhile.
+pub(crate) fn free_port() -> u16 {
+    static NEXT: AtomicU16 = AtomicU16::new(0);
+    let first = u16::try_from(std::process::id() % 10_000).unwrap();
+    let next = || 20_000 + (first + NEXT.fetch_add(1, Ordering::Relaxed)) % 10_000;
+    std::iter::repeat_with(next).find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).unwrap()
 }
 
 /// The folder of the workspace.
