@@ -284,7 +284,7 @@ mod tests {
         };
         let service = Service::new(&config).unwrap();
         let place = service.open.try_acquire().unwrap();
-        assert!(service.breaker.ended(false, Instant::now().checked_sub(2 * pause).unwrap()));
+        assert!(service.breaker.ended(false, Instant::now().checked_sub(pause.saturating_mul(2)).unwrap()));
         let question = RemoteQuestion { service: "counter".into(), descriptors: Vec::new(), hits: 1 };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         assert_eq!(runtime.block_on(service.call(question)), (CallResult::Refused, None));
