@@ -147,6 +147,13 @@ impl Compression {
         Self::weaken(head);
     }
 
+    /// Removes from the trailers of a response whose body is compressed what is true of the plain one.
+    pub(crate) fn change_trailers(trailers: &mut HeaderMap) {
+        for name in OF_PLAIN_BODY {
+            trailers.remove(name);
+        }
+    }
+
     /// Makes an entity tag weak: the bytes are others than those that the server has named (RFC 9110, section 8.8.3.3).
     pub(crate) fn weaken(head: &mut impl ResponseHead) {
         let tag = head.headers().get(header::ETAG).map(|tag| tag.as_bytes().to_vec());

@@ -55,7 +55,10 @@ impl Compressor {
                     sent.push(HttpTask::Header(head, end));
                 }
                 HttpTask::Body(data, end) => self.body(data, end, &mut sent)?,
-                HttpTask::Trailer(trailers) => {
+                HttpTask::Trailer(mut trailers) => {
+                    if let (State::Body(_), Some(trailers)) = (&self.state, trailers.as_deref_mut()) {
+                        Compression::change_trailers(trailers);
+                    }
                     self.end(false, &mut sent)?;
                     sent.push(HttpTask::Trailer(trailers));
                 }
@@ -135,5 +138,59 @@ impl Compressor {
 fn push(bytes: &mut Vec<u8>, end: bool, sent: &mut Vec<HttpTask>) {
     if !bytes.is_empty() {
         sent.push(HttpTask::Body(Some(Bytes::from(std::mem::take(bytes))), end));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderMap;
+
+    fn request(method: &str, headers: &[(&'static str, &'static str)]) -> RequestHeader {
+        let mut head = RequestHeader::build(method, b"/", None).unwrap();
+        for (name, value) in headers {
+            head.insert_header(*name, *value).unwrap();
+        }
+        head
+    }
+
+    fn response(status: u16, headers: &[(&'static str, &'static str)]) -> Box<ResponseHeader> {
+        let mut head = ResponseHeader::build(status, None).unwrap();
+        for (name, value) in headers {
+            head.insert_header(*name, *value).unwrap();
+        }
+        Box::new(head)
+    }
+
+    fn settings() -> Arc<Compression> {
+        Arc::new(Compression::default().with_smallest(0))
+    }
+
+    #[test]
+    fn trailers_have_no_digest_of_the_plain_body() {
+        for (kind, left) in [("text/plain", 1), ("image/png", 3)] {
+            let tasks = || {
+                let mut trailers = HeaderMap::new();
+                for name in ["content-digest", "repr-digest", "x-checked"] {
+                    trailers.insert(name, HeaderValue::from_static("a"));
+                }
+                let head = HttpTask::Header(response(200, &[("content-type", kind)]), false);
+                let body = HttpTask::Body(Some(Bytes::from_static(b"some text")), false);
+                vec![head, body, HttpTask::Trailer(Some(Box::new(trailers)))]
+            };
+            let names = |sent: Vec<HttpTask>| match sent.into_iter().last() {
+                Some(HttpTask::Trailer(Some(trailers))) => trailers.len(),
+                other => panic!("no trailers at the end: {other:?}"),
+            };
+            let get = request("GET", &[]);
+            let mut at_once = Compressor::new(settings());
+            assert_eq!(names(at_once.process(&get, tasks()).unwrap()), left, "{kind}");
+            let mut one_by_one = Compressor::new(settings());
+            let mut sent = Vec::new();
+            for task in tasks() {
+                sent.extend(one_by_one.process(&get, vec![task]).unwrap());
+            }
+            assert_eq!(names(sent), left, "{kind}");
+        }
     }
 }
