@@ -1,10 +1,10 @@
 //! Compresses one response on its way to the client.
 
-use crate::compression::{Compression, OpenStream};
+use crate::compression::{Compression, OpenStream, forbids_transforming};
 use crate::head::OfResponse;
 use bytes::Bytes;
 use flate2::write::GzEncoder;
-use http::{HeaderValue, Method, StatusCode, Version, header};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Version, header};
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::protocols::http::HttpTask;
 use pingora::{ErrorType, OrErr, Result};
@@ -86,9 +86,15 @@ impl Compressor {
         }
         self.state = State::Plain;
         if head.status == StatusCode::NOT_MODIFIED {
-            // It updates what a client has kept, which may be compressed: a strong tag would let it ask for parts of the plain body.
+            if forbids_transforming(&head.headers) {
+                return;
+            }
             Compression::add_vary(&mut OfResponse(head));
-            return Compression::weaken(&mut OfResponse(head));
+            // It updates what a client has kept, which may be compressed: a strong tag would let it ask for parts of the plain body.
+            if head.headers.get(header::ETAG).is_some_and(|tag| may_keep_compressed(&request.headers, tag)) {
+                Compression::weaken(&mut OfResponse(head));
+            }
+            return;
         }
         let is_head = request.method == Method::HEAD;
         if !self.settings.concerns(head) || end && !is_head {
@@ -134,6 +140,15 @@ impl Compressor {
     }
 }
 
+/// Returns whether what the client of this request has kept with this tag may be compressed: the request names the weak form of the tag, which only
+/// compressed responses get, or no tag at all.
+fn may_keep_compressed(request: &HeaderMap, tag: &HeaderValue) -> bool {
+    let weak = [b"W/", tag.as_bytes()].concat();
+    let weak = String::from_utf8_lossy(&weak);
+    let mut lines = request.get_all(header::IF_NONE_MATCH).iter().peekable();
+    lines.peek().is_none() || lines.any(|line| String::from_utf8_lossy(line.as_bytes()).contains(&*weak))
+}
+
 /// Adds compressed bytes, if there are any.
 fn push(bytes: &mut Vec<u8>, end: bool, sent: &mut Vec<HttpTask>) {
     if !bytes.is_empty() {
@@ -144,7 +159,6 @@ fn push(bytes: &mut Vec<u8>, end: bool, sent: &mut Vec<HttpTask>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::HeaderMap;
 
     fn request(method: &str, headers: &[(&'static str, &'static str)]) -> RequestHeader {
         let mut head = RequestHeader::build(method, b"/", None).unwrap();
@@ -191,6 +205,26 @@ mod tests {
                 sent.extend(one_by_one.process(&get, vec![task]).unwrap());
             }
             assert_eq!(names(sent), left, "{kind}");
+        }
+    }
+
+    #[test]
+    fn only_tags_of_compressed_responses_are_weak_in_a_304() {
+        for (asked, fields, expected) in [
+            (&[("if-none-match", "\"a\"")][..], &[("etag", "\"a\"")][..], "\"a\""),
+            (&[], &[("etag", "\"a\"")], "W/\"a\""),
+            (&[("if-none-match", "*")], &[("etag", "\"a\"")], "\"a\""),
+            (&[("if-none-match", "W/\"b\", \"a\"")], &[("etag", "\"a\"")], "\"a\""),
+            (&[("if-none-match", "\"b\", W/\"a\"")], &[("etag", "\"a\"")], "W/\"a\""),
+            (&[("if-none-match", "W/\"a,b\"")], &[("etag", "\"a,b\"")], "W/\"a,b\""),
+            (&[("if-none-match", "\"a\"")], &[("etag", "W/\"a\"")], "W/\"a\""),
+            (&[], &[("etag", "\"a\""), ("cache-control", "no-transform")], "\"a\""),
+        ] {
+            let head = HttpTask::Header(response(304, fields), true);
+            let sent = Compressor::new(settings()).process(&request("GET", asked), vec![head]).unwrap();
+            let [HttpTask::Header(head, true)] = &*sent else { panic!("{sent:?}") };
+            assert_eq!(head.headers["etag"], expected, "{asked:?} {fields:?}");
+            assert_eq!(head.headers.contains_key("vary"), fields.len() == 1, "{asked:?} {fields:?}");
         }
     }
 }
