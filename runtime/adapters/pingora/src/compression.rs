@@ -140,10 +140,16 @@ impl Compression {
 
     /// Makes a head say that the body is compressed.
     pub(crate) fn change(head: &mut impl ResponseHead) {
+        Self::leave_open(head);
+        head.set_field(&header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+
+    /// Makes a head true of the plain body and of the compressed one. That is what a response to HEAD says: whether the response to GET will be
+    /// compressed is known only when it is sent, so what depends on that is left out (RFC 9110, section 9.3.2).
+    pub(crate) fn leave_open(head: &mut impl ResponseHead) {
         for name in OF_PLAIN_BODY.into_iter().chain(DIGEST_FIELDS) {
             head.remove_field(&HeaderName::from_static(name));
         }
-        head.set_field(&header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         Self::weaken(head);
     }
 

@@ -102,8 +102,7 @@ impl Compressor {
         }
         Compression::add_vary(&mut OfResponse(head));
         if is_head {
-            // As the response to GET would be (RFC 9110, section 9.3.2).
-            return Compression::change(&mut OfResponse(head));
+            return Compression::leave_open(&mut OfResponse(head));
         }
         let Some(open) = self.settings.open() else { return };
         let flushes = !head.headers.contains_key(header::CONTENT_LENGTH);
@@ -225,6 +224,20 @@ mod tests {
             let [HttpTask::Header(head, true)] = &*sent else { panic!("{sent:?}") };
             assert_eq!(head.headers["etag"], expected, "{asked:?} {fields:?}");
             assert_eq!(head.headers.contains_key("vary"), fields.len() == 1, "{asked:?} {fields:?}");
+        }
+    }
+
+    #[test]
+    fn a_response_to_head_is_true_of_both_forms() {
+        let fields =
+            [("content-type", "text/plain"), ("content-length", "9"), ("accept-ranges", "bytes"), ("etag", "\"a\"")];
+        for streams in [0, 1] {
+            let settings = Arc::new(Compression::default().with_smallest(0).with_streams(streams));
+            let head = HttpTask::Header(response(200, &fields), true);
+            let sent = Compressor::new(settings).process(&request("HEAD", &[]), vec![head]).unwrap();
+            let [HttpTask::Header(head, true)] = &*sent else { panic!("{sent:?}") };
+            assert_eq!((&head.headers["etag"], head.headers.len()), (&"W/\"a\"".parse().unwrap(), 3), "{head:?}");
+            assert_eq!(head.headers["vary"], "accept-encoding");
         }
     }
 }
