@@ -79,31 +79,26 @@ impl Compressor {
         Ok(sent)
     }
 
+    /// Returns what compresses the body of a response whose head is final; `None` if it stays as it is. Whether the response has a body may be
+    /// known only when it is sent.
+    pub(crate) fn of_head(
+        settings: &Arc<Compression>,
+        request: &RequestHeader,
+        head: &mut ResponseHeader,
+    ) -> Option<Self> {
+        settings.prepare(request, head).then(|| Self::new(Arc::clone(settings)))
+    }
+
     /// Decides about a response with this head.
     fn begin(&mut self, request: &RequestHeader, head: &mut ResponseHeader, end: bool) {
         if head.status.is_informational() && head.status.as_u16() != 101 {
             return;
         }
         self.state = State::Plain;
-        if head.status == StatusCode::NOT_MODIFIED {
-            if forbids_transforming(&head.headers) {
-                return;
-            }
-            Compression::add_vary(&mut OfResponse(head));
-            // It updates what a client has kept, which may be compressed: a strong tag would let it ask for parts of the plain body.
-            if head.headers.get(header::ETAG).is_some_and(|tag| may_keep_compressed(&request.headers, tag)) {
-                Compression::weaken(&mut OfResponse(head));
-            }
-            return;
-        }
-        let is_head = request.method == Method::HEAD;
-        if !self.settings.concerns(head) || end && !is_head {
+        if !self.settings.prepare(request, head) || end {
             return;
         }
         Compression::add_vary(&mut OfResponse(head));
-        if is_head {
-            return Compression::leave_open(&mut OfResponse(head));
-        }
         let Some(open) = self.settings.open() else { return };
         let flushes = !head.headers.contains_key(header::CONTENT_LENGTH);
         Compression::change(&mut OfResponse(head));
@@ -136,6 +131,29 @@ impl Compressor {
         let mut rest = encoding.encoder.finish().or_err(ErrorType::InternalError, "the body can't be compressed")?;
         push(&mut rest, last, sent);
         Ok(())
+    }
+}
+
+impl Compression {
+    /// Changes the head of a response without a body to what is true whether or not the body is compressed: one with status 304, and one to HEAD.
+    /// Returns whether a body of any other response is compressed.
+    fn prepare(&self, request: &RequestHeader, head: &mut ResponseHeader) -> bool {
+        if head.status == StatusCode::NOT_MODIFIED {
+            if !forbids_transforming(&head.headers) {
+                Self::add_vary(&mut OfResponse(head));
+                // It updates what a client has kept, which may be compressed: a strong tag would let it ask for parts of the plain body.
+                if head.headers.get(header::ETAG).is_some_and(|tag| may_keep_compressed(&request.headers, tag)) {
+                    Self::weaken(&mut OfResponse(head));
+                }
+            }
+            return false;
+        }
+        let concerns = self.concerns(head);
+        if concerns && request.method == Method::HEAD {
+            Self::add_vary(&mut OfResponse(head));
+            Self::leave_open(&mut OfResponse(head));
+        }
+        concerns && request.method != Method::HEAD
     }
 }
 
@@ -238,6 +256,28 @@ mod tests {
             let [HttpTask::Header(head, true)] = &*sent else { panic!("{sent:?}") };
             assert_eq!((&head.headers["etag"], head.headers.len()), (&"W/\"a\"".parse().unwrap(), 3), "{head:?}");
             assert_eq!(head.headers["vary"], "accept-encoding");
+        }
+    }
+
+    #[test]
+    fn only_bodies_that_are_compressed_have_a_compressor() {
+        let text = [("content-type", "text/plain"), ("etag", "\"a\"")];
+        let image = [("content-type", "image/png"), ("etag", "\"a\"")];
+        for (method, status, fields, expected, tag) in [
+            ("GET", 200, text, true, "\"a\""),
+            ("GET", 200, image, false, "\"a\""),
+            ("GET", 204, text, false, "\"a\""),
+            ("HEAD", 200, text, false, "W/\"a\""),
+            ("HEAD", 200, image, false, "\"a\""),
+            ("GET", 304, text, false, "W/\"a\""),
+        ] {
+            let mut head = response(status, &fields);
+            let found = Compressor::of_head(&settings(), &request(method, &[]), &mut head);
+            assert_eq!(
+                (found.is_some(), &head.headers["etag"]),
+                (expected, &tag.parse().unwrap()),
+                "{method} {status}"
+            );
         }
     }
 }

@@ -297,11 +297,14 @@ impl Guard {
         {
             Compression::add_vary(&mut OfResponse(response));
         }
-        let compressor =
-            compression.filter(|_| self.accepts_gzip).map(|compression| Compressor::new(Arc::clone(compression)));
         let held = self.policy.response_buffering(session.req_header(), response).map(|buffering| {
             let exchange = std::mem::take(&mut self.exchange);
             Box::new(HeldResponse::new(Arc::clone(&self.policy), exchange, buffering))
+        });
+        let compressor = compression.filter(|_| self.accepts_gzip).and_then(|compression| match &held {
+            // The phase `responseBody` may still change the head.
+            Some(_) => Some(Compressor::new(Arc::clone(compression))),
+            None => Compressor::of_head(compression, session.req_header(), response),
         });
         if held.is_some() || compressor.is_some() {
             self.place = Some(put_in_place(session, None, held, compressor));
