@@ -155,7 +155,7 @@ impl Compression {
 
     /// Removes from the trailers of a response whose body is compressed what is true of the plain one.
     pub(crate) fn change_trailers(trailers: &mut HeaderMap) {
-        for name in OF_PLAIN_BODY {
+        for name in OF_PLAIN_BODY.into_iter().chain(DIGEST_FIELDS) {
             trailers.remove(name);
         }
     }

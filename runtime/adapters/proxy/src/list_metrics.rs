@@ -53,12 +53,12 @@ pub(crate) fn write(page: &mut MetricWriter<'_>, control: &ListControl, policy: 
         page.sample(&[("action", action)], count);
     }
     page.single_counter(
-        "celero_list_reads",
+        "celero_list_reads_total",
         "How often files of lists were read again without the policy.",
         counts.reads,
     );
     page.single_counter(
-        "celero_list_read_failures",
+        "celero_list_read_failures_total",
         "How often that was refused because of errors in them.",
         counts.read_failures,
     );

@@ -174,9 +174,9 @@ impl Metrics {
             "Retries that the budget of an upstream did not allow.",
             get(&self.refused_retries),
         );
-        page.single_counter("celero_policy_reloads", "Reloads that succeeded.", get(&self.reloads));
+        page.single_counter("celero_policy_reloads_total", "Reloads that succeeded.", get(&self.reloads));
         page.single_counter(
-            "celero_policy_reload_failures",
+            "celero_policy_reload_failures_total",
             "Reloads that failed because of errors in the files.",
             get(&self.reload_failures),
         );

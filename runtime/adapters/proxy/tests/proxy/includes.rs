@@ -120,14 +120,14 @@ fn included_files_are_watched() {
     eventually(|| status("/x") == 200, || "200".into());
     // A mistake in an included file changes nothing.
     write(&proxy.folder, &[("more/b.yaml", "routes: [{ path: /y }]\n")]);
-    eventually(|| proxy.metric("celero_policy_reload_failures") >= 1.0, || "a failure".into());
+    eventually(|| proxy.metric("celero_policy_reload_failures_total") >= 1.0, || "a failure".into());
     assert_eq!(status("/y"), 403);
     write(&proxy.folder, &[("more/b.yaml", &route("/y", 404))]);
     eventually(|| status("/y") == 404, || "404".into());
     // A new file with a mistake is read again when the mistake is corrected.
-    let failures = proxy.metric("celero_policy_reload_failures");
+    let failures = proxy.metric("celero_policy_reload_failures_total");
     write(&proxy.folder, &[("more/c.yaml", "routes: [{ path: /z }]\n")]);
-    eventually(|| proxy.metric("celero_policy_reload_failures") > failures, || "another failure".into());
+    eventually(|| proxy.metric("celero_policy_reload_failures_total") > failures, || "another failure".into());
     write(&proxy.folder, &[("more/c.yaml", &route("/z", 405))]);
     eventually(|| status("/z") == 405, || "405".into());
 }

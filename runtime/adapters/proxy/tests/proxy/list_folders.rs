@@ -49,11 +49,11 @@ fn files_are_added_changed_and_removed() {
     becomes(&proxy, &["/inline", "/b", "/c"]);
     fs::remove_file(lists.join("two.txt")).unwrap();
     becomes(&proxy, &["/inline", "/c"]);
-    assert_eq!(proxy.metric("celero_policy_reloads"), 0.0);
+    assert_eq!(proxy.metric("celero_policy_reloads_total"), 0.0);
     // A wrong file changes nothing, whatever else changes.
-    let failures = proxy.metric("celero_list_read_failures");
+    let failures = proxy.metric("celero_list_read_failures_total");
     replace(&lists, "wrong.txt", &format!("/d\n{}\n", "x".repeat(5000)));
-    eventually(|| proxy.metric("celero_list_read_failures") > failures, || "a failure".into());
+    eventually(|| proxy.metric("celero_list_read_failures_total") > failures, || "a failure".into());
     becomes(&proxy, &["/inline", "/c"]);
     fs::rename(lists.join("wrong.txt"), lists.join("wrong.bak")).unwrap();
     let begun = Instant::now();
@@ -70,9 +70,9 @@ fn files_are_added_changed_and_removed() {
     drop(file);
     becomes(&proxy, &PATHS);
     // Without its folder a list stays what it was.
-    let failures = proxy.metric("celero_list_read_failures");
+    let failures = proxy.metric("celero_list_read_failures_total");
     fs::rename(&lists, proxy.folder.0.join("gone")).unwrap();
-    eventually(|| proxy.metric("celero_list_read_failures") > failures, || "a failure".into());
+    eventually(|| proxy.metric("celero_list_read_failures_total") > failures, || "a failure".into());
     assert_eq!(denied(proxy.address, &PATHS), PATHS);
 }
 

@@ -251,11 +251,11 @@ fn a_file_of_a_list_is_read_again_without_the_policy() {
         || denied(proxy.address, &PATHS) == ["/inline", "/a", "/b"],
         || format!("{:?}", denied(proxy.address, &PATHS)),
     );
-    eventually(|| proxy.metric("celero_list_reads") == 1.0, || "one read".into());
-    assert_eq!(proxy.metric("celero_policy_reloads"), 0.0);
+    eventually(|| proxy.metric("celero_list_reads_total") == 1.0, || "one read".into());
+    assert_eq!(proxy.metric("celero_policy_reloads_total"), 0.0);
     // Wrong entries change nothing.
     proxy.folder.write("paths.txt", &format!("/c\n{}\n", "x".repeat(5000)));
-    eventually(|| proxy.metric("celero_list_read_failures") == 1.0, || "a failure".into());
+    eventually(|| proxy.metric("celero_list_read_failures_total") == 1.0, || "a failure".into());
     assert_eq!(denied(proxy.address, &PATHS), ["/inline", "/a", "/b"]);
     // The policy with all its files: what was changed stays, and what no source has needs no removal any more.
     proxy.folder.write("paths.txt", "/c\n");

@@ -6,12 +6,14 @@ use crate::running::{Running, config, eventually};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads a page, and checks what Prometheus requires of it: each family once, its samples below it, each combination of labels once,
-/// buckets that only rise.
+/// counters that end with `_total`, buckets that only rise.
 fn samples(page: &str) -> BTreeMap<String, f64> {
     let (mut found, mut families, mut family) = (BTreeMap::new(), BTreeSet::new(), "");
     for line in page.lines().filter(|line| !line.starts_with("# HELP ")) {
         if let Some(rest) = line.strip_prefix("# TYPE ") {
-            family = rest.split(' ').next().unwrap();
+            let mut words = rest.split(' ');
+            family = words.next().unwrap();
+            assert!(words.next() != Some("counter") || family.ends_with("_total"), "{family} is a counter");
             assert!(families.insert(family), "{family} twice");
             continue;
         }

@@ -96,7 +96,7 @@ fn a_hangup_reads_the_files_again_and_opens_a_new_log() {
     eventually(|| lines(&log) == 1, || "a line".into());
     std::fs::rename(&log, &old).unwrap();
     process.signal("HUP");
-    let reloaded = || get(process.metrics, "/metrics").text().contains("\ncelero_policy_reloads 1\n");
+    let reloaded = || get(process.metrics, "/metrics").text().contains("\ncelero_policy_reloads_total 1\n");
     eventually(reloaded, || "a reload".into());
     assert_eq!(get(process.address, "/").status, 200);
     eventually(|| lines(&log) == 1, || "a line in the new log".into());
@@ -212,7 +212,7 @@ fn a_user_signal_opens_a_new_log() {
     eventually(|| process.said().contains("SIGUSR1: the access log is reopened"), || process.said());
     assert_eq!(get(process.address, "/").status, 200);
     eventually(|| lines() == 1, || "a line in the new log".into());
-    assert!(get(process.metrics, "/metrics").text().contains("\ncelero_policy_reloads 0\n"));
+    assert!(get(process.metrics, "/metrics").text().contains("\ncelero_policy_reloads_total 0\n"));
 }
 
 /// Whoever reads JSON can read why the proxy did not start.

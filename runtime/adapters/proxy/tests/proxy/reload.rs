@@ -20,7 +20,7 @@ fn a_changed_file_is_read_again() {
     assert_eq!(version(&proxy), "1");
     proxy.folder.write("policy.yaml", &policy(2));
     eventually(|| version(&proxy) == "2", || "version 2".into());
-    eventually(|| proxy.metric("celero_policy_reloads") == 1.0, || "one reload".into());
+    eventually(|| proxy.metric("celero_policy_reloads_total") == 1.0, || "one reload".into());
     // Written in place, as editors do, too.
     std::fs::write(proxy.folder.0.join("policy.yaml"), policy(33)).unwrap();
     eventually(|| version(&proxy) == "33", || "version 33".into());
@@ -30,7 +30,7 @@ fn a_changed_file_is_read_again() {
 fn a_bad_file_changes_nothing() {
     let proxy = Running::demo(&policy(1));
     proxy.folder.write("policy.yaml", "response:\n  - { name: v, when: response.cod == 200, deny: true }\n");
-    eventually(|| proxy.metric("celero_policy_reload_failures") == 1.0, || "a failure".into());
+    eventually(|| proxy.metric("celero_policy_reload_failures_total") == 1.0, || "a failure".into());
     assert_eq!(version(&proxy), "1");
     let error = proxy.handle.reload().unwrap_err().to_string();
     assert!(error.contains("policy.yaml:2:") && error.contains("response.code"), "{error}");
@@ -47,7 +47,7 @@ fn routes_change_with_the_configuration() {
     eventually(|| get(proxy.address, "/x").status == 404, || "no route for /x".into());
     assert_eq!(get(proxy.address, "/y").status, 200);
     proxy.folder.write("proxy.yaml", "listeners: what\n");
-    eventually(|| proxy.metric("celero_policy_reload_failures") == 1.0, || "a failure".into());
+    eventually(|| proxy.metric("celero_policy_reload_failures_total") == 1.0, || "a failure".into());
     assert_eq!(get(proxy.address, "/y").status, 200);
 }
 
@@ -97,7 +97,7 @@ fn a_file_that_is_being_written_is_not_loaded() {
     let proxy = slowly("reload: { settle: 200ms }\n", RULES);
     // The folder must be watched before the writer begins.
     proxy.folder.write("policy.yaml", RULES);
-    eventually(|| proxy.metric("celero_policy_reloads") == 1.0, || "a reload".into());
+    eventually(|| proxy.metric("celero_policy_reloads_total") == 1.0, || "a reload".into());
     let reloads = 1.0;
     let mut file = std::fs::File::create(proxy.folder.0.join("policy.yaml")).unwrap();
     file.write_all(first.as_bytes()).unwrap();
@@ -106,10 +106,10 @@ fn a_file_that_is_being_written_is_not_loaded() {
         std::thread::sleep(Duration::from_millis(100));
         assert_eq!(get(proxy.address, "/secret").status, 403);
     }
-    assert_eq!(proxy.metric("celero_policy_reloads"), reloads);
+    assert_eq!(proxy.metric("celero_policy_reloads_total"), reloads);
     file.write_all(rest.as_bytes()).unwrap();
     drop(file);
-    eventually(|| proxy.metric("celero_policy_reloads") > reloads, || "a reload".into());
+    eventually(|| proxy.metric("celero_policy_reloads_total") > reloads, || "a reload".into());
     assert_eq!(get(proxy.address, "/secret").status, 403);
 }
 
@@ -123,7 +123,7 @@ fn a_file_that_is_written_in_steps_is_loaded_when_it_stays_unchanged() {
         assert_eq!(version(&proxy), "1");
     }
     eventually(|| version(&proxy) == "15", || "the last version".into());
-    assert_eq!(proxy.metric("celero_policy_reloads"), 1.0);
+    assert_eq!(proxy.metric("celero_policy_reloads_total"), 1.0);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn a_file_without_its_end_marker_is_refused() {
     // A writer that ended too early.
     let (first, _) = RULES.split_at(RULES.find("  - { name: last").unwrap());
     std::fs::write(&file, first).unwrap();
-    eventually(|| proxy.metric("celero_policy_reload_failures") >= 1.0, || "a failure".into());
+    eventually(|| proxy.metric("celero_policy_reload_failures_total") >= 1.0, || "a failure".into());
     assert_eq!(get(proxy.address, "/secret").status, 403);
     let error = proxy.handle.reload().unwrap_err().to_string();
     assert!(error.contains("policy.yaml does not end with the line `...`"), "{error}");
