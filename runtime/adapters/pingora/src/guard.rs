@@ -251,9 +251,10 @@ impl Guard {
     fn restore(&mut self, session: &mut Session) {
         let Some(place) = self.place.take() else { return };
         if let Some(held) = take_back(session, &place) {
-            self.exchange = held.exchange;
-            if held.answer.is_some() {
-                self.answer = held.answer;
+            let (exchange, answer) = held.into_parts();
+            self.exchange = exchange;
+            if answer.is_some() {
+                self.answer = answer;
             }
         }
     }

@@ -12,9 +12,9 @@ use std::time::Instant;
 /// A response that is held back, and what the phase needs to decide.
 pub(crate) struct HeldResponse {
     policy: Arc<Policy>,
-    pub(crate) exchange: Exchange,
+    exchange: Exchange,
     /// The answer of the policy, if it gave one.
-    pub(crate) answer: Option<Box<PolicyAnswer>>,
+    answer: Option<Box<PolicyAnswer>>,
     buffering: BodyBuffering,
     body: BytesMut,
     tasks: Vec<HttpTask>,
@@ -64,6 +64,15 @@ impl HeldResponse {
             return Ok(Decision::Wait);
         }
         Ok(self.decide(request, too_large))
+    }
+
+    /// Returns the state of the request, and the answer of the policy if it gave one. What a response did that was not decided about is undone: another
+    /// server may be asked.
+    pub(crate) fn into_parts(mut self) -> (Exchange, Option<Box<PolicyAnswer>>) {
+        if !self.decided {
+            self.exchange.forget_response();
+        }
+        (self.exchange, self.answer)
     }
 
     /// Returns when to [`decide`](Self::decide) with what has arrived.

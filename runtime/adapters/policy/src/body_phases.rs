@@ -85,6 +85,7 @@ impl Policy {
         body: &[u8],
         exchange: &mut Exchange,
     ) -> Outcome {
+        exchange.effects.limits.apply_verdicts();
         exchange.effects.edits.clear();
         let body = match self.response_settings.view(&response.headers, body) {
             BodyView::Bytes(body) => body,
@@ -113,6 +114,7 @@ impl Policy {
     /// Decides about a response whose body is too large. Call it instead of [`response_body`](Self::response_body). After
     /// [`Outcome::Continue`] the response is forwarded without running the phase.
     pub fn response_body_too_large(&self, exchange: &mut Exchange) -> Outcome {
+        exchange.effects.limits.apply_verdicts();
         exchange.effects.edits.clear();
         exchange.outcome(self.response_settings.too_large())
     }

@@ -28,6 +28,8 @@ pub struct Exchange {
     /// The verifications that only the phase `log` needs, which never waits for them.
     pub(crate) background: Verification,
     pub(crate) labels: Labels,
+    /// What the labels were that the phase `response` has set.
+    labels_before_response: Vec<(Arc<str>, Option<String>)>,
     pub(crate) effects: Effects,
     /// The target as it was received, if it was not canonical.
     pub(crate) received: Option<Box<[u8]>>,
@@ -94,6 +96,7 @@ impl Exchange {
         if !self.labels.is_empty() {
             self.labels.clear();
         }
+        self.labels_before_response.clear();
         self.effects.discard();
         self.effects.limits.clear();
     }
@@ -209,6 +212,27 @@ impl Exchange {
     /// Makes the labels of a phase visible to the next one.
     pub(crate) fn end_phase(&mut self) {
         self.labels.extend(self.effects.labels.drain(..));
+    }
+
+    /// Ends the phase `response`, so that [`forget_response`](Self::forget_response) can undo it.
+    pub(crate) fn end_response_phase(&mut self) {
+        let Self { labels, effects, labels_before_response, .. } = self;
+        let before = |(name, _): &(Arc<str>, String)| (Arc::clone(name), labels.get(name).cloned());
+        labels_before_response.clear();
+        labels_before_response.extend(effects.labels.iter().map(before));
+        self.end_phase();
+    }
+
+    /// Forgets a response whose phase `responseBody` has not run: its labels, and what `countWhen` of limits said about it. Call it if a host that
+    /// held the response back drops it and asks another server. Costs that a rule of `response` has settled, and fields of the log entry, stay.
+    pub fn forget_response(&mut self) {
+        for (name, before) in self.labels_before_response.drain(..) {
+            match before {
+                Some(value) => self.labels.insert(name, value),
+                None => self.labels.remove(&name),
+            };
+        }
+        self.effects.limits.forget_verdicts();
     }
 
     /// Sets a label of the request, which rules read as `labels.NAME`. Call it before a phase.

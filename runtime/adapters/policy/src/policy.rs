@@ -231,6 +231,9 @@ impl Policy {
         exchange: &mut Exchange,
     ) -> Outcome {
         self.count_response(head, response.status, &response.headers, exchange);
+        if self.response_buffering(head, response).is_none() {
+            exchange.effects.limits.apply_verdicts();
+        }
         let origin = exchange.source();
         let Exchange { findings, labels, effects, local, tls, received, .. } = exchange;
         effects.edits.clear();
@@ -242,9 +245,11 @@ impl Policy {
             peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
         };
         let answer = self.response.run(&context, Message::head(&response.headers), effects);
-        exchange.end_phase();
+        exchange.end_response_phase();
         if answer.is_none() {
             self.tell_limits(exchange);
+        } else {
+            exchange.effects.limits.apply_verdicts();
         }
         exchange.outcome(answer)
     }
@@ -261,6 +266,7 @@ impl Policy {
         if let Some(response) = response {
             self.count_response(head, response.status, &response.headers, exchange);
         }
+        exchange.effects.limits.apply_verdicts();
         let origin = exchange.source();
         let Exchange { findings, background, labels, effects, local, tls, received, .. } = exchange;
         background.record(findings);

@@ -110,11 +110,15 @@ impl Policy {
     ) -> Outcome {
         if let Some(answer) = &answer {
             self.count_response(head, answer.status, &answer.headers, exchange);
+            exchange.effects.limits.apply_verdicts();
         }
         exchange.outcome(answer)
     }
 
-    /// Evaluates `countWhen` of each limit that waits for it, and counts or releases its cost. A second call has no effect.
+    /// Evaluates `countWhen` of each limit that waits for it. [`RequestLimits::apply_verdicts`] then counts or releases the costs. A second call has
+    /// no effect, unless the response was [dropped](Exchange::forget_response).
+    ///
+    /// [`RequestLimits::apply_verdicts`]: crate::request_limits::RequestLimits::apply_verdicts
     pub(crate) fn count_response(
         &self,
         head: &request::Parts,
@@ -134,10 +138,11 @@ impl Policy {
             peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
         };
         let mut scratch = Scratch::new();
-        let now = effects.limits.now();
         for asked in effects.limits.counting_later() {
-            asked.counts_later = false;
-            let Some(known) = self.count_when.iter().find(|known| known.limit == asked.state.name) else { continue };
+            let Some(known) = self.count_when.iter().find(|known| known.limit == asked.state.name) else {
+                asked.counts_later = false;
+                continue;
+            };
             let counts = match known.program.eval(&context, &mut scratch) {
                 Ok(Value::Bool(counts)) => counts,
                 _ => {
@@ -145,7 +150,7 @@ impl Policy {
                     known.on_error != LimitErrorPolicy::Pass
                 }
             };
-            if counts { asked.count() } else { asked.settle(0, now) }
+            asked.verdict = Some(counts);
         }
     }
 

@@ -46,6 +46,8 @@ pub(crate) struct AskedLimit {
     pub(crate) hold: Hold,
     /// `countWhen` decides about the cost when there is a response.
     pub(crate) counts_later: bool,
+    /// What `countWhen` has said about a response that may still be dropped.
+    pub(crate) verdict: Option<bool>,
     /// A rule `settle` may replace the cost.
     pub(crate) settled_by_rule: bool,
     /// All responses tell the client what is left.
@@ -92,15 +94,34 @@ impl RequestLimits {
         }
     }
 
-    /// Returns the limits whose cost `countWhen` decides about.
+    /// Returns the limits whose cost `countWhen` has not decided about.
     pub(crate) fn counting_later(&mut self) -> impl Iterator<Item = &mut AskedLimit> {
-        self.asked.iter_mut().filter(|asked| asked.counts_later)
+        self.asked.iter_mut().filter(|asked| asked.counts_later && asked.verdict.is_none())
+    }
+
+    /// Counts or releases the costs that `countWhen` has decided about.
+    pub(crate) fn apply_verdicts(&mut self) {
+        if self.asked.iter().all(|asked| asked.verdict.is_none()) {
+            return;
+        }
+        let now = self.now();
+        for asked in self.asked.iter_mut() {
+            let Some(counts) = asked.verdict.take() else { continue };
+            asked.counts_later = false;
+            if counts { asked.count() } else { asked.settle(0, now) }
+        }
+    }
+
+    /// Forgets what `countWhen` has said, unless that was applied.
+    pub(crate) fn forget_verdicts(&mut self) {
+        self.asked.iter_mut().for_each(|asked| asked.verdict = None);
     }
 
     /// Replaces the reserved cost of a limit with the real one. Does nothing if the request did not ask the limit.
     pub(crate) fn settle(&mut self, name: &str, cost: u64) {
         let now = self.now();
-        for asked in self.asked.iter_mut().filter(|asked| *asked.state.name == *name) {
+        let is_meant = |asked: &&mut AskedLimit| *asked.state.name == *name && asked.verdict != Some(false);
+        for asked in self.asked.iter_mut().filter(is_meant) {
             asked.settle(cost, now);
         }
     }

@@ -180,7 +180,8 @@ impl<S: Context + 'static> RuleLimit<S> {
         }
         let (state, tells_always) = (Arc::clone(&self.state), self.tells == TellsClient::Always);
         let (counts_later, settled_by_rule) = (self.counts_later, self.settled_by_rule);
-        limits.push(AskedLimit { state, within, decision, hold, counts_later, settled_by_rule, tells_always });
+        let verdict = None;
+        limits.push(AskedLimit { state, within, decision, hold, counts_later, verdict, settled_by_rule, tells_always });
         within
     }
 }

@@ -290,6 +290,38 @@ fn a_reload_keeps_what_was_counted_if_the_limit_stays() {
     assert_eq!(info(&live.current()).admitted, 1);
 }
 
+/// A host that holds a response back may drop it, and ask another server.
+#[test]
+fn a_response_that_is_dropped_decides_nothing() {
+    let text = "request:
+- {name: login, limit: {rate: 1/m, countWhen: response.code == 401}}
+- {labels: {pool: blue}}
+response:
+- {when: response.code == 200, labels: {pool: green, seen: yes}}
+responseBody:
+- {when: 'response.body.size() > 100', deny: 502}
+";
+    let get = head("GET /", &[]);
+    for (dropped, sent, next) in [(200, 401, 429), (401, 200, 0)] {
+        for policy in both(text) {
+            let mut exchange = exchange();
+            exchange.set_time(Duration::ZERO);
+            assert_eq!(status(ask(&policy, &get, &mut exchange)), 0);
+            assert_eq!(status(ask_response(&policy, &get, &response(dropped, &[]), &mut exchange)), 0);
+            assert_eq!(exchange.label("seen").is_some(), dropped == 200);
+            exchange.forget_response();
+            assert_eq!(exchange.labels().collect::<Vec<_>>(), [("pool", "blue")]);
+            let second = response(sent, &[]);
+            assert_eq!(status(ask_response(&policy, &get, &second, &mut exchange)), 0);
+            assert_eq!(status(policy.response_body(&get, &second, b"", &mut exchange)), 0);
+            // What has been decided stays.
+            exchange.forget_response();
+            drop(exchange);
+            assert_eq!(send(&policy, &get, 0), next, "{dropped} {sent}");
+        }
+    }
+}
+
 #[test]
 fn a_phase_that_waits_for_a_password_counts_once() {
     let folder = Folder::new("limits-password");

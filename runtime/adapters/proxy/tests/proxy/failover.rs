@@ -5,7 +5,7 @@ use crate::client::{Client, get, post};
 use crate::running::{Running, eventually};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 fn config(servers: &[&Answering], of_upstream: &str, of_route: &str) -> String {
@@ -80,6 +80,31 @@ fn broken_connections_are_retried_only_before_the_client_has_got_anything() {
     client.request("GET /", &[], b"");
     assert!(client.try_reply(true).is_err(), "the response is not whole");
     assert_eq!(half.hits() + other.hits(), 1);
+}
+
+/// Rules of `responseBody` hold a response back. What the phase `response` and `countWhen` made of one that breaks off does not stay.
+#[test]
+fn a_response_that_breaks_off_decides_nothing() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let server = || {
+        let asked = Arc::clone(&asked);
+        Answering::start(move |_| {
+            Some(match asked.fetch_add(1, Ordering::SeqCst) {
+                0 => "HTTP/1.1 200 X\r\ncontent-length: 10\r\n\r\nhalf".into(),
+                _ => response(401, "whole"),
+            })
+        })
+    };
+    let (a, b) = (server(), server());
+    let policy = r#"
+request: [{ name: logins, limit: { rate: 1/m, countWhen: response.code == 401 } }]
+response: [{ when: response.code == 200, labels: { of: broken } }]
+responseBody: [{ when: '"of" in labels', respond: { status: 500, body: seen } }]
+"#;
+    let proxy = Running::with(&config(&[&a, &b], "", "retry: {}, timeouts: { read: 1s }"), policy);
+    assert_eq!(get(proxy.address, "/").status, 401);
+    assert_eq!(a.hits() + b.hits(), 2);
+    assert_eq!(get(proxy.address, "/").status, 429);
 }
 
 #[test]
