@@ -209,7 +209,7 @@ mod tests {
                 let body = HttpTask::Body(Some(Bytes::from_static(b"some text")), false);
                 vec![head, body, HttpTask::Trailer(Some(Box::new(trailers)))]
             };
-            let names = |sent: Vec<HttpTask>| match sent.into_iter().last() {
+            let names = |mut sent: Vec<HttpTask>| match sent.pop() {
                 Some(HttpTask::Trailer(Some(trailers))) => trailers.len(),
                 other => panic!("no trailers at the end: {other:?}"),
             };
