@@ -30,6 +30,15 @@ pub(crate) enum JsonTemplate<S> {
     Map(NamedList<Self>),
 }
 
+/// What becomes of a member whose value is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum AbsentMember {
+    /// It is left out.
+    LeftOut,
+    /// It is `null`, so that a merge patch removes the member which the message has.
+    Null,
+}
+
 /// A message as the actions of rules see it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Message<'m> {
@@ -82,9 +91,12 @@ impl<S: Context + 'static> BodyChange<S> {
         let before = before.as_deref().unwrap_or(body.bytes);
         let changed = match self {
             Self::Text(text) => text.body(part, context, scratch)?,
-            Self::Json(value) => value.json(part, context, scratch)?.unwrap_or_default().to_string().into(),
+            Self::Json(value) => {
+                let value = value.json(AbsentMember::LeftOut, part, context, scratch)?;
+                value.unwrap_or_default().to_string().into()
+            }
             Self::Merge(patch) => {
-                let patch = match patch.json(part, context, scratch)? {
+                let patch = match patch.json(AbsentMember::Null, part, context, scratch)? {
                     Some(Json::Object(members)) => members,
                     _ => serde_json::Map::new(),
                 };
@@ -95,7 +107,9 @@ impl<S: Context + 'static> BodyChange<S> {
                 let mut document = JsonDocument::read(before, body.most).map_err(|error| patch_failed(part, error))?;
                 for (index, operation) in operations.iter().enumerate() {
                     let part = ActionPart::PatchOperation(index.saturating_add(1));
-                    let value = operation.value().map(|value| value.json(part, context, scratch)).transpose()?;
+                    let value = operation.value();
+                    let value = value.map(|value| value.json(AbsentMember::LeftOut, part, context, scratch));
+                    let value = value.transpose()?;
                     let value = match value {
                         Some(None) => return Err(ActionFailure { part, program: None, why: WhyFailed::Invalid }),
                         Some(Some(value)) => value,
@@ -115,9 +129,10 @@ impl<S: Context + 'static> BodyChange<S> {
 }
 
 impl<S: Context + 'static> JsonTemplate<S> {
-    /// Returns the value; `None` for an absent optional. Members of objects that are absent are left out.
+    /// Returns the value; `None` for an absent optional.
     fn json<'r, C: Context<Static = S>>(
         &'r self,
+        absent_member: AbsentMember,
         part: ActionPart<'r>,
         context: &C,
         scratch: &mut Scratch,
@@ -126,13 +141,17 @@ impl<S: Context + 'static> JsonTemplate<S> {
             Self::Value(value) => value.json(part, context, scratch),
             Self::List(elements) => {
                 let absent = || ActionFailure { part, program: None, why: WhyFailed::Invalid };
-                let elements = elements.iter().map(|element| element.json(part, context, scratch)?.ok_or_else(absent));
+                // A merge patch takes arrays as they are: nothing in them is merged, so nothing is to be removed.
+                let inner = AbsentMember::LeftOut;
+                let elements =
+                    elements.iter().map(|element| element.json(inner, part, context, scratch)?.ok_or_else(absent));
                 elements.collect::<Result<Vec<_>, _>>().map(|elements| Some(Json::Array(elements)))
             }
             Self::Map(members) => {
                 let mut object = serde_json::Map::new();
                 for (name, value) in members {
-                    if let Some(value) = value.json(part, context, scratch)? {
+                    let value = value.json(absent_member, part, context, scratch)?;
+                    if let Some(value) = value.or((absent_member == AbsentMember::Null).then_some(Json::Null)) {
                         object.insert(name.to_string(), value);
                     }
                 }

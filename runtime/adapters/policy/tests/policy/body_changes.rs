@@ -90,6 +90,27 @@ fn a_patch_keeps_what_it_does_not_mention() {
 }
 
 #[test]
+fn an_absent_value_of_a_merge_patch_removes_what_the_client_sent() {
+    let body = r#"{"tenant":"root","user":{"id":"admin","n":1},"list":[{"id":"admin"}]}"#;
+    for rule in [
+        rule(
+            "patchBody: {tenant: '${request.headers[?\"x-tenant\"]}', user: {id: '${request.headers[?\"x-tenant\"]}'}, list: [{id: '${request.headers[?\"x-tenant\"]}'}]}",
+        ),
+        rule(
+            "language: filter\n  patchBody: {tenant: '${http.request.headers[\"x-tenant\"][0]}', user: {id: '${http.request.headers[\"x-tenant\"][0]}'}, list: [{id: '${http.request.headers[\"x-tenant\"][0]}'}]}",
+        ),
+    ] {
+        assert_eq!(posted(&rule, body).as_deref(), Ok(r#"{"user":{"n":1},"list":[{}]}"#));
+        assert_eq!(posted(&rule, "{}").as_deref(), Ok(r#"{"list":[{}],"user":{}}"#));
+        let (with, _) = sent(&rule, "POST /", &[("x-tenant", "acme")], body.as_bytes()).unwrap();
+        let expected = r#"{"tenant":"acme","user":{"id":"acme","n":1},"list":[{"id":"acme"}]}"#;
+        assert_eq!(std::str::from_utf8(&with), Ok(expected));
+    }
+    let added = rule("patchBody: [{op: add, path: /a, value: {b: '${request.headers[?\"x\"]}'}}]");
+    assert_eq!(posted(&added, "{}").as_deref(), Ok(r#"{"a":{}}"#), "a value of a JSON Patch is no merge");
+}
+
+#[test]
 fn several_rules_change_one_body_in_their_order() {
     let both = policy(
         "requestBody:\n- patchBody: {a: 1}\n- patchBody: {b: '${json(request.body).a}'}\n- when: request.path == '/x'\n  setBody: last\n",
