@@ -12,6 +12,7 @@ use celero_canonical::Refusal;
 use celero_limits::Time;
 use http::{StatusCode, request};
 use serde_json::Value as Json;
+use smallvec::SmallVec;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -53,6 +54,8 @@ pub(crate) struct Effects {
     pub(crate) limits: RequestLimits,
     /// The fields of the log entry that all phases so far added.
     pub(crate) fields: Vec<(Arc<str>, Json)>,
+    /// Which rules with `sample` act, by their indices in the phase that may run again.
+    pub(crate) drawn: SmallVec<[(usize, bool); 2]>,
 }
 
 impl Effects {
@@ -61,6 +64,17 @@ impl Effects {
         self.edits.clear();
         self.labels.clear();
         self.fields.clear();
+    }
+
+    /// Returns whether a rule acts on this request, of which it acts on this share. A phase that runs again finds what was drawn: else a
+    /// rule would ask a service about a request, and then not act on the answer.
+    pub(crate) fn draw(&mut self, rule: usize, share: f64) -> bool {
+        if let Some((_, acts)) = self.drawn.iter().find(|(known, _)| *known == rule) {
+            return *acts;
+        }
+        let acts = fastrand::f64() < share;
+        self.drawn.push((rule, acts));
+        acts
     }
 
     /// Sets a field of the log entry.
@@ -98,6 +112,7 @@ impl Exchange {
         }
         self.labels_before_response.clear();
         self.effects.discard();
+        self.effects.drawn.clear();
         self.effects.limits.clear();
     }
 

@@ -181,7 +181,9 @@ impl<S: Context + 'static> PhaseRules<S> {
                     return Ok(Some(self.stopped(index)));
                 }
             }
-            let is_skipped = allowed == Some(rule.level) || rule.sample.is_some_and(|share| fastrand::f64() >= share);
+            let may_run_again = credentials.is_some();
+            let mut acts = |share| if may_run_again { effects.draw(index, share) } else { fastrand::f64() < share };
+            let is_skipped = allowed == Some(rule.level) || rule.sample.is_some_and(|share| !acts(share));
             if is_skipped {
                 continue;
             }

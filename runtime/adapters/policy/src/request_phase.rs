@@ -60,6 +60,7 @@ impl Policy {
     /// Makes a request canonical, or refuses it, also one with an expectation that nobody can meet.
     fn admit(&self, head: &mut impl Head, exchange: &mut Exchange) -> Option<Outcome> {
         exchange.effects.edits.clear();
+        exchange.effects.drawn.clear();
         exchange.is_grpc = is_call(head.parts());
         let refused = self.normalization.admit(head, exchange).or_else(|| expectation::refusal(&head.parts().headers));
         if self.auth.decide_peer(head, exchange.peer) {

@@ -186,6 +186,21 @@ fn a_local_limit_before_it_spares_the_service() {
 }
 
 #[test]
+fn every_question_about_a_sampled_request_is_acted_on() {
+    let text = "request: [{name: some, sample: 0.5, limit: {remote: counter, descriptors: {a: b}}}]";
+    for (policy, service) in both(text, ABOVE) {
+        let mut exchange = exchange();
+        let mut of_one = || {
+            exchange.reset(None, None);
+            status(ask(&policy, &head("GET /", &[]), &mut exchange))
+        };
+        let limited = (0..300).filter(|_| of_one() == 429).count();
+        assert_eq!(asked(&service).len(), limited);
+        assert!((1..300).contains(&limited), "each request is drawn anew");
+    }
+}
+
+#[test]
 fn a_reload_keeps_the_service_and_the_counters() {
     let folder = Folder::new("remote-limits");
     let text = "request: [{name: shared, limit: {remote: counter, descriptors: {a: b}}}]\n";
