@@ -79,10 +79,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         let definition = LimitDefinition {
             key: parts.into_iter().map(|part| part.text).collect(),
             language: self.expressions.language,
-            groups: (
-                text("groupV4").and_then(|text| text.parse().ok()).unwrap_or(32),
-                text("groupV6").and_then(|text| text.parse().ok()).unwrap_or(64),
-            ),
+            groups: groups_of(node),
             measure,
             penalty: text("penalty").and_then(|text| duration(&text)).unwrap_or_default(),
             keys: text("keys").and_then(|text| text.parse().ok()).unwrap_or(USUAL_KEYS),
@@ -240,6 +237,12 @@ pub(crate) fn name_of(rule: &Node, limit: &Node, phase: Phase, number: usize) ->
     let named = |text: SourceText| (Arc::from(text.text), text.place);
     let own = limit.text_of("name").or_else(|| rule.text_of("name")).map(named);
     own.unwrap_or_else(|| (format!("{} #{number}", phase.name()).into(), limit.place))
+}
+
+/// Returns the prefix lengths of the networks that addresses stand for, of IPv4 and of IPv6.
+pub(crate) fn groups_of(limit: &Node) -> (u8, u8) {
+    let length = |key| limit.text_of(key).and_then(|text| text.text.parse().ok());
+    (length("groupV4").unwrap_or(32), length("groupV6").unwrap_or(64))
 }
 
 /// The answer of limits without `onLimit`.

@@ -2,7 +2,7 @@
 
 use crate::actions::{NamedList, TextTemplate};
 use crate::compile::RuleCompiler;
-use crate::compile_limit::{name_of, too_many};
+use crate::compile_limit::{groups_of, name_of, too_many};
 use crate::outcome::Phase;
 use crate::remote_limit::{RemoteLimit, fits};
 use crate::remote_limits::{RemoteCounts, RemoteState};
@@ -12,8 +12,7 @@ use celero::Context;
 use std::sync::Arc;
 
 /// The keys of a limit that is counted here.
-const LOCAL: [&str; 11] =
-    ["key", "rate", "burst", "algorithm", "concurrent", "cost", "countWhen", "groupV4", "groupV6", "penalty", "keys"];
+const LOCAL: [&str; 9] = ["key", "rate", "burst", "algorithm", "concurrent", "cost", "countWhen", "penalty", "keys"];
 
 /// The keys of a limit that a service counts.
 const REMOTE: [&str; 3] = ["descriptors", "hits", "onUnavailable"];
@@ -79,6 +78,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         Some(Box::new(RemoteLimit {
             state: Arc::new(state),
             descriptors: descriptors.into(),
+            groups: groups_of(node),
             hits,
             end: end.unwrap_or_else(too_many),
             on_error: policy("onError"),

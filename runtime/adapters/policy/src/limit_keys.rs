@@ -42,7 +42,7 @@ const LIMIT_COST: KeySpec =
 const GROUP_V4: KeySpec = optional(
     "groupV4",
     Integer { least: 0, most: 32 },
-    "A key, or a part of one, that is an IPv4 address stands for the network with this prefix length. Default: 32.",
+    "A key, a part of one, or a computed value of a descriptor that is an IPv4 address stands for the network with this prefix length. Default: 32.",
 );
 const GROUP_V6: KeySpec = optional(
     "groupV6",

@@ -4,7 +4,7 @@ use crate::action_failure::{ActionFailure, ActionPart, WhyFailed};
 use crate::actions::{NamedList, PhaseEnd, TextTemplate};
 use crate::remote_limits::{RemoteQuestion, RemoteState, RemoteVerdict};
 use crate::request_limits::RequestLimits;
-use crate::rule_limit::{LimitErrorPolicy, Number, TellsClient};
+use crate::rule_limit::{LimitErrorPolicy, Number, TellsClient, network};
 use celero::{Context, Scratch};
 use std::sync::Arc;
 
@@ -16,6 +16,8 @@ const LONGEST_VALUE: usize = 1024;
 pub(crate) struct RemoteLimit<S> {
     pub(crate) state: Arc<RemoteState>,
     pub(crate) descriptors: Box<[NamedList<TextTemplate<S>>]>,
+    /// The prefix lengths of the networks that addresses stand for, of IPv4 and of IPv6.
+    pub(crate) groups: (u8, u8),
     pub(crate) hits: Number<S>,
     /// The answer to a request above the limit.
     pub(crate) end: PhaseEnd<S>,
@@ -97,6 +99,9 @@ impl<S: Context + 'static> RemoteLimit<S> {
     ) -> Result<String, ActionFailure<'r, S>> {
         let part = ActionPart::Descriptor(key);
         let text = value.text(part, context, scratch)?;
+        if let (TextTemplate::Computed(_), Some(network)) = (value, network(&text, self.groups)) {
+            return Ok(network.to_string());
+        }
         match (std::str::from_utf8(&text), value) {
             (Ok(text), _) if text.len() <= LONGEST_VALUE => Ok(text.to_owned()),
             (_, TextTemplate::Computed(program)) => {

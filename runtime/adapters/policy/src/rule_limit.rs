@@ -6,7 +6,7 @@ use crate::limit_state::{Hold, LimitState};
 use crate::request_limits::{AskedLimit, RequestLimits};
 use celero::{Context, Program, Scratch, Value};
 use smallvec::SmallVec;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;
 
 /// A key: each part with its kind and its length, so that no two lists of parts are one key.
@@ -186,19 +186,32 @@ impl<S: Context + 'static> RuleLimit<S> {
     }
 }
 
-/// Adds a part to a key. An address stands for its network, whatever its spelling; an IPv4 address in IPv6 notation is the IPv4 address.
-fn add_part(key: &mut KeyBytes, text: &[u8], (v4, v6): (u8, u8)) {
-    let address = std::str::from_utf8(text).ok().and_then(|text| text.parse::<IpAddr>().ok());
-    match address.map(|address| address.to_canonical()) {
-        Some(IpAddr::V4(address)) => {
+/// Returns the first address of the network that an address stands for, whatever its spelling: the network with the first prefix length for
+/// IPv4, with the second for IPv6. An IPv4 address in IPv6 notation is the IPv4 address. `None`: the text is no address.
+pub(crate) fn network(text: &[u8], (v4, v6): (u8, u8)) -> Option<IpAddr> {
+    let address: IpAddr = std::str::from_utf8(text).ok()?.parse().ok()?;
+    Some(match address.to_canonical() {
+        IpAddr::V4(address) => {
             let mask = u32::MAX.checked_shl(32_u32.saturating_sub(v4.into())).unwrap_or(0);
+            Ipv4Addr::from_bits(address.to_bits() & mask).into()
+        }
+        IpAddr::V6(address) => {
+            let mask = u128::MAX.checked_shl(128_u32.saturating_sub(v6.into())).unwrap_or(0);
+            Ipv6Addr::from_bits(address.to_bits() & mask).into()
+        }
+    })
+}
+
+/// Adds a part to a key. An address stands for its network.
+fn add_part(key: &mut KeyBytes, text: &[u8], groups: (u8, u8)) {
+    match network(text, groups) {
+        Some(IpAddr::V4(address)) => {
             key.push(KIND_V4);
-            key.extend_from_slice(&(address.to_bits() & mask).to_be_bytes());
+            key.extend_from_slice(&address.octets());
         }
         Some(IpAddr::V6(address)) => {
-            let mask = u128::MAX.checked_shl(128_u32.saturating_sub(v6.into())).unwrap_or(0);
             key.push(KIND_V6);
-            key.extend_from_slice(&(address.to_bits() & mask).to_be_bytes());
+            key.extend_from_slice(&address.octets());
         }
         None => {
             key.push(KIND_TEXT);

@@ -186,6 +186,38 @@ fn a_local_limit_before_it_spares_the_service() {
 }
 
 #[test]
+fn addresses_are_sent_as_their_networks() {
+    let text = |more: &str| {
+        format!(
+            "request: [{{name: shared, limit: {{remote: counter, descriptors: {{client: '${{source.address}}', named: '${{request.path.substring(1)}}', fixed: '2001:db8::1'}}{more}}}}}]"
+        )
+    };
+    let sent = |more: &str, client: &str, path: &str| {
+        both(&text(more), WITHIN).map(|(policy, service)| {
+            let mut exchange = Exchange::new(Some(client.parse().unwrap()), None);
+            assert_eq!(status(ask(&policy, &head(&format!("GET /{path}"), &[]), &mut exchange)), 0);
+            asked(&service).concat()
+        })
+    };
+    for (more, client, path, expected) in [
+        ("", "[2001:db8::1]:1", "a", "client=2001:db8::,named=a,fixed=2001:db8::1"),
+        ("", "[2001:db8::ffff:0:0:2]:1", "a", "client=2001:db8::,named=a,fixed=2001:db8::1"),
+        ("", "192.0.2.7:1", "::ffff:192.0.2.9", "client=192.0.2.7,named=192.0.2.9,fixed=2001:db8::1"),
+        (
+            ", groupV4: 24, groupV6: 128",
+            "192.0.2.7:1",
+            "2001:DB8:0::7",
+            "client=192.0.2.0,named=2001:db8::7,fixed=2001:db8::1",
+        ),
+        (", groupV4: 0, groupV6: 0", "192.0.2.7:1", "2001:db8::7", "client=0.0.0.0,named=::,fixed=2001:db8::1"),
+    ] {
+        for question in sent(more, client, path) {
+            assert_eq!(question, format!("counter: {expected} x1"), "{more} {client} {path}");
+        }
+    }
+}
+
+#[test]
 fn every_question_about_a_sampled_request_is_acted_on() {
     let text = "request: [{name: some, sample: 0.5, limit: {remote: counter, descriptors: {a: b}}}]";
     for (policy, service) in both(text, ABOVE) {
