@@ -92,14 +92,15 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         let mut found = Vec::new();
         for MapEntry { key, value } in node.entries() {
             let Some(text) = value.text() else { continue };
-            if !fits(&key.text) || !text.text.contains("${") && !fits(&text.text) {
+            let words = self.expressions.words(&text, self.compilation.problems);
+            let is_too_long = |value: &TextTemplate<_>| matches!(value, TextTemplate::Fixed(fixed) if !fits(fixed));
+            if !fits(key.text.as_bytes()) || words.as_ref().is_some_and(is_too_long) {
                 self.refuse(
                     text.place,
                     "an entry of a descriptor is too long".to_owned(),
                     "keys and values have at most 1024 bytes",
                 );
             }
-            let words = self.expressions.words(&text, self.compilation.problems);
             found.extend(words.map(|words| (key.text.as_str().into(), words)));
         }
         found.into()

@@ -103,7 +103,7 @@ impl<S: Context + 'static> RemoteLimit<S> {
             return Ok(network.to_string());
         }
         match (std::str::from_utf8(&text), value) {
-            (Ok(text), _) if text.len() <= LONGEST_VALUE => Ok(text.to_owned()),
+            (Ok(fitting), _) if fits(&text) => Ok(fitting.to_owned()),
             (_, TextTemplate::Computed(program)) => {
                 Err(ActionFailure { part, program: Some(program), why: WhyFailed::Invalid })
             }
@@ -113,7 +113,7 @@ impl<S: Context + 'static> RemoteLimit<S> {
     }
 }
 
-/// Whether a constant can be the value of a descriptor.
-pub(crate) fn fits(value: &str) -> bool {
+/// Returns whether a text can be the key or the value of a descriptor.
+pub(crate) fn fits(value: &[u8]) -> bool {
     value.len() <= LONGEST_VALUE
 }

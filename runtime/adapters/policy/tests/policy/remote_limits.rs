@@ -263,6 +263,11 @@ fn what_does_not_fit_together_is_refused() {
         let problem = wrong(&format!("request: [{{limit: {limit}}}]\n"));
         assert!(problem.contains(message), "{limit}\n{problem}");
     }
+    for value in ["x".repeat(1025), format!("$${{{}", "x".repeat(1023))] {
+        let problem = wrong(&format!("request: [{{limit: {{remote: a, descriptors: {{a: '{value}'}}}}}}]\n"));
+        assert!(problem.contains("an entry of a descriptor is too long"), "{problem}");
+    }
+    drop(policy(&format!("request: [{{limit: {{remote: a, descriptors: {{a: '$${{{}'}}}}}}]\n", "x".repeat(1022))));
     let body = wrong("requestBody: [{limit: {remote: a, descriptors: {a: b}}}]\n");
     assert!(body.contains("the phase `requestBody` does not wait for a service"), "{body}");
     let settled = wrong("request: [{name: a, limit: {remote: a, descriptors: {a: b}}}]\nlog: [{settle: {a: 1}}]\n");
