@@ -56,7 +56,12 @@ impl<S: Context + 'static> RemoteLimit<S> {
             Some(RemoteVerdict::Unavailable) => {
                 return self.unless_passing(self.on_unavailable, RemoteStep::Unavailable);
             }
-            Some(RemoteVerdict::Failed) | None => {}
+            Some(RemoteVerdict::Failed) => {
+                // Only for the report. What has failed may have a value now, but a request has one verdict: else the phase might ask without end.
+                failures.extend(self.question(context, scratch).err());
+                return self.unless_passing(self.on_error, RemoteStep::Above);
+            }
+            None => {}
         }
         match self.question(context, scratch) {
             Ok(question) if question.hits == 0 => RemoteStep::Pass,
@@ -116,4 +121,48 @@ impl<S: Context + 'static> RemoteLimit<S> {
 /// Returns whether a text can be the key or the value of a descriptor.
 pub(crate) fn fits(value: &[u8]) -> bool {
     value.len() <= LONGEST_VALUE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compile_limit::too_many;
+    use crate::remote_limits::RemoteCounts;
+    use celero::{Bindings, Engine, Env, Type, Value};
+
+    /// What a descriptor reads may change before the phase runs again: a list, for instance.
+    #[test]
+    fn a_descriptor_that_has_failed_asks_nothing_when_it_has_a_value() {
+        for (on_error, passes) in [(LimitErrorPolicy::Closed, false), (LimitErrorPolicy::Pass, true)] {
+            let env = Env::dynamic().variable("user", Type::String);
+            let program = Engine::new().compile(&env, "user").unwrap();
+            let descriptor: NamedList<TextTemplate<Bindings<'static>>> =
+                Box::new([(Arc::from("user"), TextTemplate::Computed(program))]);
+            let state =
+                RemoteState { name: "shared".into(), service: "counter".into(), counts: RemoteCounts::default() };
+            let limit = RemoteLimit {
+                state: Arc::new(state),
+                descriptors: Box::new([descriptor]),
+                groups: (32, 64),
+                hits: Number::Fixed(1),
+                end: too_many(),
+                on_error,
+                on_unavailable: LimitErrorPolicy::Closed,
+                tells: TellsClient::Never,
+                dry_run: false,
+            };
+            let (mut bindings, mut scratch) = (Bindings::new(&env), Scratch::new());
+            let (mut limits, mut failures) = (RequestLimits::default(), Vec::new());
+            let first = limit.step(&bindings, &mut scratch, &mut failures, &limits);
+            assert!(matches!(first, RemoteStep::Failed(_)) && failures.len() == 1);
+            limits.record(Arc::clone(&limit.state), RemoteVerdict::Failed, false, false);
+            let again = limit.step(&bindings, &mut scratch, &mut failures, &limits);
+            assert!(failures.len() == 2, "the failure is reported by the run that has an outcome");
+            bindings.set("user", Value::String("ada")).unwrap();
+            let changed = limit.step(&bindings, &mut scratch, &mut failures, &limits);
+            for step in [again, changed] {
+                assert!(matches!((step, passes), (RemoteStep::Above, false) | (RemoteStep::Pass, true)));
+            }
+        }
+    }
 }
