@@ -1,7 +1,8 @@
 //! Changes of a JSON document by JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396).
 //!
 //! Only the objects and arrays that a change goes through are read. All other values keep their bytes: the spelling of numbers and texts, blanks,
-//! the order of members. An object that a change goes through must not have a name twice, because servers disagree about which member counts.
+//! the order of members. An object that a change goes through must not have a name twice, because servers disagree about which member counts,
+//! and no second name that only differs in case from one that the change names, because many servers read names ignoring case.
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value as Json;
@@ -42,6 +43,8 @@ pub(crate) enum PatchError {
     NotJson,
     /// An object that the change goes through has a name twice.
     Duplicate,
+    /// An object that the change goes through has a name that only differs in case from one of the change.
+    OtherCase,
     /// There is nothing at the place.
     Missing,
     /// The value at the place is another one than the patch expects.
@@ -184,10 +187,13 @@ impl<'d> JsonDocument<'d> {
         let parent = self.part(parents)?;
         parent.open()?;
         match parent {
-            Part::Object(members) => match members.iter_mut().find(|(known, _)| **known == **name) {
-                Some((_, known)) => *known = value,
-                None => members.push((name.to_string(), value)),
-            },
+            Part::Object(members) => {
+                let index = member(members, name)?;
+                match index.and_then(|index| members.get_mut(index)) {
+                    Some((_, known)) => *known = value,
+                    None => members.push((name.to_string(), value)),
+                }
+            }
             Part::Array(elements) if &**name == "-" => elements.push(value),
             Part::Array(elements) => {
                 let index = index(name).filter(|index| *index <= elements.len()).ok_or(PatchError::Missing)?;
@@ -205,7 +211,7 @@ impl<'d> JsonDocument<'d> {
         parent.open()?;
         match parent {
             Part::Object(members) => {
-                let index = members.iter().position(|(known, _)| **known == **name).ok_or(PatchError::Missing)?;
+                let index = member(members, name)?.ok_or(PatchError::Missing)?;
                 Ok(members.remove(index).1)
             }
             Part::Array(elements) => {
@@ -230,6 +236,31 @@ fn index(name: &str) -> Option<usize> {
     name.parse().ok().filter(|_| is_number)
 }
 
+/// Returns the place of the member of this name.
+///
+/// # Errors
+/// [`PatchError::OtherCase`].
+fn member(members: &[(String, Part<'_>)], name: &str) -> Result<Option<usize>, PatchError> {
+    let mut found = None;
+    for (index, (known, _)) in members.iter().enumerate() {
+        if known == name {
+            found = Some(index);
+        } else if is_same_ignoring_case(known, name) {
+            return Err(PatchError::OtherCase);
+        }
+    }
+    Ok(found)
+}
+
+fn is_same_ignoring_case(one: &str, other: &str) -> bool {
+    if one.is_ascii() && other.is_ascii() { one.eq_ignore_ascii_case(other) } else { one_case(one).eq(one_case(other)) }
+}
+
+/// Returns a name in one case. Some servers compare so beyond ASCII: `ſ` is `s` then, and the sign of the unit kelvin is `k`.
+fn one_case(name: &str) -> impl Iterator<Item = char> {
+    name.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase)
+}
+
 impl<'d> Part<'d> {
     /// Reads the members of an object or the elements of an array. Other values stay text.
     fn open(&mut self) -> Result<(), PatchError> {
@@ -248,7 +279,10 @@ impl<'d> Part<'d> {
     fn child(&mut self, name: &str) -> Result<&mut Self, PatchError> {
         self.open()?;
         match self {
-            Self::Object(members) => members.iter_mut().find(|(known, _)| known == name).map(|(_, part)| part),
+            Self::Object(members) => {
+                let index = member(members, name)?;
+                index.and_then(|index| members.get_mut(index)).map(|(_, part)| part)
+            }
             Self::Array(elements) => index(name).and_then(|index| elements.get_mut(index)),
             Self::Text(_) => None,
         }
@@ -258,9 +292,13 @@ impl<'d> Part<'d> {
     fn merge(&mut self, mut patch: serde_json::Map<String, Json>, left: &mut usize) -> Result<(), PatchError> {
         self.open()?;
         let before = if let Self::Object(members) = self { std::mem::take(members) } else { Vec::new() };
+        let in_one_case: HashSet<String> = patch.keys().map(|name| one_case(name).collect()).collect();
         let mut merged = Vec::with_capacity(before.len());
         for (name, mut part) in before {
             match patch.remove(&name) {
+                None if in_one_case.contains(&one_case(&name).collect::<String>()) => {
+                    return Err(PatchError::OtherCase);
+                }
                 None => {}
                 Some(Json::Null) => continue,
                 Some(Json::Object(inner)) => part.merge(inner, left)?,
@@ -396,7 +434,7 @@ fn opened<'t, 'd>(text: &'t str, keep: impl Fn(&'t str) -> Cow<'d, str>) -> Resu
 
 #[cfg(test)]
 mod tests {
-    use super::PatchError::{Duplicate, Missing, NotJson, TestFailed, TooLarge};
+    use super::PatchError::{Duplicate, Missing, NotJson, OtherCase, TestFailed, TooLarge};
     use super::*;
     use serde_json::json;
 
@@ -522,6 +560,43 @@ mod tests {
         assert_eq!(patched(document, &json!([{"op": "add", "path": "/n", "value": 1}])).as_deref(), Ok(kept));
         assert_eq!(patched(document, &json!([{"op": "replace", "path": "/twice/x", "value": 1}])), Err(Duplicate));
         assert_eq!(merged(r#"{"a":1,"\u0061":2}"#, json!({"b": 1})), Err(Duplicate), "two spellings of one name");
+    }
+
+    #[test]
+    fn names_that_differ_only_in_case_are_no_two_members() {
+        for document in [r#"{"a":{"tenant":"x","Tenant":"root"}}"#, r#"{"a":{"\u0054enant":"root"}}"#] {
+            for patch in [json!({"a": {"tenant": "acme"}}), json!({"a": {"tenant": null}})] {
+                assert_eq!(merged(document, patch), Err(OtherCase), "{document}");
+            }
+            for operation in ["add", "replace", "remove", "test"] {
+                let patch = json!([{"op": operation, "path": "/a/tenant", "value": "x"}]);
+                assert_eq!(patched(document, &patch), Err(OtherCase), "{document} {patch}");
+            }
+            for (from, path) in [("/b", "/a/tenant"), ("/a/tenant", "/c")] {
+                for operation in ["move", "copy"] {
+                    let patch = json!([
+                        {"op": "add", "path": "/b", "value": 1},
+                        {"op": operation, "from": from, "path": path},
+                    ]);
+                    assert_eq!(patched(document, &patch), Err(OtherCase), "{document} {patch}");
+                }
+            }
+        }
+        let parents = r#"{"user":{"id":1},"USER":{"id":2}}"#;
+        assert_eq!(merged(parents, json!({"user": {"id": 3}})), Err(OtherCase));
+        assert_eq!(patched(parents, &json!([{"op": "replace", "path": "/user/id", "value": 3}])), Err(OtherCase));
+        for other in ["\u{17f}\u{212a}", "s\u{212a}", "\u{17f}k", "SK"] {
+            let document = json!({ other: 1 }).to_string();
+            assert_eq!(merged(&document, json!({"sk": 2})), Err(OtherCase), "{document}");
+            assert_eq!(patched(&document, &json!([{"op": "add", "path": "/sk", "value": 2}])), Err(OtherCase));
+        }
+        // Both are named, or neither is.
+        let both = r#"{"tenant":"x","Tenant":"y","n":1}"#;
+        assert_eq!(
+            merged(both, json!({"tenant": "a", "Tenant": "b"})).as_deref(),
+            Ok(r#"{"tenant":"a","Tenant":"b","n":1}"#)
+        );
+        assert_eq!(merged(both, json!({"n": null})).as_deref(), Ok(r#"{"tenant":"x","Tenant":"y"}"#));
     }
 
     #[test]

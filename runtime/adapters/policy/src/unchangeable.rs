@@ -28,6 +28,9 @@ impl Unchangeable {
             }
             Self::Patch(PatchError::NotJson) => "the body is not JSON",
             Self::Patch(PatchError::Duplicate) => "an object that the patch changes has a name twice",
+            Self::Patch(PatchError::OtherCase) => {
+                "an object that the patch changes has a name that only differs in case from one of the patch"
+            }
             Self::Patch(PatchError::Missing) => "there is nothing at this place of the body",
             Self::Patch(PatchError::TestFailed) => "the body has another value at this place",
         }

@@ -78,6 +78,7 @@ fn a_patch_keeps_what_it_does_not_mention() {
     let expected = r#"{"model":"small","id":12345678901234567890123,"limits":{"n":1.50,"tokens":100},"t":[ 1 ]}"#;
     assert_eq!(posted(&merge, body).as_deref(), Ok(expected));
     assert_eq!(posted(&merge, r#"{"model":1,"model":2}"#), Err(500), "servers disagree about which member counts");
+    assert_eq!(posted(&merge, r#"{"model":1,"Model":2}"#), Err(500), "some servers read names ignoring case");
     assert_eq!(posted(&merge, "model=big"), Err(500));
     assert_eq!(posted(&merge, ""), Err(500));
     let patch = rule(
