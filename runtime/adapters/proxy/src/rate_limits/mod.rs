@@ -179,18 +179,19 @@ impl Service {
             return (CallResult::Skipped, None);
         }
         let request = request(&self.config.domain, question);
-        let (result, answer) = match tokio::time::timeout(self.config.timeout, self.send(request)).await {
+        let (result, answer, works) = match tokio::time::timeout(self.config.timeout, self.send(request)).await {
             Ok(Ok(response)) => match read(&response) {
-                Some(answer) => (if answer.is_within { CallResult::Within } else { CallResult::Above }, Some(answer)),
-                None => (CallResult::Failed, None),
+                Some(answer) if answer.is_within => (CallResult::Within, Some(answer), true),
+                Some(answer) => (CallResult::Above, Some(answer), true),
+                None => (CallResult::Failed, None, false),
             },
-            Ok(Err(error)) => {
-                log::debug!("the rate limit service `{}` fails: {error}", self.config.name);
-                (CallResult::Failed, None)
+            Ok(Err(status)) => {
+                log::debug!("the rate limit service `{}` fails: {status}", self.config.name);
+                (CallResult::Failed, None, is_about_question(status.code()))
             }
-            Err(_) => (CallResult::Timeout, None),
+            Err(_) => (CallResult::Timeout, None, false),
         };
-        if self.breaker.ended(answer.is_some(), Instant::now()) {
+        if self.breaker.ended(works, Instant::now()) {
             let (failures, pause) = (self.config.failures, self.config.pause);
             log::warn!(
                 "the rate limit service `{}` has failed {failures} times in a row; it is asked again in {pause:?}",
@@ -200,14 +201,14 @@ impl Service {
         (result, answer)
     }
 
-    async fn send(&self, request: RateLimitRequest) -> Result<RateLimitResponse, String> {
+    async fn send(&self, request: RateLimitRequest) -> Result<RateLimitResponse, tonic::Status> {
         let channel = self.channel.get_or_init(|| self.endpoint.connect_lazy()).clone();
         let mut client = Grpc::new(channel).max_decoding_message_size(LARGEST_ANSWER);
-        client.ready().await.map_err(|error| error.to_string())?;
+        client.ready().await.map_err(|error| tonic::Status::unavailable(error.to_string()))?;
         let path = PathAndQuery::from_static("/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit");
         let codec: ProstCodec<RateLimitRequest, RateLimitResponse> = ProstCodec::default();
         let response = client.unary(tonic::Request::new(request), path, codec).await;
-        response.map(tonic::Response::into_inner).map_err(|status| status.to_string())
+        response.map(tonic::Response::into_inner)
     }
 }
 
@@ -225,6 +226,13 @@ fn request(domain: &str, question: RemoteQuestion) -> RateLimitRequest {
         descriptors: question.descriptors.into_iter().map(descriptor).collect(),
         hits_addend: question.hits,
     }
+}
+
+/// Returns whether an error is about one question: a service that answers so works. Clients choose what the questions say, and must not be able
+/// to make it look broken.
+fn is_about_question(code: tonic::Code) -> bool {
+    use tonic::Code::{AlreadyExists, FailedPrecondition, InvalidArgument, NotFound, OutOfRange};
+    matches!(code, InvalidArgument | NotFound | AlreadyExists | FailedPrecondition | OutOfRange)
 }
 
 /// Reads an answer. `None`: it does not say whether the request is within the limit.

@@ -155,6 +155,22 @@ fn a_service_that_keeps_failing_is_left_alone_for_a_while() {
 }
 
 #[test]
+fn errors_about_a_question_do_not_stop_the_questions() {
+    let server = RateLimitServer::start(Behaviour::Status(3));
+    let proxy = asking(server.address, ", failures: 2, pause: 10m", SHARED);
+    // Invalid argument, not found, already exists, failed precondition, out of range.
+    for status in [3, 5, 6, 9, 11] {
+        server.behave(Behaviour::Status(status));
+        for _ in 0..2 {
+            assert_eq!(get(proxy.address, "/").status, 503);
+        }
+    }
+    server.behave(within(true, 1, 1));
+    assert_eq!(get(proxy.address, "/").status, 200);
+    assert_eq!((calls(&proxy, "failed"), calls(&proxy, "skipped")), (10.0, 0.0));
+}
+
+#[test]
 fn nobody_listens_and_the_local_limit_comes_first() {
     let gone = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let local = "request:\n- { name: here, limit: { key: '${source.address}', rate: 2/d } }\n- { name: there, limit: { remote: counter, descriptors: { all: x }, onUnavailable: pass } }\n";
