@@ -85,9 +85,9 @@ impl JsonPointer {
         self.0.is_empty()
     }
 
-    /// Returns whether the place of `other` is in the value at this place, or is this place.
+    /// Returns whether the place of `other` is inside of the value at this place.
     pub(crate) fn contains(&self, other: &Self) -> bool {
-        other.0.starts_with(&self.0)
+        self != other && other.0.starts_with(&self.0)
     }
 }
 
@@ -639,7 +639,8 @@ mod tests {
         for wrong in ["a", "/~", "/~2", "/a~", " "] {
             assert_eq!(JsonPointer::parse(wrong), None, "{wrong}");
         }
-        assert!(pointer("/a").contains(&pointer("/a/b")) && !pointer("/a/b").contains(&pointer("/a")));
+        let contains = |one: &str, other: &str| pointer(one).contains(&pointer(other));
+        assert!(contains("/a", "/a/b") && !contains("/a/b", "/a") && !contains("/a", "/a") && !contains("/a", "/ab"));
     }
 
     #[test]

@@ -81,6 +81,10 @@ fn a_patch_keeps_what_it_does_not_mention() {
     assert_eq!(posted(&merge, r#"{"model":1,"Model":2}"#), Err(500), "some servers read names ignoring case");
     assert_eq!(posted(&merge, "model=big"), Err(500));
     assert_eq!(posted(&merge, ""), Err(500));
+    // A value may be moved to where it is, if it is there (RFC 6902, section 4.4).
+    let same = rule("patchBody: [{op: move, from: /a, path: /a}]");
+    assert_eq!(posted(&same, r#"{"a":1}"#).as_deref(), Ok(r#"{"a":1}"#));
+    assert_eq!(posted(&same, "{}"), Err(500));
     let patch = rule(
         "patchBody: [{op: test, path: /v, value: 2}, {op: add, path: /items/-, value: {by: '${request.path}'}}, {op: move, from: /a, path: /b}, {op: copy, from: /v, path: /items/0}, {op: remove, path: /c~1d}]",
     );
