@@ -96,3 +96,22 @@ impl Policy {
         self.reads_hello
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn a_dry_run_counts_and_logs_nothing() {
+        let text = "connection: [{name: tried, limit: {rate: 1/d, dryRun: true}}]";
+        let policy = Policy::parse("policy.yaml", text, Path::new(".")).unwrap();
+        for tolerated in [0, 1] {
+            let mut connection = ClientConnection::new(None, None);
+            connection.set_time(Duration::ZERO);
+            assert_eq!(policy.connection(&mut connection), ConnectionOutcome::Accept);
+            assert_eq!(policy.limits().next().unwrap().tolerated, tolerated);
+            assert!(connection.effects.fields.is_empty(), "nobody reads them");
+        }
+    }
+}

@@ -127,7 +127,11 @@ pub(crate) static CONNECTION_LIMIT: MappingSpec = MappingSpec::new(
         PENALTY,
         LIMIT_KEYS,
         LIMIT_ON_ERROR,
-        DRY_RUN,
+        optional(
+            "dryRun",
+            True,
+            "Lets connections above the limit pass, and counts them: as `tolerated` in the metrics. No log has them.",
+        ),
     ],
 );
 

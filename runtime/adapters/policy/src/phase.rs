@@ -386,7 +386,10 @@ impl<S: Context + 'static> PhaseRules<S> {
         failures: &mut Vec<ActionFailure<'r, S>>,
     ) -> Step {
         if limit.dry_run {
-            effects.log(&Arc::from("aboveLimit"), Json::from(&**limit.name));
+            // A connection has no log entry.
+            if self.phase != Phase::Connection {
+                effects.log(&Arc::from("aboveLimit"), Json::from(&**limit.name));
+            }
             return Step::Next;
         }
         let mut step = self.end(limit.end, rule, context, scratch, failures);
