@@ -175,9 +175,7 @@ impl Service {
         // Nobody waits for another call: a service that is slow would make all requests slow.
         let Ok(_place) = self.open.try_acquire() else { return (CallResult::Refused, None) };
         // With a place only: after a pause it admits one call, which must then be made.
-        if !self.breaker.admits(Instant::now()) {
-            return (CallResult::Skipped, None);
-        }
+        let Some(admitted) = self.breaker.admits(Instant::now()) else { return (CallResult::Skipped, None) };
         let request = request(&self.config.domain, question);
         let (result, answer, works) = match tokio::time::timeout(self.config.timeout, self.send(request)).await {
             Ok(Ok(response)) => match read(&response) {
@@ -191,7 +189,7 @@ impl Service {
             }
             Err(_) => (CallResult::Timeout, None, false),
         };
-        if self.breaker.ended(works, Instant::now()) {
+        if admitted.ended(works, Instant::now()) {
             let (failures, pause) = (self.config.failures, self.config.pause);
             log::warn!(
                 "the rate limit service `{}` has failed {failures} times in a row; it is asked again in {pause:?}",
