@@ -2,6 +2,7 @@
 
 use crate::actions::{AnswerTemplate, NamedList, PhaseEnd, TextTemplate};
 use crate::compile::RuleCompiler;
+use crate::limit_keys::ONLY_RATES;
 use crate::limit_state::{LimitDefinition, LimitState, Measure};
 use crate::outcome::Phase;
 use crate::problems::FileSpan;
@@ -109,10 +110,9 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
     fn measure(&mut self, node: &Node) -> Option<Measure> {
         let (rate_text, open) = (node.text_of("rate"), node.text_of("concurrent"));
         let is_window = node.text_of("algorithm").is_some_and(|text| text.text == "slidingWindow");
-        let only_rates = ["burst", "algorithm", "cost", "countWhen", "penalty", "keys", "headers"];
         match (rate_text, open) {
             (None, Some(open)) => {
-                for entry in node.entries().iter().filter(|entry| only_rates.contains(&&*entry.key.text)) {
+                for entry in node.entries().iter().filter(|entry| ONLY_RATES.contains(&&*entry.key.text)) {
                     self.refuse(
                         entry.key.place,
                         format!("`{}` is for limits with `rate`", entry.key.text),

@@ -3,6 +3,7 @@
 use crate::actions::{NamedList, TextTemplate};
 use crate::compile::RuleCompiler;
 use crate::compile_limit::{groups_of, name_of, too_many};
+use crate::limit_keys::{LOCAL, REMOTE};
 use crate::outcome::Phase;
 use crate::remote_limit::{RemoteLimit, fits};
 use crate::remote_limits::{RemoteCounts, RemoteState};
@@ -10,12 +11,6 @@ use crate::rule_limit::{LimitErrorPolicy, Number, TellsClient};
 use crate::yaml::{MapEntry, Node};
 use celero::Context;
 use std::sync::Arc;
-
-/// The keys of a limit that is counted here.
-const LOCAL: [&str; 9] = ["key", "rate", "burst", "algorithm", "concurrent", "cost", "countWhen", "penalty", "keys"];
-
-/// The keys of a limit that a service counts.
-const REMOTE: [&str; 3] = ["descriptors", "hits", "onUnavailable"];
 
 /// The most descriptors of a limit, and the most entries of a descriptor.
 const MOST: usize = 16;

@@ -62,6 +62,16 @@ const LIMIT_ON_ERROR: KeySpec = optional(
 );
 const DRY_RUN: KeySpec = optional("dryRun", True, "Counts and logs requests above the limit, and lets them pass.");
 
+/// The keys of limits that are counted here only.
+pub(crate) const LOCAL: [&str; 9] =
+    ["key", "rate", "burst", "algorithm", "concurrent", "cost", "countWhen", "penalty", "keys"];
+
+/// The keys of limits with `rate` only.
+pub(crate) const ONLY_RATES: [&str; 7] = ["burst", "algorithm", "cost", "countWhen", "penalty", "keys", "headers"];
+
+/// The keys of limits that a service counts only.
+pub(crate) const REMOTE: [&str; 3] = ["descriptors", "hits", "onUnavailable"];
+
 pub(crate) static LIMIT: MappingSpec = MappingSpec::new(
     "a limit",
     &[
@@ -136,3 +146,19 @@ pub(crate) static CONNECTION_LIMIT: MappingSpec = MappingSpec::new(
 );
 
 static ON_LIMIT: MappingSpec = MappingSpec::new("`onLimit`", &[DENY, RESPOND, REDIRECTS]);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_is_of_one_kind_of_limit_or_of_both() {
+        const BOTH: [&str; 8] = ["remote", "name", "groupV4", "groupV6", "onLimit", "onError", "headers", "dryRun"];
+        let mut all: Vec<&str> = LOCAL.into_iter().chain(REMOTE).chain(BOTH).collect();
+        let mut known: Vec<&str> = LIMIT.keys.iter().map(|key| key.name).collect();
+        all.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(all, known);
+        assert!(ONLY_RATES.iter().all(|key| known.contains(key)));
+    }
+}

@@ -1,7 +1,7 @@
 //! What hosts exchange with a policy: phases, outcomes, answers, log fields, counters.
 
 use bytes::Bytes;
-use http::{HeaderMap, StatusCode};
+use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::Value as Json;
 use std::fmt;
 use std::sync::Arc;
@@ -69,6 +69,14 @@ pub struct PolicyAnswer {
 impl PolicyAnswer {
     pub(crate) fn empty(status: StatusCode, rule: &Arc<str>) -> Self {
         Self { status, headers: HeaderMap::new(), body: Bytes::new(), rule: Arc::clone(rule) }
+    }
+
+    /// The answer while what it depends on is overloaded or gives no answer.
+    #[cold]
+    pub(crate) fn try_again(rule: &Arc<str>) -> Self {
+        let mut answer = Self::empty(StatusCode::SERVICE_UNAVAILABLE, rule);
+        answer.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
+        answer
     }
 }
 

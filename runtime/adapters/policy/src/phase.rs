@@ -13,12 +13,12 @@ use crate::remote_limit::{RemoteLimit, RemoteStep};
 use crate::remote_limits::RemoteVerdict;
 use crate::request_limits::PendingQuestion;
 use crate::rule::Rule;
-use crate::rule_limit::TellsClient;
+use crate::rule_limit::{RuleLimit, TellsClient};
 use crate::rule_target::NoPath;
 use crate::rule_times::RuleTimes;
 use celero::counting::{CounterShards, Counters, Evaluations, SlotCounts};
 use celero::{Context, RuleError, RuleSet, Scratch};
-use http::{HeaderValue, StatusCode, header};
+use http::{StatusCode, header};
 use serde_json::Value as Json;
 use std::cell::Cell;
 use std::sync::Arc;
@@ -52,8 +52,8 @@ struct ThreadMemory {
 /// What failed in actions, by the index of the rule.
 type FailedActions<'r, S> = Vec<(usize, ActionFailure<'r, S>)>;
 
-/// The outcome of a phase depends on credentials whose verification takes long.
-pub(crate) struct Unverified;
+/// The outcome of a phase depends on a verification that takes long, or on a service that is to be asked. The phase had no effect.
+pub(crate) struct NotReady;
 
 thread_local! {
     static MEMORY: Cell<Option<Box<ThreadMemory>>> = const { Cell::new(None) };
@@ -68,14 +68,14 @@ impl<S: Context + 'static> PhaseRules<S> {
         effects: &mut Effects,
     ) -> Option<PolicyAnswer> {
         // Without credentials to wait for, the phase has an outcome. Whatever happens, it ends closed.
-        self.run_or_wait(context, message, effects, None, || true).unwrap_or_else(|Unverified| Some(self.stopped(0)))
+        self.run_or_wait(context, message, effects, None, || true).unwrap_or_else(|NotReady| Some(self.stopped(0)))
     }
 
     /// Runs the phase on this message. `credentials` are those that may be unverified yet; `ready` says whether a
     /// phase that gives no answer may end now.
     ///
     /// # Errors
-    /// [`Unverified`]: nothing was counted, and the effects are to be discarded.
+    /// [`NotReady`]: nothing was counted, and the effects are to be discarded.
     pub(crate) fn run_or_wait<C: Context<Static = S>>(
         &self,
         context: &C,
@@ -83,9 +83,9 @@ impl<S: Context + 'static> PhaseRules<S> {
         effects: &mut Effects,
         credentials: Option<&LazyCredentials<'_>>,
         ready: impl FnOnce() -> bool,
-    ) -> Result<Option<PolicyAnswer>, Unverified> {
+    ) -> Result<Option<PolicyAnswer>, NotReady> {
         if self.rules.is_empty() {
-            return if ready() { Ok(None) } else { Err(Unverified) };
+            return if ready() { Ok(None) } else { Err(NotReady) };
         }
         // Thread-local storage is gone if the thread is ending; then the memory is not reused.
         let mut memory = MEMORY.try_with(Cell::take).ok().flatten().unwrap_or_default();
@@ -101,7 +101,7 @@ impl<S: Context + 'static> PhaseRules<S> {
             (scratch, matched, counted),
             &mut failed_actions,
         ) {
-            Ok(None) if !ready() => Err(Unverified),
+            Ok(None) if !ready() => Err(NotReady),
             answer => answer,
         };
         if answer.is_err() {
@@ -139,7 +139,7 @@ impl<S: Context + 'static> PhaseRules<S> {
         credentials: Option<&LazyCredentials<'_>>,
         (scratch, matched, counted): (&mut Scratch, &mut Vec<usize>, &mut Vec<(usize, bool)>),
         failed_actions: &mut FailedActions<'r, S>,
-    ) -> Result<Option<PolicyAnswer>, Unverified> {
+    ) -> Result<Option<PolicyAnswer>, NotReady> {
         let read = || credentials.map_or(UnverifiedRead::None, LazyCredentials::take_read);
         matched.clear();
         match self.set.indices(context, scratch) {
@@ -153,7 +153,7 @@ impl<S: Context + 'static> PhaseRules<S> {
         let some_unverified = match read() {
             UnverifiedRead::None => false,
             UnverifiedRead::Failed => true,
-            UnverifiedRead::Empty => return Err(Unverified),
+            UnverifiedRead::Empty => return Err(NotReady),
         };
         // A rule that has failed for want of a verification has no result yet.
         let waits = |error: &RuleError| some_unverified && error.error.kind == UNVERIFIED;
@@ -174,7 +174,7 @@ impl<S: Context + 'static> PhaseRules<S> {
                     continue;
                 }
                 if *waits {
-                    return Err(Unverified);
+                    return Err(NotReady);
                 }
                 counted.push((*next, false));
                 if *next == index && self.error_policy.stops() {
@@ -191,7 +191,7 @@ impl<S: Context + 'static> PhaseRules<S> {
             let is_met = rule.require.as_ref().is_some_and(|require| require.is_met(context, scratch, &mut failures));
             // What a requirement reads may be unverified yet.
             if read() != UnverifiedRead::None {
-                return Err(Unverified);
+                return Err(NotReady);
             }
             if is_met {
                 continue;
@@ -200,21 +200,19 @@ impl<S: Context + 'static> PhaseRules<S> {
             let charge = rule.limit.as_ref().map(|limit| (limit, limit.charge(context, scratch, &mut failures)));
             // The key may depend on a verification: nothing is counted before that.
             if read() != UnverifiedRead::None {
-                return Err(Unverified);
+                return Err(NotReady);
             }
             let above = charge.and_then(|(limit, charge)| (!limit.count(charge, &mut effects.limits)).then_some(limit));
             let mut step = above.map_or(Step::Next, |limit| {
                 let decision = effects.limits.decided(&limit.state).and_then(|asked| asked.decision);
                 let told = decision.map(|decision| limit.state.told(&decision));
-                let above =
-                    AboveLimit { name: &limit.state.name, end: &limit.end, dry_run: limit.dry_run, tells: limit.tells };
-                self.above(rule, above, told, context, effects, scratch, &mut failures)
+                self.above(rule, AboveLimit::from(&**limit), told, context, effects, scratch, &mut failures)
             });
             if let Some(limit) = rule.remote.as_ref().filter(|_| matches!(step, Step::Next)) {
                 let next = limit.step(context, scratch, &mut failures, &effects.limits);
                 // The descriptors may depend on a verification: nothing is asked before that.
                 if read() != UnverifiedRead::None {
-                    return Err(Unverified);
+                    return Err(NotReady);
                 }
                 step = self.remote(rule, limit, next, context, effects, scratch, &mut failures)?;
             }
@@ -222,7 +220,7 @@ impl<S: Context + 'static> PhaseRules<S> {
                 step = self.act(rule, context, message, effects, scratch, &mut failures);
             }
             if read() != UnverifiedRead::None {
-                return Err(Unverified);
+                return Err(NotReady);
             }
             let is_counted = failures.iter().any(ActionFailure::is_counted);
             failed_actions.extend(failures.into_iter().map(|failure| (index, failure)));
@@ -240,7 +238,7 @@ impl<S: Context + 'static> PhaseRules<S> {
         }
         let failed = failed.iter().filter(|(rule, _)| allowed != Some(level(*rule)));
         if failed.clone().any(|(_, waits)| *waits) {
-            return Err(Unverified);
+            return Err(NotReady);
         }
         counted.extend(failed.map(|(rule, _)| (*rule, false)));
         Ok(None)
@@ -335,7 +333,7 @@ impl<S: Context + 'static> PhaseRules<S> {
     /// Returns what follows from a limit that a service counts.
     ///
     /// # Errors
-    /// [`Unverified`]: the service is to be asked first.
+    /// [`NotReady`]: the service is to be asked first.
     #[expect(clippy::too_many_arguments, reason = "the state of one evaluation")]
     fn remote<'r, C: Context<Static = S>>(
         &self,
@@ -346,24 +344,22 @@ impl<S: Context + 'static> PhaseRules<S> {
         effects: &mut Effects,
         scratch: &mut Scratch,
         failures: &mut Vec<ActionFailure<'r, S>>,
-    ) -> Result<Step, Unverified> {
+    ) -> Result<Step, NotReady> {
         let (state, tells_always) = (Arc::clone(&limit.state), limit.tells == TellsClient::Always);
         match next {
             RemoteStep::Ask(question) => {
                 effects.limits.pending =
                     Some(PendingQuestion { question, state, tells_always, dry_run: limit.dry_run });
-                Err(Unverified)
+                Err(NotReady)
             }
             RemoteStep::Pass => Ok(Step::Next),
-            RemoteStep::Unavailable => Ok(Step::End(Some(Box::new(unavailable(&rule.name))))),
+            RemoteStep::Unavailable => Ok(Step::End(Some(Box::new(PolicyAnswer::try_again(&rule.name))))),
             RemoteStep::Above => {
                 let told = match effects.limits.remote_verdict(&limit.state) {
                     Some(RemoteVerdict::Answered(answer)) => Some(answer.told(&limit.state.name)),
                     _ => None,
                 };
-                let above =
-                    AboveLimit { name: &limit.state.name, end: &limit.end, dry_run: limit.dry_run, tells: limit.tells };
-                Ok(self.above(rule, above, told, context, effects, scratch, failures))
+                Ok(self.above(rule, limit.into(), told, context, effects, scratch, failures))
             }
             RemoteStep::Failed(next) => {
                 effects.limits.record(state, RemoteVerdict::Failed, tells_always, limit.dry_run);
@@ -452,10 +448,14 @@ struct AboveLimit<'r, S> {
     tells: TellsClient,
 }
 
-/// Returns the answer to a request while the service that counts a limit gives none.
-#[cold]
-fn unavailable(rule: &Arc<str>) -> PolicyAnswer {
-    let mut answer = PolicyAnswer::empty(StatusCode::SERVICE_UNAVAILABLE, rule);
-    answer.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-    answer
+impl<'r, S> From<&'r RuleLimit<S>> for AboveLimit<'r, S> {
+    fn from(limit: &'r RuleLimit<S>) -> Self {
+        Self { name: &limit.state.name, end: &limit.end, dry_run: limit.dry_run, tells: limit.tells }
+    }
+}
+
+impl<'r, S> From<&'r RemoteLimit<S>> for AboveLimit<'r, S> {
+    fn from(limit: &'r RemoteLimit<S>) -> Self {
+        Self { name: &limit.state.name, end: &limit.end, dry_run: limit.dry_run, tells: limit.tells }
+    }
 }

@@ -7,13 +7,13 @@ use crate::exchange::Exchange;
 use crate::expectation;
 use crate::grpc::is_call;
 use crate::outcome::{Outcome, PolicyAnswer};
-use crate::phase::Unverified;
+use crate::phase::NotReady;
 use crate::policy::Policy;
 use crate::remote_limits::{RemoteQuestion, RemoteVerdict};
 use crate::request_limits::PendingQuestion;
 use celero::http::RequestHead;
 use celero_canonical::Head;
-use http::{HeaderValue, StatusCode, header, request};
+use http::request;
 use std::sync::Arc;
 
 /// What the outcome of the phase depends on.
@@ -121,14 +121,16 @@ impl Policy {
                 }
                 Ok(self.conclude(head, answer, exchange))
             }
-            Err(Unverified) => {
+            Err(NotReady) => {
                 effects.discard();
                 if let Some(question) = effects.limits.pending.take() {
                     return Err(Pending::Question(Box::new(question)));
                 }
                 match self.auth.start(proofs.slow(), &head.headers) {
                     Ok(verification) => Err(Pending::Verification(verification)),
-                    Err(Busy) => Ok(self.conclude(head, Some(busy()), exchange)),
+                    Err(Busy) => {
+                        Ok(self.conclude(head, Some(PolicyAnswer::try_again(&Arc::from("auth.busy"))), exchange))
+                    }
                 }
             }
         }
@@ -139,12 +141,4 @@ impl Policy {
         let Some(service) = &self.remote_limits else { return RemoteVerdict::Unavailable };
         service.ask(question).await.map_or(RemoteVerdict::Unavailable, RemoteVerdict::Answered)
     }
-}
-
-/// Returns the answer while too many verifications wait.
-#[cold]
-fn busy() -> PolicyAnswer {
-    let mut answer = PolicyAnswer::empty(StatusCode::SERVICE_UNAVAILABLE, &Arc::from("auth.busy"));
-    answer.headers.insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
-    answer
 }

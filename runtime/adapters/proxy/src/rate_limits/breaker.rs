@@ -74,7 +74,7 @@ impl Breaker {
     }
 
     /// Counts the result of a call. Returns `true` if no call is made from now on, and was before.
-    fn ended(&self, succeeded: bool, now: Instant) -> bool {
+    pub(super) fn ended(&self, succeeded: bool, now: Instant) -> bool {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if succeeded {
             *state = State::default();
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failures_consecutive_failures_open_it_and_one_success_closes_it() {
+    fn failures_in_a_row_open_it_and_one_success_closes_it() {
         let (breaker, start) = (Breaker::new(3, Duration::from_secs(5)), Instant::now());
         let at = |seconds| start + Duration::from_secs(seconds);
         assert!(!breaker.ended(false, at(0)) && !breaker.ended(false, at(0)) && !breaker.ended(true, at(0)));
