@@ -15,13 +15,17 @@ const MOST_AHEAD: usize = 128;
 /// Most threads that are used without being asked for.
 const MOST_THREADS: usize = 8;
 
+/// Most threads that are used, whatever is asked for.
+const MOST_ASKED: usize = 64;
+
 /// The number of processors that this process may use, at most 8.
 pub(crate) fn default_threads() -> usize {
     available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
 }
 
-/// Calls `map` for each item, on this thread and `threads - 1` others, and `take` for each result, on this thread, in the order of the
-/// items. Ends when `take` breaks. A thread that cannot be started is left out. A panic on another thread goes on on this one.
+/// Calls `map` for each item, on this thread and at most `threads - 1` others, and `take` for each result, on this thread, in the order of
+/// the items. Ends when `take` breaks. There are at most 64 threads, and not more than chunks. A thread that cannot be started is left
+/// out. A panic on another thread goes on on this one.
 pub(crate) fn map_in_order<T: Sync, R: Send>(
     threads: usize,
     items: &[T],
@@ -29,7 +33,9 @@ pub(crate) fn map_in_order<T: Sync, R: Send>(
     mut take: impl FnMut(R) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let queue = Queue::new(items);
+    let most = threads.min(queue.chunks.len()).min(MOST_ASKED);
     scope(|scope| {
+        let _end = EndOnPanic(&queue);
         let work = || {
             let _end = EndOnPanic(&queue);
             while let Some((number, chunk)) = queue.wait_for_chunk() {
@@ -37,8 +43,7 @@ pub(crate) fn map_in_order<T: Sync, R: Send>(
             }
         };
         let start = |number| Builder::new().name(format!("celero-compile-{number}")).spawn_scoped(scope, work).ok();
-        let others: Vec<ScopedJoinHandle<'_, ()>> = (1..threads).map_while(start).collect();
-        let _end = EndOnPanic(&queue);
+        let others: Vec<ScopedJoinHandle<'_, ()>> = (1..most).map_while(start).collect();
         let ended = loop {
             match queue.next() {
                 Next::Results(results) => {
@@ -183,6 +188,7 @@ impl<T, R> Drop for EndOnPanic<'_, '_, T, R> {
 mod tests {
     use super::*;
     use crate::function::contained;
+    use std::collections::HashSet;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::thread::{current, yield_now};
 
@@ -201,6 +207,23 @@ mod tests {
             assert_eq!(ended, ControlFlow::Continue(()));
             assert!(taken.iter().copied().eq(items.iter().map(|item| item * 3)), "{threads} threads");
         }
+    }
+
+    #[test]
+    fn no_more_threads_are_started_than_there_is_work_for() {
+        let mut sum = 0;
+        let ended = map_in_order(usize::MAX, &[1, 2, 3], &|item: &i32| *item, |item| {
+            sum += item;
+            ControlFlow::Continue(())
+        });
+        assert_eq!((ended, sum), (ControlFlow::Continue(()), 6));
+        let items: Vec<usize> = (0..WINDOW).collect();
+        let threads = Mutex::new(HashSet::new());
+        let map = |_: &usize| {
+            threads.lock().unwrap().insert(current().id());
+        };
+        assert_eq!(map_in_order(usize::MAX, &items, &map, |()| ControlFlow::Continue(())), ControlFlow::Continue(()));
+        assert!(threads.into_inner().unwrap().len() <= MOST_ASKED);
     }
 
     #[test]

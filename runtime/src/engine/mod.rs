@@ -111,8 +111,8 @@ impl EngineBuilder {
     /// [live rules](crate::Live). The set does not depend on the number.
     ///
     /// Pure functions of the host may be called on these threads, because calls whose arguments are constants are evaluated at compile
-    /// time. The threads end before the call that compiles returns; if one cannot be started, the others do its work. For a host that
-    /// must not start threads: 1.
+    /// time. The threads end before the call that compiles returns; if one cannot be started, the others do its work. More than 64 count
+    /// as 64. For a host that must not start threads: 1.
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = Some(threads);
         self
