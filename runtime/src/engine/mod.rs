@@ -6,6 +6,7 @@ mod compile;
 pub use check::diagnostic_codes;
 pub(crate) use compile::{Stages, not_native};
 
+use crate::function::Functions;
 use crate::limits::Limits;
 use crate::parallel::default_threads;
 use celero_ir::passes;
@@ -41,6 +42,8 @@ struct Shared {
     share_code: bool,
     /// Number of threads on which a set is compiled.
     threads: usize,
+    /// Whether the host chose it.
+    threads_chosen: bool,
     profiler: Option<Profiler>,
     compiler: Mutex<Result<Compiler, celero_jit::Error>>,
     /// In nanoseconds.
@@ -106,13 +109,14 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets on how many threads a rule set is compiled, the one that asks for it among them. Default: the number of processors that the
-    /// process may use, at most 8. Sets of fewer than 256 rules are compiled on one thread, and so is the background work of
+    /// Sets on how many threads a rule set is compiled, the one that asks for it among them. Default: 1 if the environment has a
+    /// [pure function of the host](crate::Env::function), otherwise the number of processors that the process may use, at most 8. More
+    /// than 64 count as 64. Sets of fewer than 256 rules are compiled on one thread, and so is the background work of
     /// [live rules](crate::Live). The set does not depend on the number.
     ///
-    /// Pure functions of the host may be called on these threads, because calls whose arguments are constants are evaluated at compile
-    /// time. The threads end before the call that compiles returns; if one cannot be started, the others do its work. More than 64 count
-    /// as 64. For a host that must not start threads: 1.
+    /// Pure functions of the host are called on these threads, because calls whose arguments are constants are evaluated at compile
+    /// time. The caller waits meanwhile: hold no lock that a pure function takes. The threads end before the call that compiles returns;
+    /// if one cannot be started, the others do its work. For a host that must not start threads: 1.
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = Some(threads);
         self
@@ -134,9 +138,18 @@ impl EngineBuilder {
         let compiler = Mutex::new(Compiler::new(&Settings::default()));
         let Self { tier, limits, passes, share_code, threads, profiling } = self;
         let profiler = profiling.map(Profiler::new);
-        let threads = threads.map_or_else(default_threads, NonZeroUsize::get);
-        let (codegen_time, index_time) = (AtomicU64::new(0), AtomicU64::new(0));
-        let shared = Shared { tier, limits, passes, share_code, threads, profiler, compiler, codegen_time, index_time };
+        let shared = Shared {
+            tier,
+            limits,
+            passes,
+            share_code,
+            threads: threads.map_or_else(default_threads, NonZeroUsize::get),
+            threads_chosen: threads.is_some(),
+            profiler,
+            compiler,
+            codegen_time: AtomicU64::new(0),
+            index_time: AtomicU64::new(0),
+        };
         Engine { shared: Arc::new(shared) }
     }
 }
@@ -163,9 +176,10 @@ impl Engine {
         self.shared.tier
     }
 
-    /// Number of threads on which a set is compiled.
-    pub(crate) fn threads(&self) -> usize {
-        self.shared.threads
+    /// Number of threads on which a set is compiled whose rules may call these functions. Unless the host chose it, folding calls no
+    /// function on another thread: the caller, which waits, may hold a lock that the function takes.
+    pub(crate) fn threads(&self, functions: &Functions) -> usize {
+        if functions.has_pure() && !self.shared.threads_chosen { 1 } else { self.shared.threads }
     }
 
     /// Returns the limits.

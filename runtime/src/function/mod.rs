@@ -56,6 +56,11 @@ impl Functions {
         self.entries.get(index as usize).is_some_and(|e| e.pure)
     }
 
+    /// Whether one of them may be called while rules are compiled.
+    pub(crate) fn has_pure(&self) -> bool {
+        self.entries.iter().any(|entry| entry.pure)
+    }
+
     /// Sets the lists that rules may ask.
     pub(crate) fn set_lists(&mut self, lists: NamedLists) {
         self.lists = Some(lists);

@@ -373,7 +373,8 @@ where
     fn build(&self, rules: &[NewRule<A>], on_error: ErrorPolicy) -> Result<Segment<S, A>, RuleSetError> {
         let Shared { engine, env, drop_queue, .. } = &*self.shared;
         let tier = if engine.tier() == Tier::Native { Tier::Native } else { Tier::Interpret };
-        let content = build(engine, env, tier, engine.threads(), &|| false, rules, on_error)?;
+        let threads = engine.threads(env.functions());
+        let content = build(engine, env, tier, threads, &|| false, rules, on_error)?;
         Ok(Segment::new(content, drop_queue))
     }
 }

@@ -173,7 +173,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
             on_error: self.on_error,
             indexing: self.indexing,
             standalone: false,
-            threads: self.engine.threads(),
+            threads: self.engine.threads(self.env.functions()),
             stale: &|| false,
         };
         SetExplanation::new(&self.engine, self.env, &inputs(rules.into_iter(), &tags.of_rules), settings)
@@ -184,7 +184,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     /// # Errors
     /// [`RuleSetError`] with every rule that does not compile.
     pub fn build(self) -> Result<RuleSet<C::Static, A>, RuleSetError> {
-        let (tier, threads) = (self.engine.tier(), self.engine.threads());
+        let (tier, threads) = (self.engine.tier(), self.engine.threads(self.env.functions()));
         self.build_as(tier, threads, &|| false)
     }
 

@@ -1,7 +1,10 @@
 //! Closures of the host as functions of rules.
 
 use celero::{Arena, Bindings, Cx, Duration, Engine, Env, ErrorKind, List, Map, Timestamp, Value};
+use std::collections::HashSet;
 use std::net::IpAddr;
+use std::sync::{Arc, Mutex};
+use std::thread::current;
 
 fn starts(text: &str, prefix: &str) -> bool {
     text.starts_with(prefix)
@@ -49,6 +52,20 @@ fn types_follow_from_closures() {
     );
     let pure: Vec<_> = (0..8).map(|index| env.functions().is_pure(index)).collect();
     assert_eq!(pure, [true, true, true, true, true, true, false, true]);
+}
+
+/// The caller may hold a lock that the function takes again.
+#[test]
+fn a_large_set_calls_pure_functions_on_the_thread_that_builds_it() {
+    let threads = Arc::new(Mutex::new(HashSet::new()));
+    let seen = Arc::clone(&threads);
+    let env = Env::dynamic().function("odd", move |n: i64| {
+        seen.lock().unwrap().insert(current().id());
+        n % 2 == 1
+    });
+    let rules = (0..1_000).fold(Engine::new().rules(&env), |rules, n| rules.rule("r", &format!("odd({n})"), ()));
+    assert_eq!(rules.build().unwrap().len(), 1_000);
+    assert_eq!(*threads.lock().unwrap(), HashSet::from([current().id()]));
 }
 
 #[test]
