@@ -15,10 +15,21 @@ use http::HeaderValue;
 use serde_json::Value as Json;
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
 use std::sync::LazyLock;
+use std::thread::available_parallelism;
 
 /// Checks the expressions of policies, and compiles them to native code.
-pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(Engine::new);
+pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
+    let processors = available_parallelism().map_or(1, NonZeroUsize::get);
+    Engine::builder().threads(compile_threads(processors)).build()
+});
+
+/// Number of threads on which a large phase is compiled: half of the processors, because a policy is reloaded beside the threads that
+/// answer requests, and at most as many as engines use by default.
+fn compile_threads(processors: usize) -> NonZeroUsize {
+    NonZeroUsize::new((processors / 2).min(8)).unwrap_or(NonZeroUsize::MIN)
+}
 
 /// Warnings that are errors in a policy, because such an expression never works.
 const NEVER_RIGHT: [&str; 2] = ["literal-never-valid", "invalid-header-name"];
@@ -462,4 +473,15 @@ enum Undeclared {
     InOtherPhase(Diagnostic),
     /// Its definition has an error, which was reported.
     DefinitionFailed,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reload_leaves_processors_to_requests() {
+        let threads = [1, 2, 3, 4, 16, 64].map(|processors| compile_threads(processors).get());
+        assert_eq!(threads, [1, 1, 1, 2, 8, 8]);
+    }
 }
