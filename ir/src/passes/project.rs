@@ -17,10 +17,17 @@ use std::collections::{BTreeMap, HashMap};
 
 /// The new graph, or `None` if it is the old one.
 pub(super) fn graph(old: &Graph, evaluator: &dyn Evaluator) -> Option<Graph> {
-    let documents: Vec<NodeId> = old.ids().filter(|&id| is_document(old.op(id)) && old.class(id) == id).collect();
-    if documents.is_empty() {
+    if !old.ids().any(|id| is_document(old.op(id))) {
         return None;
     }
+    // A node that an earlier pass has left unused reads nothing.
+    let compacted = rebuild::compact(old);
+    projected(compacted.as_ref().unwrap_or(old), evaluator).or(compacted)
+}
+
+/// The new graph of one whose nodes are all used, or `None` if it is the same.
+fn projected(old: &Graph, evaluator: &dyn Evaluator) -> Option<Graph> {
+    let documents: Vec<NodeId> = old.ids().filter(|&id| is_document(old.op(id)) && old.class(id) == id).collect();
     let reads = Reads::new(old, evaluator);
     // Indexed by the class of the text: hash-consing leaves one class of documents for each text.
     let mut parts: HashMap<NodeId, (Projection, bool)> = HashMap::new();

@@ -430,6 +430,11 @@ fn documents_are_projected() {
         let shown = becomes(project, &format!("{head}{lines}"));
         assert!(shown.contains(&way) && !shown.contains("select"), "{lines}: {shown}");
     }
+    // `v22` is unused once `or` is folded.
+    let unused = "v20: value = const 1\nv21: bool = call value_equal v19, v20\nv22: value = call select v16, v18\n\
+        v23: bool = call value_equal v22, v20\nv24: bool = or v23, v6\nv25: bool = and v21, v24";
+    let shown = becomes(Options { fold: true, ..project }, &format!("{head}{a}{unused}"));
+    assert!(shown.contains(&reached(r#"{"a": {}}"#)), "{shown}");
     for lines in [
         "v19: value = list v16",
         "v19: int = call size v16",
