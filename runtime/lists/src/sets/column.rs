@@ -6,8 +6,8 @@ use std::ops::Range;
 pub(super) struct Column<F> {
     first: F,
     prefix: Box<[u8]>,
-    /// The shortest prefix.
-    shortest: u8,
+    /// Bit n for a prefix of n bits. There is none for 128, whose network is around no other.
+    lengths: u128,
 }
 
 /// An address as a number.
@@ -31,8 +31,9 @@ impl<F: Firsts> Column<F> {
     /// The column of networks in order, each a first address and a prefix.
     pub(super) fn new(networks: impl Iterator<Item = (F::Bits, u8)>) -> Self {
         let (first, prefix): (Vec<F::Bits>, Vec<u8>) = networks.unzip();
-        let shortest = prefix.iter().copied().min().unwrap_or(0);
-        Self { first: F::new(first), prefix: prefix.into(), shortest }
+        let bit = |prefix: &u8| 1_u128.checked_shl(u32::from(*prefix)).unwrap_or(0);
+        let lengths = prefix.iter().fold(0_u128, |lengths, prefix| lengths | bit(prefix));
+        Self { first: F::new(first), prefix: prefix.into(), lengths }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -49,11 +50,17 @@ impl<F: Firsts> Column<F> {
         self.first.range(first).find(|index| self.prefix.get(*index) == Some(&prefix))
     }
 
-    /// The places of the networks that contain the one at this place, the smallest first. A search for each shorter prefix: for what is
-    /// rarely asked.
+    /// The places of the networks that contain the one at this place, the smallest first. A search for each length of a shorter prefix
+    /// that some network has: for what is rarely asked.
     pub(super) fn around(&self, index: usize) -> impl Iterator<Item = usize> {
         let network = self.get(index);
-        let shorter = network.map_or(0..0, |(_, prefix)| self.shortest..prefix).rev();
+        let below = |prefix: u8| !u128::MAX.checked_shl(prefix.into()).unwrap_or(0);
+        let mut left = network.map_or(0, |(_, prefix)| self.lengths & below(prefix));
+        let shorter = std::iter::from_fn(move || {
+            let longest = left.checked_ilog2()?;
+            left &= !1_u128.checked_shl(longest).unwrap_or(u128::MAX);
+            u8::try_from(longest).ok()
+        });
         shorter.filter_map(move |prefix| self.position(network?.0.network(prefix), prefix))
     }
 
@@ -81,18 +88,18 @@ fn equal<T: Copy + Ord>(sorted: &[T], wanted: T) -> Range<usize> {
     from..from.saturating_add(same)
 }
 
-impl Firsts for Box<[u128]> {
-    type Bits = u128;
+impl<B: Bits> Firsts for Box<[B]> {
+    type Bits = B;
 
-    fn new(sorted: Vec<u128>) -> Self {
+    fn new(sorted: Vec<B>) -> Self {
         sorted.into()
     }
 
-    fn get(&self, index: usize) -> Option<u128> {
-        <[u128]>::get(self, index).copied()
+    fn get(&self, index: usize) -> Option<B> {
+        <[B]>::get(self, index).copied()
     }
 
-    fn range(&self, first: u128) -> Range<usize> {
+    fn range(&self, first: B) -> Range<usize> {
         equal(self, first)
     }
 
@@ -203,6 +210,34 @@ impl Firsts for V4Firsts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
+
+    thread_local! {
+        /// Number of networks that were looked for.
+        static SEARCHED: Cell<usize> = const { Cell::new(0) };
+    }
+
+    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    struct Counted(u128);
+
+    impl Bits for Counted {
+        fn network(self, prefix: u8) -> Self {
+            SEARCHED.set(SEARCHED.get() + 1);
+            Self(self.0.network(prefix))
+        }
+    }
+
+    #[test]
+    fn only_lengths_that_some_network_has_are_searched() {
+        let half = 1_u128 << 127;
+        let networks = [(0, 0), (half, 1), (half, 32), (half, 128), (half + 1, 128)];
+        let counted = networks.into_iter().map(|(first, prefix)| (Counted(first), prefix));
+        let column: Column<Box<[Counted]>> = Column::new(counted);
+        assert_eq!(column.around(4).collect::<Vec<_>>(), [2, 1, 0]);
+        assert_eq!(SEARCHED.get(), 3);
+        assert_eq!(column.around(1).collect::<Vec<_>>(), [0]);
+        assert_eq!(SEARCHED.get(), 4);
+    }
 
     /// Addresses of which many, few or none begin with a half.
     fn addresses(rng: &mut fastrand::Rng, count: usize) -> Vec<u32> {
