@@ -112,6 +112,7 @@ fn lists() -> Lists {
         ("agents", Kind::Texts),
         ("17", Kind::Addresses),
         ("in", Kind::Addresses),
+        ("Blocked", Kind::Addresses),
     ] {
         lists.declare(name, kind).unwrap();
     }
@@ -180,6 +181,7 @@ fn questions_to_lists_have_an_equal() {
     for (rule, what) in [
         ("request.headers['user-agent'] in lists.agents", "a list that is asked for text that may not be UTF-8"),
         ("source.address in lists.tenants", "a list that is asked for a value of another type"),
+        ("source.address in lists.Blocked", "a list whose name has other letters than `a` to `z`"),
         ("'a' in lists.agents", "of type `string`"),
     ] {
         let error = engine.to_filter(&filter, rule).unwrap_err().to_string();

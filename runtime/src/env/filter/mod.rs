@@ -147,6 +147,11 @@ impl FilterBinding {
         names.next().map(|((name, _), _)| &**name)
     }
 
+    /// Whether rules can name a list, given by its number.
+    pub(crate) fn knows_list(&self, list: u32) -> bool {
+        self.lists.values().any(|number| *number == list)
+    }
+
     /// Whether the value of a field depends on lists.
     pub(crate) fn asks_lists(&self) -> bool {
         self.asks_lists

@@ -167,6 +167,9 @@ impl Translation<'_> {
         }
         match self.binding.list_name(list, &value.ty).map(str::to_owned) {
             Some(name) => self.test(id, &value, &Test::InList(name)),
+            None if !self.binding.knows_list(list) => {
+                self.none(id, "a list whose name has other letters than `a` to `z`, digits, `_` and dots")
+            }
             None => self.none(id, "a list that is asked for a value of another type"),
         }
     }
