@@ -7,10 +7,10 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, ScopedJoinHandle, available_parallelism, scope};
 
 /// Number of items that a thread does at once.
-const CHUNK: usize = 16;
+pub(crate) const CHUNK: usize = 16;
 
 /// Number of chunks that are worked on ahead of the results that were taken. This bounds memory.
-const MOST_AHEAD: usize = 128;
+pub(crate) const MOST_AHEAD: usize = 128;
 
 /// Most threads that are used without being asked for.
 const MOST_THREADS: usize = 8;

@@ -176,6 +176,7 @@ impl<S, A> DropQueue<S, A> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parallel::{CHUNK, MOST_AHEAD};
     use std::sync::atomic::AtomicUsize;
 
     #[test]
@@ -185,6 +186,7 @@ mod tests {
             Rule::new("r", &format!("{n} > 1"), entry)
         };
         let items: Vec<NewRule<()>> = (0..100).map(item).collect();
+        let many: Vec<NewRule<()>> = (0..4_000).map(item).collect();
         let (engine, env) = (Engine::new(), Env::dynamic());
         // Before the first rule, in the middle, and when the rules are all read.
         for wanted in [0, 50, 100] {
@@ -193,6 +195,15 @@ mod tests {
             let error = build(&engine, &env, Tier::Auto, 1, &is_stale, &items, ErrorPolicy::Match).err().unwrap();
             assert_eq!(error.rules().len(), 0);
             assert!(asked.into_inner() <= wanted + 2, "it went on after {wanted}");
+        }
+        // Several threads work ahead.
+        for wanted in [0, 300] {
+            let asked = AtomicUsize::new(0);
+            let is_stale = || asked.fetch_add(1, Ordering::Relaxed) >= wanted;
+            let error = build(&engine, &env, Tier::Auto, 3, &is_stale, &many, ErrorPolicy::Match).err().unwrap();
+            assert_eq!(error.rules().len(), 0);
+            let most = wanted + (MOST_AHEAD + 1) * CHUNK;
+            assert!(asked.into_inner() <= most, "it went on after {wanted}");
         }
         assert_eq!(
             build(&engine, &env, Tier::Auto, 1, &|| false, &items, ErrorPolicy::Match).unwrap().by_name.len(),

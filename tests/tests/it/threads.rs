@@ -1,14 +1,16 @@
 //! A set does not depend on the number of threads on which it was compiled: the same warnings, index, templates, code and results, and the
-//! same errors, in the same order. For random rules as gateways have them, some of which are wrong.
+//! same errors, in the same order. For random rules as gateways have them, some of which ask named lists or are wrong, with tags, policies for
+//! errors and standalone code.
 //!
 //! `CELERO_SEED` gives other rules.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::http::RequestContext;
-use celero::{Engine, Env, ErrorPolicy, RuleSet, RuleSetBuilder, Scratch};
+use celero::{Engine, Env, ErrorPolicy, Rule, RuleSet, RuleSetBuilder, Scratch};
 use celero_tests::generate::Rng;
 use celero_tests::generate::gateway::{Sample, rule, sample};
+use celero_tests::generate::gateway_lists::{change, lists, rule_with_lists};
 
 /// Enough for threads to be started.
 const RULES: usize = 800;
@@ -24,17 +26,23 @@ fn builder<'e>(
     sources: &[String],
 ) -> RuleSetBuilder<'e, RequestContext<'static>, ()> {
     let engine = Engine::builder().threads(threads.try_into().unwrap()).build();
-    let named = sources.iter().enumerate().map(|(n, source)| (format!("r{n}"), source));
-    let rules = named.fold(engine.rules(env), |rules, (name, source)| rules.rule(&name, source, ()));
-    rules.on_error(ErrorPolicy::Match)
+    let rule = |(n, source): (usize, &String)| {
+        let rule = Rule::new(&format!("r{n}"), source, ());
+        let rule = if n % 3 == 0 { rule.on_error(ErrorPolicy::NoMatch) } else { rule };
+        if n % 2 == 0 { rule.tag(&format!("t{}", n % 8)) } else { rule }
+    };
+    engine.rules(env).with_rules(sources.iter().enumerate().map(rule)).on_error(ErrorPolicy::Match).standalone(true)
 }
 
 #[test]
 fn a_set_does_not_depend_on_the_number_of_threads() {
     let seed = std::env::var("CELERO_SEED").map_or(0x7412, |seed| seed.parse().unwrap());
     let rng = &mut Rng::new(seed);
-    let env = Env::<RequestContext<'static>>::new();
-    let mut sources: Vec<String> = (0..RULES - 2).map(|_| rule(rng)).collect();
+    let lists = lists();
+    (0..20).for_each(|_| change(rng, &lists).unwrap());
+    let env = Env::<RequestContext<'static>>::new().lists(&lists);
+    let mut sources: Vec<String> =
+        (0..RULES - 2).map(|n| if n % 8 == 0 { rule_with_lists(rng) } else { rule(rng) }).collect();
     // Warnings about a single rule, and about a rule of the set.
     sources.insert(400, "request.path.matches('(')".into());
     sources.push("request.path.matches('(')".into());
@@ -42,7 +50,14 @@ fn a_set_does_not_depend_on_the_number_of_threads() {
 
     let results = |set: &RuleSet<RequestContext<'static>>| -> Vec<String> {
         let scratch = &mut Scratch::new();
-        requests.iter().map(|request| format!("{:?}", set.indices(&context(request), scratch))).collect()
+        let result = |(n, request): (usize, &Sample)| {
+            let context = &context(request);
+            let alone = set.test(n * 7, context, scratch);
+            let by_tag = set.first_per_tag(context, scratch).unwrap();
+            let by_tag: Vec<String> = by_tag.map(|(tag, rule)| format!("{tag}: {}", rule.index)).collect();
+            format!("{:?} {by_tag:?} {alone:?}", set.indices(context, scratch))
+        };
+        requests.iter().enumerate().map(result).collect()
     };
     let one = builder(1, &env, &sources).build().unwrap();
     let explained = builder(1, &env, &sources).explain().unwrap().to_string();
