@@ -86,43 +86,15 @@ impl Prepared {
         observer: &mut dyn StageObserver,
     ) -> Result<Self, RuleSetError> {
         let patterns = PatternCache::with_budget(engine.limits().patterns);
-        let mut failed = Vec::new();
-        let mut fail =
-            |number: u32, rule: &RuleInput<'_>, error| failed.push((number as usize, rule.name.into(), error));
-        let mut expressions = Vec::new();
-        let mut warnings = Vec::new();
-        let mut asks_lists = false;
-        let mut merged = MergedGraph::default();
-        let mut interpreted = Vec::new();
-        let mut facts = Vec::with_capacity(rules.len());
+        let mut checked = CheckedRules::default();
         let mut numbered = (0_u32..).zip(rules);
         let mut add = |lowered: Option<Result<LoweredRule, CompileError>>| {
             let (Some(lowered), Some((number, rule))) = (lowered, numbered.next()) else {
                 return ControlFlow::Break(());
             };
             match lowered {
-                Ok(LoweredRule { span, warnings: of_rule, asks_lists: asks, graph, kept }) => {
-                    asks_lists |= asks;
-                    facts.push(Facts {
-                        name: rule.name,
-                        tags: rule.tags,
-                        on_error: rule.on_error.unwrap_or(settings.on_error),
-                        span,
-                        explained: warnings::explain(&of_rule),
-                    });
-                    warnings.extend(of_rule.into_iter().map(|warning| (number as usize, warning)));
-                    let Span { start, end } = span;
-                    let added =
-                        graph.and_then(|(calls, graph)| merged.add(number, &graph, calls, Origin { start, end }));
-                    if let Err(why) = added {
-                        interpreted.push((number, why));
-                    }
-                    if let Some(expression) = kept {
-                        expressions.resize(number as usize, None);
-                        expressions.push(Some(expression));
-                    }
-                }
-                Err(error) => fail(number, rule, error),
+                Ok(lowered) => checked.add(number, rule, settings.on_error, lowered),
+                Err(error) => checked.failed.push((number as usize, rule.name.into(), error)),
             }
             ControlFlow::Continue(())
         };
@@ -139,6 +111,7 @@ impl Prepared {
         if added.is_break() {
             return Err(RuleSetError { failed: Vec::new() });
         }
+        let CheckedRules { expressions, merged, interpreted, facts, mut warnings, asks_lists, mut failed } = checked;
         let errors = |rule: u32| facts.get(rule as usize).is_none_or(|facts| facts.on_error != ErrorPolicy::NoMatch);
         let wanted = (settings.indexing != Indexing::Off).then_some(index::Wanted {
             errors: &errors,
@@ -159,15 +132,7 @@ impl Prepared {
         });
         warnings.extend(of_set);
         warnings.sort_by_key(|(rule, _)| *rule);
-        let mut whole = Vec::new();
-        if settings.standalone && settings.tier != Tier::Interpret {
-            whole.resize(rules.len(), None);
-            for rule in &merged.rules {
-                if let Some(row) = whole.get_mut(rule.number as usize) {
-                    *row = templates.add(&merged.graph, rule, &[rule.placed]);
-                }
-            }
-        }
+        let whole = whole_conditions(settings, rules.len(), &merged, &mut templates);
         let input = Input {
             engine,
             env,
@@ -187,7 +152,8 @@ impl Prepared {
         if settings.tier == Tier::Native {
             for (number, why) in &compiled.refused {
                 if let Some(rule) = rules.get(*number as usize) {
-                    fail(*number, rule, not_native(rule.condition.source(), why.clone()));
+                    let error = not_native(rule.condition.source(), why.clone());
+                    failed.push((*number as usize, rule.name.into(), error));
                 }
             }
         }
@@ -196,6 +162,66 @@ impl Prepared {
         }
         Ok(Self { expressions, merged, found, templates, whole, compiled, asks_lists, warnings, trace })
     }
+}
+
+/// What is known of the rules once each was checked, lowered and merged. They are added in their order.
+#[derive(Default)]
+struct CheckedRules<'r> {
+    /// Indexed by rule: the checked form, where it is kept; empty if none is.
+    expressions: Vec<Option<Arc<Expression>>>,
+    merged: MergedGraph,
+    /// Rules that are not in the merged graph, and why.
+    interpreted: Vec<(u32, String)>,
+    /// Of the rules that are valid.
+    facts: Vec<Facts<'r>>,
+    warnings: Vec<(usize, Diagnostic)>,
+    asks_lists: bool,
+    /// Rules that do not compile, with their names.
+    failed: Vec<(usize, Box<str>, CompileError)>,
+}
+
+impl<'r> CheckedRules<'r> {
+    /// Adds a valid rule. `on_error` is the policy of the set.
+    fn add(&mut self, number: u32, rule: &RuleInput<'r>, on_error: ErrorPolicy, lowered: LoweredRule) {
+        let LoweredRule { span, warnings, asks_lists, graph, kept } = lowered;
+        self.asks_lists |= asks_lists;
+        self.facts.push(Facts {
+            name: rule.name,
+            tags: rule.tags,
+            on_error: rule.on_error.unwrap_or(on_error),
+            span,
+            explained: warnings::explain(&warnings),
+        });
+        self.warnings.extend(warnings.into_iter().map(|warning| (number as usize, warning)));
+        let Span { start, end } = span;
+        let added = graph.and_then(|(calls, graph)| self.merged.add(number, &graph, calls, Origin { start, end }));
+        if let Err(why) = added {
+            self.interpreted.push((number, why));
+        }
+        if let Some(expression) = kept {
+            self.expressions.resize(number as usize, None);
+            self.expressions.push(Some(expression));
+        }
+    }
+}
+
+/// The parameter row of the whole condition of each rule, if rules get standalone code.
+fn whole_conditions(
+    settings: Settings<'_>,
+    rules: usize,
+    merged: &MergedGraph,
+    templates: &mut Templates,
+) -> Vec<Option<u32>> {
+    if !settings.standalone || settings.tier == Tier::Interpret {
+        return Vec::new();
+    }
+    let mut whole = vec![None; rules];
+    for rule in &merged.rules {
+        if let Some(row) = whole.get_mut(rule.number as usize) {
+            *row = templates.add(&merged.graph, rule, &[rule.placed]);
+        }
+    }
+    whole
 }
 
 /// What the stages that look at no other rule make of a rule.
