@@ -48,6 +48,8 @@ pub(super) struct Search<'s, M> {
     found: Option<usize>,
     /// `None` if it is not worth asking.
     prefilter: Option<&'s Prefilter>,
+    /// The prefilter while it is not used, because the automaton did not return to its start soon.
+    parked: Option<&'s Prefilter>,
     /// How often the prefilter was asked, and how many bytes it skipped.
     candidates: usize,
     skipped: usize,
@@ -76,6 +78,7 @@ impl<'s, M: Meter> Search<'s, M> {
             state: LazyStateID::default(),
             found: None,
             prefilter: dfa.prefilter.as_ref(),
+            parked: None,
             candidates: 0,
             skipped: 0,
             read: 0,
@@ -109,9 +112,15 @@ impl<'s, M: Meter> Search<'s, M> {
         }
     }
 
-    /// Searches from the start as long as the prefilter skips most of the text. Afterwards it is no longer used.
+    /// Searches from the start as long as the prefilter skips most of the text. Afterwards it is used again where the search
+    /// [resumes](Self::resume_filtered) so, if at all.
     pub(super) fn run_filtered(&mut self) -> Progress<M> {
         self.begin()?;
+        self.go_on_filtered()
+    }
+
+    /// Goes on from the start state as long as the prefilter skips most of the text.
+    fn go_on_filtered(&mut self) -> Progress<M> {
         let mut end = 0;
         while self.prefilter.is_some() {
             if self.state == self.start {
@@ -120,7 +129,7 @@ impl<'s, M: Meter> Search<'s, M> {
                 }
                 end = self.read.saturating_add(BYTES_AFTER_CANDIDATE);
             } else if self.read >= end {
-                self.prefilter = None;
+                self.parked = self.prefilter.take();
                 break;
             }
             let before = self.read;
@@ -130,6 +139,22 @@ impl<'s, M: Meter> Search<'s, M> {
             {
                 return self.finish(found).map(ControlFlow::Break);
             }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Uses a parked prefilter again if the automaton is at its start and the prefilter skips more than is read between two charges. To be
+    /// called where reading is charged, so that asking it costs no more than reading.
+    fn resume_filtered(&mut self) -> Progress<M> {
+        if let Some(filter) = self.parked
+            && self.state == self.start
+            && self.found.is_none()
+            && filter
+                .find(self.part, (self.read..self.part.len()).into())
+                .is_none_or(|found| found.start.saturating_sub(self.read) > UNCHARGED_BYTES)
+        {
+            self.prefilter = self.parked.take();
+            return self.go_on_filtered();
         }
         Ok(ControlFlow::Continue(()))
     }
@@ -179,7 +204,7 @@ impl<'s, M: Meter> Search<'s, M> {
                 return Err(Stop::Undecided);
             }
         }
-        if self.built.cache.clear_count() != clears && self.prefilter.is_some() {
+        if self.built.cache.clear_count() != clears && self.prefilter.or(self.parked).is_some() {
             self.start = self.start_state()?;
         }
         self.read = next;
@@ -301,7 +326,12 @@ impl<'s, M: Meter> Search<'s, M> {
         if !self.needs_slow_step() {
             return Ok(ControlFlow::Continue(()));
         }
-        self.charge_much()?;
+        if self.read.wrapping_sub(self.charged) >= UNCHARGED_BYTES {
+            self.charge_read()?;
+            if let ended @ ControlFlow::Break(_) = self.resume_filtered()? {
+                return Ok(ended);
+            }
+        }
         match self.step()? {
             ControlFlow::Break(found) => self.finish(found).map(ControlFlow::Break),
             go_on => Ok(go_on),
@@ -423,6 +453,28 @@ mod tests {
             assert_eq!(search.candidates, CANDIDATES);
             assert!(search.prefilter.is_some());
             assert_eq!(search.read, text.len());
+        }
+    }
+
+    /// One long line after a candidate does not make the search read all of the text that follows.
+    #[test]
+    fn the_prefilter_is_used_again_after_a_long_line() {
+        let dfa = LazyDfa::new(&parse("select[^\n]*from").unwrap(), Direction::Forward).unwrap();
+        let others = "-".repeat(1_000_000);
+        for (end, matches) in [("select", false), ("select 1 from", true)] {
+            let text = format!("select{}\n{others}{end}", "a".repeat(100));
+            let mut search = Search::new(&dfa, text.as_bytes(), 0..text.len(), true, Unmetered);
+            assert!(matches!(search.run_filtered(), Ok(ControlFlow::Continue(()))));
+            let found = loop {
+                Search::follow_in_turns([&mut search]);
+                match search.unstick() {
+                    Ok(ControlFlow::Continue(())) => {}
+                    Ok(ControlFlow::Break(found)) => break found,
+                    Err(_) => panic!("the search is undecided"),
+                }
+            };
+            assert_eq!(found, matches.then_some(text.len()));
+            assert!(search.skipped > others.len() - 20_000, "{} bytes were skipped", search.skipped);
         }
     }
 }
