@@ -21,7 +21,7 @@ pub(super) trait Firsts {
     type Bits: Bits;
 
     fn new(sorted: Vec<Self::Bits>) -> Self;
-    fn get(&self, index: usize) -> Option<Self::Bits>;
+    fn at(&self, index: usize) -> Option<Self::Bits>;
     /// The places of the networks that begin with this address.
     fn range(&self, first: Self::Bits) -> Range<usize>;
     fn heap_bytes(&self) -> usize;
@@ -42,7 +42,7 @@ impl<F: Firsts> Column<F> {
 
     /// The network at a place.
     pub(super) fn get(&self, index: usize) -> Option<(F::Bits, u8)> {
-        Some((self.first.get(index)?, *self.prefix.get(index)?))
+        Some((self.first.at(index)?, *self.prefix.get(index)?))
     }
 
     /// The place of a network.
@@ -95,8 +95,8 @@ impl<B: Bits> Firsts for Box<[B]> {
         sorted.into()
     }
 
-    fn get(&self, index: usize) -> Option<B> {
-        <[B]>::get(self, index).copied()
+    fn at(&self, index: usize) -> Option<B> {
+        self.get(index).copied()
     }
 
     fn range(&self, first: B) -> Range<usize> {
@@ -182,7 +182,7 @@ impl Firsts for V4Firsts {
         }
     }
 
-    fn get(&self, index: usize) -> Option<u32> {
+    fn at(&self, index: usize) -> Option<u32> {
         match self {
             Self::Whole(all) => all.get(index).copied(),
             Self::Halves(halves) => halves.get(index),
@@ -279,7 +279,7 @@ mod tests {
         assert!(matches!(firsts, V4Firsts::Halves(_)));
         assert!(firsts.heap_bytes() < all.len() * 23 / 10, "{}", firsts.heap_bytes());
         for index in (0..all.len()).step_by(997) {
-            assert_eq!(firsts.get(index), Some(all[index]));
+            assert_eq!(firsts.at(index), Some(all[index]));
         }
     }
 

@@ -467,7 +467,7 @@ mod tests {
             assert!(matches!(search.run_filtered(), Ok(ControlFlow::Continue(()))));
             let found = loop {
                 Search::follow_in_turns([&mut search]);
-                match search.unstick() {
+                match search.step_slow() {
                     Ok(ControlFlow::Continue(())) => {}
                     Ok(ControlFlow::Break(found)) => break found,
                     Err(_) => panic!("the search is undecided"),
