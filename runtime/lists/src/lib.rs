@@ -48,7 +48,7 @@ pub use limits::Limits;
 pub use lists::Lists;
 #[cfg(feature = "mmdb")]
 pub use mmdb::{MAX_MMDB_BYTES, RecordPaths};
-pub use overlay::{Mark, Overlay, Record};
+pub use overlay::{Applied, Mark, Overlay, Record};
 pub use rows::Row;
 pub use shared::Changed;
 pub use snapshot::{EntryId, ListId, ListInfo, Snapshot};

@@ -2,6 +2,7 @@
 //!
 //! A host fills its lists from files. What others change while it runs must survive when the files are read again, and a restart if the
 //! host keeps the [`Record`]s. A removal counts until the sources do not have the entry any more; an insertion counts until it expires or is removed.
+//! While a source of a list is missing, nobody knows what it has: until it is there, every removal counts.
 
 use crate::change::Change;
 use crate::entries::Entries;
@@ -13,7 +14,7 @@ use crate::shared::Changed;
 use crate::snapshot::{ListId, Snapshot};
 use crate::value::{Cells, Scalar, is_value};
 use crate::value_type::ListType;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -68,8 +69,9 @@ pub struct Record {
 /// // The source is read again: it says nothing of 443.
 /// let fresh = Lists::new(Limits::default());
 /// fresh.declare("ports", Kind::Integers)?;
-/// overlay.apply(&fresh, SystemTime::now())?;
+/// let applied = overlay.apply(&fresh, SystemTime::now(), |_| true)?;
 /// lists.take_over(fresh)?;
+/// overlay.settle(applied);
 /// assert!(lists.load().contains_integer(ports, 443));
 /// # Ok::<(), celero_lists::ListsError>(())
 /// ```
@@ -77,6 +79,27 @@ pub struct Record {
 pub struct Overlay {
     /// By name. Lists of a name have few types, nearly always one.
     lists: BTreeMap<String, Vec<Marks>>,
+    /// The lists of which a source is missing.
+    incomplete: BTreeSet<String>,
+}
+
+/// What [`Overlay::apply`] has found out.
+#[derive(Debug)]
+#[must_use = "`Overlay::settle` takes it when the lists are in force"]
+pub struct Applied {
+    updates: Vec<Update>,
+    obsolete: Vec<Record>,
+    /// Each list, and whether all of its sources are there.
+    lists: Vec<(Arc<str>, bool)>,
+}
+
+/// What is known of an entry from now on.
+#[derive(Debug)]
+struct Update {
+    list: String,
+    ty: ListType,
+    entry: Entry,
+    known: Option<Known>,
 }
 
 /// What is known of the entries of one list.
@@ -90,7 +113,7 @@ struct Marks {
 #[derive(Clone, Debug)]
 struct Known {
     mark: Mark,
-    /// Whether a source has the entry.
+    /// Whether a source has the entry, or may have it: a source of the list is missing.
     in_source: bool,
 }
 
@@ -110,19 +133,27 @@ impl Overlay {
         Ok(())
     }
 
-    /// Applies everything to lists whose entries are those of their sources, as one change. Returns what this made obsolete: removals of entries
-    /// that no source has any more, and insertions that have expired.
+    /// Applies everything to lists whose entries are those of their sources, as one change. `is_complete` says of a list whether all of its sources are
+    /// there: of one that lacks some, all removals stay. Give the result to [`settle`](Self::settle) when these lists are in force; change the overlay
+    /// only afterwards.
     ///
     /// # Errors
-    /// As [`Change::commit`](crate::Change::commit). Nothing has changed then, here or in the lists.
-    pub fn apply(&mut self, fresh: &Lists, now: SystemTime) -> Result<Vec<Record>, ListsError> {
+    /// As [`Change::commit`](crate::Change::commit). Nothing has changed then in the lists.
+    pub fn apply(
+        &self,
+        fresh: &Lists,
+        now: SystemTime,
+        is_complete: impl Fn(&str) -> bool,
+    ) -> Result<Applied, ListsError> {
         let source = fresh.load();
         let mut change = fresh.change();
         let (mut updates, mut obsolete) = (Vec::new(), Vec::new());
+        let lists: Vec<_> = source.infos().map(|info| (Arc::clone(&info.name), is_complete(&info.name))).collect();
         for (name, marks) in self.all() {
             let Some(id) = find(&source, name, &marks.ty) else { continue };
+            let may_have = lists.iter().any(|(list, complete)| **list == *name && !complete);
             for (entry, known) in &marks.by_entry {
-                let in_source = source.has_entry(id, entry);
+                let in_source = may_have || source.has_entry(id, entry);
                 let gone = match &known.mark {
                     Mark::Inserted { expires, .. } => expires.is_some_and(|time| time <= now),
                     Mark::Removed => true,
@@ -138,15 +169,29 @@ impl Overlay {
                 }
                 if !is_same || in_source != known.in_source {
                     let known = mark.map(|mark| Known { mark, in_source });
-                    updates.push((name.to_owned(), marks.ty.clone(), entry.clone(), known));
+                    updates.push(Update { list: name.to_owned(), ty: marks.ty.clone(), entry: entry.clone(), known });
                 }
             }
         }
         change.commit()?;
-        for (name, ty, entry, known) in updates {
-            self.marks_mut(&name, &ty).set(&entry, known);
+        Ok(Applied { updates, obsolete, lists })
+    }
+
+    /// Notes that the lists to which [`apply`](Self::apply) applied everything are in force. Returns what this made obsolete: removals of entries that
+    /// no source has any more, and insertions that have expired.
+    pub fn settle(&mut self, applied: Applied) -> Vec<Record> {
+        let Applied { updates, obsolete, lists } = applied;
+        for Update { list, ty, entry, known } in updates {
+            self.marks_mut(&list, &ty).set(&entry, known);
         }
-        Ok(obsolete)
+        for (list, complete) in lists {
+            if complete {
+                self.incomplete.remove(&*list);
+            } else {
+                self.incomplete.insert(list.to_string());
+            }
+        }
+        obsolete
     }
 
     /// Inserts entries into a list with their values, also those that have been removed. An entry that is there gets the new value. `keep` gets what
@@ -202,6 +247,7 @@ impl Overlay {
         wanted: impl Iterator<Item = (&'e Entry, Mark)>,
         keep: impl FnOnce(&[Record]) -> Result<(), E>,
     ) -> Result<Result<Changed, E>, ListsError> {
+        let may_have = self.incomplete.contains(list);
         let marks = self.marks_mut(list, ty);
         let mut change = lists.change();
         // The last of equal entries counts, as in the change.
@@ -209,7 +255,7 @@ impl Overlay {
         for (entry, mark) in wanted {
             let known = marks.by_entry.get(entry);
             // What is in the list and was not inserted at run time is in a source.
-            let in_source = known.map_or_else(|| snapshot.has_entry(id, entry), |known| known.in_source);
+            let in_source = may_have || known.map_or_else(|| snapshot.has_entry(id, entry), |known| known.in_source);
             mark.add_to(&mut change, id, entry);
             let keeps = in_source || mark != Mark::Removed;
             next.insert(entry, keeps.then_some(Known { mark, in_source }));

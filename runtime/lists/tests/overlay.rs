@@ -125,8 +125,9 @@ fn the_last_word_counts() {
                         restarts += 1;
                     }
                     let fresh = filled(&source);
-                    kept.keep(&overlay.apply(&fresh, at(now)).unwrap());
+                    let applied = overlay.apply(&fresh, at(now), |_| true).unwrap();
                     lists.take_over(fresh).unwrap();
+                    kept.keep(&overlay.settle(applied));
                     rereads += 1;
                 }
             }
@@ -200,9 +201,52 @@ fn what_is_refused_changes_nothing() {
         let mark = Some(Mark::inserted(Some(at(1))));
         restored.restore(Record { list: "n".to_owned(), ty: KIND.into(), entry, mark }).unwrap();
     }
-    assert!(restored.apply(&small, at(0)).is_err());
+    assert!(restored.apply(&small, at(0), |_| true).is_err());
     assert_eq!(restored.len_of("n", &KIND.into()), 3);
-    assert_eq!(restored.apply(&small, at(1)).unwrap().len(), 3);
+    // What is never put in force changes nothing either.
+    drop(restored.apply(&small, at(1), |_| true).unwrap());
+    assert_eq!(restored.len_of("n", &KIND.into()), 3);
+    let applied = restored.apply(&small, at(1), |_| true).unwrap();
+    assert_eq!(restored.settle(applied).len(), 3);
+    assert_eq!(restored.len_of("n", &KIND.into()), 0);
+}
+
+/// Until all sources of a list are there, its removals stay, and what expired is removed.
+#[test]
+fn what_a_missing_source_may_have_stays_removed() {
+    let (mut overlay, mut kept) = (Overlay::default(), Kept::default());
+    for (number, mark) in [("1", Mark::Removed), ("2", Mark::inserted(Some(at(5)))), ("3", Mark::Removed)] {
+        let entry = Entry::parse(KIND, number).unwrap();
+        kept.0.insert(entry.clone(), mark.clone());
+        overlay.restore(Record { list: "n".to_owned(), ty: KIND.into(), entry, mark: Some(mark) }).unwrap();
+    }
+    // The first document is not there yet.
+    let lists = filled(&BTreeSet::new());
+    let applied = overlay.apply(&lists, at(6), |list| list != "n").unwrap();
+    kept.keep(&overlay.settle(applied));
+    assert_eq!(numbers(&lists), BTreeSet::new());
+    // What is removed now counts as well, and what is inserted leaves a removal behind.
+    let keep = |records: &[Record]| -> Result<(), Infallible> {
+        kept.keep(records);
+        Ok(())
+    };
+    overlay.remove(&lists, "n", &entries("4"), keep).unwrap().unwrap();
+    let keep = |records: &[Record]| -> Result<(), Infallible> {
+        kept.keep(records);
+        Ok(())
+    };
+    overlay.insert(&lists, "n", &entries("{\"entry\": 5, \"expires\": 7}"), keep).unwrap().unwrap();
+    kept.keep(&overlay.expire(&lists, at(7)).unwrap().1);
+    let removed = |kept: &Kept| kept.0.values().filter(|mark| **mark == Mark::Removed).count();
+    assert_eq!((removed(&kept), kept.0.len()), (5, 5));
+    // It arrives after another restart. What it does not have is forgotten.
+    let mut overlay = kept.restored();
+    let fresh = filled(&BTreeSet::from([1, 2, 4, 5, 9]));
+    let applied = overlay.apply(&fresh, at(8), |_| true).unwrap();
+    lists.take_over(fresh).unwrap();
+    kept.keep(&overlay.settle(applied));
+    assert_eq!(numbers(&lists), BTreeSet::from([9]));
+    assert_eq!((removed(&kept), kept.0.len()), (4, 4));
 }
 
 /// What a list with values holds.
@@ -257,7 +301,8 @@ fn values_are_changed_kept_and_restored() {
         restored.restore(record).unwrap();
     }
     let again = fresh();
-    assert_eq!(restored.apply(&again, at(1)).unwrap(), []);
+    let applied = restored.apply(&again, at(1), |_| true).unwrap();
+    assert_eq!(restored.settle(applied), []);
     assert_eq!(tiers(&again), expected);
     assert_eq!(restored.len_of("tier", &ty), 3);
     restored.expire(&again, at(5)).unwrap();
@@ -268,7 +313,8 @@ fn values_are_changed_kept_and_restored() {
     assert_eq!(restored.len_of("tier", &other), 0);
     let narrow = Lists::new(Limits::default());
     narrow.declare("tier", &other).unwrap();
-    restored.apply(&narrow, at(1)).unwrap();
+    let applied = restored.apply(&narrow, at(1), |_| true).unwrap();
+    restored.settle(applied);
     assert_eq!(narrow.load().infos().next().unwrap().entries, 0);
     let refused = restored.insert(&narrow, "tier", &parsed(source), |_| Ok::<(), Infallible>(())).unwrap_err();
     assert!(matches!(refused, ListsError::Type { .. }), "{refused}");

@@ -150,9 +150,10 @@ impl ListControl {
     pub(crate) fn replace_policy(&self, policy: &Policy, publish: impl FnOnce()) -> Result<(), Error> {
         let mut inner = self.lock();
         if let Some(lists) = policy.lists() {
-            let obsolete = inner.overlay.apply(lists, SystemTime::now());
-            let obsolete = obsolete
+            let applied = inner.overlay.apply(lists, SystemTime::now(), is_complete(policy, None));
+            let applied = applied
                 .map_err(|error| Error::new(format!("error: with the changes of operators, the lists hold {error}")))?;
+            let obsolete = inner.overlay.settle(applied);
             inner.forget(&obsolete);
         }
         publish();
@@ -181,7 +182,7 @@ impl ListControl {
         if !is_same() {
             return Err(Error::new("error: a file of a list changed while it was read"));
         }
-        let changed = self.put(policy, running, fresh, Some(sources), Lists::take_over)?;
+        let changed = self.put((policy, None), running, fresh, Some(sources), Lists::take_over)?;
         let entries = running.load().infos().map(|info| info.entries).fold(0, usize::saturating_add);
         let (generation, took) = (changed.generation, began.elapsed());
         Ok(format!("the lists were read again in {took:.1?}: {entries} entries in generation {generation}"))
@@ -208,14 +209,14 @@ impl ListControl {
         }
         let list = source.list();
         let entries = fresh.load().infos().map(|info| info.entries).fold(0, usize::saturating_add);
-        let changed = self.put(policy, running, fresh, None, Lists::take_over_some)?;
+        let changed = self.put((policy, Some(source)), running, fresh, None, Lists::take_over_some)?;
         Ok(format!("the list {list} has {entries} entries in generation {}", changed.generation))
     }
 
-    /// Applies the changes to lists that were read, and puts them in force.
+    /// Applies the changes to lists that were read, with a new document of the source `offered`, and puts them in force.
     fn put(
         &self,
-        policy: &Policy,
+        (policy, offered): (&Policy, Option<&ListSource>),
         running: &Lists,
         fresh: Lists,
         sources: Option<Vec<(String, SystemTime)>>,
@@ -224,8 +225,9 @@ impl ListControl {
         let mut inner = self.lock();
         let refused =
             |error: ListsError| Error::new(format!("error: with the changes of operators, the lists hold {error}"));
-        let obsolete = inner.overlay.apply(&fresh, SystemTime::now()).map_err(refused)?;
+        let applied = inner.overlay.apply(&fresh, SystemTime::now(), is_complete(policy, offered)).map_err(refused)?;
         let changed = take_over(running, fresh).map_err(refused)?;
+        let obsolete = inner.overlay.settle(applied);
         inner.forget(&obsolete);
         self.report(&inner, policy, sources);
         Ok(changed)
@@ -357,6 +359,14 @@ impl Inner {
 
 fn list_type(info: &ListInfo) -> ListType {
     ListType::new(info.kind, info.values.clone())
+}
+
+/// Whether each source of a list at a URL has a document. That of `offered` is about to be accepted.
+fn is_complete<'p>(policy: &'p Policy, offered: Option<&'p ListSource>) -> impl Fn(&str) -> bool + 'p {
+    let is_there = move |source: &ListSource| {
+        offered.is_some_and(|offered| std::ptr::eq(offered, source)) || source.document().is_some()
+    };
+    move |list| policy.list_sources().filter(|source| source.list() == list).all(|source| is_there(source))
 }
 
 /// What is wrong with a document, without the lines of the policy: those have the URL, in whose query there may be a secret.

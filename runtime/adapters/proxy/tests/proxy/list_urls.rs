@@ -222,6 +222,30 @@ fn wrong_entries_of_a_document_are_named_with_their_lines() {
     assert_eq!(tier("/a").as_deref(), Some("mine"));
 }
 
+/// Without a copy, the list lacks the document's entries after a restart. What operators removed stays removed when it arrives.
+#[test]
+fn removals_survive_a_restart_without_a_document() {
+    let folder = Folder::new();
+    folder.write("paths.txt", "/file\n");
+    folder.write("admin.token", TOKEN);
+    let server = Server::start("/a\n/b\n");
+    let (policy, rest) = (policy(server.address), rest(""));
+    let mut process = start(&folder, &policy, &rest);
+    let now = |address| denied(address, &PATHS);
+    eventually(|| now(process.address) == ["/inline", "/file", "/a", "/b"], || "the document".into());
+    assert_eq!(change(process.metrics, "DELETE /lists/paths", "text/plain", "/a\n").status, 200);
+    process.signal("KILL");
+    drop(process);
+    server.set(Behaviour::Hang);
+    process = start(&folder, &policy, &rest);
+    assert_eq!(now(process.address), ["/inline", "/file"]);
+    // Nobody knows yet whether the document has it.
+    assert_eq!(change(process.metrics, "DELETE /lists/paths", "text/plain", "/c\n").status, 200);
+    server.document("/a\n/b\n/c\n", 2);
+    let address = process.address;
+    eventually(|| now(address) == ["/inline", "/file", "/b"], || format!("{:?}", now(address)));
+}
+
 #[test]
 fn a_copy_serves_without_network() {
     let folder = Folder::new();
