@@ -213,11 +213,15 @@ impl ListSource {
         self.state().document.get_or_insert(Arc::new(document));
     }
 
-    /// Takes over what the source of the policy before knows, if it is the same.
+    /// Takes over what the source of the policy before knows, if it has the same entries and its document is not larger than this one allows.
     pub(crate) fn take_over(&self, before: &Self) -> bool {
-        let is_same = self.settings == before.settings;
+        let (own, other) = (&self.settings, &before.settings);
+        let mut known = before.state().clone();
+        let fits = known.document.as_ref().is_none_or(|document| document.bytes.len() <= own.largest);
+        let is_same =
+            (&own.list, &own.ty, &own.url, &own.format) == (&other.list, &other.ty, &other.url, &other.format) && fits;
         if is_same {
-            let known = before.state().clone();
+            known.pause = known.pause.min(own.refresh);
             *self.state() = known;
         }
         is_same
@@ -236,5 +240,41 @@ fn jittered(time: Duration) -> Duration {
 impl fmt::Debug for ListSource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ListSource").field("settings", &self.settings).field("info", &self.info()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use celero::lists::Kind;
+    use celero_lists::Format;
+
+    fn source(url: &str, refresh: u64, timeout: u64, largest: usize) -> ListSource {
+        let settings = ListSourceSettings {
+            list: "a".to_owned(),
+            ty: Kind::Texts.into(),
+            url: url.to_owned(),
+            format: EntryFormat::Text(Format::Lines),
+            refresh: Duration::from_secs(refresh),
+            timeout: Duration::from_secs(timeout),
+            largest,
+        };
+        ListSource::new(settings, FileSpan { file: 0, start: 0, end: 0 })
+    }
+
+    #[test]
+    fn a_document_stays_when_only_its_fetches_change() {
+        let before = source("https://a.example/b", 3_600, 30, 100);
+        let bytes: Arc<[u8]> = b"x\ny\n".as_slice().into();
+        before.accept(ListDocument { bytes, etag: None, last_modified: None, at: SystemTime::now() });
+        for (refresh, timeout, largest) in [(60, 30, 100), (3_600, 5, 100), (3_600, 30, 4), (60, 5, 1_000)] {
+            let next = source("https://a.example/b", refresh, timeout, largest);
+            assert!(next.take_over(&before));
+            assert!(next.document().is_some() && next.pause() <= Duration::from_secs(refresh).mul_f64(1.0 + JITTER));
+        }
+        let (smaller, other) =
+            (source("https://a.example/b", 3_600, 30, 3), source("https://a.example/c", 3_600, 30, 100));
+        assert!(!smaller.take_over(&before) && !other.take_over(&before));
+        assert!(smaller.document().is_none() && other.document().is_none());
     }
 }
