@@ -11,7 +11,8 @@ use notify::event::{AccessKind, AccessMode, ModifyKind};
 use notify::{Event, EventKind, RecursiveMode, Watcher};
 use pingora::server::ShutdownWatch;
 use pingora::services::background::BackgroundService;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -175,7 +176,8 @@ fn plain(path: &Path) -> PathBuf {
 struct Folders {
     reports: Arc<Reports>,
     watcher: Option<notify::RecommendedWatcher>,
-    folders: BTreeSet<PathBuf>,
+    /// Which folder each path was when it was watched: the system reports of that one, also when another one has its path.
+    folders: BTreeMap<PathBuf, (u64, u64)>,
 }
 
 impl Folders {
@@ -185,10 +187,10 @@ impl Folders {
         if let Err(error) = &watcher {
             log::warn!("the system can't report changed files ({error}): they are polled every {POLL:?}");
         }
-        Self { reports, watcher: watcher.ok(), folders: BTreeSet::new() }
+        Self { reports, watcher: watcher.ok(), folders: BTreeMap::new() }
     }
 
-    /// Watches the folders of these files too. Returns whether the system reports changes in all of them.
+    /// Watches the folders of these files too, and those that took the place of others. Returns whether the system reports changes in all of them.
     fn watch(&mut self, files: &FileStamps) -> bool {
         let Some(watcher) = &mut self.watcher else { return false };
         for file in files.files() {
@@ -196,14 +198,26 @@ impl Folders {
                 Some(folder) if !folder.as_os_str().is_empty() => folder,
                 _ => Path::new("."),
             };
-            if self.folders.contains(folder) {
+            let now = std::fs::metadata(folder).ok().map(|about| (about.dev(), about.ino()));
+            let known = self.folders.get(folder).copied();
+            if now.is_some() && now == known {
                 continue;
             }
+            if self.folders.remove(folder).is_some() {
+                // The folder may be gone, and then it is not watched any more.
+                let _ = watcher.unwatch(folder);
+            }
+            let Some(now) = now else {
+                if known.is_some() {
+                    log::warn!("{} is gone: files are polled every {POLL:?}", folder.display());
+                }
+                return false;
+            };
             if let Err(error) = watcher.watch(folder, RecursiveMode::NonRecursive) {
                 log::warn!("{} can't be watched ({error}): files are polled every {POLL:?}", folder.display());
                 return false;
             }
-            self.folders.insert(folder.to_owned());
+            self.folders.insert(folder.to_owned(), now);
             // A change before this folder was watched is found by one more look.
             self.reports.touched.notify_one();
         }

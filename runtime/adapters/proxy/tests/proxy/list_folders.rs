@@ -76,6 +76,27 @@ fn files_are_added_changed_and_removed() {
     assert_eq!(denied(proxy.address, &PATHS), PATHS);
 }
 
+/// The folder that takes the place of another one is watched, too.
+#[test]
+fn a_replaced_folder_is_watched() {
+    let proxy = Running::with_listener("h2c: true", REST, POLICY, |folder| {
+        let lists = folder.0.join("paths.d");
+        fs::create_dir(&lists).unwrap();
+        replace(&lists, "one.txt", "/a\n");
+    });
+    becomes(&proxy, &["/inline", "/a"]);
+    let (lists, new) = (proxy.folder.0.join("paths.d"), proxy.folder.0.join("new.d"));
+    fs::create_dir(&new).unwrap();
+    replace(&new, "one.txt", "/b\n");
+    fs::rename(&lists, proxy.folder.0.join("old.d")).unwrap();
+    fs::rename(&new, &lists).unwrap();
+    becomes(&proxy, &["/inline", "/b"]);
+    replace(&lists, "one.txt", "/c\n");
+    becomes(&proxy, &["/inline", "/c"]);
+    replace(&lists, "two.txt", "/d\n");
+    becomes(&proxy, &["/inline", "/c", "/d"]);
+}
+
 /// A ConfigMap of Kubernetes: links to a link to a folder, which is replaced as a whole.
 #[test]
 fn a_folder_behind_links_is_replaced_as_a_whole() {
