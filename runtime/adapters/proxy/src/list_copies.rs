@@ -7,10 +7,9 @@ use ring::digest::{SHA256, digest};
 use rustix::fs::OFlags;
 use serde_json::{Value as Json, json};
 use std::fs::{DirBuilder, File};
-use std::io::{Error, ErrorKind, Read, Result, Write};
+use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Result, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 /// The format of copies: a line of JSON about the document, and its bytes. The file was modified when the server last said that it is the current one.
 const FORMAT: u64 = 1;
@@ -74,17 +73,33 @@ impl ListCopies {
         File::open(&self.folder)?.sync_all()
     }
 
-    /// Notes that a copied document is still the current one.
-    pub(crate) fn is_current(&self, source: &ListSource, now: SystemTime) -> Result<()> {
+    /// Notes that a document is still the current one. Writes its copy if there is none, or one of another document.
+    pub(crate) fn is_current(&self, source: &ListSource, document: &ListDocument) -> Result<()> {
         let mut options = File::options();
-        options.append(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
-        options.open(self.file(source))?.set_modified(now)
+        options.read(true).append(true).custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
+        match options.open(self.file(source)) {
+            Ok(file) if is_copy(&file, document) => file.set_modified(document.at),
+            _ => self.keep(source, document),
+        }
     }
 
     fn file(&self, source: &ListSource) -> PathBuf {
         let name = hex_digest(format!("{}\n{}", source.list(), source.url()).as_bytes());
         self.folder.join(format!("{name}.copy"))
     }
+}
+
+/// Whether this is a copy of the document for which a server knows these validators. Its bytes are not read: the document may be large.
+fn is_copy(file: &File, document: &ListDocument) -> bool {
+    let mut line = Vec::new();
+    let most = u64::try_from(MAX_HEAD).unwrap_or(u64::MAX);
+    let read = BufReader::new(file).take(most).read_until(b'\n', &mut line);
+    let length = file.metadata().ok().and_then(|about| usize::try_from(about.len()).ok());
+    let head: Json = read.ok().and_then(|_| serde_json::from_slice(&line).ok()).unwrap_or_default();
+    let text = |name: &str| head.get(name).and_then(Json::as_str);
+    length == line.len().checked_add(document.bytes.len())
+        && head.get("format").is_some_and(|format| *format == FORMAT)
+        && (text("etag"), text("lastModified")) == (document.etag.as_deref(), document.last_modified.as_deref())
 }
 
 fn read(file: &Path, source: &ListSource) -> Result<ListDocument> {

@@ -90,8 +90,10 @@ fn refresh(state: &State, source: &Arc<ListSource>, agent: &Agent) {
         Fetched::Unchanged => {
             let now = SystemTime::now();
             source.is_current(now);
-            if let Some(error) = copies.as_ref().and_then(|copies| copies.is_current(source, now).err()) {
-                log::debug!("list {list}: the copy of {url}: {error}");
+            if let (Some(copies), Some(document)) = (&copies, source.document())
+                && let Err(error) = copies.is_current(source, &document)
+            {
+                log::warn!("list {list}: {url} can't be copied to a file: {error}");
             }
             log::debug!("list {list}: {url} is the same");
             Ok(())

@@ -2,7 +2,7 @@
 
 use crate::client::{Client, get};
 use crate::lists::{TOKEN, change, denied, json, rest, start, told};
-use crate::running::{Folder, Running, eventually};
+use crate::running::{Folder, Running, config, eventually};
 use serde_json::Value as Json;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -244,6 +244,36 @@ fn removals_survive_a_restart_without_a_document() {
     server.document("/a\n/b\n/c\n", 2);
     let address = process.address;
     eventually(|| now(address) == ["/inline", "/file", "/b"], || format!("{:?}", now(address)));
+}
+
+/// A copy that is missing, or is of another document, is written although the server says that the document has not changed.
+#[test]
+fn a_missing_copy_is_written_without_a_new_document() {
+    let folder = Folder::new();
+    folder.write("paths.txt", "/file\n");
+    folder.write("admin.token", TOKEN);
+    let server = Server::start("/a\n");
+    let process = start(&folder, &policy(server.address), &rest(""));
+    eventually(|| denied(process.address, &PATHS) == ["/inline", "/file", "/a"], || "the document".into());
+    folder.write("proxy.yaml", &config(&rest("listCopies: copies\n")));
+    let copies = folder.0.join("copies");
+    let copy = || {
+        let mut files = std::fs::read_dir(&copies).ok()?.filter_map(|file| Some(file.ok()?.path()));
+        files.find(|file| file.extension().is_some_and(|extension| extension == "copy"))
+    };
+    eventually(|| copy().is_some(), || "a copy".into());
+    let path = copy().unwrap();
+    let whole = std::fs::read_to_string(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    eventually(|| path.exists(), || "another copy".into());
+    let is_whole = || std::fs::read_to_string(&path).is_ok_and(|text| text == whole);
+    for wrong in [whole.replacen("v1", "v0", 1), whole.replacen("Oct 2015", "Oct 2014", 1), format!("{whole}/b\n")] {
+        assert_ne!(wrong, whole);
+        std::fs::write(&path, wrong).unwrap();
+        eventually(is_whole, || "the copy of the document".into());
+    }
+    let head = server.last_head();
+    assert!(head.contains("if-none-match: \"v1\""), "{head}");
 }
 
 #[test]
