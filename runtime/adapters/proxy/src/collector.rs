@@ -10,6 +10,7 @@ use opentelemetry::KeyValue;
 use opentelemetry_http::{HttpClient, HttpError};
 use opentelemetry_sdk::Resource;
 use percent_encoding::percent_decode_str;
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use ureq::Agent;
@@ -58,12 +59,20 @@ impl HttpClient for CollectorClient {
     }
 }
 
+/// The attribute that tells one process from another of the same service
+/// ([service](https://opentelemetry.io/docs/specs/semconv/resource/service/)). Without it, counters of several proxies would be one.
+const INSTANCE: &str = "service.instance.id";
+
 /// Returns what all that is sent to a collector is about: the attributes of the resource.
 pub(crate) fn resource(config: &Config) -> Resource {
+    static RANDOM: LazyLock<String> =
+        LazyLock::new(|| uuid::Builder::from_random_bytes(fastrand::u128(..).to_ne_bytes()).into_uuid().to_string());
+    let is_named = config.attributes.iter().any(|(name, _)| name == INSTANCE);
+    let instance = (!is_named).then(|| KeyValue::new(INSTANCE, RANDOM.clone()));
     let attributes = config.attributes.iter().map(|(name, value)| KeyValue::new(name.clone(), value.clone()));
     Resource::builder_empty()
         .with_attribute(KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
-        .with_attributes(attributes)
+        .with_attributes(attributes.chain(instance))
         .with_service_name(config.service_name.clone())
         .build()
 }
@@ -123,7 +132,22 @@ impl CollectorHealth {
 
 #[cfg(test)]
 mod tests {
-    use super::parse_headers;
+    use super::{Config, INSTANCE, parse_headers, resource};
+    use opentelemetry::Key;
+
+    #[test]
+    fn each_process_has_an_identity() {
+        let of = |attributes: &[(&str, &str)]| {
+            let attributes = attributes.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            let url = "http://127.0.0.1:4318/v1/metrics".to_owned();
+            let config = Config { url, service_name: "edge".to_owned(), attributes };
+            resource(&config).get(&Key::new(INSTANCE)).map(|value| value.as_str().into_owned())
+        };
+        let own = of(&[]).unwrap();
+        assert_eq!((own.len(), own.as_bytes()[14]), (36, b'4'), "{own}");
+        assert_eq!(of(&[("a", "b")]), Some(own));
+        assert_eq!(of(&[(INSTANCE, "edge-1")]).as_deref(), Some("edge-1"));
+    }
 
     #[test]
     fn headers_are_a_list() {
