@@ -71,21 +71,30 @@ impl BackgroundService for ListFetchService {
 async fn keep_fresh(state: Arc<State>, source: Arc<ListSource>, agent: Agent, permits: Arc<Semaphore>) {
     loop {
         tokio::time::sleep(source.pause()).await;
-        let Ok(permit) = permits.acquire().await else { return };
+        let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { return };
         let (of_task, state, agent) = (Arc::clone(&source), Arc::clone(&state), agent.clone());
-        // Reading a large document takes time, and files of the list may be read again.
-        let done = tokio::task::spawn_blocking(move || refresh(&state, &of_task, &agent)).await;
-        if let Err(error) = done {
+        // Reading a large document takes time, and files of the list may be read again. A fetch goes on when a reload ends this task, so it has the
+        // permit.
+        let fetch = move || {
+            let _permit = permit;
+            refresh(&state, &of_task, &agent);
+        };
+        if let Err(error) = tokio::task::spawn_blocking(fetch).await {
             source.failed(error.to_string());
         }
-        drop(permit);
     }
 }
 
 /// Fetches a document and puts its entries in force. Blocks.
 fn refresh(state: &State, source: &Arc<ListSource>, agent: &Agent) {
     let (list, url) = (source.list(), source.shown_url());
-    let copies = ListCopies::of(&state.current().config);
+    let now = state.current();
+    if !now.policy.list_sources().any(|known| Arc::ptr_eq(known, source)) {
+        // A reload came while this waited for a thread: other sources fetch.
+        return;
+    }
+    let copies = ListCopies::of(&now.config);
+    drop(now);
     let done = fetch(agent, source).and_then(|fetched| match fetched {
         Fetched::Unchanged => {
             let now = SystemTime::now();
