@@ -25,7 +25,8 @@ const MOST_POINTS: usize = 5000;
 
 const CUMULATIVE: i32 = AggregationTemporality::Cumulative as i32;
 
-/// Since when counters count, as one collector knows it. A counter that is smaller than it was has begun anew, after it was sent.
+/// Since when counters count, as one collector knows it. A counter that is smaller than it was, or was not among the last ones, has begun after those were
+/// sent.
 #[derive(Debug, Default)]
 pub(crate) struct StartTimes {
     /// By the hash of name and labels.
@@ -46,7 +47,8 @@ impl StartTimes {
         let since = match (self.streams.get(&key), self.sent) {
             (Some(known), Some(sent)) if count < known.count => since.max(sent),
             (Some(known), _) => since.max(known.since),
-            (None, _) => since,
+            (None, Some(sent)) => since.max(sent),
+            (None, None) => since,
         };
         next.insert(key, Stream { since, count });
         since
@@ -297,6 +299,16 @@ mod tests {
         assert_eq!(points(&collect(&mut starts, first, &[6, 5])).1, [1_000_000_000, sent]);
         let later = starts.sent.unwrap();
         assert_eq!(points(&collect(&mut starts, later, &[7, 6])).1, [nanos(later); 2]);
+    }
+
+    #[test]
+    fn a_counter_that_comes_back_began_anew() {
+        let (mut starts, first) = (StartTimes::default(), UNIX_EPOCH + Duration::from_secs(1));
+        assert_eq!(points(&collect(&mut starts, first, &[5, 5])).1, [1_000_000_000; 2]);
+        assert_eq!(points(&collect(&mut starts, first, &[5])).1, [1_000_000_000]);
+        let sent = nanos(starts.sent.unwrap());
+        assert_eq!(points(&collect(&mut starts, first, &[5, 7])).1, [1_000_000_000, sent]);
+        assert_eq!(points(&collect(&mut starts, first, &[5, 8])).1, [1_000_000_000, sent]);
     }
 
     #[test]
