@@ -87,12 +87,13 @@ impl Store {
         let database = match self.database.take() {
             Some(database) => database,
             None => {
+                known_format(&opened(&self.file)?)?;
                 let backend = FileBackend::new(opened(&self.file)?);
                 let database = backend.and_then(|backend| Database::builder().create_with_backend(backend));
                 database.map_err(|error| error.to_string())?
             }
         };
-        write(&database, records).map_err(|error| error.to_string())?;
+        write(&database, records).map_err(|error| error.to_string())??;
         self.database = Some(database);
         Ok(())
     }
@@ -110,11 +111,32 @@ fn opened(file: &Path) -> Result<File, String> {
     })
 }
 
+/// Checks that this version knows the format, before anything is written. A file that can only be read when it was mended, as after a crash, or that
+/// is none, passes: what opens it for writing checks it again.
+fn known_format(file: &File) -> Result<(), String> {
+    let format = || {
+        let backend = FileBackend::new(file.try_clone().ok()?).ok()?;
+        let database = Database::builder().open_read_only_with_backend(backend).ok()?;
+        let about = database.begin_read().ok()?.open_table(ABOUT).ok()?;
+        let format = about.get("format").ok()??.value();
+        Some(format)
+    };
+    let is_empty = file.metadata().is_ok_and(|about| about.len() == 0);
+    if is_empty { Ok(()) } else { format().map_or(Ok(()), check_format) }
+}
+
+fn check_format(format: u64) -> Result<(), String> {
+    if format > FORMAT {
+        return Err(format!("it is of format {format}; this version knows those up to {FORMAT}"));
+    }
+    Ok(())
+}
+
 fn read(database: &Database) -> Result<Vec<Result<Record, String>>, redb::Error> {
     let transaction = database.begin_read()?;
     let format = transaction.open_table(ABOUT)?.get("format")?.map_or(FORMAT, |format| format.value());
-    if format > FORMAT {
-        return Ok(vec![Err(format!("it is of format {format}; this version knows those up to {FORMAT}"))]);
+    if let Err(why) = check_format(format) {
+        return Ok(vec![Err(why)]);
     }
     let mut records = Vec::new();
     for row in transaction.open_table(CHANGES)?.iter()? {
@@ -129,12 +151,17 @@ fn read(database: &Database) -> Result<Vec<Result<Record, String>>, redb::Error>
     Ok(records)
 }
 
-fn write(database: &Database, records: &[Record]) -> Result<(), redb::Error> {
+/// Writes records. The inner error: the file is of a later format, and nothing is written.
+fn write(database: &Database, records: &[Record]) -> Result<Result<(), String>, redb::Error> {
     let transaction = database.begin_write()?;
     {
         let mut about = transaction.open_table(ABOUT)?;
+        let format = about.get("format")?.map(|format| format.value());
         // A later version may write files that this one does not understand.
-        if about.get("format")?.is_none_or(|format| format.value() < FORMAT) {
+        if let Err(why) = format.map_or(Ok(()), check_format) {
+            return Ok(Err(why));
+        }
+        if format.is_none_or(|format| format < FORMAT) {
             about.insert("format", FORMAT)?;
         }
         let (mut plain, mut with_values) = (transaction.open_table(CHANGES)?, transaction.open_table(VALUES)?);
@@ -151,7 +178,7 @@ fn write(database: &Database, records: &[Record]) -> Result<(), redb::Error> {
         }
     }
     transaction.commit()?;
-    Ok(())
+    Ok(Ok(()))
 }
 
 /// Whether a type is written with that of values.
@@ -278,8 +305,10 @@ mod tests {
         with(&|transaction| {
             transaction.open_table(ABOUT).unwrap().insert("format", 3).unwrap();
         });
-        let error = Store::open(&file).unwrap().records().unwrap_err();
+        let before = std::fs::read(&file).unwrap();
+        let error = Store::open(&file).err().unwrap();
         assert_eq!(error, "it is of format 3; this version knows those up to 2");
+        assert!(std::fs::read(&file).unwrap() == before, "the file was changed");
         let _ = std::fs::remove_file(&file);
     }
 
