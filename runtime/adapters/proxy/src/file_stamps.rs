@@ -4,6 +4,7 @@
 
 use crate::error::Error;
 use celero_lists::FilePattern;
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -15,7 +16,7 @@ pub(crate) struct FileStamps(Vec<(PathBuf, Watched)>);
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Watched {
     File(Option<Stamp>),
-    /// The files of a [`FilePattern`]; `None` if its folder can't be read.
+    /// The files of a [`FilePattern`], in the order of their paths; `None` if its folder can't be read.
     Pattern(Option<Vec<(PathBuf, Option<Stamp>)>>),
 }
 
@@ -50,7 +51,10 @@ impl Watched {
 
     /// The stamp of a file that a pattern stands for; `None` if it stands for no file of this path.
     fn get(&self, file: &Path) -> Option<Option<Stamp>> {
-        self.found().iter().find(|(known, _)| known == file).map(|(_, stamp)| *stamp)
+        // The files of a pattern are in the order of their paths, and as many as 4,096.
+        let found = self.found();
+        let index = found.binary_search_by(|(known, _)| known.as_path().cmp(file)).ok()?;
+        found.get(index).map(|(_, stamp)| *stamp)
     }
 }
 
@@ -90,9 +94,10 @@ impl FileStamps {
     /// it did not stand for before, or does not any more; the pattern itself if its folder can be read only at one of these times.
     pub(crate) fn changed<'s>(&'s self, before: &'s Self) -> Vec<&'s Path> {
         let mut changed: Vec<&Path> = Vec::new();
+        let mut added: BTreeSet<&Path> = BTreeSet::new();
         // A file may be looked at for itself and by a pattern.
         let mut add = |file: &'s Path| {
-            if !changed.contains(&file) {
+            if added.insert(file) {
                 changed.push(file);
             }
         };
