@@ -5,6 +5,11 @@ use std::net::IpAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
+/// Returns a URL without its query, which may hold a secret.
+pub(crate) fn without_query(url: &str) -> &str {
+    url.split(['?', '#']).next().unwrap_or_default()
+}
+
 /// Checks that a document at a URL can't be replaced on its way.
 ///
 /// # Errors

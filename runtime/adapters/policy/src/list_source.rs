@@ -2,7 +2,7 @@
 //! fetch, and keeps the last document that was accepted.
 
 use crate::entry_format::EntryFormat;
-use crate::fetch_url::backoff;
+use crate::fetch_url::{backoff, without_query};
 use crate::problems::FileSpan;
 use celero::lists::ListType;
 use std::fmt;
@@ -85,11 +85,6 @@ pub struct ListSourceInfo {
     pub error: Option<String>,
 }
 
-/// The path of a URL, whose extension says how entries are written.
-pub(crate) fn path_of(url: &str) -> &str {
-    url.split(['?', '#']).next().unwrap_or_default()
-}
-
 impl ListSource {
     pub(crate) fn new(settings: ListSourceSettings, place: FileSpan) -> Self {
         Self { settings, place, state: Mutex::default() }
@@ -116,7 +111,7 @@ impl ListSource {
     /// Returns the URL without its query, which may hold a secret: for logs and metrics.
     #[must_use]
     pub fn shown_url(&self) -> &str {
-        path_of(&self.settings.url)
+        without_query(&self.settings.url)
     }
 
     /// Returns the largest number of bytes of the document. A larger one counts as a failure.

@@ -3,8 +3,8 @@
 
 use crate::document::{Document, Section, read_unwatched, watch};
 use crate::entry_format::EntryFormat;
-use crate::fetch_url::check_url;
-use crate::list_source::{ListDocument, ListSource, ListSourceSettings, path_of};
+use crate::fetch_url::{check_url, without_query};
+use crate::list_source::{ListDocument, ListSource, ListSourceSettings};
 use crate::problems::{FileSpan, Problems};
 use crate::schema::{duration, size};
 use crate::yaml::{MapEntry, Node, SourceText};
@@ -60,6 +60,11 @@ impl ListSections {
             }
         }
         Self { sections, sources }
+    }
+
+    /// Where the first list is named: for what is wrong with all of them.
+    pub(crate) fn place(&self) -> Option<FileSpan> {
+        self.all().find_map(|section| Some(section.node.entries().first()?.key.place))
     }
 
     fn all(&self) -> impl Iterator<Item = Section<'_>> {
@@ -148,7 +153,9 @@ fn add_sources(sources: &mut Vec<Arc<ListSource>>, list: &str, ty: &ListType, no
         let named = entry.text_of("format");
         let paths = || record_paths(node, ty, url.place, problems);
         let named = named.as_ref().map(|text| &*text.text);
-        let Some(format) = EntryFormat::new(named, Path::new(path_of(&url.text)), paths) else { continue };
+        // The extension of the path says how entries are written.
+        let path = Path::new(without_query(&url.text));
+        let Some(format) = EntryFormat::new(named, path, paths) else { continue };
         if ty.values().is_some() && format == EntryFormat::Text(Format::Lines) {
             let message = format!("`{}` is read as lines, which have no values", url.text);
             let problem = problems.add("policy-list", url.place, message);

@@ -81,8 +81,9 @@ impl Policy {
         if let (Some(running), Some(fresh), false) = (&self.lists, fresh, names.is_empty()) {
             running.take_over_some(fresh).map_err(|error| {
                 let mut problems = self.problems.of_same_files();
-                if let Some(source) = self.list_sections.sources.first() {
-                    problems.add("policy-list", source.place, format!("the lists hold {error}"));
+                // Not at a source: an error shows the line, and the query of a URL may hold a secret.
+                if let Some(place) = self.list_sections.place() {
+                    problems.add("policy-list", place, format!("the lists hold {error}"));
                 }
                 PolicyError::new(problems)
             })?;

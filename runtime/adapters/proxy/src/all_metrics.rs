@@ -112,21 +112,24 @@ fn credentials(page: &mut MetricWriter<'_>, now: &Generation) {
 
 /// The sources of keys that stay are kept by a reload, with their counts.
 fn key_sources(page: &mut MetricWriter<'_>, now: &Generation) {
-    let sources: Vec<_> = now.policy.key_sources().map(|source| (source.url(), source.info())).collect();
+    // Two URLs may differ in their queries only, which are not shown.
+    let sources = now.policy.key_sources().zip(1_usize..);
+    let sources: Vec<_> =
+        sources.map(|(source, number)| (source.shown_url(), number.to_string(), source.info())).collect();
     page.gauge("celero_auth_keys", "Keys of a URL that count; 0: its tokens are refused.");
-    for (url, info) in &sources {
-        page.sample(&[("url", url)], info.keys);
+    for (url, number, info) in &sources {
+        page.sample(&[("url", url), ("number", number)], info.keys);
     }
     page.gauge("celero_auth_keys_age_seconds", "Time since the keys of a URL were fetched.");
-    for (url, info) in &sources {
+    for (url, number, info) in &sources {
         if let Some(age) = info.age {
-            page.sample(&[("url", url)], age.as_secs());
+            page.sample(&[("url", url), ("number", number)], age.as_secs());
         }
     }
     page.counter("celero_auth_key_fetches_total", "Fetches of keys, by their result.");
-    for (url, info) in &sources {
-        page.sample(&[("url", url), ("result", "ok")], info.fetched);
-        page.sample(&[("url", url), ("result", "failed")], info.failed);
+    for (url, number, info) in &sources {
+        page.sample(&[("url", url), ("number", number), ("result", "ok")], info.fetched);
+        page.sample(&[("url", url), ("number", number), ("result", "failed")], info.failed);
     }
 }
 

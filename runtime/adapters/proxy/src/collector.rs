@@ -3,6 +3,7 @@
 use crate::config::Collector as Config;
 use crate::error::Error;
 use crate::http_client::agent;
+use crate::settings::without_secrets;
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, Request, Response};
@@ -119,9 +120,10 @@ pub(crate) struct CollectorHealth {
 }
 
 impl CollectorHealth {
-    /// Notes the result of a request with `what`, in the plural.
+    /// Notes the result of a request with `what`, in the plural. The log shows the URL without its secrets.
     pub(crate) fn note<E: std::fmt::Display>(&self, what: &str, url: &str, result: Result<(), E>) {
         let failed_before = self.fails.swap(result.is_err(), Ordering::Relaxed);
+        let url = without_secrets(url);
         match result {
             Err(error) if !failed_before => log::warn!("the collector at {url} takes no {what}: {error}"),
             Ok(()) if failed_before => log::info!("the collector at {url} takes {what} again"),

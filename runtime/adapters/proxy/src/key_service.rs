@@ -54,9 +54,9 @@ impl BackgroundService for KeyService {
 
 /// Fetches the keys of a source again and again.
 async fn keep_fresh(fetcher: Arc<KeyFetcher>, agent: Agent) {
-    let (url, largest, timeout) = {
+    let (url, shown, largest, timeout) = {
         let source = fetcher.source();
-        (source.url().to_owned(), source.largest(), source.timeout())
+        (source.url().to_owned(), source.shown_url().to_owned(), source.largest(), source.timeout())
     };
     loop {
         tokio::select! {
@@ -69,11 +69,11 @@ async fn keep_fresh(fetcher: Arc<KeyFetcher>, agent: Agent) {
         let fetched = tokio::task::spawn_blocking(move || fetch(&agent, &from, timeout, largest)).await;
         let fetched = fetched.unwrap_or_else(|error| Err(error.to_string()));
         match under_way.finish(fetched.as_deref().map_err(Clone::clone)) {
-            Ok(Some(keys)) => log::info!("{url}: took over {keys} keys"),
-            Ok(None) => log::debug!("{url}: the keys are the same"),
+            Ok(Some(keys)) => log::info!("{shown}: took over {keys} keys"),
+            Ok(None) => log::debug!("{shown}: the keys are the same"),
             Err(why) => match fetcher.source().info().keys {
-                0 => log::error!("{url}: {why}; there are no keys, so its tokens are refused"),
-                keys => log::warn!("{url}: {why}; the {keys} keys of the last document still count"),
+                0 => log::error!("{shown}: {why}; there are no keys, so its tokens are refused"),
+                keys => log::warn!("{shown}: {why}; the {keys} keys of the last document still count"),
             },
         }
     }

@@ -145,7 +145,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// Returns a URL without user, password and query.
-fn without_secrets(url: &str) -> String {
+pub(crate) fn without_secrets(url: &str) -> String {
     let (url, hidden) = url.split_once('?').map_or((url, ""), |(url, _)| (url, "?.."));
     let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
     let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));

@@ -101,7 +101,7 @@ impl KeyServer {
     /// A proxy whose policy has the keys of this server.
     fn proxy(&self) -> Running {
         Running::demo(&format!(
-            "jwt: {{keys: [{{jwksUrl: 'http://{}/keys', cooldown: 1s, timeout: 1s}}]}}\nrequest:\n\
+            "jwt: {{keys: [{{jwksUrl: 'http://{}/keys?tenant=1', cooldown: 1s, timeout: 1s}}]}}\nrequest:\n\
              - {{when: request.path == '/public', allow: true}}\n- {{when: '!has(jwt.sub)', deny: 401}}\n",
             self.address
         ))
@@ -174,13 +174,18 @@ fn a_faulty_server_of_keys_closes_and_recovers() {
     let server = KeyServer::start(Behaviour::Hang);
     let proxy = server.proxy();
     let token = bearer("rsa.pem");
+    let page = get(proxy.metrics, "/metrics").text();
+    assert!(page.contains("celero_auth_keys{") && !page.contains("tenant"), "{page}");
     // The token waits for the server that hangs; nothing else does.
     let mut waiting = Client::connect(proxy.address);
     waiting.request("GET /", &[&token], b"");
     eventually(|| server.hits() == 1, || "a fetch".into());
     assert_eq!(get_with(proxy.address, "/public", &[&token, "connection: close"]).status, 200);
     assert_eq!(get(proxy.address, "/").status, 401);
-    let failed = format!("celero_auth_key_fetches_total{{url=\"http://{}/keys\",result=\"failed\"}}", server.address);
+    let failed = format!(
+        "celero_auth_key_fetches_total{{url=\"http://{}/keys\",number=\"1\",result=\"failed\"}}",
+        server.address
+    );
     assert_eq!(proxy.metric(&failed), 0.0, "the server still hangs");
     assert_eq!(waiting.reply().status, 401);
     assert_eq!((proxy.metric(&failed), status(&proxy, &token)), (1.0, 401));

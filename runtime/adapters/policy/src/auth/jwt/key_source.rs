@@ -6,7 +6,7 @@ use super::keys::KeySet;
 use super::token::Token;
 use crate::auth::job::Job;
 use crate::auth::pool::Busy;
-use crate::fetch_url::backoff;
+use crate::fetch_url::{backoff, without_query};
 use arc_swap::ArcSwapOption;
 use std::fmt;
 use std::future::poll_fn;
@@ -98,6 +98,12 @@ impl KeySource {
     #[must_use]
     pub fn url(&self) -> &str {
         &self.settings.url
+    }
+
+    /// Returns the URL without its query, which may hold a secret: for logs and metrics.
+    #[must_use]
+    pub fn shown_url(&self) -> &str {
+        without_query(&self.settings.url)
     }
 
     /// Returns the largest number of bytes of the document. A larger one counts as a failure.
