@@ -56,6 +56,7 @@ pub struct ListSource {
     settings: ListSourceSettings,
     /// Where the policy names it.
     pub(crate) place: FileSpan,
+    number: usize,
     state: Mutex<State>,
 }
 
@@ -86,8 +87,8 @@ pub struct ListSourceInfo {
 }
 
 impl ListSource {
-    pub(crate) fn new(settings: ListSourceSettings, place: FileSpan) -> Self {
-        Self { settings, place, state: Mutex::default() }
+    pub(crate) fn new(settings: ListSourceSettings, place: FileSpan, number: usize) -> Self {
+        Self { settings, place, number, state: Mutex::default() }
     }
 
     /// Returns the name of the list.
@@ -112,6 +113,12 @@ impl ListSource {
     #[must_use]
     pub fn shown_url(&self) -> &str {
         without_query(&self.settings.url)
+    }
+
+    /// Returns the place of the URL among those of the list, from 1: URLs may differ in their queries only, which are not shown.
+    #[must_use]
+    pub fn number(&self) -> usize {
+        self.number
     }
 
     /// Returns the largest number of bytes of the document. A larger one counts as a failure.
@@ -254,7 +261,7 @@ mod tests {
             timeout: Duration::from_secs(timeout),
             largest,
         };
-        ListSource::new(settings, FileSpan { file: 0, start: 0, end: 0 })
+        ListSource::new(settings, FileSpan { file: 0, start: 0, end: 0 }, 1)
     }
 
     #[test]

@@ -150,6 +150,13 @@ fn add_sources(sources: &mut Vec<Arc<ListSource>>, list: &str, ty: &ListType, no
             problems.add("policy-value", url.place, format!("`{}` {why}", url.text));
             continue;
         }
+        let own = sources.iter().filter(|source| source.list() == list);
+        if let Some(same) = own.clone().find(|source| source.url() == url.text) {
+            let problem = problems.add("policy-list", url.place, format!("the list `{list}` has this URL twice"));
+            problem.also(same.place, "here too");
+            continue;
+        }
+        let number = own.count().saturating_add(1);
         let named = entry.text_of("format");
         let paths = || record_paths(node, ty, url.place, problems);
         let named = named.as_ref().map(|text| &*text.text);
@@ -171,7 +178,7 @@ fn add_sources(sources: &mut Vec<Arc<ListSource>>, list: &str, ty: &ListType, no
             timeout: time("timeout").unwrap_or(TIMEOUT),
             largest: entry.text_of("largest").and_then(|text| size(&text.text)).unwrap_or(LARGEST_DOCUMENT),
         };
-        sources.push(Arc::new(ListSource::new(settings, url.place)));
+        sources.push(Arc::new(ListSource::new(settings, url.place, number)));
     }
 }
 

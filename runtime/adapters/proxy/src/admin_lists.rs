@@ -254,6 +254,7 @@ fn listing(state: &State) -> Reply {
             let info = source.info();
             json!({
                 "url": source.shown_url(),
+                "number": source.number(),
                 "ageSeconds": source.age().map(|age| age.as_secs()),
                 "new": info.accepted,
                 "unchanged": info.unchanged,

@@ -30,9 +30,10 @@ pub(crate) fn write(page: &mut MetricWriter<'_>, control: &ListControl, policy: 
     });
     page.counter("celero_list_fetches_total", "Fetches of what a list has at a URL.");
     for source in policy.list_sources() {
-        let info = source.info();
+        let (info, number) = (source.info(), source.number().to_string());
         for (result, count) in [("new", info.accepted), ("unchanged", info.unchanged), ("failed", info.failed)] {
-            page.sample(&[("list", source.list()), ("url", source.shown_url()), ("result", result)], count);
+            let of = [("list", source.list()), ("url", source.shown_url()), ("number", &*number), ("result", result)];
+            page.sample(&of, count);
         }
     }
     page.gauge(
@@ -41,7 +42,9 @@ pub(crate) fn write(page: &mut MetricWriter<'_>, control: &ListControl, policy: 
     );
     for source in policy.list_sources() {
         if let Some(age) = source.age() {
-            page.sample(&[("list", source.list()), ("url", source.shown_url())], age.as_secs());
+            let number = source.number().to_string();
+            let of = [("list", source.list()), ("url", source.shown_url()), ("number", &*number)];
+            page.sample(&of, age.as_secs());
         }
     }
     let counts = control.counts();

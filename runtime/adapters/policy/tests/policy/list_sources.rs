@@ -142,6 +142,10 @@ fn mistakes_of_sources_are_reported() {
         ("{kind: texts, urls: ['http://a.example/x']}", "begins with `https://`"),
         ("{kind: texts, urls: ['https://user:password@a.example/x']}", "without user and password"),
         ("{kind: texts, urls: ['file:///etc/passwd']}", "is not a URL with a host"),
+        (
+            "{kind: texts, urls: ['https://a.example/x', {url: 'https://a.example/x', refresh: 1m}]}",
+            "has this URL twice",
+        ),
         ("{kind: texts, urls: [{refresh: 1m}]}", "`url`"),
         ("{kind: texts, urls: [{url: 'https://a.example', refresh: soon}]}", "refresh"),
         ("{kind: texts, urls: [{url: 'https://a.example', format: xml}]}", "xml"),

@@ -102,7 +102,7 @@ fn running(server: &Server) -> Running {
 
 fn metric(server: &Server, result: &str) -> String {
     let url = format!("http://{}/lists/paths.txt", server.address);
-    format!("celero_list_fetches_total{{list=\"paths\",url=\"{url}\",result=\"{result}\"}}")
+    format!("celero_list_fetches_total{{list=\"paths\",url=\"{url}\",number=\"1\",result=\"{result}\"}}")
 }
 
 /// What operators are told of the sources of the first list with URLs.
@@ -220,6 +220,28 @@ fn wrong_entries_of_a_document_are_named_with_their_lines() {
     server.document("entry,rank,name\n/a,2,two\n/b,3,three\n", 3);
     eventually(|| tier("/b").as_deref() == Some("three"), || "the new document".into());
     assert_eq!(tier("/a").as_deref(), Some("mine"));
+}
+
+/// Queries are not shown, so the place among the URLs tells the series apart.
+#[test]
+fn urls_that_differ_in_their_queries_are_counted_apart() {
+    let server = Server::start("/a\n");
+    let url = format!("http://{}/x.txt", server.address);
+    let policy = format!(
+        "lists:\n  paths: {{kind: texts, urls: ['{url}?type=a', '{url}?type=b']}}\n\
+         request:\n  - {{when: request.path in lists.paths, deny: 403}}\n"
+    );
+    let proxy = Running::with_listener("h2c: true", &rest(""), &policy, |folder| {
+        folder.write("admin.token", TOKEN);
+    });
+    for number in [1, 2] {
+        let of_one = format!("{{list=\"paths\",url=\"{url}\",number=\"{number}\"");
+        let new = format!("celero_list_fetches_total{of_one},result=\"new\"}}");
+        eventually(|| proxy.metric(&new) == 1.0, || format!("one document of URL {number}"));
+        assert!(proxy.metric(&format!("celero_list_document_age_seconds{of_one}}}")) >= 0.0);
+    }
+    let told = sources(proxy.metrics);
+    assert_eq!((&told[0]["number"], &told[1]["number"]), (&Json::from(1), &Json::from(2)));
 }
 
 /// Without a copy, the list lacks the document's entries after a restart. What operators removed stays removed when it arrives.
