@@ -6,15 +6,21 @@ use celero_policy::{ListDocument, ListSource};
 use ring::digest::{SHA256, digest};
 use rustix::fs::OFlags;
 use serde_json::{Value as Json, json};
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs::{DirBuilder, File};
 use std::io::{BufRead, BufReader, Error, ErrorKind, Read, Result, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 /// The format of copies: a line of JSON about the document, and its bytes. The file was modified when the server last said that it is the current one.
 const FORMAT: u64 = 1;
 /// The longest line about a document, in bytes.
 const MAX_HEAD: usize = 16 << 10;
+
+/// The age from which a file that is not finished is removed.
+const UNFINISHED: Duration = Duration::from_secs(86_400);
 
 /// The folder of copies.
 pub(crate) struct ListCopies {
@@ -25,6 +31,28 @@ impl ListCopies {
     /// Returns the folder of a configuration; `None` if it has none.
     pub(crate) fn of(config: &Config) -> Option<Self> {
         config.list_copies.clone().map(|folder| Self { folder })
+    }
+
+    /// Removes the copies of all but these sources, and files that a process that was killed has not finished. Others' files stay: only names of
+    /// exactly these forms are touched, and links are not followed. Blocks.
+    pub(crate) fn clean_up<'s>(&self, sources: impl Iterator<Item = &'s ListSource>) {
+        let Ok(found) = std::fs::read_dir(&self.folder) else { return };
+        let wanted: BTreeSet<PathBuf> = sources.map(|source| self.file(source)).collect();
+        for entry in found.flatten() {
+            let path = entry.path();
+            let gone = match kind_of(&entry.file_name()) {
+                Some(Kind::Copy) => !wanted.contains(&path),
+                Some(Kind::Temporary) => entry.metadata().and_then(|about| about.modified()).is_ok_and(is_old),
+                None => false,
+            };
+            // This is about the entry itself, not about what a link leads to.
+            if gone && entry.file_type().is_ok_and(|kind| kind.is_file()) {
+                match std::fs::remove_file(&path) {
+                    Ok(()) => log::info!("{}, a copy that is not needed any more, was removed", path.display()),
+                    Err(error) => log::warn!("{} can't be removed: {error}", path.display()),
+                }
+            }
+        }
     }
 
     /// Reads the copy of a source's document. What can't be used is logged.
@@ -87,6 +115,30 @@ impl ListCopies {
         let name = hex_digest(format!("{}\n{}", source.list(), source.url()).as_bytes());
         self.folder.join(format!("{name}.copy"))
     }
+}
+
+/// What a file in the folder is.
+enum Kind {
+    Copy,
+    Temporary,
+}
+
+/// Returns what a file of this name is: `DIGEST.copy`, or `DIGEST.PROCESS.tmp`.
+fn kind_of(name: &OsStr) -> Option<Kind> {
+    let (digest, rest) = name.to_str()?.split_once('.')?;
+    if digest.len() != 64 || !digest.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')) {
+        return None;
+    }
+    if rest == "copy" {
+        return Some(Kind::Copy);
+    }
+    let process = rest.strip_suffix(".tmp")?;
+    (!process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit())).then_some(Kind::Temporary)
+}
+
+/// Whether a file was modified so long ago that no process writes it any more.
+fn is_old(modified: SystemTime) -> bool {
+    modified.elapsed().is_ok_and(|age| age > UNFINISHED)
 }
 
 /// Whether this is a copy of the document for which a server knows these validators. Its bytes are not read: the document may be large.

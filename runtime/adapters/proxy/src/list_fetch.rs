@@ -43,6 +43,11 @@ impl ListFetchService {
             // Dropping the set ends its tasks when the next generation arrives.
             let mut tasks = JoinSet::new();
             let now = self.state.current();
+            if let Some(copies) = ListCopies::of(&now.config) {
+                let now = Arc::clone(&now);
+                // Files are removed beside the fetches of sources, whose copies are none of these.
+                tokio::task::spawn_blocking(move || copies.clean_up(now.policy.list_sources().map(|source| &**source)));
+            }
             let mut client = None;
             for source in now.policy.list_sources() {
                 // A reload reads the system's certificates again, too.

@@ -345,6 +345,20 @@ fn a_copy_serves_without_network() {
         assert_eq!(denied(process.address, &PATHS), ["/inline", "/file"], "{part}");
         drop(process);
     }
+    // What is of no source is removed at a start, and nothing else.
+    let name = |end: &str| copies.join(format!("{}.{end}", "0".repeat(64)));
+    let (other, old, new) = (name("copy"), name("17.tmp"), name("18.tmp"));
+    let (link, note) = (copies.join(format!("{}.copy", "1".repeat(64))), copies.join("note.copy"));
+    for file in [&other, &old, &new, &note] {
+        std::fs::write(file, "x").unwrap();
+    }
+    let long_ago = std::time::SystemTime::now() - Duration::from_secs(2 * 86_400);
+    std::fs::File::options().append(true).open(&old).unwrap().set_modified(long_ago).unwrap();
+    std::os::unix::fs::symlink(&note, &link).unwrap();
+    process = start(&folder, &policy, &rest);
+    eventually(|| !other.exists() && !old.exists(), || format!("files to be removed from {:?}", files()));
+    assert!([&new, &note, &link, &copy].iter().all(|file| file.exists()), "{:?}", files());
+    drop(process);
     // A link is not followed.
     let secret = folder.write("elsewhere", std::str::from_utf8(&whole).unwrap());
     std::fs::remove_file(&copy).unwrap();
