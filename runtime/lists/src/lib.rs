@@ -21,6 +21,8 @@ mod limits;
 mod lists;
 #[cfg(feature = "mmdb")]
 mod mmdb;
+#[cfg(feature = "mmdb")]
+mod mmdb_work;
 mod overlay;
 mod rows;
 mod sets;

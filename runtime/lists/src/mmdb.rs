@@ -3,6 +3,7 @@
 use crate::entries::Entries;
 use crate::entry::{Entry, Key, Network};
 use crate::kind::Kind;
+use crate::mmdb_work::Work;
 use crate::value::{Cells, Scalar, article, complete};
 use crate::value_type::{Field, ListType, ScalarType, ValueType};
 use maxminddb::{LookupResult, PathElement, Reader, WithinOptions};
@@ -64,7 +65,8 @@ impl Entries {
     /// equal values are one network, so there may be fewer than in the database.
     ///
     /// # Errors
-    /// The bytes are no database or a damaged one, a field is of another type than the list declares, or there are more entries.
+    /// The bytes are no database or a damaged one, its records lead through far more values than one of its size has, a field is of another type than
+    /// the list declares, or there are more entries.
     pub fn parse_mmdb(ty: &ListType, paths: &RecordPaths, bytes: &[u8], most: usize) -> Result<Self, String> {
         if ty.values() != Some(&paths.values) {
             return Err(format!("the paths are not those of a list of {ty}"));
@@ -78,6 +80,7 @@ impl Entries {
             .zip(&paths.paths)
             .map(|(field, path)| (field, path.split('.').map(element).collect()))
             .collect();
+        let mut work = Work::new(&reader, bytes, fields.len());
         let mut entries = Self::new(ty);
         // By the offset of a record: the number of its value. Networks share records.
         let mut rows: HashMap<usize, Option<u32>> = HashMap::new();
@@ -89,6 +92,9 @@ impl Entries {
             let row = match rows.get(&offset) {
                 Some(row) => *row,
                 None => {
+                    for (_, path) in &fields {
+                        work.charge(offset, path).map_err(|reason| format!("{network}: {reason}"))?;
+                    }
                     let cells = cells(&found, &fields).map_err(|reason| format!("{network}: {reason}"))?;
                     let row = match cells.iter().any(Option::is_some) {
                         true => Some(entries.add_row(&complete(&paths.values, cells).map_err(|wrong| wrong.reason)?)?),

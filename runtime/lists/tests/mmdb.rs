@@ -362,6 +362,22 @@ fn damaged_and_hostile_databases_are_refused() {
 }
 
 /// The databases of MaxMind lead from IPv6 prefixes such as 2002::/16 to those of IPv4.
+/// Records may share what they point to, but not so that going through all of them takes far more time than reading the file.
+#[test]
+fn the_work_of_a_database_is_bounded() {
+    // 1,024 networks of 10 bits, each with a record of its own.
+    let child = |number: u32| if number < 1_023 { Child::Node(number) } else { Child::Record(number as usize - 1_023) };
+    let nodes: Vec<_> = (0..1_023).map(|node| [child(2 * node + 1), child(2 * node + 2)]).collect();
+    let with = |members: usize| {
+        let shared = Data::Map(vec![("x", Data::U16(1)); members]);
+        let records: Vec<_> = [shared].into_iter().chain(vec![Data::Pointer(0); 1_023]).collect();
+        parse(&assemble(24, &nodes, &records))
+    };
+    assert!(with(2).is_ok_and(|entries| entries.is_empty()));
+    let error = with(284).unwrap_err();
+    assert!(error.contains("lead through more values"), "{error}");
+}
+
 #[test]
 fn aliases_of_ipv4_are_left_out() {
     let mut nodes: Vec<[Child; 2]> = (1..=96).map(|next| [Child::Node(next), Child::Nothing]).collect();
