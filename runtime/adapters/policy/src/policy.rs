@@ -324,7 +324,7 @@ impl Policy {
     }
 
     /// Uses what an earlier policy knows: the keys at URLs with the same settings, the passwords of the same users with the same
-    /// hashes, the counters of limits with the same name and definition, and the documents of lists at URLs with the same settings, which
+    /// hashes, the counters of limits with the same name and definition, and the documents of lists at the same URLs, however they are fetched, which
     /// [`restore_lists`](Self::restore_lists) then puts into the lists. Call it when a policy replaces another one, before it is used.
     pub fn take_over(&mut self, before: &Self) {
         self.auth.take_over(&before.auth);
