@@ -222,7 +222,7 @@ mod tests {
 
     impl Bits for Counted {
         fn network(self, prefix: u8) -> Self {
-            SEARCHED.set(SEARCHED.get() + 1);
+            SEARCHED.set(SEARCHED.get().saturating_add(1));
             Self(self.0.network(prefix))
         }
     }
