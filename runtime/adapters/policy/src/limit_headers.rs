@@ -9,7 +9,7 @@ const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit");
 const RATE_LIMIT_POLICY: HeaderName = HeaderName::from_static("ratelimit-policy");
 
 /// What a client is told about a limit.
-pub(crate) struct Told {
+pub(crate) struct LimitReport {
     pub(crate) name: Arc<str>,
     /// The value of `RateLimit-Policy`. `None`: there are no headers but `Retry-After`.
     pub(crate) policy: Option<HeaderValue>,
@@ -20,7 +20,7 @@ pub(crate) struct Told {
     pub(crate) retry_after: Option<Duration>,
 }
 
-impl Told {
+impl LimitReport {
     /// Adds the headers.
     pub(crate) fn headers(&self, mut add: impl FnMut(HeaderName, HeaderValue)) {
         let Some(policy) = &self.policy else { return };

@@ -1,7 +1,7 @@
 //! A limit of a policy: its definition, and what was counted. It outlives a reload that leaves the definition as it is.
 
 use crate::language::Language;
-use crate::limit_headers::Told;
+use crate::limit_headers::LimitReport;
 use celero_limits::{Clock, Concurrency, Decision, Limiter, Permit, Reservation, Time};
 use http::HeaderValue;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -132,8 +132,8 @@ impl LimitState {
     }
 
     /// Returns what clients are told after a decision.
-    pub(crate) fn told(&self, decision: &Decision) -> Told {
-        Told {
+    pub(crate) fn report(&self, decision: &Decision) -> LimitReport {
+        LimitReport {
             name: Arc::clone(&self.name),
             policy: self.policy_header.clone(),
             remaining: decision.remaining(),

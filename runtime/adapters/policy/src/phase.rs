@@ -7,7 +7,7 @@ use crate::body_change::Message;
 use crate::error_policy::PhaseErrorPolicy;
 use crate::exchange::Effects;
 use crate::failure_log::{FailureLog, FailureSink};
-use crate::limit_headers::Told;
+use crate::limit_headers::LimitReport;
 use crate::outcome::{Phase, PhaseInfo, PolicyAnswer, RuleInfo};
 use crate::remote_limit::{RemoteLimit, RemoteStep};
 use crate::remote_limits::RemoteVerdict;
@@ -205,8 +205,8 @@ impl<S: Context + 'static> PhaseRules<S> {
             let above = charge.and_then(|(limit, charge)| (!limit.count(charge, &mut effects.limits)).then_some(limit));
             let mut step = above.map_or(Step::Next, |limit| {
                 let decision = effects.limits.decided(&limit.state).and_then(|asked| asked.decision);
-                let told = decision.map(|decision| limit.state.told(&decision));
-                self.above(rule, AboveLimit::from(&**limit), told, context, effects, scratch, &mut failures)
+                let report = decision.map(|decision| limit.state.report(&decision));
+                self.above(rule, AboveLimit::from(&**limit), report, context, effects, scratch, &mut failures)
             });
             if let Some(limit) = rule.remote.as_ref().filter(|_| matches!(step, Step::Next)) {
                 let next = limit.step(context, scratch, &mut failures, &effects.limits);
@@ -355,11 +355,11 @@ impl<S: Context + 'static> PhaseRules<S> {
             RemoteStep::Pass => Ok(Step::Next),
             RemoteStep::Unavailable => Ok(Step::End(Some(Box::new(PolicyAnswer::try_again(&rule.name))))),
             RemoteStep::Above => {
-                let told = match effects.limits.remote_verdict(&limit.state) {
-                    Some(RemoteVerdict::Answered(answer)) => Some(answer.told(&limit.state.name)),
+                let report = match effects.limits.remote_verdict(&limit.state) {
+                    Some(RemoteVerdict::Answered(answer)) => Some(answer.report(&limit.state.name)),
                     _ => None,
                 };
-                Ok(self.above(rule, limit.into(), told, context, effects, scratch, failures))
+                Ok(self.above(rule, limit.into(), report, context, effects, scratch, failures))
             }
             RemoteStep::Failed(next) => {
                 effects.limits.record(state, RemoteVerdict::Failed, tells_always, limit.dry_run);
@@ -375,7 +375,7 @@ impl<S: Context + 'static> PhaseRules<S> {
         &self,
         rule: &'r Rule<S>,
         limit: AboveLimit<'r, S>,
-        told: Option<Told>,
+        report: Option<LimitReport>,
         context: &C,
         effects: &mut Effects,
         scratch: &mut Scratch,
@@ -390,12 +390,12 @@ impl<S: Context + 'static> PhaseRules<S> {
         }
         let mut step = self.end(limit.end, rule, context, scratch, failures);
         // Nobody reads headers about a connection.
-        if let (Step::End(Some(answer)), Some(told)) = (&mut step, told)
+        if let (Step::End(Some(answer)), Some(report)) = (&mut step, report)
             && self.phase != Phase::Connection
         {
-            told.add_retry_after(&mut answer.headers);
+            report.add_retry_after(&mut answer.headers);
             if limit.tells != TellsClient::Never {
-                told.headers(|name, value| {
+                report.headers(|name, value| {
                     answer.headers.append(name, value);
                 });
             }

@@ -1,6 +1,6 @@
 //! Limits that a service counts for many machines. The policy computes what is asked; the host asks ([`RemoteLimits`]).
 
-use crate::limit_headers::Told;
+use crate::limit_headers::LimitReport;
 use http::HeaderValue;
 use std::fmt;
 use std::future::Future;
@@ -105,11 +105,11 @@ impl RemoteState {
 
 impl RemoteAnswer {
     /// Returns what clients are told about a limit of this name.
-    pub(crate) fn told(&self, name: &Arc<str>) -> Told {
+    pub(crate) fn report(&self, name: &Arc<str>) -> LimitReport {
         let policy = self.quota.and_then(|(count, period)| {
             HeaderValue::try_from(format!("\"{name}\";q={count};w={}", period.as_secs())).ok()
         });
-        Told {
+        LimitReport {
             name: Arc::clone(name),
             policy: policy.filter(|_| self.reset.is_some()),
             remaining: self.remaining.into(),

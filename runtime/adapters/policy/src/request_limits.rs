@@ -130,12 +130,12 @@ impl RequestLimits {
     pub(crate) fn tell(&self, mut add: impl FnMut(HeaderName, HeaderValue)) {
         for asked in self.asked.iter().filter(|asked| asked.tells_always) {
             if let Some(decision) = &asked.decision {
-                asked.state.told(decision).headers(&mut add);
+                asked.state.report(decision).headers(&mut add);
             }
         }
         for AskedRemote { state, verdict, .. } in self.remote.iter().filter(|asked| asked.tells_always) {
             if let RemoteVerdict::Answered(answer) = verdict {
-                answer.told(&state.name).headers(&mut add);
+                answer.report(&state.name).headers(&mut add);
             }
         }
     }

@@ -1,9 +1,7 @@
 //! Runs what the current generation needs from time to time: the health checks of its upstreams, and the expiry of entries of its lists.
 
+use crate::generation::Generation;
 use crate::state::State;
-use async_trait::async_trait;
-use pingora::server::ShutdownWatch;
-use pingora::services::background::BackgroundService;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -11,44 +9,14 @@ use tokio::task::JoinSet;
 /// The time between two looks for expired entries of lists.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// The service that runs health checks and removes expired entries from lists.
-pub(crate) struct HealthService {
-    state: Arc<State>,
-}
-
-impl HealthService {
-    pub(crate) fn new(state: Arc<State>) -> Self {
-        Self { state }
+/// Starts the health checks of a generation, and what removes expired entries from its lists.
+pub(crate) fn start(state: &Arc<State>, now: &Arc<Generation>, tasks: &mut JoinSet<()>) {
+    for upstream in &now.upstreams {
+        let upstream = Arc::clone(upstream);
+        tasks.spawn(async move { upstream.check().await });
     }
-
-    async fn run(&self) {
-        let mut changes = self.state.changes();
-        loop {
-            // Dropping the set ends its tasks when the next generation arrives.
-            let mut checks = JoinSet::new();
-            let now = self.state.current();
-            for upstream in &now.upstreams {
-                let upstream = Arc::clone(upstream);
-                checks.spawn(async move { upstream.check().await });
-            }
-            if now.policy.lists().is_some() {
-                checks.spawn(expire_entries(Arc::clone(&self.state)));
-            }
-            drop(now);
-            if changes.changed().await.is_err() {
-                return;
-            }
-        }
-    }
-}
-
-#[async_trait]
-impl BackgroundService for HealthService {
-    async fn start(&self, mut shutdown: ShutdownWatch) {
-        tokio::select! {
-            () = self.run() => {}
-            _ = shutdown.changed() => {}
-        }
+    if now.policy.lists().is_some() {
+        tasks.spawn(expire_entries(Arc::clone(state)));
     }
 }
 

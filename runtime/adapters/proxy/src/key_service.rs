@@ -1,53 +1,21 @@
 //! Fetches the sets of keys that the current policy names by URL. The policy decides when; what is fetched is checked there, too.
 
+use crate::generation::Generation;
 use crate::http_client::agent;
 use crate::state::State;
-use async_trait::async_trait;
 use celero_policy::KeyFetcher;
-use pingora::server::ShutdownWatch;
-use pingora::services::background::BackgroundService;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use ureq::Agent;
 
-/// The service that fetches keys.
-pub(crate) struct KeyService {
-    state: Arc<State>,
-}
-
-impl KeyService {
-    pub(crate) fn new(state: Arc<State>) -> Self {
-        Self { state }
-    }
-
-    async fn run(&self) {
-        let mut changes = self.state.changes();
-        loop {
-            // Dropping the set ends its tasks when the next generation arrives.
-            let mut tasks = JoinSet::new();
-            let now = self.state.current();
-            // A reload reads the system's certificates again, too.
-            if let fetchers @ [_, ..] = &*now.key_fetchers {
-                let agent = agent();
-                for fetcher in fetchers {
-                    tasks.spawn(keep_fresh(Arc::clone(fetcher), agent.clone()));
-                }
-            }
-            drop(now);
-            if changes.changed().await.is_err() {
-                return;
-            }
-        }
-    }
-}
-
-#[async_trait]
-impl BackgroundService for KeyService {
-    async fn start(&self, mut shutdown: ShutdownWatch) {
-        tokio::select! {
-            () = self.run() => {}
-            _ = shutdown.changed() => {}
+/// Starts the fetches of a generation.
+pub(crate) fn start(_state: &Arc<State>, now: &Arc<Generation>, tasks: &mut JoinSet<()>) {
+    // A reload reads the system's certificates again, too.
+    if let fetchers @ [_, ..] = &*now.key_fetchers {
+        let agent = agent();
+        for fetcher in fetchers {
+            tasks.spawn(keep_fresh(Arc::clone(fetcher), agent.clone()));
         }
     }
 }

@@ -35,6 +35,7 @@ mod file_limit;
 mod file_stamps;
 mod file_watcher;
 mod generation;
+mod generation_tasks;
 mod hand_over;
 mod health;
 mod hex;

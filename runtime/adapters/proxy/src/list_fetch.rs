@@ -1,14 +1,12 @@
 //! Fetches the documents with entries of lists that the current policy names by URL. The policy decides when; what is fetched is checked there, too.
 
+use crate::generation::Generation;
 use crate::http_client::agent;
 use crate::list_copies::ListCopies;
 use crate::state::State;
-use async_trait::async_trait;
 use celero_policy::{ListDocument, ListSource};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, ETAG, LAST_MODIFIED, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderName};
-use pingora::server::ShutdownWatch;
-use pingora::services::background::BackgroundService;
 use std::sync::Arc;
 use std::time::SystemTime;
 use tokio::sync::Semaphore;
@@ -20,54 +18,27 @@ const AT_ONCE: usize = 4;
 /// The longest `etag` and `last-modified` that are kept, in bytes.
 const MAX_VALIDATOR: usize = 1_024;
 
-/// The service that fetches documents.
-pub(crate) struct ListFetchService {
-    state: Arc<State>,
-}
-
 /// What a server answers.
 enum Fetched {
     New(ListDocument),
     Unchanged,
 }
 
-impl ListFetchService {
-    pub(crate) fn new(state: Arc<State>) -> Self {
-        Self { state }
-    }
-
-    async fn run(&self) {
-        let mut changes = self.state.changes();
-        let permits = Arc::new(Semaphore::new(AT_ONCE));
-        loop {
-            // Dropping the set ends its tasks when the next generation arrives.
-            let mut tasks = JoinSet::new();
-            let now = self.state.current();
-            if let Some(copies) = ListCopies::of(&now.config) {
-                let now = Arc::clone(&now);
-                // Files are removed beside the fetches of sources, whose copies are none of these.
-                tokio::task::spawn_blocking(move || copies.clean_up(now.policy.list_sources().map(|source| &**source)));
-            }
-            let mut client = None;
-            for source in now.policy.list_sources() {
-                // A reload reads the system's certificates again, too.
-                let agent = client.get_or_insert_with(agent).clone();
-                tasks.spawn(keep_fresh(Arc::clone(&self.state), Arc::clone(source), agent, Arc::clone(&permits)));
-            }
-            drop(now);
-            if changes.changed().await.is_err() {
-                return;
-            }
+/// Returns what starts the fetches of a generation.
+pub(crate) fn starter() -> impl Fn(&Arc<State>, &Arc<Generation>, &mut JoinSet<()>) {
+    // One bound for all generations: fetches go on after a reload.
+    let permits = Arc::new(Semaphore::new(AT_ONCE));
+    move |state, now, tasks| {
+        if let Some(copies) = ListCopies::of(&now.config) {
+            let now = Arc::clone(now);
+            // Files are removed beside the fetches of sources, whose copies are none of these.
+            tokio::task::spawn_blocking(move || copies.clean_up(now.policy.list_sources().map(|source| &**source)));
         }
-    }
-}
-
-#[async_trait]
-impl BackgroundService for ListFetchService {
-    async fn start(&self, mut shutdown: ShutdownWatch) {
-        tokio::select! {
-            () = self.run() => {}
-            _ = shutdown.changed() => {}
+        let mut client = None;
+        for source in now.policy.list_sources() {
+            // A reload reads the system's certificates again, too.
+            let agent = client.get_or_insert_with(agent).clone();
+            tasks.spawn(keep_fresh(Arc::clone(state), Arc::clone(source), agent, Arc::clone(&permits)));
         }
     }
 }

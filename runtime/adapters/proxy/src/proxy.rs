@@ -10,11 +10,12 @@ use crate::file_limit;
 use crate::file_stamps::check_end_markers;
 use crate::file_watcher::WatchService;
 use crate::generation::Generation;
+use crate::generation_tasks::GenerationTasks;
 use crate::hand_over::Program;
-use crate::health::HealthService;
-use crate::key_service::KeyService;
+use crate::health;
+use crate::key_service;
 use crate::list_control::ListControl;
-use crate::list_fetch::ListFetchService;
+use crate::list_fetch;
 use crate::listener::{Listener, Protocol};
 use crate::metric_export::{MetricExport, MetricService};
 use crate::service::Service;
@@ -95,11 +96,12 @@ impl Proxy {
             server.add_service(BoundService::new(admin, socket)?);
         }
         state.opened(sockets, inherited.all_used()?);
-        server.add_service(background_service("health", HealthService::new(Arc::clone(&state))));
-        server.add_service(background_service("keys", KeyService::new(Arc::clone(&state))));
+        server.add_service(background_service("health", GenerationTasks::new(Arc::clone(&state), health::start)));
+        server.add_service(background_service("keys", GenerationTasks::new(Arc::clone(&state), key_service::start)));
         let metric_export = Arc::new(MetricExport::new(Arc::clone(&state)));
         server.add_service(background_service("metrics export", MetricService(Arc::clone(&metric_export))));
-        server.add_service(background_service("lists", ListFetchService::new(Arc::clone(&state))));
+        server
+            .add_service(background_service("lists", GenerationTasks::new(Arc::clone(&state), list_fetch::starter())));
         server.add_service(background_service("files", WatchService::new(Arc::clone(&state))));
         server.add_service(background_service("demo", DemoService::new(demo)));
         Ok(Self { server, state, writer, addresses, metrics, metric_export, program: None })
