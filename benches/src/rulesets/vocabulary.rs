@@ -126,12 +126,12 @@ impl Vocabulary {
         }
     }
 
-    /// The host of this number: first the known ones, then the same with a label before them.
+    /// The host of this number: first the known ones, then the same with a label before them. In lower case, as rules read hosts.
     pub(crate) fn host(&self, number: usize) -> String {
         let host = word(&self.hosts, number);
         match number / self.hosts.len().max(1) {
-            0 => host.to_owned(),
-            round => format!("{}-{round}.{host}", word(&self.segments, number)),
+            0 => host.to_ascii_lowercase(),
+            round => format!("{}-{round}.{host}", word(&self.segments, number)).to_ascii_lowercase(),
         }
     }
 
@@ -175,4 +175,16 @@ impl Vocabulary {
 
 fn word(words: &[String], number: usize) -> &str {
     words.get(number % words.len().max(1)).map_or("", String::as_str)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_in_lower_case() {
+        let vocabulary =
+            Vocabulary { segments: vec!["README".into()], hosts: vec!["A.example".into()], ..Vocabulary::built_in() };
+        assert_eq!([0, 1].map(|number| vocabulary.host(number)), ["a.example", "readme-1.a.example"]);
+    }
 }

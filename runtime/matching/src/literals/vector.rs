@@ -1,6 +1,8 @@
 //! The first stage with the instructions of each level.
 //!
 //! Nothing is read outside the text: the last block is loaded with a mask (AVX-512), or copied to a buffer.
+//!
+//! Vectors are put into arrays one by one: where `array::map` is not inlined, and it often is not, each vector goes through memory.
 
 use super::first_stage::{
     BATCH, BLOCK, Bloom, Candidates, FirstStage, Groups, HASHES, LENGTHS, MATRICES, SELECTING, WINDOW,
@@ -58,16 +60,29 @@ unsafe fn avx512<const PROBES: usize>(
     let fold = _mm512_set1_epi8(stage.fold.cast_signed());
     let selectors = _mm512_broadcast_i32x4(_mm_set1_epi64x(i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128])));
     let matrix = |matrix: u64| _mm512_set1_epi64(matrix.cast_signed());
-    let (matrices, selecting) = (MATRICES.map(matrix), SELECTING.map(matrix));
+    let ([l, m, n], [first, third]) = (MATRICES, SELECTING);
+    let ([l, m, n], [first, third]) = ([matrix(l), matrix(m), matrix(n)], [matrix(first), matrix(third)]);
     let part = |table: *const u8, n: usize| {
         // SAFETY: a table has as many parts as the callers below load of it.
         unsafe { _mm512_loadu_si512(table.wrapping_add(n.wrapping_mul(BLOCK)).cast()) }
     };
-    let tables = bloom.map(|bloom| bloom.tables.each_ref().map(|table| [0, 1, 2, 3].map(|n| part(table.as_ptr(), n))));
-    let groups = stage.groups.as_deref().map(|groups| {
-        let tables = groups.by_byte.each_ref().map(|table| [0, 1].map(|n| part(table.as_ptr(), n)));
-        (tables, groups.lengths)
-    });
+    let tables = if let Some(bloom) = bloom {
+        let four = |table: &[u8; 256]| {
+            let from = table.as_ptr();
+            [part(from, 0), part(from, 1), part(from, 2), part(from, 3)]
+        };
+        let [a, b, c, d] = &bloom.tables;
+        Some([four(a), four(b), four(c), four(d)])
+    } else {
+        None
+    };
+    let groups = if let Some(groups) = stage.groups.as_deref() {
+        let two = |table: &[u8; 128]| [part(table.as_ptr(), 0), part(table.as_ptr(), 1)];
+        let [a, b, c, d] = &groups.by_byte;
+        Some(([two(a), two(b), two(c), two(d)], groups.lengths))
+    } else {
+        None
+    };
     in_blocks(text, at, blocks, |rest| {
         let whole = rest.len() >= BLOCK_READ;
         let load = |next: usize| {
@@ -80,17 +95,15 @@ unsafe fn avx512<const PROBES: usize>(
             // SAFETY: bytes that the mask excludes are not read; the others are in the text.
             unsafe { _mm512_maskz_loadu_epi8(mask, rest.as_ptr().wrapping_add(next).cast()) }
         };
-        let window = [0, 1, 2, 3].map(|next| _mm512_or_si512(load(next), fold));
+        let folded = |next: usize| _mm512_or_si512(load(next), fold);
+        let [a, b, c, d] = [folded(0), folded(1), folded(2), folded(3)];
         let mut block = [0; LENGTHS];
         if PROBES > 0
             && let Some(tables) = &tables
         {
             let product = |byte, matrix| _mm512_gf2p8affine_epi64_epi8::<0>(byte, matrix);
             let sum = |a, b| _mm512_xor_si512(a, b);
-            let [l, m, n] = matrices;
             let hash = |[a, b, c, d]: [__m512i; WINDOW]| sum(sum(a, product(b, l)), sum(product(c, m), product(d, n)));
-            let [a, b, c, d] = window;
-            let [first, third] = selecting;
             let mut bits = _mm512_shuffle_epi8(selectors, sum(product(a, first), product(c, third)));
             let begins = [[a, b, c, d], [b, c, d, a], [c, d, a, b], [d, a, b, c]];
             for (table, begin) in tables.iter().zip(begins).take(PROBES) {
@@ -102,10 +115,10 @@ unsafe fn avx512<const PROBES: usize>(
             block[0] = _mm512_test_epi8_mask(bits, bits);
         }
         if let Some((tables, lengths)) = &groups {
-            let lookup =
-                |([lower, upper], bytes): (&[__m512i; 2], __m512i)| _mm512_permutex2var_epi8(*lower, bytes, *upper);
-            let found = tables.iter().zip(window).map(lookup);
-            let found = found.fold(_mm512_set1_epi8(-1), |all, one| _mm512_and_si512(all, one));
+            let lookup = |[lower, upper]: &[__m512i; 2], bytes| _mm512_permutex2var_epi8(*lower, bytes, *upper);
+            let [of_a, of_b, of_c, of_d] = tables;
+            let (a, b, c, d) = (lookup(of_a, a), lookup(of_b, b), lookup(of_c, c), lookup(of_d, d));
+            let found = _mm512_and_si512(_mm512_and_si512(a, b), _mm512_and_si512(c, d));
             for (candidates, groups) in block.iter_mut().zip(lengths) {
                 if *groups != 0 {
                     *candidates |= _mm512_test_epi8_mask(found, _mm512_set1_epi8(groups.cast_signed()));
@@ -177,8 +190,12 @@ unsafe fn avx2(stage: &FirstStage, text: &[u8], at: usize, blocks: &mut [Candida
     let (low, fold) = (_mm256_set1_epi8(15), _mm256_set1_epi8(stage.fold.cast_signed()));
     // SAFETY: a table has 16 bytes.
     let table = |table: &[u8; 16]| unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast())) };
-    let tables = by_half.each_ref().map(|halves| halves.each_ref().map(table));
-    let masks = lengths.map(|groups| _mm256_set1_epi8(groups.cast_signed()));
+    let halves = |[lower, upper]: &[[u8; 16]; 2]| [table(lower), table(upper)];
+    let [a, b, c, d] = by_half;
+    let tables = [halves(a), halves(b), halves(c), halves(d)];
+    let mask = |groups: u8| _mm256_set1_epi8(groups.cast_signed());
+    let [short, medium, long] = *lengths;
+    let [short, medium, long] = [mask(short), mask(medium), mask(long)];
     in_parts::<32>(text, at, blocks, |from| {
         let mut found = _mm256_set1_epi8(-1);
         for (next, [lower, upper]) in tables.iter().enumerate() {
@@ -189,10 +206,11 @@ unsafe fn avx2(stage: &FirstStage, text: &[u8], at: usize, blocks: &mut [Candida
             let upper = _mm256_shuffle_epi8(*upper, _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), low));
             found = _mm256_and_si256(found, _mm256_and_si256(lower, upper));
         }
-        masks.map(|mask| {
+        let places = |mask| {
             let none = _mm256_cmpeq_epi8(_mm256_and_si256(found, mask), _mm256_setzero_si256());
             !_mm256_movemask_epi8(none).cast_unsigned()
-        })
+        };
+        [places(short), places(medium), places(long)]
     })
 }
 
@@ -204,8 +222,12 @@ unsafe fn ssse3(stage: &FirstStage, text: &[u8], at: usize, blocks: &mut [Candid
     let (low, fold) = (_mm_set1_epi8(15), _mm_set1_epi8(stage.fold.cast_signed()));
     // SAFETY: a table has 16 bytes.
     let table = |table: &[u8; 16]| unsafe { _mm_loadu_si128(table.as_ptr().cast()) };
-    let tables = by_half.each_ref().map(|halves| halves.each_ref().map(table));
-    let masks = lengths.map(|groups| _mm_set1_epi8(groups.cast_signed()));
+    let halves = |[lower, upper]: &[[u8; 16]; 2]| [table(lower), table(upper)];
+    let [a, b, c, d] = by_half;
+    let tables = [halves(a), halves(b), halves(c), halves(d)];
+    let mask = |groups: u8| _mm_set1_epi8(groups.cast_signed());
+    let [short, medium, long] = *lengths;
+    let [short, medium, long] = [mask(short), mask(medium), mask(long)];
     in_parts::<16>(text, at, blocks, |from| {
         let mut found = _mm_set1_epi8(-1);
         for (next, [lower, upper]) in tables.iter().enumerate() {
@@ -215,9 +237,10 @@ unsafe fn ssse3(stage: &FirstStage, text: &[u8], at: usize, blocks: &mut [Candid
             let upper = _mm_shuffle_epi8(*upper, _mm_and_si128(_mm_srli_epi16::<4>(bytes), low));
             found = _mm_and_si128(found, _mm_and_si128(lower, upper));
         }
-        masks.map(|mask| {
+        let places = |mask| {
             let none = _mm_cmpeq_epi8(_mm_and_si128(found, mask), _mm_setzero_si128());
             !_mm_movemask_epi8(none).cast_unsigned() & 0xffff
-        })
+        };
+        [places(short), places(medium), places(long)]
     })
 }

@@ -62,8 +62,9 @@ fn next(keys: &FewLiterals, text: &[u8], at: usize) -> (usize, u64) {
 #[inline(never)]
 unsafe fn wide(keys: &FewLiterals, text: &[u8], mut at: usize) -> (usize, u64) {
     // SAFETY: a table has 64 bytes.
-    let [in_a, in_b, in_c] =
-        keys.tables.by_byte.each_ref().map(|table| unsafe { _mm512_loadu_si512(table.as_ptr().cast()) });
+    let table = |table: &[u8; 64]| unsafe { _mm512_loadu_si512(table.as_ptr().cast()) };
+    let [a, b, c] = &keys.tables.by_byte;
+    let [in_a, in_b, in_c] = [table(a), table(b), table(c)];
     let starts = |a: __m512i, b: __m512i, c: __m512i| {
         let all = _mm512_and_si512(_mm512_permutexvar_epi8(a, in_a), _mm512_permutexvar_epi8(b, in_b));
         _mm512_test_epi8_mask(all, _mm512_permutexvar_epi8(c, in_c))
@@ -110,8 +111,8 @@ unsafe fn narrow(keys: &FewLiterals, text: &[u8], at: usize) -> (usize, u64) {
             let last = text.len().wrapping_sub(SHORT_READ);
             let block = |at: usize| {
                 // SAFETY: both blocks end at the end of the text or before it.
-                let [a, b, c] = unsafe { [0, 1, 2].map(|next| load(text, at.wrapping_add(next))) };
-                short(keys, a, b, c)
+                let from = |next: usize| unsafe { load(text, at.wrapping_add(next)) };
+                short(keys, from(0), from(1), from(2))
             };
             block(0) | block(last).wrapping_shl(last as u32)
         }
@@ -191,7 +192,9 @@ unsafe fn long(keys: &FewLiterals, text: &[u8], mut at: usize) -> (usize, u64) {
     let low = _mm256_set1_epi8(15);
     // SAFETY: a table has 16 bytes.
     let table = |table: &[u8; 16]| unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(table.as_ptr().cast())) };
-    let [a_low, a_high, b_low, b_high, c_low, c_high] = keys.tables.by_half.each_ref().map(table);
+    let [a_low, a_high, b_low, b_high, c_low, c_high] = &keys.tables.by_half;
+    let [a_low, a_high, b_low, b_high] = [table(a_low), table(a_high), table(b_low), table(b_high)];
+    let [c_low, c_high] = [table(c_low), table(c_high)];
     let groups = |bytes: __m256i, lower: __m256i, upper: __m256i| {
         let upper_half = _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), low);
         let lower_half = _mm256_and_si256(bytes, low);
@@ -201,10 +204,9 @@ unsafe fn long(keys: &FewLiterals, text: &[u8], mut at: usize) -> (usize, u64) {
     while at.saturating_add(ANCHOR) <= text.len() {
         at = at.min(last);
         // SAFETY: `at` is at most `last`, and the block that begins there ends with the text.
-        let [a, b, c] =
-            [0, 1, 2].map(|next| unsafe { _mm256_loadu_si256(text.as_ptr().add(at.wrapping_add(next)).cast()) });
-        let all = _mm256_and_si256(groups(a, a_low, a_high), groups(b, b_low, b_high));
-        let all = _mm256_and_si256(all, groups(c, c_low, c_high));
+        let from = |next: usize| unsafe { _mm256_loadu_si256(text.as_ptr().add(at.wrapping_add(next)).cast()) };
+        let all = _mm256_and_si256(groups(from(0), a_low, a_high), groups(from(1), b_low, b_high));
+        let all = _mm256_and_si256(all, groups(from(2), c_low, c_high));
         let none = _mm256_movemask_epi8(_mm256_cmpeq_epi8(all, _mm256_setzero_si256())).cast_unsigned();
         if none != u32::MAX {
             return (at, u64::from(!none));
