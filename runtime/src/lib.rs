@@ -161,6 +161,7 @@
 mod accessors;
 mod arena;
 mod bindings;
+mod cancellation;
 mod constants;
 mod context;
 mod counters;

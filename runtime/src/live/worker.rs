@@ -3,6 +3,7 @@
 use super::layer::Layer;
 use super::segment::{DropQueue, Segment, build};
 use super::state::Shared;
+use crate::cancellation::Cancellation;
 use crate::context::Context;
 use crate::function::contained;
 use crate::spans::{event, span};
@@ -41,16 +42,18 @@ fn work<S: Context<Static = S> + 'static, A>(shared: &Shared<S, A>) -> bool {
     let plan = shared.lock().layers().find_map(Layer::plan);
     let Some(plan) = plan else { return false };
     span!("celero.background");
-    let is_stale = || plan.stale.load(Ordering::Relaxed);
+    let stale = Arc::clone(&plan.stale);
+    let cancellation = Cancellation::when(move || stale.load(Ordering::Relaxed));
     let built = contained(|| {
         let (items, origins) = plan.rules();
         // One thread, because requests need the processors too.
-        let built = build(&shared.engine, &shared.env, shared.engine.tier(), 1, &is_stale, &items, plan.on_error);
+        let Shared { engine, env, .. } = shared;
+        let built = build(engine, env, engine.tier(), 1, cancellation.clone(), &items, plan.on_error);
         built.map(|content| (content, origins)).map_err(|error| error.to_string())
     });
     let built = built.unwrap_or_else(|()| Err("internal error: compiling rules of a set panicked".to_owned()));
     if let Err(why) = &built
-        && !is_stale()
+        && !cancellation.is_requested()
     {
         event!(warn, "rules are not compiled", why = why);
     }
@@ -94,7 +97,8 @@ mod tests {
         let env = Env::dynamic().variable("x", Type::Int);
         let entry = Arc::new(LiveRule::new(0, 0, None, 1));
         let items = [Rule::new("bad", "x == 1", entry)];
-        let content = build(&Engine::new(), &env, Tier::Interpret, 1, &|| false, &items, ErrorPolicy::NoMatch).unwrap();
+        let wanted = Cancellation::default();
+        let content = build(&Engine::new(), &env, Tier::Interpret, 1, wanted, &items, ErrorPolicy::NoMatch).unwrap();
         let segment = Segment::new(content, &live.shared.drop_queue);
         live.shared.change(|state| state.live.push(segment, &Disabled::new()));
         assert!(live.settle(long), "it is not tried again and again");

@@ -7,6 +7,7 @@ use super::pool::Pool;
 use super::set_code::{CompiledTemplates, LinearBlock, SetCode, TemplateCode};
 use super::template::{ParameterRow, Template};
 use crate::arena::EvalResult;
+use crate::cancellation::Cancellation;
 use crate::error::ErrorKind;
 use crate::lower::merge::{MergedGraph, MergedRule};
 use celero_ir::layout::{Field, Network, group};
@@ -79,31 +80,42 @@ impl<'a> SetCompiler<'a> {
         })
     }
 
-    /// Compiles the rules of the linear scan, block by block, until `stale` says that the result is not wanted any more.
+    /// Compiles the rules of the linear scan, block by block.
     ///
     /// # Errors
-    /// The work is stale.
-    pub(crate) fn linear(&mut self, rules: &[&MergedRule], stale: &(dyn Fn() -> bool + Sync)) -> Result<(), String> {
+    /// The compilation is cancelled.
+    pub(crate) fn linear(&mut self, rules: &[&MergedRule], cancellation: &Cancellation) -> Result<(), String> {
         for rules in rules.chunks(BLOCK_RULES) {
-            if stale() {
-                return Err("the work is obsolete".into());
-            }
+            cancellation.check()?;
             self.compile(rules);
         }
         Ok(())
     }
 
     /// Compiles templates and fills the rows of the rules that use them.
-    pub(crate) fn templates(&mut self, templates: &[Template], rows: &[ParameterRow]) -> CompiledTemplates {
-        let templates = templates.iter().map(|template| self.template(template)).collect();
-        let mut all = CompiledTemplates { templates, rows: Vec::with_capacity(rows.len()), words: Vec::new() };
+    ///
+    /// # Errors
+    /// The compilation is cancelled.
+    pub(crate) fn templates(
+        &mut self,
+        templates: &[Template],
+        rows: &[ParameterRow],
+        cancellation: &Cancellation,
+    ) -> Result<CompiledTemplates, String> {
+        let mut compiled = Vec::with_capacity(templates.len());
+        for template in templates {
+            cancellation.check()?;
+            compiled.push(self.template(template));
+        }
+        let mut all =
+            CompiledTemplates { templates: compiled, rows: Vec::with_capacity(rows.len()), words: Vec::new() };
         for row in rows {
             let first = u32::try_from(all.words.len()).unwrap_or(u32::MAX);
             all.rows.push(self.fill(row, &mut all.words).is_ok().then_some((row.template, first)));
         }
         all.rows.shrink_to_fit();
         all.words.shrink_to_fit();
-        all
+        Ok(all)
     }
 
     fn template(&mut self, template: &Template) -> Result<TemplateCode, String> {

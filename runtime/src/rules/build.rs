@@ -5,6 +5,7 @@ use super::prepare::{Prepared, RuleInput, Settings};
 use super::rule::{Condition, Rule};
 use super::standalone::{RuleSource, Standalone};
 use super::{ErrorPolicy, Indexing, RuleSet, SetExplanation, SetRule};
+use crate::cancellation::{Cancellation, Cancelled};
 use crate::context::Context;
 use crate::counters::Counters;
 use crate::engine::{Engine, Tier};
@@ -29,6 +30,7 @@ pub struct RuleSetBuilder<'e, C, A> {
     indexing: Indexing,
     standalone: bool,
     counters: bool,
+    cancellation: Cancellation,
 }
 
 impl Engine {
@@ -48,6 +50,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
             indexing: Indexing::Auto,
             standalone: false,
             counters: false,
+            cancellation: Cancellation::default(),
         }
     }
 
@@ -144,6 +147,32 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         self
     }
 
+    /// Cancels the compilation when `cancelled` returns true: [`build`](Self::build) then ends soon with an error that
+    /// [is cancelled](RuleSetError::is_cancelled). For a shutdown, a deadline, or rules that newer ones have replaced meanwhile.
+    ///
+    /// The function is called before each rule and between the later stages, also on the [threads](crate::EngineBuilder::threads) that
+    /// compile with this one, so it must be fast. Once it has returned true, the compilation is cancelled for good. Between two calls at
+    /// most one rule is checked, the index is planned, or one function is compiled for up to 64 rules; planning takes about a tenth of
+    /// the time of a large set. [`Live`](crate::Live) asks it until [`replace`](crate::Live::replace) or [`shadow`](crate::Live::shadow)
+    /// returns, not for the work in the background, which a later change cancels.
+    ///
+    /// ```
+    /// use celero::{Engine, Env};
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    ///
+    /// let stopping = Arc::new(AtomicBool::new(false));
+    /// let flag = Arc::clone(&stopping);
+    /// let env = Env::dynamic();
+    /// let rules = Engine::new().rules(&env).rule("all", "true", ()).cancel_if(move || flag.load(Ordering::Relaxed));
+    /// stopping.store(true, Ordering::Relaxed); // usually on another thread
+    /// assert!(rules.build().is_err_and(|error| error.is_cancelled()));
+    /// ```
+    pub fn cancel_if(mut self, cancelled: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        self.cancellation = Cancellation::when(cancelled);
+        self
+    }
+
     /// Returns how the set of these rules is evaluated: by which keys the index finds each rule and which conditions remain, or why the
     /// rule is unindexed. Compiles the rules, which takes as long as [`build`](Self::build).
     ///
@@ -163,7 +192,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     /// ```
     ///
     /// # Errors
-    /// [`RuleSetError`] with every rule that does not compile.
+    /// As [`build`](Self::build).
     pub fn explain(&self) -> Result<SetExplanation, RuleSetError> {
         let mut rules: Vec<&Rule<A>> = self.rules.iter().collect();
         rules.sort_by_key(|rule| rule.priority);
@@ -174,7 +203,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
             indexing: self.indexing,
             standalone: false,
             threads: self.engine.threads(self.env.functions()),
-            stale: &|| false,
+            cancellation: &self.cancellation,
         };
         SetExplanation::new(&self.engine, self.env, &inputs(rules.into_iter(), &tags.of_rules), settings)
     }
@@ -182,10 +211,10 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     /// Compiles the rules to a set.
     ///
     /// # Errors
-    /// [`RuleSetError`] with every rule that does not compile.
+    /// [`RuleSetError`] with every rule that does not compile, or that the compilation was [cancelled](Self::cancel_if).
     pub fn build(self) -> Result<RuleSet<C::Static, A>, RuleSetError> {
         let (tier, threads) = (self.engine.tier(), self.engine.threads(self.env.functions()));
-        self.build_as(tier, threads, &|| false)
+        self.build_as(tier, threads)
     }
 
     /// Compiles the rules as [`build`](Self::build) does, for whoever measures its stages: those of
@@ -196,27 +225,28 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     /// As [`build`](Self::build).
     pub fn build_observed(self, observer: &mut dyn StageObserver) -> Result<RuleSet<C::Static, A>, RuleSetError> {
         let tier = self.engine.tier();
-        self.built(tier, 1, &|| false, observer)
+        self.built(tier, 1, observer)
     }
 
-    /// The rules in the order in which they were added, and the policy.
-    pub(crate) fn into_rules(self) -> (Vec<Rule<A>>, ErrorPolicy) {
-        (self.rules, self.on_error)
+    /// As [`cancel_if`](Self::cancel_if).
+    pub(crate) fn cancelled_by(mut self, cancellation: Cancellation) -> Self {
+        self.cancellation = cancellation;
+        self
     }
 
-    /// Compiles the rules for a tier on some threads, until `stale` says that the set is not wanted any more.
+    /// The rules in the order in which they were added, the policy, and what cancels their compilation.
+    pub(crate) fn into_rules(self) -> (Vec<Rule<A>>, ErrorPolicy, Cancellation) {
+        (self.rules, self.on_error, self.cancellation)
+    }
+
+    /// Compiles the rules for a tier on some threads.
     ///
     /// # Errors
-    /// As [`build`](Self::build); an error without rules if the work is stale.
-    pub(crate) fn build_as(
-        self,
-        tier: Tier,
-        threads: usize,
-        stale: &(dyn Fn() -> bool + Sync),
-    ) -> Result<RuleSet<C::Static, A>, RuleSetError> {
+    /// As [`build`](Self::build).
+    pub(crate) fn build_as(self, tier: Tier, threads: usize) -> Result<RuleSet<C::Static, A>, RuleSetError> {
         span!("celero.build", rules = self.rules.len(), native = tier != Tier::Interpret);
         let start = Instant::now();
-        let built = self.built(tier, threads, stale, &mut ());
+        let built = self.built(tier, threads, &mut ());
         match &built {
             Ok(set) => event!(
                 debug,
@@ -227,6 +257,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
                 code_bytes = set.code_size(),
                 microseconds = micros(start)
             ),
+            Err(RuleSetError { cancelled: true, .. }) => event!(debug, "cancelled", microseconds = micros(start)),
             Err(error) => event!(debug, "refused", rules = error.failed.len(), microseconds = micros(start)),
         }
         built
@@ -236,13 +267,12 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         self,
         tier: Tier,
         threads: usize,
-        stale: &(dyn Fn() -> bool + Sync),
         observer: &mut dyn StageObserver,
     ) -> Result<RuleSet<C::Static, A>, RuleSetError> {
-        let Self { engine, env, mut rules, on_error, indexing, standalone, counters } = self;
+        let Self { engine, env, mut rules, on_error, indexing, standalone, counters, cancellation } = self;
         rules.sort_by_key(|rule| rule.priority);
         let Tags { names: tags, of_rules } = Tags::of(rules.iter());
-        let settings = Settings { tier, on_error, indexing, standalone, threads, stale };
+        let settings = Settings { tier, on_error, indexing, standalone, threads, cancellation: &cancellation };
         let inputs = inputs(rules.iter(), &of_rules);
         let Prepared { mut expressions, found, whole, compiled, asks_lists, warnings, .. } =
             Prepared::new(&engine, env, &inputs, settings, PlanTrace::default(), observer)?;
@@ -308,13 +338,27 @@ fn micros(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Why a set was rejected: all diagnostics of all rules. Displays as source lines with carets, under the names of the rules.
+/// Why there is no set: all diagnostics of all rules, which displays as source lines with carets under the names of the rules; or that the
+/// compilation was cancelled.
 #[derive(Clone)]
 pub struct RuleSetError {
-    pub(super) failed: Vec<(usize, Box<str>, CompileError)>,
+    failed: Vec<(usize, Box<str>, CompileError)>,
+    cancelled: bool,
 }
 
 impl RuleSetError {
+    /// Because of these rules.
+    pub(super) fn refused(failed: Vec<(usize, Box<str>, CompileError)>) -> Self {
+        Self { failed, cancelled: false }
+    }
+
+    /// Returns whether the compilation was [cancelled](RuleSetBuilder::cancel_if). Nothing is known of the rules then: there are no
+    /// diagnostics.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled
+    }
+
     /// Returns the rules that do not compile, by name, in the order of the set.
     pub fn rules(&self) -> impl ExactSizeIterator<Item = (&str, &CompileError)> {
         self.failed.iter().map(|(_, name, error)| (&**name, error))
@@ -328,7 +372,16 @@ impl RuleSetError {
     /// Returns the diagnostics as text, with the source lines that they are about. `color` adds ANSI colours.
     #[must_use]
     pub fn render(&self, color: bool) -> String {
+        if self.cancelled {
+            return "the compilation of the rules was cancelled\n".to_owned();
+        }
         self.failed.iter().map(|(_, name, error)| error.render(name, color)).collect()
+    }
+}
+
+impl From<Cancelled> for RuleSetError {
+    fn from(_: Cancelled) -> Self {
+        Self { failed: Vec::new(), cancelled: true }
     }
 }
 

@@ -5,6 +5,7 @@ use super::index::{self, Indexed, PlanTrace, Templates};
 use super::rule::Condition;
 use super::warnings::{self, Facts};
 use super::{ErrorPolicy, Indexing, RuleSetError};
+use crate::cancellation::{Cancellation, Cancelled};
 use crate::context::Context;
 use crate::engine::{Engine, Tier, not_native};
 use crate::env::Env;
@@ -35,8 +36,7 @@ pub(super) struct Settings<'s> {
     pub(super) standalone: bool,
     /// Number of threads that may work on it.
     pub(super) threads: usize,
-    /// Returns whether the set is not wanted any more.
-    pub(super) stale: &'s (dyn Fn() -> bool + Sync),
+    pub(super) cancellation: &'s Cancellation,
 }
 
 /// Smallest set for which threads are started: starting one takes as long as compiling a few rules.
@@ -76,7 +76,7 @@ impl Prepared {
     /// `observer` learns of the stages of [`Engine::compile_observed`], of `index` and of `codegen`.
     ///
     /// # Errors
-    /// [`RuleSetError`] with every rule that does not compile; without rules if the work is stale.
+    /// [`RuleSetError`] with every rule that does not compile, or that the compilation was cancelled.
     pub(super) fn new<C: Context>(
         engine: &Engine,
         env: &Env<C>,
@@ -100,7 +100,8 @@ impl Prepared {
         };
         let keep = settings.tier == Tier::Interpret && rules.len() <= KEPT && !trace.wanted();
         let lowered = |rule: &RuleInput<'_>, observer: &mut dyn StageObserver| {
-            (!(settings.stale)()).then(|| LoweredRule::new(engine, env, rule, keep, &patterns, observer))
+            (!settings.cancellation.is_requested())
+                .then(|| LoweredRule::new(engine, env, rule, keep, &patterns, observer))
         };
         let threads = if rules.len() >= MIN_PARALLEL { settings.threads } else { 1 };
         let added = if threads > 1 {
@@ -109,8 +110,9 @@ impl Prepared {
             rules.iter().try_for_each(|rule| add(lowered(rule, observer)))
         };
         if added.is_break() {
-            return Err(RuleSetError { failed: Vec::new() });
+            return Err(Cancelled.into());
         }
+        settings.cancellation.check()?;
         let CheckedRules { expressions, merged, interpreted, facts, mut warnings, asks_lists, mut failed } = checked;
         let errors = |rule: u32| facts.get(rule as usize).is_none_or(|facts| facts.on_error != ErrorPolicy::NoMatch);
         let wanted = (settings.indexing != Indexing::Off).then_some(index::Wanted {
@@ -130,6 +132,7 @@ impl Prepared {
             engine.add_index_time(start.elapsed());
             found
         });
+        settings.cancellation.check()?;
         warnings.extend(of_set);
         warnings.sort_by_key(|(rule, _)| *rule);
         let whole = whole_conditions(settings, rules.len(), &merged, &mut templates);
@@ -146,9 +149,8 @@ impl Prepared {
         let names =
             |number: u32| rules.get(number as usize).map_or(("", ""), |rule| (rule.name, rule.condition.source()));
         let compiled = observed(observer, "codegen", || Compiled::new(&input, interpreted, &names));
-        if (settings.stale)() {
-            return Err(RuleSetError { failed: Vec::new() });
-        }
+        // Rules that were not compiled for that reason are not refused.
+        settings.cancellation.check()?;
         if settings.tier == Tier::Native {
             for (number, why) in &compiled.refused {
                 if let Some(rule) = rules.get(*number as usize) {
@@ -158,7 +160,7 @@ impl Prepared {
             }
         }
         if !failed.is_empty() {
-            return Err(RuleSetError { failed });
+            return Err(RuleSetError::refused(failed));
         }
         Ok(Self { expressions, merged, found, templates, whole, compiled, asks_lists, warnings, trace })
     }
@@ -361,7 +363,7 @@ fn compile<C: Context>(input: &Input<'_, C>, linear: &[&MergedRule]) -> Result<C
     let copies = if settings.standalone { 2 } else { 1 };
     let bytes = limits.constants.saturating_mul(merged.rules.len().max(1)).saturating_mul(copies);
     let mut compiler = SetCompiler::new(merged, env.fields(), patterns, i64::from(limits.steps), bytes)?;
-    compiler.linear(linear, settings.stale)?;
-    let templates = compiler.templates(&templates.templates, &templates.rows);
+    compiler.linear(linear, settings.cancellation)?;
+    let templates = compiler.templates(&templates.templates, &templates.rows, settings.cancellation)?;
     compiler.finish(templates)
 }

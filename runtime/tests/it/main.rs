@@ -1,6 +1,7 @@
 //! Tests of celero's public interface, by example.
 
 mod bindings;
+mod cancelling;
 mod checked;
 mod compile_fail;
 mod configuration;
