@@ -25,7 +25,14 @@ pub struct Limits {
     /// Most steps of an evaluation; of each rule, in a set. Protects from requests that are made to take long. An iteration of a loop
     /// is one step; building or scanning 64 bytes is about one. What searching with a pattern and compiling one cost is said at
     /// [`MeteredRegex`](celero_matching::pattern::MeteredRegex). Both tiers count, but not the same steps: a rule near the limit may
-    /// exceed it in one tier only. Default: 1,000,000, about ten milliseconds.
+    /// exceed it in one tier only.
+    ///
+    /// In a set, work that is done once for several rules counts for at most one of them: a value that they share for the first that needs
+    /// it, the search of the index for none. So a rule that exceeds the limit alone may have a result in a set, the one that it has
+    /// without a limit. It never exceeds the limit in a set if it exceeds it in neither tier alone. The index has bounds of its own
+    /// ([`PatternSet`](celero_matching::PatternSet)).
+    ///
+    /// Default: 1,000,000, about ten milliseconds.
     pub steps: u32,
     /// Most bytes that an evaluation may allocate; each rule, in a set. Default: 16 MiB.
     pub memory: usize,
