@@ -66,7 +66,7 @@ struct Arguments {
     #[arg(long, default_value_t = 100_000, value_name = "N")]
     most: usize,
     /// With --rulesets: only these parts, separated by commas.
-    #[arg(long, value_delimiter = ',', value_name = "sizes,growth,pathologies,crs,crawlers")]
+    #[arg(long, value_delimiter = ',', value_name = "sizes,growth,changes,pathologies,crs,crawlers")]
     parts: Vec<String>,
     /// With --rulesets or --from: draw the chart of the results to this file.
     #[arg(long, value_name = "FILE")]

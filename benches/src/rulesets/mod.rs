@@ -1,6 +1,7 @@
 //! Sets of 1 to 100,000 rules: the cost of finding the rules that match with the set's index, rule by rule, by hand and with a peer;
 //! rules and requests that are hard for an index; sets of real expressions.
 
+mod changes;
 mod curve;
 mod engines;
 mod generate;
@@ -27,7 +28,7 @@ const SIZES: &[usize] = &[1, 10, 100, 1_000, 10_000, 100_000];
 const REQUESTS: usize = 256;
 
 /// The parts of the comparison.
-pub const PARTS: &[&str] = &["sizes", "growth", "pathologies", "crs", "crawlers"];
+pub const PARTS: &[&str] = &["sizes", "growth", "changes", "pathologies", "crs", "crawlers"];
 
 /// What to measure.
 pub struct Options {
@@ -73,6 +74,9 @@ pub fn compare_rule_sets(options: &Options, say: &mut Say<'_>) -> Result<Value, 
     }
     if wanted("growth") {
         report.insert("growth".into(), growth::measure(options.most, say)?.into());
+    }
+    if wanted("changes") {
+        report.insert("changes".into(), changes::measure(options.most, say)?.into());
     }
     if wanted("pathologies") {
         report.insert("pathologies".into(), pathologies::measure(options.most, say)?.into());
