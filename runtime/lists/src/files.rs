@@ -190,6 +190,29 @@ fn wrong_quote(text: &str) -> Option<(usize, &'static str)> {
     matches!(at, At::Quoted).then_some((opened, "a quote that opens here is never closed"))
 }
 
+/// Finds the lines of records, which come in order.
+struct LineCounter<'t> {
+    text: &'t [u8],
+    /// A place in the text, and its line from 1.
+    at: usize,
+    line: usize,
+}
+
+impl LineCounter<'_> {
+    /// The line in which a record begins. The reader's place of a record is before the empty lines that precede it, and before the `\n` of the record
+    /// before it if that ends with `\r\n`.
+    fn line_of(&mut self, position: &csv::Position) -> usize {
+        let from = usize::try_from(position.byte()).unwrap_or(usize::MAX);
+        let rest = self.text.get(from..).unwrap_or_default();
+        let skipped = rest.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+        let begins = from.saturating_add(skipped);
+        let passed = self.text.get(self.at..begins).unwrap_or_default();
+        self.line = self.line.saturating_add(passed.iter().filter(|byte| **byte == b'\n').count());
+        self.at = self.at.max(begins);
+        self.line
+    }
+}
+
 fn read_csv(text: &str, values: Option<&ValueType>, entries: &mut Entries, wrong: &mut WrongEntries) {
     if let Some((line, reason)) = wrong_quote(text) {
         let shown = text.lines().nth(line.saturating_sub(1)).unwrap_or_default();
@@ -222,16 +245,16 @@ fn read_csv(text: &str, values: Option<&ValueType>, entries: &mut Entries, wrong
         wrong.add(None, Some(1), text.lines().next().unwrap_or_default(), reason);
     }
     let Some(entry) = entry.filter(|_| wrong.is_empty()) else { return };
+    let mut lines = LineCounter { text: text.as_bytes(), at: 0, line: 1 };
     for record in reader.records() {
         let record = match record {
             Ok(record) => record,
             Err(error) => {
-                let line = error.position().and_then(|at| usize::try_from(at.line()).ok());
-                wrong.add(None, line, "", error.to_string());
+                wrong.add(None, error.position().map(|at| lines.line_of(at)), "", error.to_string());
                 continue;
             }
         };
-        let line = record.position().and_then(|at| usize::try_from(at.line()).ok());
+        let line = record.position().map(|at| lines.line_of(at));
         let text = match record.get(entry) {
             Some(text) if record.len() == headers.len() => text,
             _ => {

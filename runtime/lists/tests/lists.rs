@@ -42,6 +42,22 @@ fn a_reader_sees_one_generation_of_all_lists() {
     });
 }
 
+/// Records after empty lines, after lines that end with CR and LF, and of several lines.
+#[test]
+fn lines_of_csv_are_those_of_the_text() {
+    for end in ["\n", "\r\n"] {
+        let text = ["", "entry,note", "1,a", "", "x,b", "", "", "\"2\",\"c", "d\"", "z,e", "3,f,g"].join(end);
+        let wrong = Entries::parse(Kind::Integers, Format::Csv, &text).unwrap_err();
+        let lines: Vec<_> = wrong.listed().iter().map(|wrong| wrong.line.unwrap_or_default()).collect();
+        assert_eq!(lines, [5, 10, 11], "{text:?}");
+        let right = text.replace("x,", "8,").replace("z,", "9,").replace(",f,g", ",f");
+        let entries = Entries::parse(Kind::Integers, Format::Csv, &right).unwrap();
+        let lines: Vec<_> = entries.with_lines().map(|(entry, line)| (entry.to_string(), line)).collect();
+        let expected = [("1", 3), ("8", 5), ("2", 8), ("9", 10), ("3", 11)];
+        assert_eq!(lines, expected.map(|(entry, line)| (entry.to_owned(), Some(line))), "{text:?}");
+    }
+}
+
 #[test]
 fn a_refused_change_changes_nothing() {
     let mut limits = Limits::default();
