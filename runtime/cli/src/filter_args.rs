@@ -18,8 +18,8 @@ pub(crate) struct FilterArgs {
     /// Named lists (`ip.src in $office`, in CEL `source.address in lists.office`): a JSON object, `{"office": {"Ip": ["10.0.0.0/8"]}}`.
     #[arg(long, value_name = "FILE.json", help_heading = LISTS)]
     pub(crate) lists: Option<PathBuf>,
-    /// A named list from a file of its entries: lines, `.csv` or `.jsonl`. KIND is `addresses`, `texts`, `textsIgnoringCase`, `hosts` or
-    /// `integers`. VALUES is what entries carry: `string`, `int`, `bool` or fields of these types, `{country: string, asn: int}`. May be
+    /// A named list from a file of its entries: lines, `.csv` or `.jsonl`. KIND is `addresses`, `texts`, `textsIgnoringCase`, `hosts`,
+    /// `integers`, `patterns` or `wildcards`. VALUES is what entries carry: `string`, `int`, `bool` or fields of these types, `{country: string, asn: int}`. May be
     /// repeated.
     #[arg(long, value_name = "NAME:KIND[:VALUES]=FILE", help_heading = LISTS)]
     pub(crate) list: Vec<String>,

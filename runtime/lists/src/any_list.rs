@@ -5,7 +5,7 @@ use crate::error::TooLarge;
 use crate::kind::Kind;
 use crate::levels::{Counts, Delta, Keyed, Levels, Position};
 use crate::rows::{Row, RowsBuilder};
-use crate::sets::{Addresses, EntrySet, Hosts, Integers, Texts};
+use crate::sets::{Addresses, EntrySet, Hosts, Integers, Meter, Patterns, Texts, with_meter};
 use crate::value::Cells;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -18,6 +18,8 @@ pub(crate) enum AnyList {
     TextsIgnoringCase(Levels<Texts<true>>),
     Hosts(Levels<Hosts>),
     Integers(Levels<Integers>),
+    Patterns(Levels<Patterns<false>>),
+    Wildcards(Levels<Patterns<true>>),
 }
 
 /// Evaluates an expression with the levels of a list, whatever its kind.
@@ -29,6 +31,8 @@ macro_rules! with_levels {
             AnyList::TextsIgnoringCase($levels) => $result,
             AnyList::Hosts($levels) => $result,
             AnyList::Integers($levels) => $result,
+            AnyList::Patterns($levels) => $result,
+            AnyList::Wildcards($levels) => $result,
         }
     };
 }
@@ -44,6 +48,8 @@ macro_rules! map_levels {
             }
             AnyList::Hosts($levels) => $result.map(|(levels, rest)| (AnyList::Hosts(levels), rest)),
             AnyList::Integers($levels) => $result.map(|(levels, rest)| (AnyList::Integers(levels), rest)),
+            AnyList::Patterns($levels) => $result.map(|(levels, rest)| (AnyList::Patterns(levels), rest)),
+            AnyList::Wildcards($levels) => $result.map(|(levels, rest)| (AnyList::Wildcards(levels), rest)),
         }
     };
 }
@@ -66,7 +72,7 @@ impl AnyList {
             let keys: Vec<S::Key> = entries.into_iter().filter_map(|entry| S::key_of(entry.0)).collect();
             // Never otherwise: callers read all entries as those of one kind.
             if keys.len() != wanted || (rows.is_some() && numbers.len() != wanted) {
-                return Err(TooLarge);
+                return Err(TooLarge::Numbers);
             }
             numbers.shrink_to_fit();
             Levels::new(Keyed { keys, numbers, rows })
@@ -77,6 +83,8 @@ impl AnyList {
             Kind::TextsIgnoringCase => Self::TextsIgnoringCase(levels(entries, numbers, rows)?),
             Kind::Hosts => Self::Hosts(levels(entries, numbers, rows)?),
             Kind::Integers => Self::Integers(levels(entries, numbers, rows)?),
+            Kind::Patterns => Self::Patterns(levels(entries, numbers, rows)?),
+            Kind::Wildcards => Self::Wildcards(levels(entries, numbers, rows)?),
         })
     }
 
@@ -87,6 +95,8 @@ impl AnyList {
             Self::TextsIgnoringCase(_) => Kind::TextsIgnoringCase,
             Self::Hosts(_) => Kind::Hosts,
             Self::Integers(_) => Kind::Integers,
+            Self::Patterns(_) => Kind::Patterns,
+            Self::Wildcards(_) => Kind::Wildcards,
         }
     }
 
@@ -112,15 +122,17 @@ impl AnyList {
         if let Self::Addresses(levels) = self { Some(levels.contains(address)) } else { None }
     }
 
-    /// Whether an entry contains the text; `None` if this is no list of texts or hosts.
+    /// Whether an entry contains the text; `None` if this is no list that is asked for texts. Takes the cost of patterns from `meter`.
     #[inline]
-    pub(crate) fn has_text(&self, text: &[u8]) -> Option<bool> {
-        match self {
+    pub(crate) fn has_text<M: Meter>(&self, text: &[u8], meter: &M) -> Result<Option<bool>, M::Error> {
+        Ok(match self {
             Self::Texts(levels) => Some(levels.contains(text)),
             Self::TextsIgnoringCase(levels) => Some(levels.contains(text)),
             Self::Hosts(levels) => Some(levels.contains(text)),
+            Self::Patterns(levels) => Some(with_meter(text, meter, |text| levels.contains(text))?),
+            Self::Wildcards(levels) => Some(with_meter(text, meter, |text| levels.contains(text))?),
             Self::Addresses(_) | Self::Integers(_) => None,
-        }
+        })
     }
 
     /// Whether an entry contains the integer; `None` if this is no list of integers.
@@ -135,13 +147,15 @@ impl AnyList {
     }
 
     #[inline]
-    pub(crate) fn find_text(&self, text: &[u8]) -> Option<Position> {
-        match self {
+    pub(crate) fn find_text<M: Meter>(&self, text: &[u8], meter: &M) -> Result<Option<Position>, M::Error> {
+        Ok(match self {
             Self::Texts(levels) => levels.most_specific(text),
             Self::TextsIgnoringCase(levels) => levels.most_specific(text),
             Self::Hosts(levels) => levels.most_specific(text),
+            Self::Patterns(levels) => with_meter(text, meter, |text| levels.most_specific(text))?,
+            Self::Wildcards(levels) => with_meter(text, meter, |text| levels.most_specific(text))?,
             Self::Addresses(_) | Self::Integers(_) => None,
-        }
+        })
     }
 
     #[inline]
@@ -192,6 +206,12 @@ impl AnyList {
             (Self::Hosts(own), Self::Hosts(old), Self::Hosts(merged)) => Self::Hosts(own.with_merged(old, merged)?),
             (Self::Integers(own), Self::Integers(old), Self::Integers(merged)) => {
                 Self::Integers(own.with_merged(old, merged)?)
+            }
+            (Self::Patterns(own), Self::Patterns(old), Self::Patterns(merged)) => {
+                Self::Patterns(own.with_merged(old, merged)?)
+            }
+            (Self::Wildcards(own), Self::Wildcards(old), Self::Wildcards(merged)) => {
+                Self::Wildcards(own.with_merged(old, merged)?)
             }
             _ => return None,
         })

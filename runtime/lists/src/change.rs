@@ -109,9 +109,8 @@ impl<'l> Change<'l> {
         let wanted = entries.len();
         match entries.into_list() {
             Ok((new, expiries)) => self.steps.push((id, Step::Replace(new, expiries))),
-            Err(TooLarge) => {
-                let limit = self.shared.limits.entries;
-                self.error.get_or_insert(ListsError::Limit { what: "entries", wanted, limit });
+            Err(too_large) => {
+                self.error.get_or_insert(too_large.error(wanted, self.shared.limits.entries));
             }
         }
         self
@@ -188,7 +187,7 @@ impl<'l> Change<'l> {
         let mut writer = shared.lock();
         let mut snapshot = Snapshot::clone(&shared.current.load());
         let mut changed = Changed { generation: snapshot.generation, ..Changed::default() };
-        let too_large = |TooLarge| ListsError::Limit { what: "entries", wanted: usize::MAX, limit: limits.entries };
+        let too_large = |why: TooLarge| why.error(usize::MAX, limits.entries);
 
         let mut plans: BTreeMap<u32, Plan> = BTreeMap::new();
         for (list, step) in steps {

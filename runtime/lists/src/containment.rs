@@ -4,6 +4,7 @@ use crate::any_list::AnyList;
 use crate::entries::Entries;
 use crate::entry::{Entry, Key, Network};
 use crate::kind::Kind;
+use crate::sets::{Unmetered, entry_matches};
 use std::collections::HashMap;
 use std::net::IpAddr;
 
@@ -27,13 +28,14 @@ impl Entry {
         Some(match &self.0 {
             Key::Network(network) => network.contains(value.trim().parse::<IpAddr>().ok()?),
             Key::Range((least, greatest)) => (*least..=*greatest).contains(&value.trim().parse().ok()?),
+            Key::Text(text) if kind.is_compiled() => entry_matches(text, kind == Kind::Wildcards, value.as_bytes()),
             Key::Text(text) => {
                 // Most entries are ruled out without making a list.
                 let (text, value) = (text.trim_start_matches('*').as_bytes(), value.as_bytes());
                 let occurs = text.is_empty() || value.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text));
                 occurs
                     && AnyList::new(kind, vec![self.clone()], Vec::new(), None)
-                        .is_ok_and(|list| list.has_text(value) == Some(true))
+                        .is_ok_and(|list| list.has_text(value, &Unmetered) == Ok(Some(true)))
             }
         })
     }
@@ -274,6 +276,13 @@ mod tests {
                         &["a.b.c", "A.B.C:80", "b.c.", "c", ".b.c", "z.a.b.c", "x-b.c", "", "ab.c"],
                     ),
                     Kind::Integers => (&["1", "0..5", "3..9", "-2..0"], &["1", "-2", "9", "10", "4"]),
+                    Kind::Patterns => (
+                        &["a", "^A", "b$", "(?i)ab", "[ä-ü]", "a.b", r"\*"],
+                        &["a", "A", "ab", "AB", "*a", "b", "", "ä", "aüb", "a\nb"],
+                    ),
+                    Kind::Wildcards => {
+                        (&["a", "A*", "*b", "*ä*", "a*b", r"\**", "*"], &["a", "A", "ab", "AB", "*a", "", "äb", "aüb"])
+                    }
                     _ => (&["a", "A", "ab", "*a", "ä"], &["a", "A", "ab", "AB", "*a", "b", "", "Ä"]),
                 };
                 let texts: Vec<String> = (0..4).map(|_| pick(of)).collect();

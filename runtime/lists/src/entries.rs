@@ -2,9 +2,10 @@
 
 use crate::address_range::parse_all;
 use crate::any_list::AnyList;
-use crate::entry::Entry;
+use crate::entry::{Entry, MAX_ENTRY_BYTES};
 use crate::error::{TooLarge, WrongEntries};
 use crate::kind::Kind;
+use crate::pattern_text::{MAX_LARGE_PATTERNS, MAX_PATTERNS, may_be_large};
 use crate::rows::{Row, RowsBuilder};
 use crate::value::{Cells, EntryValue, Scalar, WrongValue};
 use crate::value_type::ListType;
@@ -40,6 +41,10 @@ pub struct Entries {
     most: usize,
     /// Whether there were more.
     exceeds: bool,
+    /// Texts of patterns that were read, wrong ones too.
+    compiled: usize,
+    /// Those among them of which only compiling them says whether they are too large.
+    large: usize,
 }
 
 impl Entries {
@@ -49,7 +54,8 @@ impl Entries {
         let ty = ty.into();
         let rows = ty.values().map(RowsBuilder::new);
         let (numbers, lines, expiries) = (Vec::new(), Vec::new(), Vec::new());
-        Self { ty, entries: Vec::new(), numbers, rows, lines, expiries, most: usize::MAX, exceeds: false }
+        let (most, exceeds, compiled, large) = (usize::MAX, false, 0, 0);
+        Self { ty, entries: Vec::new(), numbers, rows, lines, expiries, most, exceeds, compiled, large }
     }
 
     /// The same collection, which refuses more entries than these, with equal ones. A range of addresses is up to 254.
@@ -80,6 +86,8 @@ impl Entries {
     /// The text is no entry, or the value none of its type.
     pub fn insert(&mut self, entry: &str, value: impl Into<EntryValue>) -> Result<(), WrongEntries> {
         let mut wrong = WrongEntries::default();
+        // It is said of each entry here.
+        self.exceeds = false;
         self.add(None, entry, value.into().typed(self.ty.values()), None, &mut wrong);
         if wrong.is_empty() { Ok(()) } else { Err(wrong) }
     }
@@ -93,6 +101,27 @@ impl Entries {
         expires: Option<SystemTime>,
         wrong: &mut WrongEntries,
     ) {
+        if self.ty.kind().is_compiled() {
+            // Reading a pattern takes thousands of times longer than a text, so what exceeds is not read.
+            if self.exceeds {
+                return;
+            }
+            self.compiled = self.compiled.saturating_add(1);
+            let is_large = self.ty.kind() == Kind::Patterns && text.len() <= MAX_ENTRY_BYTES && may_be_large(text);
+            self.large = self.large.saturating_add(is_large.into());
+            let most = self.most.min(MAX_PATTERNS);
+            let reason = if self.compiled > most {
+                format!("more than {most} entries, with equal and wrong ones")
+            } else if self.large > MAX_LARGE_PATTERNS {
+                format!("more than {MAX_LARGE_PATTERNS} entries of which only compiling says how large they are")
+            } else {
+                String::new()
+            };
+            if !reason.is_empty() {
+                self.exceeds = true;
+                return wrong.add(None, line, text, reason);
+            }
+        }
         match (parse_all(self.ty.kind(), text), cells) {
             (Err(reason), _) => wrong.add(None, line, text, reason),
             (_, Err(reason)) => wrong.add(None, line, text, reason),
@@ -133,6 +162,20 @@ impl Entries {
         self.entries.push(entry);
         self.numbers.push(row);
         self.lines.push(0);
+    }
+
+    /// Replaces the last two entries, each with the number of its value, by the one that `join` makes of them. Returns whether it made one.
+    #[cfg(feature = "mmdb")]
+    pub(crate) fn join_last(&mut self, join: impl Fn((&Entry, u32), (&Entry, u32)) -> Option<Entry>) -> bool {
+        let ([.., left, right], [.., left_row, right_row]) = (&*self.entries, &*self.numbers) else { return false };
+        let (joined, row) = (join((left, *left_row), (right, *right_row)), *left_row);
+        let Some(joined) = joined else { return false };
+        let left = self.entries.len().saturating_sub(2);
+        self.entries.truncate(left);
+        self.numbers.truncate(left);
+        self.lines.truncate(left);
+        self.push_row(joined, row);
+        true
     }
 
     pub(crate) fn checked(self, wrong: WrongEntries) -> Result<Self, WrongEntries> {

@@ -1,6 +1,7 @@
 //! [`Entry`]: one entry of a list, and how it is written.
 
 use crate::kind::Kind;
+use crate::pattern_text::{check_pattern, wildcard_pieces};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -34,7 +35,7 @@ pub(crate) struct Network {
 pub(crate) type Range = (i64, i64);
 
 impl Entry {
-    /// Reads an entry of a list of this kind. Spaces around it are ignored, except in texts.
+    /// Reads an entry of a list of this kind. Spaces around it are ignored, except in texts, patterns and wildcards.
     ///
     /// In a network, bits after the prefix are ignored: `10.1.2.3/8` is `10.0.0.0/8`.
     ///
@@ -50,6 +51,14 @@ impl Entry {
             Kind::TextsIgnoringCase => Key::Text(non_empty(text)?.to_ascii_lowercase().into()),
             Kind::Hosts => Key::Text(host(text.trim())?.into()),
             Kind::Integers => Key::Range(range(text.trim())?),
+            Kind::Patterns => {
+                check_pattern(non_empty(text)?)?;
+                Key::Text(text.into())
+            }
+            Kind::Wildcards => {
+                wildcard_pieces(non_empty(text)?)?;
+                Key::Text(text.into())
+            }
         };
         Ok(Self(key))
     }

@@ -4,9 +4,31 @@ use crate::value::WrongValue;
 use crate::value_type::ListType;
 use std::fmt;
 
-/// A set that does not fit into 32-bit numbers.
+/// Why a set can't be built.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TooLarge;
+pub(crate) enum TooLarge {
+    /// It does not fit into 32-bit numbers.
+    Numbers,
+    /// It exceeds a limit of its kind.
+    Kind {
+        /// What is limited.
+        what: &'static str,
+        /// How much there would be.
+        wanted: usize,
+        /// How much there may be.
+        limit: usize,
+    },
+}
+
+impl TooLarge {
+    /// The error of a change. `wanted` is how many entries there would be, of which there may be `limit`.
+    pub(crate) fn error(self, wanted: usize, limit: usize) -> ListsError {
+        match self {
+            Self::Numbers => ListsError::Limit { what: "entries", wanted, limit },
+            Self::Kind { what, wanted, limit } => ListsError::Limit { what, wanted, limit },
+        }
+    }
+}
 
 /// Most wrong entries that an error lists; it counts the others.
 const LISTED: usize = 100;
@@ -125,7 +147,7 @@ pub enum ListsError {
     Entries(WrongEntries),
     /// There would be more than a limit allows.
     Limit {
-        /// What is limited: `lists`, `entries` or `bytes`.
+        /// What is limited: `lists`, `entries`, `bytes`; of patterns `entries in a list` and `bytes of compiled patterns in a list`.
         what: &'static str,
         /// How many there would be.
         wanted: usize,

@@ -19,13 +19,27 @@ pub enum Kind {
     Hosts,
     /// Integers, `443`, and ranges with both ends, `8000..8999`.
     Integers,
+    /// Regular expressions, in the syntax of the crate `regex`. Contains a text if one matches somewhere in it: `^/admin/` matches at its
+    /// beginning only, and `(?i)` ignores case.
+    Patterns,
+    /// Texts in which a star stands for any text: `/admin/*`, `*.php`. Contains a text that one matches as a whole. `\*` is a star and `\\` a
+    /// backslash.
+    Wildcards,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Self; 5] = [Self::Addresses, Self::Texts, Self::TextsIgnoringCase, Self::Hosts, Self::Integers];
+    pub const ALL: [Self; 7] = [
+        Self::Addresses,
+        Self::Texts,
+        Self::TextsIgnoringCase,
+        Self::Hosts,
+        Self::Integers,
+        Self::Patterns,
+        Self::Wildcards,
+    ];
 
-    /// Returns the name, as configurations write it: `addresses`, `texts`, `textsIgnoringCase`, `hosts`, `integers`.
+    /// Returns the name, as configurations write it: `addresses`, `texts`, `textsIgnoringCase`, `hosts`, `integers`, `patterns`, `wildcards`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -34,7 +48,14 @@ impl Kind {
             Self::TextsIgnoringCase => "textsIgnoringCase",
             Self::Hosts => "hosts",
             Self::Integers => "integers",
+            Self::Patterns => "patterns",
+            Self::Wildcards => "wildcards",
         }
+    }
+
+    /// Returns whether entries are compiled, and lists of them so limited in number.
+    pub(crate) fn is_compiled(self) -> bool {
+        matches!(self, Self::Patterns | Self::Wildcards)
     }
 
     /// Returns the kind of a [name](Self::name).

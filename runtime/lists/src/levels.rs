@@ -7,15 +7,13 @@
 use crate::entry::Key;
 use crate::error::TooLarge;
 use crate::rows::{Row, RowNumbers, Rows, RowsBuilder};
-use crate::sets::{EntrySet, Keys};
+use crate::sets::{EntrySet, Keys, check_compiled};
 use crate::value::Cells;
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Most entries that a change merges before it is published.
-const MERGED_AT_ONCE: usize = 16_384;
 /// How many times larger than the next level a level must be to be left alone.
 const FACTOR: usize = 4;
 /// Number of levels above which the background merges.
@@ -74,6 +72,9 @@ pub(crate) struct Keyed<K> {
 impl<K: Ord> Keyed<K> {
     /// Sorts the keys. Of equal ones only the last is kept.
     fn sort(&mut self) {
+        if self.keys.is_sorted_by(|one, other| one < other) {
+            return;
+        }
         if self.rows.is_none() {
             // Mostly a few sorted runs.
             self.keys.sort();
@@ -103,10 +104,8 @@ impl<S: EntrySet> Level<S> {
     /// A level of these entries, which are sorted and distinct.
     fn new(entries: Keyed<S::Key>, removed: Keys<S::Key>) -> Result<Self, TooLarge> {
         let Keyed { keys, numbers, rows } = entries;
-        if u32::try_from(keys.len()).is_ok_and(|len| len == u32::MAX) || u32::try_from(keys.len()).is_err() {
-            return Err(TooLarge);
-        }
-        let entries = S::build(keys).ok_or(TooLarge)?;
+        check_count::<S>(keys.len())?;
+        let entries = S::build(keys)?;
         let removed_bytes = removed.allocation_size().saturating_add(
             removed.iter().map(|key| if let Key::Text(text) = key.clone().into() { text.len() } else { 0 }).sum(),
         );
@@ -251,7 +250,7 @@ impl<S: EntrySet> Levels<S> {
             }
             if let Some(cells) = wanted {
                 if let Some(rows) = &mut inserted.rows {
-                    inserted.numbers.push(rows.add_cells(&cells).ok_or(TooLarge)?);
+                    inserted.numbers.push(rows.add_cells(&cells).ok_or(TooLarge::Numbers)?);
                 }
                 inserted.keys.push(key);
             }
@@ -259,18 +258,24 @@ impl<S: EntrySet> Levels<S> {
         if counts == Counts::default() {
             return Ok((self.clone(), counts));
         }
+        let len = self.len.saturating_add(counts.inserted).saturating_sub(counts.removed);
+        let adds = !inserted.keys.is_empty();
         let mut levels = self.levels.clone();
         levels.push(Arc::new(Level::new(inserted, removed)?));
+        if adds {
+            check_count::<S>(len)?;
+            let compiled = levels.iter().map(|level| level.entries.compiled_bytes());
+            check_compiled(compiled.fold(0, usize::saturating_add))?;
+        }
         while let [.., older, newer] = &*levels
             && older.size() < newer.size().saturating_mul(FACTOR)
-            && older.size().saturating_add(newer.size()) <= MERGED_AT_ONCE
+            && older.size().saturating_add(newer.size()) <= S::MERGED_AT_ONCE
         {
             let first = levels.len().saturating_sub(2);
             let merged = merge(levels.get(first..).unwrap_or_default(), first == 0)?;
             levels.truncate(first);
             levels.push(Arc::new(merged));
         }
-        let len = self.len.saturating_add(counts.inserted).saturating_sub(counts.removed);
         Ok((Self { levels, len }, counts))
     }
 
@@ -288,7 +293,7 @@ impl<S: EntrySet> Levels<S> {
     fn rebuilds(&self) -> bool {
         let Some((base, changes)) = self.levels.split_first() else { return false };
         let changed = changes.iter().map(|level| level.size()).fold(0, usize::saturating_add);
-        changed > MERGED_AT_ONCE && changed > base.size() / FACTOR
+        changed > S::MERGED_AT_ONCE && changed > base.size() / FACTOR
     }
 
     /// The same list with fewer levels: all changes as one, or everything as one if the changes are many.
@@ -310,6 +315,14 @@ impl<S: EntrySet> Levels<S> {
         let levels = merged.levels.iter().chain(later).cloned().collect();
         unchanged.then_some(Self { levels, len: self.len })
     }
+}
+
+/// Checks the number of entries of a list.
+fn check_count<S: EntrySet>(count: usize) -> Result<(), TooLarge> {
+    if count <= S::MOST {
+        return Ok(());
+    }
+    Err(TooLarge::Kind { what: "entries in a list", wanted: count, limit: S::MOST })
 }
 
 #[inline]
@@ -334,7 +347,7 @@ fn merge<S: EntrySet>(levels: &[Arc<Level<S>>], is_first: bool) -> Result<Level<
                 let number = match known.get(&row.row) {
                     Some(number) => *number,
                     None => {
-                        let number = rows.add(row.iter()).ok_or(TooLarge)?;
+                        let number = rows.add(row.iter()).ok_or(TooLarge::Numbers)?;
                         known.insert(row.row, number);
                         number
                     }

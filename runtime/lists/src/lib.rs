@@ -1,4 +1,4 @@
-//! Named lists of addresses, host names, texts and integers that change while threads ask them.
+//! Named lists of addresses, host names, texts, integers and patterns that change while threads ask them.
 //!
 //! [`Lists`] is the beginning: writers commit a [`Change`] of any number of lists, readers load a [`Snapshot`] of all of them. [`Kind`] says
 //! what a list contains, [`Entries`] reads files. The README describes how it works and what it costs.
@@ -24,6 +24,7 @@ mod mmdb;
 #[cfg(feature = "mmdb")]
 mod mmdb_work;
 mod overlay;
+mod pattern_text;
 mod rows;
 mod sets;
 mod shared;
@@ -51,7 +52,9 @@ pub use lists::Lists;
 #[cfg(feature = "mmdb")]
 pub use mmdb::{MAX_MMDB_BYTES, RecordPaths};
 pub use overlay::{Applied, Mark, Overlay, Record};
+pub use pattern_text::{MAX_COMPILED_BYTES, MAX_PATTERNS};
 pub use rows::Row;
+pub use sets::{Meter, Unmetered};
 pub use shared::Changed;
 pub use snapshot::{EntryId, ListId, ListInfo, Snapshot};
 pub use value::{EntryValue, MAX_VALUE_BYTES, Scalar, ScalarRef};

@@ -84,7 +84,6 @@ impl Entries {
         let mut entries = Self::new(ty);
         // By the offset of a record: the number of its value. Networks share records.
         let mut rows: HashMap<usize, Option<u32>> = HashMap::new();
-        let mut merged: Vec<(Network, u32)> = Vec::new();
         for found in reader.networks(WithinOptions::default()).map_err(|error| error.to_string())? {
             let found = found.map_err(|error| error.to_string())?;
             let Some(offset) = found.offset() else { continue };
@@ -105,15 +104,12 @@ impl Entries {
                 }
             };
             if let Some(row) = row {
-                merged.push((Network::new(network.ip(), network.prefix()), row));
-                merge_last(&mut merged);
-                if merged.len() > most {
+                entries.push_row(Entry(Key::Network(Network::new(network.ip(), network.prefix()))), row);
+                while entries.join_last(joined) {}
+                if entries.len() > most {
                     return Err(format!("more than {most} entries"));
                 }
             }
-        }
-        for (network, row) in merged {
-            entries.push_row(Entry(Key::Network(network)), row);
         }
         Ok(entries)
     }
@@ -143,19 +139,14 @@ fn cells(found: &LookupResult<'_, &[u8]>, fields: &[(&Field, Vec<PathElement<'_>
     fields.iter().map(cell).collect()
 }
 
-/// Makes one network of the last two as long as they are the halves of one and have the same value.
-fn merge_last(networks: &mut Vec<(Network, u32)>) {
-    while let [.., (left, left_row), (right, right_row)] = &**networks {
-        let Some(prefix) = left.prefix.checked_sub(1) else { return };
-        let (parent, other) = (Network::new(left.address, prefix), Network::new(right.address, prefix));
-        let same_family = left.address.is_ipv4() == right.address.is_ipv4();
-        if left_row != right_row || left.prefix != right.prefix || parent != other || !same_family || left == right {
-            return;
-        }
-        let row = *left_row;
-        networks.truncate(networks.len().saturating_sub(2));
-        networks.push((parent, row));
-    }
+/// The network of which two are the halves, if they have the same value.
+fn joined((left, left_row): (&Entry, u32), (right, right_row): (&Entry, u32)) -> Option<Entry> {
+    let (Key::Network(left), Key::Network(right)) = (&left.0, &right.0) else { return None };
+    let prefix = left.prefix.checked_sub(1)?;
+    let parent = Network::new(left.address, prefix);
+    let same_family = left.address.is_ipv4() == right.address.is_ipv4();
+    let are_halves = left.prefix == right.prefix && parent == Network::new(right.address, prefix) && left != right;
+    (left_row == right_row && same_family && are_halves).then_some(Entry(Key::Network(parent)))
 }
 
 /// Checks that each node of the search tree but the first of IPv4 addresses is a child of one node only. In a damaged or hostile file, going through

@@ -7,6 +7,7 @@ use crate::kind::Kind;
 use crate::levels::Position;
 use crate::limits::Limits;
 use crate::rows::Row;
+use crate::sets::{Meter, Unmetered};
 use crate::value::ScalarRef;
 use crate::value_type::{ListType, ValueType};
 use std::fmt;
@@ -135,18 +136,31 @@ impl Snapshot {
         self.get(list)?.has_address(address)
     }
 
-    /// Returns whether a text is in a list of texts or hosts; false if the list is of another kind. Takes time linear in the text.
+    /// Returns whether a text is in a list of texts, hosts, patterns or wildcards; false if the list is of another kind. Takes time linear in the
+    /// text, by a factor that patterns decide: see [`has_text_metered`](Self::has_text_metered).
     #[must_use]
     #[inline]
     pub fn contains_text(&self, list: ListId, text: &[u8]) -> bool {
         self.has_text(list, text) == Some(true)
     }
 
-    /// Returns whether a text is in a list; `None` if the list was not declared or is none of texts or hosts. Takes time linear in the text.
+    /// Returns whether a text is in a list; `None` if the list was not declared or is not asked for texts. Takes time linear in the text.
     #[must_use]
     #[inline]
     pub fn has_text(&self, list: ListId, text: &[u8]) -> Option<bool> {
-        self.get(list)?.has_text(text)
+        let Ok(has) = self.has_text_metered(list, text, &Unmetered);
+        has
+    }
+
+    /// As [`has_text`](Self::has_text), and takes from `meter` what searching for patterns costs, a part of it afterwards: up to a million steps for
+    /// each set that the lookup [searches](ListInfo::levels). Lists of other kinds cost nothing. Use it for texts that somebody may have made to be
+    /// slow.
+    ///
+    /// # Errors
+    /// That of the meter, if the search costs more than is left.
+    #[inline]
+    pub fn has_text_metered<M: Meter>(&self, list: ListId, text: &[u8], meter: &M) -> Result<Option<bool>, M::Error> {
+        self.get(list).map_or(Ok(None), |list| list.has_text(text, meter))
     }
 
     /// Returns whether an integer is in a list of integers; false if the list is of another kind.
@@ -176,12 +190,30 @@ impl Snapshot {
         self.get(list)?.find_address(address).map(EntryId)
     }
 
-    /// Returns the entry of a text in a list of texts or hosts: that text; that host, or else the longest name with a star that it is below.
+    /// Returns the entry of a text in a list of texts, hosts, patterns or wildcards: that text; that host, or else the longest name with a star that
+    /// it is below; of the patterns or wildcards that match, the longest, and of equally long ones the one that sorts first.
     /// `None` if there is none, or the list is of another kind. Takes time linear in the text.
     #[must_use]
     #[inline]
     pub fn find_text(&self, list: ListId, text: &[u8]) -> Option<EntryId> {
-        self.get(list)?.find_text(text).map(EntryId)
+        let Ok(found) = self.find_text_metered(list, text, &Unmetered);
+        found
+    }
+
+    /// As [`find_text`](Self::find_text), and takes from `meter` what searching for patterns costs, as
+    /// [`has_text_metered`](Self::has_text_metered) does.
+    ///
+    /// # Errors
+    /// That of the meter, if the search costs more than is left.
+    #[inline]
+    pub fn find_text_metered<M: Meter>(
+        &self,
+        list: ListId,
+        text: &[u8],
+        meter: &M,
+    ) -> Result<Option<EntryId>, M::Error> {
+        let Some(list) = self.get(list) else { return Ok(None) };
+        Ok(list.find_text(text, meter)?.map(EntryId))
     }
 
     /// Returns the entry of an integer: the narrowest range that contains it, and of equally wide ones the one that begins last. `None` if

@@ -269,7 +269,10 @@ mod tests {
         let many: Vec<String> = (0..=MAX_FIELDS).map(|n| format!("f{n}: int")).collect();
         for (text, reason) in [
             ("addresses:text", "\"text\" is no type of values: string, int or bool"),
-            ("networks", "\"networks\" is no kind of lists: addresses, texts, textsIgnoringCase, hosts, integers"),
+            (
+                "networks",
+                "\"networks\" is no kind of lists: addresses, texts, textsIgnoringCase, hosts, integers, patterns, wildcards",
+            ),
             ("texts:{}", "at least one field"),
             ("texts:{a: int", "not closed"),
             ("texts:{a}", "\"a\" is not a field with its type"),

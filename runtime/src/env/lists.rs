@@ -14,7 +14,7 @@ impl<C> Env<C> {
     /// [`filter_language`](Self::filter_language).
     ///
     /// A list of addresses is asked for a `net.IP` or a `string` that holds an address; another text is the error `invalid_argument`. Lists of
-    /// texts and hosts are asked for a `string`, lists of integers for an `int` or a `uint`.
+    /// texts, hosts, patterns and wildcards are asked for a `string`, lists of integers for an `int` or a `uint`.
     ///
     /// ```
     /// use celero::lists::{Kind, Limits, Lists};

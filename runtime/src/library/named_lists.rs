@@ -64,7 +64,7 @@ pub(crate) fn list_has_address(cx: &Cx<'_>, list: i64, address: IpAddr) -> EvalR
     lists.has_address(id, address).ok_or_else(|| unsuited(lists, id))
 }
 
-/// Whether a list of texts or hosts contains a text, or a list of addresses the address that a text holds.
+/// Whether a list contains a text, or a list of addresses the address that a text holds. Charges what searching for patterns costs.
 ///
 /// # Errors
 /// `invalid_argument` if the list is one of addresses and the text no address.
@@ -72,7 +72,7 @@ pub(crate) fn list_has_address(cx: &Cx<'_>, list: i64, address: IpAddr) -> EvalR
 pub(crate) fn list_has_text(cx: &Cx<'_>, list: i64, text: &str) -> EvalResult<bool> {
     cx.charge_each_byte(text.len())?;
     let (lists, id) = numbered(cx, list)?;
-    match lists.has_text(id, text.as_bytes()) {
+    match lists.has_text_metered(id, text.as_bytes(), cx)? {
         Some(has) => Ok(has),
         None if lists.kind(id) == Some(Kind::Addresses) => {
             let address: IpAddr = text.parse().map_err(|_| ErrorKind::InvalidArgument)?;
@@ -82,12 +82,12 @@ pub(crate) fn list_has_text(cx: &Cx<'_>, list: i64, text: &str) -> EvalResult<bo
     }
 }
 
-/// Whether a list of texts or hosts contains a text that may not be UTF-8.
+/// Whether a list contains a text that may not be UTF-8.
 #[inline]
 pub(crate) fn list_has_bytes(cx: &Cx<'_>, list: i64, bytes: &[u8]) -> EvalResult<bool> {
     cx.charge_each_byte(bytes.len())?;
     let (lists, id) = numbered(cx, list)?;
-    lists.has_text(id, bytes).ok_or_else(|| unsuited(lists, id))
+    lists.has_text_metered(id, bytes, cx)?.ok_or_else(|| unsuited(lists, id))
 }
 
 /// Whether a list of integers contains a number.
@@ -132,7 +132,7 @@ pub(crate) fn list_find_address(cx: &Cx<'_>, list: i64, address: IpAddr) -> Eval
     }
 }
 
-/// The entry of a text in a list of texts or hosts; in a list of addresses, that of the address that the text holds.
+/// The entry that a list has for a text; in a list of addresses, that of the address that the text holds.
 ///
 /// # Errors
 /// `invalid_argument` if the list is one of addresses and the text no address.
@@ -146,7 +146,7 @@ pub(crate) fn list_find_text(cx: &Cx<'_>, list: i64, text: &str) -> EvalResult<i
                 let address: IpAddr = text.parse().map_err(|_| ErrorKind::InvalidArgument)?;
                 return list_find_address(cx, list, address);
             }
-            Ok(entry_number(lists.find_text(id, text.as_bytes())))
+            Ok(entry_number(lists.find_text_metered(id, text.as_bytes(), cx)?))
         }
     }
 }

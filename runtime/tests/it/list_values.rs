@@ -41,6 +41,8 @@ fn lists() -> Lists {
         ("score", "texts:int"),
         ("flag", "textsIgnoringCase:bool"),
         ("blocked", "addresses"),
+        ("area", "wildcards:string"),
+        ("shape", "patterns:int"),
     ] {
         lists.declare(name, ty.parse::<ListType>().unwrap()).unwrap();
     }
@@ -81,6 +83,9 @@ const RULES: &[&str] = &[
     "lists.service[18446744073709551615u].name",
     "lists.score[host]",
     "lists.flag[host] ? 1 : 2",
+    "lists.area[host] + '/' + string(lists.shape[host])",
+    "lists.area[?host].orValue('none')",
+    "tags.map(t, lists.shape[?t].orValue(0))",
     "tags.map(t, lists.tier[?t].orValue('-'))",
     "tags.exists(t, lists.tier[t] == 'gold')",
     "[lists.geo[peer].country, host]",
@@ -116,6 +121,11 @@ fn fields(fields: &[(&str, Scalar)]) -> EntryValue {
 fn changes() -> Vec<(&'static str, &'static str, Option<EntryValue>)> {
     vec![
         ("blocked", "10.0.0.0/8", Some(EntryValue::default())),
+        ("area", "*.example.com*", Some("example".into())),
+        ("area", "*", Some("all".into())),
+        ("shape", r"^\w\.", Some(1.into())),
+        ("shape", r"example\.com$", Some(2.into())),
+        ("shape", "^www", Some(3.into())),
         ("geo", "192.0.2.0/24", Some(fields(&[("country", "DE".into()), ("asn", 3320.into()), ("vpn", false.into())]))),
         ("geo", "192.0.2.128/25", Some(fields(&[("country", "FR".into()), ("vpn", true.into())]))),
         ("geo", "0.0.0.0/0", Some(fields(&[("asn", i64::MIN.into())]))),
@@ -271,7 +281,11 @@ fn wrong_uses_are_found_when_a_rule_is_compiled() {
     let env = env(&lists());
     for (rule, code, says) in [
         ("lists.goe[peer].country", "unknown-list", "did you mean `geo`?"),
-        ("lists.other[peer]", "unknown-list", "there are the lists blocked, flag, geo, score, service, tier"),
+        (
+            "lists.other[peer]",
+            "unknown-list",
+            "there are the lists area, blocked, flag, geo, score, service, shape, tier",
+        ),
         ("lists.geo[peer].contry == 'DE'", "no-fields", "did you mean `country`?"),
         ("lists.geo[peer].city == ''", "no-fields", "there are the fields asn, country, vpn"),
         ("has(lists.geo[peer].city)", "no-fields", "the values of `lists.geo` have no field `city`"),

@@ -40,6 +40,8 @@ fn lists() -> Lists {
         ("agents", Kind::TextsIgnoringCase),
         ("ports", Kind::Integers),
         ("cf.bad", Kind::Addresses),
+        ("shapes", Kind::Patterns),
+        ("areas", Kind::Wildcards),
     ] {
         lists.declare(name, kind).unwrap();
     }
@@ -63,6 +65,10 @@ const RULES: &[(&str, &str)] = &[
     ("host in lists.tenants", "host in $tenants"),
     ("host in lists.paths || host in lists.agents", "host in $paths or host in $agents"),
     ("host in lists.blocked", ""),
+    ("host in lists.shapes", "host in $shapes"),
+    ("host in lists.areas", "host in $areas"),
+    ("tags.exists(tag, tag in lists.shapes && !(tag in lists.areas))", ""),
+    ("dyn(host) in lists.shapes || 'a' in lists.areas", ""),
     ("port in lists.ports && count in lists.ports", "port in $ports"),
     ("dyn(peer) in lists.blocked", ""),
     ("peer in lists.paths", ""),
@@ -111,7 +117,7 @@ fn both_tiers_ask_the_lists_as_they_are() {
     for rule in &rules {
         live.insert(Rule::new(rule, rule, ()).on_error(ErrorPolicy::NoMatch)).unwrap();
     }
-    let changes: [(&str, &[&str]); 7] = [
+    let changes: [(&str, &[&str]); 10] = [
         ("ports", &[]),
         ("blocked", &["192.0.2.0/24"]),
         ("blocked", &["2001:db8::/32", "0.0.0.0/0"]),
@@ -119,6 +125,9 @@ fn both_tiers_ask_the_lists_as_they_are() {
         ("ports", &["443", "8000..9000", "-5..-1"]),
         ("paths", &["yes", "192.0.2.7", "no address"]),
         ("agents", &["www.EXAMPLE.com"]),
+        ("shapes", &["^a$", "(?i)example", r"^\d+\."]),
+        ("areas", &["www.*.com", "*ress"]),
+        ("areas", &["a"]),
     ];
     let mut scratch = Scratch::new();
     let mut seen = std::collections::BTreeSet::new();
@@ -227,7 +236,11 @@ fn wrong_uses_are_found_when_a_rule_is_compiled() {
     let env = Env::<Data>::new().lists(&lists);
     for (rule, code, says) in [
         ("peer in lists.blokced", "unknown-list", "did you mean `blocked`?"),
-        ("peer in lists.other", "unknown-list", "there are the lists agents, blocked, cf.bad, paths, ports, tenants"),
+        (
+            "peer in lists.other",
+            "unknown-list",
+            "there are the lists agents, areas, blocked, cf.bad, paths, ports, shapes, tenants",
+        ),
         ("lists.other == 1", "unknown-list", "there is no list `other`"),
         ("port in lists.blocked", "list-use", "the list `blocked` is asked for an address: a `string` or a `net.IP`"),
         ("host in lists.ports", "list-use", "an `int` or a `uint`"),
@@ -305,9 +318,28 @@ fn questions_are_charged() {
     for tier in TIERS {
         let limits = celero::Limits { steps: 10_000, ..celero::Limits::default() };
         let engine = Engine::builder().tier(tier).limits(limits).build();
-        for list in ["paths", "agents", "tenants", "blocked"] {
+        for list in ["paths", "agents", "tenants", "blocked", "shapes", "areas"] {
             let program = engine.compile(&env, &format!("host in lists.{list}")).unwrap();
             assert_eq!(program.test(&context).unwrap_err().kind, ErrorKind::OutOfBudget, "{list} {tier:?}");
+        }
+    }
+}
+
+/// Of a text that makes a pattern slow, what the search costs is charged: much more than reading the text.
+#[test]
+fn slow_patterns_are_charged() {
+    let lists = lists();
+    lists.change().insert("shapes", "(?:a.{60}b|b.{60}c|c.{60}a)$").commit().unwrap();
+    let env = Env::<Data>::new().lists(&lists);
+    let text: String = ["a", "b", "c", "ab", "é"].iter().cycle().take(10_000).copied().collect();
+    let context = data("192.0.2.1", &text, 1);
+    for tier in TIERS {
+        let reading = u32::try_from(text.len() / 8 + 100).unwrap();
+        for (steps, expected) in [(reading, Err(ErrorKind::OutOfBudget)), (100_000_000, Ok(false))] {
+            let limits = celero::Limits { steps, ..celero::Limits::default() };
+            let engine = Engine::builder().tier(tier).limits(limits).build();
+            let program = engine.compile(&env, "host in lists.shapes").unwrap();
+            assert_eq!(program.test(&context).map_err(|error| error.kind), expected, "{tier:?} {steps}");
         }
     }
 }

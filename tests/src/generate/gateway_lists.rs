@@ -12,6 +12,8 @@ const LISTS: &[(&str, Kind)] = &[
     ("more_words", Kind::Texts),
     ("words_in_any_case", Kind::TextsIgnoringCase),
     ("ports", Kind::Integers),
+    ("patterns", Kind::Patterns),
+    ("wildcards", Kind::Wildcards),
 ];
 
 /// Returns the lists that rules ask, without entries.
@@ -43,6 +45,34 @@ pub fn change(rng: &mut Rng, lists: &Lists) -> Result<(), String> {
                 if rng.chance(40) { format!("*.{host}") } else { host.to_owned() }
             }
             Kind::Integers => rng.pick(PORTS).to_string(),
+            Kind::Patterns => {
+                let of = [
+                    "^/a",
+                    "b$",
+                    r"\.example",
+                    "(?i)CURL",
+                    "[0-9]{2,}",
+                    "x|y",
+                    "\u{fffd}",
+                    "^.$",
+                    "A.*b",
+                    r"^(?:/[a-z]+)+$",
+                ];
+                (*rng.pick(&of)).to_owned()
+            }
+            Kind::Wildcards => {
+                let of = *rng.pick(&[HOSTS, PATHS, VALUES, AGENTS]);
+                let text = *rng.pick(of);
+                match (rng.below(4), text.char_indices().nth(rng.below(4))) {
+                    (0, _) => format!("*{text}"),
+                    (1, _) => format!("{text}*"),
+                    (2, Some((at, c))) => text
+                        .get(..at)
+                        .zip(text.get(at + c.len_utf8()..))
+                        .map_or("*".into(), |(a, b)| format!("{a}*{b}")),
+                    _ => text.to_owned(),
+                }
+            }
             _ => {
                 let of = *rng.pick(&[HOSTS, PATHS, VALUES, AGENTS]);
                 (*rng.pick(of)).to_owned()
@@ -58,7 +88,7 @@ pub fn change(rng: &mut Rng, lists: &Lists) -> Result<(), String> {
 
 /// A condition that asks a list.
 fn atom(rng: &mut Rng) -> String {
-    let of_texts = *rng.pick(&["words", "more_words", "words_in_any_case", "tenants"]);
+    let of_texts = *rng.pick(&["words", "more_words", "words_in_any_case", "tenants", "patterns", "wildcards"]);
     match rng.below(10) {
         0..3 => format!("source.address in lists.{}", rng.pick(&["blocked", "partners"])),
         3 => format!("request.host in lists.{of_texts}"),

@@ -41,7 +41,8 @@ pub(crate) static POLICY: DocumentSpec = DocumentSpec::new("a policy", Mapping(&
 /// The kinds of named lists.
 pub(crate) const LIST_VALUES: &[&str] = &["string", "int", "bool"];
 pub(crate) const LIST_FORMATS: &[&str] = &["lines", "csv", "jsonl", "mmdb"];
-pub(crate) const LIST_KINDS: &[&str] = &["addresses", "texts", "textsIgnoringCase", "hosts", "integers"];
+pub(crate) const LIST_KINDS: &[&str] =
+    &["addresses", "texts", "textsIgnoringCase", "hosts", "integers", "patterns", "wildcards"];
 
 pub(crate) static SECTIONS: MappingSpec = MappingSpec::new(
     "a policy",
@@ -137,7 +138,7 @@ static NAMED_LIST: MappingSpec = MappingSpec::new(
         required(
             "kind",
             Word(LIST_KINDS),
-            "What the entries are: `addresses` (addresses, networks and ranges of them), `texts`, `textsIgnoringCase`, `hosts` (`www.example.com`, and `*.example.com` for all names below), or `integers` (numbers and ranges `8000..8999`).",
+            "What the entries are: `addresses` (addresses, networks and ranges of them), `texts`, `textsIgnoringCase`, `hosts` (`www.example.com`, and `*.example.com` for all names below), `integers` (numbers and ranges `8000..8999`), `patterns` (regular expressions, searched for in a text), or `wildcards` (`/admin/*`, compared with the whole text).",
         ),
         optional(
             "values",

@@ -1,7 +1,7 @@
 //! Loads the files again when they change, and on SIGHUP. On SIGUSR1 only the access log is reopened.
 //!
-//! Folders are watched, not files, because editors and Kubernetes replace files. An event only triggers a look at the files; their
-//! stamps say whether one changed. A file that was replaced is loaded soon. A file that was written in place is loaded when no program
+//! Folders are watched, not files, because editors and Kubernetes replace files. An event only triggers a look at the files, which is taken
+//! from time to time without an event, too; their stamps say whether one changed. A file that was replaced is loaded soon. A file that was written in place is loaded when no program
 //! has it open for writing, as far as the system reports that, and it has been unchanged for a while.
 
 use crate::file_stamps::FileStamps;
@@ -23,6 +23,8 @@ use tokio::sync::Notify;
 const QUIET: Duration = Duration::from_millis(100);
 /// The polling interval if the system can't report changes.
 const POLL: Duration = Duration::from_secs(2);
+/// The polling interval if it can: it reports nothing of files on other machines, and of those that links lead to.
+const LOOK: Duration = Duration::from_secs(5);
 /// How long a file may be open for writing until the log says that it is awaited.
 const LONG: Duration = Duration::from_secs(10);
 
@@ -51,7 +53,7 @@ impl WatchService {
             let looked = async {
                 tokio::select! {
                     () = reports.touched.notified() => {}
-                    () = tokio::time::sleep(POLL), if !reported => {}
+                    () = tokio::time::sleep(if reported { LOOK } else { POLL }) => {}
                 }
                 self.settled(&seen, &reports, reported).await
             };
@@ -172,6 +174,15 @@ fn plain(path: &Path) -> PathBuf {
     path.strip_prefix(".").unwrap_or(path).to_owned()
 }
 
+/// Returns the folder of a file, and those in which the links on the way to it are: a link that is replaced leads to another folder, of which the
+/// system reports nothing.
+fn folders(file: &Path) -> impl Iterator<Item = &Path> {
+    let is_link = |path: &&Path| std::fs::symlink_metadata(path).is_ok_and(|about| about.is_symlink());
+    let of_links = file.ancestors().skip(1).filter(is_link).filter_map(Path::parent);
+    let all = file.parent().into_iter().chain(of_links);
+    all.map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder })
+}
+
 /// The folders that are watched.
 struct Folders {
     reports: Arc<Reports>,
@@ -193,11 +204,8 @@ impl Folders {
     /// Watches the folders of these files too, and those that took the place of others. Returns whether the system reports changes in all of them.
     fn watch(&mut self, files: &FileStamps) -> bool {
         let Some(watcher) = &mut self.watcher else { return false };
-        for file in files.files() {
-            let folder = match file.parent() {
-                Some(folder) if !folder.as_os_str().is_empty() => folder,
-                _ => Path::new("."),
-            };
+        let folders: BTreeSet<&Path> = files.files().flat_map(folders).collect();
+        for folder in folders {
             let now = std::fs::metadata(folder).ok().map(|about| (about.dev(), about.ino()));
             let known = self.folders.get(folder).copied();
             if now.is_some() && now == known {

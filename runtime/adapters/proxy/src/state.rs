@@ -15,7 +15,7 @@ use crate::mirror::Mirrors;
 use crate::service_manager;
 use arc_swap::ArcSwap;
 use celero_lists::FilePattern;
-use celero_policy::{ListDocument, ListSource};
+use celero_policy::{ListDocument, ListSource, Policy};
 use http::StatusCode;
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
@@ -33,6 +33,8 @@ pub(crate) struct State {
     changed: watch::Sender<u64>,
     /// Held during a reload: one at a time.
     reloading: Mutex<()>,
+    /// Held while a document of a list is read and put in force, one at a time. Taken before `reloading`.
+    reading_documents: Mutex<()>,
     /// Whether the proxy is about to stop.
     draining: AtomicBool,
     /// Whether no connection is accepted any more.
@@ -66,6 +68,7 @@ impl State {
             current: ArcSwap::from_pointee(first),
             changed: watch::Sender::new(0),
             reloading: Mutex::new(()),
+            reading_documents: Mutex::new(()),
             draining: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
             sockets: Mutex::default(),
@@ -207,15 +210,30 @@ impl State {
         source: &Arc<ListSource>,
         document: &ListDocument,
     ) -> Result<Option<String>, Error> {
-        // Otherwise another document of the same list, or the same files, could be lost.
-        let _one = lock(&self.reloading);
+        // Otherwise another document of the same list could be lost.
+        let _one = lock(&self.reading_documents);
         let now = self.current();
-        if !now.policy.list_sources().any(|known| Arc::ptr_eq(known, source)) {
+        let is_known = |policy: &Policy| policy.list_sources().any(|known| Arc::ptr_eq(known, source));
+        if !is_known(&now.policy) {
             return Ok(None);
         }
         let files = now.policy.list_files().filter(|(list, _)| list == source.list()).flat_map(|(_, files)| files);
         let stamps = FileStamps::of(files.collect());
-        let said = self.lists.take_document(&now.policy, source, document, || stamps.again() == stamps)?;
+        // Reading a large document takes seconds, which no reload waits for.
+        let mut read = ListControl::read_document(&now.policy, source, document)?;
+        let _alone = lock(&self.reloading);
+        if !is_known(&self.current().policy) {
+            return Ok(None);
+        }
+        let then = stamps.again();
+        if then != stamps {
+            // Files of the list were replaced, and may be in force.
+            read = ListControl::read_document(&now.policy, source, document)?;
+            if then.again() != then {
+                return Err(Error::new("error: a file of the list changed while it was read"));
+            }
+        }
+        let said = self.lists.put_document(&now.policy, source, read)?;
         source.accept(document.clone());
         Ok(Some(said))
     }

@@ -3,6 +3,7 @@
 use super::column::{Column, V4Firsts};
 use super::{EntrySet, Keys};
 use crate::entry::{Key, Network};
+use crate::error::TooLarge;
 use celero_matching::SmallestNetworks;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -25,7 +26,7 @@ impl EntrySet for Addresses {
     /// The length of the prefix.
     type Rank = u8;
 
-    fn build(keys: Vec<Network>) -> Option<Self> {
+    fn build(keys: Vec<Network>) -> Result<Self, TooLarge> {
         let pairs: Vec<(IpAddr, u8)> = keys.iter().map(|key| (key.address, key.prefix)).collect();
         let v4 = pairs.iter().filter_map(|(address, prefix)| match address {
             IpAddr::V4(address) => Some((address.to_bits(), *prefix)),
@@ -35,7 +36,7 @@ impl EntrySet for Addresses {
             IpAddr::V4(_) => None,
             IpAddr::V6(address) => Some((address.to_bits(), *prefix)),
         });
-        Some(Self { networks: SmallestNetworks::new(&pairs), v4: Column::new(v4), v6: Column::new(v6) })
+        Ok(Self { networks: SmallestNetworks::new(&pairs), v4: Column::new(v4), v6: Column::new(v6) })
     }
 
     fn len(&self) -> usize {

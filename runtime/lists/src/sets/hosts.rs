@@ -3,6 +3,7 @@
 use super::strings::Strings;
 use super::{EntrySet, Keys};
 use crate::entry::{Key, MAX_HOST_BYTES};
+use crate::error::TooLarge;
 use celero_matching::{ExactMap, SuffixMap};
 
 /// A set of host names. Keys that begin with a star come first: no other byte of a host name sorts before it.
@@ -21,13 +22,18 @@ impl EntrySet for Hosts {
     /// The name itself, then the longer name below which it is.
     type Rank = (bool, usize);
 
-    fn build(keys: Vec<Box<str>>) -> Option<Self> {
-        let names = Strings::new(&keys)?;
+    fn build(keys: Vec<Box<str>>) -> Result<Self, TooLarge> {
+        let names = Strings::new(&keys).ok_or(TooLarge::Numbers)?;
         let (below, exact) = keys.split_at(keys.partition_point(|key| key.starts_with('*')));
         let suffixes: Vec<&str> = below.iter().map(|key| key.strip_prefix('*').unwrap_or(key)).collect();
         let exact: Vec<&[u8]> = exact.iter().map(|key| key.as_bytes()).collect();
-        let first_exact = u32::try_from(below.len()).ok()?;
-        Some(Self { below: SuffixMap::new(&suffixes)?, exact: ExactMap::new(&exact), first_exact, names })
+        let first_exact = u32::try_from(below.len()).map_err(|_| TooLarge::Numbers)?;
+        Ok(Self {
+            below: SuffixMap::new(&suffixes).ok_or(TooLarge::Numbers)?,
+            exact: ExactMap::new(&exact),
+            first_exact,
+            names,
+        })
     }
 
     fn len(&self) -> usize {

@@ -2,6 +2,7 @@
 
 use super::{EntrySet, Keys};
 use crate::entry::{Key, Range};
+use crate::error::TooLarge;
 use celero_matching::RangeMap;
 use std::cmp::Reverse;
 
@@ -23,8 +24,8 @@ impl EntrySet for Integers {
     /// The narrower range, and of two that are equally wide the one that begins later.
     type Rank = (Reverse<u64>, i64);
 
-    fn build(keys: Vec<Range>) -> Option<Self> {
-        Some(Self { map: RangeMap::new(&keys), ranges: keys.into() })
+    fn build(keys: Vec<Range>) -> Result<Self, TooLarge> {
+        Ok(Self { map: RangeMap::new(&keys), ranges: keys.into() })
     }
 
     fn len(&self) -> usize {

@@ -5,15 +5,20 @@ mod addresses;
 mod column;
 mod hosts;
 mod integers;
+mod patterns;
 mod strings;
 mod texts;
 
 pub(crate) use addresses::Addresses;
 pub(crate) use hosts::Hosts;
 pub(crate) use integers::Integers;
+pub(crate) use patterns::{Patterns, check_compiled, entry_matches, with_meter};
 pub(crate) use texts::Texts;
 
+pub use celero_matching::pattern::{Meter, Unmetered};
+
 use crate::entry::Key;
+use crate::error::TooLarge;
 use foldhash::fast::RandomState;
 use hashbrown::HashSet;
 use std::hash::Hash;
@@ -30,8 +35,16 @@ pub(crate) trait EntrySet: Sized + Send + Sync {
     /// See [`rank`](Self::rank).
     type Rank: Ord;
 
-    /// Builds the set of these keys, which are sorted and distinct. At most `u32::MAX` minus one; `None` if their texts exceed 4 GiB.
-    fn build(keys: Vec<Self::Key>) -> Option<Self>;
+    /// Most entries of a list.
+    const MOST: usize = u32::MAX as usize - 1;
+    /// Most entries that a change merges before it is published.
+    const MERGED_AT_ONCE: usize = 16_384;
+
+    /// Builds the set of these keys, which are sorted and distinct, at most [`MOST`](Self::MOST).
+    ///
+    /// # Errors
+    /// Their texts exceed 4 GiB, or what is compiled of them a limit.
+    fn build(keys: Vec<Self::Key>) -> Result<Self, TooLarge>;
 
     /// The number of entries.
     fn len(&self) -> usize;
@@ -59,4 +72,9 @@ pub(crate) trait EntrySet: Sized + Send + Sync {
 
     /// Bytes on the heap.
     fn heap_bytes(&self) -> usize;
+
+    /// Bytes of what is compiled of entries: what [`check_compiled`] limits.
+    fn compiled_bytes(&self) -> usize {
+        0
+    }
 }

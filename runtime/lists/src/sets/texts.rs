@@ -3,6 +3,7 @@
 use super::strings::Strings;
 use super::{EntrySet, Keys};
 use crate::entry::Key;
+use crate::error::TooLarge;
 use celero_matching::ExactMap;
 
 /// A set of texts; with `IGNORE_CASE`, in lower case.
@@ -22,10 +23,10 @@ impl<const IGNORE_CASE: bool> EntrySet for Texts<IGNORE_CASE> {
     type Value<'a> = &'a [u8];
     type Rank = ();
 
-    fn build(keys: Vec<Box<str>>) -> Option<Self> {
-        let texts = Strings::new(&keys)?;
+    fn build(keys: Vec<Box<str>>) -> Result<Self, TooLarge> {
+        let texts = Strings::new(&keys).ok_or(TooLarge::Numbers)?;
         let keys: Vec<&[u8]> = keys.iter().map(|key| key.as_bytes()).collect();
-        Some(Self { map: ExactMap::new(&keys), texts })
+        Ok(Self { map: ExactMap::new(&keys), texts })
     }
 
     fn len(&self) -> usize {

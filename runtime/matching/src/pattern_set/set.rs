@@ -279,13 +279,34 @@ impl PatternSet {
 
     /// Calls `hit` once with the id of each pattern that matches or may match somewhere in `text`, in no particular order.
     pub fn for_each(&self, text: &str, hit: impl FnMut(u32, PatternMatch)) {
-        let steps = Cell::new(text.len().saturating_add(MAX_LOOKUP_STEPS));
+        self.visit_all(text, &Cell::new(text.len().saturating_add(MAX_LOOKUP_STEPS)), hit);
+    }
+
+    /// As [`for_each`](Self::for_each), and takes what the lookup costs from `meter`: before it, one step for each eight bytes of text and each table,
+    /// and for the literals; after it, the steps of searches.
+    ///
+    /// # Errors
+    /// That of the meter, if the lookup costs more than is left. Then `hit` may have been called already.
+    pub fn for_each_metered<M: Meter>(
+        &self,
+        text: &str,
+        meter: &M,
+        hit: impl FnMut(u32, PatternMatch),
+    ) -> Result<(), M::Error> {
+        meter.charge((text.len() / 8).saturating_mul(self.tables.len().saturating_add(1)))?;
+        let most = text.len().saturating_add(MAX_LOOKUP_STEPS);
+        let left = Cell::new(most);
+        self.visit_all(text, &left, hit);
+        meter.charge(most.saturating_sub(left.get()))
+    }
+
+    fn visit_all(&self, text: &str, steps: &Cell<usize>, hit: impl FnMut(u32, PatternMatch)) {
         let bytes = if self.tables.is_empty() && self.unmerged.is_empty() {
             ByteMask::ALL
         } else {
             ByteMask::of(text.as_bytes())
         };
-        let input = TextInput { text, bytes, steps: &steps };
+        let input = TextInput { text, bytes, steps };
         let mut lookup = Lookup { input, searches: None, hit };
         if text.is_ascii() {
             self.for_each_in::<false, _>(&mut lookup);

@@ -230,6 +230,7 @@ impl<'g> Finder<'g> {
         let lists = self.lists?;
         let (name, kind) = (lists.name(number)?, lists.kind(number)?);
         let subject = self.subject(value).filter(|subject| subject.default.is_none())?;
+        // Searching for patterns costs steps, which only an evaluation has.
         let is_of_text = matches!(kind, Kind::Texts | Kind::TextsIgnoringCase | Kind::Hosts);
         let exact = match (helper, subject.ty) {
             (Helper::list_has_address, Ty::Ip) if kind == Kind::Addresses => true,

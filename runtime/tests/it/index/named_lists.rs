@@ -13,6 +13,8 @@ fn lists() -> Lists {
         ("words", Kind::Texts),
         ("agents", Kind::TextsIgnoringCase),
         ("sizes", Kind::Integers),
+        ("shapes", Kind::Patterns),
+        ("areas", Kind::Wildcards),
     ] {
         lists.declare(name, kind).unwrap();
     }
@@ -36,11 +38,13 @@ const FOUND: &[(&str, &[&str])] = &[
     ("request.path in lists.words && 10 / size > 1", &["request.path is in the list words"]),
 ];
 
-/// Conditions on lists of which none is a key, because what they ask is known only when they are evaluated.
+/// Conditions on lists of which none is a key: what they ask is known only when they are evaluated, or asking costs steps, which only an evaluation has.
 const NOT_FOUND: &[&str] = &[
     "!(client.ip in lists.blocked)",
     "request.headers[?'x-a'].orValue('w') in lists.words",
     "client.note in lists.blocked",
+    "request.path in lists.shapes",
+    "request.path in lists.areas || request.host in lists.shapes",
     "request.headers['x-a'].lowerAscii() in lists.words",
     "(request.path + 'x') in lists.words",
 ];
@@ -94,6 +98,8 @@ fn lists_are_keys_and_their_changes_are_seen() {
         ("agents", "w", true),
         ("agents", "\u{fffd}", true),
         ("sizes", "-5..6", true),
+        ("shapes", "^/w", true),
+        ("areas", "/*", true),
         ("blocked", "192.0.2.0/24", false),
         ("words", "w", false),
     ] {

@@ -188,25 +188,21 @@ impl ListControl {
         Ok(format!("the lists were read again in {took:.1?}: {entries} entries in generation {generation}"))
     }
 
-    /// Reads the list of a source with a new document, and applies the changes to it. `is_same` says whether its files are still what they were
-    /// before. Returns a sentence for the log.
+    /// Reads the list of a source with a new document, for [`put_document`](Self::put_document). Changes nothing, and waits for no change.
     ///
     /// # Errors
-    /// The document or files of the list have errors, or the lists would exceed their bounds. Nothing has changed then.
-    pub(crate) fn take_document(
-        &self,
-        policy: &Policy,
-        source: &ListSource,
-        document: &ListDocument,
-        is_same: impl FnOnce() -> bool,
-    ) -> Result<String, Error> {
-        let (Some(running), Some(fresh)) = (policy.lists(), policy.read_list_with(source, document).map_err(messages)?)
-        else {
-            return Ok("the policy has no lists".to_owned());
-        };
-        if !is_same() {
-            return Err(Error::new("error: a file of the list changed while it was read"));
-        }
+    /// The document or files of the list have errors.
+    pub(crate) fn read_document(policy: &Policy, source: &ListSource, document: &ListDocument) -> Result<Lists, Error> {
+        let read = policy.read_list_with(source, document).map_err(messages)?;
+        read.ok_or_else(|| Error::new("error: the policy has no lists"))
+    }
+
+    /// Applies the changes to a list that was [read](Self::read_document) with a new document, and puts it in force. Returns a sentence for the log.
+    ///
+    /// # Errors
+    /// The lists would exceed their bounds. Nothing has changed then.
+    pub(crate) fn put_document(&self, policy: &Policy, source: &ListSource, fresh: Lists) -> Result<String, Error> {
+        let Some(running) = policy.lists() else { return Ok("the policy has no lists".to_owned()) };
         let list = source.list();
         let entries = fresh.load().infos().map(|info| info.entries).fold(0, usize::saturating_add);
         let changed = self.put((policy, Some(source)), running, fresh, None, Lists::take_over_some)?;

@@ -127,3 +127,29 @@ fn a_folder_behind_links_is_replaced_as_a_whole() {
     fs::remove_file(lists.join("two.txt")).unwrap();
     becomes(&proxy, &["/inline", "/c", "/d"]);
 }
+
+/// The folder is a link, which leads to another folder from one moment to the next; so is a file, of whose folder the system reports nothing.
+#[test]
+fn links_to_folders_and_files_are_followed() {
+    let proxy = Running::with_listener("h2c: true", REST, POLICY, |folder| {
+        for (version, text) in [("v1", "/a\n"), ("v2", "/b\n")] {
+            fs::create_dir(folder.0.join(version)).unwrap();
+            replace(&folder.0.join(version), "one.txt", text);
+        }
+        symlink("v1", folder.0.join("paths.d")).unwrap();
+    });
+    becomes(&proxy, &["/inline", "/a"]);
+    let folder = &proxy.folder.0;
+    symlink("v2", folder.join("new")).unwrap();
+    fs::rename(folder.join("new"), folder.join("paths.d")).unwrap();
+    becomes(&proxy, &["/inline", "/b"]);
+    replace(&folder.join("v2"), "two.txt", "/c\n");
+    becomes(&proxy, &["/inline", "/b", "/c"]);
+    let elsewhere = folder.join("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    replace(&elsewhere, "list", "/a\n");
+    symlink("../elsewhere/list", folder.join("v2/three.txt")).unwrap();
+    becomes(&proxy, &["/inline", "/a", "/b", "/c"]);
+    replace(&elsewhere, "list", "/d\n");
+    becomes(&proxy, &["/inline", "/b", "/c", "/d"]);
+}

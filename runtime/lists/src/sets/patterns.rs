@@ -1,0 +1,234 @@
+//! Regular expressions that are searched for in a text, and wildcards that are compared with a whole one.
+//!
+//! The set of patterns of `celero-matching` decides most of them in one search. Those that it leaves open, for texts that are not ASCII for
+//! instance, have an engine of their own.
+
+use super::strings::Strings;
+use super::{EntrySet, Keys};
+use crate::entry::Key;
+use crate::error::TooLarge;
+use crate::pattern_text::{MAX_COMPILED_BYTES, MAX_PATTERNS, pattern_of, wildcard_bytes, wildcard_pieces};
+use celero_matching::pattern::{Meter, PatternCache, Undecided, Unmetered};
+use celero_matching::{Matcher, PatternMatch, PatternSet, Wildcard};
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::cmp::Reverse;
+
+/// Most bytes of the tables of a set.
+const TABLE_BYTES: usize = 1 << 20;
+/// Most bytes of what searches build when they first need it: engines for ASCII texts, automata for long ones. Without it they are slower.
+const SEARCH_BYTES: usize = 32 << 20;
+
+/// A set of regular expressions; with `WILDCARDS`, of wildcards.
+pub(crate) struct Patterns<const WILDCARDS: bool> {
+    set: PatternSet,
+    engines: Box<[Engine]>,
+    texts: Strings,
+    /// Bytes of the engines, of wildcards an upper bound.
+    compiled: usize,
+}
+
+/// Decides about one entry.
+enum Engine {
+    Pattern(Box<Matcher>),
+    Wildcard(Wildcard),
+}
+
+/// A text, and who pays for searches in it: `charge` returns false if less is left. What a search that was not paid for returns means nothing.
+#[derive(Clone, Copy)]
+pub(crate) struct PatternText<'a> {
+    text: &'a str,
+    charge: &'a dyn Fn(usize) -> bool,
+}
+
+/// More steps are needed than are left.
+#[derive(Debug)]
+pub(crate) struct Spent;
+
+impl Meter for PatternText<'_> {
+    type Error = Spent;
+
+    fn charge(&self, steps: usize) -> Result<(), Spent> {
+        if (self.charge)(steps) { Ok(()) } else { Err(Spent) }
+    }
+}
+
+/// Asks about a text, and takes the cost of searches from `meter`. What is not UTF-8 in the text counts as U+FFFD.
+///
+/// # Errors
+/// That of the meter.
+pub(crate) fn with_meter<M: Meter, R>(
+    text: &[u8],
+    meter: &M,
+    ask: impl FnOnce(PatternText<'_>) -> R,
+) -> Result<R, M::Error> {
+    let spent = Cell::new(None);
+    let charge = |steps| match meter.charge(steps) {
+        Ok(()) => true,
+        Err(error) => {
+            spent.set(Some(error));
+            false
+        }
+    };
+    let text = String::from_utf8_lossy(text);
+    let result = ask(PatternText { text: &text, charge: &charge });
+    spent.into_inner().map_or(Ok(result), Err)
+}
+
+/// Whether an entry matches a value, without a set.
+pub(crate) fn entry_matches(entry: &str, is_wildcard: bool, value: &[u8]) -> bool {
+    let engine = match Matcher::new(entry) {
+        _ if is_wildcard => Engine::wildcard(entry),
+        Ok(matcher) => Engine::Pattern(Box::new(matcher)),
+        // Entries were checked.
+        Err(_) => return false,
+    };
+    let Ok(found) = with_meter(value, &Unmetered, |text| engine.is_match(text).unwrap_or(false));
+    found
+}
+
+impl Engine {
+    fn wildcard(entry: &str) -> Self {
+        // Entries were checked.
+        let pieces = wildcard_pieces(entry).unwrap_or_default();
+        Self::Wildcard(Wildcard::new(pieces.iter().map(String::as_bytes), true))
+    }
+
+    fn is_match(&self, text: PatternText<'_>) -> Result<bool, Spent> {
+        match self {
+            Self::Wildcard(wildcard) => wildcard.matches(text.text.as_bytes(), &text),
+            Self::Pattern(matcher) => match matcher.search(text.text, &text) {
+                Ok(found) => Ok(found),
+                Err(Undecided::Spent(spent)) => Err(spent),
+                // Never: the engine is there.
+                Err(Undecided::NoEngine(_)) => Err(Spent),
+            },
+        }
+    }
+}
+
+impl<const WILDCARDS: bool> EntrySet for Patterns<WILDCARDS> {
+    type Key = Box<str>;
+    type Value<'a> = PatternText<'a>;
+    /// The longer entry, and of equally long ones the one that sorts first.
+    type Rank = (usize, Reverse<Box<str>>);
+
+    const MOST: usize = MAX_PATTERNS;
+    /// Compiling takes some ten microseconds for each.
+    const MERGED_AT_ONCE: usize = 64;
+
+    fn build(keys: Vec<Box<str>>) -> Result<Self, TooLarge> {
+        let texts = Strings::new(&keys).ok_or(TooLarge::Numbers)?;
+        let cache = PatternCache::with_budget(SEARCH_BYTES);
+        let mut engines = Vec::with_capacity(keys.len());
+        let mut compiled = 0_usize;
+        for key in &keys {
+            let (engine, bytes) = if WILDCARDS {
+                (Engine::wildcard(key), wildcard_bytes(key))
+            } else {
+                // Entries were checked.
+                let Ok(regex) = cache.regex(key) else { return Err(TooLarge::Numbers) };
+                let bytes = regex.heap_bytes();
+                (Engine::Pattern(Box::new(Matcher::from_regex(key, regex))), bytes)
+            };
+            compiled = compiled.saturating_add(bytes);
+            // Before more is compiled.
+            check_compiled(compiled)?;
+            engines.push(engine);
+        }
+        let pattern = |key: &str| pattern_of(&wildcard_pieces(key).unwrap_or_default());
+        let patterns: Vec<Cow<'_, str>> =
+            keys.iter().map(|key| if WILDCARDS { pattern(key).into() } else { Cow::Borrowed(&**key) }).collect();
+        let patterns: Vec<&str> = patterns.iter().map(|pattern| &**pattern).collect();
+        let set = PatternSet::new(&patterns, TABLE_BYTES, cache.budget());
+        Ok(Self { set, engines: engines.into(), texts, compiled })
+    }
+
+    fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    fn key(&self, id: u32) -> Option<Box<str>> {
+        self.texts.get(id).map(Box::from)
+    }
+
+    fn any(&self, text: PatternText<'_>, mut counts: impl FnMut(u32) -> bool) -> bool {
+        let mut found = false;
+        self.for_each(text, |id| {
+            found = found || counts(id);
+            found
+        });
+        found
+    }
+
+    fn most_specific(&self, text: PatternText<'_>, mut counts: impl FnMut(u32) -> bool) -> Option<u32> {
+        let mut best: Option<(Self::Rank, u32)> = None;
+        self.for_each(text, |id| {
+            let rank = self.rank(id);
+            if best.as_ref().is_none_or(|(best, _)| rank > *best) && counts(id) {
+                best = Some((rank, id));
+            }
+            false
+        });
+        best.map(|(_, id)| id)
+    }
+
+    fn rank(&self, id: u32) -> Self::Rank {
+        let text = self.texts.get(id).unwrap_or_default();
+        (text.len(), Reverse(text.into()))
+    }
+
+    fn id_of(&self, key: &Box<str>) -> Option<u32> {
+        self.texts.position(key)
+    }
+
+    fn is_among(&self, id: u32, keys: &Keys<Box<str>>) -> bool {
+        self.texts.get(id).is_some_and(|text| keys.contains(text))
+    }
+
+    fn key_of(key: Key) -> Option<Box<str>> {
+        if let Key::Text(text) = key { Some(text) } else { None }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        let engines = self.compiled.saturating_add(size_of_val(&*self.engines));
+        engines.saturating_add(self.texts.heap_bytes()).saturating_add(self.set.heap_bytes())
+    }
+
+    fn compiled_bytes(&self) -> usize {
+        self.compiled
+    }
+}
+
+impl<const WILDCARDS: bool> Patterns<WILDCARDS> {
+    /// Calls `hit` with the entries that match, until it returns true or the steps are spent. Each entry once.
+    fn for_each(&self, text: PatternText<'_>, mut hit: impl FnMut(u32) -> bool) {
+        let (mut is_done, mut open) = (false, Vec::new());
+        let searched = self.set.for_each_metered(text.text, &text, |id, found| match found {
+            PatternMatch::Certain => is_done = is_done || hit(id),
+            PatternMatch::Possible => open.push(id),
+        });
+        if searched.is_err() || is_done {
+            return;
+        }
+        for id in open {
+            let Some(engine) = self.engines.get(id as usize) else { continue };
+            match engine.is_match(text) {
+                Ok(true) if hit(id) => return,
+                Ok(_) => {}
+                Err(Spent) => return,
+            }
+        }
+    }
+}
+
+/// Checks how much the compiled entries of a list take.
+///
+/// # Errors
+/// It is more than [`MAX_COMPILED_BYTES`].
+pub(crate) fn check_compiled(bytes: usize) -> Result<(), TooLarge> {
+    if bytes <= MAX_COMPILED_BYTES {
+        return Ok(());
+    }
+    Err(TooLarge::Kind { what: "bytes of compiled patterns in a list", wanted: bytes, limit: MAX_COMPILED_BYTES })
+}
