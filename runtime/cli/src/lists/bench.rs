@@ -1,11 +1,11 @@
 //! `celero lists bench`.
 
 use super::check::counted_entries;
-use super::file::{list_type, valid};
+use super::file::{EntryArgs, valid};
 use crate::USAGE;
 use crate::output::Output;
 use crate::units::{bytes, grouped, number};
-use celero_lists::{Entries, Entry, Kind, Limits, ListId, ListType, Lists, Snapshot};
+use celero_lists::{Entries, Entry, Kind, Limits, ListId, Lists, Snapshot};
 use serde_json::json;
 use std::hint::black_box;
 use std::net::IpAddr;
@@ -20,9 +20,8 @@ const ROUNDS: usize = 31;
 /// Measure lookups of values that the list contains and of random ones.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// What the entries are: addresses, texts, textsIgnoringCase, hosts or integers; with values, as `texts:int`.
-    #[arg(long = "kind", value_name = "KIND[:VALUES]", value_parser = list_type)]
-    ty: ListType,
+    #[command(flatten)]
+    of: EntryArgs,
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// Milliseconds for each of the two measurements.
@@ -51,14 +50,14 @@ struct Measured {
 }
 
 pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
-    let Some(entries) = valid(&args.ty, &args.file, output)? else { return Ok(USAGE) };
+    let Some(entries) = valid(&args.of, &args.file, output)? else { return Ok(USAGE) };
     if entries.is_empty() {
         return Err(format!("{} has no entries", args.file.display()));
     }
     let mut random = fastrand::Rng::with_seed(1);
-    let [present, others] = values(args.ty.kind(), &entries, &mut random);
+    let [present, others] = values(args.of.ty.kind(), &entries, &mut random);
     let lists = Lists::new(Limits::default());
-    let list = lists.declare("list", &args.ty).map_err(|error| error.to_string())?;
+    let list = lists.declare("list", &args.of.ty).map_err(|error| error.to_string())?;
     let began = Instant::now();
     lists.change().replace("list", entries).commit().map_err(|error| error.to_string())?;
     let built = began.elapsed();
@@ -78,7 +77,7 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
         };
         let all = json!({
             "file": args.file.display().to_string(),
-            "kind": args.ty.kind().name(),
+            "kind": args.of.ty.kind().name(),
             "entries": info.entries,
             "bytes": info.bytes,
             "buildMilliseconds": built.as_secs_f64() * 1e3,
@@ -97,7 +96,7 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     output.line(&format!(
         "{} of {}, {}, {per_entry:.1} bytes each, built in {built:.1?}",
         counted_entries(info.entries),
-        args.ty,
+        args.of.ty,
         bytes(info.bytes)
     ));
     output.line(&line("present", &present));
@@ -136,6 +135,9 @@ fn within(kind: Kind, entry: &str, random: &mut fastrand::Rng) -> Option<Value> 
             Value::Integer(random.i64(least..=greatest))
         }
         Kind::Hosts => Value::Text(entry.replacen('*', "www", 1).into_bytes()),
+        // Escaped ones are not found.
+        Kind::Wildcards => Value::Text(entry.replace('*', "x").into_bytes()),
+        // Of a pattern no text is known that it matches: its own, as of a text.
         _ => Value::Text(entry.as_bytes().to_vec()),
     })
 }

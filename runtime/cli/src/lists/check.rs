@@ -1,10 +1,10 @@
 //! `celero lists check`.
 
-use super::file::{complain, list_type, read, wrong_json};
+use super::file::{EntryArgs, Wrong, read};
 use crate::REJECTED;
 use crate::output::Output;
 use crate::units::counted;
-use celero_lists::{Covered, Entries, Entry, ListType};
+use celero_lists::{Covered, Entries, Entry};
 use serde_json::{Value as Json, json};
 use std::path::PathBuf;
 
@@ -14,9 +14,8 @@ const SHOWN: usize = 100;
 /// Check files: all wrong entries, with their lines; warnings about entries that others make superfluous.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// What the entries are: addresses, texts, textsIgnoringCase, hosts or integers; with values, as `texts:int`.
-    #[arg(long = "kind", value_name = "KIND[:VALUES]", value_parser = list_type)]
-    ty: ListType,
+    #[command(flatten)]
+    of: EntryArgs,
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Exit with 1 if there are warnings.
@@ -31,7 +30,7 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     let (mut ok, mut answers) = (true, Vec::new());
     for path in &args.files {
         let name = path.display().to_string();
-        let parsed = read(&args.ty, path)?;
+        let parsed = read(&args.of, path)?;
         let (count, wrong) = match &parsed {
             Ok(entries) => (entries.len(), 0),
             Err(wrong) => (0, wrong.count()),
@@ -46,14 +45,14 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
                 "ok": file_ok,
                 "entries": count,
                 "wrongCount": wrong,
-                "wrong": parsed.as_ref().err().map_or(json!([]), wrong_json),
+                "wrong": parsed.as_ref().err().map_or(json!([]), Wrong::json),
                 "warningCount": covered.len(),
                 "warnings": warnings.iter().map(Warning::json).collect::<Vec<_>>(),
             }));
             continue;
         }
         if let Err(wrong) = &parsed {
-            complain(path, wrong, output);
+            wrong.complain(path, output);
         }
         for warning in &warnings {
             output.complain(&format!("warning: {name}{}", warning.text()));

@@ -1,9 +1,9 @@
 //! `celero lists convert`.
 
-use super::file::{list_type, members, valid};
+use super::file::{EntryArgs, members, valid};
 use crate::output::Output;
 use crate::{REJECTED, USAGE};
-use celero_lists::{Entries, Entry, Format, Kind, ListType, Scalar, ValueType};
+use celero_lists::{Entries, Entry, Format, Kind, Scalar, ValueType};
 use serde_json::{Value as Json, json};
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -12,9 +12,8 @@ use std::time::SystemTime;
 /// Print a file in another format, each entry as it is written canonically.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// What the entries are: addresses, texts, textsIgnoringCase, hosts or integers; with values, as `texts:int`.
-    #[arg(long = "kind", value_name = "KIND[:VALUES]", value_parser = list_type)]
-    ty: ListType,
+    #[command(flatten)]
+    of: EntryArgs,
     /// The format of the result.
     #[arg(long, value_enum)]
     to: To,
@@ -36,7 +35,7 @@ enum To {
 }
 
 pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
-    let Some(entries) = valid(&args.ty, &args.file, output)? else { return Ok(USAGE) };
+    let Some(entries) = valid(&args.of, &args.file, output)? else { return Ok(USAGE) };
     let values = entries.values();
     let read = entries.with_expiries().zip(&values);
     let all: Vec<Item<'_>> = read.map(|((entry, expires), value)| Item { entry, expires, value }).collect();
@@ -46,7 +45,7 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
         return Ok(REJECTED);
     }
     let with_times = kept.iter().any(|item| item.expires.is_some());
-    let fields = args.ty.values().map(ValueType::fields).unwrap_or_default();
+    let fields = args.of.ty.values().map(ValueType::fields).unwrap_or_default();
     if args.to == To::Csv {
         let names = fields.iter().map(|field| &**field.name());
         let columns: Vec<&str> = ["entry"].into_iter().chain(names).chain(with_times.then_some("expires")).collect();
@@ -64,7 +63,7 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
             }
             To::Jsonl if expires.is_none() && fields.is_empty() => json!(entry).to_string(),
             To::Jsonl => {
-                let mut object = members(&args.ty, value);
+                let mut object = members(&args.of.ty, value);
                 object.insert("entry".to_owned(), json!(entry));
                 if let Some(time) = expires {
                     object.insert("expires".to_owned(), json!(time));
@@ -120,7 +119,7 @@ fn unwritable(args: &Args, item: &Item<'_>) -> Option<String> {
             ("carries a value, which lines can't say", "`--to csv` and `--to jsonl`")
         }
         To::Lines if item.expires.is_some() => ("expires, which lines can't say", "`--to csv` and `--to jsonl`"),
-        To::Lines if is_read_alike(args.ty.kind(), item.entry) => return None,
+        To::Lines if is_read_alike(args.of.ty.kind(), item.entry) => return None,
         To::Lines => ("is read as something else in a line", "`--to csv` and `--to jsonl`"),
     };
     Some(format!("{:?} {why}; {others} can", item.entry.to_string()))

@@ -1,9 +1,9 @@
 //! `celero lists diff`.
 
-use super::file::{list_type, valid};
+use super::file::{EntryArgs, valid};
 use crate::output::Output;
 use crate::{REJECTED, USAGE};
-use celero_lists::{Entries, Entry, ListType, Scalar};
+use celero_lists::{Entries, Entry, Scalar};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,9 +13,8 @@ use std::time::SystemTime;
 /// Compare two files: the entries that only one has, that expire at another time, or that carry other values. Exits with 1 if there are any.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// What the entries are: addresses, texts, textsIgnoringCase, hosts or integers; with values, as `texts:int`.
-    #[arg(long = "kind", value_name = "KIND[:VALUES]", value_parser = list_type)]
-    ty: ListType,
+    #[command(flatten)]
+    of: EntryArgs,
     #[arg(value_name = "OLD")]
     old: PathBuf,
     #[arg(value_name = "NEW")]
@@ -26,7 +25,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
-    let (old, new) = (valid(&args.ty, &args.old, output)?, valid(&args.ty, &args.new, output)?);
+    let (old, new) = (valid(&args.of, &args.old, output)?, valid(&args.of, &args.new, output)?);
     let (Some(old), Some(new)) = (old, new) else { return Ok(USAGE) };
     let (old, new) = (by_entry(&old), by_entry(&new));
     let removed: Vec<&Entry> = old.keys().filter(|entry| !new.contains_key(*entry)).copied().collect();

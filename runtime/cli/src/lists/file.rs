@@ -1,62 +1,129 @@
 //! Files of entries, as the subcommands of `celero lists` take them.
 
+use crate::hints;
 use crate::output::Output;
 use crate::source::read_bytes;
-use celero_lists::{Entries, Field, Format, ListType, Scalar, ScalarRef, ValueType, WrongEntries};
+use celero_lists::{
+    Entries, Field, Format, Limits, ListType, MAX_MMDB_BYTES, RecordPaths, Scalar, ScalarRef, ValueType, WrongEntries,
+};
 use serde_json::{Map, Value as Json, json};
 use std::path::Path;
 
-/// Reads the argument of `--kind`, `KIND[:VALUES]`.
-pub(super) fn list_type(text: &str) -> Result<ListType, String> {
+/// What the files hold.
+#[derive(clap::Args)]
+pub(super) struct EntryArgs {
+    /// What the entries are: addresses, texts, textsIgnoringCase, hosts, integers, patterns or wildcards; with values, as `texts:int`.
+    #[arg(long = "kind", value_name = "KIND[:VALUES]", value_parser = list_type)]
+    pub(super) ty: ListType,
+    /// Where the records of a MaxMind database (`.mmdb`) have a field: names, and numbers of elements from 0, with dots between them, as
+    /// `country=country.iso_code`. Without it, a field is found under its own name. May be repeated.
+    #[arg(long = "path", value_name = "FIELD=PATH")]
+    paths: Vec<String>,
+}
+
+/// What is wrong with a file.
+pub(super) enum Wrong {
+    Entries(WrongEntries),
+    /// A MaxMind database that can't be used, and why.
+    Database(String),
+}
+
+/// Reads the type in `--kind`, `KIND[:VALUES]`.
+fn list_type(text: &str) -> Result<ListType, String> {
     text.parse()
+}
+
+impl EntryArgs {
+    /// Returns where records have the fields.
+    ///
+    /// # Errors
+    /// A `--path` is wrong, or the list can't have records.
+    fn record_paths(&self) -> Result<RecordPaths, String> {
+        let path = |text: &'_ String| -> Result<(String, String), String> {
+            let (field, path) = text.split_once('=').ok_or_else(|| {
+                format!("--path: `{text}`: expected `FIELD=PATH`, such as `country=country.iso_code`")
+            })?;
+            Ok((field.trim().to_owned(), path.trim().to_owned()))
+        };
+        let paths = self.paths.iter().map(path).collect::<Result<Vec<_>, _>>()?;
+        RecordPaths::new(&self.ty, paths.iter().map(|(field, path)| (&**field, &**path)))
+    }
 }
 
 /// Reads a file; `-` is standard input, as lines.
 ///
 /// # Errors
-/// The outer one: the file can't be read or is not UTF-8. The inner one: wrong entries.
-pub(super) fn read(ty: &ListType, path: &Path) -> Result<Result<Entries, WrongEntries>, String> {
+/// The outer one: the file can't be read or is not UTF-8, or `--path` is wrong. The inner one: its entries are wrong.
+pub(super) fn read(of: &EntryArgs, path: &Path) -> Result<Result<Entries, Wrong>, String> {
+    let is_database = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mmdb"));
+    let paths = if is_database || !of.paths.is_empty() { Some(of.record_paths()?) } else { None };
+    if let (Some(paths), true) = (paths, is_database) {
+        let size = std::fs::metadata(path).map_err(|error| hints::unreadable(path, &error))?.len();
+        if size > MAX_MMDB_BYTES {
+            return Err(format!("{}: {size} bytes, more than the limit of {MAX_MMDB_BYTES}", path.display()));
+        }
+        let bytes = std::fs::read(path).map_err(|error| hints::unreadable(path, &error))?;
+        return Ok(Entries::parse_mmdb(&of.ty, &paths, &bytes, Limits::default().entries).map_err(Wrong::Database));
+    }
     let text = String::from_utf8(read_bytes(path)?).map_err(|_| format!("{} is not UTF-8", path.display()))?;
-    Ok(Entries::parse(ty, Format::of_path(path), &text))
+    Ok(Entries::parse(&of.ty, Format::of_path(path), &text).map_err(Wrong::Entries))
 }
 
-/// Reads a file, and prints its wrong entries.
+/// Reads a file, and prints what is wrong with it.
 ///
 /// # Errors
-/// The file can't be read. `Ok(None)`: entries are wrong.
-pub(super) fn valid(ty: &ListType, path: &Path, output: &mut Output) -> Result<Option<Entries>, String> {
-    match read(ty, path)? {
+/// As those of [`read`]. `Ok(None)`: its entries are wrong.
+pub(super) fn valid(of: &EntryArgs, path: &Path, output: &mut Output) -> Result<Option<Entries>, String> {
+    match read(of, path)? {
         Ok(entries) => Ok(Some(entries)),
         Err(wrong) => {
-            complain(path, &wrong, output);
+            wrong.complain(path, output);
             Ok(None)
         }
     }
 }
 
-/// Prints wrong entries.
-pub(super) fn complain(path: &Path, wrong: &WrongEntries, output: &mut Output) {
-    for entry in wrong.listed() {
-        let line = entry.line.map(|line| format!(":{line}")).unwrap_or_default();
-        let column = entry.column.as_ref().map(|column| format!("`{column}`: ")).unwrap_or_default();
-        output.complain(&format!("error: {}{line}: {:?}: {column}{}", path.display(), entry.entry, entry.reason));
-    }
-    let others = wrong.count().saturating_sub(wrong.listed().len());
-    if others > 0 {
-        output.complain(&format!("error: {}: and {others} more wrong entries", path.display()));
-    }
-}
-
-/// Returns wrong entries as JSON.
-pub(super) fn wrong_json(wrong: &WrongEntries) -> Json {
-    let entry = |entry: &celero_lists::WrongEntry| {
-        let mut json = json!({ "line": entry.line, "entry": entry.entry, "reason": entry.reason });
-        if let (Json::Object(members), Some(column)) = (&mut json, &entry.column) {
-            members.insert("column".to_owned(), column.as_str().into());
+impl Wrong {
+    /// Returns how many entries are wrong. A database is as one.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Self::Entries(wrong) => wrong.count(),
+            Self::Database(_) => 1,
         }
-        json
-    };
-    wrong.listed().iter().map(entry).collect()
+    }
+
+    /// Prints what is wrong.
+    pub(super) fn complain(&self, path: &Path, output: &mut Output) {
+        let wrong = match self {
+            Self::Entries(wrong) => wrong,
+            Self::Database(why) => return output.complain(&format!("error: {}: {why}", path.display())),
+        };
+        for entry in wrong.listed() {
+            let line = entry.line.map(|line| format!(":{line}")).unwrap_or_default();
+            let column = entry.column.as_ref().map(|column| format!("`{column}`: ")).unwrap_or_default();
+            output.complain(&format!("error: {}{line}: {:?}: {column}{}", path.display(), entry.entry, entry.reason));
+        }
+        let others = wrong.count().saturating_sub(wrong.listed().len());
+        if others > 0 {
+            output.complain(&format!("error: {}: and {others} more wrong entries", path.display()));
+        }
+    }
+
+    /// Returns what is wrong as JSON.
+    pub(super) fn json(&self) -> Json {
+        let wrong = match self {
+            Self::Entries(wrong) => wrong,
+            Self::Database(why) => return json!([{ "line": null, "entry": null, "reason": why }]),
+        };
+        let entry = |entry: &celero_lists::WrongEntry| {
+            let mut json = json!({ "line": entry.line, "entry": entry.entry, "reason": entry.reason });
+            if let (Json::Object(members), Some(column)) = (&mut json, &entry.column) {
+                members.insert("column".to_owned(), column.as_str().into());
+            }
+            json
+        };
+        wrong.listed().iter().map(entry).collect()
+    }
 }
 
 /// Returns the fields that an entry carries, by name.

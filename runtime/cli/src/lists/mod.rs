@@ -18,10 +18,12 @@ Examples:
   celero lists diff --kind hosts old.txt new.txt
   celero lists convert --kind addresses --to jsonl blocked.csv
   celero lists check --kind 'addresses:{country: string, asn: int}' geo.csv
+  celero lists show --kind 'addresses:{country: string}' --path country=country.iso_code GeoLite2-Country.mmdb 192.0.2.7
   celero lists bench --kind addresses blocked.txt
 
 A file has one entry a line, with comments after `#`; `.csv` has a column `entry`, `.jsonl` (or `.ndjson`) one text, number or object with `entry`
-a line. Both may have `expires`, in seconds since 1970, and values, which `--kind` declares. `-` is standard input, as lines.")]
+a line. Both may have `expires`, in seconds since 1970, and values, which `--kind` declares. `.mmdb` is a MaxMind database, of whose records `--path`
+says where the values are. `-` is standard input, as lines.")]
 pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,

@@ -1,21 +1,20 @@
 //! `celero lists show`.
 
-use super::file::{list_type, members, valid};
+use super::file::{EntryArgs, members, valid};
 use crate::output::Output;
 use crate::{REJECTED, USAGE};
-use celero_lists::{Entry, Kind, ListType};
+use celero_lists::{Entry, Kind};
 use serde_json::{Value as Json, json};
 use std::path::PathBuf;
 
 /// Show the entries that contain a value. Exits with 1 if none does.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// What the entries are: addresses, texts, textsIgnoringCase, hosts or integers; with values, as `texts:int`.
-    #[arg(long = "kind", value_name = "KIND[:VALUES]", value_parser = list_type)]
-    ty: ListType,
+    #[command(flatten)]
+    of: EntryArgs,
     #[arg(required = true, value_name = "FILE")]
     file: PathBuf,
-    /// An address, a text, a host or an integer.
+    /// An address, a text, a host or an integer, as a list of this kind is asked for.
     #[arg(allow_hyphen_values = true)]
     value: String,
     /// Print the result as JSON.
@@ -24,9 +23,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
-    let Args { ty, file, value, json } = args;
-    let kind = ty.kind();
-    let Some(entries) = valid(ty, file, output)? else { return Ok(USAGE) };
+    let Args { of, file, value, json } = args;
+    let (ty, kind) = (&of.ty, of.ty.kind());
+    let Some(entries) = valid(of, file, output)? else { return Ok(USAGE) };
     let example = match kind {
         Kind::Addresses => Some("0.0.0.0/0"),
         Kind::Integers => Some("0"),

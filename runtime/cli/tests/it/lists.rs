@@ -154,6 +154,75 @@ fn values_are_converted_and_compared() {
     assert_eq!(lists(&["convert", "--kind", "texts:string", "--to", "jsonl", &empty]).code, 0);
 }
 
+/// A MaxMind database of IPv4 with one node: 128.0.0.0/1 has the record `{"country": {"iso_code": "DE"}}`.
+const DATABASE: &[u8] = b"\0\0\x01\0\0\x11\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\
+    \xe1\x47country\xe1\x48iso_code\x42DE\xab\xcd\xefMaxMind.com\
+    \xe9\x5bbinary_format_major_version\xa1\x02\x5bbinary_format_minor_version\xa1\0\x4bbuild_epoch\x01\x02\x01\
+    \x4ddatabase_type\x44Test\x4bdescription\xe0\x4aip_version\xa1\x04\x49languages\0\x04\x4anode_count\xc1\x01\
+    \x4brecord_size\xa1\x18";
+
+#[test]
+fn databases_are_read_by_paths() {
+    let csv = file("lists-database.csv", "entry,country\n192.0.2.0/24,FR\n");
+    let path = std::path::PathBuf::from(&csv).with_file_name("lists-database.mmdb");
+    std::fs::write(&path, DATABASE).unwrap();
+    let (db, kind) = (path.to_str().unwrap(), "addresses:{country: string}");
+    let of = ["--kind", kind, "--path", "country=country.iso_code"];
+    let run = |command: &str, args: &[&str]| lists(&[&[command], &of[..], args].concat());
+    let checked = run("check", &[db]);
+    assert_eq!((checked.code, checked.out, checked.err), (0, format!("{db}: ok: 1 entry\n"), String::new()));
+    let shown = run("show", &[db, "192.0.2.7"]);
+    assert_eq!((shown.code, shown.out), (0, format!("{db}: 128.0.0.0/1  {{\"country\":\"DE\"}}\n")));
+    assert_eq!(run("show", &[db, "10.0.0.1"]).code, 1);
+    assert_eq!(run("convert", &["--to", "csv", db]).out, "entry,country\n128.0.0.0/1,DE\n");
+    let compared = run("diff", &[db, &csv]);
+    assert_eq!(
+        (compared.code, &*compared.out),
+        (1, "- 128.0.0.0/1\n+ 192.0.2.0/24\n1 removed, 1 inserted, 0 in both\n")
+    );
+    let json = run("bench", &["--time", "5", "--json", db]).json();
+    assert_eq!((&json["entries"], &json["present"]["contained"]), (&json!(1), &json!(1.0)));
+    // Without the path, the record has a map under the name of the field.
+    let run = lists(&["check", "--kind", kind, db]);
+    assert_eq!((run.code, &*run.out), (1, &*format!("{db}: failed: 1 wrong entry\n")));
+    assert!(run.err.contains(&format!("error: {db}: 128.0.0.0/1: `country`: not")), "{}", run.err);
+    let run = lists(&["check", "--json", "--kind", kind, db]).json();
+    assert_eq!((&run["ok"], &run["files"][0]["wrongCount"]), (&json!(false), &json!(1)));
+    let damaged = path.with_file_name("lists-damaged.mmdb");
+    std::fs::write(&damaged, DATABASE.get(..90).unwrap()).unwrap();
+    assert_eq!(lists(&["show", "--kind", kind, damaged.to_str().unwrap(), "192.0.2.7"]).code, 2);
+    for (kind, path, why) in [
+        (kind, "city=city.name", "there is no field `city`; there are country"),
+        (kind, "country", "expected `FIELD=PATH`"),
+        (kind, "country=a..b", "is no path"),
+        ("addresses", "country=a", "the list has no `values`"),
+        ("hosts:string", "value=a", "a MaxMind database has addresses, not hosts"),
+    ] {
+        for file in [db, &csv] {
+            let run = lists(&["check", "--kind", kind, "--path", path, file]);
+            assert!(run.code == 2 && run.err.contains(why), "{kind} {path}: {}", run.err);
+        }
+    }
+}
+
+#[test]
+fn patterns_are_checked_and_asked() {
+    let wrong = file("lists-patterns-wrong.txt", "^/a\n(\n");
+    let run = lists(&["check", "--kind", "patterns", &wrong]);
+    assert_eq!(run.code, 1);
+    assert!(run.err.contains(&format!("{wrong}:2: \"(\": not a regular expression: unclosed group")), "{}", run.err);
+    let patterns = file("lists-patterns.txt", "^/admin\n(?i)select.+from   # SQL\n");
+    let run = lists(&["show", "--kind", "patterns", &patterns, "q=SELECT a FROM b"]);
+    assert_eq!((run.code, run.out), (0, format!("{patterns}:2: (?i)select.+from\n")));
+    assert_eq!(lists(&["show", "--kind", "patterns", &patterns, "/x/admin"]).code, 1);
+    let wildcards = file("lists-wildcards.txt", "/admin/*\n*.php\n");
+    let run = lists(&["show", "--kind", "wildcards", &wildcards, "/admin/x.php"]);
+    assert_eq!((run.code, run.out), (0, format!("{wildcards}:1: /admin/*\n{wildcards}:2: *.php\n")));
+    let args = ["--list", &*format!("bad:patterns={patterns}")];
+    let run = celero(&[&["eval", "-e", "'/admin/x' in lists.bad && !('/x' in lists.bad)"][..], &args].concat());
+    assert_eq!((run.code, &*run.out), (0, "true\n"), "{}", run.err);
+}
+
 #[test]
 fn lookups_are_measured() {
     for (kind, text) in [
@@ -161,6 +230,8 @@ fn lookups_are_measured() {
         ("hosts", "*.example.com\nexample.org\n"),
         ("integers", "1..9\n-5\n"),
         ("textsIgnoringCase", "abc\n"),
+        ("wildcards", "/a/*\n*.php\n"),
+        ("patterns", "abc\n"),
     ] {
         let path = file(&format!("lists-bench-{kind}.txt"), text);
         let json = lists(&["bench", "--time", "5", "--json", "--kind", kind, &path]).json();
