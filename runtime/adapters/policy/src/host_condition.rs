@@ -40,6 +40,16 @@ struct EndFacts<'a> {
     bytes_sent: i64,
 }
 
+/// What conditions on the responses of servers read.
+#[derive(Debug, Context)]
+#[context(rename_all = "camelCase")]
+struct ResponseFacts<'a> {
+    #[context(flatten)]
+    begin: RequestFacts<'a>,
+    #[context(nested)]
+    response: ResponseHead<'a>,
+}
+
 /// Who sent a request, and where it was received.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestOrigin<'a> {
@@ -70,6 +80,13 @@ pub struct RequestCondition {
     program: Arc<Program<RequestFacts<'static>>>,
 }
 
+/// A condition on a request and the head of a server's response to it, written in CEL. Two are equal if their texts are.
+#[derive(Clone, Debug)]
+pub struct ResponseCondition {
+    text: Arc<str>,
+    program: Arc<Program<ResponseFacts<'static>>>,
+}
+
 /// A condition on a finished request and its response, written in CEL. Two are equal if their texts are.
 #[derive(Clone, Debug)]
 pub struct EndCondition {
@@ -96,6 +113,34 @@ impl RequestCondition {
     /// Returns the error of the evaluation, for example that a header is missing.
     pub fn matches(&self, head: &request::Parts, origin: RequestOrigin<'_>) -> Result<bool, EvalError> {
         self.program.test(&RequestFacts::new(head, origin))
+    }
+}
+
+impl ResponseCondition {
+    /// Checks and compiles a condition. Returns `None` if it has errors, which are reported.
+    pub fn compile(text: &SourceText, problems: &mut Problems) -> Option<Self> {
+        let program = Arc::new(compile::<ResponseFacts<'_>>(text, problems)?);
+        Some(Self { text: text.text.as_str().into(), program })
+    }
+
+    /// Returns the condition as it is written.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Returns whether a request and a response to it fulfil the condition.
+    ///
+    /// # Errors
+    /// Returns the error of the evaluation, for example that a header is missing.
+    pub fn matches(
+        &self,
+        head: &request::Parts,
+        response: &response::Parts,
+        origin: RequestOrigin<'_>,
+    ) -> Result<bool, EvalError> {
+        let response = ResponseHead { code: Some(response.status.as_u16().into()), headers: &response.headers };
+        self.program.test(&ResponseFacts { begin: RequestFacts::new(head, origin), response })
     }
 }
 
@@ -140,6 +185,12 @@ impl PartialEq for RequestCondition {
     }
 }
 
+impl PartialEq for ResponseCondition {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
 impl PartialEq for EndCondition {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
@@ -147,6 +198,8 @@ impl PartialEq for EndCondition {
 }
 
 impl Eq for RequestCondition {}
+
+impl Eq for ResponseCondition {}
 
 impl Eq for EndCondition {}
 

@@ -125,7 +125,7 @@ pub use edits::{Edit, Edits};
 pub use error::PolicyError;
 pub use exchange::Exchange;
 pub use expectation::expects_continue;
-pub use host_condition::{EndCondition, RequestCondition, RequestOrigin};
+pub use host_condition::{EndCondition, RequestCondition, RequestOrigin, ResponseCondition};
 pub use language::Language;
 pub use limit_state::LimitInfo;
 pub use list_source::{ListDocument, ListSource, ListSourceInfo};

@@ -4,13 +4,14 @@
 //! |---|---|
 //! | the connection could not be made | up to `retries` times, whatever the method: no server has seen the request |
 //! | a kept connection was closed before the response began | up to twice, if the method is idempotent: servers close connections at any time |
-//! | the server accepted the request and failed, or answered with a status of `retry.statuses` | as `retry` of the route says |
+//! | the server accepted the request and failed, or gave a response that `retry` takes for a failure: `statuses`, `when` | as `retry` of the route says |
 //!
 //! Never after a part of a response went to the client, and never if a part of the body is not in memory any more.
 
+use crate::config::{Retry, RetryOn};
 use crate::request_state::RequestState;
 use celero_pingora::final_response;
-use http::StatusCode;
+use http::{StatusCode, response};
 use pingora::proxy::Session;
 use pingora::{Error, ErrorSource};
 
@@ -25,15 +26,38 @@ fn is_possible(session: &Session, request: &RequestState) -> bool {
     silent && !session.retry_buffer_truncated() && request.guard.may_retry() && request.guard.answer().is_none()
 }
 
+/// Returns whether the route lets the request be sent once more, if that is possible.
+fn is_allowed(session: &Session, request: &RequestState, retry: &Retry) -> bool {
+    request.retries < retry.attempts && retry.allows(&session.req_header().method) && is_possible(session, request)
+}
+
+/// Returns whether the route takes a response for a failure.
+fn is_failure(session: &Session, request: &RequestState, response: &response::Parts) -> bool {
+    let Some(retry) = request.retry() else { return false };
+    match &retry.on {
+        RetryOn::Statuses(statuses) => statuses.contains(&response.status.as_u16()),
+        // A condition costs more than what has to hold besides.
+        RetryOn::When(when) => {
+            response.status != StatusCode::SWITCHING_PROTOCOLS
+                && is_allowed(session, request, retry)
+                && request.client.as_ref().is_some_and(|client| {
+                    when.matches(session.req_header(), response, client.origin()).unwrap_or_else(|error| {
+                        log::debug!("`retry.when` fails, so the response is sent on: {error}");
+                        false
+                    })
+                })
+        }
+    }
+}
+
 /// Returns whether another server is to be tried as the route says, and takes that from the budget.
 fn takes_another(session: &Session, request: &mut RequestState) -> bool {
     let (Some(retry), Some(upstream), Some(server)) = (request.retry(), request.upstream(), request.server) else {
         return false;
     };
-    let allowed = request.retries < retry.attempts && retry.allows(&session.req_header().method);
     let mut failed = request.failed.clone();
     failed.push(server);
-    if !allowed || !is_possible(session, request) || !upstream.has_another(&failed) {
+    if !is_allowed(session, request, retry) || !upstream.has_another(&failed) {
         return false;
     }
     if !upstream.retries.try_withdraw() {
@@ -46,18 +70,17 @@ fn takes_another(session: &Session, request: &mut RequestState) -> bool {
     true
 }
 
-/// Looks at the status of a server's response. Returns whether it is dropped because another server is tried. A status that is no failure counts
-/// as a success only when the response has ended, in [`succeeded`]: the server may still break it off.
-pub(crate) fn drops_response(session: &Session, request: &mut RequestState, status: u16) -> bool {
+/// Looks at the head of a server's response. Returns whether it is dropped because another server is tried: nothing of the policy has seen it
+/// then. A status that is no failure counts as a success only when the response has ended, in [`succeeded`]: the server may still break it off.
+pub(crate) fn drops_response(session: &Session, request: &mut RequestState, response: &response::Parts) -> bool {
     if let (Some(upstream), Some(server)) = (request.upstream(), request.server) {
-        let is_failure = upstream.servers.is_failure(status);
+        let is_failure = upstream.servers.is_failure(response.status.as_u16());
         if is_failure {
             upstream.failed(server);
         }
         request.answered = !is_failure;
     }
-    let is_failure = request.retry().is_some_and(|retry| retry.statuses.contains(&status));
-    request.retry_status = is_failure && takes_another(session, request);
+    request.retry_status = is_failure(session, request, response) && takes_another(session, request);
     request.retry_status
 }
 

@@ -169,9 +169,9 @@ impl ProxyHttp for Service {
         if response.status.is_informational() && response.status != StatusCode::SWITCHING_PROTOCOLS {
             return Ok(());
         }
-        let status = response.status.as_u16();
-        if retry::drops_response(session, request, status) {
-            return Error::e_explain(ErrorType::HTTPStatus(status), "another server is tried after this status");
+        if retry::drops_response(session, request, response) {
+            let status = response.status.as_u16();
+            return Error::e_explain(ErrorType::HTTPStatus(status), "another server is tried after this response");
         }
         self.send_copy(session, request);
         Ok(())

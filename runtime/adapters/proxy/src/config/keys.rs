@@ -16,7 +16,9 @@
 use super::compression_keys::COMPRESSION;
 use super::telemetry_keys::{METRICS, TRACES};
 use super::tls_keys::{LISTENER_TLS, SERVICE_TLS, UPSTREAM_TLS};
-use celero_policy::schema::ValueSpec::{Bool, Duration, Integer, List, Map, Mapping, OneOf, Share, Size, Text, Word};
+use celero_policy::schema::ValueSpec::{
+    Bool, Duration, Expression, Integer, List, Map, Mapping, OneOf, Share, Size, Text, Word,
+};
 use celero_policy::schema::{DiagnosticCodes, DocumentSpec, KeySpec, MappingSpec, ValueSpec};
 
 const fn optional(name: &'static str, value: ValueSpec, description: &'static str) -> KeySpec {
@@ -338,6 +340,11 @@ static ROUTE_TIMEOUTS: MappingSpec = MappingSpec::new(
 static RETRY: MappingSpec = MappingSpec::new(
     "`retry`",
     &[
+        optional(
+            "when",
+            Expression,
+            "A condition on the request and the server's response (`response.code == 503`): which responses count as failures, instead of `statuses`. One that fails does not.",
+        ),
         optional("attempts", Integer { least: 1, most: 10 }, "How many other servers are tried. Default: 1."),
         optional("statuses", STATUSES, "The statuses of responses that count as failures. Default: 502, 503 and 504."),
         optional(

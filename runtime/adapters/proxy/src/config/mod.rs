@@ -18,7 +18,7 @@ pub use compression::Compression;
 pub(crate) use differences::{counted, first_names};
 pub use rate_limit_service::RateLimitService;
 pub(crate) use read_routes::CONNECTION_HEADERS;
-pub use route::{Mirror, Retry, Route, RouteTimeouts, Split, StaticAnswer, Target};
+pub use route::{Mirror, Retry, RetryOn, Route, RouteTimeouts, Split, StaticAnswer, Target};
 
 use crate::error::Error;
 use celero_lists::FilePattern;

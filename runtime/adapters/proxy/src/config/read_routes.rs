@@ -4,8 +4,9 @@ use super::include::duplicate;
 use super::keys::{LARGEST_ANSWER, LARGEST_ANSWER_TEXT};
 use super::read::{Reader, is_off, number, time};
 use super::read_upstreams::statuses;
-use super::{HashKey, Mirror, Retry, Route, RouteTimeouts, Split, StaticAnswer, Target};
+use super::{HashKey, Mirror, Retry, RetryOn, Route, RouteTimeouts, Split, StaticAnswer, Target};
 use bytes::Bytes;
+use celero_policy::ResponseCondition;
 use celero_policy::problems::FileSpan;
 use celero_policy::schema::share;
 use celero_policy::yaml::{MapEntry, Node, SourceText};
@@ -35,7 +36,7 @@ impl Reader<'_> {
             }
             let target = self.target(node);
             let timeouts = node.get("timeouts").map(route_timeouts).unwrap_or_default();
-            let retry = node.get("retry").map(|node| self.retry(node));
+            let retry = node.get("retry").and_then(|node| self.retry(node));
             let mirror = node.get("mirror").and_then(|node| self.mirror(node));
             let compression = !is_off(node, "compression");
             let route = |target| Route { host, prefix, label, target, timeouts, retry, mirror, compression };
@@ -158,7 +159,7 @@ impl Reader<'_> {
         }
     }
 
-    fn retry(&mut self, node: &Node) -> Retry {
+    fn retry(&mut self, node: &Node) -> Option<Retry> {
         let methods = node.get("methods").map(|methods| {
             let texts = methods.elements().iter().filter_map(Node::text);
             let upper = |text: &SourceText| text.text.bytes().all(|byte| byte.is_ascii_uppercase());
@@ -174,12 +175,22 @@ impl Reader<'_> {
             }
             found
         });
-        Retry {
+        let on = match (node.text_of("when"), node.get("statuses")) {
+            (Some(_), Some(statuses)) => {
+                let message = "`retry` has either `when` or `statuses`, not both".to_owned();
+                let problem = self.problems.add("config-conflict", statuses.place, message);
+                problem.help("write the statuses in the condition: `response.code in [502, 503]`");
+                return None;
+            }
+            (Some(when), None) => RetryOn::When(ResponseCondition::compile(&when, self.problems)?),
+            (None, _) => RetryOn::Statuses(statuses(node)),
+        };
+        Some(Retry {
             attempts: number(node, "attempts").unwrap_or(1),
-            statuses: statuses(node),
+            on,
             methods,
             budget: node.get("budget").and_then(Node::plain).and_then(share).unwrap_or(0.2),
-        }
+        })
     }
 
     fn mirror(&mut self, node: &Node) -> Option<Mirror> {

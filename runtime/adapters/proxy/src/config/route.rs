@@ -2,6 +2,7 @@
 
 use super::{Config, HashKey, counted};
 use bytes::Bytes;
+use celero_policy::ResponseCondition;
 use http::{HeaderMap, Method, StatusCode};
 use std::fmt::Write;
 use std::path::PathBuf;
@@ -79,12 +80,22 @@ pub struct RouteTimeouts {
 pub struct Retry {
     /// How many other servers are tried.
     pub attempts: usize,
-    /// The statuses of responses that count as failures.
-    pub statuses: Vec<u16>,
+    /// Which responses count as failures.
+    pub on: RetryOn,
     /// The methods of requests that may be sent twice. `None`: those that are idempotent (RFC 9110, section 9.2.2).
     pub methods: Option<Vec<Method>>,
     /// The retries for each request, on average.
     pub budget: f64,
+}
+
+/// Which responses of servers count as failures.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum RetryOn {
+    /// Those with one of these statuses.
+    Statuses(Vec<u16>),
+    /// Those for which a condition holds.
+    When(ResponseCondition),
 }
 
 impl Retry {
@@ -149,6 +160,10 @@ impl Config {
         };
         if let Some(retry) = &route.retry {
             let _ = write!(text, "; tries up to {}", counted(retry.attempts, "other server"));
+            if let RetryOn::When(when) = &retry.on {
+                let words: Vec<&str> = when.text().split_whitespace().collect();
+                let _ = write!(text, " when {}", words.join(" "));
+            }
         }
         if let Some(mirror) = &route.mirror {
             let _ = write!(text, "; copies to {} ({} of the requests)", name(mirror.upstream), mirror.share);

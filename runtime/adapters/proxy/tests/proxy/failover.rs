@@ -1,7 +1,7 @@
 //! Servers that fail: other servers are tried, within bounds, and servers that fail often get no requests for a while.
 
 use crate::answering::{Answering, response};
-use crate::client::{Client, get, post};
+use crate::client::{Client, get, get_with, post};
 use crate::running::{Running, eventually};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -32,6 +32,91 @@ fn statuses_are_retried_as_the_route_says() {
     let plain = Running::with(&config(&[&bad, &good], "", ""), "");
     let statuses: Vec<u16> = (0..4).map(|_| get(plain.address, "/").status).collect();
     assert_eq!(statuses.iter().filter(|status| **status == 503).count(), 2, "{statuses:?}");
+}
+
+/// A condition on the request and the response decides instead of the status.
+#[test]
+fn responses_are_retried_as_a_condition_says() {
+    let busy = || {
+        Answering::start(|request| {
+            let reason = if request.starts_with("GET /full") { "full" } else { "maintenance" };
+            Some(format!("HTTP/1.1 503 X\r\nx-reason: {reason}\r\ncontent-length: 4\r\n\r\nbusy"))
+        })
+    };
+    let (bad, good) = (busy(), Answering::always(200, "good"));
+    let when = "'response.code == 503 && response.headers[\"x-reason\"] == \"full\" && request.headers[?\"x-once\"].orValue(\"\") != \"1\"'";
+    let retry = format!("retry: {{ when: {when} }}");
+    let proxy = Running::with(&config(&[&bad, &good], "", &retry), "");
+    let statuses = |path: &str, headers: &[&str]| {
+        let mut found = [0; 6].map(|_: u8| get_with(proxy.address, path, headers).status);
+        found.sort_unstable();
+        found
+    };
+    assert_eq!(statuses("/full", &[]), [200; 6]);
+    assert!(bad.hits() >= 3);
+    let retried = proxy.metric("celero_upstream_retries_total");
+    assert_eq!(retried, bad.hits() as f64);
+    // Another reason, and a client that asks for one attempt.
+    for (path, headers) in [("/other", &[][..]), ("/full", &["x-once: 1"][..])] {
+        assert_eq!(statuses(path, headers), [200, 200, 200, 503, 503, 503], "{path}");
+    }
+    // A condition that fails is none: these responses have no such header.
+    let (plain, other) = (Answering::always(503, "plain"), Answering::always(503, "other"));
+    let proxy = Running::with(&config(&[&plain, &other], "", &retry), "");
+    assert_eq!((get(proxy.address, "/full").status, plain.hits() + other.hits()), (503, 1));
+    // Requests that are not idempotent are sent once, whatever the condition says.
+    let (bad, good) = (busy(), Answering::always(200, "good"));
+    let proxy = Running::with(&config(&[&bad, &good], "", "retry: { when: response.code == 503 }"), "");
+    let posted: Vec<u16> = (0..4).map(|_| post(proxy.address, "/full", b"x").status).collect();
+    assert_eq!((posted.iter().filter(|status| **status == 503).count(), bad.hits() + good.hits()), (2, 4));
+}
+
+/// A client that makes the condition true for each response costs no more than the attempts and the budget allow.
+#[test]
+fn conditions_have_the_bounds_of_retries() {
+    let servers: Vec<Answering> = (0..4).map(|_| Answering::always(200, "fine")).collect();
+    let all: Vec<&Answering> = servers.iter().collect();
+    let retry = "retry: { attempts: 2, budget: 0.1, when: '\"x-again\" in request.headers' }";
+    let proxy = Running::with(&config(&all, "", retry), "");
+    let hits = || servers.iter().map(Answering::hits).sum::<usize>();
+    assert_eq!((get_with(proxy.address, "/", &["x-again: 1"]).text(), hits()), ("fine".into(), 3));
+    let mut client = Client::connect(proxy.address);
+    for _ in 0..200 {
+        assert_eq!(client.request("GET /", &["x-again: 1"], b"").reply().status, 200);
+    }
+    let retries = hits() - 201;
+    // Ten at first, a tenth of 200, and one a second: the test takes less than a minute.
+    assert!((18..90).contains(&retries), "{retries}");
+    assert!(proxy.metric("celero_upstream_retries_refused_total") > 0.0);
+}
+
+/// The policy sees the last response only: no label, no header, no cost is left of one that was dropped.
+#[test]
+fn a_response_that_a_condition_drops_leaves_nothing() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let server = || {
+        let asked = Arc::clone(&asked);
+        Answering::start(move |_| {
+            Some(match asked.fetch_add(1, Ordering::SeqCst) % 2 {
+                0 => response(401, "again"),
+                _ => response(200, "good"),
+            })
+        })
+    };
+    let (a, b) = (server(), server());
+    let policy = r#"
+request: [{ name: logins, limit: { rate: 1/h, countWhen: response.code == 401 } }]
+response:
+- { when: response.code == 401, labels: { of: dropped }, setHeaders: { x-dropped: a }, logFields: { dropped: a }, count: dropped }
+responseBody: [{ when: '"of" in labels', respond: { status: 500, body: seen } }]
+"#;
+    let proxy = Running::with(&config(&[&a, &b], "", "retry: { when: response.code == 401 }"), policy);
+    for _ in 0..3 {
+        let reply = get(proxy.address, "/");
+        assert_eq!((reply.status, reply.text(), reply.header("x-dropped")), (200, "good".into(), String::new()));
+    }
+    assert_eq!((a.hits() + b.hits(), proxy.metric("celero_policy_counter_total{name=\"dropped\"}")), (6, 0.0));
+    assert!(proxy.log(3).iter().all(|line| line["retries"] == 1 && line.get("dropped").is_none()));
 }
 
 #[test]

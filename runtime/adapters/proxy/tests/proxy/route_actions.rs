@@ -176,6 +176,9 @@ fn mistakes_are_reported() {
         ("upstream: a, mirror: { upstream: h }", "copies are sent in HTTP/1.1"),
         ("upstream: a, retry: { methods: [get] }", "methods are written in capital letters"),
         ("upstream: a, retry: { statuses: [200] }", "a number from 400 to 599"),
+        ("upstream: a, retry: { when: response.code }", "a condition is `bool`"),
+        ("upstream: a, retry: { when: 'labels.a == \"b\"' }", "labels"),
+        ("upstream: a, retry: { when: 'true', statuses: [503] }", "`retry` has either `when` or `statuses`, not both"),
     ] {
         let file = folder.write(
             "proxy.yaml",
