@@ -29,7 +29,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let request = http::Request::get(target).header("host", "shop.example").header("x-internal-client", "forged");
         let (mut head, ()) = request.body(())?.into_parts();
         exchange.reset(Some(client.parse()?), None);
-        let answer = match policy.request(&mut head, &mut exchange) {
+        // This policy delays nothing; a host waits for the `delay` of the decision.
+        let answer = match policy.request(&mut head, &mut exchange).outcome {
             Outcome::Continue => {
                 exchange.edits().apply_to_request(&mut head);
                 println!("{target} from {client}: forwarded as {}, {:?}", head.uri, head.headers);

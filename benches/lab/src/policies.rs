@@ -138,7 +138,7 @@ impl PolicyUnit {
         let mut answers = vec![false; calls.len()];
         probe.averaged("policy-request", self.heads.len(), || {
             for ((head, exchange), answered) in calls.iter_mut().zip(&mut answers) {
-                *answered = !matches!(self.policy.request(head, exchange), celero_policy::Outcome::Continue);
+                *answered = !matches!(self.policy.request(head, exchange).outcome, celero_policy::Outcome::Continue);
             }
         });
         let served: Vec<_> =

@@ -326,7 +326,7 @@ request:
     let mut exchange = Exchange::new(Some("192.0.2.7:80".parse().unwrap()), None);
     exchange.set_label("listener", "edge");
     let mut ask = || {
-        assert!(matches!(policy.request(&mut head, &mut exchange), Outcome::Continue));
+        assert!(matches!(policy.request(&mut head, &mut exchange).outcome, Outcome::Continue));
         assert_eq!(exchange.edits().iter().count(), 1);
     };
     ask();

@@ -6,6 +6,7 @@ use crate::body_clock::{BodyClock, BodyPace};
 use crate::client_session::{FirstBytes, Place, put_in_place, take_back};
 use crate::compression::{Compression, forbids_transforming};
 use crate::compressor::Compressor;
+use crate::delay_wait::DelayWait;
 use crate::head::{OfRequest, OfResponse};
 use crate::held_response::HeldResponse;
 use crate::write_answer::write_answer;
@@ -16,6 +17,7 @@ use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::proxy::{FailToProxy, Session};
 use pingora::{Error, ErrorType, OrErr, Result};
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
@@ -133,14 +135,31 @@ impl Guard {
         !matches!(self.body, BufferedBody::Sent)
     }
 
+    /// As [`request_filter_until`](Self::request_filter_until), with delays that nothing ends early.
+    ///
+    /// # Errors
+    /// See [`request_filter_until`](Self::request_filter_until).
+    pub async fn request_filter(&mut self, session: &mut Session) -> Result<bool> {
+        self.request_filter_until(session, std::future::pending()).await
+    }
+
     /// Runs the phases `request` and `requestBody`. Returns `true` if the policy answered the request, and the answer was sent. Both
     /// phases are over before a server is chosen, so headers and labels that they set can decide which.
     ///
     /// The TLS connection of the client is what the host's `TlsAccept::handshake_complete_callback` has returned as a [`TlsConnection`].
     ///
+    /// A request waits for the delays of the policy, until its client has closed the connection (of HTTP/1, on Linux) or reset the stream. They end
+    /// early when `stop` ends: give it the beginning of a graceful shutdown, which should wait for requests and not for delays.
+    ///
     /// # Errors
     /// Returns an error if the client is gone, or sends a body too slowly that the policy needs.
-    pub async fn request_filter(&mut self, session: &mut Session) -> Result<bool> {
+    pub async fn request_filter_until(
+        &mut self,
+        session: &mut Session,
+        stop: impl Future<Output = ()> + Send,
+    ) -> Result<bool> {
+        let mut stop = pin!(stop);
+        let mut delays = DelayWait::new(stop.as_mut());
         self.exchange.reset(inet(session.client_addr()), inet(session.server_addr()));
         if let Some((address, via, _)) = self.client {
             self.exchange.set_client(address, via);
@@ -156,17 +175,19 @@ impl Guard {
         self.accepts_gzip =
             head.version >= Version::HTTP_11 && accepts_gzip(&head.headers) && !forbids_transforming(&head.headers);
         let head = &mut OfRequest(session.req_header_mut());
-        let outcome = self.policy.request_async(head, &mut self.exchange).await;
+        let decision = self.policy.request_async(head, &mut self.exchange).await;
+        let outcome = delays.outcome(session, decision).await?;
         if self.apply_outcome(session, outcome).await? {
             return Ok(true);
         }
         let Some(buffering) = self.policy.request_buffering() else { return Ok(false) };
         let Buffered { bytes, too_large } = buffer(session, buffering, &mut self.body_clock).await?;
-        let outcome = if too_large {
+        let decision = if too_large {
             self.policy.request_body_too_large(session.req_header(), &mut self.exchange)
         } else {
-            self.policy.request_body(session.req_header(), &bytes, &mut self.exchange)
+            self.policy.request_body_async(session.req_header(), &bytes, &mut self.exchange).await
         };
+        let outcome = delays.outcome(session, decision).await?;
         self.body = match bytes {
             bytes if bytes.is_empty() => BufferedBody::Nothing,
             bytes if session.is_body_done() => BufferedBody::Whole(bytes),

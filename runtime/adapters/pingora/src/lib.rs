@@ -6,7 +6,7 @@
 //! | method of `ProxyHttp` | call | then |
 //! |---|---|---|
 //! | `new_ctx` | [`Guard::new`] | |
-//! | `request_filter` | [`Guard::request_filter`] | return what it returns |
+//! | `request_filter` | [`Guard::request_filter_until`] | return what it returns |
 //! | `upstream_request_filter` | [`Guard::upstream_request_filter`] | |
 //! | `response_filter` | [`Guard::response_filter`] | pass its error on |
 //! | `response_trailer_filter` | [`Guard::response_trailer_filter`] | |
@@ -40,7 +40,8 @@
 //! 3. Call the phases in the order of [`Policy`](celero_policy::Policy), and apply the edits after each: [`Edits::apply_to_request`](celero_policy::Edits::apply_to_request) and
 //!    [`Edits::apply_to_response`](celero_policy::Edits::apply_to_response). `head.rs` shows how a host's own type of head is changed; those of `http` need nothing.
 //!    The first is [`Policy::request_async`](celero_policy::Policy::request_async), because it may wait for the verification of a password. It makes the
-//!    request canonical in place: read target and host only afterwards.
+//!    request canonical in place: read target and host only afterwards. If a [`Decision`](celero_policy::Decision) has a delay, wait before you do
+//!    what it says, as long as the client is there: `delay_wait.rs`.
 //! 4. Buffer bodies as [`Policy::request_buffering`](celero_policy::Policy::request_buffering) and
 //!    [`Policy::response_buffering`](celero_policy::Policy::response_buffering) say: `body.rs`, `held_response.rs`.
 //! 5. Send the answers of the policy, without `content-length` for statuses that have no body: `write_answer.rs`.
@@ -56,6 +57,7 @@ mod client_session;
 mod compression;
 mod compressor;
 mod connection;
+mod delay_wait;
 mod guard;
 mod head;
 mod held_response;

@@ -31,6 +31,7 @@ pub(crate) enum ActionPart<'r> {
     Descriptor(&'r str),
     LimitHits,
     Settle(&'r str),
+    Delay,
     SetPath,
     SetQuery(&'r str),
     Require,
@@ -92,6 +93,7 @@ impl ActionPart<'_> {
             Self::Require => "the value is not a boolean",
             Self::Descriptor(_) => "the value is not text of at most 1024 bytes in UTF-8",
             Self::LimitCost | Self::LimitHits | Self::Settle(_) => "the value is not a number from 0",
+            Self::Delay => "the value is not a duration",
             Self::LogField(_) | Self::SetBody | Self::PatchBody | Self::PatchOperation(_) => {
                 "the value is absent, or JSON can't represent it"
             }
@@ -112,6 +114,7 @@ impl fmt::Display for ActionPart<'_> {
             Self::Descriptor(key) => write!(f, "descriptor {} of the limit", key.escape_debug()),
             Self::LimitHits => f.write_str("hits of the limit"),
             Self::Settle(name) => write!(f, "settle {}", name.escape_debug()),
+            Self::Delay => f.write_str("delay"),
             Self::AnswerBody => f.write_str("body of the answer"),
             Self::SetPath => f.write_str("setPath"),
             Self::SetQuery(name) => write!(f, "setQuery {}", name.escape_debug()),

@@ -1,5 +1,6 @@
 //! The phases that read bodies: `requestBody` and `responseBody`.
 
+use crate::auth::block_on;
 use crate::body_buffering::BodyBuffering;
 use crate::body_change::{Message, MessageBody};
 use crate::body_edit::names_of_body;
@@ -7,11 +8,14 @@ use crate::body_settings::BodyView;
 use crate::context::{BodyData, CommonData, ResponseBodyData, ResponseHead};
 use crate::edits::{Edit, Edits};
 use crate::exchange::Exchange;
-use crate::outcome::Outcome;
+use crate::outcome::{Decision, Outcome};
+use crate::phase::NotReady;
 use crate::policy::Policy;
+use crate::request_limits::PendingQuestion;
 use crate::unchangeable::Unchangeable;
 use celero::http::{Request, RequestHead};
 use http::{HeaderMap, Method, StatusCode, header, request, response};
+use std::borrow::Cow;
 
 impl Policy {
     /// Returns how much of a request's body to buffer for [`request_body`](Self::request_body). `None`: the phase has no rules, so
@@ -21,40 +25,118 @@ impl Policy {
         (!self.body.rules.is_empty()).then(|| self.body_settings.buffering())
     }
 
+    /// Runs the phase `requestBody`, like [`request_body_async`](Self::request_body_async), but blocks the thread while a service is asked. For
+    /// hosts that are not asynchronous. It does not wait for a delay.
+    pub fn request_body(&self, head: &request::Parts, body: &[u8], exchange: &mut Exchange) -> Decision {
+        let body = match self.body_for_rules(head, body, exchange) {
+            Ok(body) => body,
+            Err(outcome) => return outcome.into(),
+        };
+        match self.try_request_body(head, &body, exchange) {
+            Ok(decision) => decision,
+            Err(question) => block_on(self.finish_request_body(question, head, &body, exchange)),
+        }
+    }
+
     /// Runs the phase `requestBody`. Call it when [`request_buffering`](Self::request_buffering) is ready with what was buffered. A
     /// body with a content coding is decoded for the rules if the policy says so, and refused otherwise. If the edits have a
     /// [`body`](crate::Edits::body), it is sent instead of the one that was buffered.
-    pub fn request_body(&self, head: &request::Parts, body: &[u8], exchange: &mut Exchange) -> Outcome {
-        exchange.effects.edits.clear();
-        let body = match self.body_settings.view(&head.headers, body) {
-            BodyView::Bytes(body) => body,
-            BodyView::Skip => return Outcome::Continue,
-            BodyView::Answer(answer) => return self.conclude(head, Some(answer), exchange),
+    ///
+    /// It returns at once, unless a rule asks a service that counts limits of many machines ([`set_remote_limits`](Self::set_remote_limits)): then it
+    /// waits for the answer, and needs no particular runtime beyond the service's.
+    pub async fn request_body_async(&self, head: &request::Parts, body: &[u8], exchange: &mut Exchange) -> Decision {
+        let body = match self.body_for_rules(head, body, exchange) {
+            Ok(body) => body,
+            Err(outcome) => return outcome.into(),
         };
+        match self.try_request_body(head, &body, exchange) {
+            Ok(decision) => decision,
+            Err(question) => self.finish_request_body(question, head, &body, exchange).await,
+        }
+    }
+
+    /// Returns the body as the rules of `requestBody` read it, or the outcome of a phase that does not run.
+    fn body_for_rules<'b>(
+        &self,
+        head: &request::Parts,
+        body: &'b [u8],
+        exchange: &mut Exchange,
+    ) -> Result<Cow<'b, [u8]>, Outcome> {
+        exchange.effects.edits.clear();
+        exchange.effects.drawn.clear();
+        match self.body_settings.view(&head.headers, body) {
+            BodyView::Bytes(body) => Ok(body),
+            BodyView::Skip => Err(Outcome::Continue),
+            BodyView::Answer(answer) => Err(self.conclude(head, Some(answer), exchange)),
+        }
+    }
+
+    #[cold]
+    async fn finish_request_body(
+        &self,
+        mut question: Box<PendingQuestion>,
+        head: &request::Parts,
+        body: &[u8],
+        exchange: &mut Exchange,
+    ) -> Decision {
+        loop {
+            self.answer_question(*question, exchange).await;
+            match self.try_request_body(head, body, exchange) {
+                Ok(decision) => return decision,
+                Err(next) => question = next,
+            }
+        }
+    }
+
+    /// Runs the phase `requestBody` on a body as the rules read it.
+    ///
+    /// # Errors
+    /// Returns what a service is to be asked first. The phase had no effect then.
+    fn try_request_body(
+        &self,
+        head: &request::Parts,
+        body: &[u8],
+        exchange: &mut Exchange,
+    ) -> Result<Decision, Box<PendingQuestion>> {
         let origin = exchange.source();
-        let fixed = fixed_request(head, &body, exchange.is_grpc);
+        let fixed = fixed_request(head, body, exchange.is_grpc);
         let Exchange { findings, labels, effects, local, tls, received, .. } = exchange;
+        effects.edits.clear();
+        // Earlier phases may have set fields of the log entry, which stay if this one runs again.
+        let asks_services = self.body.rules.iter().any(|rule| rule.remote.is_some());
+        let fields = asks_services.then(|| effects.fields.clone());
         let proofs = self.auth.lazy(&head.headers, findings);
         let prefix = self.body_settings.buffering().is_prefix();
         let request = Request::from_parts(head).with_raw_path(received.as_deref());
         let context = BodyData {
-            request: if prefix { request } else { request.with_body(&body) },
-            body_prefix: prefix.then_some(&*body),
+            request: if prefix { request } else { request.with_body(body) },
+            body_prefix: prefix.then_some(body),
             peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
         };
-        let changeable = MessageBody { bytes: &body, most: self.body_settings.buffering().limit(), fixed };
+        let changeable = MessageBody { bytes: body, most: self.body_settings.buffering().limit(), fixed };
         let message = Message { headers: &head.headers, body: Some(changeable) };
-        let answer = self.body.run(&context, message, effects);
+        let answer = match self.body.run_or_wait(&context, message, effects, None, || true) {
+            Ok(answer) => answer,
+            Err(NotReady) => {
+                effects.discard();
+                effects.fields = fields.unwrap_or_default();
+                match effects.limits.pending.take() {
+                    Some(question) => return Err(Box::new(question)),
+                    // Nothing else is waited for. Whatever happens, the phase ends closed.
+                    None => Some(self.body.stopped(0)),
+                }
+            }
+        };
         exchange.end_phase();
         let answer = answer.or_else(|| exchange.find_target(head, self.body.error_status));
-        self.conclude(head, answer, exchange)
+        Ok(self.decide(head, answer, exchange))
     }
 
     /// Decides about a request whose body is too large. Call it instead of [`request_body`](Self::request_body). After
     /// [`Outcome::Continue`] the request is forwarded without running the phase.
-    pub fn request_body_too_large(&self, head: &request::Parts, exchange: &mut Exchange) -> Outcome {
+    pub fn request_body_too_large(&self, head: &request::Parts, exchange: &mut Exchange) -> Decision {
         exchange.effects.edits.clear();
-        self.conclude(head, self.body_settings.too_large(), exchange)
+        self.conclude(head, self.body_settings.too_large(), exchange).into()
     }
 
     /// Returns how much of a response's body to buffer for [`response_body`](Self::response_body) before the response is sent on.

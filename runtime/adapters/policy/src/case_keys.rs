@@ -131,6 +131,7 @@ static EXPECTATION: MappingSpec = MappingSpec::new(
             Template,
             "The body that the client gets: that of the policy's answer, or the server's, which a rule may have changed.",
         ),
+        optional("delay", Duration, "How long the request waits, in all phases together; `0s`: not at all."),
         optional("requestBody", Template, "The body that the server gets."),
         optional("uri", Text, "Path and query that the server gets."),
         optional(

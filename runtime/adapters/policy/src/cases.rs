@@ -220,6 +220,11 @@ impl<'n> Case<'n> {
         {
             differ(text.place, "who answers", &format!("`{rule}`"), problems);
         }
+        if let Some(text) = expected.text_of("delay")
+            && duration(&text.text) != Some(seen.exchange.delayed)
+        {
+            differ(text.place, "the delay", &format!("{:?}", seen.exchange.delayed), problems);
+        }
         let target = seen.request.uri.path_and_query().map_or("", |target| target.as_str());
         if let Some(text) = expected.text_of("uri")
             && text.text != target
@@ -401,14 +406,15 @@ fn before_server(
     body: &mut Bytes,
     exchange: &mut Exchange,
 ) -> Option<PolicyAnswer> {
-    if let Outcome::Respond(answer) = policy.request(head, exchange) {
+    if let Outcome::Respond(answer) = policy.request(head, exchange).outcome {
         return Some(*answer);
     }
     exchange.edits().apply_to_request(head);
-    let outcome = match policy.request_buffering()?.state(body.len(), true) {
+    let decision = match policy.request_buffering()?.state(body.len(), true) {
         BufferState::TooLarge => policy.request_body_too_large(head, exchange),
         BufferState::Ready | BufferState::More => policy.request_body(head, body, exchange),
     };
+    let outcome = decision.outcome;
     if let Outcome::Respond(answer) = outcome {
         return Some(*answer);
     }

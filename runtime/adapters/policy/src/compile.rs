@@ -25,6 +25,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The priority of rules without the key `priority`.
 const DEFAULT_PRIORITY: u64 = 1000;
@@ -64,6 +65,8 @@ pub(crate) struct Compilation<'d> {
     pub(crate) counter_names: CounterNames,
     pub(crate) limit_names: LimitNames,
     pub(crate) claims: Claims,
+    /// The longest delay of a request.
+    pub(crate) longest_delay: Duration,
     /// The description of the phases for `celero explain`, if wanted.
     pub(crate) explanation: Option<String>,
     pub(crate) engine: &'static Engine,
@@ -367,6 +370,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             require: self.requirement(node),
             limit: self.limit(node, number),
             remote: self.remote_limit(node, number),
+            delay: self.delay(node),
             edits: self.edits(node),
             target: self.target(node),
             status: self.status(node),

@@ -13,8 +13,20 @@ use celero_canonical::{DotSegments, canonical_path};
 use http::StatusCode;
 
 /// The keys that a rule with `require` may have: what it does not say is done to messages that pass.
-const WITH_REQUIREMENT: [&str; 11] =
-    ["name", "language", "when", "priority", "sample", "require", "deny", "respond", "redirect", "logFields", "count"];
+const WITH_REQUIREMENT: [&str; 12] = [
+    "name",
+    "language",
+    "when",
+    "priority",
+    "sample",
+    "require",
+    "delay",
+    "deny",
+    "respond",
+    "redirect",
+    "logFields",
+    "count",
+];
 
 impl<C: Context> RuleCompiler<'_, '_, C> {
     /// Compiles the condition that messages must meet.

@@ -29,9 +29,9 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         let phase = self.expressions.phase;
         let node = rule.get("limit")?;
         let service = node.text_of("remote")?;
-        if phase != Phase::Request {
+        if !matches!(phase, Phase::Request | Phase::RequestBody) {
             let message = format!("the phase `{}` does not wait for a service", phase.name());
-            self.refuse(service.place, message, "move the rule to `request`");
+            self.refuse(service.place, message, "move the rule to `request` or `requestBody`");
             return None;
         }
         let (name, place) = name_of(rule, node, phase, number);

@@ -40,6 +40,8 @@ pub struct Exchange {
     /// Whether the request is a call of gRPC.
     pub(crate) is_grpc: bool,
     pub(crate) certificate: Option<ClientCertificate>,
+    /// How long the request was delayed by earlier phases.
+    pub(crate) delayed: Duration,
     /// The connection of the client, if it has TLS.
     pub(crate) tls: Option<TlsConnection>,
 }
@@ -52,6 +54,8 @@ pub(crate) struct Effects {
     pub(crate) labels: Vec<(Arc<str>, String)>,
     /// The limits that were asked. A phase that runs again finds what they have decided.
     pub(crate) limits: RequestLimits,
+    /// The longest delay that the rules of the current phase ask for.
+    pub(crate) delay: Duration,
     /// The fields of the log entry that all phases so far added.
     pub(crate) fields: Vec<(Arc<str>, Json)>,
     /// Which rules with `sample` act, by their indices in the phase that may run again.
@@ -59,11 +63,12 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
-    /// Forgets what a phase has done that has no outcome yet. Only the first phase of a request waits, so there is nothing older.
+    /// Forgets what a phase has done that has no outcome yet, and the fields of the log entry: of the first phase, which has none before it.
     pub(crate) fn discard(&mut self) {
         self.edits.clear();
         self.labels.clear();
         self.fields.clear();
+        self.delay = Duration::ZERO;
     }
 
     /// Returns whether a rule acts on this request, of which it acts on this share. A phase that runs again finds what was drawn: else a
@@ -75,6 +80,11 @@ impl Effects {
         let acts = fastrand::f64() < share;
         self.drawn.push((rule, acts));
         acts
+    }
+
+    /// Notes how long the request waits. The longest delay counts.
+    pub(crate) fn delay(&mut self, time: Duration) {
+        self.delay = self.delay.max(time);
     }
 
     /// Sets a field of the log entry.
@@ -103,7 +113,7 @@ impl Exchange {
     pub fn reset(&mut self, peer: Option<SocketAddr>, local: Option<SocketAddr>) {
         (self.peer, self.local, self.client) = (peer, local, None);
         (self.received, self.refusal, self.certificate, self.tls) = (None, None, None, None);
-        self.has_new_target = false;
+        (self.has_new_target, self.delayed) = (false, Duration::ZERO);
         self.findings = VerifiedCredentials::default();
         self.background = Verification::default();
         // Clearing an empty map is slower than this test.

@@ -147,7 +147,7 @@ pub(crate) struct ExpressionCompiler<'a, C> {
 
 impl<C: Context> ExpressionCompiler<'_, C> {
     /// The environment in the language of the rule.
-    fn env(&self) -> &Env<C> {
+    pub(crate) fn env(&self) -> &Env<C> {
         match self.language {
             Language::Cel => self.env,
             Language::Filter => {
@@ -290,7 +290,7 @@ impl<C: Context> ExpressionCompiler<'_, C> {
     }
 
     /// Reports why checked expressions can't be compiled: together they may exceed a limit.
-    fn compiled(
+    pub(crate) fn compiled(
         &self,
         compiled: Result<Program<C::Static>, CompileError>,
         text: &SourceText,
@@ -338,7 +338,7 @@ impl<C: Context> ExpressionCompiler<'_, C> {
     }
 
     /// Checks an expression that starts at byte `start` of a text.
-    fn checked(
+    pub(crate) fn checked(
         &mut self,
         text: &SourceText,
         start: usize,

@@ -29,7 +29,8 @@ impl Policy {
     pub fn has_log_fields(&self) -> bool {
         fn logs<S>(rules: &PhaseRules<S>) -> bool {
             let dry = |rule: &Rule<S>| {
-                rule.limit.as_ref().is_some_and(|limit| limit.dry_run)
+                rule.delay.as_ref().is_some_and(|delay| delay.dry_run)
+                    || rule.limit.as_ref().is_some_and(|limit| limit.dry_run)
                     || rule.remote.as_ref().is_some_and(|limit| limit.dry_run)
             };
             rules.rules.iter().any(|rule| !rule.fields.is_empty() || dry(rule))

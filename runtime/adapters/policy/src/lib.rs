@@ -8,14 +8,16 @@
 //! 2. keeps one [`Exchange`] for each request;
 //! 3. calls the phases in their order: [`Policy::request`], [`Policy::request_body`] if [`Policy::request_buffering`] asks for the
 //!    body, [`Policy::response`], [`Policy::response_body`] if [`Policy::response_buffering`] asks for it, [`Policy::log`];
-//! 4. applies the [`Edits`] of the exchange after each phase that returns [`Outcome::Continue`], and sends the answer of a phase that
+//! 4. waits, if the [`Decision`] of a phase of the request has a [`Delay`];
+//! 5. applies the [`Edits`] of the exchange after each phase that returns [`Outcome::Continue`], and sends the answer of a phase that
 //!    returns [`Outcome::Respond`].
 //!
 //! [`Policy::request`] first makes the request canonical in place, so that rules, the host's routes and the server see one and the same
 //! request, however the client spelled it ([`canonical`]).
 //!
-//! Phases do no I/O. [`Policy::request`] blocks its thread while a password is verified or a service that counts limits is asked
-//! ([`RemoteLimits`], which the host implements); asynchronous hosts call [`Policy::request_async`] instead.
+//! Phases do no I/O and wait for no delay. [`Policy::request`] and [`Policy::request_body`] block their thread while a password is verified or a
+//! service that counts limits is asked ([`RemoteLimits`], which the host implements); asynchronous hosts call [`Policy::request_async`] and
+//! [`Policy::request_body_async`] instead.
 //!
 //! ```
 //! use celero_policy::{Exchange, Outcome, Policy};
@@ -26,13 +28,13 @@
 //!
 //! let (mut head, ()) = http::Request::get("/").header("host", "example.com").body(())?.into_parts();
 //! let mut exchange = Exchange::new(Some(client), None);
-//! assert!(matches!(policy.request(&mut head, &mut exchange), Outcome::Continue));
+//! assert!(matches!(policy.request(&mut head, &mut exchange).outcome, Outcome::Continue));
 //! exchange.edits().apply_to_request(&mut head);
 //! assert_eq!(head.headers["x-proxy"], "celero");
 //!
 //! let (mut head, ()) = http::Request::get("//x/../admin/users").header("host", "example.com").body(())?.into_parts();
 //! exchange.reset(Some(client), None);
-//! let Outcome::Respond(answer) = policy.request(&mut head, &mut exchange) else { panic!("the policy denies this") };
+//! let Outcome::Respond(answer) = policy.request(&mut head, &mut exchange).outcome else { panic!("the policy denies this") };
 //! assert_eq!(answer.status, 403);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -52,6 +54,7 @@ mod cases;
 mod compile;
 mod compile_answers;
 mod compile_body;
+mod compile_delay;
 mod compile_effects;
 mod compile_limit;
 mod compile_remote;
@@ -59,6 +62,7 @@ mod connection;
 mod content_coding;
 mod context;
 mod definitions;
+mod delay;
 mod document;
 mod edits;
 mod entry_format;
@@ -90,6 +94,7 @@ mod outline;
 mod phase;
 mod policy;
 mod policy_counters;
+mod policy_delays;
 mod policy_keys;
 mod policy_limits;
 mod policy_lists;
@@ -100,6 +105,7 @@ mod request_limits;
 mod request_phase;
 mod requirement;
 mod rule;
+mod rule_delay;
 mod rule_limit;
 mod rule_reads;
 mod rule_target;
@@ -121,6 +127,7 @@ pub use body_edit::DIGEST_FIELDS;
 pub use cases::TestReport;
 pub use celero_canonical as canonical;
 pub use connection::{ClientConnection, ConnectionOutcome};
+pub use delay::{Delay, DelayInfo};
 pub use edits::{Edit, Edits};
 pub use error::PolicyError;
 pub use exchange::Exchange;
@@ -130,7 +137,9 @@ pub use language::Language;
 pub use limit_state::LimitInfo;
 pub use list_source::{ListDocument, ListSource, ListSourceInfo};
 pub use live::LivePolicy;
-pub use outcome::{LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, RequestSummary, RuleInfo, VerificationInfo};
+pub use outcome::{
+    Decision, LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, RequestSummary, RuleInfo, VerificationInfo,
+};
 pub use outline::{Outline, PolicyDefinition, PolicyExpression, PolicyRule};
 pub use policy::Policy;
 pub use remote_limits::{RemoteAnswer, RemoteLimits, RemoteQuestion, RemoteReply, Unavailable};

@@ -44,6 +44,11 @@ const GROUP_V4: KeySpec = optional(
     Integer { least: 0, most: 32 },
     "A key, a part of one, or a computed value of a descriptor that is an IPv4 address stands for the network with this prefix length. Default: 32.",
 );
+const CONNECTION_GROUP_V4: KeySpec = optional(
+    "groupV4",
+    Integer { least: 0, most: 32 },
+    "A key, or a part of one, that is an IPv4 address stands for the network with this prefix length. Default: 32.",
+);
 const GROUP_V6: KeySpec = optional(
     "groupV6",
     Integer { least: 0, most: 128 },
@@ -75,11 +80,7 @@ pub(crate) const REMOTE: [&str; 3] = ["descriptors", "hits", "onUnavailable"];
 pub(crate) static LIMIT: MappingSpec = MappingSpec::new(
     "a limit",
     &[
-        optional(
-            "remote",
-            Text,
-            "The name of a service that counts the limit for many machines, which the host asks. In `request`.",
-        ),
+        optional("remote", Text, "The name of a service that counts the limit for many machines, which the host asks."),
         optional(
             "descriptors",
             OneOf(&[List(&Map(&Template)), Map(&Template)]),
@@ -132,7 +133,7 @@ pub(crate) static CONNECTION_LIMIT: MappingSpec = MappingSpec::new(
         LIMIT_ALGORITHM,
         LIMIT_CONCURRENT,
         LIMIT_COST,
-        GROUP_V4,
+        CONNECTION_GROUP_V4,
         GROUP_V6,
         PENALTY,
         LIMIT_KEYS,

@@ -1,5 +1,6 @@
 //! What hosts exchange with a policy: phases, outcomes, answers, log fields, counters.
 
+use crate::delay::Delay;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header};
 use serde_json::Value as Json;
@@ -40,6 +41,23 @@ impl Phase {
             Self::ResponseBody => "responseBody",
             Self::Log => "log",
         }
+    }
+}
+
+/// What the host does after a phase of the request: it waits, and then does what the outcome says.
+#[derive(Debug)]
+#[must_use]
+pub struct Decision {
+    /// How long the host waits first. `None`: not at all. The answer of a rule is delayed like a request that goes on.
+    pub delay: Option<Delay>,
+    /// What it does then.
+    pub outcome: Outcome,
+}
+
+impl From<Outcome> for Decision {
+    /// Returns the decision without a delay.
+    fn from(outcome: Outcome) -> Self {
+        Self { delay: None, outcome }
     }
 }
 

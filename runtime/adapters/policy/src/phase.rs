@@ -181,7 +181,7 @@ impl<S: Context + 'static> PhaseRules<S> {
                     return Ok(Some(self.stopped(index)));
                 }
             }
-            let may_run_again = credentials.is_some();
+            let may_run_again = matches!(self.phase, Phase::Request | Phase::RequestBody);
             let mut acts = |share| if may_run_again { effects.draw(index, share) } else { fastrand::f64() < share };
             let is_skipped = allowed == Some(rule.level) || rule.sample.is_some_and(|share| !acts(share));
             if is_skipped {
@@ -251,7 +251,7 @@ impl<S: Context + 'static> PhaseRules<S> {
 
     /// Returns the answer of a phase that a failing rule ends.
     #[cold]
-    fn stopped(&self, rule: usize) -> PolicyAnswer {
+    pub(crate) fn stopped(&self, rule: usize) -> PolicyAnswer {
         let name = self.rules.get(rule).map_or_else(|| Arc::from(self.phase.name()), |rule| Arc::clone(&rule.name));
         PolicyAnswer::empty(self.error_status, &name)
     }
@@ -272,6 +272,14 @@ impl<S: Context + 'static> PhaseRules<S> {
         scratch: &mut Scratch,
         failures: &mut Vec<ActionFailure<'r, S>>,
     ) -> Step {
+        if let Some(delay) = &rule.delay {
+            let time = delay.time(context, scratch, failures);
+            if delay.dry_run {
+                effects.log(&Arc::from("dryRunDelay"), Json::from(time.as_secs_f64()));
+            } else {
+                effects.delay(time);
+            }
+        }
         for edit in &rule.edits {
             failures.extend(edit.collect(context, message.headers, &mut effects.edits, scratch).err());
         }

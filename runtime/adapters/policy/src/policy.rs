@@ -9,6 +9,7 @@ use crate::context::{
     ResponseHead,
 };
 use crate::definitions::Definitions;
+use crate::delay::Delays;
 use crate::document::Document;
 use crate::error::PolicyError;
 use crate::exchange::Exchange;
@@ -55,6 +56,7 @@ pub struct Policy {
     pub(crate) body_settings: BodySettings,
     pub(crate) response_settings: BodySettings,
     pub(crate) normalization: Normalization,
+    pub(crate) delays: Delays,
     pub(crate) counter_names: Vec<String>,
     /// Which responses count, for limits that depend on them.
     pub(crate) count_when: Vec<CountWhen<ResponseData<'static>>>,
@@ -137,6 +139,7 @@ impl Policy {
         }
         let auth = Auth::compile(&document, &mut problems);
         let mut normalization = Normalization::compile(&document, &mut problems);
+        let delays = Delays::compile(&document, &mut problems);
         let mut names = DeclaredNames::default();
         let connection = PhaseEnv::<ConnectionData<'_>>::new(Phase::Connection, &definitions, &mut names);
         let request = PhaseEnv::<RequestData<'_>>::new(Phase::Request, &definitions, &mut names);
@@ -166,6 +169,7 @@ impl Policy {
             counter_names: Vec::new(),
             limit_names: Vec::new(),
             claims: Claims::default(),
+            longest_delay: delays.longest,
             explanation: (purpose == Purpose::Explain).then(String::new),
             engine: purpose.engine(),
         };
@@ -202,6 +206,7 @@ impl Policy {
             body_settings,
             response_settings,
             normalization,
+            delays,
             counter_names,
             count_when: response.count_when,
             lists: definitions.lists.clone(),
@@ -324,11 +329,12 @@ impl Policy {
     }
 
     /// Uses what an earlier policy knows: the keys at URLs with the same settings, the passwords of the same users with the same
-    /// hashes, the counters of limits with the same name and definition, and the documents of lists at the same URLs, however they are fetched, which
+    /// hashes, the counters of limits with the same name and definition, the requests that are delayed, and the documents of lists at the same URLs, however they are fetched, which
     /// [`restore_lists`](Self::restore_lists) then puts into the lists. Call it when a policy replaces another one, before it is used.
     pub fn take_over(&mut self, before: &Self) {
         self.auth.take_over(&before.auth);
         self.take_over_limits(before);
+        self.delays.take_over(&before.delays);
         self.take_over_list_sources(before);
     }
 
@@ -370,7 +376,7 @@ mod tests {
         let rules = ENGINE.rules(&env).rule("first", "request.headers['x'] == 'y'", ()).rule("second", "true", ());
         policy.request.set = rules.on_error(ErrorPolicy::Stop).build().unwrap();
         let mut head = http::Request::get("/").header("host", "a").body(()).unwrap().into_parts().0;
-        let Outcome::Respond(answer) = policy.request(&mut head, &mut Exchange::new(None, None)) else {
+        let Outcome::Respond(answer) = policy.request(&mut head, &mut Exchange::new(None, None)).outcome else {
             panic!("the request is forwarded");
         };
         assert_eq!((answer.status.as_u16(), &*answer.rule), (500, "first"));

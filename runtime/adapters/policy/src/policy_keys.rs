@@ -101,6 +101,7 @@ pub(crate) static SECTIONS: MappingSpec = MappingSpec::new(
             OneOf(&[List(&Mapping(&CONNECTION_RULE)), Mapping(&CONNECTION_PHASE)]),
             "Rules that run when a connection has arrived, before anything of HTTP is read. A connection that they deny is closed without an answer.",
         ),
+        optional("delays", Mapping(&DELAYS), "The bounds of `delay` in rules."),
         optional("request", RULES_OR_PHASE, "Rules that run when the head of a request has arrived."),
         optional(
             "requestBody",
@@ -117,6 +118,39 @@ pub(crate) static SECTIONS: MappingSpec = MappingSpec::new(
             "log",
             OneOf(&[List(&Mapping(&LOG_RULE)), Mapping(&LOG_PHASE)]),
             "Rules that run when a request is over. They add fields to its log entry.",
+        ),
+    ],
+);
+
+static DELAYS: MappingSpec = MappingSpec::new(
+    "`delays`",
+    &[
+        optional(
+            "longest",
+            Duration,
+            "The longest delay. A longer one in a rule is an error, a computed one is shortened. At most 1m. Default: 10s.",
+        ),
+        optional("waiting", Integer { least: 1, most: 1_000_000 }, "How many requests wait at a time. Default: 1000."),
+        optional(
+            "onFull",
+            Word(&["deny", "pass"]),
+            "What becomes of a request that is to be delayed while as many wait: `deny` (503; the default), `pass` (it goes on at once). One that is answered anyway is answered at once.",
+        ),
+    ],
+);
+
+static DELAY: MappingSpec = MappingSpec::new(
+    "a delay",
+    &[
+        required(
+            "time",
+            Template,
+            "How long the request waits: a time (`250ms`), or one `${..}` whose value is a duration.",
+        ),
+        optional(
+            "dryRun",
+            True,
+            "The request does not wait. The field `dryRunDelay` of its log entry says how long it would, in seconds.",
         ),
     ],
 );
@@ -368,6 +402,11 @@ pub(crate) static RULE: MappingSpec = MappingSpec::new(
         ),
         LOG_FIELDS,
         COUNT,
+        optional(
+            "delay",
+            OneOf(&[Mapping(&DELAY), Template]),
+            "How long the request waits before it goes on or is answered: a time (`250ms`), or one `${..}` whose value is a duration. The longest delay of a request counts. In `request` and `requestBody`.",
+        ),
         optional(
             "limit",
             Mapping(&LIMIT),

@@ -38,7 +38,8 @@ impl Policy {
     }
 
     fn remote_states(&self) -> impl Iterator<Item = &Arc<RemoteState>> {
-        self.request.rules.iter().filter_map(|rule| Some(&rule.remote.as_ref()?.state))
+        let request = self.request.rules.iter().filter_map(|rule| Some(&rule.remote.as_ref()?.state));
+        request.chain(self.body.rules.iter().filter_map(|rule| Some(&rule.remote.as_ref()?.state)))
     }
 
     /// Forgets what the keys of all limits have used, and their penalties. Open requests stay open.
@@ -93,7 +94,8 @@ impl Policy {
             self.remote_limits.clone_from(&before.remote_limits);
         }
         let remote = self.request.rules.iter_mut().filter_map(|rule| Some(&mut rule.remote.as_mut()?.state));
-        for state in remote {
+        let of_bodies = self.body.rules.iter_mut().filter_map(|rule| Some(&mut rule.remote.as_mut()?.state));
+        for state in remote.chain(of_bodies) {
             let is_same = |known: &&Arc<RemoteState>| known.name == state.name && known.service == state.service;
             if let Some(known) = before.remote_states().find(is_same) {
                 *state = Arc::clone(known);

@@ -6,7 +6,7 @@ use crate::context::{CommonData, RequestData};
 use crate::exchange::Exchange;
 use crate::expectation;
 use crate::grpc::is_call;
-use crate::outcome::{Outcome, PolicyAnswer};
+use crate::outcome::{Decision, Outcome, PolicyAnswer};
 use crate::phase::NotReady;
 use crate::policy::Policy;
 use crate::remote_limits::{RemoteQuestion, RemoteVerdict};
@@ -15,6 +15,7 @@ use celero::http::RequestHead;
 use celero_canonical::Head;
 use http::request;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What the outcome of the phase depends on.
 enum Pending {
@@ -24,14 +25,14 @@ enum Pending {
 
 impl Policy {
     /// Makes a request canonical in place and runs the phase `request`, like [`request_async`](Self::request_async), but blocks the thread
-    /// while a verification or a service is pending. For hosts that are not asynchronous.
-    pub fn request(&self, head: &mut impl Head, exchange: &mut Exchange) -> Outcome {
+    /// while a verification or a service is pending. For hosts that are not asynchronous. It does not wait for a delay.
+    pub fn request(&self, head: &mut impl Head, exchange: &mut Exchange) -> Decision {
         if let Some(refused) = self.admit(head, exchange) {
-            return refused;
+            return refused.into();
         }
         // Usually nothing is to be waited for, and then nothing is prepared for it.
         match self.try_request(head.parts(), exchange) {
-            Ok(outcome) => outcome,
+            Ok(decision) => decision,
             Err(pending) => block_on(self.finish_request(pending, head.parts(), exchange)),
         }
     }
@@ -46,13 +47,13 @@ impl Policy {
     /// verifications wait already, the answer is 503 with `retry-after`, and its rule is called `auth.busy`. It also waits for the services that count
     /// limits of many machines ([`set_remote_limits`](Self::set_remote_limits)). The future needs no
     /// particular runtime beyond theirs. Dropping it gives up the verification.
-    pub async fn request_async<H: Head + Send>(&self, head: &mut H, exchange: &mut Exchange) -> Outcome {
+    pub async fn request_async<H: Head + Send>(&self, head: &mut H, exchange: &mut Exchange) -> Decision {
         if let Some(refused) = self.admit(head, exchange) {
-            return refused;
+            return refused.into();
         }
         let head = head.parts();
         match self.try_request(head, exchange) {
-            Ok(outcome) => outcome,
+            Ok(decision) => decision,
             Err(pending) => self.finish_request(pending, head, exchange).await,
         }
     }
@@ -61,6 +62,8 @@ impl Policy {
     fn admit(&self, head: &mut impl Head, exchange: &mut Exchange) -> Option<Outcome> {
         exchange.effects.edits.clear();
         exchange.effects.drawn.clear();
+        exchange.effects.delay = Duration::ZERO;
+        exchange.delayed = Duration::ZERO;
         exchange.is_grpc = is_call(head.parts());
         let refused = self.normalization.admit(head, exchange).or_else(|| expectation::refusal(&head.parts().headers));
         if self.auth.decide_peer(head, exchange.peer) {
@@ -71,21 +74,14 @@ impl Policy {
     }
 
     #[cold]
-    async fn finish_request(&self, mut pending: Pending, head: &request::Parts, exchange: &mut Exchange) -> Outcome {
+    async fn finish_request(&self, mut pending: Pending, head: &request::Parts, exchange: &mut Exchange) -> Decision {
         loop {
             match pending {
                 Pending::Verification(verification) => verification.finish(&exchange.findings).await,
-                Pending::Question(asked) => {
-                    let PendingQuestion { question, state, tells_always, dry_run } = *asked;
-                    let verdict = match exchange.effects.limits.rehearse(&state.name) {
-                        Some(verdict) => verdict,
-                        None => self.ask_service(question).await,
-                    };
-                    exchange.effects.limits.record(state, verdict, tells_always, dry_run);
-                }
+                Pending::Question(asked) => self.answer_question(*asked, exchange).await,
             }
             match self.try_request(head, exchange) {
-                Ok(outcome) => return outcome,
+                Ok(decision) => return decision,
                 Err(next) => pending = next,
             }
         }
@@ -95,7 +91,7 @@ impl Policy {
     ///
     /// # Errors
     /// Returns what the outcome depends on. The phase had no effect then.
-    fn try_request(&self, head: &request::Parts, exchange: &mut Exchange) -> Result<Outcome, Pending> {
+    fn try_request(&self, head: &request::Parts, exchange: &mut Exchange) -> Result<Decision, Pending> {
         let origin = exchange.source();
         let Exchange { findings, background, labels, effects, peer, local, tls, received, certificate, .. } = exchange;
         effects.edits.clear();
@@ -119,7 +115,7 @@ impl Policy {
                 if answer.is_none() {
                     self.ask_for_whole_response(head, exchange);
                 }
-                Ok(self.conclude(head, answer, exchange))
+                Ok(self.decide(head, answer, exchange))
             }
             Err(NotReady) => {
                 effects.discard();
@@ -129,11 +125,22 @@ impl Policy {
                 match self.auth.start(proofs.slow(), &head.headers) {
                     Ok(verification) => Err(Pending::Verification(verification)),
                     Err(Busy) => {
-                        Ok(self.conclude(head, Some(PolicyAnswer::try_again(&Arc::from("auth.busy"))), exchange))
+                        let busy = PolicyAnswer::try_again(&Arc::from("auth.busy"));
+                        Ok(self.conclude(head, Some(busy), exchange).into())
                     }
                 }
             }
         }
+    }
+
+    /// Asks the service that counts a limit, and keeps what it says for the rest of the request.
+    pub(crate) async fn answer_question(&self, asked: PendingQuestion, exchange: &mut Exchange) {
+        let PendingQuestion { question, state, tells_always, dry_run } = asked;
+        let verdict = match exchange.effects.limits.rehearse(&state.name) {
+            Some(verdict) => verdict,
+            None => self.ask_service(question).await,
+        };
+        exchange.effects.limits.record(state, verdict, tells_always, dry_run);
     }
 
     /// Asks the service that counts a limit.

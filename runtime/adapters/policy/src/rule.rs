@@ -4,6 +4,7 @@ use crate::actions::{Field, HeaderEdit, NamedList, PhaseEnd, TextTemplate};
 use crate::body_change::BodyChange;
 use crate::remote_limit::RemoteLimit;
 use crate::requirement::Requirement;
+use crate::rule_delay::RuleDelay;
 use crate::rule_limit::{Number, RuleLimit};
 use crate::rule_target::TargetTemplate;
 use http::StatusCode;
@@ -23,6 +24,8 @@ pub(crate) struct Rule<S> {
     pub(crate) limit: Option<Box<RuleLimit<S>>>,
     /// The same, if a service counts it.
     pub(crate) remote: Option<Box<RemoteLimit<S>>>,
+    /// How long the request waits.
+    pub(crate) delay: Option<RuleDelay<S>>,
     pub(crate) edits: Box<[HeaderEdit<S>]>,
     pub(crate) target: Option<TargetTemplate<S>>,
     pub(crate) status: Option<StatusCode>,
@@ -41,9 +44,16 @@ impl<S> Rule<S> {
         self.limit.is_some() || self.remote.is_some()
     }
 
-    /// Returns whether the rule is a guard: it keeps a message back, by a limit, by `require`, by `deny`, or by an answer of status 300 or more.
+    /// Returns whether requests for which the rule acts wait.
+    fn delays(&self) -> bool {
+        self.delay.as_ref().is_some_and(|delay| !delay.dry_run)
+    }
+
+    /// Returns whether the rule is a guard: it keeps a message back, by a limit, by `delay`, by `require`, by `deny`, or by an answer of status 300
+    /// or more.
     pub(crate) fn is_guard(&self) -> bool {
         self.has_limit()
+            || self.delays()
             || self.require.is_some()
             || match &self.end {
                 Some(PhaseEnd::Deny(_)) => true,
@@ -52,11 +62,11 @@ impl<S> Rule<S> {
             }
     }
 
-    /// Returns whether the rule answers that the server has too much to do: with status 429 or 503.
+    /// Returns whether the rule only slows requests down, or answers that the server has too much to do: with status 429 or 503.
     pub(crate) fn sheds_load(&self) -> bool {
         match &self.end {
             Some(PhaseEnd::Deny(answer) | PhaseEnd::Respond(answer)) => matches!(answer.status.as_u16(), 429 | 503),
-            Some(PhaseEnd::Allow) | None => self.has_limit(),
+            Some(PhaseEnd::Allow) | None => self.has_limit() || self.delays(),
         }
     }
 }

@@ -38,6 +38,7 @@ pub(crate) fn write_all(state: &State, sink: &mut dyn MetricSink) {
     let dropped = state.log.as_ref().map_or(0, |log| log.dropped());
     page.single_counter("celero_access_log_dropped_total", "Lines of the access log that were dropped.", dropped);
     limits(&mut page, &now);
+    delays(&mut page, &now);
     list_metrics::write(&mut page, &state.lists, &now.policy);
     process_metrics::write(&mut page);
     key_sources(&mut page, &now);
@@ -209,6 +210,15 @@ fn limits(page: &mut MetricWriter<'_>, now: &Generation) {
     page.counter("celero_limit_keys_merged_total", "Keys that were replaced before what they used came back.");
     for limit in &limits {
         page.sample(&[("limit", &limit.name)], limit.merged);
+    }
+}
+
+fn delays(page: &mut MetricWriter<'_>, now: &Generation) {
+    let delays = now.policy.delays();
+    page.single_gauge("celero_delayed_requests", "Requests that wait because a rule delays them.", delays.waiting);
+    page.counter("celero_delays_total", "Requests that were to be delayed, by what became of them.");
+    for (result, count) in [("delayed", delays.delayed), ("full", delays.full)] {
+        page.sample(&[("result", result)], count);
     }
 }
 

@@ -89,7 +89,7 @@ impl ProxyHttp for Service {
         }
         let has_body = !session.is_body_empty();
         request.has_body = has_body;
-        if request.guard.request_filter(session).await? {
+        if request.guard.request_filter_until(session, self.state.stopped()).await? {
             return Ok(true);
         }
         let has_body = request.guard.has_new_body().unwrap_or(has_body);

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 /// The state that all services share.
 pub(crate) struct State {
@@ -37,8 +37,9 @@ pub(crate) struct State {
     reading_documents: Mutex<()>,
     /// Whether the proxy is about to stop.
     draining: AtomicBool,
-    /// Whether no connection is accepted any more.
+    /// Whether no connection is accepted any more, and who waits for that.
     stopping: AtomicBool,
+    stops: Notify,
     /// Copies of the sockets of the listeners, for a process that takes over; none when the proxy is about to stop.
     sockets: Mutex<Vec<Listening>>,
     /// The process that waits until this one serves.
@@ -71,6 +72,7 @@ impl State {
             reading_documents: Mutex::new(()),
             draining: AtomicBool::new(false),
             stopping: AtomicBool::new(false),
+            stops: Notify::new(),
             sockets: Mutex::default(),
             predecessor: Mutex::default(),
             connections: Arc::default(),
@@ -131,12 +133,22 @@ impl State {
     /// Notes that no connection is accepted any more: the sockets are closed as soon as their services have ended.
     pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::Relaxed);
+        self.stops.notify_waiters();
         lock(&self.sockets).clear();
     }
 
     /// Returns whether no connection is accepted any more.
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
+    }
+
+    /// Waits until no connection is accepted any more.
+    pub(crate) async fn stopped(&self) {
+        // Awaited from here on, so it is not missed if it comes now.
+        let stops = self.stops.notified();
+        if !self.is_stopping() {
+            stops.await;
+        }
     }
 
     /// Returns how many requests and connections are open.

@@ -3,19 +3,21 @@
 use crate::body::{Buffered, RequestBody, ResponseBody, buffer};
 use crate::log_on_drop::{LogOnDrop, LogSink};
 use bytes::Bytes;
-use celero_policy::{Exchange, Outcome, Policy, PolicyAnswer, TlsConnection};
+use celero_policy::{Decision, Exchange, Outcome, Policy, PolicyAnswer, TlsConnection};
 use http::uri::PathAndQuery;
 use http::{Request, Response, StatusCode, Uri, request};
 use http_body::Body;
 use std::net::SocketAddr;
+use std::pin::Pin;
 use std::sync::Arc;
-use std::time::{Instant, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 use tower_service::Service;
 
 const UNREADABLE_BODY: &str = "the body of the request can't be read\n";
 const UNREADABLE_RESPONSE: &str = "the body of the response can't be read\n";
 const NO_DESTINATION: &str = "the policy reads destination.address or destination.port, which this server does not tell: see PolicyLayer::local\n";
 const NO_CONNECTION_PHASE: &str = "the policy has rules of the phase connection, which run before a layer does: see PolicyLayer::admits_connections\n";
+const NO_TIMER: &str = "the policy delays requests, and this server has no timer: see PolicyLayer::timer\n";
 const NO_CLIENT_ADDRESS: &str =
     "the policy reads source.address or source.port, which this server does not tell: see PolicyLayer::peer\n";
 
@@ -31,27 +33,43 @@ pub(crate) enum ClientAddress {
     Found(FindAddress),
 }
 
+/// Ends after a time.
+pub(crate) type Wait = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Starts to wait for a time.
+pub(crate) type Timer = Arc<dyn Fn(Duration) -> Wait + Send + Sync>;
+
+/// What the server says of itself.
+#[derive(Clone)]
+pub(crate) struct HostFacts {
+    pub(crate) peer: ClientAddress,
+    pub(crate) local: Option<FindAddress>,
+    /// Whether the server runs the phase `connection`.
+    pub(crate) admits_connections: bool,
+    pub(crate) timer: Option<Timer>,
+}
+
 /// The state of a request.
 pub(crate) struct RequestState {
     policy: Arc<Policy>,
-    peer: ClientAddress,
-    local: Option<FindAddress>,
-    /// Whether the server runs the phase `connection`.
-    admits_connections: bool,
+    host: HostFacts,
     sink: Option<LogSink>,
     started: SystemTime,
     clock: Instant,
 }
 
 impl RequestState {
-    pub(crate) fn new(
-        policy: Arc<Policy>,
-        peer: ClientAddress,
-        local: Option<FindAddress>,
-        admits_connections: bool,
-        sink: Option<LogSink>,
-    ) -> Self {
-        Self { policy, peer, local, admits_connections, sink, started: SystemTime::now(), clock: Instant::now() }
+    pub(crate) fn new(policy: Arc<Policy>, host: HostFacts, sink: Option<LogSink>) -> Self {
+        Self { policy, host, sink, started: SystemTime::now(), clock: Instant::now() }
+    }
+
+    /// Waits as a decision says, and returns what follows. The place of the request is free again if the wait is given up.
+    async fn wait(&self, decision: Decision) -> Outcome {
+        let Decision { delay, outcome } = decision;
+        if let (Some(delay), Some(timer)) = (delay, &self.host.timer) {
+            timer(delay.time()).await;
+        }
+        outcome
     }
 
     /// Returns the response, whose body runs the phase `log` at its end.
@@ -90,21 +108,24 @@ where
     R: Body<Data = Bytes> + Unpin,
 {
     let (mut head, body) = request.into_parts();
-    let (peer, is_unknown) = match &state.peer {
+    let (peer, is_unknown) = match &state.host.peer {
         ClientAddress::None => (None, false),
         ClientAddress::Found(find) => {
             let peer = find(&head);
             (peer, peer.is_none())
         }
     };
-    let local = state.local.as_ref().and_then(|find| find(&head));
+    let local = state.host.local.as_ref().and_then(|find| find(&head));
     let mut exchange = Exchange::new(peer, local);
     if let Some(tls) = head.extensions.get::<TlsConnection>() {
         exchange.set_tls(tls.clone());
     }
     let policy = Arc::clone(&state.policy);
-    if policy.has_connection_rules() && !state.admits_connections {
+    if policy.has_connection_rules() && !state.host.admits_connections {
         return Ok(state.end(Some(head), refused(StatusCode::INTERNAL_SERVER_ERROR, NO_CONNECTION_PHASE), exchange));
+    }
+    if policy.has_delays() && state.host.timer.is_none() {
+        return Ok(state.end(Some(head), refused(StatusCode::INTERNAL_SERVER_ERROR, NO_TIMER), exchange));
     }
     if local.is_none() && policy.reads_destination() {
         return Ok(state.end(Some(head), refused(StatusCode::INTERNAL_SERVER_ERROR, NO_DESTINATION), exchange));
@@ -112,7 +133,8 @@ where
     if is_unknown && policy.reads_client() {
         return Ok(state.end(Some(head), refused(StatusCode::INTERNAL_SERVER_ERROR, NO_CLIENT_ADDRESS), exchange));
     }
-    if let Outcome::Respond(answer) = policy.request_async(&mut head, &mut exchange).await {
+    let decision = policy.request_async(&mut head, &mut exchange).await;
+    if let Outcome::Respond(answer) = state.wait(decision).await {
         return Ok(state.end(Some(head), response_of(*answer), exchange));
     }
     exchange.edits().apply_to_request(&mut head);
@@ -122,12 +144,12 @@ where
             let Ok(buffered) = buffer(body, buffering).await else {
                 return Ok(state.end(Some(head), refused(StatusCode::BAD_REQUEST, UNREADABLE_BODY), exchange));
             };
-            let outcome = if buffered.too_large {
+            let decision = if buffered.too_large {
                 policy.request_body_too_large(&head, &mut exchange)
             } else {
-                policy.request_body(&head, &buffered.read, &mut exchange)
+                policy.request_body_async(&head, &buffered.read, &mut exchange).await
             };
-            if let Outcome::Respond(answer) = outcome {
+            if let Outcome::Respond(answer) = state.wait(decision).await {
                 return Ok(state.end(Some(head), response_of(*answer), exchange));
             }
             exchange.edits().apply_to_request(&mut head);

@@ -1,7 +1,7 @@
 //! The layer, and the service with a policy.
 
 use crate::body::{RequestBody, ResponseBody};
-use crate::call::{ClientAddress, FindAddress, RequestState, run};
+use crate::call::{ClientAddress, HostFacts, RequestState, Wait, run};
 use crate::log_on_drop::LogSink;
 use bytes::Bytes;
 use celero_policy::{LivePolicy, LogFields};
@@ -13,6 +13,7 @@ use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tower_layer::Layer;
 use tower_service::Service;
 
@@ -20,9 +21,7 @@ use tower_service::Service;
 #[derive(Clone)]
 pub struct PolicyLayer {
     policy: Arc<LivePolicy>,
-    peer: ClientAddress,
-    local: Option<FindAddress>,
-    admits_connections: bool,
+    host: HostFacts,
     sink: Option<LogSink>,
 }
 
@@ -36,9 +35,12 @@ impl PolicyLayer {
     pub fn new(policy: Arc<LivePolicy>) -> Self {
         Self {
             policy,
-            peer: ClientAddress::Found(Arc::new(of_extensions)),
-            local: None,
-            admits_connections: false,
+            host: HostFacts {
+                peer: ClientAddress::Found(Arc::new(of_extensions)),
+                local: None,
+                admits_connections: false,
+                timer: None,
+            },
             sink: None,
         }
     }
@@ -48,31 +50,49 @@ impl PolicyLayer {
     /// `into_make_service_with_connect_info::<SocketAddr>()`. For tonic:
     /// `.peer(|head| head.extensions.get::<TcpConnectInfo>()?.remote_addr())`.
     #[must_use]
-    pub fn peer(self, find: impl Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync + 'static) -> Self {
-        Self { peer: ClientAddress::Found(Arc::new(find)), ..self }
+    pub fn peer(mut self, find: impl Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync + 'static) -> Self {
+        self.host.peer = ClientAddress::Found(Arc::new(find));
+        self
     }
 
     /// Says that clients have no addresses, as behind a Unix socket. `source.address` is then absent: rules that read it fail, and their
     /// phase's `onError` decides.
     #[must_use]
-    pub fn without_peer(self) -> Self {
-        Self { peer: ClientAddress::None, ..self }
+    pub fn without_peer(mut self) -> Self {
+        self.host.peer = ClientAddress::None;
+        self
     }
 
     /// Sets the function that finds the address at which a request was received: `destination.address` and `destination.port`. For a server
     /// with one socket: `.local(move |_| Some(address))`. Without it, or if it finds none, requests are answered with status 500 and a text
     /// that says so if the policy [reads this address](celero_policy::Policy::reads_destination).
     #[must_use]
-    pub fn local(self, find: impl Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync + 'static) -> Self {
-        Self { local: Some(Arc::new(find)), ..self }
+    pub fn local(mut self, find: impl Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync + 'static) -> Self {
+        self.host.local = Some(Arc::new(find));
+        self
     }
 
     /// Says that the server runs the phase `connection` for each connection that it accepts, with
     /// [`Policy::connection`](celero_policy::Policy::connection). A layer sees requests only, so without this requests are answered with status
     /// 500 and a text that says so if the policy has such rules.
     #[must_use]
-    pub fn admits_connections(self) -> Self {
-        Self { admits_connections: true, ..self }
+    pub fn admits_connections(mut self) -> Self {
+        self.host.admits_connections = true;
+        self
+    }
+
+    /// Sets the timer with which requests wait for the delays of the policy: `.timer(tokio::time::sleep)`. A layer has none, so without this
+    /// requests are answered with status 500 and a text that says so if the policy [has delays](celero_policy::Policy::has_delays).
+    ///
+    /// A server that shuts down gracefully can end delays early: its timer ends when the shutdown begins. If the server drops the call of a client that has
+    /// left, as hyper does, the delay of its request ends too.
+    #[must_use]
+    pub fn timer<F>(mut self, sleep: impl Fn(Duration) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        self.host.timer = Some(Arc::new(move |time: Duration| -> Wait { Box::pin(sleep(time)) }));
+        self
     }
 
     /// Sets the function that receives the log fields of each request, when its response was sent or dropped. It runs on the thread
@@ -132,8 +152,8 @@ where
         // The service that is ready must be the one that is called, not its clone.
         let clone = self.inner.clone();
         let inner = std::mem::replace(&mut self.inner, clone);
-        let PolicyLayer { policy, peer, local, admits_connections, sink } = &self.layer;
-        let state = RequestState::new(policy.current(), peer.clone(), local.clone(), *admits_connections, sink.clone());
+        let PolicyLayer { policy, host, sink } = &self.layer;
+        let state = RequestState::new(policy.current(), host.clone(), sink.clone());
         Box::pin(run(inner, state, request))
     }
 }

@@ -29,7 +29,7 @@
 //! terminates TLS and inserts it; the client's certificate in it is `clientCert` too.
 //!
 //! A layer sees requests, not connections. The phase `connection` of a policy belongs to the loop that accepts them:
-//! [`PolicyLayer::admits_connections`].
+//! [`PolicyLayer::admits_connections`]. Nor has it a timer, which delays of a policy need: [`PolicyLayer::timer`].
 //!
 //! [tower]: https://docs.rs/tower
 

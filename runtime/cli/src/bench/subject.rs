@@ -173,7 +173,7 @@ impl Runner for PolicyRunner<'_> {
     fn answer(&mut self, request: usize) -> String {
         let Some((head, source)) = self.heads.get_mut(request) else { return String::new() };
         self.exchange.reset(Some(*source), None);
-        match self.policy.request(head, &mut self.exchange) {
+        match self.policy.request(head, &mut self.exchange).outcome {
             Outcome::Continue => "continue".to_owned(),
             Outcome::Respond(answer) => format!("{} by {}", answer.status.as_u16(), answer.rule),
         }

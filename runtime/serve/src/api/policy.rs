@@ -5,7 +5,7 @@ use super::input;
 use crate::files::{self, Files};
 use celero::Diagnostic;
 use celero_policy::{
-    BufferState, ClientConnection, ConnectionOutcome, Edit, Exchange, Outcome, Phase, Policy, PolicyAnswer,
+    BufferState, ClientConnection, ConnectionOutcome, Decision, Edit, Exchange, Outcome, Phase, Policy, PolicyAnswer,
     PolicyError, RequestSummary,
 };
 use celero_tooling::diagnostic_json::diagnostic_json;
@@ -129,17 +129,17 @@ fn before_server(
     exchange: &mut Exchange,
     phases: &mut Vec<Json>,
 ) -> Option<PolicyAnswer> {
-    let outcome = policy.request(head, exchange);
-    let answer = ended(Phase::Request, outcome, exchange, phases);
+    let decision = policy.request(head, exchange);
+    let answer = ended(Phase::Request, decision, exchange, phases);
     if answer.is_some() {
         return answer;
     }
     exchange.edits().apply_to_request(head);
-    let outcome = match policy.request_buffering()?.state(body.len(), true) {
+    let decision = match policy.request_buffering()?.state(body.len(), true) {
         BufferState::TooLarge => policy.request_body_too_large(head, exchange),
         BufferState::Ready | BufferState::More => policy.request_body(head, body, exchange),
     };
-    let answer = ended(Phase::RequestBody, outcome, exchange, phases);
+    let answer = ended(Phase::RequestBody, decision, exchange, phases);
     if answer.is_none() {
         exchange.edits().apply_to_request(head);
     }
@@ -147,7 +147,13 @@ fn before_server(
 }
 
 /// Notes the end of a phase. Returns the answer that it gave.
-fn ended(phase: Phase, outcome: Outcome, exchange: &Exchange, phases: &mut Vec<Json>) -> Option<PolicyAnswer> {
+fn ended(
+    phase: Phase,
+    decision: impl Into<Decision>,
+    exchange: &Exchange,
+    phases: &mut Vec<Json>,
+) -> Option<PolicyAnswer> {
+    let Decision { delay, outcome } = decision.into();
     let answer = match outcome {
         Outcome::Continue => None,
         Outcome::Respond(answer) => Some(*answer),
@@ -165,6 +171,7 @@ fn ended(phase: Phase, outcome: Outcome, exchange: &Exchange, phases: &mut Vec<J
     phases.push(json!({
         "phase": phase.name(),
         "edits": edits.collect::<Vec<_>>(),
+        "delay": delay.map(|delay| format!("{:?}", delay.time())),
         "answered_by": answer.as_ref().map(|answer| answer.rule.to_string()),
     }));
     answer

@@ -31,7 +31,7 @@ function policyOutcome(answer) {
   const verdict = h("div", { className: `verdict inner ${end ? "error" : "true"}` }, h("span", { className: "mark" }, end ? "✕" : "✓"),
     h("div", { className: "verdict-text" }, h("strong", {}, end ? `${end.status} by rule ${end.rule}` : "the request reaches the server"),
       h("span", {}, end ? end.body || "without a body" : `${answer.request.method} ${answer.request.target}`)));
-  const steps = answer.phases.map((phase) => h("li", {}, h("strong", {}, phase.phase), phase.answered_by ? ` answered by ${phase.answered_by}` : "",
+  const steps = answer.phases.map((phase) => h("li", {}, h("strong", {}, phase.phase), phase.delay ? ` waits ${phase.delay}` : "", phase.answered_by ? ` answered by ${phase.answered_by}` : "",
     phase.edits.length ? h("ul", {}, ...phase.edits.map((edit) => h("li", {}, `${edit.edit} `, h("code", {}, edit.value === undefined ? edit.name : `${edit.name}: ${edit.value}`)))) : phase.answered_by ? "" : " no edits"));
   const acted = answer.matched.filter((rule) => rule.matched || rule.failed);
   return [verdict, h("ol", { className: "steps" }, ...steps,

@@ -55,7 +55,7 @@ fn headers_of_requests_are_set_added_and_removed() {
         let mut exchange = exchange();
         let outcome = match phase {
             "request" => ask(&policy, &head, &mut exchange),
-            _ => policy.request_body(&head, b"", &mut exchange),
+            _ => policy.request_body(&head, b"", &mut exchange).outcome,
         };
         assert_eq!(status(outcome), 0);
         let expected = [
@@ -114,7 +114,7 @@ fn rules_answer_in_every_phase() {
             let mut exchange = exchange();
             let outcome = match phase {
                 "request" => ask(&policy, &head, &mut exchange),
-                "requestBody" => policy.request_body(&head, b"", &mut exchange),
+                "requestBody" => policy.request_body(&head, b"", &mut exchange).outcome,
                 _ => ask_response(&policy, &head, &response(200, &[]), &mut exchange),
             };
             assert!(exchange.edits().is_empty());

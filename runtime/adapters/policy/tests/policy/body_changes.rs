@@ -7,7 +7,7 @@ use http::HeaderMap;
 /// The body and the head that a server gets, or the status of the policy's answer.
 fn sent(policy: &Policy, line: &str, headers: &[(&str, &str)], body: &[u8]) -> Result<(Vec<u8>, HeaderMap), u16> {
     let (mut head, mut exchange) = (head(line, headers), exchange());
-    match policy.request_body(&head, body, &mut exchange) {
+    match policy.request_body(&head, body, &mut exchange).outcome {
         Outcome::Continue => {
             exchange.edits().apply_to_request(&mut head);
             Ok((exchange.edits().body().map_or_else(|| body.to_vec(), |new| new.to_vec()), head.headers))
@@ -240,7 +240,7 @@ fn calls_of_grpc_are_answered() {
     let mut exchange = exchange();
     assert_eq!(status(policy.request(&mut head, &mut exchange)), 0);
     for outcome in [
-        policy.request_body(&head, b"\0\0\0\0\0", &mut exchange),
+        policy.request_body(&head, b"\0\0\0\0\0", &mut exchange).outcome,
         policy.response_body(&head, &response(200, &[]), b"\0\0\0\0\0", &mut exchange),
     ] {
         let refused = answer(outcome);

@@ -26,7 +26,7 @@ fn failing_conditions_count_as_the_policy_says() {
                 let (head, mut exchange) = (head(path, headers), exchange());
                 let outcome = match phase {
                     "request" => ask(&policy, &head, &mut exchange),
-                    "requestBody" => policy.request_body(&head, b"", &mut exchange),
+                    "requestBody" => policy.request_body(&head, b"", &mut exchange).outcome,
                     _ => ask_response(&policy, &head, &response(200, &[]), &mut exchange),
                 };
                 (status(outcome), edits(&exchange).len())
@@ -154,7 +154,7 @@ fn guards_are_rules_whose_answer_keeps_a_message_back() {
                 let (without, mut exchange) = (head("GET /", &[]), exchange());
                 let outcome = match phase {
                     "request" => ask(&policy, &without, &mut exchange),
-                    "requestBody" => policy.request_body(&without, b"", &mut exchange),
+                    "requestBody" => policy.request_body(&without, b"", &mut exchange).outcome,
                     _ => ask_response(&policy, &without, &response(200, &[]), &mut exchange),
                 };
                 assert_eq!(status(outcome), status_when_failing, "{action} in {phase}");
@@ -178,7 +178,7 @@ fn a_rule_that_fails_removes_nothing() {
                 (head("GET /", &[("x-debug", "1"), ("x-in-a", "1"), ("x-a", "1")]), exchange());
             let found = match phase {
                 "request" => ask(&policy, &request, &mut exchange),
-                "requestBody" => policy.request_body(&request, b"", &mut exchange),
+                "requestBody" => policy.request_body(&request, b"", &mut exchange).outcome,
                 _ => {
                     let response = response(200, &[("x-debug", "1"), ("x-in-a", "1"), ("x-a", "1")]);
                     ask_response(&policy, &request, &response, &mut exchange)

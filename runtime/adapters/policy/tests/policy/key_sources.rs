@@ -76,7 +76,7 @@ fn a_request_waits_for_the_first_document_and_for_rotated_keys() {
     let public = head("GET /public", &[("authorization", a.headers.get("authorization").unwrap().to_str().unwrap())]);
     assert_eq!(ask(&policy, &public), Some(0), "a page that needs no token");
     assert_eq!(fetcher.begin().finish(Ok(&document(&[jwk("rsa.pem", "a")]))), Ok(Some(1)));
-    assert!(matches!(poll(waiting.as_mut()), Some(Outcome::Continue)));
+    assert!(matches!(poll(waiting.as_mut()).map(|decision| decision.outcome), Some(Outcome::Continue)));
     assert!(fetcher.pause() > Duration::from_secs(600) && !is_wanted(&fetcher));
 
     // An unknown id does not fetch again at once, but after the cooldown.
@@ -88,7 +88,7 @@ fn a_request_waits_for_the_first_document_and_for_rotated_keys() {
     assert!(poll(waiting.as_mut()).is_none() && is_wanted(&fetcher));
     assert_eq!(ask(&policy, &a), Some(0), "known keys wait for nothing");
     assert_eq!(fetcher.begin().finish(Ok(&document(&[jwk("other.pem", "b")]))), Ok(Some(1)));
-    assert!(matches!(poll(waiting.as_mut()), Some(Outcome::Continue)));
+    assert!(matches!(poll(waiting.as_mut()).map(|decision| decision.outcome), Some(Outcome::Continue)));
     // The remembered token of a key that is gone does not count any more.
     assert_eq!((ask(&policy, &a), ask(&policy, &b)), (Some(401), Some(0)));
     let info = source(&policy).info();

@@ -6,6 +6,7 @@ mod auth;
 mod bodies;
 mod body_changes;
 mod connections;
+mod delays;
 mod errors;
 mod examples;
 mod failures;

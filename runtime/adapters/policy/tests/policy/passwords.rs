@@ -3,7 +3,7 @@
 use crate::support::{Folder, edits, exchange, head, log, response, status};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use celero_policy::{Exchange, Outcome, Policy};
+use celero_policy::{Decision, Exchange, Policy};
 use http::request::Parts;
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -23,7 +23,7 @@ fn request(path: &str, login: &str) -> Parts {
 }
 
 /// Runs the phase once. `None`: it waits.
-fn poll(future: Pin<&mut impl Future<Output = Outcome>>) -> Option<u16> {
+fn poll(future: Pin<&mut impl Future<Output = Decision>>) -> Option<u16> {
     match future.poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(outcome) => Some(status(outcome)),
         Poll::Pending => None,

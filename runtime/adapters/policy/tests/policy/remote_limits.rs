@@ -1,12 +1,13 @@
 //! Limits that a service counts: what is asked and when, what follows from its answers, and mistakes in the file.
 
-use crate::support::{Folder, answer, ask, exchange, head, log, policy, response, status, wrong};
+use crate::support::{Folder, answer, ask, edits, exchange, head, log, policy, response, status, wrong};
 use celero_policy::{
     Exchange, LimitInfo, LivePolicy, Outcome, Policy, RemoteAnswer, RemoteLimits, RemoteQuestion, RemoteReply,
     Unavailable,
 };
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 /// A service that remembers what it was asked.
@@ -96,6 +97,83 @@ request:
         assert_eq!(counts, [(2, 1), (2, 2)]);
         assert_eq!(info(&policy).admitted, 1);
     }
+}
+
+/// What the service is asked depends on the body, and nothing of the phases before it is lost while it is asked.
+#[test]
+fn bodies_decide_what_is_asked() {
+    let text = "
+request:
+- {labels: {of: head}, logFields: {head: 'seen', both: 'head'}}
+requestBody:
+- {sample: 0.999999999, logFields: {both: 'body'}, setHeaders: {x-before: a}, patchBody: {seen: true}, count: before}
+- name: model
+  when: request.method == 'POST'
+  limit:
+    remote: counter
+    descriptors: {model: '${json(request.body).model}', of: '${labels.of}'}
+    hits: '${json(request.body).tokens}'
+    headers: always
+- {setHeaders: {x-after: b}, count: after}
+";
+    for (policy, service) in both(text, WITHIN) {
+        assert_eq!(policy.remote_services().collect::<Vec<_>>(), [("model", "counter")]);
+        let post = |body: &str, exchange: &mut Exchange| {
+            let mut head = head("POST /", &[]);
+            assert_eq!(status(policy.request(&mut head, exchange)), 0);
+            policy.request_body(&head, body.as_bytes(), exchange)
+        };
+        let mut exchange = exchange();
+        assert_eq!(status(post(r#"{"model":"big","tokens":7}"#, &mut exchange)), 0);
+        assert_eq!(asked(&service), ["counter: model=big,of=head x7"]);
+        let sent = exchange.edits().body().map(|body| String::from_utf8_lossy(body).into_owned());
+        assert_eq!(sent.as_deref(), Some(r#"{"model":"big","tokens":7,"seen":true}"#));
+        assert_eq!(edits(&exchange), ["x-before = a", "x-after = b"]);
+        let fields = log(&policy, &head("POST /", &[]), Some(&response(200, &[])), &mut exchange);
+        assert_eq!(fields.to_string(), r#"{"head":"seen","both":"body"}"#);
+        assert_eq!(policy.counters().collect::<Vec<_>>(), [("before", 1), ("after", 1)], "each rule acts once");
+        // Hits of 0 ask nothing; what fails is above the limit, and a body that is no JSON can't be changed.
+        assert_eq!(status(post(r#"{"model":"big","tokens":0}"#, &mut self::exchange())), 0);
+        assert_eq!(status(post(r#"{"model":"big"}"#, &mut self::exchange())), 429);
+        assert_eq!(status(post("big", &mut self::exchange())), 500);
+        assert_eq!((asked(&service).len(), info(&policy).admitted, info(&policy).failed), (0, 1, 1));
+    }
+    for (answers, expected) in [(ABOVE, 429), (SILENT, 503)] {
+        for (policy, service) in both(&text.replace("seen: true", "seen: 1"), answers) {
+            let (mut head, mut exchange) = (head("POST /", &[]), exchange());
+            assert_eq!(status(policy.request(&mut head, &mut exchange)), 0);
+            let decision = policy.request_body(&head, br#"{"model":"big","tokens":7}"#, &mut exchange);
+            assert_eq!((status(decision), asked(&service).len()), (expected, 1));
+            assert!(exchange.edits().is_empty());
+        }
+    }
+}
+
+/// A client that is gone gives up the question; until then other requests are served.
+#[test]
+fn a_host_need_not_block_for_an_answer_about_a_body() {
+    #[derive(Debug)]
+    struct Silent;
+    impl RemoteLimits for Silent {
+        fn ask(&self, _: RemoteQuestion) -> RemoteReply {
+            Box::pin(std::future::pending())
+        }
+    }
+    let mut policy = policy(
+        "requestBody: [{when: 'request.body == b\"a\"', delay: 2s, limit: {concurrent: 1}}, {when: 'request.body == b\"a\"', limit: {name: b, remote: c, descriptors: {d: e}}}]",
+    );
+    policy.set_remote_limits(Arc::new(Silent));
+    let (head, mut first) = (head("POST /", &[]), exchange());
+    let mut asking = Box::pin(policy.request_body_async(&head, b"a", &mut first));
+    let waits = asking.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending();
+    assert!(waits && policy.delays().waiting == 0, "the phase has no outcome yet");
+    assert_eq!(status(policy.request_body(&head, b"b", &mut exchange())), 0);
+    assert_eq!(status(policy.request_body(&head, b"a", &mut exchange())), 429, "the first one is open");
+    drop(asking);
+    drop(first);
+    let mut next = exchange();
+    let mut asking = Box::pin(policy.request_body_async(&head, b"a", &mut next));
+    assert!(asking.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
 }
 
 #[test]
@@ -268,8 +346,12 @@ fn what_does_not_fit_together_is_refused() {
         assert!(problem.contains("an entry of a descriptor is too long"), "{problem}");
     }
     drop(policy(&format!("request: [{{limit: {{remote: a, descriptors: {{a: '$${{{}'}}}}}}]\n", "x".repeat(1022))));
-    let body = wrong("requestBody: [{limit: {remote: a, descriptors: {a: b}}}]\n");
-    assert!(body.contains("the phase `requestBody` does not wait for a service"), "{body}");
+    let late = wrong("response: [{limit: {remote: a, descriptors: {a: b}}}]\n");
+    assert!(late.contains("the phase `response` does not wait for a service"), "{late}");
+    let twice = wrong(
+        "request: [{limit: {name: a, remote: a, descriptors: {a: b}}}]\nrequestBody: [{limit: {name: a, remote: a, descriptors: {a: b}}}]\n",
+    );
+    assert!(twice.contains("another limit is called `a`"), "{twice}");
     let settled = wrong("request: [{name: a, limit: {remote: a, descriptors: {a: b}}}]\nlog: [{settle: {a: 1}}]\n");
     assert!(settled.contains("no limit is called `a`"), "{settled}");
 }

@@ -6,7 +6,7 @@ use celero_policy::{Outcome, Policy};
 /// The target that the server gets, or the status of the policy's answer.
 fn sent(policy: &Policy, target: &str, headers: &[(&str, &str)]) -> Result<String, u16> {
     let (mut head, mut exchange) = (head(&format!("GET {target}"), headers), exchange());
-    match policy.request(&mut head, &mut exchange) {
+    match policy.request(&mut head, &mut exchange).outcome {
         Outcome::Continue => {
             exchange.edits().apply_to_request(&mut head);
             Ok(head.uri.to_string())

@@ -1,6 +1,6 @@
 //! What the tests of policies share.
 
-use celero_policy::{Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary};
+use celero_policy::{Decision, Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary};
 use http::request::Parts;
 use http::response;
 use std::path::{Path, PathBuf};
@@ -40,9 +40,9 @@ pub(crate) fn response(status: u16, headers: &[(&str, &str)]) -> response::Parts
     builder.body(()).unwrap().into_parts().0
 }
 
-/// Runs the phase `request` on a copy of a head.
+/// Runs the phase `request` on a copy of a head, without a delay.
 pub(crate) fn ask(policy: &Policy, head: &Parts, exchange: &mut Exchange) -> Outcome {
-    policy.request(&mut head.clone(), exchange)
+    policy.request(&mut head.clone(), exchange).outcome
 }
 
 /// Runs the phase `response` on a copy of a head.
@@ -55,16 +55,16 @@ pub(crate) fn ask_response(
     policy.response(head, &mut response.clone(), exchange)
 }
 
-pub(crate) fn answer(outcome: Outcome) -> PolicyAnswer {
-    match outcome {
+pub(crate) fn answer(decision: impl Into<Decision>) -> PolicyAnswer {
+    match decision.into().outcome {
         Outcome::Respond(answer) => *answer,
         Outcome::Continue => panic!("it goes on"),
     }
 }
 
 /// The status of an answer, 0 for a request that goes on.
-pub(crate) fn status(outcome: Outcome) -> u16 {
-    match outcome {
+pub(crate) fn status(decision: impl Into<Decision>) -> u16 {
+    match decision.into().outcome {
         Outcome::Respond(answer) => answer.status.as_u16(),
         Outcome::Continue => 0,
     }

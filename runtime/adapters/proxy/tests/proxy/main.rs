@@ -15,6 +15,7 @@ mod compression;
 mod config;
 mod connections;
 mod credentials;
+mod delays;
 mod docs;
 mod example;
 mod failover;

@@ -1,8 +1,8 @@
 //! Limits that a service counts, over sockets: what it is asked, and what a slow, failing or wrong service costs.
 
 use crate::certificates::Authority;
-use crate::client::{get, get_with};
-use crate::rate_limit_server::{Behaviour, RateLimitServer, within};
+use crate::client::{Client, get, get_with, post};
+use crate::rate_limit_server::{Behaviour, Question, RateLimitServer, within};
 use crate::running::{Folder, Running, config, eventually};
 use celero_proxy::config::Config;
 use rustls::pki_types::pem::PemObject;
@@ -168,6 +168,42 @@ fn errors_about_a_question_do_not_stop_the_questions() {
     server.behave(within(true, 1, 1));
     assert_eq!(get(proxy.address, "/").status, 200);
     assert_eq!((calls(&proxy, "failed"), calls(&proxy, "skipped")), (10.0, 0.0));
+}
+
+/// The body is complete when the service is asked about it, and asked about once.
+#[test]
+fn bodies_decide_what_is_asked() {
+    let server = RateLimitServer::start(within(true, 41, 9));
+    let policy = "requestBody:\n  limit: 1KiB\n  rules:\n  - { name: models, limit: { remote: counter, descriptors: { model: '${json(request.body).model}' }, hits: '${json(request.body).tokens}', headers: always } }\n";
+    let proxy = asking(server.address, "", policy);
+    let reply = post(proxy.address, "/", br#"{"model":"big","tokens":7}"#);
+    assert_eq!((reply.status, reply.header("ratelimit")), (200, "\"models\";r=41;t=9".to_owned()));
+    let asked = |server: &RateLimitServer| {
+        let entry = |question: &Question| {
+            let entry = &question.descriptors[0].entries[0];
+            (entry.key.clone(), entry.value.clone(), question.hits)
+        };
+        server.questions().iter().map(entry).collect::<Vec<_>>()
+    };
+    assert_eq!(asked(&server), [("model".to_owned(), "big".to_owned(), 7)]);
+    // What is no JSON, has no model, or is too large asks nothing, and does not pass.
+    let large = format!(r#"{{"model":"big","tokens":1,"more":"{}"}}"#, "x".repeat(1024));
+    for (body, status) in [("big", 429), (r#"{"tokens":1}"#, 429), ("", 429), (large.as_str(), 413)] {
+        assert_eq!(post(proxy.address, "/", body.as_bytes()).status, status);
+    }
+    // Half a body asks nothing: its client leaves.
+    let mut client = Client::connect(proxy.address);
+    client.send("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 26\r\n\r\n{\"model\":\"big\"");
+    eventually(|| proxy.metric("celero_requests_open") == 1.0, || "an open request".into());
+    drop(client);
+    eventually(|| proxy.metric("celero_requests_open") == 0.0, || "no open request".into());
+    assert!(asked(&server).is_empty());
+    server.behave(within(false, 0, 30));
+    let reply = post(proxy.address, "/", br#"{"model":"big","tokens":7}"#);
+    assert_eq!((reply.status, reply.header("retry-after")), (429, "30".to_owned()));
+    server.behave(Behaviour::Status(14));
+    assert_eq!(post(proxy.address, "/", br#"{"model":"big","tokens":7}"#).status, 503);
+    assert_eq!(asked(&server).len(), 2);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 mod bodies;
+mod delays;
 mod limits;
 mod passwords;
 mod peer;
