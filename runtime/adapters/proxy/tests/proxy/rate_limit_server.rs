@@ -4,6 +4,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 use http::{HeaderMap, Response};
 use prost::Message;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use tokio::net::TcpListener;
@@ -170,12 +171,14 @@ impl Drop for RateLimitServer {
 }
 
 async fn serve(socket: impl tokio::io::AsyncRead + tokio::io::AsyncWrite + Unpin, shared: &Arc<Shared>) {
+    // Awaited from here on, so that it is not missed between two calls.
+    let mut killed = pin!(shared.kill.notified());
     let Ok(mut connection) = h2::server::handshake(socket).await else { return };
     let broken = Arc::new(Notify::new());
     loop {
         let next = tokio::select! {
             next = connection.accept() => next,
-            () = shared.kill.notified() => return,
+            () = &mut killed => return,
             () = broken.notified() => return,
         };
         let Some(Ok((request, respond))) = next else { return };
