@@ -1,5 +1,6 @@
 //! Which responses are compressed, and what that changes in their heads.
 
+use crate::coding::Coding;
 use celero_policy::DIGEST_FIELDS;
 use celero_policy::canonical::ResponseHead;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header, response};
@@ -28,11 +29,13 @@ const TYPES: [&str; 14] = [
 /// Fields besides digests that are not true of a compressed body: its length, and the ranges of the plain one (RFC 9110, section 14.3).
 const OF_PLAIN_BODY: [&str; 2] = ["content-length", "accept-ranges"];
 
-/// Which responses are compressed (gzip), and how much that may cost.
+/// Which responses are compressed, with which codings, and how much that may cost.
 #[derive(Clone, Debug)]
 pub struct Compression {
     /// Content types in lower case; `text/*` and `application/*+json` stand for several.
     types: Arc<[String]>,
+    /// The preferred one first.
+    codings: Arc<[Coding]>,
     smallest: u64,
     level: u32,
     streams: usize,
@@ -50,10 +53,11 @@ impl Drop for OpenStream {
 }
 
 impl Default for Compression {
-    /// Texts, JSON, XML, scripts and SVG from 1 KiB, with level 5, at most 256 at a time.
+    /// Texts, JSON, XML, scripts and SVG from 1 KiB, with brotli, zstd or gzip at level 5, at most 256 at a time.
     fn default() -> Self {
         let types = TYPES.into_iter().map(str::to_owned).collect();
-        Self { types, smallest: 1 << 10, level: 5, streams: 256, open: Arc::default() }
+        let codings = Coding::ALL.into();
+        Self { types, codings, smallest: 1 << 10, level: 5, streams: 256, open: Arc::default() }
     }
 }
 
@@ -65,6 +69,13 @@ impl Compression {
         self
     }
 
+    /// Sets the codings. Among those that a client likes equally, the first is taken.
+    #[must_use]
+    pub fn with_codings(mut self, codings: impl IntoIterator<Item = Coding>) -> Self {
+        self.codings = codings.into_iter().collect();
+        self
+    }
+
     /// Sets the smallest body that is compressed, in bytes. A body of unknown length is compressed whatever its length turns out to be.
     #[must_use]
     pub fn with_smallest(mut self, bytes: u64) -> Self {
@@ -72,7 +83,7 @@ impl Compression {
         self
     }
 
-    /// Sets the level: from 1, the fastest, to 9. Others count as the nearest of these.
+    /// Sets the level of all codings: from 1, the fastest, to 9. Others count as the nearest of these.
     #[must_use]
     pub fn with_level(mut self, level: u32) -> Self {
         self.level = level.clamp(1, 9);
@@ -89,6 +100,10 @@ impl Compression {
     /// Takes the count of open responses over from the settings that were valid before.
     pub fn take_over(&mut self, before: &Self) {
         self.open = Arc::clone(&before.open);
+    }
+
+    pub(crate) fn codings(&self) -> &[Coding] {
+        &self.codings
     }
 
     pub(crate) fn level(&self) -> u32 {
@@ -139,9 +154,9 @@ impl Compression {
     }
 
     /// Makes a head say that the body is compressed.
-    pub(crate) fn change(head: &mut impl ResponseHead) {
+    pub(crate) fn change(head: &mut impl ResponseHead, coding: Coding) {
         Self::leave_open(head);
-        head.set_field(&header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        head.set_field(&header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
     }
 
     /// Makes a head true of the plain body and of the compressed one. That is what a response to HEAD says: whether the response to GET will be
@@ -180,8 +195,10 @@ pub(crate) fn forbids_transforming(headers: &HeaderMap) -> bool {
 
 impl fmt::Display for Compression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { smallest, level, streams, .. } = self;
-        write!(f, "gzip, level {level}, bodies from {smallest} bytes, {streams} at a time: {}", self.types.join(", "))
+        let Self { smallest, level, streams, codings, .. } = self;
+        let codings: Vec<&str> = codings.iter().map(|coding| coding.name()).collect();
+        let (codings, types) = (codings.join(", "), self.types.join(", "));
+        write!(f, "{codings}, level {level}, bodies from {smallest} bytes, {streams} at a time: {types}")
     }
 }
 
@@ -230,13 +247,13 @@ mod tests {
     fn a_compressed_response_says_so() {
         let mut changed =
             head(200, &[("etag", "\"a\""), ("content-length", "9"), ("accept-ranges", "bytes"), ("digest", "x")]);
-        Compression::change(&mut changed);
+        Compression::change(&mut changed, Coding::Zstd);
         assert_eq!(changed.headers.len(), 2);
         assert_eq!(
             (&changed.headers["etag"], &changed.headers["content-encoding"]),
-            (&"W/\"a\"".parse().unwrap(), &"gzip".parse().unwrap())
+            (&"W/\"a\"".parse().unwrap(), &"zstd".parse().unwrap())
         );
-        Compression::change(&mut changed);
+        Compression::change(&mut changed, Coding::Zstd);
         assert_eq!(changed.headers["etag"], "W/\"a\"");
         for (before, lines) in [(None, 1), (Some("origin"), 2), (Some("origin, Accept-Encoding"), 1), (Some("*"), 1)] {
             let mut varied = before.map_or_else(|| head(200, &[]), |before| head(200, &[("vary", before)]));

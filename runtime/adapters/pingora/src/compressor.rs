@@ -1,19 +1,19 @@
 //! Compresses one response on its way to the client.
 
+use crate::coding::{Coding, Encoder};
 use crate::compression::{Compression, OpenStream, forbids_transforming};
 use crate::head::OfResponse;
 use bytes::Bytes;
-use flate2::write::GzEncoder;
 use http::{HeaderMap, HeaderValue, Method, StatusCode, Version, header};
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::protocols::http::HttpTask;
 use pingora::{ErrorType, OrErr, Result};
-use std::io::Write;
 use std::sync::Arc;
 
-/// A response that may be compressed. Its client accepts that.
+/// A response that may be compressed. Its client accepts the coding.
 pub(crate) struct Compressor {
     settings: Arc<Compression>,
+    coding: Coding,
     state: State,
 }
 
@@ -27,15 +27,15 @@ enum State {
 
 /// A body that is compressed.
 struct Encoding {
-    encoder: GzEncoder<Vec<u8>>,
+    encoder: Encoder,
     /// Whether what has arrived is sent at once: a body whose length nobody knows may stop for a while.
     flushes: bool,
     _open: OpenStream,
 }
 
 impl Compressor {
-    pub(crate) fn new(settings: Arc<Compression>) -> Self {
-        Self { settings, state: State::Head }
+    pub(crate) fn new(settings: Arc<Compression>, coding: Coding) -> Self {
+        Self { settings, coding, state: State::Head }
     }
 
     /// Returns the next tasks of the response to a request with this head as they are sent.
@@ -74,7 +74,7 @@ impl Compressor {
             && has_data
         {
             encoding.encoder.flush().or_err(ErrorType::InternalError, "the body can't be compressed")?;
-            push(encoding.encoder.get_mut(), false, &mut sent);
+            push(encoding.encoder.output(), false, &mut sent);
         }
         Ok(sent)
     }
@@ -83,10 +83,11 @@ impl Compressor {
     /// known only when it is sent.
     pub(crate) fn of_head(
         settings: &Arc<Compression>,
+        coding: Coding,
         request: &RequestHeader,
         head: &mut ResponseHeader,
     ) -> Option<Self> {
-        settings.prepare(request, head).then(|| Self::new(Arc::clone(settings)))
+        settings.prepare(request, head).then(|| Self::new(Arc::clone(settings), coding))
     }
 
     /// Decides about a response with this head.
@@ -100,14 +101,14 @@ impl Compressor {
         }
         Compression::add_vary(&mut OfResponse(head));
         let Some(open) = self.settings.open() else { return };
+        let Ok(encoder) = Encoder::new(self.coding, self.settings.level()) else { return };
         let flushes = !head.headers.contains_key(header::CONTENT_LENGTH);
-        Compression::change(&mut OfResponse(head));
+        Compression::change(&mut OfResponse(head), self.coding);
         if request.version == Version::HTTP_11 {
             // The server may speak HTTP/1.0, which has no chunks.
             head.set_version(Version::HTTP_11);
             let _ = head.insert_header(header::TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
         }
-        let encoder = GzEncoder::new(Vec::new(), flate2::Compression::new(self.settings.level()));
         self.state = State::Body(Box::new(Encoding { encoder, flushes, _open: open }));
     }
 
@@ -117,11 +118,11 @@ impl Compressor {
             return Ok(());
         };
         let data = data.unwrap_or_default();
-        encoding.encoder.write_all(&data).or_err(ErrorType::InternalError, "the body can't be compressed")?;
+        encoding.encoder.write(&data).or_err(ErrorType::InternalError, "the body can't be compressed")?;
         if end {
             return self.end(true, sent);
         }
-        push(encoding.encoder.get_mut(), false, sent);
+        push(encoding.encoder.output(), false, sent);
         Ok(())
     }
 
@@ -214,9 +215,9 @@ mod tests {
                 other => panic!("no trailers at the end: {other:?}"),
             };
             let get = request("GET", &[]);
-            let mut at_once = Compressor::new(settings());
+            let mut at_once = Compressor::new(settings(), Coding::Gzip);
             assert_eq!(names(at_once.process(&get, tasks()).unwrap()), left, "{kind}");
-            let mut one_by_one = Compressor::new(settings());
+            let mut one_by_one = Compressor::new(settings(), Coding::Gzip);
             let mut sent = Vec::new();
             for task in tasks() {
                 sent.extend(one_by_one.process(&get, vec![task]).unwrap());
@@ -238,7 +239,7 @@ mod tests {
             (&[], &[("etag", "\"a\""), ("cache-control", "no-transform")], "\"a\""),
         ] {
             let head = HttpTask::Header(response(304, fields), true);
-            let sent = Compressor::new(settings()).process(&request("GET", asked), vec![head]).unwrap();
+            let sent = Compressor::new(settings(), Coding::Gzip).process(&request("GET", asked), vec![head]).unwrap();
             let [HttpTask::Header(head, true)] = &*sent else { panic!("{sent:?}") };
             assert_eq!(head.headers["etag"], expected, "{asked:?} {fields:?}");
             assert_eq!(head.headers.contains_key("vary"), fields.len() == 1, "{asked:?} {fields:?}");
@@ -252,7 +253,7 @@ mod tests {
         for streams in [0, 1] {
             let settings = Arc::new(Compression::default().with_smallest(0).with_streams(streams));
             let head = HttpTask::Header(response(200, &fields), true);
-            let sent = Compressor::new(settings).process(&request("HEAD", &[]), vec![head]).unwrap();
+            let sent = Compressor::new(settings, Coding::Gzip).process(&request("HEAD", &[]), vec![head]).unwrap();
             let [HttpTask::Header(head, true)] = &*sent else { panic!("{sent:?}") };
             assert_eq!((&head.headers["etag"], head.headers.len()), (&"W/\"a\"".parse().unwrap(), 3), "{head:?}");
             assert_eq!(head.headers["vary"], "accept-encoding");
@@ -272,7 +273,7 @@ mod tests {
             ("GET", 304, text, false, "W/\"a\""),
         ] {
             let mut head = response(status, &fields);
-            let found = Compressor::of_head(&settings(), &request(method, &[]), &mut head);
+            let found = Compressor::of_head(&settings(), Coding::Gzip, &request(method, &[]), &mut head);
             assert_eq!(
                 (found.is_some(), &head.headers["etag"]),
                 (expected, &tag.parse().unwrap()),

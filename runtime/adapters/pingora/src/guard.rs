@@ -1,9 +1,10 @@
 //! The state of one request in the filters of Pingora.
 
-use crate::accept_encoding::accepts_gzip;
+use crate::accept_encoding::preferred;
 use crate::body::{Buffered, buffer};
 use crate::body_clock::{BodyClock, BodyPace};
 use crate::client_session::{FirstBytes, Place, put_in_place, take_back};
+use crate::coding::Coding;
 use crate::compression::{Compression, forbids_transforming};
 use crate::compressor::Compressor;
 use crate::delay_wait::DelayWait;
@@ -35,8 +36,8 @@ pub struct Guard {
     body_clock: BodyClock,
     /// Which responses are compressed.
     compression: Option<Arc<Compression>>,
-    /// Whether the client accepts a compressed response. Rules and phases may change what the server is told.
-    accepts_gzip: bool,
+    /// The coding that the client likes best. Rules and phases may change what the server is told.
+    coding: Option<Coding>,
     started: SystemTime,
     clock: Instant,
 }
@@ -65,7 +66,7 @@ impl Guard {
             answer: None,
             body_clock: BodyClock::new(BodyPace::default()),
             compression: None,
-            accepts_gzip: false,
+            coding: None,
             started: SystemTime::now(),
             clock: Instant::now(),
         }
@@ -84,10 +85,15 @@ impl Guard {
         self.client = Some((address, via, is_peer));
     }
 
-    /// Sets which responses of servers are compressed, after the phase `responseBody`. Call it before [`response_filter`](Self::response_filter).
-    /// Default: none. Answers of the policy are sent as they are.
+    /// Sets which responses of servers are compressed, after the phase `responseBody`. Call it before [`request_filter`](Self::request_filter), which
+    /// reads what the client accepts. Default: none. Answers of the policy are sent as they are.
     pub fn set_compression(&mut self, compression: Arc<Compression>) {
         self.compression = Some(compression);
+    }
+
+    /// Sends the response of the server as it is. Call it before [`response_filter`](Self::response_filter).
+    pub fn without_compression(&mut self) {
+        self.compression = None;
     }
 
     /// Ends what the request holds of limits, as [`Exchange::release_limits`]. Call it when the request is logged: Pingora keeps its context
@@ -172,8 +178,10 @@ impl Guard {
             None => {}
         }
         let head = session.req_header();
-        self.accepts_gzip =
-            head.version >= Version::HTTP_11 && accepts_gzip(&head.headers) && !forbids_transforming(&head.headers);
+        self.coding = self.compression.as_ref().and_then(|compression| {
+            let may_be = head.version >= Version::HTTP_11 && !forbids_transforming(&head.headers);
+            preferred(&head.headers, compression.codings()).filter(|_| may_be)
+        });
         let head = &mut OfRequest(session.req_header_mut());
         let decision = self.policy.request_async(head, &mut self.exchange).await;
         let outcome = delays.outcome(session, decision).await?;
@@ -314,7 +322,7 @@ impl Guard {
     /// Holds a response back if a phase reads its body, and compresses it if it may be.
     fn take_over(&mut self, session: &mut Session, response: &mut ResponseHeader) {
         let compression = self.compression.as_ref().filter(|_| response.status != StatusCode::SWITCHING_PROTOCOLS);
-        if let Some(compression) = compression.filter(|_| !self.accepts_gzip)
+        if let Some(compression) = compression.filter(|_| self.coding.is_none())
             && compression.concerns(response)
         {
             Compression::add_vary(&mut OfResponse(response));
@@ -323,10 +331,10 @@ impl Guard {
             let exchange = std::mem::take(&mut self.exchange);
             Box::new(HeldResponse::new(Arc::clone(&self.policy), exchange, buffering))
         });
-        let compressor = compression.filter(|_| self.accepts_gzip).and_then(|compression| match &held {
+        let compressor = compression.zip(self.coding).and_then(|(compression, coding)| match &held {
             // The phase `responseBody` may still change the head.
-            Some(_) => Some(Compressor::new(Arc::clone(compression))),
-            None => Compressor::of_head(compression, session.req_header(), response),
+            Some(_) => Some(Compressor::new(Arc::clone(compression), coding)),
+            None => Compressor::of_head(compression, coding, session.req_header(), response),
         });
         if held.is_some() || compressor.is_some() {
             self.place = Some(put_in_place(session, None, held, compressor));

@@ -54,6 +54,7 @@ mod accept_encoding;
 mod body;
 mod body_clock;
 mod client_session;
+mod coding;
 mod compression;
 mod compressor;
 mod connection;
@@ -64,6 +65,7 @@ mod held_response;
 mod write_answer;
 
 pub use body_clock::BodyPace;
+pub use coding::Coding;
 pub use compression::Compression;
 pub use connection::admit_connection;
 pub use guard::{Guard, final_response};

@@ -36,7 +36,8 @@ impl ProxyHttp for Service {
         let now = self.state.current();
         let timeouts = now.timeouts();
         let pace = BodyPace { pause: timeouts.body, total: timeouts.body_total, rate: now.config.limits.body_rate };
-        let guard = Guard::new(Arc::clone(&now.policy)).with_body_pace(pace);
+        let mut guard = Guard::new(Arc::clone(&now.policy)).with_body_pace(pace);
+        now.compression.iter().for_each(|compression| guard.set_compression(Arc::clone(compression)));
         RequestState::new(Arc::clone(&self.state), now, guard)
     }
 
@@ -101,8 +102,8 @@ impl ProxyHttp for Service {
             send_static(session, answer).await?;
             return Ok(true);
         }
-        if let (Some((_, Route { compression: true, .. })), Some(compression)) = (found, &request.now.compression) {
-            request.guard.set_compression(Arc::clone(compression));
+        if let Some((_, Route { compression: false, .. })) = found {
+            request.guard.without_compression();
         }
         let keys = request.keys(head);
         request.upstream = found.and_then(|(route, _)| request.now.upstream_of(route, keys));

@@ -1,7 +1,10 @@
 //! The keys of the section `compression`.
 
-use celero_policy::schema::ValueSpec::{Integer, List, Size, Text};
+use celero_policy::schema::ValueSpec::{Integer, List, Size, Text, Word};
 use celero_policy::schema::{KeySpec, MappingSpec};
+
+/// The values of `codings`, in the order of the default.
+pub(super) const CODINGS: &[&str] = &["br", "zstd", "gzip"];
 
 pub(super) static COMPRESSION: MappingSpec = MappingSpec::new(
     "`compression`",
@@ -10,6 +13,11 @@ pub(super) static COMPRESSION: MappingSpec = MappingSpec::new(
             "types",
             List(&Text),
             "The content types: `text/html`; `text/*` and `application/*+json` stand for several. Default: texts, JSON, XML, scripts, WebAssembly and SVG.",
+        ),
+        KeySpec::optional(
+            "codings",
+            List(&Word(CODINGS)),
+            "The codings. Of those that a client likes equally, the first is taken. Default: br, zstd, gzip.",
         ),
         KeySpec::optional("minSize", Size, "The smallest body that is compressed. Default: 1KiB."),
         KeySpec::optional(

@@ -11,6 +11,17 @@ use std::io::Read;
 const ALL: &str = "compression: { minSize: 0, types: [\"text/*\", application/json] }\n";
 const GZIP: &str = "accept-encoding: gzip";
 
+/// What a client can read of a body that may not have ended.
+fn decoded(coding: &str, body: &[u8]) -> String {
+    let mut text = Vec::new();
+    let _ = match coding {
+        "br" => brotli::Decompressor::new(body, 4096).read_to_end(&mut text),
+        "zstd" => zstd::stream::read::Decoder::new(body).unwrap().read_to_end(&mut text),
+        _ => GzDecoder::new(body).read_to_end(&mut text),
+    };
+    String::from_utf8(text).unwrap()
+}
+
 fn plain(body: &[u8]) -> String {
     let mut text = String::new();
     GzDecoder::new(body).read_to_string(&mut text).expect("gzip");
@@ -84,7 +95,7 @@ fn both_protocols_get_compressed_bodies() {
 fn responses_that_must_stay_stay() {
     let body = "a body that could be compressed";
     for (line, headers, answer) in [
-        ("GET /", &["accept-encoding: br, gzip;q=0"][..], text("", body)),
+        ("GET /", &["accept-encoding: br;q=0, deflate, gzip;q=0"][..], text("", body)),
         ("GET /", &["accept-encoding: gzip;q=0.5, identity"], text("", body)),
         ("GET /", &[GZIP, "cache-control: no-transform"], text("", body)),
         ("GET /", &[GZIP], text("cache-control: no-transform\r\n", body)),
@@ -138,30 +149,85 @@ fn every_framing_of_a_response_is_compressed() {
 
 #[test]
 fn a_body_that_stops_for_a_while_is_not_kept_back() {
-    let server = Scripted::start();
-    let proxy = Running::with(&(server.config() + ALL), "");
-    let mut client = Client::connect(proxy.address);
-    client.request("GET /", &[GZIP], b"");
-    server.until("\r\n\r\n");
-    server.say("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ntransfer-encoding: chunked\r\n\r\n5\r\nfirst\r\n");
-    assert_eq!(client.try_reply(false).unwrap().header("content-encoding"), "gzip");
-    let mut seen = Vec::new();
-    let mut text = String::new();
-    while !text.contains("first") {
-        seen.extend(client.chunk());
-        text.clear();
-        // The end is missing.
-        let _ = GzDecoder::new(&*seen).read_to_string(&mut text);
-    }
-    server.say("6\r\nsecond\r\n0\r\n\r\n");
-    loop {
-        let chunk = client.chunk();
-        if chunk.is_empty() {
-            break;
+    for coding in ["gzip", "br", "zstd"] {
+        let server = Scripted::start();
+        let proxy = Running::with(&(server.config() + ALL), "");
+        let mut client = Client::connect(proxy.address);
+        client.request("GET /", &[&format!("accept-encoding: {coding}")], b"");
+        server.until("\r\n\r\n");
+        server.say("HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\ntransfer-encoding: chunked\r\n\r\n5\r\nfirst\r\n");
+        assert_eq!(client.try_reply(false).unwrap().header("content-encoding"), coding);
+        let mut seen = Vec::new();
+        while !decoded(coding, &seen).contains("first") {
+            seen.extend(client.chunk());
         }
-        seen.extend(chunk);
+        server.say("6\r\nsecond\r\n0\r\n\r\n");
+        loop {
+            let chunk = client.chunk();
+            if chunk.is_empty() {
+                break;
+            }
+            seen.extend(chunk);
+        }
+        assert_eq!(decoded(coding, &seen), "firstsecond");
     }
-    assert_eq!(plain(&seen), "firstsecond");
+}
+
+#[test]
+fn the_client_and_then_the_configuration_choose_the_coding() {
+    let body = "some text, ".repeat(10_000);
+    for (config, accepts, expected) in [
+        ("", "gzip, deflate, br, zstd", "br"),
+        ("", "gzip, zstd", "zstd"),
+        ("", "gzip;q=1, br;q=0.9", "gzip"),
+        (", codings: [zstd, br]", "gzip, br, zstd", "zstd"),
+        (", codings: [zstd, br]", "gzip", ""),
+        (", codings: [gzip]", "br, zstd", ""),
+        (", level: 9", "br", "br"),
+        (", level: 1", "zstd", "zstd"),
+    ] {
+        let config = format!("compression: {{ minSize: 0{config} }}\n");
+        let accept = format!("accept-encoding: {accepts}");
+        let reply = served(&config, "", "GET /", &[&accept], &[&text("", &body)]);
+        assert_eq!(
+            (reply.header("content-encoding"), reply.header("vary")),
+            (expected.into(), "accept-encoding".into()),
+            "{accept}"
+        );
+        if expected.is_empty() {
+            assert_eq!(reply.text(), body, "{accept}");
+        } else {
+            assert_eq!(decoded(expected, &reply.body), body, "{accept}");
+            assert!(reply.body.len() < 2_000, "{} bytes with {expected}", reply.body.len());
+        }
+    }
+    let rest = format!("upstreams: [{{ name: demo, demo: true }}]\nroutes: [{{ upstream: demo }}]\n{ALL}");
+    let proxy = Running::with(&rest, "");
+    let request = |accept: &str| {
+        let request = Request::builder().uri("http://a/x").version(Version::HTTP_2);
+        request.header("accept-encoding", accept).body(Vec::new()).unwrap()
+    };
+    for (accepts, expected) in [("br", "br"), ("br;q=0.1, zstd", "zstd")] {
+        let reply = &exchange(proxy.address, vec![request(accepts)])[0];
+        assert_eq!(reply.headers()["content-encoding"], expected);
+        assert!(decoded(expected, reply.body()).contains("bodyLength"), "{expected}");
+    }
+}
+
+#[test]
+fn codings_are_named_once_and_known() {
+    let folder = crate::running::Folder::new();
+    folder.write("policy.yaml", "");
+    for (codings, expected) in
+        [("[br, gzip, br]", "`br` is there twice"), ("[deflate]", "deflate"), ("[]", "must not be empty")]
+    {
+        let rest = format!(
+            "upstreams: [{{ name: a, demo: true }}]\nroutes: [{{ upstream: a }}]\ncompression: {{ codings: {codings} }}\n"
+        );
+        let file = folder.write("proxy.yaml", &crate::running::config(&rest));
+        let said = celero_proxy::config::Config::load(&file).expect_err(codings).to_string();
+        assert!(said.contains(expected), "{said}");
+    }
 }
 
 #[test]
