@@ -47,10 +47,17 @@ struct Line {
     version: Option<String>,
     #[serde(default)]
     source: Option<String>,
+    // What `celero-proxy` records besides, for its own replay.
+    #[serde(default, rename = "time")]
+    _time: Option<String>,
+    #[serde(default, rename = "destination")]
+    _destination: Option<String>,
+    #[serde(default, rename = "tls")]
+    _tls: Option<String>,
 }
 
 /// The members of a line, for suggestions.
-const MEMBERS: [&str; 6] = ["method", "uri", "headers", "body", "version", "source"];
+const MEMBERS: [&str; 9] = ["method", "uri", "headers", "body", "version", "source", "destination", "tls", "time"];
 
 /// Reads the requests of a file. Invalid HTTP requests in JSON are left out and reported: recorded traffic may contain some, and a
 /// proxy rejects them before its rules run.
@@ -179,7 +186,7 @@ mod tests {
         let text = b"GET /a HTTP/1.1\nhost: x\n\n### second\n\nPOST /b HTTP/1.1\n\nbody\n###\n";
         let json = br#"{"uri": "/a", "headers": {"Host": "x"}, "version": "HTTP/1.1"}
 
-            {"method": "POST", "uri": "/b", "headers": {"x": ["1", "2"]}, "body": "body\n", "source": "192.0.2.1:7"}"#;
+            {"method": "POST", "uri": "/b", "headers": {"x": ["1", "2"]}, "body": "body\n", "source": "192.0.2.1:7", "destination": "10.0.0.1:1", "tls": "TLSv1.3", "time": "2026-01-01T00:00:00Z"}"#;
         for requests in [parse("f", text).unwrap().requests, parse("f", json).unwrap().requests] {
             let [RecordedRequest { message: first, .. }, RecordedRequest { message: second, .. }] = &requests[..]
             else {

@@ -3,7 +3,7 @@
 //!
 //! `CELERO_SEED` gives other rules and requests.
 
-#![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 #![expect(clippy::indexing_slicing, reason = "indices of this test's own making")]
 
 use celero::http::RequestContext;

@@ -6,8 +6,8 @@ use celero_policy::canonical::{Fields, Head, ResponseHead};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, Version, request, response};
 use pingora::http::{RequestHeader, ResponseHeader};
 
-/// The head of a request.
-pub(crate) struct OfRequest<'s>(pub(crate) &'s mut RequestHeader);
+/// The head of a request of Pingora, for the phase `request` of a policy without a [`Guard`](crate::Guard) and a connection.
+pub struct OfRequest<'s>(pub &'s mut RequestHeader);
 
 /// The head of a response.
 pub(crate) struct OfResponse<'s>(pub(crate) &'s mut ResponseHeader);

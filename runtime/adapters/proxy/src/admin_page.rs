@@ -47,7 +47,7 @@ pub(crate) fn render(state: &State) -> String {
 
     page.table("Servers", &["upstream", "server", "state", "#weight", "#open", "#ejections"]);
     for upstream in &now.upstreams {
-        for server in upstream.servers.all() {
+        for server in upstream.servers.all().iter() {
             let state = upstream.state_of(server.address);
             page.row(|page| {
                 page.cell(&upstream.name);

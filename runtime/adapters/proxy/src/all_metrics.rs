@@ -15,7 +15,9 @@ use crate::generation::Generation;
 use crate::list_metrics;
 use crate::metric_sink::{MetricKind, MetricSink, MetricValue, MetricWriter};
 use crate::process_metrics;
+use crate::server_connections::ServerConnections;
 use crate::state::State;
+use crate::upstream::Upstream;
 use celero_policy::{LimitInfo, RuleInfo};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -44,6 +46,7 @@ pub(crate) fn write_all(state: &State, sink: &mut dyn MetricSink) {
     key_sources(&mut page, &now);
     upstreams(&mut page, &now);
     spans(&mut page, &now);
+    recorded(&mut page, &now);
     rate_limit_services(&mut page, &now);
     page.since(now.loaded);
     credentials(&mut page, &now);
@@ -59,6 +62,16 @@ fn spans(page: &mut MetricWriter<'_>, now: &Generation) {
     for (result, count) in [("exported", &counts.exported), ("failed", &counts.failed), ("dropped", &counts.dropped)] {
         page.sample(&[("result", result)], count.load(Ordering::Relaxed));
     }
+}
+
+/// What became of recorded requests, since they are recorded as now.
+fn recorded(page: &mut MetricWriter<'_>, now: &Generation) {
+    let Some(recorder) = &now.recorder else { return };
+    let (written, dropped) = recorder.counts();
+    page.since(recorder.since);
+    page.counter("celero_recorded_requests_total", "Requests that were recorded, by what became of them.");
+    page.sample(&[("result", "written")], written);
+    page.sample(&[("result", "dropped")], dropped);
 }
 
 fn upstreams(page: &mut MetricWriter<'_>, now: &Generation) {
@@ -84,6 +97,7 @@ fn upstreams(page: &mut MetricWriter<'_>, now: &Generation) {
         page.since(upstream.since);
         page.sample(&name, upstream.admission.refused());
     }
+    connections(page, now);
     page.gauge("celero_upstream_servers_ejected", "Servers that get no requests because they failed.");
     for upstream in &now.upstreams {
         page.sample(&[("upstream", &upstream.name)], upstream.servers.ejected());
@@ -93,6 +107,36 @@ fn upstreams(page: &mut MetricWriter<'_>, now: &Generation) {
         let count = upstream.servers.all().iter().map(|server| server.ejections()).sum::<u64>();
         page.since(upstream.since);
         page.sample(&[("upstream", &upstream.name)], count);
+    }
+}
+
+fn connections(page: &mut MetricWriter<'_>, now: &Generation) {
+    let count = |upstream: &Upstream, of: fn(&ServerConnections) -> u64| -> u64 {
+        upstream.servers.all().iter().map(|server| of(&server.connections)).sum()
+    };
+    page.gauge("celero_upstream_connections_open", "Connections to the servers of an upstream, unused ones included.");
+    for upstream in &now.upstreams {
+        page.sample(&[("upstream", &upstream.name)], count(upstream, |server| size(server.open())));
+    }
+    page.gauge("celero_upstream_requests_waiting", "Requests that wait for a connection to a server of an upstream.");
+    for upstream in &now.upstreams {
+        page.sample(&[("upstream", &upstream.name)], count(upstream, |server| size(server.waiting())));
+    }
+    page.counter(
+        "celero_upstream_connections_opened_total",
+        "Connections to the servers of an upstream that were opened.",
+    );
+    for upstream in &now.upstreams {
+        page.since(upstream.since);
+        page.sample(&[("upstream", &upstream.name)], count(upstream, ServerConnections::opened));
+    }
+    page.counter(
+        "celero_upstream_waits_refused_total",
+        "Requests that were refused because no connection was free in time.",
+    );
+    for upstream in &now.upstreams {
+        page.since(upstream.since);
+        page.sample(&[("upstream", &upstream.name)], count(upstream, ServerConnections::refused));
     }
 }
 
@@ -235,6 +279,10 @@ fn rate_limit_services(page: &mut MetricWriter<'_>, now: &Generation) {
     for service in services {
         page.sample(&[("service", service.name())], u64::from(service.is_skipped()));
     }
+}
+
+fn size(count: usize) -> u64 {
+    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 /// Adds the counters of a rule to those of another one.

@@ -106,11 +106,22 @@ impl Config {
                 let failures = counted(usize::try_from(ejection.failures).unwrap_or(usize::MAX), "failure");
                 let _ = write!(text, ", out for {:?} after {failures}", ejection.time);
             }
+            if let Some(connections) = upstream.pool.connections {
+                let _ = write!(
+                    text,
+                    ", {} to each server, waited for {:?}",
+                    counted(connections, "connection"),
+                    upstream.pool.wait
+                );
+            }
             if let Some(tls) = &upstream.tls {
                 ServerTrust::load(tls)?;
                 let _ = write!(text, ", TLS as {}", tls.server_name);
             }
             text.push('\n');
+            if let Some(time) = upstream.resolve {
+                let _ = writeln!(text, "    names are resolved again every {time:?}");
+            }
             if upstream.servers.is_empty() {
                 text.push_str("    the built-in demo server\n");
             }
@@ -129,6 +140,9 @@ impl Config {
     fn check_folders(&self) -> Result<(), Error> {
         if let Some(LogOutput::File(file)) = &self.access_log {
             check_folder("accessLog", file)?;
+        }
+        if let Some(record) = &self.record {
+            check_folder("record.file", &record.file)?;
         }
         if let Some(folder) = &self.list_copies {
             if folder.exists() && !folder.is_dir() {

@@ -13,7 +13,7 @@ const OTHER_FILES: u64 = 64;
 ///
 /// The soft limit is often 1024, for the sake of programs that use `select`. Processes that the proxy starts inherit what it has.
 pub(crate) fn raise(config: &Config) {
-    let needed = needed(config.limits.connections, config.listeners.len());
+    let needed = needed_by(config);
     let limit = getrlimit(Resource::Nofile);
     // `None` is no limit.
     let Some(current) = limit.current.filter(|current| *current < needed) else { return };
@@ -25,7 +25,13 @@ pub(crate) fn raise(config: &Config) {
     }
 }
 
-/// Returns how many files may be open at once.
+/// Returns how many files a configuration needs at once.
+pub(crate) fn needed_by(config: &Config) -> u64 {
+    let idle = u64::try_from(config.limits.idle_connections).unwrap_or(u64::MAX);
+    needed(config.limits.connections, config.listeners.len()).saturating_add(idle)
+}
+
+/// Returns how many files connections of clients need at once.
 fn needed(connections: usize, listeners: usize) -> u64 {
     let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
     count(connections).saturating_mul(count(listeners)).saturating_mul(FILES_PER_CONNECTION).saturating_add(OTHER_FILES)

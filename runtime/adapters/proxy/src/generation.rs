@@ -7,6 +7,7 @@ use crate::latency::Latency;
 use crate::list_control::AdminToken;
 use crate::list_copies::ListCopies;
 use crate::rate_limits::RateLimits;
+use crate::recorder::Recorder;
 use crate::routing;
 use crate::span_export::SpanExport;
 use crate::tls::{ClientTls, ServerTrust};
@@ -37,6 +38,8 @@ pub(crate) struct Generation {
     pub(crate) compression: Option<Arc<Compression>>,
     /// What sends the spans of requests.
     pub(crate) spans: Option<Arc<SpanExport>>,
+    /// What records requests.
+    pub(crate) recorder: Option<Arc<Recorder>>,
     /// What requests that change lists must show. `None`: nobody may.
     pub(crate) token: Option<AdminToken>,
     /// What asks the services that count limits of many machines.
@@ -67,12 +70,16 @@ impl Generation {
             let known =
                 before.and_then(|before| before.upstreams.iter().find(|known| known.is(wanted, trust.as_ref())));
             upstreams.push(match known {
-                Some(upstream) => Arc::clone(upstream),
+                Some(upstream) => {
+                    upstream.take_servers(&wanted.servers);
+                    Arc::clone(upstream)
+                }
                 None => Arc::new(Upstream::new(wanted, trust, demo)?),
             });
         }
         let key_fetchers = policy.key_sources().map(|source| Arc::new(source.fetcher())).collect();
         let spans = span_export(&config, before)?;
+        let recorder = recorder(&config, before)?;
         if config.metrics_export.is_some() {
             collector::headers(METRICS_HEADERS)?;
         }
@@ -89,6 +96,7 @@ impl Generation {
             latency,
             compression,
             spans,
+            recorder,
             token,
             config,
             policy,
@@ -126,7 +134,7 @@ impl Generation {
         options.total_connection_timeout = Some(connect);
         options.read_timeout = Some(of_route.read.unwrap_or(usual.read));
         options.write_timeout = Some(of_route.write.unwrap_or(usual.write));
-        options.idle_timeout = Some(usual.idle);
+        options.idle_timeout.get_or_insert(usual.idle);
     }
 
     pub(crate) fn timeouts(&self) -> &Timeouts {
@@ -161,5 +169,17 @@ fn span_export(config: &Config, before: Option<&Generation>) -> Result<Option<Ar
     match before.and_then(|before| before.spans.as_ref()) {
         Some(known) if known.config == *wanted => Ok(Some(Arc::clone(known))),
         _ => Ok(Some(Arc::new(SpanExport::start(wanted)?))),
+    }
+}
+
+/// Returns what records requests: that of the generation before if nothing about it has changed.
+fn recorder(config: &Config, before: Option<&Generation>) -> Result<Option<Arc<Recorder>>, Error> {
+    let Some(wanted) = &config.record else { return Ok(None) };
+    match before.and_then(|before| before.recorder.as_ref()) {
+        Some(known) if known.config == *wanted => Ok(Some(Arc::clone(known))),
+        _ => match Recorder::start(wanted) {
+            Ok(recorder) => Ok(Some(Arc::new(recorder))),
+            Err(error) => Err(Error::new(format!("error: `record`: {error}"))),
+        },
     }
 }

@@ -15,7 +15,6 @@
 //!
 //! Start at `proxy.rs` (the services), `service.rs` (the phases of a request) and `generation.rs` (what can change while it runs).
 
-mod access_log;
 mod admin;
 mod admin_lists;
 mod admin_page;
@@ -43,6 +42,7 @@ mod histogram;
 mod http_client;
 mod key_service;
 mod latency;
+mod line_log;
 mod list_control;
 mod list_copies;
 mod list_fetch;
@@ -61,10 +61,13 @@ mod prometheus_protobuf;
 mod prometheus_text;
 mod proxy;
 mod rate_limits;
+mod recorder;
+pub mod replay;
 mod request_state;
 mod retry;
 mod retry_budget;
 mod routing;
+mod server_connections;
 mod servers;
 mod service;
 mod service_manager;

@@ -5,7 +5,7 @@ use celero_proxy::logger::LogFormat;
 use celero_proxy::{Proxy, UnixShutdownSignalWatch, logger};
 use clap::Parser;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// A reverse proxy with celero policies.
@@ -18,6 +18,12 @@ struct Arguments {
     /// Check the configuration, the policy and all files they name, print what is configured, and exit.
     #[arg(long)]
     check: bool,
+    /// Try the configuration with requests that `record` has written: print what it would do with each of them, and exit.
+    #[arg(long, value_name = "RECORD", conflicts_with = "check")]
+    replay: Option<PathBuf>,
+    /// With --replay: also print for which requests this other configuration does something else. The exit status is then 3 if there are any.
+    #[arg(long, value_name = "FILE", requires = "replay")]
+    against: Option<PathBuf>,
     /// Log level on standard error: off, error, warn, info, debug or trace.
     #[arg(long, value_name = "LEVEL", default_value = "info", value_parser = level)]
     log: log::LevelFilter,
@@ -29,12 +35,20 @@ struct Arguments {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     logger::start(arguments.log, arguments.log_format);
-    let done = if arguments.check { check(&arguments) } else { run(&arguments) };
+    let done = match &arguments.replay {
+        Some(record) => replay(&arguments, record),
+        None if arguments.check => check(&arguments),
+        None => run(&arguments),
+    };
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(error) => {
             // Whoever collects the log as JSON gets the reason in it.
-            if arguments.log_format == LogFormat::Json && arguments.log >= log::Level::Error && !arguments.check {
+            if arguments.log_format == LogFormat::Json
+                && arguments.log >= log::Level::Error
+                && !arguments.check
+                && arguments.replay.is_none()
+            {
                 log::error!("{error}");
             } else {
                 let _ = writeln!(std::io::stderr(), "{error}");
@@ -44,14 +58,23 @@ fn main() -> ExitCode {
     }
 }
 
-fn check(arguments: &Arguments) -> Result<(), celero_proxy::Error> {
+/// The exit status if configurations do something else.
+const DIFFERENT: u8 = 3;
+
+fn replay(arguments: &Arguments, record: &Path) -> Result<ExitCode, celero_proxy::Error> {
+    let report = celero_proxy::replay::replay(record, &arguments.config, arguments.against.as_deref())?;
+    let _ = std::io::stdout().write_all(report.to_string().as_bytes());
+    Ok(if report.differences() > 0 { ExitCode::from(DIFFERENT) } else { ExitCode::SUCCESS })
+}
+
+fn check(arguments: &Arguments) -> Result<ExitCode, celero_proxy::Error> {
     let summary = Config::summary(&arguments.config)?;
     // Whoever closes the output has read enough.
     let _ = std::io::stdout().write_all(summary.as_bytes());
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
-fn run(arguments: &Arguments) -> Result<(), celero_proxy::Error> {
+fn run(arguments: &Arguments) -> Result<ExitCode, celero_proxy::Error> {
     let mut proxy = Proxy::bind(&arguments.config)?;
     proxy.replace_on_signal();
     for address in proxy.addresses() {
@@ -62,7 +85,7 @@ fn run(arguments: &Arguments) -> Result<(), celero_proxy::Error> {
         log::info!("page for operators on http://{address}/");
     }
     proxy.run(Box::new(UnixShutdownSignalWatch));
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 fn level(text: &str) -> Result<log::LevelFilter, String> {

@@ -1,6 +1,5 @@
 //! A whole proxy: creates its services and runs them.
 
-use crate::access_log::{AccessLog, Writer};
 use crate::admin::Admin;
 use crate::bound_service::{BoundService, bind, prepare};
 use crate::config::{Config, Listener as ListenerConfig};
@@ -14,6 +13,7 @@ use crate::generation_tasks::GenerationTasks;
 use crate::hand_over::Program;
 use crate::health;
 use crate::key_service;
+use crate::line_log::{LineLog, Writer};
 use crate::list_control::ListControl;
 use crate::list_fetch;
 use crate::listener::{Listener, Protocol};
@@ -60,7 +60,7 @@ impl Proxy {
         }
         let lists = ListControl::open(config.list_changes())?;
         lists.replace_policy(&first.policy, || {})?;
-        let (log, writer) = config.access_log.as_ref().map(AccessLog::open).transpose()?.unzip();
+        let (log, writer) = config.access_log.as_ref().map(LineLog::open).transpose()?.unzip();
         let state = Arc::new(State::new(file.to_owned(), demo.local_addr()?, first, lists, log));
         file_limit::raise(&config);
         let mut server = Server::new_with_opt_and_conf(None, server_conf(&config));
@@ -73,16 +73,17 @@ impl Proxy {
             Ok(socket)
         };
         let mut addresses = Vec::with_capacity(config.listeners.len());
+        // One for all listeners: it has the connections to servers.
+        let app = Arc::new(http_proxy(&server.configuration, Service { state: Arc::clone(&state) }));
         for (number, listener) in config.listeners.iter().enumerate() {
             let socket = open(listener.address)?;
             addresses.push(socket.local_addr()?);
-            let app = http_proxy(&server.configuration, Service { state: Arc::clone(&state) });
             let protocol = match listener {
                 ListenerConfig { tls: Some(_), .. } => Protocol::Tls,
                 ListenerConfig { h2c: true, .. } => Protocol::Plain,
                 _ => Protocol::Http1,
             };
-            let app = Listener::new(app, Arc::clone(&state), protocol, Some(number));
+            let app = Listener::new(Arc::clone(&app), Arc::clone(&state), protocol, Some(number));
             let mut service = Listening::new("proxy".into(), app);
             service.threads = Some(config.threads);
             server.add_service(BoundService::new(service, socket)?);
@@ -91,7 +92,8 @@ impl Proxy {
         if let Some(address) = config.metrics {
             let socket = open(address)?;
             metrics = Some(socket.local_addr()?);
-            let admin = Listener::new(Admin { state: Arc::clone(&state) }, Arc::clone(&state), Protocol::Http1, None);
+            let admin =
+                Listener::new(Arc::new(Admin { state: Arc::clone(&state) }), Arc::clone(&state), Protocol::Http1, None);
             let admin = Listening::new("metrics".into(), admin);
             server.add_service(BoundService::new(admin, socket)?);
         }
@@ -163,6 +165,9 @@ impl Proxy {
         if let Some(spans) = &state.current().spans {
             spans.end();
         }
+        if let Some(recorder) = &state.current().recorder {
+            recorder.end();
+        }
         // After the spans, so that what became of them is counted.
         metric_export.end();
         if server.is_finished()
@@ -216,6 +221,8 @@ fn server_conf(config: &Config) -> ServerConf {
         graceful_shutdown_timeout_seconds: Some(0),
         // `retry.rs` decides; this only has to be more than a configuration can ask for.
         max_retries: 32,
+        // For each thread, of which the configuration above has one.
+        upstream_keepalive_pool_size: config.limits.idle_connections,
         ..ServerConf::default()
     }
 }

@@ -7,6 +7,7 @@ use crate::config::Retry;
 use crate::generation::Generation;
 use crate::latency;
 use crate::mirror::MirroredRequest;
+use crate::server_connections::{NoneFree, Place};
 use crate::servers::OpenRequest;
 use crate::state::State;
 use crate::status_class::class_of;
@@ -15,6 +16,7 @@ use celero_pingora::Guard;
 use http::request::Parts;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use tokio::time::Instant;
 
 /// The state of a request.
 pub(crate) struct RequestState {
@@ -35,6 +37,12 @@ pub(crate) struct RequestState {
     pub(crate) server: Option<SocketAddr>,
     /// The request as one that this server has not answered yet.
     pub(crate) at_server: Option<OpenRequest>,
+    /// Its place among those that may have a connection to this server.
+    pub(crate) place: Option<Place>,
+    /// Until when it waits for a connection.
+    pub(crate) waits_until: Option<Instant>,
+    /// How often no connection could be opened because as many were open as may be.
+    pub(crate) no_connection: u32,
     /// The servers that failed.
     pub(crate) failed: Vec<SocketAddr>,
     /// How many connections failed.
@@ -75,6 +83,9 @@ impl RequestState {
             admitted: None,
             server: None,
             at_server: None,
+            place: None,
+            waits_until: None,
+            no_connection: 0,
             failed: Vec::new(),
             failed_connections: 0,
             retries: 0,
@@ -105,6 +116,34 @@ impl RequestState {
         self.now.routes().get(self.route?)?.retry.as_ref()
     }
 
+    /// Waits until the request may have a connection to the server that was chosen.
+    pub(crate) async fn await_connection(&mut self) -> Result<(), NoneFree> {
+        self.place = None;
+        let Some(upstream) = self.upstream() else { return Ok(()) };
+        let connections = self.server.and_then(|server| upstream.servers.connections(server));
+        let Some(connections) = connections else { return Ok(()) };
+        let now = Instant::now();
+        let end = self.waits_until.unwrap_or_else(|| now.checked_add(upstream.wait()).unwrap_or(now));
+        self.waits_until = Some(end);
+        let waited = match self.no_connection {
+            0 => Ok(()),
+            tries => connections.pause(tries, end).await,
+        };
+        let place = match waited {
+            Ok(()) => connections.place(end).await,
+            Err(none) => Err(none),
+        };
+        match place {
+            Ok(place) => self.place = Some(place),
+            Err(_) => {
+                connections.refuse();
+                self.refused = Some("connections");
+                return Err(NoneFree);
+            }
+        }
+        Ok(())
+    }
+
     /// Notes that the server failed that was asked last.
     pub(crate) fn server_failed(&self) {
         if let (Some(upstream), Some(server)) = (self.upstream(), self.server) {
@@ -119,6 +158,7 @@ impl RequestState {
             self.now.latency.finished((self.route, self.upstream), class, self.guard.elapsed(), bytes);
             self.state.metrics.ended(class, status, self.grpc);
             self.at_server = None;
+            self.place = None;
             self.admitted = None;
             // The rest of a refused body may still arrive: that is no open request.
             self.guard.release();

@@ -1,6 +1,8 @@
 //! The servers of an upstream, and what their responses say of them: which have failed too often and get no requests for a while.
 
-use crate::config::{Ejection, Server};
+use crate::config::{Ejection, Pool, Server};
+use crate::server_connections::ServerConnections;
+use arc_swap::ArcSwap;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -25,13 +27,16 @@ pub(crate) struct ServerState {
     back: AtomicU64,
     /// How often it was ejected.
     ejections: AtomicU64,
+    pub(crate) connections: Arc<ServerConnections>,
 }
 
-/// The servers of an upstream.
+/// The servers of an upstream. Names may lead to others while the proxy runs.
 #[derive(Debug)]
 pub(crate) struct Servers {
-    all: Vec<Arc<ServerState>>,
-    places: HashMap<SocketAddr, usize>,
+    list: ArcSwap<ServerList>,
+    pool: Pool,
+    /// How many requests a connection can have at a time.
+    streams: usize,
     origin: Instant,
     ejection: Option<Ejection>,
     slow_start: Duration,
@@ -39,6 +44,23 @@ pub(crate) struct Servers {
     ejecting: Mutex<()>,
     /// Where the next choice by open requests begins.
     next_start: AtomicUsize,
+}
+
+/// The servers at one time.
+#[derive(Debug, Default)]
+pub(crate) struct ServerList {
+    all: Vec<Arc<ServerState>>,
+    places: HashMap<SocketAddr, usize>,
+}
+
+impl ServerList {
+    pub(crate) fn iter(&self) -> std::slice::Iter<'_, Arc<ServerState>> {
+        self.all.iter()
+    }
+
+    fn get(&self, address: SocketAddr) -> Option<&Arc<ServerState>> {
+        self.all.get(*self.places.get(&address)?)
+    }
 }
 
 /// A request that a server has not answered yet.
@@ -52,34 +74,62 @@ impl Drop for OpenRequest {
 }
 
 impl Servers {
-    pub(crate) fn new(servers: &[Server], ejection: Option<Ejection>, slow_start: Duration) -> Self {
-        let (mut all, mut places): (Vec<Arc<ServerState>>, _) = (Vec::new(), HashMap::new());
+    /// `streams` is the number of requests that a connection can have at a time.
+    pub(crate) fn new(
+        servers: &[Server],
+        ejection: Option<Ejection>,
+        slow_start: Duration,
+        pool: Pool,
+        streams: usize,
+    ) -> Self {
+        let (ejecting, next_start) = (Mutex::default(), AtomicUsize::new(0));
+        let (list, origin) = (ArcSwap::default(), Instant::now());
+        let all = Self { list, pool, streams, origin, ejection, slow_start, ejecting, next_start };
+        all.replace(servers);
+        all
+    }
+
+    /// Takes these servers instead of the ones before. Those that stay keep their state. Returns whether anything has changed.
+    pub(crate) fn replace(&self, servers: &[Server]) -> bool {
+        let before = self.list.load();
+        let mut next = ServerList::default();
         for Server { address, weight } in servers {
             // A name may have been resolved to an address that is listed, too.
-            if places.contains_key(address) {
+            if next.places.contains_key(address) {
                 continue;
             }
-            places.insert(*address, all.len());
-            all.push(Arc::new(ServerState {
-                address: *address,
-                weight: *weight,
-                open: AtomicUsize::new(0),
-                failures: AtomicU32::new(0),
-                ejected_until: AtomicU64::new(0),
-                back: AtomicU64::new(0),
-                ejections: AtomicU64::new(0),
-            }));
+            next.places.insert(*address, next.all.len());
+            let known = before.get(*address).filter(|known| known.weight == *weight);
+            next.all.push(known.map_or_else(|| Arc::new(self.server(*address, *weight)), Arc::clone));
         }
-        let (ejecting, next_start) = (Mutex::default(), AtomicUsize::new(0));
-        Self { all, places, origin: Instant::now(), ejection, slow_start, ejecting, next_start }
+        let stays =
+            |server: &Arc<ServerState>| before.get(server.address).is_some_and(|known| Arc::ptr_eq(known, server));
+        if next.all.len() == before.all.len() && next.iter().all(stays) {
+            return false;
+        }
+        self.list.store(Arc::new(next));
+        true
     }
 
-    pub(crate) fn all(&self) -> &[Arc<ServerState>] {
-        &self.all
+    fn server(&self, address: SocketAddr, weight: usize) -> ServerState {
+        ServerState {
+            address,
+            weight,
+            open: AtomicUsize::new(0),
+            failures: AtomicU32::new(0),
+            ejected_until: AtomicU64::new(0),
+            back: AtomicU64::new(0),
+            ejections: AtomicU64::new(0),
+            connections: Arc::new(ServerConnections::new(&self.pool, self.streams)),
+        }
     }
 
-    fn get(&self, address: SocketAddr) -> Option<&Arc<ServerState>> {
-        self.all.get(*self.places.get(&address)?)
+    pub(crate) fn all(&self) -> Arc<ServerList> {
+        self.list.load_full()
+    }
+
+    fn get(&self, address: SocketAddr) -> Option<Arc<ServerState>> {
+        self.list.load().get(address).map(Arc::clone)
     }
 
     /// Milliseconds since the origin; never 0.
@@ -87,16 +137,26 @@ impl Servers {
         u64::try_from(self.origin.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(1)
     }
 
+    /// Returns the connections to a server.
+    pub(crate) fn connections(&self, address: SocketAddr) -> Option<Arc<ServerConnections>> {
+        self.list.load().get(address).map(|server| Arc::clone(&server.connections))
+    }
+
+    /// Returns whether a request to a server would not wait for a connection.
+    pub(crate) fn has_place(&self, address: SocketAddr) -> bool {
+        self.list.load().get(address).is_none_or(|server| server.connections.has_place())
+    }
+
     /// Counts a request as open at a server, until the result is dropped.
     pub(crate) fn begin(&self, address: SocketAddr) -> Option<OpenRequest> {
         let server = self.get(address)?;
         server.open.fetch_add(1, Ordering::Relaxed);
-        Some(OpenRequest(Arc::clone(server)))
+        Some(OpenRequest(server))
     }
 
     /// Returns whether a server gets no requests now.
     pub(crate) fn is_ejected(&self, address: SocketAddr) -> bool {
-        self.ejection.is_some() && self.get(address).is_some_and(|server| self.is_out(server))
+        self.ejection.is_some() && self.get(address).is_some_and(|server| self.is_out(&server))
     }
 
     fn is_out(&self, server: &ServerState) -> bool {
@@ -106,7 +166,7 @@ impl Servers {
 
     /// Returns how many servers get no requests now.
     pub(crate) fn ejected(&self) -> usize {
-        self.all.iter().filter(|server| self.is_out(server)).count()
+        self.list.load().iter().filter(|server| self.is_out(server)).count()
     }
 
     /// Returns the part of its share that a server gets now: less than 1 while it starts slowly.
@@ -151,7 +211,7 @@ impl Servers {
         }
         let _one = self.ejecting.lock().unwrap_or_else(PoisonError::into_inner);
         let others = self.ejected();
-        if self.is_out(server) || others.saturating_add(1).saturating_mul(2) > self.all.len() {
+        if self.is_out(&server) || others.saturating_add(1).saturating_mul(2) > self.list.load().all.len() {
             return None;
         }
         let time = u64::try_from(ejection.time.as_millis()).unwrap_or(u64::MAX);
@@ -166,8 +226,9 @@ impl Servers {
     /// Returns the server with the fewest open requests for its share, among those that `fits` names.
     pub(crate) fn least_open(&self, fits: impl Fn(&ServerState) -> bool) -> Option<SocketAddr> {
         let begin = self.next_start.fetch_add(1, Ordering::Relaxed);
-        let begin = begin.checked_rem(self.all.len())?;
-        let (before, after) = self.all.split_at_checked(begin)?;
+        let list = self.list.load();
+        let begin = begin.checked_rem(list.all.len())?;
+        let (before, after) = list.all.split_at_checked(begin)?;
         let load = |server: &ServerState| {
             let open = server.open.load(Ordering::Relaxed).saturating_add(1) as f64;
             open / (server.weight as f64 * self.share(server.address))
@@ -196,7 +257,7 @@ mod tests {
         let addresses: Vec<SocketAddr> = (1..=count).map(|port| ([127, 0, 0, 1], port).into()).collect();
         let list: Vec<Server> = addresses.iter().map(|address| Server { address: *address, weight: 1 }).collect();
         let ejection = Ejection { failures: 2, time, statuses: vec![503] };
-        (Servers::new(&list, Some(ejection), slow_start), addresses)
+        (Servers::new(&list, Some(ejection), slow_start, Pool::default(), 1), addresses)
     }
 
     #[test]
@@ -250,7 +311,7 @@ mod tests {
     fn open_requests_and_weights_decide() {
         let addresses: Vec<SocketAddr> = (1..=2).map(|port| ([127, 0, 0, 1], port).into()).collect();
         let list = [Server { address: addresses[0], weight: 3 }, Server { address: addresses[1], weight: 1 }];
-        let servers = Servers::new(&list, None, Duration::ZERO);
+        let servers = Servers::new(&list, None, Duration::ZERO, Pool::default(), 1);
         let open: Vec<_> = (0..8).filter_map(|_| servers.begin(servers.least_open(|_| true)?)).collect();
         assert_eq!(servers.all().iter().map(|server| server.open()).collect::<Vec<_>>(), [6, 2]);
         drop(open);

@@ -5,6 +5,7 @@ use crate::config::{Route, Target};
 use crate::event_history::Refused;
 use crate::listener::{BodyWatch, ClientStream};
 use crate::request_state::RequestState;
+use crate::server_connections::NO_CONNECTION;
 use crate::state::State;
 use crate::static_answer::{respond, respond_later, send_static};
 use crate::{failure, latency, log_entry, retry, routing, span, status_class};
@@ -73,6 +74,12 @@ impl ProxyHttp for Service {
             respond(session, StatusCode::INTERNAL_SERVER_ERROR, "the client has no address").await?;
             return Ok(true);
         };
+        if let (Some(recorder), false) = (&request.now.recorder, request.overload) {
+            let tls = session.digest().and_then(|digest| digest.ssl_digest.as_ref());
+            // rustls writes `TLSv1_3`.
+            let version = tls.map(|tls| tls.version.replace('_', "."));
+            recorder.record(session.req_header(), &connection, version.as_deref());
+        }
         let Ok(client) = identify(session.req_header_mut(), &connection, &request.now.config) else {
             request.refused = Some("forwarded");
             log::debug!("{}, which is trusted, sends a header about the client that can't be read", connection.peer);
@@ -144,7 +151,11 @@ impl ProxyHttp for Service {
         request.server = Some(server);
         request.answered = false;
         request.at_server = upstream.servers.begin(server);
+        if request.await_connection().await.is_err() {
+            return Error::e_explain(ErrorType::HTTPStatus(503), "no connection to the server is free");
+        }
         let mut peer = upstream.peer(server);
+        upstream.servers.connections(server).into_iter().for_each(|connections| connections.count(&mut peer));
         request.now.apply_timeouts(&mut peer, request.route);
         Ok(Box::new(peer))
     }
@@ -232,6 +243,12 @@ impl ProxyHttp for Service {
         request: &mut RequestState,
         mut error: Box<Error>,
     ) -> Box<Error> {
+        if *error.etype() == NO_CONNECTION {
+            // Neither the server nor the proxy has failed: `await_connection` decides how long the request tries.
+            request.no_connection = request.no_connection.saturating_add(1);
+            error.set_retry(true);
+            return error;
+        }
         self.state.metrics.upstream_failed();
         // Without descriptors or ports the proxy would eject servers that work.
         if !failure::is_local(&error) {
@@ -277,7 +294,8 @@ impl ProxyHttp for Service {
         if waits && !session.was_upgraded() && !session.is_body_done() {
             status = Some(StatusCode::REQUEST_TIMEOUT);
         }
-        if let Some(upstream) = request.upstream() {
+        // What is refused is in the access log and the metrics; under load it would flood this log.
+        if let (Some(upstream), None) = (request.upstream(), request.refused) {
             let (level, reason) = (failure::level_of(error), failure::reason_of(error));
             match request.server {
                 Some(server) => log::log!(level, "upstream {}, server {server}: {reason}", upstream.name),
@@ -290,7 +308,11 @@ impl ProxyHttp for Service {
         {
             session.set_keepalive(None);
             let reason = status.canonical_reason().unwrap_or_default().to_lowercase();
-            if let Err(error) = respond(session, status, &reason).await {
+            let sent = match request.refused {
+                Some("connections") => respond_later(session, "all connections to the server are in use").await,
+                _ => respond(session, status, &reason).await,
+            };
+            if let Err(error) = sent {
                 log::debug!("the client did not receive its answer: {error}");
             }
         }

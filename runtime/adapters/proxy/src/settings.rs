@@ -41,6 +41,7 @@ pub(crate) fn settings(config: &Config) -> String {
     text.line("limits.streams", limits.streams);
     text.line("limits.controlFrames", limits.control_frames);
     text.line("limits.bodyRate", format_args!("{}B", limits.body_rate));
+    text.line("limits.idleConnections", limits.idle_connections);
     text.time("reload.settle", reload.settle);
     text.line("reload.endMarker", reload.end_marker);
     text.line("retries", config.retries);
@@ -55,6 +56,7 @@ pub(crate) fn settings(config: &Config) -> String {
         LogOutput::File(file) => file.display().to_string(),
     });
     text.option("accessLog", log);
+    text.record(config);
     text.line("threads", config.threads);
     text.time("grace", config.grace);
     text.time("drainDelay", config.drain_delay);
@@ -124,6 +126,15 @@ impl Settings {
             OtlpHistograms::Explicit => "explicit",
         };
         self.line("metrics.export.histograms", histograms);
+    }
+
+    fn record(&mut self, config: &Config) {
+        let Some(record) = &config.record else { return self.line("record", "none") };
+        self.line("record.file", record.file.display());
+        self.line("record.share", record.share);
+        self.line("record.maxSize", format_args!("{}B", record.max_size));
+        self.list("record.redactHeaders", &record.redact_headers);
+        self.list("record.redactParameters", &record.redact_parameters);
     }
 
     fn collector(&mut self, key: &str, collector: &Collector) {

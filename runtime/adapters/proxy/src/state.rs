@@ -1,6 +1,5 @@
 //! The state that all services of the proxy share.
 
-use crate::access_log::AccessLog;
 use crate::brief_entry;
 use crate::config::{Config, Listener};
 use crate::error::Error;
@@ -9,6 +8,7 @@ use crate::file_limit;
 use crate::file_stamps::{FileStamps, check_end_markers};
 use crate::generation::Generation;
 use crate::hand_over::{Listening, Predecessor};
+use crate::line_log::LineLog;
 use crate::list_control::ListControl;
 use crate::metrics::Metrics;
 use crate::mirror::Mirrors;
@@ -52,7 +52,7 @@ pub(crate) struct State {
     pub(crate) mirrors: Mirrors,
     pub(crate) history: EventHistory,
     pub(crate) lists: ListControl,
-    pub(crate) log: Option<AccessLog>,
+    pub(crate) log: Option<LineLog>,
 }
 
 impl State {
@@ -61,7 +61,7 @@ impl State {
         demo: SocketAddr,
         first: Generation,
         lists: ListControl,
-        log: Option<AccessLog>,
+        log: Option<LineLog>,
     ) -> Self {
         Self {
             file,
@@ -186,7 +186,10 @@ impl State {
         self.metrics.reloaded(next.is_ok());
         match next {
             Ok(next) => {
-                file_limit::raise(&next.config);
+                // Once for each need: the system's answer stays the same.
+                if file_limit::needed_by(&next.config) != file_limit::needed_by(&before.config) {
+                    file_limit::raise(&next.config);
+                }
                 let changes = next.changes_since(&before);
                 self.changed.send_modify(|number| *number = number.wrapping_add(1));
                 log::info!("{cause}; now in force: {changes}");
@@ -305,6 +308,7 @@ impl State {
             ("listeners", same_sockets),
             ("metrics", config.metrics == before.config.metrics),
             ("admin.listChanges", config.list_changes() == before.config.list_changes()),
+            ("limits.idleConnections", config.limits.idle_connections == before.config.limits.idle_connections),
             ("accessLog", config.access_log == before.config.access_log),
             ("threads", config.threads == before.config.threads),
             ("grace", config.grace == before.config.grace),

@@ -1,19 +1,20 @@
 //! The servers of an upstream: load balancing and health checks.
 
 use crate::admission::Admission;
-use crate::config::{Balance, HashKey, Health, Server, Upstream as Config, counted};
+use crate::config::{Balance, HashKey, Health, Server, Upstream as Config, counted, first_names, resolve};
 use crate::retry_budget::RetryBudget;
-use crate::servers::Servers;
+use crate::servers::{ServerState, Servers};
 use crate::tls::ServerTrust;
 use async_trait::async_trait;
 use celero_policy::Exchange;
 use http::request::Parts;
-use pingora::lb::discovery::Static;
+use pingora::lb::discovery::ServiceDiscovery;
 use pingora::lb::health_check::{HealthCheck, HttpHealthCheck, TcpHealthCheck};
 use pingora::lb::selection::{BackendIter, BackendSelection, Consistent, Random, RoundRobin};
 use pingora::lb::{Backend, Backends, Extensions, LoadBalancer};
 use pingora::upstreams::peer::HttpPeer;
 use pingora::{Error, ErrorType, Result};
+use std::collections::{BTreeSet, HashMap};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
 use std::sync::Arc;
@@ -23,6 +24,9 @@ use tokio::time::timeout;
 
 /// The largest number of servers that are tried in one choice.
 const MAX_TRIES: usize = 256;
+
+/// How many addresses a line of the log has at most.
+const SHOWN: usize = 10;
 
 /// A group of servers.
 pub(crate) struct Upstream {
@@ -50,7 +54,10 @@ impl Upstream {
     pub(crate) fn new(config: &Config, trust: Option<ServerTrust>, demo: SocketAddr) -> std::io::Result<Self> {
         let demo = [Server { address: demo, weight: 1 }];
         let list = if config.servers.is_empty() { &demo[..] } else { &config.servers };
-        let servers = Arc::new(Servers::new(list, config.ejection.clone(), config.slow_start));
+        let http2 = config.h2c || config.tls.as_ref().is_some_and(|tls| tls.http2);
+        let streams = if http2 { config.pool.streams } else { 1 };
+        let servers = Servers::new(list, config.ejection.clone(), config.slow_start, config.pool, streams);
+        let servers = Arc::new(servers);
         let health = config.health.as_ref().map(|health| (health, trust.as_ref()));
         let balancer = match &config.balance {
             Balance::RoundRobin => Balancer::RoundRobin(balancer(&servers, health)?),
@@ -64,9 +71,54 @@ impl Upstream {
         Ok(Self { name, config: config.clone(), trust, balancer, servers, retries, admission, since })
     }
 
-    /// Returns whether this is what a configuration asks for.
+    /// Returns whether this is what a configuration asks for. Its names may lead to other servers now.
     pub(crate) fn is(&self, config: &Config, trust: Option<&ServerTrust>) -> bool {
-        self.config == *config && self.trust.as_ref() == trust
+        let same = Config { servers: self.config.servers.clone(), ..config.clone() } == self.config;
+        same && self.trust.as_ref() == trust
+    }
+
+    /// Takes these servers instead of the ones before; none stands for the demo server, which stays. Those that stay keep their state and their health.
+    /// Returns whether anything has changed.
+    pub(crate) fn take_servers(&self, servers: &[Server]) -> bool {
+        let changed = !servers.is_empty() && self.servers.replace(servers);
+        if changed {
+            let updated = match &self.balancer {
+                Balancer::RoundRobin(balancer) | Balancer::LeastRequests(balancer) => update(balancer),
+                Balancer::Random(balancer) => update(balancer),
+                Balancer::Consistent(balancer, _) => update(balancer),
+            };
+            if let Err(error) = updated {
+                log::error!("upstream {}: {error}", self.name);
+            }
+        }
+        changed
+    }
+
+    /// Resolves the names of the servers again and again. Returns at once if there is nothing to resolve, otherwise never.
+    pub(crate) async fn resolve(&self) {
+        let Some(interval) = self.config.resolve else { return };
+        let mut failing = false;
+        loop {
+            tokio::time::sleep(interval).await;
+            let names = self.config.names.clone();
+            let found = tokio::task::spawn_blocking(move || resolve(&names)).await;
+            match found.unwrap_or_else(|error| Err(std::io::Error::other(error))) {
+                Ok(servers) => {
+                    failing = false;
+                    if self.take_servers(&servers) {
+                        let servers: Vec<String> = servers.iter().map(|server| server.address.to_string()).collect();
+                        let servers: Vec<&str> = servers.iter().map(String::as_str).collect();
+                        log::info!("upstream {}: its servers are now {}", self.name, first_names(&servers, SHOWN));
+                    }
+                }
+                // It is tried again each time, but logged once.
+                Err(error) if !failing => {
+                    failing = true;
+                    log::warn!("upstream {}: its servers stay, because a name can't be resolved: {error}", self.name);
+                }
+                Err(_) => {}
+            }
+        }
     }
 
     /// Returns how to connect to a server.
@@ -78,7 +130,14 @@ impl Upstream {
         if self.config.h2c {
             peer.options.set_http_version(2, 2);
         }
+        peer.options.idle_timeout = self.config.pool.idle;
+        peer.options.max_h2_streams = self.config.pool.streams;
         peer
+    }
+
+    /// Returns how long a request waits for a connection.
+    pub(crate) fn wait(&self) -> Duration {
+        self.config.pool.wait
     }
 
     /// Returns a healthy server that is not in `failed`, or, if there is none, another one that is not.
@@ -89,7 +148,8 @@ impl Upstream {
             Balancer::LeastRequests(_) => {
                 let fresh = |address| !failed.contains(&address);
                 let works = |address| fresh(address) && self.is_usable(address);
-                let found = self.servers.least_open(|server| works(server.address));
+                let found = self.servers.least_open(|server| works(server.address) && server.connections.has_place());
+                let found = found.or_else(|| self.servers.least_open(|server| works(server.address)));
                 found.or_else(|| self.servers.least_open(|server| fresh(server.address)))
             }
             Balancer::Consistent(balancer, key) => keys.with(key, |key| self.select(balancer, key, failed)),
@@ -104,10 +164,13 @@ impl Upstream {
         let fresh = |server: &Backend| server.addr.as_inet().filter(|address| !failed.contains(address)).copied();
         let works =
             |server: &Backend, healthy| fresh(server).filter(|address| healthy && !self.servers.is_ejected(*address));
-        // A key that leads to a server keeps its server.
+        // A key that leads to a server keeps its server, also if requests wait there.
         let slow = |address| {
-            let share = if key.is_empty() { self.servers.share(address) } else { 1.0 };
-            share < 1.0 && fastrand::f64() >= share
+            if !key.is_empty() {
+                return false;
+            }
+            let share = self.servers.share(address);
+            share < 1.0 && fastrand::f64() >= share || !self.servers.has_place(address)
         };
         let select = |accept: &dyn Fn(&Backend, bool) -> bool| balancer.select_with(key, MAX_TRIES, accept);
         // What is known may be out of date: if no server works, any other one is better than none.
@@ -140,8 +203,9 @@ impl Upstream {
 
     /// Returns whether there is a server that works and is not in `failed`.
     pub(crate) fn has_another(&self, failed: &[SocketAddr]) -> bool {
-        let others = self.servers.all().iter().map(|server| server.address);
-        others.filter(|address| !failed.contains(address)).any(|address| self.is_usable(address))
+        let servers = self.servers.all();
+        let mut others = servers.iter().map(|server| server.address);
+        others.any(|address| !failed.contains(&address) && self.is_usable(address))
     }
 
     /// Notes that a server failed.
@@ -216,23 +280,44 @@ where
     S::Config: Default,
     S::Iter: BackendIter,
 {
-    let backends = servers.all().iter().map(|server| Backend {
-        addr: server.address.into(),
-        weight: server.weight,
-        ext: Extensions::new(),
-    });
-    let mut backends = Backends::new(Static::new(backends.collect()));
+    let mut backends = Backends::new(Box::new(ListedServers(Arc::clone(servers))));
     if let Some((health, trust)) = health {
         let (check, servers) = (check_of(health, trust), Arc::clone(servers));
         backends.set_health_check(Box::new(BoundedCheck { check, limit: health.timeout, servers }));
     }
     let balancer = LoadBalancer::from_backends(backends);
-    // A static list is there at once.
-    let updated = pin!(balancer.update()).poll(&mut Context::from_waker(Waker::noop()));
-    if !matches!(updated, Poll::Ready(Ok(()))) {
-        return Err(std::io::Error::other("the list of servers can't be made"));
-    }
+    update(&balancer)?;
     Ok(balancer)
+}
+
+/// Makes a balancer choose among the servers that there are now.
+fn update<S>(balancer: &LoadBalancer<S>) -> std::io::Result<()>
+where
+    S: BackendSelection + Send + Sync + 'static,
+    S::Config: Default,
+    S::Iter: BackendIter,
+{
+    // The list is there at once.
+    match pin!(balancer.update()).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(Ok(())) => Ok(()),
+        _ => Err(std::io::Error::other("the list of servers can't be made")),
+    }
+}
+
+/// The servers of an upstream, for a balancer.
+struct ListedServers(Arc<Servers>);
+
+#[async_trait]
+impl ServiceDiscovery for ListedServers {
+    async fn discover(&self) -> Result<(BTreeSet<Backend>, HashMap<u64, bool>)> {
+        let servers = self.0.all();
+        let backend = |server: &Arc<ServerState>| Backend {
+            addr: server.address.into(),
+            weight: server.weight,
+            ext: Extensions::new(),
+        };
+        Ok((servers.iter().map(backend).collect(), HashMap::new()))
+    }
 }
 
 /// A health check with a time limit for the whole of it. Pingora's limits are for each read.
@@ -285,4 +370,68 @@ fn check_of(health: &Health, trust: Option<&ServerTrust>) -> Box<dyn HealthCheck
         check.req.set_uri(uri);
     }
     Box::new(check)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::{Ejection, Pool};
+
+    fn server(port: u16) -> Server {
+        Server { address: ([127, 0, 0, 1], port).into(), weight: 1 }
+    }
+
+    /// The servers that 200 requests are sent to.
+    fn chosen(upstream: &Upstream) -> BTreeSet<u16> {
+        let exchange = Exchange::new(None, None);
+        let port = |number: usize| {
+            let request = http::Request::builder().uri(format!("/{number}")).body(()).unwrap();
+            let (head, ()) = request.into_parts();
+            let keys = Keys { head: &head, client: None, exchange: &exchange };
+            upstream.choose(keys, &[]).map(|address| address.port())
+        };
+        (0..200).filter_map(port).collect()
+    }
+
+    #[test]
+    fn servers_that_stay_keep_their_state() {
+        for balance in
+            [Balance::RoundRobin, Balance::Random, Balance::LeastRequests, Balance::Consistent(HashKey::Path)]
+        {
+            let config = Config {
+                name: "a".to_owned(),
+                names: vec![("a:1".to_owned(), 1)],
+                servers: vec![server(1), server(2), server(3), server(4)],
+                resolve: None,
+                balance,
+                health: None,
+                ejection: Some(Ejection { failures: 1, time: Duration::from_secs(60), statuses: vec![503] }),
+                slow_start: Duration::ZERO,
+                requests: None,
+                pool: Pool::default(),
+                h2c: false,
+                tls: None,
+            };
+            let upstream = Upstream::new(&config, None, server(9).address).unwrap();
+            assert_eq!(chosen(&upstream), BTreeSet::from([1, 2, 3, 4]));
+            let open = upstream.servers.begin(server(2).address);
+            upstream.failed(server(3).address);
+            // The order of addresses changes with each answer of a name server.
+            assert!(!upstream.take_servers(&[server(4), server(3), server(2), server(1)]));
+            assert!(!upstream.take_servers(&[]));
+            assert!(upstream.take_servers(&[server(5), server(2), server(3), server(2)]));
+            assert_eq!(chosen(&upstream), BTreeSet::from([2, 5]), "1 and 4 are gone, 3 is ejected");
+            assert_eq!(upstream.health(), (3, 3));
+            let count = |port: u16| {
+                let servers = upstream.servers.all();
+                servers.iter().find(|known| known.address.port() == port).map(|known| known.open())
+            };
+            assert_eq!((count(2), count(1)), (Some(1), None));
+            drop(open);
+            assert_eq!(count(2), Some(0));
+            // What a reload reads may have other addresses for the same names.
+            assert!(upstream.is(&Config { servers: vec![server(7)], ..config.clone() }, None));
+            assert!(!upstream.is(&Config { names: Vec::new(), ..config.clone() }, None));
+        }
+    }
 }

@@ -38,6 +38,7 @@ impl Config {
             ("retries", self.retries == before.retries),
             ("reload", self.reload == before.reload),
             ("admin", self.admin == before.admin),
+            ("record", self.record == before.record),
             ("listCopies", self.list_copies == before.list_copies),
         ] {
             if !same {

@@ -14,6 +14,7 @@
 //! 5. Write the schema anew: `BLESS=1 cargo test -p celero-proxy schema`.
 
 use super::compression_keys::COMPRESSION;
+use super::record_keys::RECORD;
 use super::telemetry_keys::{METRICS, TRACES};
 use super::tls_keys::{LISTENER_TLS, SERVICE_TLS, UPSTREAM_TLS};
 use celero_policy::schema::ValueSpec::{
@@ -98,6 +99,11 @@ static SECTIONS: MappingSpec = MappingSpec::new(
             "accessLog",
             Text,
             "A file to which the access log is appended, or `-` for standard output. Default: no log.",
+        ),
+        optional(
+            "record",
+            Mapping(&RECORD),
+            "Which requests are recorded, to try other configurations with them. Default: none.",
         ),
         optional(
             "threads",
@@ -192,8 +198,9 @@ static UPSTREAM: MappingSpec = MappingSpec::new(
         optional(
             "servers",
             List(&OneOf(&[Text, Mapping(&SERVER)])),
-            "The servers, each a host and a port. Host names are resolved when the file is read.",
+            "The servers, each a host and a port. Host names are resolved when the file is read, and again as `resolve` says.",
         ),
+        optional("resolve", Duration, "How often host names are resolved again. 0s: never. Default: 30s."),
         optional(
             "balance",
             Word(BALANCE),
@@ -221,6 +228,29 @@ static UPSTREAM: MappingSpec = MappingSpec::new(
             "requests",
             Integer { least: 1, most: 1_000_000 },
             "How many requests of the upstream are open at a time; further ones are answered with 503. Default: no bound.",
+        ),
+        optional("pool", Mapping(&POOL), "The connections to each server."),
+    ],
+);
+
+static POOL: MappingSpec = MappingSpec::new(
+    "`pool`",
+    &[
+        optional(
+            "connections",
+            Integer { least: 1, most: 100_000 },
+            "How many connections to each server are open at a time, unused ones included. Default: no bound.",
+        ),
+        optional(
+            "wait",
+            Duration,
+            "How long a request waits for a connection beyond that; then it is answered with 503. Default: 1s.",
+        ),
+        optional("idle", Duration, "How long an unused connection is kept open. Default: `timeouts.idle`."),
+        optional(
+            "streams",
+            Integer { least: 1, most: 10_000 },
+            "How many requests a connection with HTTP/2 has at a time. Default: 1.",
         ),
     ],
 );
@@ -442,6 +472,11 @@ static LIMITS: MappingSpec = MappingSpec::new(
             "bodyRate",
             Size,
             "The bytes of a body for which the client gets a second more than `bodyTotal`. Default: 1KiB.",
+        ),
+        optional(
+            "idleConnections",
+            Integer { least: 1, most: 100_000 },
+            "The number of unused connections to servers that are kept: of HTTP/1.1, and as many of HTTP/2. Default: 128.",
         ),
     ],
 );

@@ -10,15 +10,21 @@ mod rate_limit_service;
 mod read;
 mod read_routes;
 mod read_upstreams;
+mod record;
+mod record_keys;
 mod route;
 mod telemetry_keys;
 mod tls_keys;
+mod upstream;
 
 pub use compression::Compression;
 pub(crate) use differences::{counted, first_names};
 pub use rate_limit_service::RateLimitService;
 pub(crate) use read_routes::CONNECTION_HEADERS;
+pub(crate) use read_upstreams::resolve;
+pub use record::Record;
 pub use route::{Mirror, Retry, RetryOn, Route, RouteTimeouts, Split, StaticAnswer, Target};
+pub use upstream::{Balance, Ejection, HashKey, Health, Pool, Server, Upstream};
 
 use crate::error::Error;
 use celero_lists::FilePattern;
@@ -70,6 +76,8 @@ pub struct Config {
     pub list_copies: Option<PathBuf>,
     /// The destination of the access log.
     pub access_log: Option<LogOutput>,
+    /// Which requests are recorded. `None`: none.
+    pub record: Option<Record>,
     /// The number of threads of each listener.
     pub threads: usize,
     /// How long open requests may continue after SIGTERM.
@@ -241,92 +249,6 @@ pub struct UpstreamTls {
     pub http2: bool,
 }
 
-/// A group of equivalent servers.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Upstream {
-    /// The name, which routes refer to.
-    pub name: String,
-    /// The servers. Empty: the built-in demo server.
-    pub servers: Vec<Server>,
-    /// How a server is chosen.
-    pub balance: Balance,
-    /// The health checks of the servers.
-    pub health: Option<Health>,
-    /// When a server that fails gets no requests for a while. `None`: never.
-    pub ejection: Option<Ejection>,
-    /// How long a server that is back gets fewer requests than its share.
-    pub slow_start: Duration,
-    /// How many requests are open at a time. `None`: no bound.
-    pub requests: Option<usize>,
-    /// Whether the servers are spoken to in HTTP/2 without TLS.
-    pub h2c: bool,
-    /// `None`: the servers are spoken to without TLS.
-    pub tls: Option<UpstreamTls>,
-}
-
-/// A server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Server {
-    /// Its address.
-    pub address: SocketAddr,
-    /// Its share of the requests, relative to those of the others.
-    pub weight: usize,
-}
-
-/// When a server that fails gets no requests for a while.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ejection {
-    /// How many failures in a row.
-    pub failures: u32,
-    /// How long it gets none.
-    pub time: Duration,
-    /// The statuses of responses that count as failures.
-    pub statuses: Vec<u16>,
-}
-
-/// How a server is chosen.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Balance {
-    /// One server after another.
-    RoundRobin,
-    /// A random server.
-    Random,
-    /// The server with the fewest open requests, relative to its weight.
-    LeastRequests,
-    /// The same server for equal keys, by consistent hashing.
-    Consistent(HashKey),
-}
-
-/// The key of consistent hashing.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum HashKey {
-    /// The client's IP address.
-    Address,
-    /// The path of the request.
-    Path,
-    /// The value of a header.
-    Header(http::HeaderName),
-    /// The value of a label that the policy has set.
-    Label(String),
-}
-
-/// The health checks of an upstream.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Health {
-    /// The path whose GET must be answered with 200. `None`: a connection is enough.
-    pub path: Option<String>,
-    /// The time between two checks.
-    pub interval: Duration,
-    /// The longest time of a check.
-    pub timeout: Duration,
-    /// How many successful checks in a row make a server healthy.
-    pub healthy_after: usize,
-    /// How many failed checks in a row make a server unhealthy.
-    pub unhealthy_after: usize,
-}
-
 /// The longest waiting times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
@@ -389,6 +311,8 @@ pub struct Limits {
     pub control_frames: u32,
     /// Bytes of a body for which a client gets a second more.
     pub body_rate: usize,
+    /// Unused connections to servers that are kept: of HTTP/1.1, and as many of HTTP/2.
+    pub idle_connections: usize,
 }
 
 impl Default for Limits {
@@ -403,6 +327,7 @@ impl Default for Limits {
             streams: 100,
             control_frames: 1000,
             body_rate: 1 << 10,
+            idle_connections: 128,
         }
     }
 }

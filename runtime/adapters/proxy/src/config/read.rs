@@ -94,6 +94,7 @@ impl Reader<'_> {
             admin: root.get("admin").and_then(|node| self.admin(root, node)),
             list_copies: root.text_of("listCopies").map(|text| self.path_of(&text)),
             access_log: root.text_of("accessLog").map(|text| self.output(&text)),
+            record: root.get("record").and_then(|node| self.record(node)),
             threads: number(root, "threads").unwrap_or_else(cores),
             grace: time(root, "grace").unwrap_or(Duration::from_secs(10)),
             drain_delay: time(root, "drainDelay").unwrap_or_default(),
@@ -326,6 +327,7 @@ fn limits(node: &Node) -> Limits {
         streams: number(node, "streams").unwrap_or(usual.streams),
         control_frames: number(node, "controlFrames").unwrap_or(usual.control_frames),
         body_rate: bytes("bodyRate").unwrap_or(usual.body_rate),
+        idle_connections: number(node, "idleConnections").unwrap_or(usual.idle_connections),
     }
 }
 

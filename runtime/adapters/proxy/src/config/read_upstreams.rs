@@ -3,9 +3,9 @@
 use super::include::duplicate;
 use super::keys::BALANCE;
 use super::read::{Reader, flag, number, time};
-use super::{Balance, Ejection, HashKey, Health, Server, Upstream, UpstreamTls};
+use super::{Balance, Ejection, HashKey, Health, Pool, Server, Upstream, UpstreamTls};
 use celero_policy::yaml::{Node, SourceText};
-use std::net::ToSocketAddrs;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::time::Duration;
 
 /// The statuses that count as failures of a server, unless the configuration says others.
@@ -22,14 +22,21 @@ impl Reader<'_> {
             }
             let tls = node.get("tls").and_then(|node| self.upstream_tls(node));
             self.no_h2c(node);
+            let http2 = flag(node, "h2c") || tls.as_ref().is_some_and(|tls| tls.http2);
+            let (names, servers) = self.servers(node);
+            let has_names = names.iter().any(|(name, _)| name.parse::<SocketAddr>().is_err());
+            let resolve = time(node, "resolve").unwrap_or(RESOLVE);
             found.push(Upstream {
                 name: name.text.clone(),
-                servers: self.servers(node),
+                names,
+                servers,
+                resolve: Some(resolve).filter(|time| has_names && !time.is_zero()),
                 balance: self.balance(node),
                 health: node.get("health").map(|node| self.health(node)),
                 ejection: node.get("ejection").map(|node| self.ejection(node)),
                 slow_start: time(node, "slowStart").unwrap_or_default(),
                 requests: number(node, "requests"),
+                pool: node.get("pool").map(|node| self.pool(node, http2)).unwrap_or_default(),
                 h2c: flag(node, "h2c"),
                 tls,
             });
@@ -51,32 +58,34 @@ impl Reader<'_> {
         Some(UpstreamTls { server_name: name.text, authorities, certificate, http2: flag(node, "http2") })
     }
 
-    fn servers(&mut self, node: &Node) -> Vec<Server> {
+    /// The servers as they are named, and the addresses that the names lead to.
+    fn servers(&mut self, node: &Node) -> (Vec<(String, usize)>, Vec<Server>) {
         match (node.get("servers"), flag(node, "demo")) {
             (Some(servers), true) => {
                 let message = "an upstream has either `servers` or `demo: true`, not both".to_owned();
                 self.problems.add("config-conflict", servers.place, message);
-                Vec::new()
+                Default::default()
             }
-            (None, true) => Vec::new(),
+            (None, true) => Default::default(),
             (None, false) => {
                 let message = "an upstream needs the key `servers`".to_owned();
                 let problem = self.problems.add("config-missing", node.place, message);
                 problem.help("or `demo: true` for the built-in demo server");
-                Vec::new()
+                Default::default()
             }
             (Some(_), false) => {
                 let entries: Vec<(SourceText, usize)> =
                     self.elements(node, "servers").iter().filter_map(entry).collect();
-                entries.iter().flat_map(|(text, weight)| self.server(text, *weight)).collect()
+                let servers = entries.iter().flat_map(|(text, weight)| self.server(text, *weight)).collect();
+                (entries.into_iter().map(|(text, weight)| (text.text, weight)).collect(), servers)
             }
         }
     }
 
     /// The addresses of a server, whose name is resolved now.
     fn server(&mut self, text: &SourceText, weight: usize) -> Vec<Server> {
-        match text.text.to_socket_addrs() {
-            Ok(found) => found.map(|address| Server { address, weight }).collect(),
+        match addresses(&text.text, weight) {
+            Ok(found) => found.collect(),
             Err(error) => {
                 let help = "write a host and a port: `10.0.0.1:8000` or `api.internal:8000`";
                 self.error("config-address", text, format!("`{}` is not a server: {error}", text.text), help);
@@ -118,6 +127,21 @@ impl Reader<'_> {
         }
     }
 
+    fn pool(&mut self, node: &Node, http2: bool) -> Pool {
+        let usual = Pool::default();
+        if let (Some(streams), false) = (node.text_of("streams"), http2) {
+            let help = "add `h2c: true`, or `http2: true` in `tls`; or remove `streams`";
+            let message = "`streams` has a meaning for upstreams with HTTP/2 only".to_owned();
+            self.error("config-conflict", &streams, message, help);
+        }
+        Pool {
+            connections: number(node, "connections"),
+            wait: time(node, "wait").unwrap_or(usual.wait),
+            idle: time(node, "idle"),
+            streams: number(node, "streams").unwrap_or(usual.streams),
+        }
+    }
+
     fn health(&mut self, node: &Node) -> Health {
         Health {
             path: self.path(node),
@@ -135,6 +159,30 @@ impl Reader<'_> {
             statuses: statuses(node),
         }
     }
+}
+
+/// The time after which names are resolved again, unless the configuration says another.
+const RESOLVE: Duration = Duration::from_secs(30);
+
+/// Resolves the name of a server. Blocks.
+fn addresses(name: &str, weight: usize) -> std::io::Result<impl Iterator<Item = Server> + use<>> {
+    Ok(name.to_socket_addrs()?.map(move |address| Server { address, weight }))
+}
+
+/// Resolves the names of an upstream's servers again. Blocks.
+///
+/// # Errors
+/// One of the names can't be resolved, or none has an address.
+pub(crate) fn resolve(names: &[(String, usize)]) -> std::io::Result<Vec<Server>> {
+    let mut found = Vec::new();
+    for (name, weight) in names {
+        let failed = |error: std::io::Error| std::io::Error::new(error.kind(), format!("{name}: {error}"));
+        found.extend(addresses(name, *weight).map_err(failed)?);
+    }
+    if found.is_empty() {
+        return Err(std::io::Error::new(std::io::ErrorKind::NotFound, "no name has an address"));
+    }
+    Ok(found)
 }
 
 /// The statuses that count as failures.

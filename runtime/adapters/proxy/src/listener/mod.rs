@@ -63,8 +63,8 @@ pub(crate) enum Protocol {
 
 impl<A> Listener<A> {
     /// Returns a listener whose requests `app` handles.
-    pub(crate) fn new(app: A, state: Arc<State>, protocol: Protocol, number: Option<usize>) -> Self {
-        Self { app: Arc::new(app), state, connections: Arc::default(), denials: DenialLog::default(), protocol, number }
+    pub(crate) fn new(app: Arc<A>, state: Arc<State>, protocol: Protocol, number: Option<usize>) -> Self {
+        Self { app, state, connections: Arc::default(), denials: DenialLog::default(), protocol, number }
     }
 
     /// Reads the header of the PROXY protocol, if the other end is a load balancer that sends one. The connection then has the two ends

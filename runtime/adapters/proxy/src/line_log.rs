@@ -1,0 +1,252 @@
+//! Files of lines, written by a thread of their own: the access log and recorded requests.
+//!
+//! Requests put lines into a queue that is bounded in lines and in bytes, and never wait. If the queue is full, lines are dropped and
+//! counted.
+
+use crate::config::LogOutput;
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
+use std::thread::JoinHandle;
+
+/// The capacity of the queue, in lines.
+const QUEUE_CAPACITY: usize = 1 << 14;
+
+/// The capacity of the queue, in bytes.
+const QUEUE_BYTES: usize = 16 << 20;
+
+enum Message {
+    Line(String),
+    Reopen,
+    End,
+}
+
+/// The sending side of the queue.
+pub(crate) struct LineLog {
+    sender: SyncSender<Message>,
+    /// Bytes of the lines in the queue.
+    queued: Arc<AtomicUsize>,
+    dropped: AtomicU64,
+}
+
+/// The thread that writes. End it before the process ends, or lines in the queue are lost.
+pub(crate) struct Writer {
+    sender: SyncSender<Message>,
+    thread: JoinHandle<()>,
+}
+
+impl LineLog {
+    /// Opens the access log and starts its thread.
+    pub(crate) fn open(output: &LogOutput) -> std::io::Result<(Self, Writer)> {
+        Self::start(Sink::open(output)?, "access log")
+    }
+
+    /// Opens a file that only its owner can read, and starts its thread. A file beyond `most` bytes is renamed to one with `.1` at the end of its name,
+    /// which it replaces, and begun anew. `what` is its name in messages.
+    pub(crate) fn open_bounded(path: &Path, most: u64, what: &'static str) -> std::io::Result<(Self, Writer)> {
+        Self::start(Sink::Bounded(BoundedFile::open(path, most)?), what)
+    }
+
+    fn start(sink: Sink, what: &'static str) -> std::io::Result<(Self, Writer)> {
+        let (log, receiver) = Self::new();
+        let queued = Arc::clone(&log.queued);
+        let write = move || write(sink, what, &receiver, &queued);
+        let thread = std::thread::Builder::new().name(what.into()).spawn(write)?;
+        let writer = Writer { sender: log.sender.clone(), thread };
+        Ok((log, writer))
+    }
+
+    fn new() -> (Self, Receiver<Message>) {
+        let (sender, receiver) = sync_channel(QUEUE_CAPACITY);
+        (Self { sender, queued: Arc::default(), dropped: AtomicU64::new(0) }, receiver)
+    }
+
+    /// Puts a line, without its line break, into the queue.
+    pub(crate) fn line(&self, mut line: String) {
+        line.push('\n');
+        let bytes = line.len();
+        let fits = self.queued.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= QUEUE_BYTES;
+        if !fits || self.sender.try_send(Message::Line(line)).is_err() {
+            self.queued.fetch_sub(bytes, Ordering::Relaxed);
+            self.dropped.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Opens the file again, after log rotation moved it away.
+    pub(crate) fn reopen(&self) {
+        if self.sender.send(Message::Reopen).is_err() {
+            log::error!("the thread that writes lines is gone");
+        }
+    }
+
+    /// Returns how many lines were dropped.
+    pub(crate) fn dropped(&self) -> u64 {
+        self.dropped.load(Ordering::Relaxed)
+    }
+}
+
+impl Writer {
+    /// Waits until all lines of the queue are written.
+    pub(crate) fn end(self) {
+        if self.sender.send(Message::End).is_ok() && self.thread.join().is_err() {
+            log::error!("the thread that writes lines failed");
+        }
+    }
+}
+
+enum Sink {
+    Stdout(BufWriter<std::io::Stdout>),
+    File(BufWriter<File>, PathBuf),
+    Bounded(BoundedFile),
+}
+
+/// A file that is begun anew when it is too large.
+struct BoundedFile {
+    file: BufWriter<File>,
+    path: PathBuf,
+    most: u64,
+    bytes: u64,
+}
+
+impl BoundedFile {
+    fn open(path: &Path, most: u64) -> std::io::Result<Self> {
+        let file = open_file(OpenOptions::new().create(true).append(true).mode(0o600), path)?;
+        let bytes = file.get_ref().metadata()?.len();
+        Ok(Self { file, path: path.to_owned(), most, bytes })
+    }
+
+    fn line(&mut self, line: &[u8]) -> std::io::Result<()> {
+        let length = u64::try_from(line.len()).unwrap_or(u64::MAX);
+        if self.bytes > 0 && self.bytes.saturating_add(length) > self.most {
+            self.file.flush()?;
+            let mut older = self.path.clone().into_os_string();
+            older.push(".1");
+            std::fs::rename(&self.path, older)?;
+            *self = Self::open(&self.path, self.most)?;
+        }
+        self.bytes = self.bytes.saturating_add(length);
+        self.file.write_all(line)
+    }
+}
+
+impl Sink {
+    fn open(output: &LogOutput) -> std::io::Result<Self> {
+        Ok(match output {
+            LogOutput::Stdout => Self::Stdout(BufWriter::new(std::io::stdout())),
+            LogOutput::File(path) => Self::File(append(path)?, path.clone()),
+        })
+    }
+
+    fn reopen(&mut self) -> std::io::Result<()> {
+        if let Self::File(file, path) = self {
+            file.flush()?;
+            *file = append(path)?;
+        }
+        Ok(())
+    }
+
+    fn line(&mut self, line: &[u8]) -> std::io::Result<()> {
+        match self {
+            Self::Stdout(out) => out.write_all(line),
+            Self::File(file, _) => file.write_all(line),
+            Self::Bounded(bounded) => bounded.line(line),
+        }
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        match self {
+            Self::Stdout(out) => out.flush(),
+            Self::File(file, _) => file.flush(),
+            Self::Bounded(bounded) => bounded.file.flush(),
+        }
+    }
+}
+
+fn append(path: &Path) -> std::io::Result<BufWriter<File>> {
+    open_file(OpenOptions::new().create(true).append(true), path)
+}
+
+fn open_file(options: &OpenOptions, path: &Path) -> std::io::Result<BufWriter<File>> {
+    let file = options.open(path);
+    let file = file.map_err(|error| std::io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
+    Ok(BufWriter::new(file))
+}
+
+fn write(mut sink: Sink, what: &str, messages: &Receiver<Message>, queued: &AtomicUsize) {
+    let mut reported = false;
+    loop {
+        let message = match messages.try_recv() {
+            Ok(message) => Ok(message),
+            // The queue is empty: make the lines so far visible.
+            Err(TryRecvError::Empty) => {
+                report(sink.flush(), what, &mut reported);
+                messages.recv().map_err(drop)
+            }
+            Err(TryRecvError::Disconnected) => Err(()),
+        };
+        match message {
+            Ok(Message::Line(line)) => {
+                report(sink.line(line.as_bytes()), what, &mut reported);
+                queued.fetch_sub(line.len(), Ordering::Relaxed);
+            }
+            Ok(Message::Reopen) => report(sink.reopen(), what, &mut reported),
+            Ok(Message::End) | Err(()) => return report(sink.flush(), what, &mut reported),
+        }
+    }
+}
+
+/// Reports the first error of writing the log.
+fn report(result: std::io::Result<()>, what: &str, reported: &mut bool) {
+    if let Err(error) = result
+        && !*reported
+    {
+        *reported = true;
+        log::error!("{what}: lines can't be written: {error}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_bounded_file_and_the_one_before_it_hold_the_last_lines() {
+        let folder = std::env::temp_dir().join(format!("celero-lines-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let (path, older) = (folder.join("lines"), folder.join("lines.1"));
+        let (log, writer) = LineLog::open_bounded(&path, 30, "lines").unwrap();
+        (0..10).for_each(|number| log.line(format!("line {number}")));
+        // Longer than the file may be: it has a file for itself.
+        log.line("x".repeat(40));
+        log.line("last".to_owned());
+        writer.end();
+        let read = |path| std::fs::read_to_string(path).unwrap();
+        assert_eq!((read(&path), read(&older)), ("last\n".to_owned(), "x".repeat(40) + "\n"));
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        // It goes on where it ended.
+        let (log, writer) = LineLog::open_bounded(&path, 30, "lines").unwrap();
+        log.line("more".to_owned());
+        writer.end();
+        assert_eq!(read(&path), "last\nmore\n");
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+
+    #[test]
+    fn the_queue_is_bounded_in_bytes() {
+        let (log, messages) = LineLog::new();
+        let line = "x".repeat((1 << 20) - 1);
+        (0..20).for_each(|_| log.line(line.clone()));
+        assert_eq!(log.dropped(), 4);
+        let written = |message| if let Message::Line(line) = message { line.len() } else { 0 };
+        assert_eq!(messages.try_iter().map(written).sum::<usize>(), QUEUE_BYTES);
+        // One that is larger than the queue.
+        log.queued.store(0, Ordering::Relaxed);
+        log.line("x".repeat(QUEUE_BYTES));
+        assert_eq!((log.dropped(), log.queued.load(Ordering::Relaxed)), (5, 0));
+    }
+}

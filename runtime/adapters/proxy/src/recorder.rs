@@ -1,0 +1,170 @@
+//! Records requests as they arrive, so that other configurations can be tried with them (`replay/`).
+//!
+//! A line is a request as `celero bench --requests` reads it, too: `source` is the other end of the connection, and headers are those that it sent, before
+//! the proxy writes its own. Bodies are not recorded, and secrets are replaced.
+
+use crate::clients::Connection;
+use crate::config::Record;
+use crate::line_log::{LineLog, Writer};
+use http::{HeaderName, HeaderValue};
+use percent_encoding::percent_decode_str;
+use pingora::http::RequestHeader;
+use serde_json::{Map, Value as Json, json};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::SystemTime;
+
+/// What stands for a value that is not recorded.
+pub(crate) const REDACTED: &str = "REDACTED";
+
+/// What records requests.
+pub(crate) struct Recorder {
+    pub(crate) config: Record,
+    log: LineLog,
+    writer: Mutex<Option<Writer>>,
+    written: AtomicU64,
+    pub(crate) since: SystemTime,
+}
+
+impl Recorder {
+    pub(crate) fn start(config: &Record) -> std::io::Result<Self> {
+        let (log, writer) = LineLog::open_bounded(&config.file, config.max_size, "recorded requests")?;
+        let (written, since) = (AtomicU64::new(0), SystemTime::now());
+        Ok(Self { config: config.clone(), log, writer: Mutex::new(Some(writer)), written, since })
+    }
+
+    /// Records a request that has just arrived, if it is in the share.
+    pub(crate) fn record(&self, head: &RequestHeader, connection: &Connection, tls: Option<&str>) {
+        if self.config.share < 1.0 && fastrand::f64() >= self.config.share {
+            return;
+        }
+        self.log.line(line(&self.config, head, connection, tls));
+        self.written.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Returns how many requests were recorded, and how many were dropped because the disk is too slow.
+    pub(crate) fn counts(&self) -> (u64, u64) {
+        let dropped = self.log.dropped();
+        (self.written.load(Ordering::Relaxed).saturating_sub(dropped), dropped)
+    }
+
+    /// Waits until all lines are written.
+    pub(crate) fn end(&self) {
+        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        writer.into_iter().for_each(Writer::end);
+    }
+}
+
+/// Returns a request as a line.
+fn line(config: &Record, head: &RequestHeader, connection: &Connection, tls: Option<&str>) -> String {
+    let target = match head.uri.authority() {
+        Some(_) => head.uri.to_string(),
+        None => String::from_utf8_lossy(head.raw_path()).into_owned(),
+    };
+    let value = |name: &HeaderName, value: &HeaderValue| -> Json {
+        if config.redact_headers.contains(name) {
+            return REDACTED.into();
+        }
+        String::from_utf8_lossy(value.as_bytes()).into()
+    };
+    let mut headers = Map::new();
+    for name in head.headers.keys() {
+        let mut values: Vec<Json> = head.headers.get_all(name).iter().map(|line| value(name, line)).collect();
+        let value = if values.len() == 1 { values.pop().unwrap_or_default() } else { values.into() };
+        headers.insert(name.as_str().to_owned(), value);
+    }
+    let mut line = json!({
+        "time": jiff::Timestamp::now().to_string(),
+        "source": connection.peer.to_string(),
+        "method": head.method.as_str(),
+        "uri": redacted_target(&target, &config.redact_parameters),
+        "version": version(head.version),
+        "headers": headers,
+    });
+    for (name, value) in
+        [("destination", connection.local.map(|local| local.to_string())), ("tls", tls.map(str::to_owned))]
+    {
+        if let (Some(value), Some(members)) = (value, line.as_object_mut()) {
+            members.insert(name.to_owned(), value.into());
+        }
+    }
+    line.to_string()
+}
+
+fn version(version: http::Version) -> &'static str {
+    match version {
+        http::Version::HTTP_10 => "HTTP/1.0",
+        http::Version::HTTP_2 => "HTTP/2",
+        _ => "HTTP/1.1",
+    }
+}
+
+/// Replaces the values of these parameters in the query of a target.
+fn redacted_target(target: &str, parameters: &[String]) -> String {
+    let Some((path, query)) = target.split_once('?') else { return target.to_owned() };
+    let is_secret = |name: &str| {
+        let name = percent_decode_str(name).decode_utf8_lossy().to_ascii_lowercase();
+        parameters.contains(&name)
+    };
+    let mut text = format!("{path}?");
+    for part in query.split_inclusive(['&', ';']) {
+        match part.split_once('=') {
+            Some((name, value)) if is_secret(name) => {
+                let end = value.chars().last().filter(|end| matches!(end, '&' | ';'));
+                text.push_str(&format!("{name}={REDACTED}"));
+                text.extend(end);
+            }
+            _ => text.push_str(part),
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_of_the_query_are_replaced() {
+        let secret = ["token".to_owned(), "key".to_owned()];
+        for (target, expected) in [
+            ("/a", "/a"),
+            ("/a?", "/a?"),
+            ("/a?token=1", "/a?token=REDACTED"),
+            ("/a?x=1&Token=a=b&y", "/a?x=1&Token=REDACTED&y"),
+            ("/a?%74oken=1;key=2&z=3&", "/a?%74oken=REDACTED;key=REDACTED&z=3&"),
+            ("/a?tokens=1&token", "/a?tokens=1&token"),
+            ("https://a.example/?key=", "https://a.example/?key=REDACTED"),
+        ] {
+            assert_eq!(redacted_target(target, &secret), expected);
+        }
+    }
+
+    #[test]
+    fn a_line_is_a_request_without_secrets() {
+        let mut head = RequestHeader::build("GET", b"/a?x=1&token=t", None).unwrap();
+        for (name, value) in
+            [("host", "a.example"), ("authorization", "Bearer s"), ("cookie", "s"), ("x-a", "1"), ("x-a", "2")]
+        {
+            head.append_header(name, value).unwrap();
+        }
+        let peer = "192.0.2.1:7".parse().unwrap();
+        let connection = Connection { peer, local: Some("10.0.0.1:443".parse().unwrap()), proxied: false, tls: true };
+        let config = Record {
+            file: "x".into(),
+            share: 1.0,
+            max_size: 1,
+            redact_headers: vec![http::header::AUTHORIZATION, http::header::COOKIE],
+            redact_parameters: vec!["token".to_owned()],
+        };
+        let mut line: Json = serde_json::from_str(&line(&config, &head, &connection, Some("TLSv1.3"))).unwrap();
+        assert!(line.as_object_mut().unwrap().remove("time").is_some());
+        let headers =
+            json!({ "host": "a.example", "authorization": "REDACTED", "cookie": "REDACTED", "x-a": ["1", "2"] });
+        assert_eq!(
+            line,
+            json!({ "source": "192.0.2.1:7", "destination": "10.0.0.1:443", "tls": "TLSv1.3", "method": "GET",
+                    "uri": "/a?x=1&token=REDACTED", "version": "HTTP/1.1", "headers": headers })
+        );
+    }
+}

@@ -1,0 +1,248 @@
+//! The connections to one server: how many are open, and how many there may be.
+//!
+//! A request of HTTP/1.1 has a connection for itself, so a bound on the connections is one on the requests at the server: each takes a place before it is
+//! sent, and waits for one if there is none. With a place, Pingora's pool has an unused connection, or there are fewer connections than there may be.
+//! In HTTP/2 a connection has several places, but the server may allow fewer, and Pingora may open another connection although one has a place left. So
+//! new connections are counted, too, and refused beyond the bound: the request then tries again for as long as it may wait.
+
+use crate::config::Pool;
+use pingora::upstreams::peer::{HttpPeer, Tracer, Tracing};
+use pingora::{Error, ErrorType, Result};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tokio::net::TcpSocket;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, timeout_at};
+
+/// The error of a connection that is not opened because as many are open as may be.
+pub(crate) const NO_CONNECTION: ErrorType = ErrorType::Custom("NoConnection");
+
+/// How often a request tries again that has a place but no connection. The pauses double, from a millisecond.
+const MOST_TRIES: u32 = 14;
+
+/// The connections to a server.
+#[derive(Debug, Default)]
+pub(crate) struct ServerConnections {
+    bound: Option<Bound>,
+    /// Open connections, and those that are being opened.
+    open: AtomicUsize,
+    /// How many were opened.
+    opened: AtomicU64,
+    /// Requests that wait for a place.
+    waiting: AtomicUsize,
+    /// Requests that waited in vain.
+    refused: AtomicU64,
+}
+
+#[derive(Debug)]
+struct Bound {
+    connections: usize,
+    /// One for each request that the server may have at a time.
+    places: Arc<Semaphore>,
+}
+
+/// A place among the requests of a server; empty without a bound.
+#[derive(Debug)]
+pub(crate) struct Place(#[expect(dead_code, reason = "held until it is dropped")] Option<OwnedSemaphorePermit>);
+
+/// As many connections are open as may be, and none is free in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct NoneFree;
+
+impl ServerConnections {
+    /// `streams` is the number of requests that a connection can have at a time.
+    pub(crate) fn new(pool: &Pool, streams: usize) -> Self {
+        let bound = pool.connections.map(|connections| {
+            let places = connections.saturating_mul(streams).min(Semaphore::MAX_PERMITS);
+            Bound { connections, places: Arc::new(Semaphore::new(places)) }
+        });
+        Self { bound, ..Self::default() }
+    }
+
+    /// Returns whether a request would not wait.
+    pub(crate) fn has_place(&self) -> bool {
+        self.bound.as_ref().is_none_or(|bound| bound.places.available_permits() > 0)
+    }
+
+    /// Takes a place, for which the request waits until `end` if there is none.
+    pub(crate) async fn place(&self, end: Instant) -> Result<Place, NoneFree> {
+        let Some(bound) = &self.bound else { return Ok(Place(None)) };
+        if let Ok(place) = Arc::clone(&bound.places).try_acquire_owned() {
+            return Ok(Place(Some(place)));
+        }
+        let _waiting = Waiting::new(&self.waiting);
+        match timeout_at(end, Arc::clone(&bound.places).acquire_owned()).await {
+            Ok(Ok(place)) => Ok(Place(Some(place))),
+            _ => Err(NoneFree),
+        }
+    }
+
+    /// Waits a little because no connection could be opened, which has happened `tries` times now. Returns an error if that was often enough, or the time is up.
+    pub(crate) async fn pause(&self, tries: u32, end: Instant) -> Result<(), NoneFree> {
+        let pause = Duration::from_millis(1_u64.checked_shl(tries).unwrap_or(u64::MAX));
+        let now = Instant::now();
+        if tries >= MOST_TRIES || now >= end {
+            return Err(NoneFree);
+        }
+        let _waiting = Waiting::new(&self.waiting);
+        tokio::time::sleep(pause.min(end.saturating_duration_since(now))).await;
+        Ok(())
+    }
+
+    /// Counts a request that got no connection.
+    pub(crate) fn refuse(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Makes a new connection for this peer count, and fail with [`NO_CONNECTION`] beyond the bound.
+    pub(crate) fn count(self: &Arc<Self>, peer: &mut HttpPeer) {
+        let attempt = Arc::new(Attempt { connections: Arc::clone(self), counted: Mutex::default() });
+        peer.options.tracer = Some(Tracer(Box::new(AttemptTracer(Arc::clone(&attempt)))));
+        peer.options.upstream_tcp_sock_tweak_hook = Some(Arc::new(move |_: &TcpSocket| attempt.begin()));
+    }
+
+    pub(crate) fn open(&self) -> usize {
+        self.open.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn opened(&self) -> u64 {
+        self.opened.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn waiting(&self) -> usize {
+        self.waiting.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+}
+
+/// A request that waits, counted until it is dropped.
+struct Waiting<'c>(&'c AtomicUsize);
+
+impl<'c> Waiting<'c> {
+    fn new(count: &'c AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// A connection that may be opened for a request. The connection keeps it, so it is counted until the connection is closed, or could not be opened.
+#[derive(Debug)]
+struct Attempt {
+    connections: Arc<ServerConnections>,
+    counted: Mutex<Option<Counted>>,
+}
+
+/// A connection, counted until it is dropped.
+#[derive(Debug)]
+struct Counted(Arc<ServerConnections>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.open.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl Attempt {
+    /// Counts a connection before it is opened.
+    fn begin(&self) -> Result<()> {
+        let most = self.connections.bound.as_ref().map_or(usize::MAX, |bound| bound.connections);
+        let one_more = |open: usize| if open < most { open.checked_add(1) } else { None };
+        if self.connections.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_err() {
+            return Error::e_explain(NO_CONNECTION, "as many connections to the server are open as may be");
+        }
+        self.set(Some(Counted(Arc::clone(&self.connections))));
+        Ok(())
+    }
+
+    fn set(&self, counted: Option<Counted>) {
+        *self.counted.lock().unwrap_or_else(PoisonError::into_inner) = counted;
+    }
+}
+
+/// What a connection tells when it is opened and closed.
+#[derive(Clone, Debug)]
+struct AttemptTracer(Arc<Attempt>);
+
+impl Tracing for AttemptTracer {
+    fn on_connected(&self) {
+        self.0.connections.opened.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn on_disconnected(&self) {
+        // The request may still be there.
+        self.0.set(None);
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Tracing> {
+        Box::new(self.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn connections(most: Option<usize>, streams: usize) -> Arc<ServerConnections> {
+        Arc::new(ServerConnections::new(&Pool { connections: most, ..Pool::default() }, streams))
+    }
+
+    fn attempt(connections: &Arc<ServerConnections>) -> Arc<Attempt> {
+        Arc::new(Attempt { connections: Arc::clone(connections), counted: Mutex::default() })
+    }
+
+    #[test]
+    fn connections_count_until_they_are_closed_or_fail() {
+        let connections = connections(Some(2), 1);
+        let (first, failing) = (attempt(&connections), attempt(&connections));
+        assert!(first.begin().is_ok() && failing.begin().is_ok());
+        let refused = attempt(&connections).begin();
+        assert_eq!(refused.err().map(|error| error.etype().clone()), Some(NO_CONNECTION));
+        assert_eq!((connections.open(), connections.opened()), (2, 0));
+        drop(failing);
+        assert_eq!(connections.open(), 1);
+        let stream = AttemptTracer(Arc::clone(&first)).boxed_clone();
+        stream.on_connected();
+        stream.on_disconnected();
+        assert_eq!((connections.open(), connections.opened()), (0, 1));
+        drop((stream, first));
+        assert_eq!(connections.open(), 0);
+        let unbounded = self::connections(None, 1);
+        let all: Vec<_> = (0..100).map(|_| attempt(&unbounded)).collect();
+        assert!(all.iter().all(|attempt| attempt.begin().is_ok()) && unbounded.open() == 100);
+    }
+
+    #[tokio::test]
+    async fn places_are_waited_for_in_order_and_no_longer_than_allowed() {
+        let connections = connections(Some(1), 2);
+        let soon = || Instant::now() + Duration::from_millis(20);
+        let late = || Instant::now() + Duration::from_secs(60);
+        let (first, second) = (connections.place(soon()).await.unwrap(), connections.place(soon()).await.unwrap());
+        assert!(!connections.has_place());
+        assert_eq!(connections.place(soon()).await.err(), Some(NoneFree));
+        let waiting = tokio::spawn({
+            let connections = Arc::clone(&connections);
+            async move { connections.place(late()).await.map(drop) }
+        });
+        while connections.waiting() == 0 {
+            tokio::task::yield_now().await;
+        }
+        drop(first);
+        assert_eq!(waiting.await.unwrap(), Ok(()));
+        assert_eq!(connections.waiting(), 0);
+        drop(second);
+        assert!(connections.has_place());
+        assert_eq!(connections.pause(MOST_TRIES, late()).await, Err(NoneFree));
+        assert_eq!(connections.pause(0, Instant::now()).await, Err(NoneFree));
+        assert_eq!(connections.pause(0, late()).await, Ok(()));
+    }
+}
