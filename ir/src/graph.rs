@@ -64,6 +64,21 @@ impl Graph {
         Self::default()
     }
 
+    /// An empty graph with capacity for this number of nodes.
+    #[must_use]
+    pub fn with_capacity(nodes: usize) -> Self {
+        Self {
+            nodes: Vec::with_capacity(nodes),
+            origins: Vec::with_capacity(nodes),
+            classes: Vec::with_capacity(nodes),
+            pool: Vec::with_capacity(nodes),
+            constants: Vec::with_capacity(nodes / 4),
+            class_index: HashTable::with_capacity(nodes),
+            constant_index: HashTable::with_capacity(nodes / 4),
+            ..Self::default()
+        }
+    }
+
     /// Returns the node of this operation on these operands at this place. If an equal node exists, it is returned, with its old
     /// origin, unless the operation can fail at another place; then the new node has its class. Impure operations are always added.
     pub fn add(&mut self, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> NodeId {

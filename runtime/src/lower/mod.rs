@@ -49,7 +49,9 @@ pub(crate) struct Lowered {
 
 /// Lowers a checked expression for a host with these fields.
 pub(crate) fn lower(checked: &Checked, functions: &Functions, fields: &[layout::Field]) -> Lowered {
-    let mut lowered = Lowered { graph: Graph::new(), calls: Calls::default() };
+    // Most nodes of a tree become one node.
+    let graph = Graph::with_capacity(checked.ast().nodes().len());
+    let mut lowered = Lowered { graph, calls: Calls::default() };
     let root = lower_into(&mut lowered, 0, checked, functions, fields);
     lowered.graph.add_root(root);
     lowered

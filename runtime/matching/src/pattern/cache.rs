@@ -14,6 +14,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 const LIGHT_PROGRAM_BYTES: usize = 1 << 14;
 /// The weight of every larger pattern: compiling it may take some milliseconds.
 const HEAVY_WEIGHT: u32 = 64;
+/// Most patterns whose analyses are kept, for the stages of a rule, which ask one after the other, on each thread.
+const MOST_ANALYSES: usize = 128;
 
 /// Compiles each distinct pattern once.
 ///
@@ -24,6 +26,8 @@ pub struct PatternCache {
     compiled: Mutex<HashMap<Box<str>, Compiled>>,
     /// Patterns on bytes.
     bytes: Mutex<HashMap<Box<str>, Result<ByteRegex, PatternError>>>,
+    /// What is known of patterns without compiling them; `None` for one that is not valid.
+    analyses: Mutex<HashMap<Box<str>, Option<Analysis>>>,
     budget: MemoryBudget,
 }
 
@@ -56,7 +60,7 @@ impl PatternCache {
     /// An empty cache, whose matchers may hold `bytes` bytes together.
     #[must_use]
     pub fn with_budget(bytes: usize) -> Self {
-        Self { compiled: Mutex::default(), bytes: Mutex::default(), budget: MemoryBudget::new(bytes) }
+        Self { budget: MemoryBudget::new(bytes), ..Self::default() }
     }
 
     /// The memory budget of the matchers.
@@ -78,7 +82,7 @@ impl PatternCache {
     /// # Errors
     /// See [`compile`](super::compile()).
     pub fn check(&self, pattern: &str) -> Result<(), PatternError> {
-        match analyze(pattern) {
+        match self.analysis(pattern) {
             Some(Analysis { program_bytes, .. })
                 if program_bytes <= MAX_PROGRAM_BYTES && pattern.len() <= MAX_PATTERN_BYTES =>
             {
@@ -91,7 +95,7 @@ impl PatternCache {
     /// Returns how to decide a pattern, if possible without compiling it.
     #[must_use]
     pub fn plan(&self, pattern: &str) -> Plan {
-        let Some(Analysis { tests, program_bytes }) = analyze(pattern) else {
+        let Some(Analysis { tests, program_bytes }) = self.analysis(pattern) else {
             return Plan { weight: 1, strategy: None };
         };
         let (weight, valid) = if program_bytes <= MAX_PROGRAM_BYTES && pattern.len() <= MAX_PATTERN_BYTES {
@@ -138,6 +142,21 @@ impl PatternCache {
         let matcher = self.byte_regex(pattern).map(|regex| ByteMatcher::from_regex(pattern, regex))?;
         let bytes = matcher.heap_bytes();
         Ok(self.budget.keep(matcher, bytes).unwrap_or_else(|| ByteMatcher::lazy(pattern, &self.budget)))
+    }
+
+    /// What is known of a pattern without compiling it; `None` if it is not valid.
+    fn analysis(&self, pattern: &str) -> Option<Analysis> {
+        if let Some(found) = locked(&self.analyses).get(pattern) {
+            return found.clone();
+        }
+        // Without the lock: other threads analyse other patterns meanwhile.
+        let analysis = analyze(pattern);
+        let mut known = locked(&self.analyses);
+        if known.len() >= MOST_ANALYSES {
+            known.clear();
+        }
+        known.insert(pattern.into(), analysis.clone());
+        analysis
     }
 
     fn compiled(&self, pattern: &str) -> Compiled {

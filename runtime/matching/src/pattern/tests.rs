@@ -256,6 +256,23 @@ fn a_pattern_is_decided_without_compiling_it_or_refused() {
 }
 
 #[test]
+fn what_is_kept_of_a_pattern_is_of_that_pattern() {
+    let patterns = PatternCache::default();
+    let of = |n: usize| match n % 4 {
+        0 => format!("^/{n}"),
+        1 => format!("{n}+x"),
+        2 => format!("({n}"),
+        _ => format!("{n}.*"),
+    };
+    // More than are kept, each asked for by two stages and again later.
+    for pattern in (0..400).chain(0..400).map(of) {
+        let fresh = || PatternCache::default();
+        assert_eq!(patterns.check(&pattern), fresh().check(&pattern), "{pattern}");
+        assert_eq!(patterns.plan(&pattern), fresh().plan(&pattern), "{pattern}");
+    }
+}
+
+#[test]
 fn programs_are_within_their_bound() {
     let classes =
         [r"\w", r"\W", r"\d", r"\s", r"\S", r"\pL", r"\PL", r"\p{Greek}", r"\p{Lu}", r"\p{Cn}", ".", "(?s:.)", "[^a]"];
