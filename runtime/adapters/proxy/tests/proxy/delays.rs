@@ -1,10 +1,12 @@
 //! Delays over sockets, as an attacker tries them: floods of requests that wait, clients that leave, streams that are reset, requests behind one
 //! that waits.
 
+use crate::certificates::Authority;
 use crate::client::{Client, get, post};
 use crate::process::{DEMO, Process};
-use crate::raw_h2::{DATA, END_HEADERS, END_STREAM, HEADERS, RST_STREAM, RawH2, status};
+use crate::raw_h2::{DATA, END_HEADERS, END_STREAM, HEADERS, RST_STREAM, RawH2, SETTINGS, fields, frame, status};
 use crate::running::{Folder, Running, config, eventually};
+use std::io::Write;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -120,6 +122,37 @@ fn clients_that_leave_after_their_body_free_their_places() {
     waits(&proxy, 1);
     drop(client);
     is_free(&proxy);
+}
+
+/// The end of the connection is seen below TLS, and behind a load balancer that names another one.
+#[test]
+fn clients_are_missed_over_tls_and_behind_a_balancer() {
+    let authority = Authority::new("tests");
+    let tls = "tls: { certificates: [{ chain: one.pem, key: one.key }] }";
+    let proxy = Running::with_listener(tls, DEMO, LONG, |folder| {
+        authority.server(&["one.example"]).write(folder, "one");
+    });
+    let http1 = b"POST /wait HTTP/1.1\r\nhost: one.example\r\ncontent-length: 9\r\n\r\nhalf".to_vec();
+    let mut fields = fields("GET", "/wait");
+    // The scheme `https`.
+    fields[0] = 0x87;
+    let head = frame(HEADERS, END_HEADERS | END_STREAM, 1, &fields);
+    let http2 = [b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(), frame(SETTINGS, 0, 0, &[]), head].concat();
+    for (protocol, request) in [("http/1.1", http1), ("h2", http2)] {
+        let mut client = authority.trust().protocols(&[protocol]).connect(proxy.address, "one.example").unwrap();
+        client.write_all(&request).unwrap();
+        waits(&proxy, 1);
+        drop(client);
+        waits(&proxy, 0);
+        eventually(|| proxy.metric("celero_requests_open") == 0.0, || "no open requests".into());
+    }
+    let proxy = Running::with_listener("proxyProtocol: [\"127.0.0.0/8\"]", DEMO, LONG, |_| {});
+    let mut client = Client::connect(proxy.address);
+    client.send("PROXY TCP4 198.51.100.7 198.51.100.2 4711 443\r\nGET /wait HTTP/1.1\r\nhost: a\r\n\r\n");
+    waits(&proxy, 1);
+    drop(client);
+    waits(&proxy, 0);
+    assert_eq!(proxy.log(1)[0]["client"], "198.51.100.7:4711");
 }
 
 #[test]
