@@ -208,7 +208,7 @@ fn unused_connections_are_closed() {
     eventually(|| seen.open() == 2, || format!("two connections, not {}", seen.open()));
 }
 
-/// A server of HTTP/2 that answers when it is released, and allows so many requests on a connection.
+/// A server of HTTP/2 that answers when it is released, and allows this number of requests on a connection.
 fn http2(streams: u32) -> (SocketAddr, Arc<Seen>, tokio::sync::watch::Sender<bool>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let (address, seen) = (listener.local_addr().unwrap(), Arc::new(Seen::default()));
