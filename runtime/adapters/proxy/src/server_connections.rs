@@ -224,8 +224,8 @@ mod tests {
     #[tokio::test]
     async fn places_are_waited_for_in_order_and_no_longer_than_allowed() {
         let connections = connections(Some(1), 2);
-        let soon = || Instant::now() + Duration::from_millis(20);
-        let late = || Instant::now() + Duration::from_secs(60);
+        let after = |millis| Instant::now().checked_add(Duration::from_millis(millis)).unwrap();
+        let (soon, late) = (move || after(20), move || after(60_000));
         let (first, second) = (connections.place(soon()).await.unwrap(), connections.place(soon()).await.unwrap());
         assert!(!connections.has_place());
         assert_eq!(connections.place(soon()).await.err(), Some(NoneFree));
