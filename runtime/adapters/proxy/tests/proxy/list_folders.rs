@@ -1,7 +1,7 @@
 //! Lists with all files of a folder, which come and go while the proxy runs.
 
 use crate::lists::denied;
-use crate::running::{Running, eventually};
+use crate::running::{Running, config_with, eventually};
 use std::fs::{self, File};
 use std::io::Write;
 use std::os::unix::fs::symlink;
@@ -128,27 +128,32 @@ fn a_folder_behind_links_is_replaced_as_a_whole() {
     becomes(&proxy, &["/inline", "/c", "/d"]);
 }
 
-/// The folder is a link, which leads to another folder from one moment to the next; so is a file, of whose folder the system reports nothing.
+/// The folder is a link, which leads to another folder from one moment to the next; so is a file, of whose folder the system reports nothing. Nothing else
+/// changes in folders that are watched: the links and the access log are in others than the configuration.
 #[test]
 fn links_to_folders_and_files_are_followed() {
-    let proxy = Running::with_listener("h2c: true", REST, POLICY, |folder| {
+    let config = config_with("h2c: true", REST).replace("accessLog: access.log", "accessLog: logs/access.log");
+    let policy = POLICY.replace("paths.d/", "lists/current/");
+    let proxy = Running::with_files(&config, &policy, |folder| {
+        fs::create_dir(folder.0.join("logs")).unwrap();
+        let lists = folder.0.join("lists");
         for (version, text) in [("v1", "/a\n"), ("v2", "/b\n")] {
-            fs::create_dir(folder.0.join(version)).unwrap();
-            replace(&folder.0.join(version), "one.txt", text);
+            fs::create_dir_all(lists.join(version)).unwrap();
+            replace(&lists.join(version), "one.txt", text);
         }
-        symlink("v1", folder.0.join("paths.d")).unwrap();
+        fs::create_dir(folder.0.join("elsewhere")).unwrap();
+        symlink("v1", lists.join("current")).unwrap();
     });
     becomes(&proxy, &["/inline", "/a"]);
-    let folder = &proxy.folder.0;
-    symlink("v2", folder.join("new")).unwrap();
-    fs::rename(folder.join("new"), folder.join("paths.d")).unwrap();
+    let lists = proxy.folder.0.join("lists");
+    symlink("v2", lists.join("new")).unwrap();
+    fs::rename(lists.join("new"), lists.join("current")).unwrap();
     becomes(&proxy, &["/inline", "/b"]);
-    replace(&folder.join("v2"), "two.txt", "/c\n");
+    replace(&lists.join("v2"), "two.txt", "/c\n");
     becomes(&proxy, &["/inline", "/b", "/c"]);
-    let elsewhere = folder.join("elsewhere");
-    fs::create_dir(&elsewhere).unwrap();
+    let elsewhere = proxy.folder.0.join("elsewhere");
     replace(&elsewhere, "list", "/a\n");
-    symlink("../elsewhere/list", folder.join("v2/three.txt")).unwrap();
+    symlink("../../elsewhere/list", lists.join("v2/three.txt")).unwrap();
     becomes(&proxy, &["/inline", "/a", "/b", "/c"]);
     replace(&elsewhere, "list", "/d\n");
     becomes(&proxy, &["/inline", "/b", "/c", "/d"]);
