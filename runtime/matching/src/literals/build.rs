@@ -46,8 +46,13 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         }
         u32::try_from(bytes.len()).ok()?;
         let vector = plan.vector_pass();
-        let Plan { two, three, mut four, mut medium, long, .. } = plan;
+        let Plan { two, three, mut four, mut medium, mut long, .. } = plan;
         medium.append(&mut four);
+        // One scan that reads all windows of the other keys finds long ones too.
+        let shortest = medium.iter().map(|key| key.key.len()).min();
+        if shortest.is_some_and(|shortest| AnchorLayout::of(shortest, medium.len()).window == LONG.window) {
+            medium.append(&mut long);
+        }
         let short = [three, two].concat();
         let scans = [long, medium, short].into_iter().filter_map(|mut keys| {
             let shortest = keys.iter().map(|key| key.key.len()).min()?;

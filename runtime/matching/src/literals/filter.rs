@@ -27,18 +27,40 @@ const SOME_WORDS: usize = 1 << 13;
 const MANY_WORDS: usize = 1 << 14;
 const MOST_WORDS: usize = 1 << 15;
 
+/// Windows that are read at once, without a branch that depends on what is found.
+const BATCH: usize = 8;
+/// Windows that are read between two verifications. At the end of a text there may be some more.
+const BLOCK: usize = 112;
+/// Fewer are read at first: there may be a match that decides.
+const FIRST_BLOCK: usize = 32;
+/// Most windows that are read between two verifications.
+const MOST: usize = 128;
+
 /// Windows that anchors may contain.
 pub(super) struct FilterHits {
-    /// Offset of the window of the lowest bit. The window of each further bit is one stride further on.
-    pub(super) at: usize,
-    /// One bit for each window.
-    pub(super) windows: u32,
-    /// Offset from which to continue.
-    pub(super) next: usize,
+    /// Offset from which the windows were read.
+    pub(super) from: usize,
+    /// Offsets of the windows, from there on.
+    offsets: [u32; MOST],
+    /// How many of them there are.
+    count: usize,
+    /// Offset from which to continue. `None` at the end of the text.
+    next: Option<usize>,
 }
 
-/// Windows that are read between two branches.
-const BATCH: usize = 8;
+impl FilterHits {
+    /// Of a text of which nothing was read.
+    #[inline]
+    pub(super) fn new() -> Self {
+        Self { from: 0, offsets: [0; MOST], count: 0, next: Some(0) }
+    }
+
+    /// The offsets of the windows from `from` on, in ascending order.
+    #[inline(always)]
+    pub(super) fn offsets(&self) -> &[u32] {
+        self.offsets.get(..self.count).unwrap_or_default()
+    }
+}
 
 impl<const IGNORE_CASE: bool> Filter<IGNORE_CASE> {
     /// A filter for `windows` windows of `bytes` bytes each.
@@ -73,27 +95,31 @@ impl<const IGNORE_CASE: bool> Filter<IGNORE_CASE> {
         }
     }
 
-    /// Returns the first batch of windows, from offset `from` on, that has some that anchors may contain.
+    /// Reads the next windows of a text. Returns whether there were some.
     #[inline]
-    pub(super) fn search(&self, stride: Stride, text: &[u8], from: usize) -> Option<FilterHits> {
+    pub(super) fn search(&self, stride: Stride, text: &[u8], hits: &mut FilterHits) -> bool {
+        let Some(from) = hits.next.take() else { return false };
+        (hits.from, hits.count) = (from, 0);
         let mask = self.mask;
         match &self.table {
-            FilterTable::Bytes(bytes) => match <&[u8; FEW_BYTES]>::try_from(&**bytes) {
-                Ok(bytes) => search::<IGNORE_CASE, _>(in_bytes(bytes), mask, stride, text, from),
-                Err(_) => {
-                    search::<IGNORE_CASE, _>(in_bytes::<SOME_BYTES>(bytes.first_chunk()?), mask, stride, text, from)
+            FilterTable::Bytes(bytes) => {
+                if let Ok(bytes) = <&[u8; FEW_BYTES]>::try_from(&**bytes) {
+                    search::<IGNORE_CASE, _>(in_bytes(bytes), mask, stride, text, hits);
+                } else if let Some(bytes) = bytes.first_chunk() {
+                    search::<IGNORE_CASE, _>(in_bytes::<SOME_BYTES>(bytes), mask, stride, text, hits);
                 }
-            },
-            FilterTable::Bits(words) => match words.len() {
-                SOME_WORDS => {
-                    search::<IGNORE_CASE, _>(in_bits::<SOME_WORDS>(words.first_chunk()?), mask, stride, text, from)
+            }
+            FilterTable::Bits(words) => {
+                if let Ok(words) = <&[u64; SOME_WORDS]>::try_from(&**words) {
+                    search::<IGNORE_CASE, _>(in_bits(words), mask, stride, text, hits);
+                } else if let Ok(words) = <&[u64; MANY_WORDS]>::try_from(&**words) {
+                    search::<IGNORE_CASE, _>(in_bits(words), mask, stride, text, hits);
+                } else if let Some(words) = words.first_chunk() {
+                    search::<IGNORE_CASE, _>(in_bits::<MOST_WORDS>(words), mask, stride, text, hits);
                 }
-                MANY_WORDS => {
-                    search::<IGNORE_CASE, _>(in_bits::<MANY_WORDS>(words.first_chunk()?), mask, stride, text, from)
-                }
-                _ => search::<IGNORE_CASE, _>(in_bits::<MOST_WORDS>(words.first_chunk()?), mask, stride, text, from),
-            },
+            }
         }
+        true
     }
 
     /// Bytes held on the heap.
@@ -131,12 +157,12 @@ fn search<const IGNORE_CASE: bool, T: Fn(u64) -> u64>(
     mask: u32,
     stride: Stride,
     text: &[u8],
-    from: usize,
-) -> Option<FilterHits> {
+    hits: &mut FilterHits,
+) {
     match stride {
-        Stride::One => search_with::<IGNORE_CASE, T, 1, 11>(table, mask, text, from),
-        Stride::Two => search_with::<IGNORE_CASE, T, 2, 18>(table, mask, text, from),
-        Stride::Four => search_with::<IGNORE_CASE, T, 4, 32>(table, mask, text, from),
+        Stride::One => search_with::<IGNORE_CASE, T, 1, 11>(table, mask, text, hits),
+        Stride::Two => search_with::<IGNORE_CASE, T, 2, 18>(table, mask, text, hits),
+        Stride::Four => search_with::<IGNORE_CASE, T, 4, 32>(table, mask, text, hits),
     }
 }
 
@@ -146,31 +172,44 @@ fn search_with<const IGNORE_CASE: bool, T: Fn(u64) -> u64, const STRIDE: usize, 
     table: T,
     mask: u32,
     text: &[u8],
-    from: usize,
-) -> Option<FilterHits> {
+    hits: &mut FilterHits,
+) {
     let bit = |bytes: &[u8; 4]| table(hash_of_window::<IGNORE_CASE>(u32::from_le_bytes(*bytes) & mask));
-    let mut at = from;
-    while let Some(block) = text.get(at..).and_then(<[u8]>::first_chunk::<SPAN>) {
-        let window = |n: usize| block.get(n.wrapping_mul(STRIDE)..).and_then(<[u8]>::first_chunk).unwrap_or(&[0; 4]);
-        let any = (0..BATCH).fold(0, |any, n| any | bit(window(n)));
-        let next = at.wrapping_add(const { STRIDE * BATCH });
-        if any & 1 != 0 {
-            let windows = (0..BATCH).fold(0, |all, n| all | (bit(window(n)) as u32 & 1).wrapping_shl(n as u32));
-            return Some(FilterHits { at, windows, next });
+    let text = text.get(hits.from..).unwrap_or_default();
+    let (offsets, mut count, mut at) = (&mut hits.offsets, 0_usize, 0_usize);
+    // Stores every offset, and counts those that stay: what is found decides no branch.
+    let mut push = |offset: usize, found: u64| {
+        if let Some(place) = offsets.get_mut(count & const { MOST - 1 }) {
+            *place = offset as u32;
         }
-        at = next;
+        count = count.wrapping_add((found & 1) as usize);
+    };
+    let windows = if hits.from == 0 { FIRST_BLOCK } else { BLOCK };
+    let end = windows.wrapping_mul(STRIDE);
+    while at < end
+        && let Some(batch) = text.get(at..).and_then(<[u8]>::first_chunk::<SPAN>)
+    {
+        for n in 0..BATCH {
+            let start = n.wrapping_mul(STRIDE);
+            let window = batch.get(start..).and_then(<[u8]>::first_chunk).unwrap_or(&[0; 4]);
+            push(at.wrapping_add(start), bit(window));
+        }
+        at = at.wrapping_add(const { STRIDE * BATCH });
     }
-    let rest = text.get(at..)?;
-    let mut windows = 0_u32;
-    for n in 0..SPAN.div_ceil(STRIDE) {
-        let Some(start @ [_, _, ..]) = rest.get(STRIDE.wrapping_mul(n)..) else { break };
-        let found = match start.first_chunk() {
-            Some(bytes) => bit(bytes),
-            None => bit(&[0, 1, 2, 3].map(|at| start.get(at).copied().unwrap_or(0))),
-        };
-        windows |= (found as u32 & 1).wrapping_shl(n as u32);
+    if at < end {
+        // Fewer windows than a batch are left.
+        while let Some(start @ [_, _, ..]) = text.get(at..) {
+            let found = match start.first_chunk() {
+                Some(bytes) => bit(bytes),
+                None => bit(&[0, 1, 2, 3].map(|at| start.get(at).copied().unwrap_or(0))),
+            };
+            push(at, found);
+            at = at.wrapping_add(STRIDE);
+        }
+    } else {
+        hits.next = Some(hits.from.wrapping_add(at));
     }
-    (windows != 0).then_some(FilterHits { at, windows, next: usize::MAX })
+    hits.count = count;
 }
 
 /// The hash of a window. Its upper bits are the better ones.

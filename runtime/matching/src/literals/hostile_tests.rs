@@ -77,6 +77,12 @@ fn no_keys_and_text_cost_much_more_than_usual_ones() {
         ("full tables", (0..1_500).map(|_| (0..4).map(|_| rng.below(256) as u8).collect()).collect()),
         ("two bytes everywhere", distinct((0..1_400).map(|_| [&b"ababab"[..], &rng.text(6, b"ab")].concat()))),
         ("thousands, two bytes", distinct((0..4_000).map(|_| [&b"abababb"[..], &rng.text(30, b"ab")].concat()))),
+        (
+            "thousands, of five bytes and more",
+            distinct(
+                (0..4_000).map(|n| [&b"ababb"[..], &rng.text(n % 3 * 12, b"abc"), &rng.text(2, letters)].concat()),
+            ),
+        ),
         ("words", words(&mut rng, 3_000)),
         ("few words", words(&mut rng, 30)),
     ];

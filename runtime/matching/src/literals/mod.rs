@@ -5,9 +5,11 @@
 //! hash, whether an anchor contains the window. An anchor is long enough that, wherever it is in the text, one of its windows
 //! is read: with windows of four bytes and a stride of four it has seven bytes. The hashes of the anchors around a window that passes the
 //! filter ask a second one, which few wrong anchors pass. Only then are anchors looked up, by a hash with a *fingerprint*, and their keys
-//! compared. So the cost of a scan hardly depends on the number of keys.
+//! compared. Each of these steps is taken for a block of windows at a time, so that what one finds decides no branch of the step before.
+//! So the cost of a scan hardly depends on the number of keys.
 //!
-//! Keys too short for such an anchor have shorter ones and a scan of their own, with a smaller stride: see [`AnchorLayout`].
+//! Keys too short for such an anchor have shorter ones, and a scan with a smaller stride: see [`AnchorLayout`]. If that reads windows of
+//! four bytes too, it finds the long keys as well.
 //!
 //! Where the processor has vector instructions, one pass with them looks for the anchors of most maps, whatever the lengths of the keys:
 //! see [`first_stage`]. Which keys are left to scans by hash depends on their number: see [`Plan`](build).
@@ -27,7 +29,7 @@ mod vector;
 
 use automaton::Automaton;
 pub use few::FewLiterals;
-use filter::Filter;
+use filter::{Filter, FilterHits};
 use first_stage::{BATCH, BLOCK, FirstStage, LENGTHS};
 pub use level::LiteralLevel;
 use std::ops::ControlFlow;
@@ -37,7 +39,7 @@ use std::sync::OnceLock;
 ///
 /// A lookup takes time linear in the text, whatever the text and the keys. With AVX-512, up to 1,536 keys take one pass with vector
 /// instructions; with AVX2 or SSSE3, up to 64 do. Otherwise long keys take a scan that reads a quarter of the text's windows, and keys of up
-/// to six bytes take up to two more scans. Memory: about 38 bytes for each key and the keys themselves, plus filters of at most
+/// to six bytes take up to two more scans; that for keys of five and six bytes reads half of the windows, and finds the long ones as well. Memory: about 38 bytes for each key and the keys themselves, plus filters of at most
 /// 256 KiB each.
 ///
 /// Keys that share most of their bytes, or very many short keys, can make a lookup search the text once more, with an automaton. The
@@ -133,6 +135,8 @@ enum End {
 const LOWER_CASE: u64 = 0x2020_2020_2020_2020;
 /// Steps of verification that are allowed whatever the length of the text; each byte of it allows one more.
 const MIN_STEPS: usize = 64;
+/// Anchors that are looked for between two verifications.
+const ANCHORS: usize = 128;
 /// Bytes of a key that are compared in the time of one step.
 const BYTES_PER_STEP: u32 = 32;
 
@@ -268,7 +272,7 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
                     let mut candidates = *candidates;
                     while candidates != 0 {
                         let place = at.wrapping_add(candidates.trailing_zeros() as usize);
-                        self.verify::<1>(scan, text, place, steps, hit)?;
+                        self.verify(scan, text, place, steps, hit)?;
                         candidates &= candidates.wrapping_sub(1);
                     }
                 }
@@ -280,7 +284,8 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         }
     }
 
-    /// Runs a scan and verifies what its filter finds.
+    /// Runs a scan and verifies what its filter finds: first all anchors that may contain the windows of a block, then their keys, so that the
+    /// processor does not wait for each by itself.
     #[inline(always)]
     fn run_scan<const STRIDE: usize>(
         &self,
@@ -290,38 +295,47 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         steps: &mut u32,
         hit: &mut impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
     ) -> Result<(), End> {
-        let mut next = 0;
-        while let Some(mut found) = filter.search(scan.layout.stride, text, next) {
-            while found.windows != 0 {
-                let place = found.at.wrapping_add(STRIDE.wrapping_mul(found.windows.trailing_zeros() as usize));
-                self.verify::<STRIDE>(scan, text, place, steps, hit)?;
-                found.windows &= found.windows.wrapping_sub(1);
+        let mut found = FilterHits::new();
+        let mut anchors = [0_usize; ANCHORS];
+        while filter.search(scan.layout.stride, text, &mut found) {
+            for windows in found.offsets().chunks(const { ANCHORS / STRIDE }) {
+                *steps = steps.checked_sub(windows.len() as u32).ok_or(End::OutOfSteps)?;
+                let mut count = 0_usize;
+                for window in windows {
+                    let window = found.from.wrapping_add(*window as usize);
+                    for before in 0..STRIDE {
+                        let Some(at) = window.checked_sub(before) else { break };
+                        let hash = hash_of_anchor::<IGNORE_CASE>(eight_bytes(text, at), scan.bits_after_anchor);
+                        if let Some(place) = anchors.get_mut(count & const { ANCHORS - 1 }) {
+                            *place = at;
+                        }
+                        count = count.wrapping_add(usize::from(scan.may_have(hash)));
+                    }
+                }
+                for &at in anchors.get(..count).unwrap_or_default() {
+                    let bytes = eight_bytes(text, at);
+                    let hash = hash_of_anchor::<IGNORE_CASE>(bytes, scan.bits_after_anchor);
+                    self.verify_anchor((scan, hash), text, (at, bytes), steps, hit)?;
+                }
             }
-            next = found.next;
         }
         Ok(())
     }
 
-    /// Verifies the keys of all anchors that may contain the window at offset `window`.
+    /// Verifies the keys of the anchor that may be at offset `at`.
     #[inline(always)]
-    fn verify<const STRIDE: usize>(
+    fn verify(
         &self,
         scan: &Scan<IGNORE_CASE>,
         text: &[u8],
-        window: usize,
+        at: usize,
         steps: &mut u32,
         hit: &mut impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
     ) -> Result<(), End> {
         *steps = steps.checked_sub(1).ok_or(End::OutOfSteps)?;
-        for before in 0..STRIDE {
-            let Some(at) = window.checked_sub(before) else { break };
-            let bytes = eight_bytes(text, at);
-            let hash = hash_of_anchor::<IGNORE_CASE>(bytes, scan.bits_after_anchor);
-            if scan.may_have(hash) {
-                self.verify_anchor((scan, hash), text, (at, bytes), steps, hit)?;
-            }
-        }
-        Ok(())
+        let bytes = eight_bytes(text, at);
+        let hash = hash_of_anchor::<IGNORE_CASE>(bytes, scan.bits_after_anchor);
+        if scan.may_have(hash) { self.verify_anchor((scan, hash), text, (at, bytes), steps, hit) } else { Ok(()) }
     }
 
     /// Verifies the keys whose anchor has this hash, and may be at offset `at`, where the text has these bytes.
