@@ -110,7 +110,7 @@ fn may_be_empty(hir: &Hir) -> bool {
 }
 
 /// Upper bound of the states of a pattern's program.
-pub(super) fn program_states(hir: &Hir) -> usize {
+pub(crate) fn program_states(hir: &Hir) -> usize {
     (program_bytes(hir) / STATE).max(1)
 }
 

@@ -6,10 +6,12 @@ use super::dfa_search::Search;
 use super::lazy_dfa::{Direction, LazyDfa, Stop};
 use super::meter::Meter;
 use super::metered_regex::{MOST_ASSUMED, STATE_BYTES_PER_STEP};
+use super::reach::Near;
 use super::small_alphabet::reduce;
 use crate::MemoryBudget;
 use regex_automata::meta::{Config, Regex};
 use regex_automata::nfa::thompson::WhichCaptures;
+use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
 /// Largest program, in bytes.
@@ -66,27 +68,48 @@ impl AsciiRegex {
     /// That of the meter, if the search costs more than is left.
     #[inline]
     pub fn is_match<M: Meter>(&self, ascii: &str, meter: &M) -> Result<bool, M::Error> {
-        match self.begin(ascii, meter) {
-            AsciiSearch::Ended(result) => result,
-            AsciiSearch::Going(mut search) => {
-                let outcome = search.search.run();
-                search.result(outcome)
-            }
+        let Some(dfa) = self.automaton(ascii) else { return self.assume(ascii, meter) };
+        let mut going = self.going(dfa, ascii, meter);
+        let outcome = going.search.run();
+        going.result(outcome)
+    }
+
+    /// Searches for the pattern as [`is_match`](Self::is_match) does, as far as that takes little time; only `near` literals, if it is given.
+    #[inline]
+    pub(super) fn begin<'s, M: Meter>(
+        &'s self,
+        ascii: &'s str,
+        near: Option<Near<'s>>,
+        meter: M,
+    ) -> ControlFlow<Result<bool, M::Error>, GoingSearch<'s, M>> {
+        let dfa = if near.is_some() { self.built() } else { self.automaton(ascii) };
+        let Some(dfa) = dfa else { return ControlFlow::Break(self.assume(ascii, &meter)) };
+        let mut going = self.going(dfa, ascii, meter);
+        let begun = match near {
+            Some(near) => going.search.begin_near(near),
+            None => going.search.run_filtered(),
+        };
+        match begun {
+            Ok(ControlFlow::Continue(())) => ControlFlow::Continue(going),
+            Ok(ControlFlow::Break(found)) => ControlFlow::Break(going.result(Ok(found))),
+            Err(stop) => ControlFlow::Break(going.result(Err(stop))),
         }
     }
 
-    /// Searches for the pattern as [`is_match`](Self::is_match) does, as far as that takes little time.
+    /// The automaton, if a search of the text without it may cost much.
     #[inline]
-    pub(super) fn begin<'s, M: Meter>(&'s self, ascii: &'s str, meter: M) -> AsciiSearch<'s, M> {
-        let worst = self.worst(ascii);
-        if worst > MOST_ASSUMED
-            && let Some(dfa) =
-                self.dfa.get_or_init(|| LazyDfa::new(&reduce(&parse(&self.pattern)?)?.hir, Direction::Forward))
-        {
-            let search = Search::new(dfa, ascii.as_bytes(), 0..ascii.len(), true, meter);
-            return AsciiSearch::Going(GoingSearch { regex: self, ascii, search });
-        }
-        AsciiSearch::Ended(self.assume(ascii, &meter))
+    fn automaton(&self, ascii: &str) -> Option<&LazyDfa> {
+        if self.worst(ascii) > MOST_ASSUMED { self.built() } else { None }
+    }
+
+    fn built(&self) -> Option<&LazyDfa> {
+        let build = || LazyDfa::new(&reduce(&parse(&self.pattern)?)?.hir, Direction::Forward);
+        self.dfa.get_or_init(build).as_ref()
+    }
+
+    fn going<'s, M: Meter>(&'s self, dfa: &'s LazyDfa, ascii: &'s str, meter: M) -> GoingSearch<'s, M> {
+        let search = Search::new(dfa, ascii.as_bytes(), 0..ascii.len(), true, meter);
+        GoingSearch { regex: self, ascii, search }
     }
 
     /// Searches with the engine whose cost is only known as a bound.
@@ -100,12 +123,6 @@ impl AsciiRegex {
     fn worst(&self, ascii: &str) -> usize {
         self.states.saturating_mul(ascii.len()) / STATE_BYTES_PER_STEP
     }
-}
-
-/// A search for a pattern in an ASCII text.
-pub(super) enum AsciiSearch<'s, M: Meter> {
-    Ended(Result<bool, M::Error>),
-    Going(GoingSearch<'s, M>),
 }
 
 /// A search with an automaton, which has not ended.

@@ -3,9 +3,10 @@
 //! A search with an automaton waits for memory most of the time: each state is known only when the one before was looked up. Searches that
 //! take turns wait at the same time.
 
-use super::ascii_regex::{AsciiRegex, AsciiSearch, GoingSearch};
+use super::ascii_regex::{AsciiRegex, GoingSearch};
 use super::dfa_search::Search;
 use super::meter::Meter;
+use super::reach::Near;
 use std::ops::ControlFlow;
 
 /// Most searches that take turns.
@@ -21,33 +22,25 @@ impl<'s, T, M: Meter> Interleaved<'s, T, M> {
         Self { lanes: [const { None }; LANES] }
     }
 
-    /// Searches for a pattern in a text, which must be ASCII. `done` gets the tag and the result of each search that ends, of this one or of
-    /// those that were added before.
+    /// Searches for a pattern in a text, which must be ASCII; only `near` its literals, if that is given. `done` gets the tag and the result of
+    /// each search that ends, of this one or of those that were added before.
     pub(crate) fn add(
         &mut self,
         (tag, regex): (T, &'s AsciiRegex),
-        ascii: &'s str,
+        (ascii, near): (&'s str, Option<Near<'s>>),
         meter: M,
         done: &mut impl FnMut(T, Result<bool, M::Error>),
     ) {
-        let mut going = match regex.begin(ascii, meter) {
-            AsciiSearch::Ended(result) => return done(tag, result),
-            AsciiSearch::Going(going) => going,
+        let going = match regex.begin(ascii, near, meter) {
+            ControlFlow::Break(result) => return done(tag, result),
+            ControlFlow::Continue(going) => going,
         };
-        let outcome = match going.search.run_filtered() {
-            Ok(ControlFlow::Continue(())) => {
-                while self.lanes.iter().all(Option::is_some) {
-                    self.take_turns(done);
-                }
-                if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.is_none()) {
-                    *lane = Some((tag, going));
-                }
-                return;
-            }
-            Ok(ControlFlow::Break(found)) => Ok(found),
-            Err(stop) => Err(stop),
-        };
-        done(tag, going.result(outcome));
+        while self.lanes.iter().all(Option::is_some) {
+            self.take_turns(done);
+        }
+        if let Some(lane) = self.lanes.iter_mut().find(|lane| lane.is_none()) {
+            *lane = Some((tag, going));
+        }
     }
 
     /// Ends all searches.

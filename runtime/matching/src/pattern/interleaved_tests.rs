@@ -16,7 +16,7 @@ fn together(regexes: &[AsciiRegex], text: &str, budgets: &[Budget]) -> BTreeMap<
     let mut searches = Interleaved::new();
     let mut done = |tag, result| assert_eq!(found.insert(tag, result), None, "ended twice");
     for (tag, (regex, budget)) in regexes.iter().zip(budgets).enumerate() {
-        searches.add((tag, regex), text, budget, &mut done);
+        searches.add((tag, regex), (text, None), budget, &mut done);
     }
     searches.finish(&mut done);
     found

@@ -19,6 +19,7 @@ mod lazy_dfa;
 mod matcher;
 mod meter;
 mod metered_regex;
+mod reach;
 mod required;
 mod small_alphabet;
 
@@ -47,7 +48,9 @@ pub use meter::{Meter, Unmetered};
 pub use metered_regex::{Groups, MeteredRegex};
 pub use required::{Literals, RequiredLiterals, SHORTEST_SUBSTRING, required_literals};
 
+pub(crate) use analysis::program_states;
 pub(crate) use compile::parse;
 pub(crate) use interleaved::Interleaved;
-pub(crate) use required::rated_literals;
+pub(crate) use reach::{Near, Parts, Reach};
+pub(crate) use required::{RatedLiterals, rated_literals};
 pub(crate) use small_alphabet::{Reduced, is_left_out, reduce};

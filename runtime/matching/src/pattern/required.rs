@@ -1,6 +1,8 @@
 //! Finds literals that a pattern requires: every text in which it matches has one of them.
 
 use super::compile::parse;
+use super::reach::Reach;
+use super::small_alphabet::trim;
 use crate::byte_frequency::rarity_bits;
 use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind, Look, Repetition};
 
@@ -51,12 +53,21 @@ pub struct Literals {
 /// ```
 #[must_use]
 pub fn required_literals(pattern: &str) -> Option<RequiredLiterals> {
-    rated_literals(pattern).map(|(required, _)| required)
+    rated_literals(pattern).map(|rated| rated.required)
 }
 
-/// As [`required_literals`]; also returns the estimated number of places in a text, for each of its bytes, where one of them is.
-pub(crate) fn rated_literals(pattern: &str) -> Option<(RequiredLiterals, f64)> {
-    let hir = parse(pattern)?;
+/// Literals that a pattern requires, and what they say about its matches.
+pub(crate) struct RatedLiterals {
+    pub(crate) required: RequiredLiterals,
+    /// The estimated number of places in a text, for each of its bytes, where one of them is.
+    pub(crate) chance: f64,
+    /// What is before one of them in each match of the pattern without what is optional at its ends.
+    pub(crate) reach: Reach,
+}
+
+/// As [`required_literals`], with what the literals say.
+pub(crate) fn rated_literals(pattern: &str) -> Option<RatedLiterals> {
+    let hir = trim(&parse(pattern)?, true, true);
     let (mut start, mut end) = (false, false);
     let inner = anchored(&hir, &mut start, &mut end);
     let mut runs = Runs::default();
@@ -65,19 +76,21 @@ pub(crate) fn rated_literals(pattern: &str) -> Option<(RequiredLiterals, f64)> {
     let first = start.then(|| runs.first.clone()).flatten();
     let last = end.then(|| runs.run.clone()).filter(|_| !whole || !start);
     if start && end && whole {
-        let whole = runs.run.literals(0, |text, literal| text == literal)?;
-        return Some((RequiredLiterals::Whole(whole), 0.0));
+        let (whole, _) = runs.run.literals(0, |text, literal| text == literal)?;
+        return Some(RatedLiterals { required: RequiredLiterals::Whole(whole), chance: 0.0, reach: Reach::ALL });
     }
     let first = first.or_else(|| (start && whole).then(|| runs.run.clone()));
     runs.cut();
     let part = runs.best.map(|best| best.texts);
-    let mut found: Option<(f64, RequiredLiterals)> = None;
+    let mut found: Option<RatedLiterals> = None;
     let mut offer = |texts: Option<TextSet>, share: f64, holds: Holds, kind: fn(Literals) -> RequiredLiterals| {
         let Some(texts) = texts else { return };
-        let Some(literals) = texts.literals(if share < 1.0 { 1 } else { SHORTEST_SUBSTRING }, holds) else { return };
-        let cost = texts.cost() * share;
-        if found.as_ref().is_none_or(|(least, _)| cost < *least) {
-            found = Some((cost, kind(literals)));
+        let Some((literals, reach)) = texts.literals(if share < 1.0 { 1 } else { SHORTEST_SUBSTRING }, holds) else {
+            return;
+        };
+        let chance = texts.cost() * share;
+        if found.as_ref().is_none_or(|least| chance < least.chance) {
+            found = Some(RatedLiterals { required: kind(literals), chance, reach });
         }
     };
     // A text has one start and one end, but as many other offsets as bytes.
@@ -89,7 +102,7 @@ pub(crate) fn rated_literals(pattern: &str) -> Option<(RequiredLiterals, f64)> {
         |text, literal| text.windows(literal.len()).any(|part| part == literal),
         RequiredLiterals::Substring,
     );
-    found.map(|(cost, required)| (required, cost))
+    found
 }
 
 /// Returns the elements of a pattern without the anchors at its ends, and stores whether it has these.
@@ -131,68 +144,91 @@ type Text = (Vec<u8>, bool);
 
 /// Texts that include everything that a part of a pattern matches.
 #[derive(Debug, Clone)]
-struct TextSet(Vec<Text>);
+struct TextSet {
+    texts: Vec<Text>,
+    /// What is before the part.
+    reach: Reach,
+}
 
 impl TextSet {
-    fn empty() -> Self {
-        Self(vec![(Vec::new(), false)])
+    fn new(texts: Vec<Text>) -> Self {
+        Self { texts, reach: Reach::NONE }
+    }
+
+    /// An empty part after `reach`.
+    fn empty(reach: Reach) -> Self {
+        Self { texts: vec![(Vec::new(), false)], reach }
+    }
+
+    /// What is before the next part.
+    fn end(&self) -> Reach {
+        let mut end = self.reach;
+        end.extend_with_texts(&self.texts);
+        end
     }
 
     fn fits(&self) -> bool {
-        self.0.len() <= MAX_LITERALS && self.0.iter().map(|(text, _)| text.len()).sum::<usize>() <= MAX_LITERAL_BYTES
+        let bytes: usize = self.texts.iter().map(|(text, _)| text.len()).sum();
+        self.texts.len() <= MAX_LITERALS && bytes <= MAX_LITERAL_BYTES
     }
 
     /// Each text of `self` followed by each of `next`, if they are not too many.
     fn then(&self, next: &Self) -> Option<Self> {
-        let count = self.0.len().saturating_mul(next.0.len());
+        let count = self.texts.len().saturating_mul(next.texts.len());
         if count > MAX_LITERALS {
             return None;
         }
         let mut all = Vec::with_capacity(count);
-        for (head, head_folded) in &self.0 {
-            for (tail, tail_folded) in &next.0 {
+        for (head, head_folded) in &self.texts {
+            for (tail, tail_folded) in &next.texts {
                 all.push(([head.as_slice(), tail].concat(), *head_folded || *tail_folded));
             }
         }
         all.sort_unstable();
         all.dedup();
-        Some(Self(all)).filter(Self::fits)
+        Some(Self { texts: all, reach: self.reach }).filter(Self::fits)
     }
 
     fn or(mut self, other: &Self) -> Option<Self> {
-        self.0.extend(other.0.iter().cloned());
-        self.0.sort_unstable();
-        self.0.dedup();
+        self.texts.extend(other.texts.iter().cloned());
+        self.texts.sort_unstable();
+        self.texts.dedup();
+        self.reach = self.reach.or(other.reach);
         Some(self).filter(Self::fits)
     }
 
     /// Estimated cost of searching for these: mostly the share of texts that contain one without a match.
     fn cost(&self) -> f64 {
-        let folded = self.0.iter().any(|(_, folded)| *folded);
-        self.0.iter().map(|(text, _)| chance(text, folded)).sum()
+        let folded = self.texts.iter().any(|(_, folded)| *folded);
+        self.texts.iter().map(|(text, _)| chance(text, folded)).sum()
     }
 
-    /// These as literals, without those that are implied by a shorter one according to `holds`. `None` if a text is shorter than
-    /// `shortest`.
-    fn literals(&self, shortest: usize, holds: Holds) -> Option<Literals> {
-        let folded = self.0.iter().any(|(_, folded)| *folded);
-        if self.0.is_empty() || self.0.iter().any(|(text, _)| text.len() < shortest) {
+    /// These as literals, without those that are implied by a shorter one according to `holds`, and what is before them. `None` if a text
+    /// is shorter than `shortest`.
+    fn literals(&self, shortest: usize, holds: Holds) -> Option<(Literals, Reach)> {
+        let folded = self.texts.iter().any(|(_, folded)| *folded);
+        if self.texts.is_empty() || self.texts.iter().any(|(text, _)| text.len() < shortest) {
             return None;
         }
         let mut all: Vec<Box<[u8]>> = self
-            .0
+            .texts
             .iter()
             .map(|(text, _)| if folded { text.to_ascii_lowercase() } else { text.clone() }.into())
             .collect();
         all.sort_unstable_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
-        let mut literals: Vec<Box<[u8]>> = Vec::new();
+        let (mut literals, mut reach): (Vec<Box<[u8]>>, _) = (Vec::new(), self.reach);
         for one in all {
-            if !literals.iter().any(|shorter| holds(&one, shorter)) {
+            if literals.iter().any(|shorter| holds(&one, shorter)) {
+                // The shorter one may begin anywhere in it.
+                let mut inside = self.reach;
+                inside.extend_with_texts(&[(one.into(), folded)]);
+                reach = reach.or(inside);
+            } else {
                 literals.push(one);
             }
         }
         literals.sort_unstable();
-        Some(Literals { literals: literals.into(), folded })
+        Some((Literals { literals: literals.into(), folded }, reach))
     }
 }
 
@@ -215,7 +251,7 @@ struct Runs {
 
 impl Default for Runs {
     fn default() -> Self {
-        Self { run: TextSet::empty(), first: None, best: None }
+        Self { run: TextSet::empty(Reach::NONE), first: None, best: None }
     }
 }
 
@@ -234,15 +270,15 @@ impl Runs {
     fn next(&mut self, part: &Hir) {
         match part.kind() {
             HirKind::Empty | HirKind::Look(_) => {}
-            HirKind::Literal(literal) => self.texts(&TextSet(vec![(literal.0.to_vec(), false)])),
+            HirKind::Literal(literal) => self.texts(&TextSet::new(vec![(literal.0.to_vec(), false)])),
             HirKind::Class(class) => match class_texts(class) {
                 Some(texts) => self.texts(&texts),
-                None => self.cut(),
+                None => self.pass(part),
             },
             HirKind::Capture(group) => self.next(&group.sub),
             HirKind::Concat(parts) => self.all(parts),
-            HirKind::Repetition(repetition) => self.repetition(repetition),
-            HirKind::Alternation(alternatives) => self.alternation(alternatives),
+            HirKind::Repetition(repetition) => self.repetition(part, repetition),
+            HirKind::Alternation(alternatives) => self.alternation(part, alternatives),
         }
     }
 
@@ -251,32 +287,42 @@ impl Runs {
             Some(run) => self.run = run,
             None => {
                 self.cut();
-                self.run = next.clone();
+                self.run.texts.clone_from(&next.texts);
             }
         }
     }
 
     /// Appends an element that consists of several runs.
     fn runs(&mut self, next: Self) {
+        let before = self.run.end();
         if let Some(first) = next.first {
             self.texts(&first);
             self.cut();
         }
-        if let Some(best) = next.best {
-            self.offer(&best.texts);
+        if let Some(Best { mut texts, .. }) = next.best {
+            texts.reach = before.then(texts.reach);
+            self.offer(&texts);
         }
         self.run = next.run;
+        self.run.reach = before.then(self.run.reach);
     }
 
     /// Ends the run.
     fn cut(&mut self) {
-        let run = std::mem::replace(&mut self.run, TextSet::empty());
+        let next = TextSet::empty(self.run.end());
+        let run = std::mem::replace(&mut self.run, next);
         self.offer(&run);
         self.first.get_or_insert(run);
     }
 
+    /// Ends the run with a part that stands for too many texts.
+    fn pass(&mut self, part: &Hir) {
+        self.cut();
+        self.run.reach.extend(part);
+    }
+
     fn offer(&mut self, texts: &TextSet) {
-        if texts.0.iter().any(|(text, _)| text.len() < SHORTEST_SUBSTRING) {
+        if texts.texts.iter().any(|(text, _)| text.len() < SHORTEST_SUBSTRING) {
             return;
         }
         let cost = texts.cost();
@@ -285,17 +331,19 @@ impl Runs {
         }
     }
 
-    fn repetition(&mut self, repetition: &Repetition) {
+    fn repetition(&mut self, part: &Hir, repetition: &Repetition) {
         let Repetition { min, max, ref sub, .. } = *repetition;
+        // Those that are neither the first `min` nor the last.
+        let others = |first: u32| max.map(|max| max.saturating_sub(first) as usize);
         let inner = Self::of(sub);
         let exact = inner.is_whole().then_some(&inner.run);
         match (min, max, exact) {
             (_, Some(0), _) => {}
-            (0, Some(1), Some(texts)) => match texts.clone().or(&TextSet::empty()) {
+            (0, Some(1), Some(texts)) => match texts.clone().or(&TextSet::empty(Reach::NONE)) {
                 Some(texts) => self.texts(&texts),
-                None => self.cut(),
+                None => self.pass(part),
             },
-            (0, ..) => self.cut(),
+            (0, ..) => self.pass(part),
             (_, _, Some(texts)) => {
                 // A run that ends with the first repetitions, and one that starts with the last.
                 const SEVERAL: u32 = 64;
@@ -304,6 +352,7 @@ impl Runs {
                 }
                 if max != Some(min) || min > SEVERAL {
                     self.cut();
+                    self.run.reach.extend_repeated(sub, others(min.min(SEVERAL).saturating_mul(2)));
                     for _ in 0..min.min(SEVERAL) {
                         self.texts(texts);
                     }
@@ -313,29 +362,32 @@ impl Runs {
                 self.runs(inner);
                 if max != Some(1) {
                     self.cut();
+                    self.run.reach.extend_repeated(sub, others(1));
                 }
             }
         }
     }
 
-    fn alternation(&mut self, alternatives: &[Hir]) {
+    fn alternation(&mut self, part: &Hir, alternatives: &[Hir]) {
         let inner: Vec<Self> = alternatives.iter().map(Self::of).collect();
         if inner.iter().all(Self::is_whole) {
-            let all = inner.iter().try_fold(TextSet(Vec::new()), |all, one| all.or(&one.run));
+            let all = inner.iter().try_fold(TextSet::new(Vec::new()), |all, one| all.or(&one.run));
             if let Some(all) = all {
                 self.texts(&all);
                 return;
             }
         }
         self.cut();
-        let mut all = Some(TextSet(Vec::new()));
+        let mut all = Some(TextSet::new(Vec::new()));
         for mut one in inner {
             one.cut();
             all = all.and_then(|all| all.or(&one.best?.texts));
         }
-        if let Some(all) = all {
+        if let Some(mut all) = all {
+            all.reach = self.run.reach.then(all.reach);
             self.offer(&all);
         }
+        self.run.reach.extend(part);
     }
 
     fn of(hir: &Hir) -> Self {
@@ -357,7 +409,7 @@ fn class_texts(class: &Class) -> Option<TextSet> {
     }
     let texts: Vec<Text> =
         class.iter().flat_map(|range| range.start()..=range.end()).filter_map(|c| text(c, &class)).collect();
-    (!texts.is_empty() && texts.len() <= MAX_CLASS_MEMBERS).then_some(TextSet(texts))
+    (!texts.is_empty() && texts.len() <= MAX_CLASS_MEMBERS).then(|| TextSet::new(texts))
 }
 
 /// The text of a member of a class, or `None` for an upper-case letter whose lower-case form is a member and stands for both.

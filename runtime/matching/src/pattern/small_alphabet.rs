@@ -96,7 +96,7 @@ fn class(ranges: &[(char, char)]) -> Hir {
 }
 
 /// Removes what is optional at the ends of a match. `left` and `right` tell whether anything may precede and follow.
-fn trim(hir: &Hir, left: bool, right: bool) -> Hir {
+pub(super) fn trim(hir: &Hir, left: bool, right: bool) -> Hir {
     if !left && !right {
         return hir.clone();
     }

@@ -44,8 +44,8 @@ pub(super) struct Explored {
 }
 
 impl Explored {
-    /// Explores at most about `most` states of the automaton of one pattern. One more state, which is never left, stands for all
-    /// others. Returns `None`, and sets `work` to zero, if this takes more than the remaining work.
+    /// Explores at most about `most` states of the automaton of one pattern. If there are others, one more state, which is never left, stands
+    /// for all of these. Returns `None`, and sets `work` to zero, if this takes more than the remaining work.
     pub(super) fn new(dfa: &DFA, most: usize, work: &mut u64) -> Option<Self> {
         let (columns, bytes) = columns(dfa)?;
         let mut search =
@@ -54,6 +54,11 @@ impl Explored {
         let mut this = Self { columns: Box::new(columns), states: search.states() };
         this.merge();
         Some(this)
+    }
+
+    /// Whether all states of all patterns are explored.
+    pub(super) fn is_complete(&self) -> bool {
+        self.states.iter().all(|state| state.unknown == 0)
     }
 
     pub(super) fn columns_used(&self) -> usize {
@@ -168,7 +173,9 @@ impl Search<'_> {
                 unknown: 0,
             })
             .collect();
-        states.push(State { next: vec![left_out; self.bytes.len()].into(), unknown: 1, ..State::default() });
+        if states.iter().any(|state| state.next.contains(&left_out)) {
+            states.push(State { next: vec![left_out; self.bytes.len()].into(), unknown: 1, ..State::default() });
+        }
         states
     }
 }

@@ -1,21 +1,26 @@
 //! Which patterns a text may match, from one search for the literals that they require.
 //!
 //! Most patterns of real sets require literals. All of these are searched for at once ([`LiteralMap`]), once with regard to case and once
-//! without. Each literal that occurs leads to its *owners*: patterns that match for certain where it is, or that have to be searched for,
-//! in a *window* around it if their matches are short. A pattern without any of its literals costs nothing.
+//! without. Each literal that occurs leads to its *owners*: patterns that match for certain where it is, or that have to be searched for in
+//! the part of the text where it is. A pattern without any of its literals costs nothing.
 
 use super::required_literals::{Gated, Place, Then};
 use crate::literals::LiteralMap;
-use std::collections::BTreeMap;
-use std::ops::{ControlFlow, Range};
+use crate::pattern::Parts;
+use foldhash::fast::FixedState;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
 
-/// Searches of windows and visits of owners that are allowed in a lookup, in bytes: as many for each byte of the text, and some more.
-const WINDOWED: usize = 4;
-const MIN_WINDOWED: usize = 4096;
-/// What visiting an owner costs besides the bytes of its window.
-const VISIT: usize = 8;
-/// A window is worth its own search if the text is as many times longer.
-const WINDOWS_IN_TEXT: usize = 2;
+/// Steps that visits of owners may take in a lookup: as many for each byte of the text, and some more. When they are spent, patterns are
+/// searched for in the whole text.
+const STEPS_PER_BYTE: usize = 8;
+const MIN_STEPS: usize = 4096;
+/// Steps of visiting an owner that is not decided. For others it is one.
+const VISIT: usize = 4;
+/// Patterns for which there is room when the first literal is found.
+const FEWEST_NEAR: usize = 28;
+/// Shortest text that is searched in parts, in bytes.
+const SHORTEST_WITH_PARTS: usize = 256;
 /// Pattern numbers that are marked without allocating.
 const FEW: usize = 2048;
 
@@ -45,24 +50,73 @@ pub(super) struct Owner {
     /// Length of the literal in bytes.
     length: u32,
     place: Place,
-    pub(super) then: Then,
+    then: Then,
+    /// Whether to search only near its literals.
+    near: bool,
 }
 
-/// What to do with an owner.
-#[derive(Debug, PartialEq, Eq)]
+/// What a literal at a place says about its owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Task {
+    /// It matches.
     Match,
-    /// Search in these bytes of the text; if there is a match and `looks`, search the whole text.
-    SearchIn {
-        window: Range<usize>,
-        looks: bool,
-    },
+    /// It has to be searched for in the whole text.
     Search,
-    Mark,
+}
+
+/// What the gate knows of the patterns in a text.
+pub(super) struct Found {
+    /// Patterns of which nothing more can be learnt: the task is done, or they are to be searched for everywhere.
+    decided: Marks,
+    parts: Parts,
+    /// Literals in as many parts let the whole text be searched.
+    many_parts: u32,
+    /// By pattern: in which parts of the text its literals are.
+    near: HashMap<u32, u64, FixedState>,
+}
+
+impl Found {
+    /// The parts of the text in which literals of a pattern are that does not match for certain; all bits for the whole text.
+    pub(super) fn near(&self, id: u32) -> Option<u64> {
+        if self.decided.has(id) { Some(u64::MAX) } else { self.near.get(&id).copied() }
+    }
+
+    /// The patterns whose literals are in some parts of the text, and these parts.
+    pub(super) fn all_near(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.near.iter().map(|(id, bits)| (*id, *bits))
+    }
+
+    pub(super) fn parts(&self) -> Parts {
+        self.parts
+    }
+
+    /// Adds a literal of a pattern; without `place`, it may be anywhere. Returns the task if the whole text has to be searched.
+    fn add(&mut self, owner: &Owner, place: Option<usize>) -> Option<Task> {
+        if self.many_parts > 1 && owner.near {
+            if self.near.is_empty() {
+                self.near.reserve(FEWEST_NEAR);
+            }
+            let bits = self.near.entry(owner.id).or_insert(0);
+            *bits |= place.map_or(u64::MAX, |place| self.parts.bit(place));
+            if bits.count_ones() < self.many_parts {
+                return None;
+            }
+        }
+        self.decide(owner.id);
+        (owner.then != Then::Mark).then_some(Task::Search)
+    }
+
+    /// Of a pattern that is decided, or searched for everywhere, nothing more is of interest.
+    fn decide(&mut self, id: u32) {
+        self.decided.insert(id);
+        if !self.near.is_empty() {
+            self.near.remove(&id);
+        }
+    }
 }
 
 /// Numbers of patterns.
-pub(super) struct Marks {
+struct Marks {
     few: [u64; FEW / 64],
     many: Vec<u64>,
 }
@@ -73,12 +127,12 @@ impl Marks {
         Self { few: [0; FEW / 64], many }
     }
 
-    pub(super) fn has(&self, number: u32) -> bool {
+    fn has(&self, number: u32) -> bool {
         let words = if self.many.is_empty() { self.few.as_slice() } else { &self.many };
         words.get(number.wrapping_shr(6) as usize).is_some_and(|word| *word & 1_u64.wrapping_shl(number) != 0)
     }
 
-    pub(super) fn insert(&mut self, number: u32) {
+    fn insert(&mut self, number: u32) {
         let words = if self.many.is_empty() { self.few.as_mut_slice() } else { &mut self.many };
         if let Some(word) = words.get_mut(number.wrapping_shr(6) as usize) {
             *word |= 1_u64.wrapping_shl(number);
@@ -96,20 +150,23 @@ impl Gate {
         Some(Self { exact: Keys::new(of(false))?, folded: Keys::new(of(true))?, patterns })
     }
 
-    /// An empty set of its patterns.
-    pub(super) fn marks(&self) -> Marks {
-        Marks::new(self.patterns)
+    /// What is known of a text of this length before it is read.
+    pub(super) fn nothing_found(&self, length: usize) -> Found {
+        let parts = Parts::of(length);
+        let count = parts.count(length) as u32;
+        let many_parts = if length < SHORTEST_WITH_PARTS { 1 } else { count.saturating_sub(count / 4) };
+        Found { decided: Marks::new(self.patterns), parts, many_parts, near: HashMap::default() }
     }
 
-    /// Calls `visit` for patterns whose literals occur in a text, with what to do, until it returns that the pattern is decided, in which
-    /// case it is in `decided`.
-    pub(super) fn search(&self, text: &[u8], decided: &mut Marks, mut visit: impl FnMut(&Owner, Task, &mut Marks)) {
-        let mut budget = text.len().saturating_mul(WINDOWED).saturating_add(MIN_WINDOWED);
+    /// Calls `visit` with the number of each pattern whose literals say that it matches, or that the whole text has to be searched for it.
+    /// Adds to `found` where the literals of others are.
+    pub(super) fn search(&self, text: &[u8], found: &mut Found, mut visit: impl FnMut(u32, Task)) {
+        let mut steps = text.len().saturating_mul(STEPS_PER_BYTE).saturating_add(MIN_STEPS);
         if let Some(keys) = &self.exact {
-            keys.search(text, decided, &mut budget, &mut visit);
+            keys.search(text, found, &mut steps, &mut visit);
         }
         if let Some(keys) = &self.folded {
-            keys.search(text, decided, &mut budget, &mut visit);
+            keys.search(text, found, &mut steps, &mut visit);
         }
     }
 
@@ -133,7 +190,8 @@ impl<const IGNORE_CASE: bool> Keys<IGNORE_CASE> {
                     owners.push(Vec::new());
                     owners.len().saturating_sub(1)
                 });
-                let owner = Owner { id: gated.id, length: text.len() as u32, place: gated.place, then: *then };
+                let (length, place) = (text.len() as u32, gated.place);
+                let owner = Owner { id: gated.id, length, place, then: *then, near: gated.near };
                 owners.get_mut(number)?.push(owner);
             }
         }
@@ -148,13 +206,7 @@ impl<const IGNORE_CASE: bool> Keys<IGNORE_CASE> {
         Some(Some(Self { map: LiteralMap::new(&texts)?, starts: starts.into(), owners }))
     }
 
-    fn search(
-        &self,
-        text: &[u8],
-        decided: &mut Marks,
-        budget: &mut usize,
-        visit: &mut impl FnMut(&Owner, Task, &mut Marks),
-    ) {
+    fn search(&self, text: &[u8], found: &mut Found, steps: &mut usize, visit: &mut impl FnMut(u32, Task)) {
         // Literals all of whose owners are decided.
         let mut done: Option<Marks> = None;
         let _ = self.map.try_for_each_place(text, |literal, start| {
@@ -165,15 +217,16 @@ impl<const IGNORE_CASE: bool> Keys<IGNORE_CASE> {
             }
             let mut open = false;
             for owner in self.owners.get(*from as usize..*to as usize).unwrap_or_default() {
-                if decided.has(owner.id) {
+                if found.decided.has(owner.id) {
                     // Going past many such owners at each occurrence is work too.
-                    *budget = budget.saturating_sub(1);
+                    *steps = steps.saturating_sub(1);
                     continue;
                 }
-                if let Some(task) = owner.task(start, text.len(), budget) {
-                    visit(owner, task, decided);
+                if let Some(task) = owner.visit(start, text.len(), steps, found) {
+                    visit(owner.id, task);
+                } else {
+                    open |= !found.decided.has(owner.id);
                 }
-                open |= !decided.has(owner.id);
             }
             // One owner is visited as fast as the literal is looked up.
             if !open && to.wrapping_sub(*from) > 1 {
@@ -190,49 +243,28 @@ impl<const IGNORE_CASE: bool> Keys<IGNORE_CASE> {
 }
 
 impl Owner {
-    /// What to do if the literal is at `start` of a text of `length` bytes; without `start`, if it is somewhere. `None`: nothing.
-    ///
-    /// `budget` bounds the number of windows: when it is spent, the whole text is searched, once for each pattern.
-    fn task(&self, start: Option<usize>, length: usize, budget: &mut usize) -> Option<Task> {
-        if self.then == Then::Mark {
-            return Some(Task::Mark);
-        }
-        let left = budget.checked_sub(VISIT);
-        let (Some(start), Some(left)) = (start, left) else {
-            return Some(match (self.then, self.place) {
-                (Then::Matches, Place::Anywhere) => Task::Match,
-                _ => Task::Search,
-            });
-        };
-        *budget = left;
-        let end = start.saturating_add(self.length as usize);
-        let there = match self.place {
-            Place::Anywhere => true,
-            Place::Start => start == 0,
-            Place::End => end == length,
-            Place::Whole => start == 0 && end == length,
-        };
-        if !there {
-            return None;
-        }
-        Some(match self.then {
-            Then::Matches => Task::Match,
-            Then::Search => Task::Search,
-            Then::SearchNear { most, looks } => {
-                // A byte more on both sides tells whether there is a boundary of a word.
-                let most = most as usize;
-                let from = end.saturating_sub(most).saturating_sub(1);
-                let to = start.saturating_add(most).saturating_add(1).min(length);
-                let window = to.saturating_sub(from);
-                match budget.checked_sub(window) {
-                    Some(left) if window.saturating_mul(WINDOWS_IN_TEXT) <= length => {
-                        *budget = left;
-                        Task::SearchIn { window: from..to, looks }
-                    }
-                    _ => Task::Search,
-                }
+    /// What the literal says at `start` of a text of `length` bytes; without `start`, if it is somewhere. Where it says nothing yet, it is
+    /// added to `found`, while there are `steps`.
+    fn visit(&self, start: Option<usize>, length: usize, steps: &mut usize, found: &mut Found) -> Option<Task> {
+        let left = steps.checked_sub(VISIT);
+        let place = start.filter(|_| left.is_some());
+        *steps = left.unwrap_or(0);
+        if let Some(start) = place {
+            let end = start.saturating_add(self.length as usize);
+            let there = match self.place {
+                Place::Anywhere => true,
+                Place::Start => start == 0,
+                Place::End => end == length,
+                Place::Whole => start == 0 && end == length,
+            };
+            if !there {
+                return None;
             }
-            Then::Mark => Task::Mark,
-        })
+        }
+        if self.then == Then::Matches && (place.is_some() || self.place == Place::Anywhere) {
+            found.decide(self.id);
+            return Some(Task::Match);
+        }
+        found.add(self, place)
     }
 }

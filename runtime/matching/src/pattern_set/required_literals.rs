@@ -1,6 +1,6 @@
 //! The literals by which the gate of a set finds a pattern.
 
-use crate::pattern::{Reduced, RequiredLiterals, rated_literals};
+use crate::pattern::{RatedLiterals, Reach, Reduced, RequiredLiterals, program_states, rated_literals};
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
 /// Shortest literal of a gate, in bytes.
@@ -9,10 +9,10 @@ const SHORTEST: usize = 2;
 const RARE: f64 = 1.0 / 1024.0;
 /// Most literals of a pattern.
 const MOST_TEXTS: usize = 64;
+/// Most states of a small program: a search of a whole text for it costs less than keeping all places of its literals.
+const SMALL_PROGRAM: usize = 64;
 /// Most bytes of the literals of a pattern, which bounds the memory of a gate.
 const MOST_BYTES: usize = 4096;
-/// Longest match that is searched for near a literal, in bytes.
-const MOST_NEAR: usize = 512;
 
 /// Where in a text a literal has to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,11 +29,8 @@ pub(super) enum Place {
 pub(super) enum Then {
     /// It matches.
     Matches,
-    /// It has to be searched for in the text.
+    /// It has to be searched for near the literal.
     Search,
-    /// As `Search`; matches have at most `most` bytes. If the pattern looks at what is around a match, a match in a part of the text
-    /// may be none in the text.
-    SearchNear { most: u32, looks: bool },
     /// Only that a later search for it may find something.
     Mark,
 }
@@ -45,6 +42,10 @@ pub(super) struct Gated {
     pub(super) folded: bool,
     pub(super) place: Place,
     pub(super) literals: Vec<(Box<[u8]>, Then)>,
+    /// How far before a literal a match may begin.
+    pub(super) reach: Reach,
+    /// Whether to search for the pattern only near its literals.
+    pub(super) near: bool,
     /// Whether few texts have one of them.
     pub(super) rare: bool,
 }
@@ -52,7 +53,7 @@ pub(super) struct Gated {
 impl Gated {
     /// The literals of a pattern, and `None` if it requires none that are worth searching for.
     pub(super) fn new(id: u32, pattern: &str, reduced: Option<&Reduced>) -> Option<Self> {
-        let (required, chance) = rated_literals(pattern)?;
+        let RatedLiterals { required, chance, reach } = rated_literals(pattern)?;
         let (place, required) = match required {
             RequiredLiterals::Whole(literals) => (Place::Whole, literals),
             RequiredLiterals::Prefix(literals) => (Place::Start, literals),
@@ -79,17 +80,12 @@ impl Gated {
         if literals.len() > MOST_TEXTS {
             return None;
         }
-        let properties = reduced.map(|reduced| reduced.hir.properties());
-        let near = properties.filter(|properties| !properties.look_set().contains_anchor()).and_then(|properties| {
-            let most = properties.maximum_len().filter(|most| *most <= MOST_NEAR)? as u32;
-            Some(Then::SearchNear { most, looks: !properties.look_set().is_empty() })
-        });
-        let search = near.unwrap_or(Then::Search);
-        let then = |literal: &[u8]| if texts.iter().any(|text| text == literal) { Then::Matches } else { search };
+        let then = |literal: &[u8]| if texts.iter().any(|text| text == literal) { Then::Matches } else { Then::Search };
         let literals: Vec<(Box<[u8]>, Then)> =
             literals.iter().map(|literal| (literal.clone(), then(literal))).collect();
         let certain = literals.iter().all(|(_, then)| *then == Then::Matches);
-        Some(Self { id, folded, place, literals, rare: certain || chance < RARE })
+        let near = reduced.is_some_and(|reduced| program_states(&reduced.hir) > SMALL_PROGRAM);
+        Some(Self { id, folded, place, literals, reach, near, rare: certain || chance < RARE })
     }
 
     /// Whether the literals decide.

@@ -1,17 +1,22 @@
 //! A set of patterns: a gate of the literals that most of them require, a few tables of states for the others, and an engine for each pattern
 //! that neither decides.
 
-use super::gate::{Gate, Marks, Owner, Task};
+use super::gate::{Found, Gate, Task};
 use super::merge::{Automaton, MAX_WORK, merge};
 use super::required_bytes::{ByteMask, required_bytes};
 use super::required_literals::Gated;
 use super::table::{StateTable, TableMatches};
 use crate::MemoryBudget;
-use crate::pattern::{AsciiRegex, Interleaved, LazyMatcher, Meter, Reduced, parse, reduce};
+use crate::pattern::{AsciiRegex, Interleaved, LazyMatcher, Meter, Near, Parts, Reach, Reduced, parse, reduce};
 use std::cell::Cell;
 
 /// Bytes of automata that are considered for merging, for each byte of memory for tables.
 const EXPLORED_PER_BYTE: usize = 2;
+/// Fewest patterns of a table that runs over long texts although it leaves some of them undecided. For fewer patterns, a search for each
+/// costs less than the pass of the table and the searches that it leaves.
+const FEWEST_UNDECIDED: usize = 4;
+/// Shortest long text, in bytes.
+const LONG: usize = 1024;
 /// Number of tables that run over a text at the same time.
 const LANES: usize = 4;
 
@@ -55,14 +60,17 @@ pub enum PatternMatch {
 /// Finds all patterns of a set that match somewhere in a text.
 ///
 /// Patterns that [require literals](crate::pattern::required_literals) are found by one search for all of these; those that are nothing
-/// but literals need no more. The other patterns are merged into state tables of up to 64 patterns. A text that contains none of the
-/// bytes that a table's patterns require skips the table; the others need one table lookup for each byte of the text.
+/// but literals need no more, and in texts of 256 bytes and more the others are searched for only near their literals. The other patterns are
+/// merged into state tables of up to 64 patterns. A text that contains none of the bytes that a table's patterns require skips the table;
+/// the others need one table lookup for each byte of the text. In texts of 1 KiB and more, the patterns of a table that has few of them and
+/// does not always decide are searched for by themselves.
 /// A [`regex::RegexSet`] is faster for few patterns without literals whose joint automaton is small, and much slower once the states of
 /// that automaton exceed its cache.
 ///
 /// A lookup takes time linear in the text, for the search for literals, for each table that runs, and for each pattern that neither decides:
 /// a million steps for all of these together (see [`Meter`]). Those for which no steps are left are reported as
-/// [`PatternMatch::Possible`]. In a set of more than 2,048 patterns a lookup allocates a bit for each.
+/// [`PatternMatch::Possible`]. In a set of more than 2,048 patterns a lookup allocates a bit for each, and in a text of 256 bytes or more
+/// some bytes for each pattern that it has literals of.
 ///
 /// ```
 /// use celero_matching::{Matcher, MemoryBudget, PatternMatch, PatternSet};
@@ -104,6 +112,8 @@ struct TableGroup {
     ids: Box<[u32]>,
     /// Patterns that the table can rule out for ASCII texts only.
     ascii_only: u64,
+    /// In long texts its patterns are searched for by themselves.
+    for_short_texts: bool,
 }
 
 /// A pattern.
@@ -113,6 +123,8 @@ struct Member {
     bytes: ByteMask,
     /// Whether the gate marks the pattern where it may match, before its table decides.
     marked: bool,
+    /// How far before one of its literals a match may begin.
+    reach: Reach,
     /// Decides for ASCII texts where the table does not. `None` if the table always does.
     regex: Option<LazyMatcher<AsciiRegex>>,
 }
@@ -141,13 +153,14 @@ impl<'l, H: FnMut(u32, PatternMatch)> Lookup<'l, H> {
         (self.hit)(id, kind);
     }
 
-    /// Searches the text, which must be ASCII, for a pattern.
+    /// Searches the text, which must be ASCII, for a pattern, only `near` its literals if that is given.
     #[inline(never)]
-    fn search(&mut self, id: u32, regex: &'l AsciiRegex) {
+    fn search(&mut self, id: u32, regex: &'l AsciiRegex, near: Option<Near<'l>>) {
         let search = Cell::new(self.input.text.len().saturating_add(MAX_SEARCH_STEPS));
         let allowance = Allowance { search, lookup: self.input.steps };
         let searches = self.searches.get_or_insert_with(Interleaved::new);
-        searches.add((id, regex), self.input.text, allowance, &mut |id, found| report(&mut self.hit, id, found));
+        searches
+            .add((id, regex), (self.input.text, near), allowance, &mut |id, found| report(&mut self.hit, id, found));
     }
 
     /// Ends all searches.
@@ -211,17 +224,18 @@ impl PatternSet {
                 && let Some(table) = StateTable::new(&automaton.explored)
             {
                 left = rest;
-                let (ids, ascii_only) = (automaton.ids.into(), automaton.ascii_only);
-                tables.push(TableGroup { table, bytes: automaton.bytes, ids, ascii_only });
+                let (ids, ascii_only) = (automaton.ids.into_boxed_slice(), automaton.ascii_only);
+                let for_short_texts = ids.len() < FEWEST_UNDECIDED && !automaton.explored.is_complete();
+                tables.push(TableGroup { table, bytes: automaton.bytes, ids, ascii_only, for_short_texts });
             }
         }
         tables.sort_by_key(|group| group.bytes);
-        // Indexed by id: whether the pattern's table always decides; `None` without a table.
+        // Indexed by id: whether the pattern's table runs over all texts and always decides; `None` without a table.
         let mut decided: Vec<Option<bool>> = vec![None; patterns.len()];
         for group in &tables {
             for (&id, complete) in group.ids.iter().zip(group.table.complete()) {
                 if let Some(decided) = usize::try_from(id).ok().and_then(|id| decided.get_mut(id)) {
-                    *decided = Some(complete);
+                    *decided = Some(complete && !group.for_short_texts);
                 }
             }
         }
@@ -247,13 +261,15 @@ impl PatternSet {
                 unmerged.push(id);
             }
             let searched = decided != Some(true) && !gated.as_ref().is_some_and(Gated::decides);
+            let reach = gated.as_ref().map_or(Reach::ALL, |gated| gated.reach);
             members.push(match reduced {
                 Some(Reduced { hir, .. }) => Member {
                     bytes: required_bytes(hir).unwrap_or(ByteMask::ALL),
                     marked: decided.is_some() && gated.is_some(),
+                    reach,
                     regex: searched.then(|| LazyMatcher::new(pattern, budget)),
                 },
-                None => Member { bytes: ByteMask::ALL, marked: false, regex: None },
+                None => Member { bytes: ByteMask::ALL, marked: false, reach, regex: None },
             });
         }
         Self { gate, tables, members, unmerged, bytes: table_bytes.saturating_sub(left) }
@@ -320,12 +336,19 @@ impl PatternSet {
         let input = lookup.input;
         let mut found = None;
         if let Some(gate) = &self.gate {
-            let found = found.insert(gate.marks());
-            gate.search(input.text.as_bytes(), found, |owner, task, found| {
-                self.visit::<SYMBOLS, _>(owner, &task, found, lookup);
+            let found = found.insert(gate.nothing_found(input.text.len()));
+            gate.search(input.text.as_bytes(), found, |id, task| match task {
+                Task::Match => lookup.hit(id, PatternMatch::Certain),
+                Task::Search => self.decide::<SYMBOLS, _>(id, None, lookup),
             });
+            let marked = |id: u32| self.member(id).is_some_and(|member| member.marked);
+            for (id, bits) in found.all_near().filter(|(id, _)| !marked(*id)) {
+                self.decide::<SYMBOLS, _>(id, Some((found.parts(), bits)), lookup);
+            }
         }
-        let mut groups = self.tables.iter().filter(|group| group.bytes.meets(input.bytes));
+        let long = input.text.len() >= LONG;
+        let met = || self.tables.iter().filter(|group| group.bytes.meets(input.bytes));
+        let mut groups = met().filter(|group| !(long && group.for_short_texts));
         loop {
             let lanes: [Option<&TableGroup>; LANES] = std::array::from_fn(|_| groups.next());
             if let [Some(a), Some(b), Some(c), Some(d)] = lanes {
@@ -342,40 +365,11 @@ impl PatternSet {
             }
             break;
         }
+        for id in met().filter(|group| long && group.for_short_texts).flat_map(|group| &group.ids) {
+            self.decide_near::<SYMBOLS, _>(*id, found.as_ref(), lookup);
+        }
         for &id in &self.unmerged {
-            self.decide::<SYMBOLS, _>(id, lookup);
-        }
-    }
-
-    /// Does what the gate says about a pattern, and adds the pattern to `found` if it is decided or marked.
-    fn visit<'l, const SYMBOLS: bool, H: FnMut(u32, PatternMatch)>(
-        &'l self,
-        owner: &Owner,
-        task: &Task,
-        found: &mut Marks,
-        lookup: &mut Lookup<'l, H>,
-    ) {
-        let input = lookup.input;
-        if let Task::SearchIn { window, looks } = task
-            && !SYMBOLS
-            && let Some(text) = input.text.get(window.clone())
-            && let Some(regex) = self.member(owner.id).and_then(|member| member.regex.as_ref()?.get(AsciiRegex::within))
-        {
-            let allowance = Allowance { search: Cell::new(MAX_SEARCH_STEPS), lookup: input.steps };
-            match regex.is_match(text, &allowance) {
-                Ok(false) => return,
-                Ok(true) if !looks => {
-                    found.insert(owner.id);
-                    return lookup.hit(owner.id, PatternMatch::Certain);
-                }
-                _ => {}
-            }
-        }
-        found.insert(owner.id);
-        match task {
-            Task::Match => lookup.hit(owner.id, PatternMatch::Certain),
-            Task::Mark => {}
-            Task::Search | Task::SearchIn { .. } => self.decide::<SYMBOLS, _>(owner.id, lookup),
+            self.decide::<SYMBOLS, _>(id, None, lookup);
         }
     }
 
@@ -388,7 +382,7 @@ impl PatternSet {
         &'l self,
         group: &TableGroup,
         matches: TableMatches,
-        marked: Option<&Marks>,
+        found: Option<&Found>,
         lookup: &mut Lookup<'l, H>,
     ) {
         let (certain, possible) = if SYMBOLS {
@@ -397,18 +391,38 @@ impl PatternSet {
             (matches.certain, matches.unknown)
         };
         group.ids(certain).for_each(|id| lookup.hit(id, PatternMatch::Certain));
-        let may_match = |id: &u32| {
-            !self.member(*id).is_some_and(|member| member.marked) || marked.is_some_and(|marked| marked.has(*id))
-        };
-        group.ids(possible).filter(may_match).for_each(|id| self.decide::<SYMBOLS, _>(id, lookup));
+        group.ids(possible).for_each(|id| self.decide_near::<SYMBOLS, _>(id, found, lookup));
     }
 
-    /// Decides a pattern that no table decides.
-    fn decide<'l, const SYMBOLS: bool, H: FnMut(u32, PatternMatch)>(&'l self, id: u32, lookup: &mut Lookup<'l, H>) {
+    /// Decides a pattern of a table that does not, near its literals if the gate marks these.
+    fn decide_near<'l, const SYMBOLS: bool, H: FnMut(u32, PatternMatch)>(
+        &'l self,
+        id: u32,
+        found: Option<&Found>,
+        lookup: &mut Lookup<'l, H>,
+    ) {
+        let marked = self.member(id).is_some_and(|member| member.marked);
+        let near = found.filter(|_| marked).and_then(|found| Some((found.parts(), found.near(id)?)));
+        if near.is_some() || !marked {
+            self.decide::<SYMBOLS, _>(id, near, lookup);
+        }
+    }
+
+    /// Decides a pattern that no table decides. Without `near`, the whole text is searched, otherwise these of the parts of the text, where the
+    /// literals are that it requires.
+    fn decide<'l, const SYMBOLS: bool, H: FnMut(u32, PatternMatch)>(
+        &'l self,
+        id: u32,
+        near: Option<(Parts, u64)>,
+        lookup: &mut Lookup<'l, H>,
+    ) {
         let Some(member) = self.member(id).filter(|member| member.bytes.meets(lookup.input.bytes)) else { return };
         let searchable = !SYMBOLS && lookup.input.steps.get() != 0;
         match member.regex.as_ref().filter(|_| searchable).and_then(|regex| regex.get(AsciiRegex::within)) {
-            Some(regex) => lookup.search(id, regex),
+            Some(regex) => {
+                let near = near.filter(|(_, bits)| *bits != u64::MAX);
+                lookup.search(id, regex, near.map(|(parts, bits)| Near { parts, bits, reach: &member.reach }));
+            }
             None => lookup.hit(id, PatternMatch::Possible),
         }
     }

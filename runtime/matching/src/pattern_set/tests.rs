@@ -178,6 +178,39 @@ fn groups_answer_as_the_engine_does() {
     assert!(matches > 10_000 && ruled_out > 60_000 && input > 10_000, "{counts:?}");
 }
 
+/// Long texts, in which patterns with literals are searched for near these.
+#[test]
+fn groups_answer_as_the_engine_does_in_long_texts() {
+    let mut random = fastrand::Rng::with_seed(12);
+    let mut counts = [0; 3];
+    for most in [0, 1 << 14, 1 << 18] {
+        // Large ones: searching for others near their literals does not pay.
+        let all: Vec<(String, Matcher)> = std::iter::repeat_with(|| pattern(&mut random, 2) + "(?:k{70}s)?[abks ]")
+            .filter(|pattern| required_literals(pattern).is_some())
+            .filter_map(|pattern| Some((matcher(&pattern)?, pattern)))
+            .map(|(matcher, pattern)| (pattern, matcher))
+            .take(150)
+            .collect();
+        let (patterns, matchers): (Vec<String>, Vec<Matcher>) = all.into_iter().unzip();
+        let patterns: Vec<&str> = patterns.iter().map(String::as_str).collect();
+        let groups = PatternSet::new(&patterns, most, &MemoryBudget::default());
+        for round in 0..60 {
+            let mut long = String::new();
+            while long.len() < 1_000 {
+                let others = random.choice(["x", " ", "\n", ".x", "a", "kb", "s a", "xS"]).unwrap();
+                long += &others.repeat(random.usize(1..150));
+                long += &text(&mut random);
+            }
+            if round % 4 != 0 {
+                long.retain(|c| c.is_ascii());
+            }
+            check(&patterns, &matchers, &groups, &long, &mut counts);
+        }
+    }
+    let [matches, ruled_out, input] = counts;
+    assert!(matches > 1_000 && ruled_out > 3_000 && input > 1_000, "{counts:?}");
+}
+
 #[test]
 fn texts_of_ascii_leave_nothing_open_if_all_states_fit() {
     let patterns = ["a+b", "[0-9]{3}", r"\bx\b", "^a", "b$", "(?i)k", "", ".", "a|", r"\x{e9}"];
@@ -210,6 +243,8 @@ fn states_that_do_not_fit_are_decided_all_the_same() {
             let text: String = (0..30).map(|_| ['a', 'b', 'a', 'b', 'c'][random.usize(0..5)]).collect();
             check(&patterns, &matchers, &groups, &text, &mut counts);
             check(&patterns, &matchers, &groups, "aaabbbaaabbbaaac", &mut counts);
+            // Long texts are not read with this table.
+            check(&patterns, &matchers, &groups, &text.repeat(40), &mut counts);
         }
         assert!(counts[0] > 500 && counts[1] > 500 && counts[2] == 0, "{counts:?}");
     }
@@ -326,6 +361,24 @@ fn groups_of_collected_patterns() {
     }
     let [matches, ruled_out, input] = counts;
     assert!(input * 1000 <= matches + ruled_out, "{counts:?}");
+}
+
+/// Texts of the length of bodies, with several bodies of attacks in each.
+#[test]
+fn collected_patterns_in_long_texts() {
+    let all = collection("crs_regexes.jsonl", "regex");
+    let patterns: Vec<&str> = all.iter().map(String::as_str).step_by(3).collect();
+    let matchers: Vec<Matcher> = patterns.iter().map(|pattern| matcher(pattern).unwrap()).collect();
+    let groups = PatternSet::new(&patterns, 1 << 20, &MemoryBudget::default());
+    let mut bodies =
+        shared("http_requests.jsonl", "body").into_iter().filter(|body| body.is_ascii() && !body.is_empty());
+    let mut counts = [0; 3];
+    for _ in 0..20 {
+        let text: Vec<String> = bodies.by_ref().take(20).collect();
+        check(&patterns, &matchers, &groups, &text.join(" "), &mut counts);
+    }
+    let [_, _, input] = counts;
+    assert_eq!(input, 0, "{counts:?}");
 }
 
 /// Many patterns that take long on the same text take no more than a few of them: later ones are left open.

@@ -2,6 +2,7 @@
 
 use super::lazy_dfa::{Built, BuiltGuard, Direction, LazyDfa, Stop};
 use super::meter::Meter;
+use super::reach::Near;
 use regex_automata::Anchored;
 use regex_automata::hybrid::LazyStateID;
 use regex_automata::util::{prefilter::Prefilter, start};
@@ -21,6 +22,8 @@ const BYTES_PER_CANDIDATE: usize = 16;
 const FIRST_CANDIDATES: usize = 8;
 /// Bytes read after a candidate of the prefilter, within which the automaton is expected to return to its start.
 const BYTES_AFTER_CANDIDATE: usize = 64;
+/// Bytes read after a range near literals before it is first asked again whether a match has begun.
+const BYTES_AFTER_RANGE: usize = 32;
 
 /// The result of a search: where it found a match.
 type Outcome<M> = Result<Option<usize>, Stop<<M as Meter>::Error>>;
@@ -53,6 +56,12 @@ pub(super) struct Search<'s, M> {
     /// How often the prefilter was asked, and how many bytes it skipped.
     candidates: usize,
     skipped: usize,
+    /// Where to search; everywhere if `None`.
+    near: Option<Near<'s>>,
+    /// Number of bytes of the range to read before the next part to search is looked for.
+    limit: usize,
+    /// Bytes to read after that if a match has begun.
+    ahead: usize,
     /// Bytes of the range that were read, from the end where reading begins.
     read: usize,
     /// How many of them were charged.
@@ -81,6 +90,9 @@ impl<'s, M: Meter> Search<'s, M> {
             parked: None,
             candidates: 0,
             skipped: 0,
+            near: None,
+            limit: usize::MAX,
+            ahead: BYTES_AFTER_RANGE,
             read: 0,
             charged: 0,
         }
@@ -88,9 +100,38 @@ impl<'s, M: Meter> Search<'s, M> {
 
     /// Begins: to be called first, unless [`run`](Self::run) is.
     pub(super) fn begin(&mut self) -> Result<(), Stop<M::Error>> {
-        self.start = self.start_state()?;
+        self.start = self.start_state(0)?;
         self.state = self.start;
         Ok(())
+    }
+
+    /// Begins a search forward for the first match that ends, only where a match may be.
+    pub(super) fn begin_near(&mut self, near: Near<'s>) -> Progress<M> {
+        self.near = Some(near);
+        self.prefilter = None;
+        self.enter(near)
+    }
+
+    /// Goes to the next range where a match may begin, if none has.
+    fn enter(&mut self, near: Near<'s>) -> Progress<M> {
+        let Some(range) = near.next(self.part, self.read) else { return Ok(ControlFlow::Break(None)) };
+        self.state = self.start_state(range.start)?;
+        (self.read, self.charged, self.limit) = (range.start, range.start, range.end);
+        self.ahead = BYTES_AFTER_RANGE;
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Goes on at the end of a range: reads on if a match has begun.
+    fn leave(&mut self, near: Near<'s>) -> Progress<M> {
+        self.charge_read()?;
+        let none_begun = self.start_state(self.read)?;
+        if self.state == none_begun {
+            return self.enter(near);
+        }
+        self.limit = self.read.saturating_add(self.ahead);
+        // So it is asked seldom where the automaton never returns to its start.
+        self.ahead = self.ahead.saturating_mul(2);
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Searches from the start to the end.
@@ -205,7 +246,7 @@ impl<'s, M: Meter> Search<'s, M> {
             }
         }
         if self.built.cache.clear_count() != clears && self.prefilter.or(self.parked).is_some() {
-            self.start = self.start_state()?;
+            self.start = self.start_state(0)?;
         }
         self.read = next;
         Ok(ControlFlow::Continue(()))
@@ -279,7 +320,7 @@ impl<'s, M: Meter> Search<'s, M> {
     #[inline]
     pub(super) fn follow_in_turns<const N: usize>(searches: [&mut Self; N]) {
         let parts = searches.each_ref().map(|search| {
-            let end = search.charged.saturating_add(UNCHARGED_BYTES).min(search.part.len());
+            let end = search.charged.saturating_add(UNCHARGED_BYTES).min(search.limit).min(search.part.len());
             search.part.get(search.read..end).unwrap_or_default()
         });
         let count = parts.iter().map(|part| part.len()).min().unwrap_or(0);
@@ -314,7 +355,8 @@ impl<'s, M: Meter> Search<'s, M> {
 
     /// Whether it needs a [slow step](Self::step_slow) before it can take turns again.
     fn needs_slow_step(&self) -> bool {
-        if self.state.is_tagged() || self.read.wrapping_sub(self.charged) >= UNCHARGED_BYTES {
+        let much = self.read.wrapping_sub(self.charged) >= UNCHARGED_BYTES;
+        if self.state.is_tagged() || much || self.read >= self.limit {
             return true;
         }
         let byte = self.part.get(self.read);
@@ -325,6 +367,9 @@ impl<'s, M: Meter> Search<'s, M> {
     pub(super) fn step_slow(&mut self) -> Progress<M> {
         if !self.needs_slow_step() {
             return Ok(ControlFlow::Continue(()));
+        }
+        if let Some(near) = self.near.filter(|_| self.limit <= self.read && self.read < self.part.len()) {
+            return self.leave(near);
         }
         if self.read.wrapping_sub(self.charged) >= UNCHARGED_BYTES {
             self.charge_read()?;
@@ -359,10 +404,11 @@ impl<'s, M: Meter> Search<'s, M> {
         &self.meter
     }
 
-    /// The state before the first byte, after the byte outside of the range.
-    fn start_state(&mut self) -> Result<LazyStateID, Stop<M::Error>> {
+    /// The state in which no match has begun, after this many bytes were read: at least one only if it reads forward.
+    fn start_state(&mut self, read: usize) -> Result<LazyStateID, Stop<M::Error>> {
         let anchored = if self.dfa.direction == Direction::Forward { Anchored::No } else { Anchored::Yes };
-        let config = start::Config::new().anchored(anchored).look_behind(self.outside);
+        let before = read.checked_sub(1).map_or(self.outside, |last| self.part.get(last).copied());
+        let config = start::Config::new().anchored(anchored).look_behind(before);
         let before = self.size();
         let start = self.dfa.dfa.start_state(&mut self.built.cache, &config).map_err(|_| Stop::Undecided)?;
         if self.size() == before {
@@ -431,50 +477,4 @@ impl<'s, M: Meter> Search<'s, M> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::compile::parse;
-    use super::super::meter::Unmetered;
-    use super::{Direction, LazyDfa, Search};
-    use std::ops::ControlFlow;
-
-    /// After each place where a match may begin, the search returns to the prefilter, and asks it once.
-    #[test]
-    fn the_prefilter_is_asked_once_for_each_candidate() {
-        const CANDIDATES: usize = 40;
-        let dfa = LazyDfa::new(&parse("needle[0-9]+x").unwrap(), Direction::Forward).unwrap();
-        let text = format!("{}needle12y", "-".repeat(300)).repeat(CANDIDATES) + "--";
-        let search = || Search::new(&dfa, text.as_bytes(), 0..text.len(), true, Unmetered);
-        let mut alone = search();
-        assert!(matches!(alone.run(), Ok(None)));
-        let mut in_turns = search();
-        assert!(matches!(in_turns.run_filtered(), Ok(ControlFlow::Break(None))));
-        for search in [alone, in_turns] {
-            // The last time it finds none.
-            assert_eq!(search.candidates, CANDIDATES);
-            assert!(search.prefilter.is_some());
-            assert_eq!(search.read, text.len());
-        }
-    }
-
-    /// One long line after a candidate does not make the search read all of the text that follows.
-    #[test]
-    fn the_prefilter_is_used_again_after_a_long_line() {
-        let dfa = LazyDfa::new(&parse("select[^\n]*from").unwrap(), Direction::Forward).unwrap();
-        let others = "-".repeat(1_000_000);
-        for (end, matches) in [("select", false), ("select 1 from", true)] {
-            let text = format!("select{}\n{others}{end}", "a".repeat(100));
-            let mut search = Search::new(&dfa, text.as_bytes(), 0..text.len(), true, Unmetered);
-            assert!(matches!(search.run_filtered(), Ok(ControlFlow::Continue(()))));
-            let found = loop {
-                Search::follow_in_turns([&mut search]);
-                match search.step_slow() {
-                    Ok(ControlFlow::Continue(())) => {}
-                    Ok(ControlFlow::Break(found)) => break found,
-                    Err(_) => panic!("the search is undecided"),
-                }
-            };
-            assert_eq!(found, matches.then_some(text.len()));
-            assert!(search.skipped > others.len() - 20_000, "{} bytes were skipped", search.skipped);
-        }
-    }
-}
+mod tests;
