@@ -83,7 +83,7 @@ impl Compression {
         self
     }
 
-    /// Sets the level of all codings: from 1, the fastest, to 9. Others count as the nearest of these.
+    /// Sets the level of all codings: from 1, the fastest, to 9. Others count as the nearest of these, and for brotli and zstd those above 5 as 5.
     #[must_use]
     pub fn with_level(mut self, level: u32) -> Self {
         self.level = level.clamp(1, 9);
