@@ -147,6 +147,11 @@ struct Reports {
 
 impl Reports {
     fn take(&self, event: notify::Result<Event>) {
+        // Looking at a folder opens it: that would cause the next look.
+        let is_opened = |event: &Event| matches!(event.kind, EventKind::Access(AccessKind::Open(_)));
+        if event.as_ref().is_ok_and(|event| is_opened(event) && !event.need_rescan()) {
+            return;
+        }
         let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             Ok(event) if !event.need_rescan() => match event.kind {
