@@ -1,5 +1,5 @@
 //! Compilations that are cancelled: they end soon, wherever they are, and change nothing.
-#![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::{Bindings, Engine, Env, ErrorPolicy, Live, RuleSet, RuleSetBuilder, RuleSetError, Scratch, Type, Value};
 use std::num::NonZeroUsize;

@@ -106,7 +106,7 @@ fn differences_are_named_with_requests() {
     assert_eq!(report.differences(), 0, "{said}");
     // A delay is a difference, and is not waited for.
     let delayed =
-        POLICY.replace("request:\n", "request:\n  - { name: slow, when: request.path == '/shop', delay: 7s }\n");
+        POLICY.replace("request:\n", "request:\n- { name: slow, when: 'request.path == \"/shop\"', delay: 7s }\n");
     let (said, report) = tried(&record, &[("new", REST, &delayed), ("old", REST, POLICY)], Some("old")).unwrap();
     assert_eq!(report.differences(), 3, "{said}");
     assert!(said.contains("upstream web -> route *.example: upstream web after 7s\n"), "{said}");
