@@ -14,6 +14,8 @@ mod typical_texts;
 #[cfg(test)]
 mod gate_tests;
 #[cfg(test)]
+mod near_tests;
+#[cfg(test)]
 mod tests;
 
 pub use set::{PatternMatch, PatternSet};
