@@ -9,6 +9,7 @@ use super::template::{ParameterRow, Template};
 use crate::arena::EvalResult;
 use crate::cancellation::Cancellation;
 use crate::error::ErrorKind;
+use crate::function::contained;
 use crate::lower::merge::{MergedGraph, MergedRule};
 use celero_ir::layout::{Field, Network, group};
 use celero_ir::{Constant, NodeId, Op, ParameterKind};
@@ -19,6 +20,9 @@ use std::time::Duration;
 
 /// Most rules of one function. A larger function would share more work between rules, but keep more values alive at the same time.
 const BLOCK_RULES: usize = group::MAX_RULES;
+
+/// Most rules whose rows are filled between two questions whether the compilation is cancelled.
+const ROWS: usize = 1_024;
 
 /// Fewest headers for which one pass over all headers of the request replaces a lookup for each: with fewer, lookups are faster.
 pub(crate) const MIN_BATCHED_HEADERS: usize = 5;
@@ -32,6 +36,15 @@ pub(crate) struct CompiledRules {
     pub(crate) refused: Vec<(u32, String)>,
     /// Time that the code generator took.
     pub(crate) codegen_time: Duration,
+}
+
+/// Runs a part of the code generator. Whether the compilation is cancelled is asked between these parts: a panic of the host's function goes
+/// on, and is not one of the code generator.
+///
+/// # Errors
+/// The part panicked. What it has changed may be incomplete, so the compiler is dropped.
+fn generated<T>(part: impl FnOnce() -> T) -> Result<T, String> {
+    contained(part).map_err(|()| "internal error: the code generator panicked".to_owned())
 }
 
 /// Compiles the rules of a set to native code.
@@ -64,9 +77,12 @@ impl<'a> SetCompiler<'a> {
         steps: i64,
         constant_bytes: usize,
     ) -> Result<Self, String> {
-        celero_ir::verify(&merged.graph, fields).map_err(|violation| format!("internal error: {violation}"))?;
+        let compiler = generated(|| {
+            celero_ir::verify(&merged.graph, fields).map_err(|violation| format!("internal error: {violation}"))?;
+            Compiler::new(&Settings::default()).map_err(|error| error.to_string())
+        })??;
         Ok(Self {
-            compiler: Compiler::new(&Settings::default()).map_err(|error| error.to_string())?,
+            compiler,
             merged,
             fields,
             patterns,
@@ -83,11 +99,11 @@ impl<'a> SetCompiler<'a> {
     /// Compiles the rules of the linear scan, block by block.
     ///
     /// # Errors
-    /// The compilation is cancelled.
+    /// The compilation is cancelled, or the code generator panicked.
     pub(crate) fn linear(&mut self, rules: &[&MergedRule], cancellation: &Cancellation) -> Result<(), String> {
         for rules in rules.chunks(BLOCK_RULES) {
             cancellation.check()?;
-            self.compile(rules);
+            generated(|| self.compile(rules))?;
         }
         Ok(())
     }
@@ -95,7 +111,7 @@ impl<'a> SetCompiler<'a> {
     /// Compiles templates and fills the rows of the rules that use them.
     ///
     /// # Errors
-    /// The compilation is cancelled.
+    /// The compilation is cancelled, or the code generator panicked.
     pub(crate) fn templates(
         &mut self,
         templates: &[Template],
@@ -105,13 +121,18 @@ impl<'a> SetCompiler<'a> {
         let mut compiled = Vec::with_capacity(templates.len());
         for template in templates {
             cancellation.check()?;
-            compiled.push(self.template(template));
+            compiled.push(generated(|| self.template(template))?);
         }
         let mut all =
             CompiledTemplates { templates: compiled, rows: Vec::with_capacity(rows.len()), words: Vec::new() };
-        for row in rows {
-            let first = u32::try_from(all.words.len()).unwrap_or(u32::MAX);
-            all.rows.push(self.fill(row, &mut all.words).is_ok().then_some((row.template, first)));
+        for rows in rows.chunks(ROWS) {
+            cancellation.check()?;
+            generated(|| {
+                for row in rows {
+                    let first = u32::try_from(all.words.len()).unwrap_or(u32::MAX);
+                    all.rows.push(self.fill(row, &mut all.words).is_ok().then_some((row.template, first)));
+                }
+            })?;
         }
         all.rows.shrink_to_fit();
         all.words.shrink_to_fit();
@@ -170,8 +191,12 @@ impl<'a> SetCompiler<'a> {
     /// Makes what was compiled executable.
     ///
     /// # Errors
-    /// The code can't be installed.
-    pub(crate) fn finish(mut self, templates: CompiledTemplates) -> Result<CompiledRules, String> {
+    /// The code can't be installed, or the code generator panicked.
+    pub(crate) fn finish(self, templates: CompiledTemplates) -> Result<CompiledRules, String> {
+        generated(|| self.installed(templates))?
+    }
+
+    fn installed(mut self, templates: CompiledTemplates) -> Result<CompiledRules, String> {
         let graph = &self.merged.graph;
         let callees = self.merged.calls.numbered(graph).ok_or("internal error: the graph calls an unknown function")?;
         let code = self.compiler.install(self.functions).map_err(|error| error.to_string())?;

@@ -11,7 +11,6 @@ use crate::engine::{Engine, Tier, not_native};
 use crate::env::Env;
 use crate::error::CompileError;
 use crate::expression::Expression;
-use crate::function::contained;
 use crate::lower::Calls;
 use crate::lower::merge::{MergedGraph, MergedRule};
 use crate::native::{CompiledRules, LinearBlock, SetCode, SetCompiler};
@@ -326,9 +325,7 @@ impl Compiled {
         let mut parts = vec![LinearBlock { count: linear.len(), function: None }];
         let others: Vec<u32> = refused.iter().map(|(rule, _)| *rule).collect();
         if settings.tier != Tier::Interpret {
-            let compiled = contained(|| compile(input, &linear));
-            let compiled = compiled.unwrap_or_else(|()| Err("internal error: the code generator panicked".to_owned()));
-            match compiled {
+            match compile(input, &linear) {
                 Ok(finished) => {
                     engine.add_codegen_time(finished.codegen_time);
                     if let Some(profiler) = engine.profiler() {
@@ -365,5 +362,6 @@ fn compile<C: Context>(input: &Input<'_, C>, linear: &[&MergedRule]) -> Result<C
     let mut compiler = SetCompiler::new(merged, env.fields(), patterns, i64::from(limits.steps), bytes)?;
     compiler.linear(linear, settings.cancellation)?;
     let templates = compiler.templates(&templates.templates, &templates.rows, settings.cancellation)?;
+    settings.cancellation.check()?;
     compiler.finish(templates)
 }

@@ -3,6 +3,7 @@
 
 use celero::{Bindings, Engine, Env, ErrorPolicy, Live, RuleSet, RuleSetBuilder, RuleSetError, Scratch, Type, Value};
 use std::num::NonZeroUsize;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -58,6 +59,37 @@ fn a_set_is_cancelled_wherever_its_compilation_is() {
         let explained = rules(&engine, &env).standalone(false).cancel_if(function).explain();
         assert!(explained.is_err_and(|error| error.is_cancelled()) || when >= RULES + 3, "{when}");
     }
+}
+
+#[test]
+fn a_panic_of_the_function_goes_on_wherever_the_compilation_is() {
+    let (engine, env) = (Engine::new(), env());
+    let (asked, never) = once_after(usize::MAX);
+    rules(&engine, &env).cancel_if(never).build().unwrap();
+    let questions = asked.load(Ordering::Relaxed);
+    for when in (0..RULES).step_by(23).chain(RULES - 1..questions) {
+        let (_, function) = once_after(when);
+        let planted = move || {
+            assert!(!function(), "planted");
+            false
+        };
+        let built = catch_unwind(AssertUnwindSafe(|| rules(&engine, &env).cancel_if(planted).build()));
+        let text = built.err().and_then(|panic| panic.downcast_ref::<&str>().copied());
+        assert_eq!(text, Some("planted"), "question {when} of {questions}");
+    }
+}
+
+#[test]
+fn a_large_set_of_rules_that_share_code_is_cancelled_soon() {
+    const MANY: usize = 8_000;
+    let (engine, env) = (Engine::new(), env());
+    let (asked, never) = once_after(usize::MAX);
+    let rule = |n: usize| format!("n == {n} && size(path) > {n}");
+    let rules = (0..MANY).fold(engine.rules(&env), |rules, n| rules.rule("r", &rule(n), ()));
+    rules.standalone(true).cancel_if(never).build().unwrap();
+    // One for each rule; before the index, before and after the code, for each 1,024 rows.
+    let questions = asked.load(Ordering::Relaxed);
+    assert!(questions >= MANY + 3 + MANY / 1_024, "{questions} questions");
 }
 
 #[test]
