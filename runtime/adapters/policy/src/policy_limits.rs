@@ -42,6 +42,11 @@ impl Policy {
         request.chain(self.body.rules.iter().filter_map(|rule| Some(&rule.remote.as_ref()?.state)))
     }
 
+    fn remote_states_mut(&mut self) -> impl Iterator<Item = &mut Arc<RemoteState>> {
+        let request = self.request.rules.iter_mut().filter_map(|rule| Some(&mut rule.remote.as_mut()?.state));
+        request.chain(self.body.rules.iter_mut().filter_map(|rule| Some(&mut rule.remote.as_mut()?.state)))
+    }
+
     /// Forgets what the keys of all limits have used, and their penalties. Open requests stay open.
     pub fn clear_limits(&self) {
         self.limit_states().for_each(|state| state.clear());
@@ -93,9 +98,7 @@ impl Policy {
         if self.remote_limits.is_none() {
             self.remote_limits.clone_from(&before.remote_limits);
         }
-        let remote = self.request.rules.iter_mut().filter_map(|rule| Some(&mut rule.remote.as_mut()?.state));
-        let of_bodies = self.body.rules.iter_mut().filter_map(|rule| Some(&mut rule.remote.as_mut()?.state));
-        for state in remote.chain(of_bodies) {
+        for state in self.remote_states_mut() {
             let is_same = |known: &&Arc<RemoteState>| known.name == state.name && known.service == state.service;
             if let Some(known) = before.remote_states().find(is_same) {
                 *state = Arc::clone(known);
