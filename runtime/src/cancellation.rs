@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What says that a compilation is not wanted any more; nothing by default. Clones are one: if one is requested, all are.
 #[derive(Clone, Default)]
-pub(crate) struct Cancellation(Option<Arc<Question>>);
+pub(crate) struct Cancellation(Option<Arc<Condition>>);
 
-struct Question {
+struct Condition {
     ask: Box<dyn Fn() -> bool + Send + Sync>,
     /// Whether the answer was true once. It stays so: the stages of a compilation must agree.
     requested: AtomicBool,
@@ -17,12 +17,12 @@ struct Question {
 impl Cancellation {
     /// A cancellation that is requested once `ask` has returned true.
     pub(crate) fn when(ask: impl Fn() -> bool + Send + Sync + 'static) -> Self {
-        Self(Some(Arc::new(Question { ask: Box::new(ask), requested: AtomicBool::new(false) })))
+        Self(Some(Arc::new(Condition { ask: Box::new(ask), requested: AtomicBool::new(false) })))
     }
 
     /// Whether the result is not wanted any more.
     pub(crate) fn is_requested(&self) -> bool {
-        self.0.as_ref().is_some_and(|question| question.is_requested())
+        self.0.as_ref().is_some_and(|condition| condition.is_requested())
     }
 
     /// Ends a compilation whose result is not wanted any more.
@@ -44,7 +44,7 @@ impl From<Cancelled> for String {
     }
 }
 
-impl Question {
+impl Condition {
     fn is_requested(&self) -> bool {
         if self.requested.load(Ordering::Relaxed) {
             return true;

@@ -1,6 +1,6 @@
 //! `celero lists check`.
 
-use super::file::{EntryArgs, Wrong, read};
+use super::file::{EntryArgs, FileError, read};
 use crate::REJECTED;
 use crate::output::Output;
 use crate::units::counted;
@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
                 "ok": file_ok,
                 "entries": count,
                 "wrongCount": wrong,
-                "wrong": parsed.as_ref().err().map_or(json!([]), Wrong::json),
+                "wrong": parsed.as_ref().err().map_or(json!([]), FileError::json),
                 "warningCount": covered.len(),
                 "warnings": warnings.iter().map(Warning::json).collect::<Vec<_>>(),
             }));

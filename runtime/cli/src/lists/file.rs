@@ -22,7 +22,7 @@ pub(super) struct EntryArgs {
 }
 
 /// What is wrong with a file.
-pub(super) enum Wrong {
+pub(super) enum FileError {
     Entries(WrongEntries),
     /// A MaxMind database that can't be used, and why.
     Database(String),
@@ -54,7 +54,7 @@ impl EntryArgs {
 ///
 /// # Errors
 /// The outer one: the file can't be read or is not UTF-8, or `--path` is wrong. The inner one: its entries are wrong.
-pub(super) fn read(of: &EntryArgs, path: &Path) -> Result<Result<Entries, Wrong>, String> {
+pub(super) fn read(of: &EntryArgs, path: &Path) -> Result<Result<Entries, FileError>, String> {
     let is_database = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mmdb"));
     let paths = if is_database || !of.paths.is_empty() { Some(of.record_paths()?) } else { None };
     if let (Some(paths), true) = (paths, is_database) {
@@ -63,10 +63,10 @@ pub(super) fn read(of: &EntryArgs, path: &Path) -> Result<Result<Entries, Wrong>
             return Err(format!("{}: {size} bytes, more than the limit of {MAX_MMDB_BYTES}", path.display()));
         }
         let bytes = std::fs::read(path).map_err(|error| hints::unreadable(path, &error))?;
-        return Ok(Entries::parse_mmdb(&of.ty, &paths, &bytes, Limits::default().entries).map_err(Wrong::Database));
+        return Ok(Entries::parse_mmdb(&of.ty, &paths, &bytes, Limits::default().entries).map_err(FileError::Database));
     }
     let text = String::from_utf8(read_bytes(path)?).map_err(|_| format!("{} is not UTF-8", path.display()))?;
-    Ok(Entries::parse(&of.ty, Format::of_path(path), &text).map_err(Wrong::Entries))
+    Ok(Entries::parse(&of.ty, Format::of_path(path), &text).map_err(FileError::Entries))
 }
 
 /// Reads a file, and prints what is wrong with it.
@@ -83,7 +83,7 @@ pub(super) fn valid(of: &EntryArgs, path: &Path, output: &mut Output) -> Result<
     }
 }
 
-impl Wrong {
+impl FileError {
     /// Returns how many entries are wrong. A database is as one.
     pub(super) fn count(&self) -> usize {
         match self {
