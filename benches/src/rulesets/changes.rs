@@ -16,10 +16,10 @@ const PAIRS: usize = 500;
 const ROUNDS: usize = 7;
 
 /// The smallest set that is measured.
-const LEAST: usize = 1_000;
+const SMALLEST_SET: usize = 1_000;
 
 /// Longest time for the background work after the last change.
-const PATIENCE: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Measures every size; returns a row for each.
 ///
@@ -27,11 +27,11 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// A description of live rules that find other rules than a new set of the same rules, or of work that does not end.
 pub(crate) fn measure(most: usize, say: &mut Say<'_>) -> Result<Vec<Value>, String> {
     say(&format!("{:>8}{:>16}{:>16}   live rules, exchanged one by one", "rules", "pairs a second", "settled ms"));
-    let sizes = SIZES.iter().copied().filter(|n| (LEAST..=most).contains(n));
+    let sizes = SIZES.iter().copied().filter(|n| (SMALLEST_SET..=most).contains(n));
     sizes.map(|n| exchanged(n, PAIRS, say)).collect()
 }
 
-/// Exchanges the oldest rules of a set of `n`, in rounds of so many pairs.
+/// Exchanges the oldest rules of a set of `n`, `pairs` of them in a round.
 fn exchanged(n: usize, pairs: usize, say: &mut Say<'_>) -> Result<Value, String> {
     let vocabulary = Vocabulary::new();
     let rules = generate::rules(&vocabulary, n.saturating_add(pairs.saturating_mul(ROUNDS)));
@@ -43,7 +43,7 @@ fn exchanged(n: usize, pairs: usize, say: &mut Say<'_>) -> Result<Value, String>
     let live = Live::new(engine.clone(), env.clone());
     let first: Vec<_> = all.by_ref().take(n).collect();
     live.replace(|set| set.with_rules(first)).map_err(|error| error.to_string())?;
-    let settled = |when| if live.settle(PATIENCE) { Ok(()) } else { Err(format!("{n} rules do not settle {when}")) };
+    let settled = |when| if live.settle(TIMEOUT) { Ok(()) } else { Err(format!("{n} rules do not settle {when}")) };
     settled("at first")?;
 
     let mut rates = Vec::with_capacity(ROUNDS);

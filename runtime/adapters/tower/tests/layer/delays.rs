@@ -50,7 +50,7 @@ async fn ask(address: SocketAddr, path: &str, body: &str) -> String {
     text
 }
 
-/// Waits until so many requests wait.
+/// Waits until `count` requests wait.
 async fn waits(policy: &LivePolicy, count: usize) {
     let start = Instant::now();
     while policy.current().delays().waiting != count {
