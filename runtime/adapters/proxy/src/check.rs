@@ -21,7 +21,7 @@ impl Config {
     }
 
     /// Checks the same, and returns what is configured, as a text for people: listeners, certificates with names and ends, upstreams, routes in the
-    /// order in which they are tried, rules by phase, lists, and all other settings with their defaults. Nothing secret is shown.
+    /// order in which they are tried, rules by phase, lists, all other settings with their defaults, and warnings. Nothing secret is shown.
     ///
     /// # Errors
     /// Returns all errors in these files, each with its position.
@@ -42,6 +42,9 @@ impl Config {
         describe_policy(&config.policy, &policy, &mut text);
         config.check_folders()?;
         text.push_str(&settings(&config));
+        if let Some(warning) = delays_warning(&config, &policy) {
+            let _ = writeln!(text, "warning: {warning}");
+        }
         if config.reload.end_marker {
             let files = policy.files().iter().chain(config.included_files());
             check_end_markers(files.map(PathBuf::as_path).chain([file]))?;
@@ -152,6 +155,17 @@ impl Config {
         }
         self.list_changes().map_or(Ok(()), |file| check_folder("listChanges", file))
     }
+}
+
+/// Returns the warning for a policy whose delayed requests can use up the bound of open requests.
+pub(crate) fn delays_warning(config: &Config, policy: &Policy) -> Option<String> {
+    let (waiting, requests) = (policy.delays().most, config.limits.requests);
+    (policy.has_delays() && waiting >= requests).then(|| {
+        format!(
+            "`waiting` of `delays` is {waiting} and `limits.requests` is {requests}: requests that wait are open requests, so they alone can \
+             use the bound up, and all others are then answered with 503. Set `waiting` below `limits.requests`"
+        )
+    })
 }
 
 /// Refuses a file or a folder that can't be created because the folder above it is missing.

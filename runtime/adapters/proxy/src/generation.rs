@@ -1,5 +1,6 @@
 //! A generation: everything that can change while the proxy runs (policy, routes, upstreams, timeouts). It is replaced as a whole.
 
+use crate::check::delays_warning;
 use crate::collector::{self, METRICS_HEADERS};
 use crate::config::{Config, Route, Target, Timeouts, counted, first_names};
 use crate::error::Error;
@@ -90,6 +91,11 @@ impl Generation {
         });
         let latency = Latency::new(&config, before.map(|before| &before.latency));
         let token = config.admin.as_ref().map(|admin| AdminToken::load(&admin.token)).transpose()?;
+        // Once, not with each reload.
+        let warned = before.and_then(|before| delays_warning(&before.config, &before.policy));
+        if let Some(warning) = delays_warning(&config, &policy).filter(|warning| Some(warning) != warned.as_ref()) {
+            log::warn!("{warning}");
+        }
         let (loaded, policy) = (SystemTime::now(), Arc::new(policy));
         Ok(Self {
             loaded,

@@ -6,6 +6,7 @@ use crate::client::{Client, get, post};
 use crate::process::{DEMO, Process};
 use crate::raw_h2::{DATA, END_HEADERS, END_STREAM, HEADERS, RST_STREAM, RawH2, SETTINGS, fields, frame, status};
 use crate::running::{Folder, Running, config, eventually};
+use celero_proxy::config::Config;
 use std::io::Write;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -183,6 +184,23 @@ fn beyond_the_bound_requests_are_refused_and_others_served() {
     assert_eq!(get(proxy.address, "/wait").status, 200);
     drop(waiting);
     is_free(&proxy);
+}
+
+/// Requests that wait are open requests: if all of these may wait, all others can be refused.
+#[test]
+fn a_warning_compares_the_bounds_of_requests_that_wait_and_of_open_ones() {
+    let folder = Folder::new();
+    folder.write("policy.yaml", LONG);
+    let limits = |requests: u32| config(&format!("{DEMO}limits: {{ requests: {requests} }}\n"));
+    let file = folder.write("proxy.yaml", &limits(6));
+    let summary = || Config::summary(&file).unwrap_or_else(|error| panic!("{error}"));
+    assert!(!summary().contains("warning: "), "{}", summary());
+    let process = Process::spawn(Command::new(env!("CARGO_BIN_EXE_celero-proxy")).arg("--config").arg(&file));
+    assert_eq!(get(process.address, "/").status, 200);
+    folder.write("proxy.yaml", &limits(5));
+    let warning = "`waiting` of `delays` is 5 and `limits.requests` is 5: ";
+    assert!(summary().contains(&format!("warning: {warning}")), "{}", summary());
+    eventually(|| process.said().contains(&format!("WARN  {warning}")), || process.said());
 }
 
 /// They are open requests for the bound of the proxy and for limits of the policy.
