@@ -7,6 +7,7 @@ use celero_policy::yaml::{Node, SourceText};
 
 /// Which responses are compressed.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Compression {
     /// Content types; `text/*` stands for several. `None`: the default of [`celero_pingora::Compression`].
     pub types: Option<Vec<String>>,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 /// A group of equivalent servers.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Upstream {
     /// The name, which routes refer to.
     pub name: String,
