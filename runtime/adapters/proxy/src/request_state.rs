@@ -7,7 +7,7 @@ use crate::config::Retry;
 use crate::generation::Generation;
 use crate::latency;
 use crate::mirror::MirroredRequest;
-use crate::server_connections::{NoneFree, Place};
+use crate::server_connections::{NoneFree, Place, ServerConnections};
 use crate::servers::OpenRequest;
 use crate::state::State;
 use crate::status_class::class_of;
@@ -117,11 +117,9 @@ impl RequestState {
     }
 
     /// Waits until the request may have a connection to the server that was chosen.
-    pub(crate) async fn await_connection(&mut self) -> Result<(), NoneFree> {
+    pub(crate) async fn await_connection(&mut self, connections: &ServerConnections) -> Result<(), NoneFree> {
         self.place = None;
         let Some(upstream) = self.upstream() else { return Ok(()) };
-        let connections = self.server.and_then(|server| upstream.servers.connections(server));
-        let Some(connections) = connections else { return Ok(()) };
         let now = Instant::now();
         let end = self.waits_until.unwrap_or_else(|| now.checked_add(upstream.wait()).unwrap_or(now));
         self.waits_until = Some(end);

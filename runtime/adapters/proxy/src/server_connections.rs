@@ -22,8 +22,10 @@ pub(crate) const NO_CONNECTION: ErrorType = ErrorType::Custom("NoConnection");
 const MOST_TRIES: u32 = 14;
 
 /// The connections to a server.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ServerConnections {
+    /// Not that of any other server of this process, also of the same address. Pingora uses a connection again only for requests with the same number.
+    id: u64,
     bound: Option<Bound>,
     /// Open connections, and those that are being opened.
     open: AtomicUsize,
@@ -53,11 +55,20 @@ pub(crate) struct NoneFree;
 impl ServerConnections {
     /// `streams` is the number of requests that a connection can have at a time.
     pub(crate) fn new(pool: &Pool, streams: usize) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
         let bound = pool.connections.map(|connections| {
             let places = connections.saturating_mul(streams).min(Semaphore::MAX_PERMITS);
             Bound { connections, places: Arc::new(Semaphore::new(places)) }
         });
-        Self { bound, ..Self::default() }
+        Self {
+            // Pingora's own is 0.
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            bound,
+            open: AtomicUsize::new(0),
+            opened: AtomicU64::new(0),
+            waiting: AtomicUsize::new(0),
+            refused: AtomicU64::new(0),
+        }
     }
 
     /// Returns whether a request would not wait.
@@ -95,8 +106,9 @@ impl ServerConnections {
         self.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Makes a new connection for this peer count, and fail with [`NO_CONNECTION`] beyond the bound.
-    pub(crate) fn count(self: &Arc<Self>, peer: &mut HttpPeer) {
+    /// Lets this peer use these connections and no others, and a new one count, and fail with [`NO_CONNECTION`] beyond the bound.
+    pub(crate) fn apply(self: &Arc<Self>, peer: &mut HttpPeer) {
+        peer.group_key = self.id;
         let attempt = Arc::new(Attempt { connections: Arc::clone(self), counted: Mutex::default() });
         peer.options.tracer = Some(Tracer(Box::new(AttemptTracer(Arc::clone(&attempt)))));
         peer.options.upstream_tcp_sock_tweak_hook = Some(Arc::new(move |_: &TcpSocket| attempt.begin()));
@@ -191,6 +203,7 @@ impl Tracing for AttemptTracer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pingora::upstreams::peer::Peer;
 
     fn connections(most: Option<usize>, streams: usize) -> Arc<ServerConnections> {
         Arc::new(ServerConnections::new(&Pool { connections: most, ..Pool::default() }, streams))
@@ -219,6 +232,19 @@ mod tests {
         let unbounded = self::connections(None, 1);
         let all: Vec<_> = (0..100).map(|_| attempt(&unbounded)).collect();
         assert!(all.iter().all(|attempt| attempt.begin().is_ok()) && unbounded.open() == 100);
+    }
+
+    /// What one server of an address counts and bounds is never used by another one.
+    #[test]
+    fn servers_share_no_connections() {
+        let key = |connections: &Arc<ServerConnections>| {
+            let mut peer = HttpPeer::new("127.0.0.1:1", false, String::new());
+            connections.apply(&mut peer);
+            peer.reuse_hash()
+        };
+        let (one, other) = (connections(Some(1), 1), connections(Some(1), 1));
+        assert_eq!(key(&one), key(&one));
+        assert_ne!(key(&one), key(&other));
     }
 
     #[tokio::test]

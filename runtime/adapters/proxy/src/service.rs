@@ -151,11 +151,14 @@ impl ProxyHttp for Service {
         request.server = Some(server);
         request.answered = false;
         request.at_server = upstream.servers.begin(server);
-        if request.await_connection().await.is_err() {
-            return Error::e_explain(ErrorType::HTTPStatus(503), "no connection to the server is free");
-        }
         let mut peer = upstream.peer(server);
-        upstream.servers.connections(server).into_iter().for_each(|connections| connections.count(&mut peer));
+        // The same before and after the wait: meanwhile the server may have been replaced by another of its address.
+        if let Some(connections) = upstream.servers.connections(server) {
+            if request.await_connection(&connections).await.is_err() {
+                return Error::e_explain(ErrorType::HTTPStatus(503), "no connection to the server is free");
+            }
+            connections.apply(&mut peer);
+        }
         request.now.apply_timeouts(&mut peer, request.route);
         Ok(Box::new(peer))
     }

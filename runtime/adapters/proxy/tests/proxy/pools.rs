@@ -175,6 +175,27 @@ fn a_server_with_a_free_connection_is_preferred() {
     }
 }
 
+/// The bound of an upstream is on connections that only its own requests use.
+#[test]
+fn upstreams_with_the_same_server_share_no_connections() {
+    let (server, seen) = keeping();
+    let rest = format!(
+        "upstreams:\n- {{ name: one, servers: [\"{server}\"], pool: {{ connections: 1, wait: 5s }} }}\n\
+         - {{ name: other, servers: [\"{server}\"] }}\n\
+         routes: [{{ path: /hold, upstream: other }}, {{ upstream: one }}]\n"
+    );
+    let proxy = Running::with(&rest, "");
+    assert_eq!(get(proxy.address, "/").status, 200);
+    let mut held = Client::connect(proxy.address);
+    held.request("GET /hold", &[], b"");
+    eventually(|| seen.requests() == 2, || "a request at the server".into());
+    // The connection of the first request is unused, and still that of its upstream.
+    assert_eq!(get(proxy.address, "/").status, 200);
+    assert_eq!(seen.all.load(Ordering::SeqCst), 2);
+    seen.release();
+    assert_eq!(held.reply().status, 200);
+}
+
 /// What is not opened does not count, so a server that comes back gets all its connections.
 #[test]
 fn connections_that_fail_do_not_count() {
