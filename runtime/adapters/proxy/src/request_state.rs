@@ -16,6 +16,7 @@ use celero_pingora::Guard;
 use http::request::Parts;
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// The state of a request.
@@ -39,9 +40,9 @@ pub(crate) struct RequestState {
     pub(crate) at_server: Option<OpenRequest>,
     /// Its place among those that may have a connection to this server.
     pub(crate) place: Option<Place>,
-    /// Until when it waits for a connection.
-    pub(crate) waits_until: Option<Instant>,
-    /// How often no connection could be opened because as many were open as may be.
+    /// How long it has waited for connections to servers, in all.
+    waited: Duration,
+    /// How often no connection could be opened, since the last one that it had, because as many were open as may be.
     pub(crate) no_connection: u32,
     /// The servers that failed.
     pub(crate) failed: Vec<SocketAddr>,
@@ -84,7 +85,7 @@ impl RequestState {
             server: None,
             at_server: None,
             place: None,
-            waits_until: None,
+            waited: Duration::ZERO,
             no_connection: 0,
             failed: Vec::new(),
             failed_connections: 0,
@@ -120,17 +121,17 @@ impl RequestState {
     pub(crate) async fn await_connection(&mut self, connections: &ServerConnections) -> Result<(), NoneFree> {
         self.place = None;
         let Some(upstream) = self.upstream() else { return Ok(()) };
-        let now = Instant::now();
-        let end = self.waits_until.unwrap_or_else(|| now.checked_add(upstream.wait()).unwrap_or(now));
-        self.waits_until = Some(end);
-        let waited = match self.no_connection {
+        let start = Instant::now();
+        let end = start.checked_add(upstream.wait().saturating_sub(self.waited)).unwrap_or(start);
+        let paused = match self.no_connection {
             0 => Ok(()),
             tries => connections.pause(tries, end).await,
         };
-        let place = match waited {
+        let place = match paused {
             Ok(()) => connections.place(end).await,
             Err(none) => Err(none),
         };
+        self.waited = self.waited.saturating_add(start.elapsed());
         match place {
             Ok(place) => self.place = Some(place),
             Err(_) => {

@@ -169,6 +169,7 @@ impl ProxyHttp for Service {
         head: &mut RequestHeader,
         request: &mut RequestState,
     ) -> Result<()> {
+        request.no_connection = 0;
         if let Some(copy) = &mut request.copy {
             copy.again(request.has_body);
         }

@@ -10,6 +10,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
+/// After what time a server fails for `/late`, until it is released.
+const LATE: Duration = Duration::from_millis(1200);
+
 /// What a server has seen.
 #[derive(Default)]
 struct Seen {
@@ -74,6 +77,11 @@ fn keep(stream: TcpStream, seen: &Seen) {
             while !*released {
                 released = seen.release.wait(released).unwrap();
             }
+        } else if head.starts_with("GET /late") && !*seen.released.lock().unwrap() {
+            std::thread::sleep(LATE);
+            let _ = stream.get_mut().write_all(b"HTTP/1.1 503 Late\r\ncontent-length: 0\r\n\r\n");
+            head.clear();
+            continue;
         } else if head.starts_with("GET /work") {
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -154,6 +162,30 @@ fn a_request_waits_for_a_connection_that_becomes_free() {
     assert_eq!(proxy.metric("celero_upstream_requests_waiting{upstream=\"one\"}"), 0.0);
 }
 
+/// The time that a server takes is none that the request waits for a connection.
+#[test]
+fn a_request_waits_at_the_next_server_too() {
+    let ((a, seen_a), (b, seen_b)) = (keeping(), keeping());
+    // Shorter than `LATE`.
+    let rest = format!(
+        "upstreams: [{{ name: one, servers: [\"{a}\", \"{b}\"], pool: {{ connections: 1, wait: 1s }} }}]\n\
+         routes: [{{ upstream: one, retry: {{}} }}]\n"
+    );
+    let proxy = Running::with(&rest, "");
+    let [mut held, mut late] = [(); 2].map(|()| Client::connect(proxy.address));
+    held.request("GET /hold", &[], b"");
+    eventually(|| seen_a.requests() + seen_b.requests() == 1, || "a request at a server".into());
+    let (busy, other) = if seen_a.requests() == 1 { (seen_a, seen_b) } else { (seen_b, seen_a) };
+    late.request("GET /late", &[], b"");
+    eventually(
+        || proxy.metric("celero_upstream_requests_waiting{upstream=\"one\"}") == 1.0,
+        || "a request that waits for the busy server".into(),
+    );
+    assert_eq!(other.requests(), 1, "the other one has failed");
+    busy.release();
+    assert_eq!((held.reply().status, late.reply().status), (200, 200));
+}
+
 #[test]
 fn a_server_with_a_free_connection_is_preferred() {
     for balance in ["roundRobin", "random", "leastRequests"] {
@@ -168,6 +200,8 @@ fn a_server_with_a_free_connection_is_preferred() {
         eventually(|| seen_a.requests() + seen_b.requests() == 1, || "a request at a server".into());
         for _ in 0..10 {
             assert_eq!(get(proxy.address, "/").status, 200, "{balance}");
+            // The connection is free a little later than the response is there.
+            eventually(|| proxy.metric("celero_requests_open") == 1.0, || "the held request only".into());
         }
         seen_a.release();
         seen_b.release();
