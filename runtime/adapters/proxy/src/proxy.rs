@@ -213,14 +213,17 @@ impl Handle {
     }
 }
 
+/// How often a request may be sent at most. `retry.rs` and `server_connections.rs` decide; this only has to be more than they can ask for: with pauses of 50 ms,
+/// 1200 tries in the minute that a request may wait for a connection, and a few more after each of the 22 failures that `retries`, `retry` and kept connections allow.
+const MAX_TRIES: usize = 2048;
+
 fn server_conf(config: &Config) -> ServerConf {
     ServerConf {
         threads: 1,
         // Pingora's second period serves no requests.
         grace_period_seconds: Some(config.grace.as_secs()),
         graceful_shutdown_timeout_seconds: Some(0),
-        // `retry.rs` decides; this only has to be more than a configuration can ask for.
-        max_retries: 32,
+        max_retries: MAX_TRIES,
         // For each thread, of which the configuration above has one.
         upstream_keepalive_pool_size: config.limits.idle_connections,
         ..ServerConf::default()

@@ -324,6 +324,23 @@ fn a_connection_with_http2_has_several_requests() {
     }
 }
 
+/// With a place, but without a connection, a request tries again many times.
+#[test]
+fn a_request_tries_for_a_connection_as_long_as_it_may_wait() {
+    let (server, seen, released) = http2(1);
+    let rest = upstream(server, "connections: 1, streams: 2, wait: 20s", "").replace("pool:", "h2c: true, pool:");
+    let proxy = Running::with(&rest, "");
+    let [mut held, mut waits] = [(); 2].map(|()| Client::connect(proxy.address));
+    held.request("GET /", &[], b"");
+    eventually(|| seen.requests() == 1, || "a request at the server".into());
+    waits.request("GET /", &[], b"");
+    // Longer than 40 pauses.
+    std::thread::sleep(Duration::from_secs(2));
+    released.send_replace(true);
+    assert_eq!((held.reply().status, waits.reply().status), (200, 200));
+    assert_eq!((seen.requests(), seen.all.load(Ordering::SeqCst)), (2, 1));
+}
+
 #[test]
 fn many_requests_at_once_open_no_more_connections_with_http2() {
     let (server, seen, released) = http2(100);
