@@ -41,7 +41,7 @@
 //!    [`Edits::apply_to_response`](celero_policy::Edits::apply_to_response). `head.rs` shows how a host's own type of head is changed; those of `http` need nothing.
 //!    The first is [`Policy::request_async`](celero_policy::Policy::request_async), because it may wait for the verification of a password. It makes the
 //!    request canonical in place: read target and host only afterwards. If a [`Decision`](celero_policy::Decision) has a delay, wait before you do
-//!    what it says, as long as the client is there: `delay_wait.rs`.
+//!    what it says, as long as the client is there: `delay_wait.rs`, `client_gone.rs`.
 //! 4. Buffer bodies as [`Policy::request_buffering`](celero_policy::Policy::request_buffering) and
 //!    [`Policy::response_buffering`](celero_policy::Policy::response_buffering) say: `body.rs`, `held_response.rs`.
 //! 5. Send the answers of the policy, without `content-length` for statuses that have no body: `write_answer.rs`.
@@ -53,6 +53,7 @@
 mod accept_encoding;
 mod body;
 mod body_clock;
+mod client_gone;
 mod client_session;
 mod coding;
 mod compression;
@@ -65,6 +66,7 @@ mod held_response;
 mod write_answer;
 
 pub use body_clock::BodyPace;
+pub use client_gone::client_gone;
 pub use coding::Coding;
 pub use compression::Compression;
 pub use connection::admit_connection;

@@ -11,7 +11,7 @@ use crate::static_answer::{respond, respond_later, send_static};
 use crate::{failure, latency, log_entry, retry, routing, span, status_class};
 use async_trait::async_trait;
 use bytes::Bytes;
-use celero_pingora::{BodyPace, Guard, final_response};
+use celero_pingora::{BodyPace, Guard, client_gone, final_response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::protocols::l4::socket::SocketAddr as Address;
@@ -154,8 +154,17 @@ impl ProxyHttp for Service {
         let mut peer = upstream.peer(server);
         // The same before and after the wait: meanwhile the server may have been replaced by another of its address.
         if let Some(connections) = upstream.servers.connections(server) {
-            if request.await_connection(&connections).await.is_err() {
-                return Error::e_explain(ErrorType::HTTPStatus(503), "no connection to the server is free");
+            tokio::select! {
+                biased;
+                waited = request.await_connection(&connections) => {
+                    if waited.is_err() {
+                        return Error::e_explain(ErrorType::HTTPStatus(503), "no connection to the server is free");
+                    }
+                }
+                () = client_gone(session) => {
+                    let reason = "the client has left while its request waited for a connection";
+                    return Err(Error::explain(ErrorType::ConnectionClosed, reason).into_down());
+                }
             }
             connections.apply(&mut peer);
         }

@@ -244,7 +244,7 @@ static POOL: MappingSpec = MappingSpec::new(
         optional(
             "wait",
             Duration,
-            "How long a request waits for a connection beyond that; then it is answered with 503. Default: 1s.",
+            "How long a request waits for a connection beyond that; then it is answered with 503. At most 1m. Default: 1s.",
         ),
         optional("idle", Duration, "How long an unused connection is kept open. Default: `timeouts.idle`."),
         optional(

@@ -11,6 +11,9 @@ use std::time::Duration;
 /// The statuses that count as failures of a server, unless the configuration says others.
 pub(super) const FAILURES: [u16; 3] = [502, 503, 504];
 
+/// The longest time that a request may wait for a connection to a server.
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
 impl Reader<'_> {
     pub(super) fn upstreams(&mut self, root: &Node) -> Vec<Upstream> {
         let mut found = Vec::new();
@@ -134,9 +137,14 @@ impl Reader<'_> {
             let message = "`streams` has a meaning for upstreams with HTTP/2 only".to_owned();
             self.error("config-conflict", &streams, message, help);
         }
+        let wait = time(node, "wait").unwrap_or(usual.wait);
+        if let (Some(text), true) = (node.text_of("wait"), wait > LONGEST_WAIT) {
+            let help = "it is at most 1m: each request that waits holds memory and a connection";
+            self.error("config-value", &text, format!("`wait` can't be {}", text.text), help);
+        }
         Pool {
             connections: number(node, "connections"),
-            wait: time(node, "wait").unwrap_or(usual.wait),
+            wait,
             idle: time(node, "idle"),
             streams: number(node, "streams").unwrap_or(usual.streams),
         }

@@ -2,6 +2,7 @@
 
 use crate::client::{Client, get};
 use crate::h2;
+use crate::raw_h2::{END_HEADERS, END_STREAM, RST_STREAM, RawH2};
 use crate::running::{Running, config, eventually, free_port};
 use bytes::Bytes;
 use std::io::{BufRead, BufReader, Write};
@@ -160,6 +161,51 @@ fn a_request_waits_for_a_connection_that_becomes_free() {
     seen.release();
     assert_eq!((held.reply().status, waits.reply().status), (200, 200));
     assert_eq!(proxy.metric("celero_upstream_requests_waiting{upstream=\"one\"}"), 0.0);
+}
+
+/// Requests that nobody awaits any more are neither kept nor sent.
+#[test]
+fn clients_that_leave_wait_for_no_connection() {
+    let (server, seen) = keeping();
+    let proxy = Running::with(&upstream(server, "connections: 1, wait: 1m", "limits: { controlFrames: 100 }\n"), "");
+    let mut held = Client::connect(proxy.address);
+    held.request("GET /hold", &[], b"");
+    eventually(|| seen.requests() == 1, || "a request at the server".into());
+    let waiting = |count: usize| {
+        let waiting = || proxy.metric("celero_upstream_requests_waiting{upstream=\"one\"}");
+        eventually(|| waiting() == count as f64, || format!("{count} requests that wait, not {}", waiting()));
+    };
+    let only_held = || {
+        waiting(0);
+        eventually(|| proxy.metric("celero_requests_open") == 1.0, || "the held request only".into());
+    };
+    let mut client = Client::connect(proxy.address);
+    client.request("POST /", &[], b"body");
+    waiting(1);
+    drop(client);
+    only_held();
+    let mut client = RawH2::connect(proxy.address, &[]);
+    client.request("POST", "/", END_HEADERS, 1);
+    client.request("GET", "/", END_HEADERS | END_STREAM, 3);
+    waiting(2);
+    client.frame(RST_STREAM, 0, 1, &[0, 0, 0, 8]);
+    waiting(1);
+    drop(client);
+    only_held();
+    let mut flood = RawH2::connect(proxy.address, &[]);
+    for stream in (1..4_000).step_by(2) {
+        let sent = flood.request("GET", "/", END_HEADERS | END_STREAM, stream)
+            && flood.frame(RST_STREAM, 0, stream, &[0, 0, 0, 8]);
+        if !sent {
+            break;
+        }
+    }
+    assert!(flood.closed(), "too many resets end the connection");
+    only_held();
+    seen.release();
+    assert_eq!(held.reply().status, 200);
+    assert_eq!(get(proxy.address, "/").status, 200);
+    assert_eq!((seen.requests(), seen.all.load(Ordering::SeqCst)), (2, 1));
 }
 
 /// The time that a server takes is none that the request waits for a connection.
@@ -375,6 +421,7 @@ fn what_makes_no_sense_is_refused() {
         ("streams: 2", "`streams` has a meaning for upstreams with HTTP/2 only"),
         ("connections: 0", "connections"),
         ("wait: soon", "wait"),
+        ("wait: 61s", "`wait` can't be 61s"),
         ("size: 3", "no key `size`"),
     ] {
         let said = message(&upstream(server, pool, ""));
