@@ -104,23 +104,22 @@ fn upstreams(page: &mut MetricWriter<'_>, now: &Generation) {
     }
     page.counter("celero_upstream_ejections_total", "How often a server was ejected because it failed.");
     for upstream in &now.upstreams {
-        let count = upstream.servers.all().iter().map(|server| server.ejections()).sum::<u64>();
         page.since(upstream.since);
-        page.sample(&[("upstream", &upstream.name)], count);
+        page.sample(&[("upstream", &upstream.name)], upstream.servers.ejections());
     }
 }
 
 fn connections(page: &mut MetricWriter<'_>, now: &Generation) {
-    let count = |upstream: &Upstream, of: fn(&ServerConnections) -> u64| -> u64 {
+    let count = |upstream: &Upstream, of: fn(&ServerConnections) -> usize| -> usize {
         upstream.servers.all().iter().map(|server| of(&server.connections)).sum()
     };
     page.gauge("celero_upstream_connections_open", "Connections to the servers of an upstream, unused ones included.");
     for upstream in &now.upstreams {
-        page.sample(&[("upstream", &upstream.name)], count(upstream, |server| size(server.open())));
+        page.sample(&[("upstream", &upstream.name)], count(upstream, ServerConnections::open));
     }
     page.gauge("celero_upstream_requests_waiting", "Requests that wait for a connection to a server of an upstream.");
     for upstream in &now.upstreams {
-        page.sample(&[("upstream", &upstream.name)], count(upstream, |server| size(server.waiting())));
+        page.sample(&[("upstream", &upstream.name)], count(upstream, ServerConnections::waiting));
     }
     page.counter(
         "celero_upstream_connections_opened_total",
@@ -128,7 +127,7 @@ fn connections(page: &mut MetricWriter<'_>, now: &Generation) {
     );
     for upstream in &now.upstreams {
         page.since(upstream.since);
-        page.sample(&[("upstream", &upstream.name)], count(upstream, ServerConnections::opened));
+        page.sample(&[("upstream", &upstream.name)], upstream.servers.connection_counters().opened());
     }
     page.counter(
         "celero_upstream_waits_refused_total",
@@ -136,7 +135,7 @@ fn connections(page: &mut MetricWriter<'_>, now: &Generation) {
     );
     for upstream in &now.upstreams {
         page.since(upstream.since);
-        page.sample(&[("upstream", &upstream.name)], count(upstream, ServerConnections::refused));
+        page.sample(&[("upstream", &upstream.name)], upstream.servers.connection_counters().refused());
     }
 }
 
@@ -279,10 +278,6 @@ fn rate_limit_services(page: &mut MetricWriter<'_>, now: &Generation) {
     for service in services {
         page.sample(&[("service", service.name())], u64::from(service.is_skipped()));
     }
-}
-
-fn size(count: usize) -> u64 {
-    u64::try_from(count).unwrap_or(u64::MAX)
 }
 
 /// Adds the counters of a rule to those of another one.

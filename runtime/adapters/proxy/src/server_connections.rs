@@ -29,12 +29,28 @@ pub(crate) struct ServerConnections {
     bound: Option<Bound>,
     /// Open connections, and those that are being opened.
     open: AtomicUsize,
-    /// How many were opened.
-    opened: AtomicU64,
     /// Requests that wait for a place.
     waiting: AtomicUsize,
-    /// Requests that waited in vain.
+    counters: Arc<ConnectionCounters>,
+}
+
+/// What is counted of the connections to all servers of an upstream, also to those that it has no more.
+#[derive(Debug, Default)]
+pub(crate) struct ConnectionCounters {
+    opened: AtomicU64,
     refused: AtomicU64,
+}
+
+impl ConnectionCounters {
+    /// Returns how many connections were opened.
+    pub(crate) fn opened(&self) -> u64 {
+        self.opened.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many requests waited in vain.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
 }
 
 #[derive(Debug)]
@@ -54,7 +70,7 @@ pub(crate) struct NoneFree;
 
 impl ServerConnections {
     /// `streams` is the number of requests that a connection can have at a time.
-    pub(crate) fn new(pool: &Pool, streams: usize) -> Self {
+    pub(crate) fn new(pool: &Pool, streams: usize, counters: Arc<ConnectionCounters>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let bound = pool.connections.map(|connections| {
             let places = connections.saturating_mul(streams).min(Semaphore::MAX_PERMITS);
@@ -65,9 +81,8 @@ impl ServerConnections {
             id: NEXT.fetch_add(1, Ordering::Relaxed),
             bound,
             open: AtomicUsize::new(0),
-            opened: AtomicU64::new(0),
             waiting: AtomicUsize::new(0),
-            refused: AtomicU64::new(0),
+            counters,
         }
     }
 
@@ -103,7 +118,7 @@ impl ServerConnections {
 
     /// Counts a request that got no connection.
     pub(crate) fn refuse(&self) {
-        self.refused.fetch_add(1, Ordering::Relaxed);
+        self.counters.refused.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Lets this peer use these connections and no others, and a new one count, and fail with [`NO_CONNECTION`] beyond the bound.
@@ -118,16 +133,8 @@ impl ServerConnections {
         self.open.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn opened(&self) -> u64 {
-        self.opened.load(Ordering::Relaxed)
-    }
-
     pub(crate) fn waiting(&self) -> usize {
         self.waiting.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn refused(&self) -> u64 {
-        self.refused.load(Ordering::Relaxed)
     }
 }
 
@@ -187,7 +194,7 @@ struct AttemptTracer(Arc<Attempt>);
 
 impl Tracing for AttemptTracer {
     fn on_connected(&self) {
-        self.0.connections.opened.fetch_add(1, Ordering::Relaxed);
+        self.0.connections.counters.opened.fetch_add(1, Ordering::Relaxed);
     }
 
     fn on_disconnected(&self) {
@@ -206,7 +213,8 @@ mod tests {
     use pingora::upstreams::peer::Peer;
 
     fn connections(most: Option<usize>, streams: usize) -> Arc<ServerConnections> {
-        Arc::new(ServerConnections::new(&Pool { connections: most, ..Pool::default() }, streams))
+        let pool = Pool { connections: most, ..Pool::default() };
+        Arc::new(ServerConnections::new(&pool, streams, Arc::default()))
     }
 
     fn attempt(connections: &Arc<ServerConnections>) -> Arc<Attempt> {
@@ -220,13 +228,13 @@ mod tests {
         assert!(first.begin().is_ok() && failing.begin().is_ok());
         let refused = attempt(&connections).begin();
         assert_eq!(refused.err().map(|error| error.etype().clone()), Some(NO_CONNECTION));
-        assert_eq!((connections.open(), connections.opened()), (2, 0));
+        assert_eq!((connections.open(), connections.counters.opened()), (2, 0));
         drop(failing);
         assert_eq!(connections.open(), 1);
         let stream = AttemptTracer(Arc::clone(&first)).boxed_clone();
         stream.on_connected();
         stream.on_disconnected();
-        assert_eq!((connections.open(), connections.opened()), (0, 1));
+        assert_eq!((connections.open(), connections.counters.opened()), (0, 1));
         drop((stream, first));
         assert_eq!(connections.open(), 0);
         let unbounded = self::connections(None, 1);

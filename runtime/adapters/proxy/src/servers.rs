@@ -1,7 +1,7 @@
 //! The servers of an upstream, and what their responses say of them: which have failed too often and get no requests for a while.
 
 use crate::config::{Ejection, Pool, Server};
-use crate::server_connections::ServerConnections;
+use crate::server_connections::{ConnectionCounters, ServerConnections};
 use arc_swap::ArcSwap;
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -37,6 +37,9 @@ pub(crate) struct Servers {
     pool: Pool,
     /// How many requests a connection can have at a time.
     streams: usize,
+    connection_counters: Arc<ConnectionCounters>,
+    /// How often a server was ejected, also one that is not listed any more.
+    ejections: AtomicU64,
     origin: Instant,
     ejection: Option<Ejection>,
     slow_start: Duration,
@@ -84,12 +87,24 @@ impl Servers {
     ) -> Self {
         let (ejecting, next_start) = (Mutex::default(), AtomicUsize::new(0));
         let (list, origin) = (ArcSwap::default(), Instant::now());
-        let all = Self { list, pool, streams, origin, ejection, slow_start, ejecting, next_start };
+        let (connection_counters, ejections) = (Arc::default(), AtomicU64::new(0));
+        let all = Self {
+            list,
+            pool,
+            streams,
+            connection_counters,
+            ejections,
+            origin,
+            ejection,
+            slow_start,
+            ejecting,
+            next_start,
+        };
         all.replace(servers);
         all
     }
 
-    /// Takes these servers instead of the ones before. Those that stay keep their state. Returns whether anything has changed.
+    /// Takes these servers instead of the ones before. Those that stay keep their state. Returns whether anything has changed. One call at a time.
     pub(crate) fn replace(&self, servers: &[Server]) -> bool {
         let before = self.list.load();
         let mut next = ServerList::default();
@@ -120,7 +135,11 @@ impl Servers {
             ejected_until: AtomicU64::new(0),
             back: AtomicU64::new(0),
             ejections: AtomicU64::new(0),
-            connections: Arc::new(ServerConnections::new(&self.pool, self.streams)),
+            connections: Arc::new(ServerConnections::new(
+                &self.pool,
+                self.streams,
+                Arc::clone(&self.connection_counters),
+            )),
         }
     }
 
@@ -162,6 +181,16 @@ impl Servers {
     fn is_out(&self, server: &ServerState) -> bool {
         let until = server.ejected_until.load(Ordering::Relaxed);
         until > 0 && until > self.now()
+    }
+
+    /// Returns what was counted of the connections to all servers.
+    pub(crate) fn connection_counters(&self) -> &ConnectionCounters {
+        &self.connection_counters
+    }
+
+    /// Returns how often a server was ejected.
+    pub(crate) fn ejections(&self) -> u64 {
+        self.ejections.load(Ordering::Relaxed)
     }
 
     /// Returns how many servers get no requests now.
@@ -220,6 +249,7 @@ impl Servers {
         server.ejected_until.store(until, Ordering::Relaxed);
         server.back.store(until, Ordering::Relaxed);
         server.ejections.fetch_add(1, Ordering::Relaxed);
+        self.ejections.fetch_add(1, Ordering::Relaxed);
         Some((failures, ejection.time))
     }
 
@@ -305,6 +335,20 @@ mod tests {
         servers.is_back(addresses[0]);
         assert!(servers.is_ejected(addresses[0]));
         assert_eq!(back(), after);
+    }
+
+    #[test]
+    fn counters_never_go_back() {
+        let (servers, addresses) = servers(2, Duration::from_secs(60), Duration::ZERO);
+        servers.failed(addresses[0]);
+        servers.failed(addresses[0]);
+        servers.connections(addresses[0]).unwrap().refuse();
+        let counted = || (servers.ejections(), servers.connection_counters().refused());
+        assert_eq!(counted(), (1, 1));
+        for left in [1, 0] {
+            assert!(servers.replace(&[Server { address: addresses[left], weight: 1 }]));
+            assert_eq!(counted(), (1, 1));
+        }
     }
 
     #[test]

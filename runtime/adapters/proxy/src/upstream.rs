@@ -17,7 +17,7 @@ use pingora::{Error, ErrorType, Result};
 use std::collections::{BTreeSet, HashMap};
 use std::net::{IpAddr, SocketAddr};
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, SystemTime};
 use tokio::time::timeout;
@@ -35,6 +35,8 @@ pub(crate) struct Upstream {
     trust: Option<ServerTrust>,
     balancer: Balancer,
     pub(crate) servers: Arc<Servers>,
+    /// Held while servers are replaced: a reload and the names that are resolved again may bring others.
+    replacing: Mutex<()>,
     pub(crate) retries: RetryBudget,
     pub(crate) admission: Admission,
     /// Since when its requests and servers are counted.
@@ -68,7 +70,8 @@ impl Upstream {
         let (name, retries) = (config.name.as_str().into(), RetryBudget::default());
         let admission = Admission::new(config.requests);
         let since = SystemTime::now();
-        Ok(Self { name, config: config.clone(), trust, balancer, servers, retries, admission, since })
+        let (config, replacing) = (config.clone(), Mutex::default());
+        Ok(Self { name, config, trust, balancer, servers, replacing, retries, admission, since })
     }
 
     /// Returns whether this is what a configuration asks for. Its names may lead to other servers now.
@@ -80,6 +83,7 @@ impl Upstream {
     /// Takes these servers instead of the ones before; none stands for the demo server, which stays. Those that stay keep their state and their health.
     /// Returns whether anything has changed.
     pub(crate) fn take_servers(&self, servers: &[Server]) -> bool {
+        let _one = self.replacing.lock().unwrap_or_else(PoisonError::into_inner);
         let changed = !servers.is_empty() && self.servers.replace(servers);
         if changed {
             let updated = match &self.balancer {
