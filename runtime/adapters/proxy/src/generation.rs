@@ -51,7 +51,7 @@ pub(crate) struct Generation {
 
 impl Generation {
     /// Loads the policy and creates the upstreams. Upstreams whose configuration is the same in `before` are kept, with the health of
-    /// their servers.
+    /// their servers; [`take_servers`](Self::take_servers) brings them to the addresses that their names lead to now.
     pub(crate) fn new(config: Config, demo: SocketAddr, before: Option<&Self>) -> Result<Self, Error> {
         let mut policy = Policy::load(&config.policy)?;
         policy.log_failures(|line| log::warn!("{line}"));
@@ -71,10 +71,7 @@ impl Generation {
             let known =
                 before.and_then(|before| before.upstreams.iter().find(|known| known.is(wanted, trust.as_ref())));
             upstreams.push(match known {
-                Some(upstream) => {
-                    upstream.take_servers(&wanted.servers);
-                    Arc::clone(upstream)
-                }
+                Some(upstream) => Arc::clone(upstream),
                 None => Arc::new(Upstream::new(wanted, trust, demo)?),
             });
         }
@@ -111,6 +108,13 @@ impl Generation {
             rate_limits,
             key_fetchers,
         })
+    }
+
+    /// Lets the upstreams have the servers of the configuration, also those that were kept. Call it when nothing can fail any more: they are in use.
+    pub(crate) fn take_servers(&self) {
+        for (upstream, wanted) in self.upstreams.iter().zip(&self.config.upstreams) {
+            upstream.take_servers(&wanted.servers);
+        }
     }
 
     /// Returns what handshakes on a listener need.
@@ -187,5 +191,51 @@ fn recorder(config: &Config, before: Option<&Generation>) -> Result<Option<Arc<R
             Ok(recorder) => Ok(Some(Arc::new(recorder))),
             Err(error) => Err(Error::new(format!("error: `record`: {error}"))),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Server;
+
+    #[test]
+    fn upstreams_that_are_kept_get_their_servers_last() {
+        let folder = std::env::temp_dir().join(format!("celero-generation-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let write = |name: &str, text: &str| {
+            let file = folder.join(name);
+            std::fs::write(&file, text).unwrap();
+            file
+        };
+        let token = write("token", "0123456789abcdef0123456789abcdef");
+        write("policy.yaml", "");
+        let file = write(
+            "proxy.yaml",
+            "listeners: [{ address: 127.0.0.1:0 }]\nmetrics: 127.0.0.1:0\npolicy: policy.yaml\nadmin: { token: token }\n\
+             upstreams: [{ name: a, servers: [\"127.0.0.1:1\"] }]\nroutes: [{ upstream: a }]\n",
+        );
+        let config = Config::load(&file).unwrap();
+        let server = |port: u16| Server { address: ([127, 0, 0, 1], port).into(), weight: 1 };
+        let demo = server(9).address;
+        let first = Generation::new(config.clone(), demo, None).unwrap();
+        let ports = || -> Vec<u16> {
+            let servers = first.upstreams.iter().flat_map(|upstream| {
+                upstream.servers.all().iter().map(|server| server.address.port()).collect::<Vec<_>>()
+            });
+            servers.collect()
+        };
+        assert_eq!(ports(), [1]);
+        // As if a name led elsewhere.
+        let mut moved = config;
+        moved.upstreams[0].servers = vec![server(2)];
+        let next = Generation::new(moved.clone(), demo, Some(&first)).unwrap();
+        assert!(Arc::ptr_eq(&first.upstreams[0], &next.upstreams[0]));
+        std::fs::remove_file(token).unwrap();
+        assert!(Generation::new(moved, demo, Some(&first)).is_err());
+        assert_eq!(ports(), [1], "a generation that is not in force changes nothing");
+        next.take_servers();
+        assert_eq!(ports(), [2]);
+        std::fs::remove_dir_all(folder).unwrap();
     }
 }

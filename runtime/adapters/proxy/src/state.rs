@@ -186,6 +186,7 @@ impl State {
         self.metrics.reloaded(next.is_ok());
         match next {
             Ok(next) => {
+                next.take_servers();
                 // Once for each need: the system's answer stays the same.
                 if file_limit::needed_by(&next.config) != file_limit::needed_by(&before.config) {
                     file_limit::raise(&next.config);
