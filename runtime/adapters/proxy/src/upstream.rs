@@ -106,22 +106,27 @@ impl Upstream {
             tokio::time::sleep(interval).await;
             let names = self.config.names.clone();
             let found = tokio::task::spawn_blocking(move || resolve(&names)).await;
-            match found.unwrap_or_else(|error| Err(std::io::Error::other(error))) {
-                Ok(servers) => {
-                    failing = false;
-                    if self.take_servers(&servers) {
-                        let servers: Vec<String> = servers.iter().map(|server| server.address.to_string()).collect();
-                        let servers: Vec<&str> = servers.iter().map(String::as_str).collect();
-                        log::info!("upstream {}: its servers are now {}", self.name, first_names(&servers, SHOWN));
-                    }
-                }
-                // It is tried again each time, but logged once.
-                Err(error) if !failing => {
-                    failing = true;
-                    log::warn!("upstream {}: its servers stay, because a name can't be resolved: {error}", self.name);
-                }
-                Err(_) => {}
+            let found = found.unwrap_or_else(|error| Err(std::io::Error::other(error)));
+            if let Some((level, line)) = self.resolved(found, &mut failing) {
+                log::log!(level, "upstream {}: {line}", self.name);
             }
+        }
+    }
+
+    /// Takes the servers that names lead to now. `failing` is whether the names could not be resolved last time. Returns a line for the log: for each change, and for
+    /// the first failure in a row.
+    fn resolved(&self, found: std::io::Result<Vec<Server>>, failing: &mut bool) -> Option<(log::Level, String)> {
+        let failed_before = std::mem::replace(failing, found.is_err());
+        match found {
+            Ok(servers) if self.take_servers(&servers) => {
+                let servers: Vec<String> = servers.iter().map(|server| server.address.to_string()).collect();
+                let servers: Vec<&str> = servers.iter().map(String::as_str).collect();
+                Some((log::Level::Info, format!("its servers are now {}", first_names(&servers, SHOWN))))
+            }
+            Err(error) if !failed_before => {
+                Some((log::Level::Warn, format!("its servers stay, because a name can't be resolved: {error}")))
+            }
+            Ok(_) | Err(_) => None,
         }
     }
 
@@ -397,25 +402,50 @@ mod tests {
         (0..200).filter_map(port).collect()
     }
 
+    /// With the servers 1 to 4.
+    fn config(balance: Balance) -> Config {
+        Config {
+            name: "a".to_owned(),
+            names: vec![("a:1".to_owned(), 1)],
+            servers: vec![server(1), server(2), server(3), server(4)],
+            resolve: None,
+            balance,
+            health: None,
+            ejection: Some(Ejection { failures: 1, time: Duration::from_secs(60), statuses: vec![503] }),
+            slow_start: Duration::ZERO,
+            requests: None,
+            pool: Pool::default(),
+            h2c: false,
+            tls: None,
+        }
+    }
+
+    #[test]
+    fn names_that_cannot_be_resolved_are_told_once_and_change_nothing() {
+        let upstream = Upstream::new(&config(Balance::RoundRobin), None, server(9).address).unwrap();
+        let mut failing = false;
+        let mut turn = |found: std::io::Result<Vec<Server>>| upstream.resolved(found, &mut failing);
+        let gone = || Err(std::io::Error::other("no such name"));
+        for _ in 0..2 {
+            let (level, line) = turn(gone()).unwrap();
+            assert_eq!(level, log::Level::Warn);
+            assert!(line.contains("its servers stay") && line.contains("no such name"), "{line}");
+            assert_eq!((turn(gone()), turn(gone())), (None, None));
+            assert_eq!(chosen(&upstream), BTreeSet::from([1, 2, 3, 4]));
+            // The same servers as before.
+            assert_eq!(turn(Ok(vec![server(4), server(3), server(2), server(1)])), None);
+        }
+        let (level, line) = turn(Ok(vec![server(5)])).unwrap();
+        assert_eq!((level, line.as_str()), (log::Level::Info, "its servers are now 127.0.0.1:5"));
+        assert_eq!(chosen(&upstream), BTreeSet::from([5]));
+    }
+
     #[test]
     fn servers_that_stay_keep_their_state() {
         for balance in
             [Balance::RoundRobin, Balance::Random, Balance::LeastRequests, Balance::Consistent(HashKey::Path)]
         {
-            let config = Config {
-                name: "a".to_owned(),
-                names: vec![("a:1".to_owned(), 1)],
-                servers: vec![server(1), server(2), server(3), server(4)],
-                resolve: None,
-                balance,
-                health: None,
-                ejection: Some(Ejection { failures: 1, time: Duration::from_secs(60), statuses: vec![503] }),
-                slow_start: Duration::ZERO,
-                requests: None,
-                pool: Pool::default(),
-                h2c: false,
-                tls: None,
-            };
+            let config = config(balance);
             let upstream = Upstream::new(&config, None, server(9).address).unwrap();
             assert_eq!(chosen(&upstream), BTreeSet::from([1, 2, 3, 4]));
             let open = upstream.servers.begin(server(2).address);
