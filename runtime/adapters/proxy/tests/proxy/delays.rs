@@ -36,21 +36,24 @@ fn is_free(proxy: &Running) {
 #[test]
 fn answers_and_requests_wait_and_nobody_else_does() {
     let proxy = Running::demo(
-        "request:\n- { when: 'request.path != \"/free\"', delay: 400ms }\n- { name: closed, when: 'request.path == \"/no\"', deny: 403 }\n",
+        "delays: { longest: 1m }\nrequest:\n- { when: 'request.path != \"/free\"', delay: 400ms }\n- { when: 'request.path == \"/long\"', delay: 1m }\n- { name: closed, when: 'request.path == \"/no\"', deny: 403 }\n",
     );
-    let start = Instant::now();
-    let mut slow = Client::connect(proxy.address);
-    slow.request("GET /", &[], b"");
+    let mut long = Client::connect(proxy.address);
+    long.request("GET /long", &[], b"");
     waits(&proxy, 1);
     // On the thread on which the other request waits.
     assert_eq!(get(proxy.address, "/free").status, 200);
-    assert_eq!(slow.reply().status, 200);
+    waits(&proxy, 1);
+    drop(long);
+    waits(&proxy, 0);
+    let start = Instant::now();
+    assert_eq!(get(proxy.address, "/").status, 200);
     assert!(start.elapsed() >= Duration::from_millis(400));
     let start = Instant::now();
     assert_eq!(get(proxy.address, "/no").status, 403);
     assert!(start.elapsed() >= Duration::from_millis(400));
-    assert_eq!(proxy.metric("celero_delays_total{result=\"delayed\"}"), 2.0);
-    let line = proxy.log(3).pop().unwrap();
+    assert_eq!(proxy.metric("celero_delays_total{result=\"delayed\"}"), 3.0);
+    let line = proxy.log(4).pop().unwrap();
     assert_eq!((&line["status"], &line["rule"]), (&403.into(), &"closed".into()));
     assert!(line["durationMs"].as_f64().unwrap() >= 400.0, "{line}");
     is_free(&proxy);
