@@ -63,7 +63,7 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
-    /// Forgets what a phase has done that has no outcome yet, and the fields of the log entry: of the first phase, which has none before it.
+    /// Clears edits, labels, log fields and the delay of a phase that will run again. The caller restores log fields of earlier phases.
     pub(crate) fn discard(&mut self) {
         self.edits.clear();
         self.labels.clear();

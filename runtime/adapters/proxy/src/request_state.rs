@@ -7,7 +7,7 @@ use crate::config::Retry;
 use crate::generation::Generation;
 use crate::latency;
 use crate::mirror::MirroredRequest;
-use crate::server_connections::{NoneFree, Place, ServerConnections};
+use crate::server_connections::{ConnectionPermit, PoolExhausted, ServerConnections};
 use crate::servers::OpenRequest;
 use crate::state::State;
 use crate::status_class::class_of;
@@ -38,12 +38,12 @@ pub(crate) struct RequestState {
     pub(crate) server: Option<SocketAddr>,
     /// The request as one that this server has not answered yet.
     pub(crate) at_server: Option<OpenRequest>,
-    /// Its place among those that may have a connection to this server.
-    pub(crate) place: Option<Place>,
+    /// Its permit to use a connection to this server.
+    pub(crate) connection_permit: Option<ConnectionPermit>,
     /// How long it has waited for connections to servers, in all.
     waited: Duration,
     /// How often no connection could be opened, since the last one that it had, because as many were open as may be.
-    pub(crate) no_connection: u32,
+    pub(crate) pool_exhausted: u32,
     /// The servers that failed.
     pub(crate) failed: Vec<SocketAddr>,
     /// How many connections failed.
@@ -84,9 +84,9 @@ impl RequestState {
             admitted: None,
             server: None,
             at_server: None,
-            place: None,
+            connection_permit: None,
             waited: Duration::ZERO,
-            no_connection: 0,
+            pool_exhausted: 0,
             failed: Vec::new(),
             failed_connections: 0,
             retries: 0,
@@ -118,26 +118,26 @@ impl RequestState {
     }
 
     /// Waits until the request may have a connection to the server that was chosen.
-    pub(crate) async fn await_connection(&mut self, connections: &ServerConnections) -> Result<(), NoneFree> {
-        self.place = None;
+    pub(crate) async fn await_connection(&mut self, connections: &ServerConnections) -> Result<(), PoolExhausted> {
+        self.connection_permit = None;
         let Some(upstream) = self.upstream() else { return Ok(()) };
         let start = Instant::now();
         let end = start.checked_add(upstream.wait().saturating_sub(self.waited)).unwrap_or(start);
-        let paused = match self.no_connection {
+        let paused = match self.pool_exhausted {
             0 => Ok(()),
             tries => connections.pause(tries, end).await,
         };
-        let place = match paused {
-            Ok(()) => connections.place(end).await,
-            Err(none) => Err(none),
+        let permit = match paused {
+            Ok(()) => connections.permit(end).await,
+            Err(exhausted) => Err(exhausted),
         };
         self.waited = self.waited.saturating_add(start.elapsed());
-        match place {
-            Ok(place) => self.place = Some(place),
+        match permit {
+            Ok(permit) => self.connection_permit = Some(permit),
             Err(_) => {
                 connections.refuse();
                 self.refused = Some("connections");
-                return Err(NoneFree);
+                return Err(PoolExhausted);
             }
         }
         Ok(())
@@ -157,7 +157,7 @@ impl RequestState {
             self.now.latency.finished((self.route, self.upstream), class, self.guard.elapsed(), bytes);
             self.state.metrics.ended(class, status, self.grpc);
             self.at_server = None;
-            self.place = None;
+            self.connection_permit = None;
             self.admitted = None;
             // The rest of a refused body may still arrive: that is no open request.
             self.guard.release();

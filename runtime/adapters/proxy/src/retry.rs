@@ -4,7 +4,7 @@
 //! |---|---|
 //! | the connection could not be made | up to `retries` times, whatever the method: no server has seen the request |
 //! | a kept connection was closed before the response began | up to twice, if the method is idempotent: servers close connections at any time |
-//! | the server accepted the request and failed, or gave a response that `retry` takes for a failure: `statuses`, `when` | as `retry` of the route says |
+//! | the server accepted the request and failed, or gave a response that matches `retry.statuses` or `retry.when` | as `retry` of the route says |
 //!
 //! Never after a part of a response went to the client, and never if a part of the body is not in memory any more.
 

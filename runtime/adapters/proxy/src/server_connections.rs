@@ -1,8 +1,8 @@
 //! The connections to one server: how many are open, and how many there may be.
 //!
-//! A request of HTTP/1.1 has a connection for itself, so a bound on the connections is one on the requests at the server: each takes a place before it is
-//! sent, and waits for one if there is none. With a place, Pingora's pool has an unused connection, or there are fewer connections than there may be.
-//! In HTTP/2 a connection has several places, but the server may allow fewer, and Pingora may open another connection although one has a place left. So
+//! A request of HTTP/1.1 has a connection for itself, so a bound on the connections is one on the requests at the server: each takes a permit before it is
+//! sent, and waits for one if there is none. With a permit, Pingora's pool has an unused connection, or there are fewer connections than there may be.
+//! In HTTP/2 there are several permits for a connection, but the server may allow fewer requests, and Pingora may open another connection although one has room. So
 //! new connections are counted, too, and refused beyond the bound: the request then tries again for as long as it may wait.
 
 use crate::config::Pool;
@@ -16,9 +16,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout_at};
 
 /// The error of a connection that is not opened because as many are open as may be.
-pub(crate) const NO_CONNECTION: ErrorType = ErrorType::Custom("NoConnection");
+pub(crate) const POOL_EXHAUSTED: ErrorType = ErrorType::Custom("PoolExhausted");
 
-/// The longest pause of a request that has a place but no connection. The pauses double, from 2 ms.
+/// The longest pause of a request that has a permit but no connection. The pauses double, from 2 ms.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
 /// The connections to a server.
@@ -29,7 +29,7 @@ pub(crate) struct ServerConnections {
     bound: Option<Bound>,
     /// Open connections, and those that are being opened.
     open: AtomicUsize,
-    /// Requests that wait for a place.
+    /// Requests that wait for a permit.
     waiting: AtomicUsize,
     counters: Arc<ConnectionCounters>,
 }
@@ -57,24 +57,26 @@ impl ConnectionCounters {
 struct Bound {
     connections: usize,
     /// One for each request that the server may have at a time.
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
 }
 
-/// A place among the requests of a server; empty without a bound.
+/// The permit of a request to use a connection to a server; empty without a bound.
 #[derive(Debug)]
-pub(crate) struct Place(#[expect(dead_code, reason = "held until it is dropped")] Option<OwnedSemaphorePermit>);
+pub(crate) struct ConnectionPermit(
+    #[expect(dead_code, reason = "held until it is dropped")] Option<OwnedSemaphorePermit>,
+);
 
 /// As many connections are open as may be, and none is free in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct NoneFree;
+pub(crate) struct PoolExhausted;
 
 impl ServerConnections {
     /// `streams` is the number of requests that a connection can have at a time.
     pub(crate) fn new(pool: &Pool, streams: usize, counters: Arc<ConnectionCounters>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let bound = pool.connections.map(|connections| {
-            let places = connections.saturating_mul(streams).min(Semaphore::MAX_PERMITS);
-            Bound { connections, places: Arc::new(Semaphore::new(places)) }
+            let permits = connections.saturating_mul(streams).min(Semaphore::MAX_PERMITS);
+            Bound { connections, permits: Arc::new(Semaphore::new(permits)) }
         });
         Self {
             // Pingora's own is 0.
@@ -87,29 +89,29 @@ impl ServerConnections {
     }
 
     /// Returns whether a request would not wait.
-    pub(crate) fn has_place(&self) -> bool {
-        self.bound.as_ref().is_none_or(|bound| bound.places.available_permits() > 0)
+    pub(crate) fn has_permit(&self) -> bool {
+        self.bound.as_ref().is_none_or(|bound| bound.permits.available_permits() > 0)
     }
 
-    /// Takes a place, for which the request waits until `end` if there is none.
-    pub(crate) async fn place(&self, end: Instant) -> Result<Place, NoneFree> {
-        let Some(bound) = &self.bound else { return Ok(Place(None)) };
-        if let Ok(place) = Arc::clone(&bound.places).try_acquire_owned() {
-            return Ok(Place(Some(place)));
+    /// Takes a permit, for which the request waits until `end` if there is none.
+    pub(crate) async fn permit(&self, end: Instant) -> Result<ConnectionPermit, PoolExhausted> {
+        let Some(bound) = &self.bound else { return Ok(ConnectionPermit(None)) };
+        if let Ok(permit) = Arc::clone(&bound.permits).try_acquire_owned() {
+            return Ok(ConnectionPermit(Some(permit)));
         }
         let _waiting = Waiting::new(&self.waiting);
-        match timeout_at(end, Arc::clone(&bound.places).acquire_owned()).await {
-            Ok(Ok(place)) => Ok(Place(Some(place))),
-            _ => Err(NoneFree),
+        match timeout_at(end, Arc::clone(&bound.permits).acquire_owned()).await {
+            Ok(Ok(permit)) => Ok(ConnectionPermit(Some(permit))),
+            _ => Err(PoolExhausted),
         }
     }
 
     /// Waits a little because no connection could be opened, which has happened `tries` times now. Returns an error if the time is up.
-    pub(crate) async fn pause(&self, tries: u32, end: Instant) -> Result<(), NoneFree> {
+    pub(crate) async fn pause(&self, tries: u32, end: Instant) -> Result<(), PoolExhausted> {
         let pause = Duration::from_millis(1_u64.checked_shl(tries).unwrap_or(u64::MAX)).min(LONGEST_PAUSE);
         let now = Instant::now();
         if now >= end {
-            return Err(NoneFree);
+            return Err(PoolExhausted);
         }
         let _waiting = Waiting::new(&self.waiting);
         tokio::time::sleep(pause.min(end.saturating_duration_since(now))).await;
@@ -121,7 +123,7 @@ impl ServerConnections {
         self.counters.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Lets this peer use these connections and no others, and a new one count, and fail with [`NO_CONNECTION`] beyond the bound.
+    /// Lets this peer use these connections and no others, and a new one count, and fail with [`POOL_EXHAUSTED`] beyond the bound.
     pub(crate) fn apply(self: &Arc<Self>, peer: &mut HttpPeer) {
         peer.group_key = self.id;
         let attempt = Arc::new(Attempt { connections: Arc::clone(self), counted: Mutex::default() });
@@ -177,7 +179,7 @@ impl Attempt {
         let most = self.connections.bound.as_ref().map_or(usize::MAX, |bound| bound.connections);
         let one_more = |open: usize| if open < most { open.checked_add(1) } else { None };
         if self.connections.open.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_err() {
-            return Error::e_explain(NO_CONNECTION, "as many connections to the server are open as may be");
+            return Error::e_explain(POOL_EXHAUSTED, "as many connections to the server are open as may be");
         }
         self.set(Some(Counted(Arc::clone(&self.connections))));
         Ok(())
@@ -227,7 +229,7 @@ mod tests {
         let (first, failing) = (attempt(&connections), attempt(&connections));
         assert!(first.begin().is_ok() && failing.begin().is_ok());
         let refused = attempt(&connections).begin();
-        assert_eq!(refused.err().map(|error| error.etype().clone()), Some(NO_CONNECTION));
+        assert_eq!(refused.err().map(|error| error.etype().clone()), Some(POOL_EXHAUSTED));
         assert_eq!((connections.open(), connections.counters.opened()), (2, 0));
         drop(failing);
         assert_eq!(connections.open(), 1);
@@ -256,16 +258,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn places_are_waited_for_in_order_and_no_longer_than_allowed() {
+    async fn permits_are_waited_for_in_order_and_no_longer_than_allowed() {
         let connections = connections(Some(1), 2);
         let after = |millis| Instant::now().checked_add(Duration::from_millis(millis)).unwrap();
         let (soon, late) = (move || after(20), move || after(60_000));
-        let (first, second) = (connections.place(soon()).await.unwrap(), connections.place(soon()).await.unwrap());
-        assert!(!connections.has_place());
-        assert_eq!(connections.place(soon()).await.err(), Some(NoneFree));
+        let (first, second) = (connections.permit(soon()).await.unwrap(), connections.permit(soon()).await.unwrap());
+        assert!(!connections.has_permit());
+        assert_eq!(connections.permit(soon()).await.err(), Some(PoolExhausted));
         let waiting = tokio::spawn({
             let connections = Arc::clone(&connections);
-            async move { connections.place(late()).await.map(drop) }
+            async move { connections.permit(late()).await.map(drop) }
         });
         while connections.waiting() == 0 {
             tokio::task::yield_now().await;
@@ -274,10 +276,10 @@ mod tests {
         assert_eq!(waiting.await.unwrap(), Ok(()));
         assert_eq!(connections.waiting(), 0);
         drop(second);
-        assert!(connections.has_place());
+        assert!(connections.has_permit());
         // However often: only the time counts.
         assert_eq!(connections.pause(1_000, late()).await, Ok(()));
-        assert_eq!(connections.pause(0, Instant::now()).await, Err(NoneFree));
+        assert_eq!(connections.pause(0, Instant::now()).await, Err(PoolExhausted));
         assert_eq!(connections.pause(0, late()).await, Ok(()));
     }
 }

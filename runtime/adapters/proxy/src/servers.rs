@@ -53,7 +53,7 @@ pub(crate) struct Servers {
 #[derive(Debug, Default)]
 pub(crate) struct ServerList {
     all: Vec<Arc<ServerState>>,
-    places: HashMap<SocketAddr, usize>,
+    by_address: HashMap<SocketAddr, usize>,
 }
 
 impl ServerList {
@@ -62,7 +62,7 @@ impl ServerList {
     }
 
     fn get(&self, address: SocketAddr) -> Option<&Arc<ServerState>> {
-        self.all.get(*self.places.get(&address)?)
+        self.all.get(*self.by_address.get(&address)?)
     }
 }
 
@@ -110,10 +110,10 @@ impl Servers {
         let mut next = ServerList::default();
         for Server { address, weight } in servers {
             // A name may have been resolved to an address that is listed, too.
-            if next.places.contains_key(address) {
+            if next.by_address.contains_key(address) {
                 continue;
             }
-            next.places.insert(*address, next.all.len());
+            next.by_address.insert(*address, next.all.len());
             let known = before.get(*address).filter(|known| known.weight == *weight);
             next.all.push(known.map_or_else(|| Arc::new(self.server(*address, *weight)), Arc::clone));
         }
@@ -162,8 +162,8 @@ impl Servers {
     }
 
     /// Returns whether a request to a server would not wait for a connection.
-    pub(crate) fn has_place(&self, address: SocketAddr) -> bool {
-        self.list.load().get(address).is_none_or(|server| server.connections.has_place())
+    pub(crate) fn has_permit(&self, address: SocketAddr) -> bool {
+        self.list.load().get(address).is_none_or(|server| server.connections.has_permit())
     }
 
     /// Counts a request as open at a server, until the result is dropped.

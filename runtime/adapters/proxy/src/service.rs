@@ -5,7 +5,7 @@ use crate::config::{Route, Target};
 use crate::event_history::Refused;
 use crate::listener::{BodyWatch, ClientStream};
 use crate::request_state::RequestState;
-use crate::server_connections::NO_CONNECTION;
+use crate::server_connections::POOL_EXHAUSTED;
 use crate::state::State;
 use crate::static_answer::{respond, respond_later, send_static};
 use crate::{failure, latency, log_entry, retry, routing, span, status_class};
@@ -178,7 +178,7 @@ impl ProxyHttp for Service {
         head: &mut RequestHeader,
         request: &mut RequestState,
     ) -> Result<()> {
-        request.no_connection = 0;
+        request.pool_exhausted = 0;
         if let Some(copy) = &mut request.copy {
             copy.again(request.has_body);
         }
@@ -256,9 +256,9 @@ impl ProxyHttp for Service {
         request: &mut RequestState,
         mut error: Box<Error>,
     ) -> Box<Error> {
-        if *error.etype() == NO_CONNECTION {
+        if *error.etype() == POOL_EXHAUSTED {
             // Neither the server nor the proxy has failed: `await_connection` decides how long the request tries.
-            request.no_connection = request.no_connection.saturating_add(1);
+            request.pool_exhausted = request.pool_exhausted.saturating_add(1);
             error.set_retry(true);
             return error;
         }

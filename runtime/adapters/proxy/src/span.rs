@@ -33,7 +33,7 @@ pub(crate) fn record(session: &Session, request: &RequestState, error: Option<&E
     }
 }
 
-/// Returns whether a condition on the end of a request holds. One that fails does not.
+/// Returns whether a condition on the end of a request holds. A condition that fails counts as false.
 fn is_always_recorded(session: &Session, request: &RequestState, client: &Client, when: Option<&EndCondition>) -> bool {
     let Some(when) = when else { return false };
     let end = request.guard.summary(session);

@@ -157,7 +157,7 @@ impl Upstream {
             Balancer::LeastRequests(_) => {
                 let fresh = |address| !failed.contains(&address);
                 let works = |address| fresh(address) && self.is_usable(address);
-                let found = self.servers.least_open(|server| works(server.address) && server.connections.has_place());
+                let found = self.servers.least_open(|server| works(server.address) && server.connections.has_permit());
                 let found = found.or_else(|| self.servers.least_open(|server| works(server.address)));
                 found.or_else(|| self.servers.least_open(|server| fresh(server.address)))
             }
@@ -179,7 +179,7 @@ impl Upstream {
                 return false;
             }
             let share = self.servers.share(address);
-            share < 1.0 && fastrand::f64() >= share || !self.servers.has_place(address)
+            share < 1.0 && fastrand::f64() >= share || !self.servers.has_permit(address)
         };
         let select = |accept: &dyn Fn(&Backend, bool) -> bool| balancer.select_with(key, MAX_TRIES, accept);
         // What is known may be out of date: if no server works, any other one is better than none.

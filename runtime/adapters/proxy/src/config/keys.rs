@@ -373,7 +373,7 @@ static RETRY: MappingSpec = MappingSpec::new(
         optional(
             "when",
             Expression,
-            "A condition on the request and the server's response (`response.code == 503`): which responses count as failures, instead of `statuses`. One that fails does not.",
+            "A condition on the request and the server's response (`response.code == 503`): which responses count as failures, instead of `statuses`. A condition that fails counts as false.",
         ),
         optional("attempts", Integer { least: 1, most: 10 }, "How many other servers are tried. Default: 1."),
         optional("statuses", STATUSES, "The statuses of responses that count as failures. Default: 502, 503 and 504."),
