@@ -6,13 +6,13 @@ use std::time::Duration;
 
 /// How long a host waits before it does what [`Decision::outcome`](crate::Decision::outcome) says.
 ///
-/// It has one of the places of the policy for requests that wait, until it is dropped. So wait for [`time`](Self::time), and drop it when the time is
+/// It has one of the policy's permits for requests that wait, until it is dropped. So wait for [`time`](Self::time), and drop it when the time is
 /// over, the client is gone, or the host ends.
 #[derive(Debug)]
 #[must_use = "the request is not delayed unless the host waits"]
 pub struct Delay {
     time: Duration,
-    _place: Place,
+    _permit: DelayPermit,
 }
 
 impl Delay {
@@ -30,11 +30,11 @@ pub struct DelayInfo {
     /// How many requests wait now.
     pub waiting: usize,
     /// How many may wait at a time.
-    pub most: usize,
+    pub limit: usize,
     /// How many requests were delayed.
     pub delayed: u64,
     /// How many were not delayed because as many waited as may: they were answered, or passed, as the policy says.
-    pub full: u64,
+    pub rejected: u64,
 }
 
 /// What the section `delays` says, and who waits.
@@ -66,9 +66,9 @@ struct Waiting {
     full: AtomicU64,
 }
 
-/// The place of a request that waits.
+/// The permit of a request that waits.
 #[derive(Debug)]
-struct Place(Arc<Waiting>);
+struct DelayPermit(Arc<Waiting>);
 
 impl Delays {
     pub(crate) fn new(longest: Duration, most: usize, on_full: OnFull) -> Self {
@@ -81,7 +81,7 @@ impl Delays {
         let taken = self.waiting.now.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
         let counter = if taken.is_ok() { &self.waiting.delayed } else { &self.waiting.full };
         counter.fetch_add(1, Ordering::Relaxed);
-        taken.ok().map(|_| Delay { time, _place: Place(Arc::clone(&self.waiting)) })
+        taken.ok().map(|_| Delay { time, _permit: DelayPermit(Arc::clone(&self.waiting)) })
     }
 
     /// Counts the requests that wait under an earlier policy too.
@@ -93,14 +93,14 @@ impl Delays {
         let Waiting { now, delayed, full } = &*self.waiting;
         DelayInfo {
             waiting: now.load(Ordering::Relaxed),
-            most: self.most,
+            limit: self.most,
             delayed: delayed.load(Ordering::Relaxed),
-            full: full.load(Ordering::Relaxed),
+            rejected: full.load(Ordering::Relaxed),
         }
     }
 }
 
-impl Drop for Place {
+impl Drop for DelayPermit {
     fn drop(&mut self) {
         self.0.now.fetch_sub(1, Ordering::Relaxed);
     }
@@ -111,13 +111,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_free_again_when_delays_are_dropped() {
+    fn permits_are_free_again_when_delays_are_dropped() {
         let time = Duration::from_secs(1);
         let delays = Delays::new(time, 2, OnFull::Deny);
         let (first, second) = (delays.begin(time), delays.begin(time));
         assert!(first.is_some() && second.is_some() && delays.begin(time).is_none());
-        let DelayInfo { waiting, most, delayed, full } = delays.info();
-        assert_eq!((waiting, most, delayed, full), (2, 2, 2, 1));
+        let DelayInfo { waiting, limit, delayed, rejected } = delays.info();
+        assert_eq!((waiting, limit, delayed, rejected), (2, 2, 2, 1));
         // Requests of the policy before count, also beyond a bound that became smaller.
         let mut next = Delays::new(time, 1, OnFull::Deny);
         next.take_over(&delays);

@@ -260,7 +260,7 @@ fn delays(page: &mut MetricWriter<'_>, now: &Generation) {
     let delays = now.policy.delays();
     page.single_gauge("celero_delayed_requests", "Requests that wait because a rule delays them.", delays.waiting);
     page.counter("celero_delays_total", "Requests that were to be delayed, by what became of them.");
-    for (result, count) in [("delayed", delays.delayed), ("full", delays.full)] {
+    for (result, count) in [("delayed", delays.delayed), ("full", delays.rejected)] {
         page.sample(&[("result", result)], count);
     }
 }

@@ -46,7 +46,7 @@ request:
     let computed = policy.rules().find(|rule| &*rule.name == "computed").unwrap();
     assert_eq!((computed.matched, computed.failed), (5, 1));
     let info = policy.delays();
-    assert_eq!((info.waiting, info.most, info.delayed, info.full), (0, 1000, 11, 0));
+    assert_eq!((info.waiting, info.limit, info.delayed, info.rejected), (0, 1000, 11, 0));
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn beyond_the_bound_requests_are_denied_or_go_on_as_the_file_says() {
         }
         // What is answered anyway, or is not delayed, does not depend on it.
         assert_eq!((status(ask("/no").0), status(ask("/free").0)), (418, 0), "{more}");
-        assert_eq!((policy.delays().delayed, policy.delays().full), (2, 2));
+        assert_eq!((policy.delays().delayed, policy.delays().rejected), (2, 2));
         // A host that drops the delay, because the client is gone, frees its place.
         drop(waiting);
         assert_eq!((policy.delays().waiting, millis(&ask("/").0)), (0, 1000));
@@ -189,7 +189,7 @@ fn a_phase_that_waits_for_a_password_delays_once() {
     let login = ("authorization", "Basic YWRhOnJpZ2h0");
     assert_eq!(decided(&policy, "GET /", &[login], &mut exchange()), (1000, 0));
     assert_eq!(decided(&policy, "GET /", &[("authorization", "Basic YWRhOndyb25n")], &mut exchange()), (1000, 401));
-    assert_eq!((policy.delays().delayed, policy.delays().full), (2, 0));
+    assert_eq!((policy.delays().delayed, policy.delays().rejected), (2, 0));
 }
 
 #[test]
@@ -225,7 +225,7 @@ fn mistakes_are_reported() {
     assert!(wrong("request: [{delay: {time: 11s, dryRun: true}}]").contains("a delay can't be 11s"));
     let usual = policy("delays: {longest: 1m}\nrequest: [{sample: 0.5, delay: 1m}, {delay: '${duration(\"2s\")}'}]");
     assert_eq!(usual.warnings().count(), 0, "{}", usual.render_warnings(false));
-    assert_eq!(usual.delays().most, 1000);
+    assert_eq!(usual.delays().limit, 1000);
 }
 
 #[test]
