@@ -22,9 +22,9 @@ use tokio::sync::Notify;
 /// How long replaced files must stay unchanged before they are loaded: several files are often replaced one after another.
 const QUIET: Duration = Duration::from_millis(100);
 /// The polling interval if the system can't report changes.
-const POLL: Duration = Duration::from_secs(2);
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 /// The polling interval if it can: it reports nothing of files on other machines, and of those that links lead to.
-const LOOK: Duration = Duration::from_secs(5);
+const REPORTED_POLL_INTERVAL: Duration = Duration::from_secs(5);
 /// How long a file may be open for writing until the log says that it is awaited.
 const LONG: Duration = Duration::from_secs(10);
 
@@ -53,7 +53,7 @@ impl WatchService {
             let looked = async {
                 tokio::select! {
                     () = reports.touched.notified() => {}
-                    () = tokio::time::sleep(if reported { LOOK } else { POLL }) => {}
+                    () = tokio::time::sleep(if reported { REPORTED_POLL_INTERVAL } else { POLL_INTERVAL }) => {}
                 }
                 self.settled(&seen, &reports, reported).await
             };
@@ -201,7 +201,7 @@ impl Folders {
         let taker = Arc::clone(&reports);
         let watcher = notify::recommended_watcher(move |event| taker.take(event));
         if let Err(error) = &watcher {
-            log::warn!("the system can't report changed files ({error}): they are polled every {POLL:?}");
+            log::warn!("the system can't report changed files ({error}): they are polled every {POLL_INTERVAL:?}");
         }
         Self { reports, watcher: watcher.ok(), folders: BTreeMap::new() }
     }
@@ -222,12 +222,12 @@ impl Folders {
             }
             let Some(now) = now else {
                 if known.is_some() {
-                    log::warn!("{} is gone: files are polled every {POLL:?}", folder.display());
+                    log::warn!("{} is gone: files are polled every {POLL_INTERVAL:?}", folder.display());
                 }
                 return false;
             };
             if let Err(error) = watcher.watch(folder, RecursiveMode::NonRecursive) {
-                log::warn!("{} can't be watched ({error}): files are polled every {POLL:?}", folder.display());
+                log::warn!("{} can't be watched ({error}): files are polled every {POLL_INTERVAL:?}", folder.display());
                 return false;
             }
             self.folders.insert(folder.to_owned(), now);
