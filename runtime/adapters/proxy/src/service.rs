@@ -151,12 +151,12 @@ impl ProxyHttp for Service {
         request.server = Some(server);
         request.answered = false;
         request.at_server = upstream.servers.begin(server);
-        let mut peer = upstream.peer(server);
         // The same before and after the wait: meanwhile the server may have been replaced by another of its address.
-        if let Some(connections) = upstream.servers.connections(server) {
+        let connections = upstream.servers.connections(server);
+        if let Some(connections) = &connections {
             tokio::select! {
                 biased;
-                waited = request.await_connection(&connections) => {
+                waited = request.await_connection(connections) => {
                     if waited.is_err() {
                         return Error::e_explain(ErrorType::HTTPStatus(503), "no connection to the server is free");
                     }
@@ -166,8 +166,9 @@ impl ProxyHttp for Service {
                     return Err(Error::explain(ErrorType::ConnectionClosed, reason).into_down());
                 }
             }
-            connections.apply(&mut peer);
         }
+        let mut peer = upstream.peer(server);
+        connections.into_iter().for_each(|connections| connections.apply(&mut peer));
         request.now.apply_timeouts(&mut peer, request.route);
         Ok(Box::new(peer))
     }
