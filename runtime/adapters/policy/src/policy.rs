@@ -29,7 +29,7 @@ use celero::lists::Lists;
 use celero::{Diagnostic, Style};
 use celero_canonical as canonical;
 use celero_canonical::{canonicalize_response, clean_trailers, origin_form};
-use http::{HeaderMap, request, response};
+use http::{HeaderMap, HeaderName, request, response};
 use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -321,6 +321,11 @@ impl Policy {
     #[must_use]
     pub fn render_warnings(&self, color: bool) -> String {
         self.problems.render(if color { Style::Ansi } else { Style::Plain })
+    }
+
+    /// Returns the headers in which the policy expects credentials of clients, for hosts that keep requests without secrets. A name may occur twice.
+    pub fn credential_headers(&self) -> impl Iterator<Item = HeaderName> {
+        self.auth.headers()
     }
 
     /// Returns the sets of keys at URLs (`jwt.keys[].jwksUrl`), which the host fetches: see [`KeySource`].

@@ -77,7 +77,7 @@ impl Generation {
         }
         let key_fetchers = policy.key_sources().map(|source| Arc::new(source.fetcher())).collect();
         let spans = span_export(&config, before)?;
-        let recorder = recorder(&config, before)?;
+        let recorder = recorder(&config, &policy, before)?;
         if config.metrics_export.is_some() {
             collector::headers(METRICS_HEADERS)?;
         }
@@ -183,11 +183,13 @@ fn span_export(config: &Config, before: Option<&Generation>) -> Result<Option<Ar
 }
 
 /// Returns what records requests: that of the generation before if nothing about it has changed.
-fn recorder(config: &Config, before: Option<&Generation>) -> Result<Option<Arc<Recorder>>, Error> {
+fn recorder(config: &Config, policy: &Policy, before: Option<&Generation>) -> Result<Option<Arc<Recorder>>, Error> {
     let Some(wanted) = &config.record else { return Ok(None) };
+    let mut wanted = wanted.clone();
+    wanted.redact_headers.extend(policy.credential_headers());
     match before.and_then(|before| before.recorder.as_ref()) {
-        Some(known) if known.config == *wanted => Ok(Some(Arc::clone(known))),
-        _ => match Recorder::start(wanted) {
+        Some(known) if known.config == wanted => Ok(Some(Arc::clone(known))),
+        _ => match Recorder::start(&wanted) {
             Ok(recorder) => Ok(Some(Arc::new(recorder))),
             Err(error) => Err(Error::new(format!("error: `record`: {error}"))),
         },

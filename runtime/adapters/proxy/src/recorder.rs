@@ -6,6 +6,7 @@
 use crate::clients::Connection;
 use crate::config::Record;
 use crate::line_log::{LineLog, Writer};
+use http::header::{HOST, REFERER};
 use http::{HeaderName, HeaderValue};
 use percent_encoding::percent_decode_str;
 use pingora::http::RequestHeader;
@@ -16,6 +17,18 @@ use std::time::SystemTime;
 
 /// What stands for a value that is not recorded.
 pub(crate) const REDACTED: &str = "REDACTED";
+
+/// The headers that hold a URL or a part of it, whose secrets are replaced as those of the target.
+const WITH_URLS: [HeaderName; 8] = [
+    HOST,
+    REFERER,
+    HeaderName::from_static("x-envoy-original-path"),
+    HeaderName::from_static("x-forwarded-host"),
+    HeaderName::from_static("x-forwarded-uri"),
+    HeaderName::from_static("x-original-uri"),
+    HeaderName::from_static("x-original-url"),
+    HeaderName::from_static("x-rewrite-url"),
+];
 
 /// What records requests.
 pub(crate) struct Recorder {
@@ -65,7 +78,11 @@ fn line(config: &Record, head: &RequestHeader, connection: &Connection, tls: Opt
         if config.redact_headers.contains(name) {
             return REDACTED.into();
         }
-        String::from_utf8_lossy(value.as_bytes()).into()
+        let value = String::from_utf8_lossy(value.as_bytes());
+        if WITH_URLS.contains(name) {
+            return redacted_target(&value, &config.redact_parameters).into();
+        }
+        value.into()
     };
     let mut headers = Map::new();
     for name in head.headers.keys() {
@@ -99,25 +116,48 @@ fn version(version: http::Version) -> &'static str {
     }
 }
 
-/// Replaces the values of these parameters in the query of a target.
+/// Replaces what stands before the host (`user:password@`), and the values of these parameters in the query and the fragment of a target.
 fn redacted_target(target: &str, parameters: &[String]) -> String {
-    let Some((path, query)) = target.split_once('?') else { return target.to_owned() };
-    let is_secret = |name: &str| {
-        let name = percent_decode_str(name).decode_utf8_lossy().to_ascii_lowercase();
-        parameters.contains(&name)
+    let (hierarchy, query) = target.split_at(target.find(['?', '#']).unwrap_or(target.len()));
+    let mut text = without_user(hierarchy);
+    for part in query.split_inclusive('&') {
+        let (pairs, end) = part.strip_suffix('&').map_or((part, ""), |pairs| (pairs, "&"));
+        text.push_str(&before_secret(pairs, parameters));
+        text.push_str(end);
+    }
+    text
+}
+
+/// Replaces what stands before the host. What starts with a slash has no host; what has no scheme starts with it.
+fn without_user(hierarchy: &str) -> String {
+    let (scheme, rest) = match hierarchy.split_once("://") {
+        Some((scheme, rest)) if !scheme.contains('/') => (Some(scheme), rest),
+        _ => (None, hierarchy),
     };
-    let mut text = format!("{path}?");
-    for part in query.split_inclusive(['&', ';']) {
-        match part.split_once('=') {
-            Some((name, value)) if is_secret(name) => {
-                let end = value.chars().last().filter(|end| matches!(end, '&' | ';'));
+    let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    let Some((_, host)) = authority.rsplit_once('@') else { return hierarchy.to_owned() };
+    let scheme = scheme.map_or_else(String::new, |scheme| format!("{scheme}://"));
+    format!("{scheme}{REDACTED}@{host}{path}")
+}
+
+/// Replaces everything from the first value of a secret parameter on: whether `;` separates parameters or belongs to the value, only the server knows.
+fn before_secret(pairs: &str, parameters: &[String]) -> String {
+    let mut text = String::new();
+    for pair in pairs.split_inclusive([';', '?', '#']) {
+        match pair.split_once('=') {
+            Some((name, _)) if is_secret(name, parameters) => {
                 text.push_str(&format!("{name}={REDACTED}"));
-                text.extend(end);
+                break;
             }
-            _ => text.push_str(part),
+            _ => text.push_str(pair),
         }
     }
     text
+}
+
+fn is_secret(name: &str, parameters: &[String]) -> bool {
+    let name = percent_decode_str(name).decode_utf8_lossy().to_ascii_lowercase();
+    parameters.contains(&name)
 }
 
 #[cfg(test)]
@@ -132,9 +172,17 @@ mod tests {
             ("/a?", "/a?"),
             ("/a?token=1", "/a?token=REDACTED"),
             ("/a?x=1&Token=a=b&y", "/a?x=1&Token=REDACTED&y"),
-            ("/a?%74oken=1;key=2&z=3&", "/a?%74oken=REDACTED;key=REDACTED&z=3&"),
+            ("/a?%74oken=1;key=2&z=3&", "/a?%74oken=REDACTED&z=3&"),
+            ("/a?token=1;2&z=3;KEY=4;5", "/a?token=REDACTED&z=3;KEY=REDACTED"),
+            ("/a?to=/b?token=1?2&z=3", "/a?to=/b?token=REDACTED&z=3"),
+            ("/a#token=1", "/a#token=REDACTED"),
             ("/a?tokens=1&token", "/a?tokens=1&token"),
             ("https://a.example/?key=", "https://a.example/?key=REDACTED"),
+            ("http://user:word@a.example/b@c?key=1", "http://REDACTED@a.example/b@c?key=REDACTED"),
+            ("http://a@b@c.example", "http://REDACTED@c.example"),
+            ("user:word@a.example:443", "REDACTED@a.example:443"),
+            ("/a://b@c", "/a://b@c"),
+            ("/a@b?to=http://c@d", "/a@b?to=http://c@d"),
         ] {
             assert_eq!(redacted_target(target, &secret), expected);
         }
@@ -143,9 +191,15 @@ mod tests {
     #[test]
     fn a_line_is_a_request_without_secrets() {
         let mut head = RequestHeader::build("GET", b"/a?x=1&token=t", None).unwrap();
-        for (name, value) in
-            [("host", "a.example"), ("authorization", "Bearer s"), ("cookie", "s"), ("x-a", "1"), ("x-a", "2")]
-        {
+        for (name, value) in [
+            ("host", "u:s@a.example"),
+            ("authorization", "Bearer s"),
+            ("cookie", "s"),
+            ("referer", "https://a.example/?token=s"),
+            ("x-original-url", "/b?token=s"),
+            ("x-a", "1"),
+            ("x-a", "2"),
+        ] {
             head.append_header(name, value).unwrap();
         }
         let peer = "192.0.2.1:7".parse().unwrap();
@@ -159,8 +213,8 @@ mod tests {
         };
         let mut line: Json = serde_json::from_str(&line(&config, &head, &connection, Some("TLSv1.3"))).unwrap();
         assert!(line.as_object_mut().unwrap().remove("time").is_some());
-        let headers =
-            json!({ "host": "a.example", "authorization": "REDACTED", "cookie": "REDACTED", "x-a": ["1", "2"] });
+        let headers = json!({ "host": "REDACTED@a.example", "authorization": "REDACTED", "cookie": "REDACTED",
+            "referer": "https://a.example/?token=REDACTED", "x-original-url": "/b?token=REDACTED", "x-a": ["1", "2"] });
         assert_eq!(
             line,
             json!({ "source": "192.0.2.1:7", "destination": "10.0.0.1:443", "tls": "TLSv1.3", "method": "GET",

@@ -44,6 +44,11 @@ impl ApiKeys {
         Self { header, keys }
     }
 
+    /// Returns the header that holds the key.
+    pub(crate) fn header_name(&self) -> HeaderName {
+        self.header.clone()
+    }
+
     /// Returns the fields of the key in the headers, if it is known.
     pub(crate) fn find(&self, headers: &HeaderMap) -> Finding {
         let key = single_value(headers, &self.header)?;

@@ -12,7 +12,7 @@ use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 use std::sync::Arc;
 
-static HEADER: HeaderName = HeaderName::from_static("x-forwarded-client-cert");
+pub(super) static HEADER: HeaderName = HeaderName::from_static("x-forwarded-client-cert");
 
 /// A certificate that a client has shown and the host has verified, for
 /// [`Exchange::set_client_certificate`](crate::Exchange::set_client_certificate). Cheap to clone.

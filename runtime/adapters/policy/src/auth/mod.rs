@@ -23,7 +23,7 @@ use api_key::ApiKeys;
 use basic::Users;
 use celero_canonical::Head;
 use client_cert::ClientCerts;
-use http::HeaderMap;
+use http::{HeaderMap, HeaderName, header};
 use job::Job;
 use jwt::{Jwt, TokenWait};
 use pool::Pool;
@@ -75,6 +75,18 @@ impl Auth {
             basic: self.basic.is_some(),
             client_cert: self.client_cert.is_some(),
         }
+    }
+
+    /// Returns the headers in which credentials are expected.
+    pub(crate) fn headers(&self) -> impl Iterator<Item = HeaderName> {
+        [
+            self.jwt.as_ref().map(|jwt| jwt.header_name()),
+            self.api_key.as_ref().map(ApiKeys::header_name),
+            self.basic.as_ref().map(|_| header::AUTHORIZATION),
+            self.client_cert.as_ref().map(|_| client_cert::HEADER.clone()),
+        ]
+        .into_iter()
+        .flatten()
     }
 
     /// Compiles the sections of a document, and reports their errors.
@@ -181,7 +193,7 @@ impl Verification {
 }
 
 /// Returns the value of a header. `None` if it occurs twice, because another reader may take the other value.
-pub(crate) fn single_value<'h>(headers: &'h HeaderMap, name: &http::HeaderName) -> Option<&'h str> {
+pub(crate) fn single_value<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     let mut values = headers.get_all(name).iter();
     let value = values.next()?.to_str().ok()?;
     values.next().is_none().then_some(value)

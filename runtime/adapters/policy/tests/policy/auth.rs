@@ -367,3 +367,24 @@ fn a_certificate_is_of_one_request() {
     exchange.reset(None, None);
     assert_eq!(status(ask(&policy, &head("GET /", &[]), &mut exchange)), 0);
 }
+
+#[test]
+fn headers_with_credentials_are_named() {
+    let of = |text: &str| -> Vec<String> {
+        let policy = Policy::parse("policy.yaml", text, Path::new("/nowhere")).unwrap();
+        policy.credential_headers().map(|name| name.as_str().to_owned()).collect()
+    };
+    let key = format!("keys: [{{ name: a, sha256: {} }}]", "a".repeat(64));
+    let token = "keys: [{ jwksUrl: 'https://issuer.example/keys' }]";
+    assert_eq!(of(""), [""; 0]);
+    assert_eq!(of(&format!("apiKey: {{ {key} }}\n")), ["x-api-key"]);
+    assert_eq!(of(&format!("apiKey: {{ header: X-Team-Key, {key} }}\n")), ["x-team-key"]);
+    assert_eq!(of(&format!("jwt: {{ {token} }}\n")), ["authorization"]);
+    assert_eq!(
+        of(&format!(
+            "jwt: {{ header: x-token, {token} }}\napiKey: {{ {key} }}\nclientCert: {{ trusted: [10.0.0.0/8] }}\n"
+        )),
+        ["x-token", "x-api-key", "x-forwarded-client-cert"]
+    );
+    assert_eq!(of(&format!("jwt: {{ cookie: session, {token} }}\n")), ["cookie"]);
+}

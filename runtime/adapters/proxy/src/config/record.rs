@@ -16,7 +16,7 @@ pub struct Record {
     pub share: f64,
     /// The size in bytes from which the file is begun anew.
     pub max_size: u64,
-    /// The headers whose values are replaced.
+    /// The headers whose values are replaced, besides those of the policy's credentials.
     pub redact_headers: Vec<HeaderName>,
     /// The parameters of the query whose values are replaced, in lower case.
     pub redact_parameters: Vec<String>,
@@ -28,20 +28,18 @@ impl Reader<'_> {
             Some(node.get(key)?.elements().iter().filter_map(Node::text).collect())
         };
         let mut redact_headers: Vec<HeaderName> = HEADERS.into_iter().map(HeaderName::from_static).collect();
-        if let Some(names) = texts("redactHeaders") {
-            redact_headers.clear();
-            for text in names {
-                match text.text.parse() {
-                    Ok(name) => redact_headers.push(name),
-                    Err(_) => {
-                        let message = format!("`{}` is no name of a header", text.text);
-                        self.error("config-header", &text, message, "write it as in a request: `x-session`");
-                    }
+        for text in texts("redactHeaders").unwrap_or_default() {
+            match text.text.parse() {
+                Ok(name) => redact_headers.push(name),
+                Err(_) => {
+                    let message = format!("`{}` is no name of a header", text.text);
+                    self.error("config-header", &text, message, "write it as in a request: `x-session`");
                 }
             }
         }
-        let usual = || PARAMETERS.into_iter().map(str::to_owned).collect();
-        let named = texts("redactParameters");
+        let mut redact_parameters: Vec<String> = PARAMETERS.into_iter().map(str::to_owned).collect();
+        let more = texts("redactParameters").unwrap_or_default();
+        redact_parameters.extend(more.into_iter().map(|text| text.text.to_ascii_lowercase()));
         Some(Record {
             file: node.text_of("file").map(|text| self.path_of(&text))?,
             share: node.get("share").and_then(Node::plain).and_then(share).unwrap_or(1.0),
@@ -52,8 +50,7 @@ impl Reader<'_> {
                 .and_then(|bytes| bytes.try_into().ok())
                 .unwrap_or(100 << 20),
             redact_headers,
-            redact_parameters: named
-                .map_or_else(usual, |names| names.into_iter().map(|text| text.text.to_ascii_lowercase()).collect()),
+            redact_parameters,
         })
     }
 }

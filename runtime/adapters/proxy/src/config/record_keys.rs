@@ -3,13 +3,35 @@
 use celero_policy::schema::ValueSpec::{List, Share, Size, Text};
 use celero_policy::schema::{KeySpec, MappingSpec};
 
-/// The headers whose values are not recorded, unless the configuration says others.
-pub(super) const HEADERS: [&str; 5] =
-    ["authorization", "cookie", "proxy-authorization", "x-api-key", "x-forwarded-client-cert"];
+/// The headers whose values are never recorded. Those in which the policy expects credentials are added to them.
+pub(super) const HEADERS: [&str; 7] = [
+    "authorization",
+    "cookie",
+    "proxy-authorization",
+    "x-amz-security-token",
+    "x-api-key",
+    "x-auth-token",
+    "x-forwarded-client-cert",
+];
 
 /// The same of parameters of the query.
-pub(super) const PARAMETERS: [&str; 9] =
-    ["access_token", "api_key", "apikey", "code", "key", "password", "secret", "signature", "token"];
+pub(super) const PARAMETERS: [&str; 15] = [
+    "access_token",
+    "api_key",
+    "apikey",
+    "client_secret",
+    "code",
+    "id_token",
+    "key",
+    "password",
+    "refresh_token",
+    "secret",
+    "sig",
+    "signature",
+    "token",
+    "x-amz-security-token",
+    "x-amz-signature",
+];
 
 pub(super) static RECORD: MappingSpec = MappingSpec::new(
     "`record`",
@@ -24,12 +46,25 @@ pub(super) static RECORD: MappingSpec = MappingSpec::new(
         KeySpec::optional(
             "redactHeaders",
             List(&Text),
-            "The headers whose values are replaced. Default: authorization, cookie, proxy-authorization, x-api-key, x-forwarded-client-cert.",
+            "More headers whose values are replaced. Always: those in which the policy expects credentials, authorization, cookie, proxy-authorization, x-amz-security-token, x-api-key, x-auth-token, x-forwarded-client-cert.",
         ),
         KeySpec::optional(
             "redactParameters",
             List(&Text),
-            "The parameters of the query whose values are replaced. Default: access_token, api_key, apikey, code, key, password, secret, signature, token.",
+            "More parameters of the query whose values are replaced. Always: access_token, api_key, apikey, client_secret, code, id_token, key, password, refresh_token, secret, sig, signature, token, x-amz-security-token, x-amz-signature.",
         ),
     ],
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_name_what_is_always_replaced() {
+        for (key, names) in [("redactHeaders", &HEADERS[..]), ("redactParameters", &PARAMETERS[..])] {
+            let said = RECORD.key(key).unwrap().description;
+            assert!(said.ends_with(&format!("{}.", names.join(", "))), "{key}: {said}");
+        }
+    }
+}

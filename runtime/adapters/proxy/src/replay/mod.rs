@@ -144,7 +144,7 @@ impl Replay {
 
     /// Counts a request, and what its record lacks.
     fn note(&mut self, request: &RecordedRequest) {
-        let is_redacted = |value: &HeaderValue| value.as_bytes() == REDACTED.as_bytes();
+        let is_redacted = |value: &HeaderValue| value.to_str().is_ok_and(|value| value.contains(REDACTED));
         let redacted = request.head.headers.values().any(is_redacted)
             || request.head.uri.query().is_some_and(|query| query.contains(&format!("={REDACTED}")));
         for (count, is) in [

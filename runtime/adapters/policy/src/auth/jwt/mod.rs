@@ -89,6 +89,11 @@ impl Jwt {
         }
     }
 
+    /// Returns the header that holds the token.
+    pub(crate) fn header_name(&self) -> HeaderName {
+        if self.cookie.is_some() { header::COOKIE } else { self.header.clone() }
+    }
+
     /// Returns the token in the headers, if there is one.
     pub(crate) fn token<'h>(&self, headers: &'h HeaderMap) -> Option<&'h str> {
         let token = if let Some(name) = &self.cookie {
