@@ -64,11 +64,11 @@ fn spans(page: &mut MetricWriter<'_>, now: &Generation) {
     }
 }
 
-/// What became of recorded requests, since they are recorded as now.
+/// What became of recorded requests, since they are recorded into the file.
 fn recorded(page: &mut MetricWriter<'_>, now: &Generation) {
     let Some(recorder) = &now.recorder else { return };
     let (written, dropped) = recorder.counts();
-    page.since(recorder.since);
+    page.since(recorder.since());
     page.counter("celero_recorded_requests_total", "Requests that were recorded, by what became of them.");
     page.sample(&[("result", "written")], written);
     page.sample(&[("result", "dropped")], dropped);

@@ -187,9 +187,10 @@ fn recorder(config: &Config, policy: &Policy, before: Option<&Generation>) -> Re
     let Some(wanted) = &config.record else { return Ok(None) };
     let mut wanted = wanted.clone();
     wanted.redact_headers.extend(policy.credential_headers());
-    match before.and_then(|before| before.recorder.as_ref()) {
+    let before = before.and_then(|before| before.recorder.as_ref());
+    match before {
         Some(known) if known.config == wanted => Ok(Some(Arc::clone(known))),
-        _ => match Recorder::start(&wanted) {
+        _ => match Recorder::start(&wanted, before.map(|before| &**before)) {
             Ok(recorder) => Ok(Some(Arc::new(recorder))),
             Err(error) => Err(Error::new(format!("error: `record`: {error}"))),
         },

@@ -4,9 +4,9 @@
 //! counted.
 
 use crate::config::LogOutput;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, Permissions};
 use std::io::{BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -28,8 +28,17 @@ enum Message {
 /// The sending side of the queue.
 pub(crate) struct LineLog {
     sender: SyncSender<Message>,
+    counts: Arc<Counts>,
+}
+
+/// What both sides of the queue count.
+#[derive(Default)]
+struct Counts {
     /// Bytes of the lines in the queue.
-    queued: Arc<AtomicUsize>,
+    queued: AtomicUsize,
+    /// Lines that the file has.
+    written: AtomicU64,
+    /// Lines that did not fit into the queue, or could not be written.
     dropped: AtomicU64,
 }
 
@@ -53,26 +62,25 @@ impl LineLog {
 
     fn start(sink: Sink, what: &'static str) -> std::io::Result<(Self, Writer)> {
         let (log, receiver) = Self::new();
-        let queued = Arc::clone(&log.queued);
-        let write = move || write(sink, what, &receiver, &queued);
-        let thread = std::thread::Builder::new().name(what.into()).spawn(write)?;
+        let lines = LineWriter::new(sink, what, Arc::clone(&log.counts));
+        let thread = std::thread::Builder::new().name(what.into()).spawn(move || lines.run(&receiver))?;
         let writer = Writer { sender: log.sender.clone(), thread };
         Ok((log, writer))
     }
 
     fn new() -> (Self, Receiver<Message>) {
         let (sender, receiver) = sync_channel(QUEUE_CAPACITY);
-        (Self { sender, queued: Arc::default(), dropped: AtomicU64::new(0) }, receiver)
+        (Self { sender, counts: Arc::default() }, receiver)
     }
 
     /// Puts a line, without its line break, into the queue.
     pub(crate) fn line(&self, mut line: String) {
         line.push('\n');
-        let bytes = line.len();
-        let fits = self.queued.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= QUEUE_BYTES;
+        let (bytes, counts) = (line.len(), &self.counts);
+        let fits = counts.queued.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes) <= QUEUE_BYTES;
         if !fits || self.sender.try_send(Message::Line(line)).is_err() {
-            self.queued.fetch_sub(bytes, Ordering::Relaxed);
-            self.dropped.fetch_add(1, Ordering::Relaxed);
+            counts.queued.fetch_sub(bytes, Ordering::Relaxed);
+            counts.dropped.fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -83,9 +91,14 @@ impl LineLog {
         }
     }
 
-    /// Returns how many lines were dropped.
+    /// Returns how many lines the file has got.
+    pub(crate) fn written(&self) -> u64 {
+        self.counts.written.load(Ordering::Relaxed)
+    }
+
+    /// Returns how many lines were dropped: the queue was full, or they could not be written.
     pub(crate) fn dropped(&self) -> u64 {
-        self.dropped.load(Ordering::Relaxed)
+        self.counts.dropped.load(Ordering::Relaxed)
     }
 }
 
@@ -115,8 +128,12 @@ struct BoundedFile {
 impl BoundedFile {
     fn open(path: &Path, most: u64) -> std::io::Result<Self> {
         let file = open_file(OpenOptions::new().create(true).append(true).mode(0o600), path)?;
-        let bytes = file.get_ref().metadata()?.len();
-        Ok(Self { file, path: path.to_owned(), most, bytes })
+        let about = file.get_ref().metadata().map_err(|error| named(path, &error))?;
+        if about.is_file() {
+            // It may have been there before, open to others.
+            file.get_ref().set_permissions(Permissions::from_mode(0o600)).map_err(|error| named(path, &error))?;
+        }
+        Ok(Self { file, path: path.to_owned(), most, bytes: about.len() })
     }
 
     fn line(&mut self, line: &[u8]) -> std::io::Result<()> {
@@ -171,48 +188,96 @@ fn append(path: &Path) -> std::io::Result<BufWriter<File>> {
 }
 
 fn open_file(options: &OpenOptions, path: &Path) -> std::io::Result<BufWriter<File>> {
-    let file = options.open(path);
-    let file = file.map_err(|error| std::io::Error::new(error.kind(), format!("{}: {error}", path.display())))?;
-    Ok(BufWriter::new(file))
+    options.open(path).map(BufWriter::new).map_err(|error| named(path, &error))
 }
 
-fn write(mut sink: Sink, what: &str, messages: &Receiver<Message>, queued: &AtomicUsize) {
-    let mut reported = false;
-    loop {
-        let message = match messages.try_recv() {
-            Ok(message) => Ok(message),
-            // The queue is empty: make the lines so far visible.
-            Err(TryRecvError::Empty) => {
-                report(sink.flush(), what, &mut reported);
-                messages.recv().map_err(drop)
+/// Returns an error with the name of its file.
+fn named(path: &Path, error: &std::io::Error) -> std::io::Error {
+    std::io::Error::new(error.kind(), format!("{}: {error}", path.display()))
+}
+
+/// Writes the lines of the queue.
+struct LineWriter {
+    sink: Sink,
+    /// Its name in messages.
+    what: &'static str,
+    counts: Arc<Counts>,
+    /// Lines that the file may not have yet.
+    buffered: u64,
+    /// Whether the last line may have been written in part.
+    is_torn: bool,
+    reported: bool,
+}
+
+impl LineWriter {
+    fn new(sink: Sink, what: &'static str, counts: Arc<Counts>) -> Self {
+        Self { sink, what, counts, buffered: 0, is_torn: false, reported: false }
+    }
+
+    fn run(mut self, messages: &Receiver<Message>) {
+        loop {
+            let message = match messages.try_recv() {
+                Ok(message) => Ok(message),
+                // The queue is empty: make the lines so far visible.
+                Err(TryRecvError::Empty) => {
+                    self.flush();
+                    messages.recv().map_err(drop)
+                }
+                Err(TryRecvError::Disconnected) => Err(()),
+            };
+            match message {
+                Ok(Message::Line(line)) => {
+                    self.line(&line);
+                    self.counts.queued.fetch_sub(line.len(), Ordering::Relaxed);
+                }
+                Ok(Message::Reopen) => {
+                    let reopened = self.sink.reopen();
+                    self.succeeds(reopened);
+                }
+                Ok(Message::End) | Err(()) => return self.end(),
             }
-            Err(TryRecvError::Disconnected) => Err(()),
-        };
-        match message {
-            Ok(Message::Line(line)) => {
-                report(sink.line(line.as_bytes()), what, &mut reported);
-                queued.fetch_sub(line.len(), Ordering::Relaxed);
-            }
-            Ok(Message::Reopen) => report(sink.reopen(), what, &mut reported),
-            Ok(Message::End) | Err(()) => return report(sink.flush(), what, &mut reported),
         }
     }
-}
 
-/// Reports the first error of writing the log.
-fn report(result: std::io::Result<()>, what: &str, reported: &mut bool) {
-    if let Err(error) = result
-        && !*reported
-    {
-        *reported = true;
-        log::error!("{what}: lines can't be written: {error}");
+    fn line(&mut self, line: &str) {
+        let written =
+            if self.is_torn { self.sink.line(format!("\n{line}").as_bytes()) } else { self.sink.line(line.as_bytes()) };
+        self.is_torn = !self.succeeds(written);
+        if self.is_torn {
+            self.counts.dropped.fetch_add(1, Ordering::Relaxed);
+        } else {
+            self.buffered = self.buffered.saturating_add(1);
+        }
+    }
+
+    /// Makes lines visible. Those for which that fails stay in the buffer.
+    fn flush(&mut self) {
+        let flushed = self.sink.flush();
+        if self.succeeds(flushed) {
+            self.counts.written.fetch_add(std::mem::take(&mut self.buffered), Ordering::Relaxed);
+        }
+    }
+
+    fn end(mut self) {
+        self.flush();
+        self.counts.dropped.fetch_add(self.buffered, Ordering::Relaxed);
+    }
+
+    /// Returns whether a step succeeded, and reports the first that did not.
+    fn succeeds(&mut self, result: std::io::Result<()>) -> bool {
+        if let Err(error) = &result
+            && !self.reported
+        {
+            self.reported = true;
+            log::error!("{}: lines can't be written: {error}", self.what);
+        }
+        result.is_ok()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::fs::PermissionsExt;
 
     #[test]
     fn a_bounded_file_and_the_one_before_it_hold_the_last_lines() {
@@ -245,8 +310,45 @@ mod tests {
         let written = |message| if let Message::Line(line) = message { line.len() } else { 0 };
         assert_eq!(messages.try_iter().map(written).sum::<usize>(), QUEUE_BYTES);
         // One that is larger than the queue.
-        log.queued.store(0, Ordering::Relaxed);
+        log.counts.queued.store(0, Ordering::Relaxed);
         log.line("x".repeat(QUEUE_BYTES));
-        assert_eq!((log.dropped(), log.queued.load(Ordering::Relaxed)), (5, 0));
+        assert_eq!((log.dropped(), log.counts.queued.load(Ordering::Relaxed)), (5, 0));
+    }
+
+    #[test]
+    fn lines_that_cannot_be_written_count_as_dropped() {
+        // Short lines stay in the buffer until the end; one that is longer than the buffer fails at once.
+        for length in [1, 1 << 15] {
+            let (log, writer) = LineLog::open_bounded(Path::new("/dev/full"), u64::MAX, "lines").unwrap();
+            (0..3).for_each(|_| log.line("x".repeat(length)));
+            writer.end();
+            assert_eq!((log.written(), log.dropped()), (0, 3), "{length}");
+        }
+    }
+
+    #[test]
+    fn a_line_after_one_that_was_written_in_part_begins_anew() {
+        let path = std::env::temp_dir().join(format!("celero-torn-{}", std::process::id()));
+        let full = Sink::open(&LogOutput::File("/dev/full".into())).unwrap();
+        let mut lines = LineWriter::new(full, "lines", Arc::default());
+        lines.line(&("x".repeat(1 << 15) + "\n"));
+        lines.sink = Sink::open(&LogOutput::File(path.clone())).unwrap();
+        lines.line("a\n");
+        lines.line("b\n");
+        lines.flush();
+        let counts = &lines.counts;
+        assert_eq!((counts.written.load(Ordering::Relaxed), counts.dropped.load(Ordering::Relaxed)), (2, 1));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "\na\nb\n");
+        let _ = std::fs::remove_file(&path);
+    }
+
+    #[test]
+    fn a_bounded_file_that_was_there_is_for_its_owner_only() {
+        let path = std::env::temp_dir().join(format!("celero-lines-open-{}", std::process::id()));
+        std::fs::write(&path, "").unwrap();
+        std::fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        LineLog::open_bounded(&path, 30, "lines").unwrap().1.end();
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        let _ = std::fs::remove_file(&path);
     }
 }

@@ -11,8 +11,7 @@ use http::{HeaderName, HeaderValue};
 use percent_encoding::percent_decode_str;
 use pingora::http::RequestHeader;
 use serde_json::{Map, Value as Json, json};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 /// What stands for a value that is not recorded.
@@ -33,17 +32,29 @@ const WITH_URLS: [HeaderName; 8] = [
 /// What records requests.
 pub(crate) struct Recorder {
     pub(crate) config: Record,
+    file: Arc<RecordFile>,
+}
+
+/// The file of recorded requests, which recorders with other settings share.
+struct RecordFile {
     log: LineLog,
     writer: Mutex<Option<Writer>>,
-    written: AtomicU64,
-    pub(crate) since: SystemTime,
+    since: SystemTime,
 }
 
 impl Recorder {
-    pub(crate) fn start(config: &Record) -> std::io::Result<Self> {
-        let (log, writer) = LineLog::open_bounded(&config.file, config.max_size, "recorded requests")?;
-        let (written, since) = (AtomicU64::new(0), SystemTime::now());
-        Ok(Self { config: config.clone(), log, writer: Mutex::new(Some(writer)), written, since })
+    /// Starts to record. If `before` writes to the same file, both share it: two writers would tear each other's lines.
+    pub(crate) fn start(config: &Record, before: Option<&Self>) -> std::io::Result<Self> {
+        let shared =
+            before.filter(|before| before.config.file == config.file && before.config.max_size == config.max_size);
+        let file = match shared {
+            Some(before) => Arc::clone(&before.file),
+            None => {
+                let (log, writer) = LineLog::open_bounded(&config.file, config.max_size, "recorded requests")?;
+                Arc::new(RecordFile { log, writer: Mutex::new(Some(writer)), since: SystemTime::now() })
+            }
+        };
+        Ok(Self { config: config.clone(), file })
     }
 
     /// Records a request that has just arrived, if it is in the share.
@@ -51,19 +62,22 @@ impl Recorder {
         if self.config.share < 1.0 && fastrand::f64() >= self.config.share {
             return;
         }
-        self.log.line(line(&self.config, head, connection, tls));
-        self.written.fetch_add(1, Ordering::Relaxed);
+        self.file.log.line(line(&self.config, head, connection, tls));
     }
 
-    /// Returns how many requests were recorded, and how many were dropped because the disk is too slow.
+    /// Returns how many requests were recorded, and how many were dropped because the disk is too slow or full.
     pub(crate) fn counts(&self) -> (u64, u64) {
-        let dropped = self.log.dropped();
-        (self.written.load(Ordering::Relaxed).saturating_sub(dropped), dropped)
+        (self.file.log.written(), self.file.log.dropped())
+    }
+
+    /// Returns since when requests are counted.
+    pub(crate) fn since(&self) -> SystemTime {
+        self.file.since
     }
 
     /// Waits until all lines are written.
     pub(crate) fn end(&self) {
-        let writer = self.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let writer = self.file.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
         writer.into_iter().for_each(Writer::end);
     }
 }
