@@ -8,7 +8,7 @@ use crate::coding::Coding;
 use crate::compression::{Compression, forbids_transforming};
 use crate::compressor::Compressor;
 use crate::delay_wait::DelayWait;
-use crate::head::{OfRequest, OfResponse};
+use crate::head::{OfResponse, PingoraRequestHead};
 use crate::held_response::HeldResponse;
 use crate::write_answer::write_answer;
 use bytes::Bytes;
@@ -92,7 +92,7 @@ impl Guard {
     }
 
     /// Sends the response of the server as it is. Call it before [`response_filter`](Self::response_filter).
-    pub fn without_compression(&mut self) {
+    pub fn disable_compression(&mut self) {
         self.compression = None;
     }
 
@@ -182,7 +182,7 @@ impl Guard {
             let may_be = head.version >= Version::HTTP_11 && !forbids_transforming(&head.headers);
             preferred(&head.headers, compression.codings()).filter(|_| may_be)
         });
-        let head = &mut OfRequest(session.req_header_mut());
+        let head = &mut PingoraRequestHead(session.req_header_mut());
         let decision = self.policy.request_async(head, &mut self.exchange).await;
         let outcome = delays.outcome(session, decision).await?;
         if self.apply_outcome(session, outcome).await? {
@@ -221,7 +221,7 @@ impl Guard {
     async fn apply_outcome(&mut self, session: &mut Session, outcome: Outcome) -> Result<bool> {
         match outcome {
             Outcome::Continue => {
-                self.exchange.edits().apply_to_request(&mut OfRequest(session.req_header_mut()));
+                self.exchange.edits().apply_to_request(&mut PingoraRequestHead(session.req_header_mut()));
                 Ok(false)
             }
             Outcome::Respond(given) => {

@@ -6,8 +6,8 @@ use celero_policy::canonical::{Fields, Head, ResponseHead};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, Version, request, response};
 use pingora::http::{RequestHeader, ResponseHeader};
 
-/// The head of a request of Pingora, for the phase `request` of a policy without a [`Guard`](crate::Guard) and a connection.
-pub struct OfRequest<'s>(pub &'s mut RequestHeader);
+/// Lets a policy change a Pingora request head. Use it to run `Policy::request` without a session, as a replay does.
+pub struct PingoraRequestHead<'s>(pub &'s mut RequestHeader);
 
 /// The head of a response.
 pub(crate) struct OfResponse<'s>(pub(crate) &'s mut ResponseHeader);
@@ -39,9 +39,9 @@ macro_rules! fields {
     )*};
 }
 
-fields! { OfRequest<'_> OfResponse<'_> }
+fields! { PingoraRequestHead<'_> OfResponse<'_> }
 
-impl Head for OfRequest<'_> {
+impl Head for PingoraRequestHead<'_> {
     fn parts(&self) -> &request::Parts {
         self.0
     }

@@ -71,4 +71,4 @@ pub use coding::Coding;
 pub use compression::Compression;
 pub use connection::admit_connection;
 pub use guard::{Guard, final_response};
-pub use head::OfRequest as RequestHead;
+pub use head::PingoraRequestHead;

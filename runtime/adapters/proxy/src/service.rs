@@ -110,7 +110,7 @@ impl ProxyHttp for Service {
             return Ok(true);
         }
         if let Some((_, Route { compression: false, .. })) = found {
-            request.guard.without_compression();
+            request.guard.disable_compression();
         }
         let keys = request.keys(head);
         request.upstream = found.and_then(|(route, _)| request.now.upstream_of(route, keys));

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::list_copies::ListCopies;
 use crate::routing;
 use crate::upstream::Keys;
-use celero_pingora::RequestHead;
+use celero_pingora::PingoraRequestHead;
 use celero_policy::{
     Exchange, Outcome, Policy, RemoteAnswer, RemoteLimits, RemoteQuestion, RemoteReply, TlsConnection,
 };
@@ -104,7 +104,7 @@ impl Candidate {
         if let Some(version) = request.tls.as_deref().filter(|_| client.is_peer()) {
             exchange.set_tls(TlsConnection::new(version, ""));
         }
-        let decision = self.policy.request(&mut RequestHead(&mut head), &mut exchange);
+        let decision = self.policy.request(&mut PingoraRequestHead(&mut head), &mut exchange);
         let replayed = self.routed(decision.outcome, head, &exchange, client.address.ip());
         match decision.delay {
             Some(delay) => replayed.after(delay.time()),
@@ -128,7 +128,7 @@ impl Candidate {
                 };
                 return ReplayedRequest::answer(by, answer.status.as_u16());
             }
-            Outcome::Continue => exchange.edits().apply_to_request(&mut RequestHead(&mut head)),
+            Outcome::Continue => exchange.edits().apply_to_request(&mut PingoraRequestHead(&mut head)),
         }
         let routes = &self.config.routes;
         let found = routing::choose(routes, &head, |name| exchange.label(name)).and_then(|index| routes.get(index));
