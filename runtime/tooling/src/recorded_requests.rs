@@ -54,10 +54,13 @@ struct Line {
     _destination: Option<String>,
     #[serde(default, rename = "tls")]
     _tls: Option<String>,
+    #[serde(default, rename = "via")]
+    _via: Option<String>,
 }
 
 /// The members of a line, for suggestions.
-const MEMBERS: [&str; 9] = ["method", "uri", "headers", "body", "version", "source", "destination", "tls", "time"];
+const MEMBERS: [&str; 10] =
+    ["method", "uri", "headers", "body", "version", "source", "destination", "via", "tls", "time"];
 
 /// Reads the requests of a file. Invalid HTTP requests in JSON are left out and reported: recorded traffic may contain some, and a
 /// proxy rejects them before its rules run.
@@ -186,7 +189,7 @@ mod tests {
         let text = b"GET /a HTTP/1.1\nhost: x\n\n### second\n\nPOST /b HTTP/1.1\n\nbody\n###\n";
         let json = br#"{"uri": "/a", "headers": {"Host": "x"}, "version": "HTTP/1.1"}
 
-            {"method": "POST", "uri": "/b", "headers": {"x": ["1", "2"]}, "body": "body\n", "source": "192.0.2.1:7", "destination": "10.0.0.1:1", "tls": "TLSv1.3", "time": "2026-01-01T00:00:00Z"}"#;
+            {"method": "POST", "uri": "/b", "headers": {"x": ["1", "2"]}, "body": "body\n", "source": "192.0.2.1:7", "destination": "10.0.0.1:1", "via": "proxy-protocol", "tls": "TLSv1.3", "time": "2026-01-01T00:00:00Z"}"#;
         for requests in [parse("f", text).unwrap().requests, parse("f", json).unwrap().requests] {
             let [RecordedRequest { message: first, .. }, RecordedRequest { message: second, .. }] = &requests[..]
             else {

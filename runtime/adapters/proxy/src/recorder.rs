@@ -3,7 +3,7 @@
 //! A line is a request as `celero bench --requests` reads it, too: `source` is the other end of the connection, and headers are those that it sent, before
 //! the proxy writes its own. Bodies are not recorded, and secrets are replaced.
 
-use crate::clients::Connection;
+use crate::clients::{Connection, PROXY_PROTOCOL};
 use crate::config::Record;
 use crate::line_log::{LineLog, Writer};
 use http::header::{HOST, REFERER};
@@ -112,9 +112,11 @@ fn line(config: &Record, head: &RequestHeader, connection: &Connection, tls: Opt
         "version": version(head.version),
         "headers": headers,
     });
-    for (name, value) in
-        [("destination", connection.local.map(|local| local.to_string())), ("tls", tls.map(str::to_owned))]
-    {
+    for (name, value) in [
+        ("destination", connection.local.map(|local| local.to_string())),
+        ("via", connection.proxied.then(|| PROXY_PROTOCOL.to_owned())),
+        ("tls", tls.map(str::to_owned)),
+    ] {
         if let (Some(value), Some(members)) = (value, line.as_object_mut()) {
             members.insert(name.to_owned(), value.into());
         }
@@ -217,7 +219,7 @@ mod tests {
             head.append_header(name, value).unwrap();
         }
         let peer = "192.0.2.1:7".parse().unwrap();
-        let connection = Connection { peer, local: Some("10.0.0.1:443".parse().unwrap()), proxied: false, tls: true };
+        let connection = Connection { peer, local: Some("10.0.0.1:443".parse().unwrap()), proxied: true, tls: true };
         let config = Record {
             file: "x".into(),
             share: 1.0,
@@ -231,7 +233,7 @@ mod tests {
             "referer": "https://a.example/?token=REDACTED", "x-original-url": "/b?token=REDACTED", "x-a": ["1", "2"] });
         assert_eq!(
             line,
-            json!({ "source": "192.0.2.1:7", "destination": "10.0.0.1:443", "tls": "TLSv1.3", "method": "GET",
+            json!({ "source": "192.0.2.1:7", "destination": "10.0.0.1:443", "via": "proxy-protocol", "tls": "TLSv1.3", "method": "GET",
                     "uri": "/a?x=1&token=REDACTED", "version": "HTTP/1.1", "headers": headers })
         );
     }

@@ -91,8 +91,8 @@ impl Candidate {
         self.config.admin.is_some() && self.policy.lists().is_some()
     }
 
-    /// Returns what becomes of a request that arrives at this time since the first one.
-    pub(super) fn decide(&self, request: &RecordedRequest, time: Duration) -> ReplayedRequest {
+    /// Returns what becomes of a request that arrives at this time since the first one. What is decided by chance depends on `seed` alone.
+    pub(super) fn decide(&self, request: &RecordedRequest, time: Duration, seed: u64) -> ReplayedRequest {
         let mut head = request.head.clone();
         let connection = &request.connection;
         let Ok(client) = identify(&mut head, connection, &self.config) else {
@@ -104,6 +104,8 @@ impl Candidate {
         if let Some(version) = request.tls.as_deref().filter(|_| client.is_peer()) {
             exchange.set_tls(TlsConnection::new(version, ""));
         }
+        // `sample` and `random()` draw from it: without a seed a configuration would differ from itself.
+        fastrand::seed(seed);
         let decision = self.policy.request(&mut PingoraRequestHead(&mut head), &mut exchange);
         let replayed = self.routed(decision.outcome, head, &exchange, client.address.ip());
         match decision.delay {

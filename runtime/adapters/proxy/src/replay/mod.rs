@@ -119,9 +119,9 @@ pub fn replay(record: &Path, config: &Path, before: Option<&Path>) -> Result<Rep
             time = time.max(Duration::try_from(since).unwrap_or_default());
         }
         replay.note(&request);
-        let decision = new.decide(&request, time);
+        let decision = new.decide(&request, time, number);
         if let Some(old) = &old {
-            replay.compare(number, &request, &old.decide(&request, time), &decision);
+            replay.compare(number, &request, &old.decide(&request, time, number), &decision);
         }
         let count = replay.decisions.entry(decision.text()).or_default();
         *count = count.saturating_add(1);
@@ -237,6 +237,9 @@ impl Replay {
         }
         if policy.key_sources().next().is_some() {
             line("keys at URLs: they are not fetched, so their tokens are refused");
+        }
+        if self.different > 0 {
+            line("`uuid()`: each configuration has another one, so that requests with it differ");
         }
         if new.changes_lists() {
             line("changes of lists at run time");

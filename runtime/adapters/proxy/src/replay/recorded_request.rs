@@ -1,6 +1,6 @@
 //! Lines of recorded requests, as `recorder.rs` writes them.
 
-use crate::clients::Connection;
+use crate::clients::{CONNECTION, Connection, PROXY_PROTOCOL};
 use http::{HeaderValue, Uri};
 use jiff::Timestamp;
 use pingora::http::RequestHeader;
@@ -56,7 +56,12 @@ impl RecordedRequest {
         }
         let tls = text("tls").map(str::to_owned);
         let peer = address("source")?.ok_or("it has no `source`")?;
-        let connection = Connection { peer, local: address("destination")?, proxied: false, tls: tls.is_some() };
+        let proxied = match text("via") {
+            None | Some(CONNECTION) => false,
+            Some(PROXY_PROTOCOL) => true,
+            Some(other) => return Err(format!("`via`: `{other}` is neither `{CONNECTION}` nor `{PROXY_PROTOCOL}`")),
+        };
+        let connection = Connection { peer, local: address("destination")?, proxied, tls: tls.is_some() };
         let has_length = head.headers.get("content-length").is_some_and(|length| length != "0");
         let has_body = has_length
             || head.headers.contains_key("transfer-encoding")
@@ -99,6 +104,7 @@ mod tests {
             (br#"{"uri": "/"}"#, "no `source`"),
             (br#"{"uri": "/", "source": "a"}"#, "`source`: `a` is no address"),
             (br#"{"uri": "/", "source": "1.2.3.4:5", "version": "x"}"#, "`version`: `x` is unknown"),
+            (br#"{"uri": "/", "source": "1.2.3.4:5", "via": "x"}"#, "`via`: `x` is neither `connection` nor"),
             (br#"{"uri": "/", "source": "1.2.3.4:5", "headers": {"a b": "x"}}"#, "`a b` is no name"),
             (br#"{"uri": "/", "source": "1.2.3.4:5", "headers": {"a": 1}}"#, "header `a` has a value that is none"),
             (br#"{"uri": "/", "method": "a b", "source": "1.2.3.4:5"}"#, "`method` or `uri`"),

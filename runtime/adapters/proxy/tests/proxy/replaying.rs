@@ -114,6 +114,27 @@ fn differences_are_named_with_requests() {
     assert!(said.contains("upstream web -> route *.example: upstream web after 7s\n"), "{said}");
 }
 
+/// What is decided by chance is decided alike for both configurations.
+#[test]
+fn the_same_configuration_never_differs() {
+    let record: String = (0..60).map(|number| line(number, "/shop")).collect();
+    let policy = "request:\n  - { name: some, sample: 0.5, deny: 403 }\n\
+                  \x20 - { name: others, when: random() < 0.5, setHeaders: { x-number: '${string(random())}' } }\n";
+    let (said, report) = tried(&record, &[("new", REST, policy)], Some("new")).unwrap();
+    assert!(said.contains("rule some: 403") && said.contains("route *.example: upstream web"), "{said}");
+    assert_eq!(report.differences(), 0, "{said}");
+}
+
+/// Behind a proxy that speaks the PROXY protocol, `source.via` is what it was.
+#[test]
+fn how_the_client_is_known_is_recorded() {
+    let policy = "request: [{ name: told, when: source.via == 'proxy-protocol', deny: 403 }]\n";
+    let direct = line(1, "/shop");
+    let told = direct.replace("\"method\"", "\"via\":\"proxy-protocol\",\"method\"");
+    let (said, _) = tried(&(direct + &told), &[("new", REST, policy)], None).unwrap();
+    assert!(said.contains("         1  rule told: 403\n"), "{said}");
+}
+
 /// Limits read the times of the record, not those of the replay.
 #[test]
 fn limits_count_in_the_time_of_the_record() {
