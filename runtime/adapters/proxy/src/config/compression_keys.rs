@@ -32,3 +32,16 @@ pub(super) static COMPRESSION: MappingSpec = MappingSpec::new(
         ),
     ],
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use celero_pingora::Coding;
+
+    #[test]
+    fn codings_are_those_that_there_are() {
+        assert_eq!(CODINGS, Coding::ALL.map(Coding::name));
+        let said = COMPRESSION.key("codings").unwrap().description;
+        assert!(said.ends_with(&format!("Default: {}.", CODINGS.join(", "))), "{said}");
+    }
+}

@@ -70,7 +70,7 @@ static SECTIONS: MappingSpec = MappingSpec::new(
         optional(
             "compression",
             Mapping(&COMPRESSION),
-            "Which responses are compressed (gzip) for clients that accept it. Default: none.",
+            "Which responses are compressed for clients that accept it. Default: none.",
         ),
         optional("timeouts", Mapping(&TIMEOUTS), "The longest waiting times."),
         optional("reload", Mapping(&RELOAD), "When changed files are loaded."),
