@@ -83,7 +83,7 @@ impl Recorder {
 }
 
 /// Returns a request as a line.
-fn line(config: &Record, head: &RequestHeader, connection: &Connection, tls: Option<&str>) -> String {
+pub(crate) fn line(config: &Record, head: &RequestHeader, connection: &Connection, tls: Option<&str>) -> String {
     let target = match head.uri.authority() {
         Some(_) => head.uri.to_string(),
         None => String::from_utf8_lossy(head.raw_path()).into_owned(),

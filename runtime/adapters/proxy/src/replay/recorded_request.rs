@@ -74,6 +74,8 @@ impl RecordedRequest {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::Record;
+    use crate::recorder;
 
     #[test]
     fn lines_are_requests() {
@@ -93,6 +95,38 @@ mod tests {
         };
         assert_eq!(whole("HTTP/2"), ("https://a.example/b?c".to_owned(), "/b?c".to_owned()));
         assert_eq!(whole("HTTP/1.1"), ("/b?c".to_owned(), "https://a.example/b?c".to_owned()));
+    }
+
+    /// `celero bench --requests` reads what the proxy records, too.
+    #[test]
+    fn both_readers_take_a_recorded_line_alike() {
+        let mut head = RequestHeader::build("POST", b"/a?x=1&token=t", None).unwrap();
+        for (name, value) in [("host", "a.example"), ("cookie", "s"), ("x-a", "1"), ("x-a", "2")] {
+            head.append_header(name, value).unwrap();
+        }
+        let (peer, local) = ("192.0.2.1:7".parse().unwrap(), Some("10.0.0.1:443".parse().unwrap()));
+        let connection = Connection { peer, local, proxied: true, tls: true };
+        let config = Record {
+            file: "x".into(),
+            share: 1.0,
+            max_size: 1,
+            redact_headers: vec![http::header::COOKIE],
+            redact_parameters: vec!["token".to_owned()],
+        };
+        let text = recorder::line(&config, &head, &connection, Some("TLSv1.3"));
+        let here = RecordedRequest::read(text.as_bytes()).unwrap();
+        let there = celero_tooling::recorded_requests::parse("f", text.as_bytes()).unwrap();
+        let [there] = &there.requests[..] else { panic!("{there:?}") };
+        assert_eq!(
+            (&here.head.method, &here.head.uri, here.head.version, &here.head.headers),
+            (there.message.method(), there.message.uri(), there.message.version(), there.message.headers())
+        );
+        assert_eq!((here.connection.peer, Some(here.connection.peer)), (peer, there.source));
+        assert_eq!(
+            (here.connection.local, here.connection.proxied, here.tls.as_deref()),
+            (local, true, Some("TLSv1.3"))
+        );
+        assert_eq!(here.head.uri, "/a?x=1&token=REDACTED");
     }
 
     #[test]
