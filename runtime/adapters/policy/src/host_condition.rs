@@ -8,6 +8,7 @@ use crate::yaml::SourceText;
 use celero::http::{RequestHead, Source};
 use celero::{Context, Env, EvalError, Program, Type};
 use http::{request, response};
+use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -73,38 +74,63 @@ impl<'a> RequestFacts<'a> {
     }
 }
 
-/// A condition on the head of a request, written in CEL. Two are equal if their texts are.
-#[derive(Clone, Debug)]
-pub struct RequestCondition {
+/// A compiled condition, and its text. Two are equal if their texts are.
+struct Compiled<S> {
     text: Arc<str>,
-    program: Arc<Program<RequestFacts<'static>>>,
+    program: Arc<Program<S>>,
 }
+
+impl<S> Compiled<S> {
+    /// Checks and compiles a condition. Returns `None` if it has errors, which are reported.
+    fn new<C: Context<Static = S>>(text: &SourceText, problems: &mut Problems) -> Option<Self> {
+        let program = Arc::new(compile::<C>(text, problems)?);
+        Some(Self { text: text.text.as_str().into(), program })
+    }
+}
+
+// A derived implementation would ask `S` for one, too.
+impl<S> Clone for Compiled<S> {
+    fn clone(&self) -> Self {
+        Self { text: Arc::clone(&self.text), program: Arc::clone(&self.program) }
+    }
+}
+
+impl<S> fmt::Debug for Compiled<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(&self.text, f)
+    }
+}
+
+impl<S> PartialEq for Compiled<S> {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl<S> Eq for Compiled<S> {}
+
+/// A condition on the head of a request, written in CEL. Two are equal if their texts are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestCondition(Compiled<RequestFacts<'static>>);
 
 /// A condition on a request and the head of a server's response to it, written in CEL. Two are equal if their texts are.
-#[derive(Clone, Debug)]
-pub struct ResponseCondition {
-    text: Arc<str>,
-    program: Arc<Program<ResponseFacts<'static>>>,
-}
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ResponseCondition(Compiled<ResponseFacts<'static>>);
 
 /// A condition on a finished request and its response, written in CEL. Two are equal if their texts are.
-#[derive(Clone, Debug)]
-pub struct EndCondition {
-    text: Arc<str>,
-    program: Arc<Program<EndFacts<'static>>>,
-}
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EndCondition(Compiled<EndFacts<'static>>);
 
 impl RequestCondition {
     /// Checks and compiles a condition. Returns `None` if it has errors, which are reported.
     pub fn compile(text: &SourceText, problems: &mut Problems) -> Option<Self> {
-        let program = Arc::new(compile::<RequestFacts<'_>>(text, problems)?);
-        Some(Self { text: text.text.as_str().into(), program })
+        Compiled::new::<RequestFacts<'_>>(text, problems).map(Self)
     }
 
     /// Returns the condition as it is written.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.text
+        &self.0.text
     }
 
     /// Returns whether a request fulfils the condition.
@@ -112,21 +138,20 @@ impl RequestCondition {
     /// # Errors
     /// Returns the error of the evaluation, for example that a header is missing.
     pub fn matches(&self, head: &request::Parts, origin: RequestOrigin<'_>) -> Result<bool, EvalError> {
-        self.program.test(&RequestFacts::new(head, origin))
+        self.0.program.test(&RequestFacts::new(head, origin))
     }
 }
 
 impl ResponseCondition {
     /// Checks and compiles a condition. Returns `None` if it has errors, which are reported.
     pub fn compile(text: &SourceText, problems: &mut Problems) -> Option<Self> {
-        let program = Arc::new(compile::<ResponseFacts<'_>>(text, problems)?);
-        Some(Self { text: text.text.as_str().into(), program })
+        Compiled::new::<ResponseFacts<'_>>(text, problems).map(Self)
     }
 
     /// Returns the condition as it is written.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.text
+        &self.0.text
     }
 
     /// Returns whether a request and a response to it fulfil the condition.
@@ -140,21 +165,20 @@ impl ResponseCondition {
         origin: RequestOrigin<'_>,
     ) -> Result<bool, EvalError> {
         let response = ResponseHead { code: Some(response.status.as_u16().into()), headers: &response.headers };
-        self.program.test(&ResponseFacts { begin: RequestFacts::new(head, origin), response })
+        self.0.program.test(&ResponseFacts { begin: RequestFacts::new(head, origin), response })
     }
 }
 
 impl EndCondition {
     /// Checks and compiles a condition. Returns `None` if it has errors, which are reported.
     pub fn compile(text: &SourceText, problems: &mut Problems) -> Option<Self> {
-        let program = Arc::new(compile::<EndFacts<'_>>(text, problems)?);
-        Some(Self { text: text.text.as_str().into(), program })
+        Compiled::new::<EndFacts<'_>>(text, problems).map(Self)
     }
 
     /// Returns the condition as it is written.
     #[must_use]
     pub fn text(&self) -> &str {
-        &self.text
+        &self.0.text
     }
 
     /// Returns whether a finished request fulfils the condition. `response` is the response that was sent, if one was.
@@ -170,7 +194,7 @@ impl EndCondition {
     ) -> Result<bool, EvalError> {
         let code = response.map(|response| response.status.as_u16().into());
         let headers = response.map_or(&*NO_HEADERS, |response| &response.headers);
-        self.program.test(&EndFacts {
+        self.0.program.test(&EndFacts {
             begin: RequestFacts::new(head, origin),
             duration: end.duration,
             response: ResponseHead { code, headers },
@@ -178,30 +202,6 @@ impl EndCondition {
         })
     }
 }
-
-impl PartialEq for RequestCondition {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
-impl PartialEq for ResponseCondition {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
-impl PartialEq for EndCondition {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
-impl Eq for RequestCondition {}
-
-impl Eq for ResponseCondition {}
-
-impl Eq for EndCondition {}
 
 fn compile<C: Context>(text: &SourceText, problems: &mut Problems) -> Option<Program<C::Static>> {
     let env = Env::<C>::new();
