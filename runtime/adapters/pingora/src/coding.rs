@@ -4,7 +4,7 @@ use brotli::CompressorWriter;
 use flate2::write::GzEncoder;
 use std::io::{self, Write};
 
-/// The window of brotli, as a power of two: 512 KiB. It bounds the memory of the encoder and of the client's decoder.
+/// The window of brotli, as a power of two: 512 KiB. It bounds the memory of the client's decoder. That of the encoder depends on the level too.
 const BROTLI_WINDOW: u32 = 19;
 /// The same of zstd. RFC 9659, section 3.1 allows at most 8 MiB.
 const ZSTD_WINDOW: u32 = 19;
@@ -178,6 +178,19 @@ mod tests {
                 Coding::Gzip => flate2::read::GzDecoder::new(&*sent).read_exact(&mut plain).unwrap(),
             }
             assert_eq!(&plain, b"first", "{coding:?}");
+        }
+    }
+
+    /// The frame's header says what a decoder has to keep (RFC 8878, section 3.1.1.1.2): five bits are the window's power of two above 10.
+    #[test]
+    fn the_window_of_zstd_is_the_same_at_all_levels() {
+        for level in 1..=9 {
+            let mut encoder = Encoder::new(Coding::Zstd, level).unwrap();
+            encoder.write(b"first").unwrap();
+            encoder.flush().unwrap();
+            let [_, _, _, _, descriptor, window, ..] = encoder.output()[..] else { panic!("no header") };
+            let has_no_window = descriptor & 0x20 != 0;
+            assert_eq!((has_no_window, u32::from(window)), (false, ZSTD_WINDOW.saturating_sub(10) << 3), "{level}");
         }
     }
 
