@@ -18,6 +18,7 @@ mod filter;
 mod language;
 mod links;
 mod policies;
+mod security;
 
 use celero_book::markdown::{Block, blocks};
 use std::path::{Path, PathBuf};
@@ -41,12 +42,13 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+/// Finds the files with this extension in a folder and those below it.
+fn walk(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         if path.is_dir() {
-            walk(&path, found);
-        } else if path.extension().is_some_and(|e| e == "md") {
+            walk(&path, extension, found);
+        } else if path.extension().is_some_and(|e| e == extension) {
             found.push(path);
         }
     }
@@ -56,7 +58,7 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
 pub(crate) fn pages() -> Vec<Page> {
     let root = root();
     let mut paths = Vec::new();
-    walk(&root.join("docs"), &mut paths);
+    walk(&root.join("docs"), "md", &mut paths);
     paths.extend(
         ["README.md", "SECURITY.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(|name| root.join(name)),
     );
