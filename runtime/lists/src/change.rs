@@ -3,11 +3,12 @@
 use crate::address_range::parse_all;
 use crate::any_list::AnyList;
 use crate::entries::Entries;
-use crate::entry::Entry;
+use crate::entry::{Entry, MAX_ENTRY_BYTES};
 use crate::error::{ListsError, TooLarge, WrongEntries};
 use crate::expiry::Expiries;
 use crate::kind::Kind;
 use crate::levels::Counts;
+use crate::pattern_text::{MAX_CASE_STEPS, case_steps, too_many_cases};
 use crate::shared::{Changed, Shared};
 use crate::snapshot::{ListId, Snapshot};
 use crate::value::{Cells, EntryValue};
@@ -36,6 +37,8 @@ pub struct Change<'l> {
     known: Arc<Snapshot>,
     steps: Vec<(ListId, Step)>,
     wrong: WrongEntries,
+    /// Steps that one parsing of the patterns takes for letter cases.
+    case_steps: usize,
     /// The first other mistake.
     error: Option<ListsError>,
 }
@@ -51,7 +54,7 @@ enum Step {
 impl<'l> Change<'l> {
     pub(crate) fn new(shared: &'l Arc<Shared>) -> Self {
         let known = shared.current.load_full();
-        Self { shared, known, steps: Vec::new(), wrong: WrongEntries::default(), error: None }
+        Self { shared, known, steps: Vec::new(), wrong: WrongEntries::default(), case_steps: 0, error: None }
     }
 
     /// Inserts an entry without a value, which never expires; also if it would have before.
@@ -141,6 +144,17 @@ impl<'l> Change<'l> {
     }
 
     fn parsed(mut self, list: &str, id: ListId, kind: Kind, entry: &str, step: impl Fn(Entry) -> Step) -> Self {
+        if kind == Kind::Patterns && entry.len() <= MAX_ENTRY_BYTES {
+            let before = self.case_steps;
+            self.case_steps = before.saturating_add(case_steps(entry));
+            if self.case_steps > MAX_CASE_STEPS {
+                // Said once. What exceeds is not read.
+                if before <= MAX_CASE_STEPS {
+                    self.wrong.add(Some(list), None, entry, too_many_cases());
+                }
+                return self;
+            }
+        }
         match parse_all(kind, entry) {
             Ok(entries) => self.steps.extend(entries.into_iter().map(|entry| (id, step(entry)))),
             Err(reason) => self.wrong.add(Some(list), None, entry, reason),
@@ -176,7 +190,7 @@ impl<'l> Change<'l> {
     /// # Errors
     /// As [`commit`](Self::commit). The inner error is that of `keep`.
     pub fn commit_if<E>(self, keep: impl FnOnce(&Changed) -> Result<(), E>) -> Result<Result<Changed, E>, ListsError> {
-        let Self { shared, known: _, steps, wrong, error } = self;
+        let Self { shared, known: _, steps, wrong, case_steps: _, error } = self;
         if let Some(error) = error {
             return Err(error);
         }

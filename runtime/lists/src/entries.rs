@@ -5,7 +5,7 @@ use crate::any_list::AnyList;
 use crate::entry::{Entry, MAX_ENTRY_BYTES};
 use crate::error::{TooLarge, WrongEntries};
 use crate::kind::Kind;
-use crate::pattern_text::{MAX_LARGE_PATTERNS, MAX_PATTERNS, may_be_large};
+use crate::pattern_text::{MAX_CASE_STEPS, MAX_LARGE_PATTERNS, MAX_PATTERNS, case_steps, may_be_large, too_many_cases};
 use crate::rows::{Row, RowsBuilder};
 use crate::value::{Cells, EntryValue, Scalar, WrongValue};
 use crate::value_type::ListType;
@@ -45,6 +45,8 @@ pub struct Entries {
     compiled: usize,
     /// Those among them of which only compiling them says whether they are too large.
     large: usize,
+    /// Steps that one parsing of them takes for letter cases.
+    case_steps: usize,
 }
 
 impl Entries {
@@ -54,8 +56,8 @@ impl Entries {
         let ty = ty.into();
         let rows = ty.values().map(RowsBuilder::new);
         let (numbers, lines, expiries) = (Vec::new(), Vec::new(), Vec::new());
-        let (most, exceeds, compiled, large) = (usize::MAX, false, 0, 0);
-        Self { ty, entries: Vec::new(), numbers, rows, lines, expiries, most, exceeds, compiled, large }
+        let (most, exceeds, compiled, large, case_steps) = (usize::MAX, false, 0, 0, 0);
+        Self { ty, entries: Vec::new(), numbers, rows, lines, expiries, most, exceeds, compiled, large, case_steps }
     }
 
     /// The same collection, which refuses more entries than these, with equal ones. A range of addresses is up to 254.
@@ -107,11 +109,15 @@ impl Entries {
                 return;
             }
             self.compiled = self.compiled.saturating_add(1);
-            let is_large = self.ty.kind() == Kind::Patterns && text.len() <= MAX_ENTRY_BYTES && may_be_large(text);
-            self.large = self.large.saturating_add(is_large.into());
+            let is_read = self.ty.kind() == Kind::Patterns && text.len() <= MAX_ENTRY_BYTES;
+            self.case_steps = self.case_steps.saturating_add(if is_read { case_steps(text) } else { 0 });
             let most = self.most.min(MAX_PATTERNS);
+            let parses = is_read && self.compiled <= most && self.case_steps <= MAX_CASE_STEPS;
+            self.large = self.large.saturating_add((parses && may_be_large(text)).into());
             let reason = if self.compiled > most {
                 format!("more than {most} entries, with equal and wrong ones")
+            } else if self.case_steps > MAX_CASE_STEPS {
+                too_many_cases()
             } else if self.large > MAX_LARGE_PATTERNS {
                 format!("more than {MAX_LARGE_PATTERNS} entries of which only compiling says how large they are")
             } else {
@@ -200,6 +206,9 @@ impl Entries {
         }
         self.entries.extend(other.entries);
         self.lines.extend(other.lines);
+        self.compiled = self.compiled.saturating_add(other.compiled);
+        self.large = self.large.saturating_add(other.large);
+        self.case_steps = self.case_steps.saturating_add(other.case_steps);
     }
 
     /// Returns what the entries are.

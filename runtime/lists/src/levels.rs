@@ -7,7 +7,7 @@
 use crate::entry::Key;
 use crate::error::TooLarge;
 use crate::rows::{Row, RowNumbers, Rows, RowsBuilder};
-use crate::sets::{EntrySet, Keys, check_compiled};
+use crate::sets::{Compiled, EntrySet, Keys, check_compiled};
 use crate::value::Cells;
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
@@ -264,8 +264,8 @@ impl<S: EntrySet> Levels<S> {
         levels.push(Arc::new(Level::new(inserted, removed)?));
         if adds {
             check_count::<S>(len)?;
-            let compiled = levels.iter().map(|level| level.entries.compiled_bytes());
-            check_compiled(compiled.fold(0, usize::saturating_add))?;
+            let compiled = levels.iter().map(|level| level.entries.compiled());
+            check_compiled(compiled.fold(Compiled::default(), Compiled::and))?;
         }
         while let [.., older, newer] = &*levels
             && older.size() < newer.size().saturating_mul(FACTOR)

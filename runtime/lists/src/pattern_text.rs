@@ -1,6 +1,6 @@
 //! How regular expressions and wildcards are written as entries, and what they take when they are compiled.
 
-use celero_matching::pattern::{MAX_PROGRAM_BYTES, analyze, compile};
+use celero_matching::pattern::{MAX_PROGRAM_BYTES, analyze, check_cases, compile, folding_steps};
 
 const _: () = assert!(MAX_PROGRAM_BYTES < MAX_COMPILED_BYTES, "every pattern fits into a list");
 
@@ -10,6 +10,9 @@ pub const MAX_PATTERNS: usize = 10_000;
 pub const MAX_COMPILED_BYTES: usize = 256 << 20;
 /// Most patterns of a text of which only compiling them says whether they are too large. That takes up to some milliseconds for each.
 pub(crate) const MAX_LARGE_PATTERNS: usize = 2_048;
+
+/// Most steps that one parsing of all patterns of a text or a list may take for letter cases: some four tenths of a second.
+pub(crate) const MAX_CASE_STEPS: usize = 4_000_000;
 
 /// What a wildcard takes, besides its text.
 const WILDCARD_BYTES: usize = 256;
@@ -37,6 +40,20 @@ pub(crate) fn check_pattern(text: &str) -> Result<(), String> {
 /// Returns whether only compiling a pattern says whether it is too large.
 pub(crate) fn may_be_large(text: &str) -> bool {
     analyze(text).is_some_and(|analysis| analysis.program_bytes > MAX_PROGRAM_BYTES)
+}
+
+/// Returns the steps that one parsing of a pattern takes for letter cases. One that takes too many by itself is wrong, and is not parsed.
+pub(crate) fn case_steps(text: &str) -> usize {
+    // Only a flag makes a pattern ignore case.
+    if text.contains("(?") && check_cases(text).is_ok() { folding_steps(text) } else { 0 }
+}
+
+/// Why no more patterns are read: their letter cases take more than [`MAX_CASE_STEPS`].
+pub(crate) fn too_many_cases() -> String {
+    format!(
+        "the entries ignore case in too many classes of most characters, such as `[\\s\\S]` after `(?i)`: their letter cases take more than \
+         {MAX_CASE_STEPS} steps; write `(?s:.)` for any character"
+    )
 }
 
 /// Returns an upper bound of the bytes of a prepared wildcard.

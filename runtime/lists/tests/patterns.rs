@@ -171,6 +171,42 @@ fn the_memory_of_compiled_patterns_is_bounded() {
     assert!(info.entries == number && info.bytes > MAX_COMPILED_BYTES / 2, "{info:?}");
 }
 
+/// However they are given: in a text, as equal lines too, in collections that are joined, and in changes, one after the other or in one.
+#[test]
+fn the_time_for_letter_cases_is_bounded() {
+    let slow = |number: usize| format!(r"(?i)[\s\S][\s\S][\s\S]{number}");
+    let lines = |number: &dyn Fn(usize) -> usize| -> String { (0..200).map(|at| slow(number(at)) + "\n").collect() };
+    let read = |text: &str| Entries::parse(Kind::Patterns, Format::Lines, text);
+    for text in [lines(&|at| at), lines(&|_| 7)] {
+        let wrong = read(&text).unwrap_err();
+        assert_eq!(wrong.count(), 1);
+        let first = &wrong.listed()[0];
+        assert!(first.line < Some(30) && first.reason.contains("4000000 steps"), "{first}");
+    }
+    // Classes of few characters, and those that regard case, cost little.
+    let cheap: String = (0..300).map(|at| format!("(?i)[a-z_]+{at}\n[\\s\\S]{at}\n")).collect();
+    assert_eq!(read(&cheap).unwrap().len(), 600);
+
+    let few = |from: usize| Entries::from_texts(Kind::Patterns, (from..from + 10).map(slow)).unwrap();
+    let mut joined = few(0);
+    joined.append(few(10));
+    assert!(joined.insert("a", EntryValue::default()).unwrap_err().to_string().contains("4000000 steps"));
+    let lists = Lists::new(Limits::default());
+    lists.declare("list", Kind::Patterns).unwrap();
+    let exceeds = |refused: &ListsError| {
+        let what = "steps for letter cases of the patterns in a list";
+        assert!(matches!(refused, ListsError::Limit { what: own, limit: 4_000_000, .. } if *own == what), "{refused}");
+    };
+    exceeds(&lists.change().replace("list", joined).commit().unwrap_err());
+    let one = (0..200).fold(lists.change(), |change, number| change.insert("list", &slow(number)));
+    let refused = one.commit().unwrap_err();
+    assert!(matches!(&refused, ListsError::Entries(wrong) if wrong.count() == 1), "{refused}");
+    lists.change().replace("list", few(0)).commit().unwrap();
+    let more = (10..20).fold(lists.change(), |change, number| change.insert("list", &slow(number)));
+    exceeds(&more.commit().unwrap_err());
+    assert!(has(&lists, b"abc3") && lists.load().infos().next().unwrap().entries == 10);
+}
+
 /// Has a number of steps.
 struct Steps(Cell<usize>);
 

@@ -12,7 +12,7 @@ mod texts;
 pub(crate) use addresses::Addresses;
 pub(crate) use hosts::Hosts;
 pub(crate) use integers::Integers;
-pub(crate) use patterns::{Patterns, check_compiled, entry_matches, with_meter};
+pub(crate) use patterns::{Compiled, Patterns, check_compiled, entry_matches, with_meter};
 pub(crate) use texts::Texts;
 
 pub use celero_matching::pattern::{Meter, Unmetered};
@@ -73,8 +73,13 @@ pub(crate) trait EntrySet: Sized + Send + Sync {
     /// Bytes on the heap.
     fn heap_bytes(&self) -> usize;
 
-    /// Bytes of what is compiled of entries: what [`check_compiled`] limits.
-    fn compiled_bytes(&self) -> usize {
-        0
+    /// What is compiled of all entries: what [`check_compiled`] limits.
+    fn compiled(&self) -> Compiled {
+        Compiled::default()
+    }
+
+    /// What is compiled of one entry.
+    fn compiled_of(&self, _id: u32) -> Compiled {
+        Compiled::default()
     }
 }

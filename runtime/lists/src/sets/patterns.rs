@@ -7,7 +7,9 @@ use super::strings::Strings;
 use super::{EntrySet, Keys};
 use crate::entry::Key;
 use crate::error::TooLarge;
-use crate::pattern_text::{MAX_COMPILED_BYTES, MAX_PATTERNS, pattern_of, wildcard_bytes, wildcard_pieces};
+use crate::pattern_text::{
+    MAX_CASE_STEPS, MAX_COMPILED_BYTES, MAX_PATTERNS, case_steps, pattern_of, wildcard_bytes, wildcard_pieces,
+};
 use celero_matching::pattern::{Meter, PatternCache, Undecided, Unmetered};
 use celero_matching::{Matcher, PatternMatch, PatternSet, Wildcard};
 use std::borrow::Cow;
@@ -24,8 +26,26 @@ pub(crate) struct Patterns<const WILDCARDS: bool> {
     set: PatternSet,
     engines: Box<[Engine]>,
     texts: Strings,
+    /// Indexed as the engines.
+    each: Box<[Compiled]>,
+    compiled: Compiled,
+}
+
+/// What compiled entries take.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Compiled {
     /// Bytes of the engines, of wildcards an upper bound.
-    compiled: usize,
+    bytes: usize,
+    /// Steps that one parsing takes for letter cases.
+    case_steps: usize,
+}
+
+impl Compiled {
+    /// What both take.
+    pub(crate) fn and(self, other: Self) -> Self {
+        let case_steps = self.case_steps.saturating_add(other.case_steps);
+        Self { bytes: self.bytes.saturating_add(other.bytes), case_steps }
+    }
 }
 
 /// Decides about one entry.
@@ -121,8 +141,11 @@ impl<const WILDCARDS: bool> EntrySet for Patterns<WILDCARDS> {
         let texts = Strings::new(&keys).ok_or(TooLarge::Numbers)?;
         let cache = PatternCache::with_budget(SEARCH_BYTES);
         let mut engines = Vec::with_capacity(keys.len());
-        let mut compiled = 0_usize;
+        let mut each = Vec::with_capacity(keys.len());
+        let mut compiled = Compiled::default();
         for key in &keys {
+            let case_steps = if WILDCARDS { 0 } else { case_steps(key) };
+            check_compiled(compiled.and(Compiled { bytes: 0, case_steps }))?;
             let (engine, bytes) = if WILDCARDS {
                 (Engine::wildcard(key), wildcard_bytes(key))
             } else {
@@ -131,17 +154,19 @@ impl<const WILDCARDS: bool> EntrySet for Patterns<WILDCARDS> {
                 let bytes = regex.heap_bytes();
                 (Engine::Pattern(Box::new(Matcher::from_regex(key, regex))), bytes)
             };
-            compiled = compiled.saturating_add(bytes);
+            let own = Compiled { bytes, case_steps };
+            compiled = compiled.and(own);
             // Before more is compiled.
             check_compiled(compiled)?;
             engines.push(engine);
+            each.push(own);
         }
         let pattern = |key: &str| pattern_of(&wildcard_pieces(key).unwrap_or_default());
         let patterns: Vec<Cow<'_, str>> =
             keys.iter().map(|key| if WILDCARDS { pattern(key).into() } else { Cow::Borrowed(&**key) }).collect();
         let patterns: Vec<&str> = patterns.iter().map(|pattern| &**pattern).collect();
         let set = PatternSet::new(&patterns, TABLE_BYTES, cache.budget());
-        Ok(Self { set, engines: engines.into(), texts, compiled })
+        Ok(Self { set, engines: engines.into(), texts, each: each.into(), compiled })
     }
 
     fn len(&self) -> usize {
@@ -191,12 +216,17 @@ impl<const WILDCARDS: bool> EntrySet for Patterns<WILDCARDS> {
     }
 
     fn heap_bytes(&self) -> usize {
-        let engines = self.compiled.saturating_add(size_of_val(&*self.engines));
+        let engines = self.compiled.bytes.saturating_add(size_of_val(&*self.engines));
+        let engines = engines.saturating_add(size_of_val(&*self.each));
         engines.saturating_add(self.texts.heap_bytes()).saturating_add(self.set.heap_bytes())
     }
 
-    fn compiled_bytes(&self) -> usize {
+    fn compiled(&self) -> Compiled {
         self.compiled
+    }
+
+    fn compiled_of(&self, id: u32) -> Compiled {
+        self.each.get(id as usize).copied().unwrap_or_default()
     }
 }
 
@@ -225,10 +255,14 @@ impl<const WILDCARDS: bool> Patterns<WILDCARDS> {
 /// Checks how much the compiled entries of a list take.
 ///
 /// # Errors
-/// It is more than [`MAX_COMPILED_BYTES`].
-pub(crate) fn check_compiled(bytes: usize) -> Result<(), TooLarge> {
-    if bytes <= MAX_COMPILED_BYTES {
-        return Ok(());
+/// It is more than [`MAX_COMPILED_BYTES`], or their letter cases take more than [`MAX_CASE_STEPS`].
+pub(crate) fn check_compiled(Compiled { bytes, case_steps }: Compiled) -> Result<(), TooLarge> {
+    let checks = [
+        ("bytes of compiled patterns in a list", bytes, MAX_COMPILED_BYTES),
+        ("steps for letter cases of the patterns in a list", case_steps, MAX_CASE_STEPS),
+    ];
+    match checks.into_iter().find(|(_, wanted, limit)| wanted > limit) {
+        Some((what, wanted, limit)) => Err(TooLarge::Kind { what, wanted, limit }),
+        None => Ok(()),
     }
-    Err(TooLarge::Kind { what: "bytes of compiled patterns in a list", wanted: bytes, limit: MAX_COMPILED_BYTES })
 }

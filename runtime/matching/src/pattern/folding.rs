@@ -35,8 +35,12 @@ pub(super) fn check_byte_cases(pattern: &str) -> Result<(), PatternError> {
     Ok(())
 }
 
-/// Upper bound of the steps (see [`Meter`](super::Meter)) that parsing takes for letter cases, zero for a pattern that regards case.
-pub(super) fn folding_steps(pattern: &str) -> usize {
+/// Returns an upper bound of the steps (see [`Meter`](super::Meter)) that each parsing of the pattern takes for letter cases: zero for a pattern that
+/// regards case, and for one that is not valid.
+///
+/// Use it to bound what parsing many patterns takes together: [`check_cases`] bounds it for each of them.
+#[must_use]
+pub fn folding_steps(pattern: &str) -> usize {
     count(pattern).map_or(0, |count| count.steps)
 }
 
