@@ -33,6 +33,30 @@ impl MemoryBudget {
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_ok()
     }
 
+    /// Returns what `make` makes if `most` bytes, an estimate of what that takes, fit into the remaining budget. Subtracts `bytes` of what was made, if they fit. Without budget,
+    /// nothing is made.
+    pub(crate) fn make<T>(
+        &self,
+        most: usize,
+        make: impl FnOnce() -> Option<T>,
+        bytes: impl FnOnce(&T) -> usize,
+    ) -> Option<T> {
+        if !self.take(most) {
+            return None;
+        }
+        let made = make();
+        let bytes = made.as_ref().map_or(0, bytes);
+        let fits = bytes <= most || self.take(bytes.saturating_sub(most));
+        // At most what was taken, so the sum does not overflow.
+        self.0.fetch_add(if fits { most.saturating_sub(bytes) } else { most }, Ordering::Relaxed);
+        made.filter(|_| fits)
+    }
+
+    /// Whether this many bytes are left.
+    pub(crate) fn has(&self, bytes: usize) -> bool {
+        self.0.load(Ordering::Relaxed) >= bytes
+    }
+
     /// Returns `made` if `bytes` fit into the remaining budget, and subtracts them.
     pub fn keep<T>(&self, made: T, bytes: usize) -> Option<T> {
         self.take(bytes).then_some(made)
@@ -49,6 +73,7 @@ impl Default for MemoryBudget {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::cell::Cell;
 
     #[test]
     fn clones_share_what_is_left() {
@@ -56,5 +81,19 @@ mod tests {
         let same = budget.clone();
         assert!(budget.take(4) && !same.take(7) && same.take(6) && !budget.take(1));
         assert_eq!((budget.keep("a", 1), budget.keep("b", 0)), (None, Some("b")));
+    }
+
+    #[test]
+    fn nothing_is_made_without_budget() {
+        let (budget, made) = (MemoryBudget::new(10), Cell::new(0));
+        let make = |result| {
+            made.update(|made: usize| made.saturating_add(1));
+            result
+        };
+        assert_eq!(budget.make(11, || make(Some("a")), |_| 4), None);
+        assert_eq!(made.get(), 0);
+        assert_eq!(budget.make(10, || make(Some("a")), |_| 4), Some("a"));
+        assert_eq!(budget.make(6, || make(None), |_: &&str| 4), None);
+        assert!(made.get() == 2 && budget.take(6) && !budget.take(1));
     }
 }

@@ -11,7 +11,7 @@ const MAX_PARTIAL_TEXTS: usize = 4;
 /// Longest of these texts, in bytes.
 const MAX_TEXT_BYTES: usize = 1024;
 /// What every program has, in bytes.
-const MIN_PROGRAM_BYTES: usize = 2048;
+pub(super) const MIN_PROGRAM_BYTES: usize = 2048;
 /// A state, with its transitions, in bytes.
 const STATE: usize = 128;
 
@@ -50,7 +50,7 @@ pub struct Analysis {
 #[must_use]
 pub fn analyze(pattern: &str) -> Option<Analysis> {
     let hir = parse(pattern)?;
-    let program_bytes = program_bytes(&hir).saturating_add(MIN_PROGRAM_BYTES);
+    let program_bytes = program_bound(&hir);
     Some(Analysis { tests: plain_tests(&hir).unwrap_or_default(), program_bytes })
 }
 
@@ -114,7 +114,12 @@ pub(crate) fn program_states(hir: &Hir) -> usize {
     (program_bytes(hir) / STATE).max(1)
 }
 
-/// Upper bound of the bytes of a pattern's program, for both search directions, without [`MIN_PROGRAM_BYTES`].
+/// Upper bound of the bytes of a pattern's program, for both search directions.
+pub(super) fn program_bound(hir: &Hir) -> usize {
+    program_bytes(hir).saturating_add(MIN_PROGRAM_BYTES)
+}
+
+/// [`program_bound`] without [`MIN_PROGRAM_BYTES`].
 fn program_bytes(hir: &Hir) -> usize {
     /// A range of characters that are not all ASCII, with the states of its bytes.
     const WIDE: usize = 1024;

@@ -1,6 +1,6 @@
 //! An engine for patterns on ASCII text.
 
-use super::analysis::program_states;
+use super::analysis::{MIN_PROGRAM_BYTES, program_bound, program_states};
 use super::compile::parse;
 use super::dfa_search::Search;
 use super::lazy_dfa::{Direction, LazyDfa, Stop};
@@ -11,6 +11,7 @@ use super::small_alphabet::reduce;
 use crate::MemoryBudget;
 use regex_automata::meta::{Config, Regex};
 use regex_automata::nfa::thompson::WhichCaptures;
+use regex_syntax::hir::Hir;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
@@ -38,22 +39,29 @@ impl AsciiRegex {
     /// Returns `None` if the pattern is not valid, matches parts of characters, or is too large.
     #[must_use]
     pub fn new(pattern: &str) -> Option<Self> {
+        Self::of(pattern, &reduce(&parse(pattern)?)?.hir)
+    }
+
+    /// The engine of a pattern that was reduced to this.
+    fn of(pattern: &str, hir: &Hir) -> Option<Self> {
         let config = Config::new()
             .utf8_empty(false)
             .which_captures(WhichCaptures::None)
             .nfa_size_limit(Some(MAX_PROGRAM_BYTES))
             .hybrid_cache_capacity(MAX_CACHE_BYTES);
-        let hir = reduce(&parse(pattern)?)?.hir;
-        let regex = Regex::builder().configure(config).build_from_hir(&hir).ok()?;
-        Some(Self { pattern: pattern.into(), regex, states: program_states(&hir), dfa: OnceLock::new() })
+        let regex = Regex::builder().configure(config).build_from_hir(hir).ok()?;
+        Some(Self { pattern: pattern.into(), regex, states: program_states(hir), dfa: OnceLock::new() })
     }
 
-    /// As [`new`](Self::new), with memory from `budget`. Also returns `None` if that does not suffice.
+    /// As [`new`](Self::new), with memory from `budget`. Also returns `None` if that does not suffice, without compiling the pattern.
     #[must_use]
     pub fn within(pattern: &str, budget: &MemoryBudget) -> Option<Self> {
-        let this = Self::new(pattern)?;
-        let bytes = this.heap_bytes();
-        budget.keep(this, bytes)
+        // Nor is it parsed where none is left.
+        if !budget.has(MIN_PROGRAM_BYTES) {
+            return None;
+        }
+        let hir = reduce(&parse(pattern)?)?.hir;
+        budget.make(program_bound(&hir), || Self::of(pattern, &hir), Self::heap_bytes)
     }
 
     /// Bytes held on the heap, without what each searching thread caches and what is built for the first long text.

@@ -33,7 +33,7 @@ const MOST_STATES_FOR_LITERALS: usize = 1 << 14;
 /// nanoseconds, and at most a hundred.
 const STEPS_PER_PATTERN: usize = 3_000;
 const STEPS_PER_BYTE: usize = 32;
-const PROGRAM_BYTES_PER_STEP: usize = 8;
+pub(crate) const PROGRAM_BYTES_PER_STEP: usize = 8;
 
 /// Why a pattern can't be compiled.
 #[derive(Clone, Debug, PartialEq)]

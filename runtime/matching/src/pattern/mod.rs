@@ -49,7 +49,7 @@ pub use metered_regex::{Groups, MeteredRegex};
 pub use required::{Literals, RequiredLiterals, SHORTEST_SUBSTRING, required_literals};
 
 pub(crate) use analysis::program_states;
-pub(crate) use compile::parse;
+pub(crate) use compile::{PROGRAM_BYTES_PER_STEP, parse};
 pub(crate) use interleaved::Interleaved;
 pub(crate) use reach::{Near, Parts, Reach};
 pub(crate) use required::{RatedLiterals, rated_literals};

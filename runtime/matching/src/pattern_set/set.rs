@@ -7,7 +7,9 @@ use super::required_bytes::{ByteMask, required_bytes};
 use super::required_literals::Gated;
 use super::table::{StateTable, TableMatches};
 use crate::MemoryBudget;
-use crate::pattern::{AsciiRegex, Interleaved, LazyMatcher, Meter, Near, Parts, Reach, Reduced, parse, reduce};
+use crate::pattern::{
+    AsciiRegex, Interleaved, LazyMatcher, Meter, Near, PROGRAM_BYTES_PER_STEP, Parts, Reach, Reduced, parse, reduce,
+};
 use std::cell::Cell;
 
 /// Bytes of automata that are considered for merging, for each byte of memory for tables.
@@ -299,7 +301,7 @@ impl PatternSet {
     }
 
     /// As [`for_each`](Self::for_each), and takes what the lookup costs from `meter`: before it, one step for each eight bytes of text and each table,
-    /// and for the literals; after it, the steps of searches.
+    /// and for the literals; after it, the steps of searches, and of building the engines of patterns that were not searched for before.
     ///
     /// # Errors
     /// That of the meter, if the lookup costs more than is left. Then `hit` may have been called already.
@@ -418,7 +420,14 @@ impl PatternSet {
     ) {
         let Some(member) = self.member(id).filter(|member| member.bytes.meets(lookup.input.bytes)) else { return };
         let searchable = !SYMBOLS && lookup.input.steps.get() != 0;
-        match member.regex.as_ref().filter(|_| searchable).and_then(|regex| regex.get(AsciiRegex::within)) {
+        let steps = lookup.input.steps;
+        let build = |pattern: &str, budget: &MemoryBudget| {
+            let regex = AsciiRegex::within(pattern, budget);
+            let bytes = regex.as_ref().map_or(0, AsciiRegex::heap_bytes);
+            steps.set(steps.get().saturating_sub(bytes / PROGRAM_BYTES_PER_STEP));
+            regex
+        };
+        match member.regex.as_ref().filter(|_| searchable).and_then(|regex| regex.get(build)) {
             Some(regex) => {
                 let near = near.filter(|(_, bits)| *bits != u64::MAX);
                 lookup.search(id, regex, near.map(|(parts, bits)| Near { parts, bits, reach: &member.reach }));

@@ -4,6 +4,7 @@
 use super::*;
 use crate::MemoryBudget;
 use crate::pattern::*;
+use std::cell::Cell;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -270,6 +271,31 @@ fn work_is_spent_on_the_short_patterns() {
     let mut counts = [0; 3];
     check(&patterns, &matchers, &groups, "x7 abc", &mut counts);
     assert!(counts[2] > 0, "{counts:?}");
+}
+
+/// Counts steps.
+#[derive(Default)]
+struct Counted(Cell<usize>);
+
+impl Meter for Counted {
+    type Error = std::convert::Infallible;
+
+    fn charge(&self, steps: usize) -> Result<(), Self::Error> {
+        self.0.set(self.0.get().saturating_add(steps));
+        Ok(())
+    }
+}
+
+#[test]
+fn the_lookup_that_builds_an_engine_pays_for_it() {
+    let set = PatternSet::within(&["b[abd-u]{12}c$"], 1 << 20, 0, &MemoryBudget::default());
+    let cost = || {
+        let counted = Counted::default();
+        let Ok(()) = set.for_each_metered("x7 abc", &counted, |_, _| {});
+        counted.0.get()
+    };
+    let (first, second) = (cost(), cost());
+    assert!(first > second + 50, "{first} {second}");
 }
 
 #[test]
