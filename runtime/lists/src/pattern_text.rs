@@ -14,10 +14,15 @@ pub(crate) const MAX_LARGE_PATTERNS: usize = 2_048;
 /// Most steps that one parsing of all patterns of a text or a list may take for letter cases: some four tenths of a second.
 pub(crate) const MAX_CASE_STEPS: usize = 4_000_000;
 
-/// What a wildcard takes, besides its text.
+/// Most stars of a wildcard.
+const MAX_STARS: usize = 64;
+
+/// What a wildcard takes in a set, besides its text and its engine.
 const WILDCARD_BYTES: usize = 256;
-/// What a wildcard takes for each byte of its text: tables of searches.
+/// What a wildcard takes in a set for each byte of its text: tables of searches.
 const WILDCARD_BYTES_PER_BYTE: usize = 8;
+/// What a wildcard takes for each star while a set is built, as a regular expression.
+const WILDCARD_BYTES_PER_STAR: usize = 512;
 
 /// Checks a regular expression.
 ///
@@ -56,9 +61,10 @@ pub(crate) fn too_many_cases() -> String {
     )
 }
 
-/// Returns an upper bound of the bytes of a prepared wildcard.
+/// Returns an upper bound of the bytes of a wildcard in a set, and while the set is built, besides its engine.
 pub(crate) fn wildcard_bytes(text: &str) -> usize {
-    text.len().saturating_mul(WILDCARD_BYTES_PER_BYTE).saturating_add(WILDCARD_BYTES)
+    let stars = text.bytes().filter(|byte| *byte == b'*').count().saturating_mul(WILDCARD_BYTES_PER_STAR);
+    text.len().saturating_mul(WILDCARD_BYTES_PER_BYTE).saturating_add(WILDCARD_BYTES).saturating_add(stars)
 }
 
 /// Returns the texts between the stars of a wildcard: one more than there are stars.
@@ -76,6 +82,9 @@ pub(crate) fn wildcard_pieces(text: &str) -> Result<Vec<String>, String> {
             return Err("two stars: one stands for any text already".to_owned());
         }
         after_star = is_star;
+        if is_star && pieces.len() >= MAX_STARS {
+            return Err(format!("more than {MAX_STARS} stars"));
+        }
         match c {
             '*' => pieces.push(std::mem::take(&mut piece)),
             '\\' => match chars.next() {
@@ -156,5 +165,8 @@ mod tests {
         for (text, reason) in [("a**", "two stars"), (r"\d", "a backslash"), (r"a\", "a backslash")] {
             assert!(wildcard_pieces(text).unwrap_err().contains(reason), "{text}");
         }
+        // A star of the text is none of the wildcard.
+        assert!(wildcard_pieces(&("*a".repeat(MAX_STARS) + r"\*")).is_ok());
+        assert_eq!(wildcard_pieces(&"*a".repeat(MAX_STARS + 1)).unwrap_err(), "more than 64 stars");
     }
 }

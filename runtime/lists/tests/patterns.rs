@@ -171,6 +171,18 @@ fn the_memory_of_compiled_patterns_is_bounded() {
     assert!(info.entries == number && info.bytes > MAX_COMPILED_BYTES / 2, "{info:?}");
 }
 
+#[test]
+fn the_memory_of_wildcards_is_bounded() {
+    // Few bytes, and many searchers.
+    let lists = list("wildcards", &[]);
+    let many = (0..MAX_PATTERNS).map(|number| format!("{}{number}", "*a".repeat(64)));
+    let many = Entries::from_texts(Kind::Wildcards, many).unwrap();
+    let refused = lists.change().replace("list", many).commit().unwrap_err();
+    assert!(matches!(refused, ListsError::Limit { limit: MAX_COMPILED_BYTES, .. }), "{refused}");
+    let wrong = Entry::parse(Kind::Wildcards, &"*a".repeat(65)).unwrap_err();
+    assert_eq!(wrong, "more than 64 stars");
+}
+
 /// However they are given: in a text, as equal lines too, in collections that are joined, and in changes, one after the other or in one.
 #[test]
 fn the_time_for_letter_cases_is_bounded() {

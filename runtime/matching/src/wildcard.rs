@@ -63,6 +63,14 @@ impl Wildcard {
         Self { strict, first, middle: pieces.map(prepared).collect(), last, least }
     }
 
+    /// Bytes held on the heap.
+    #[must_use]
+    pub fn heap_bytes(&self) -> usize {
+        let ends = self.first.len().saturating_add(self.last.as_ref().map_or(0, |last| last.len()));
+        let middle = self.middle.iter().map(Piece::heap_bytes).fold(size_of_val(&*self.middle), usize::saturating_add);
+        ends.saturating_add(middle)
+    }
+
     /// Returns whether the pattern matches the whole value.
     #[must_use]
     #[inline]
@@ -138,6 +146,13 @@ impl Piece {
         match self {
             Self::Strict(finder) => finder.find(bytes),
             Self::Folded(finder) => finder.find(bytes),
+        }
+    }
+
+    fn heap_bytes(&self) -> usize {
+        match self {
+            Self::Strict(finder) => size_of_val(&**finder).saturating_add(finder.needle().len()),
+            Self::Folded(finder) => finder.needle.len().saturating_add(size_of_val(&*finder.borders)),
         }
     }
 
@@ -265,6 +280,17 @@ mod tests {
         assert_eq!(Wildcard::new([&b"abc"[..]], true).stars(b"abc", &Unmetered), Ok(Some(vec![])));
         assert_eq!(Wildcard::new([&b"a"[..], b"a"], true).stars(b"a", &Unmetered), Ok(None));
         assert!(Wildcard::new([], true).is_match(b"") && !Wildcard::new([], true).is_match(b"a"));
+    }
+
+    /// A searcher for each piece takes more than its text.
+    #[test]
+    fn each_piece_counts() {
+        let bytes = |count: usize, strict| Wildcard::new(vec![&b"ab"[..]; count], strict).heap_bytes();
+        assert_eq!([bytes(1, true), bytes(2, true), bytes(2, false)], [2, 4, 4]);
+        for (strict, least) in [(true, size_of::<Finder<'_>>() + 2), (false, 10)] {
+            let own = bytes(66, strict).saturating_sub(bytes(2, strict)) / 64;
+            assert_eq!(own, least + size_of::<Piece>());
+        }
     }
 
     /// Only letters fold: bytes that differ from others by the bit that tells the cases apart do not.

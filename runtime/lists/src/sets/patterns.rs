@@ -97,23 +97,24 @@ pub(crate) fn with_meter<M: Meter, R>(
 
 /// Whether an entry matches a value, without a set.
 pub(crate) fn entry_matches(entry: &str, is_wildcard: bool, value: &[u8]) -> bool {
-    let engine = match Matcher::new(entry) {
-        _ if is_wildcard => Engine::wildcard(entry),
-        Ok(matcher) => Engine::Pattern(Box::new(matcher)),
+    let engine = if is_wildcard {
+        Engine::Wildcard(wildcard(entry))
+    } else {
         // Entries were checked.
-        Err(_) => return false,
+        let Ok(matcher) = Matcher::new(entry) else { return false };
+        Engine::Pattern(Box::new(matcher))
     };
     let Ok(found) = with_meter(value, &Unmetered, |text| engine.is_match(text).unwrap_or(false));
     found
 }
 
-impl Engine {
-    fn wildcard(entry: &str) -> Self {
-        // Entries were checked.
-        let pieces = wildcard_pieces(entry).unwrap_or_default();
-        Self::Wildcard(Wildcard::new(pieces.iter().map(String::as_bytes), true))
-    }
+fn wildcard(entry: &str) -> Wildcard {
+    // Entries were checked.
+    let pieces = wildcard_pieces(entry).unwrap_or_default();
+    Wildcard::new(pieces.iter().map(String::as_bytes), true)
+}
 
+impl Engine {
     fn is_match(&self, text: PatternText<'_>) -> Result<bool, Spent> {
         match self {
             Self::Wildcard(wildcard) => wildcard.matches(text.text.as_bytes(), &text),
@@ -147,7 +148,9 @@ impl<const WILDCARDS: bool> EntrySet for Patterns<WILDCARDS> {
             let case_steps = if WILDCARDS { 0 } else { case_steps(key) };
             check_compiled(compiled.and(Compiled { bytes: 0, case_steps }))?;
             let (engine, bytes) = if WILDCARDS {
-                (Engine::wildcard(key), wildcard_bytes(key))
+                let wildcard = wildcard(key);
+                let bytes = wildcard_bytes(key).saturating_add(wildcard.heap_bytes());
+                (Engine::Wildcard(wildcard), bytes)
             } else {
                 // Entries were checked.
                 let Ok(regex) = cache.regex(key) else { return Err(TooLarge::Numbers) };
