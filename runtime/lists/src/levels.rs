@@ -265,7 +265,11 @@ impl<S: EntrySet> Levels<S> {
         if adds {
             check_count::<S>(len)?;
             let compiled = levels.iter().map(|level| level.entries.compiled());
-            check_compiled(compiled.fold(Compiled::default(), Compiled::and))?;
+            if check_compiled(compiled.fold(Compiled::default(), Compiled::and)).is_err() {
+                // What was removed is held until its level is merged.
+                check_compiled(compiled_entries(&levels))?;
+                levels = vec![Arc::new(merge(&levels, true)?)];
+            }
         }
         while let [.., older, newer] = &*levels
             && older.size() < newer.size().saturating_mul(FACTOR)
@@ -328,6 +332,16 @@ fn check_count<S: EntrySet>(count: usize) -> Result<(), TooLarge> {
 #[inline]
 fn is_removed<S: EntrySet>(level: &Level<S>, id: u32, newer: &[Arc<Level<S>>]) -> bool {
     newer.iter().any(|newer| !newer.removed.is_empty() && level.entries.is_among(id, &newer.removed))
+}
+
+/// What is compiled of the entries of these levels that are not removed.
+fn compiled_entries<S: EntrySet>(levels: &[Arc<Level<S>>]) -> Compiled {
+    let of_level = |(index, level): (usize, &Arc<Level<S>>)| {
+        let newer = levels.get(index.saturating_add(1)..).unwrap_or_default();
+        let kept = level.ids().filter(|id| !is_removed(level, *id, newer));
+        kept.map(|id| level.entries.compiled_of(id)).fold(Compiled::default(), Compiled::and)
+    };
+    levels.iter().enumerate().map(of_level).fold(Compiled::default(), Compiled::and)
 }
 
 /// One level that is equal to these, the oldest first. The first level of a list removes nothing.

@@ -169,6 +169,11 @@ fn the_memory_of_compiled_patterns_is_bounded() {
     assert!(has(&lists, text(number - 1).as_bytes()) && number > 40);
     let info = lists.load().infos().next().unwrap();
     assert!(info.entries == number && info.bytes > MAX_COMPILED_BYTES / 2, "{info:?}");
+    // What is removed makes room.
+    (0..16).fold(lists.change(), |change, number| change.remove("list", &large(number))).commit().unwrap();
+    (0..15).fold(lists.change(), |change, at| change.insert("list", &large(number + at))).commit().unwrap();
+    assert!(has(&lists, text(number + 14).as_bytes()) && !has(&lists, format!("-{}", text(0)).as_bytes()));
+    assert_eq!(lists.load().infos().next().unwrap().entries, number - 1);
 }
 
 #[test]
