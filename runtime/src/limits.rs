@@ -25,7 +25,8 @@ pub struct Limits {
     /// Most steps of an evaluation; of each rule, in a set. Protects from requests that are made to take long. An iteration of a loop
     /// is one step; building or scanning 64 bytes is about one. What searching with a pattern and compiling one cost is said at
     /// [`MeteredRegex`](celero_matching::pattern::MeteredRegex). Both tiers count, but not the same steps: a rule near the limit may
-    /// exceed it in one tier only.
+    /// exceed it in one tier only. A search of a named list is charged in part when it has ended; it takes no more steps than were left, besides
+    /// one for each entry that it finds.
     ///
     /// In a set, work that is done once for several rules counts for at most one of them: a value that they share for the first that needs
     /// it, the search of the index for none. So a rule that exceeds the limit alone may have a result in a set, the one that it has

@@ -261,3 +261,21 @@ fn searches_are_paid_for() {
     let id = snapshot.find("list").unwrap().0;
     assert_eq!(snapshot.has_text_metered(id, b"a", &Steps(Cell::new(0))), Ok(Some(true)));
 }
+
+/// In short texts too, whether one search finds them all or each is searched for.
+#[test]
+fn each_entry_that_matches_is_paid_for() {
+    let patterns: Vec<String> = (0..1_000).map(|number| format!("(?:{number})?")).collect();
+    let wildcards: Vec<String> = (0..50).map(|count| "a".repeat(count) + "*").collect();
+    for (ty, entries, text) in [("patterns", patterns, "a".to_owned()), ("wildcards", wildcards, "a".repeat(50))] {
+        let lists = list(ty, &entries.iter().map(String::as_str).collect::<Vec<_>>());
+        let snapshot = lists.load();
+        let id = snapshot.find("list").unwrap().0;
+        let all = Steps(Cell::new(usize::MAX));
+        assert!(snapshot.find_text_metered(id, text.as_bytes(), &all).unwrap().is_some());
+        let spent = usize::MAX - all.0.get();
+        assert!(spent >= entries.len(), "{ty} {spent}");
+        let few = Steps(Cell::new(entries.len() / 2));
+        assert_eq!(snapshot.find_text_metered(id, text.as_bytes(), &few), Err(()), "{ty}");
+    }
+}

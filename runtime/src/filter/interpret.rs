@@ -34,6 +34,10 @@ impl Meter for Steps<'_> {
     fn charge(&self, steps: usize) -> Outcome<()> {
         self.cx.charge(steps).map_err(|kind| Failure(self.id, kind))
     }
+
+    fn left(&self) -> usize {
+        Meter::left(self.cx)
+    }
 }
 
 /// The result of a node, for a trace: a value, none where it is missing, or an error and the node that failed.

@@ -59,6 +59,7 @@ enum Engine {
 pub(crate) struct PatternText<'a> {
     text: &'a str,
     charge: &'a dyn Fn(usize) -> bool,
+    left: &'a dyn Fn() -> usize,
 }
 
 /// More steps are needed than are left.
@@ -70,6 +71,10 @@ impl Meter for PatternText<'_> {
 
     fn charge(&self, steps: usize) -> Result<(), Spent> {
         if (self.charge)(steps) { Ok(()) } else { Err(Spent) }
+    }
+
+    fn left(&self) -> usize {
+        (self.left)()
     }
 }
 
@@ -91,7 +96,7 @@ pub(crate) fn with_meter<M: Meter, R>(
         }
     };
     let text = String::from_utf8_lossy(text);
-    let result = ask(PatternText { text: &text, charge: &charge });
+    let result = ask(PatternText { text: &text, charge: &charge, left: &|| meter.left() });
     spent.into_inner().map_or(Ok(result), Err)
 }
 
@@ -121,8 +126,8 @@ impl Engine {
             Self::Pattern(matcher) => match matcher.search(text.text, &text) {
                 Ok(found) => Ok(found),
                 Err(Undecided::Spent(spent)) => Err(spent),
-                // Never: the engine is there.
-                Err(Undecided::NoEngine(_)) => Err(Spent),
+                // Never: the engine is there. It would be an error of the meter, not a text in which nothing is found.
+                Err(Undecided::NoEngine(_)) => text.charge(usize::MAX).and(Err(Spent)),
             },
         }
     }
@@ -190,15 +195,16 @@ impl<const WILDCARDS: bool> EntrySet for Patterns<WILDCARDS> {
     }
 
     fn most_specific(&self, text: PatternText<'_>, mut counts: impl FnMut(u32) -> bool) -> Option<u32> {
-        let mut best: Option<(Self::Rank, u32)> = None;
+        // Numbers are in the order of the texts, so no text is copied for its rank.
+        let mut best: Option<(usize, Reverse<u32>)> = None;
         self.for_each(text, |id| {
-            let rank = self.rank(id);
-            if best.as_ref().is_none_or(|(best, _)| rank > *best) && counts(id) {
-                best = Some((rank, id));
+            let rank = (self.texts.get(id).map_or(0, str::len), Reverse(id));
+            if best.is_none_or(|best| rank > best) && counts(id) {
+                best = Some(rank);
             }
             false
         });
-        best.map(|(_, id)| id)
+        best.map(|(_, Reverse(id))| id)
     }
 
     fn rank(&self, id: u32) -> Self::Rank {
@@ -246,7 +252,7 @@ impl<const WILDCARDS: bool> Patterns<WILDCARDS> {
         }
         for id in open {
             let Some(engine) = self.engines.get(id as usize) else { continue };
-            match engine.is_match(text) {
+            match text.charge(1).and_then(|()| engine.is_match(text)) {
                 Ok(true) if hit(id) => return,
                 Ok(_) => {}
                 Err(Spent) => return,

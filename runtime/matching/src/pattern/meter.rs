@@ -14,6 +14,12 @@ pub trait Meter {
     /// # Errors
     /// If fewer steps are left. The search then ends with this error.
     fn charge(&self, steps: usize) -> Result<(), Self::Error>;
+
+    /// Returns how many steps are left, at least: a lookup of many patterns that is charged afterwards ends when it has taken as many.
+    #[inline]
+    fn left(&self) -> usize {
+        usize::MAX
+    }
 }
 
 impl<M: Meter> Meter for &M {
@@ -22,6 +28,11 @@ impl<M: Meter> Meter for &M {
     #[inline]
     fn charge(&self, steps: usize) -> Result<(), M::Error> {
         (**self).charge(steps)
+    }
+
+    #[inline]
+    fn left(&self) -> usize {
+        (**self).left()
     }
 }
 

@@ -29,6 +29,15 @@ const MAX_SEARCH_STEPS: usize = 100_000;
 /// open.
 const MAX_LOOKUP_STEPS: usize = 1_000_000;
 
+/// Patterns that are in no table and are looked at for each step charged.
+const VISITS_PER_STEP: usize = 8;
+
+/// Takes steps from those that are left.
+#[inline]
+fn spend(left: &Cell<usize>, steps: usize) {
+    left.set(left.get().saturating_sub(steps));
+}
+
 /// What is left of the steps for a search, and for all searches of the lookup.
 struct Allowance<'l> {
     search: Cell<usize>,
@@ -300,8 +309,10 @@ impl PatternSet {
         self.visit_all(text, &Cell::new(text.len().saturating_add(MAX_LOOKUP_STEPS)), hit);
     }
 
-    /// As [`for_each`](Self::for_each), and takes what the lookup costs from `meter`: before it, one step for each eight bytes of text and each table,
-    /// and for the literals; after it, the steps of searches, and of building the engines of patterns that were not searched for before.
+    /// As [`for_each`](Self::for_each), and takes what the lookup costs from `meter`: before it, one step for each eight bytes of text, and one
+    /// more, and each table, and for the literals; after it, one for each pattern that is reported or decided, the steps of searches, and those
+    /// of building the engines of patterns that were not searched for before. Of these, it takes no more than are [left](Meter::left), besides
+    /// one for each pattern.
     ///
     /// # Errors
     /// That of the meter, if the lookup costs more than is left. Then `hit` may have been called already.
@@ -311,14 +322,20 @@ impl PatternSet {
         meter: &M,
         hit: impl FnMut(u32, PatternMatch),
     ) -> Result<(), M::Error> {
-        meter.charge((text.len() / 8).saturating_mul(self.tables.len().saturating_add(1)))?;
-        let most = text.len().saturating_add(MAX_LOOKUP_STEPS);
+        let passes = self.tables.len().saturating_add(1);
+        let visits = self.unmerged.len() / VISITS_PER_STEP;
+        meter.charge((text.len() / 8).saturating_add(1).saturating_mul(passes).saturating_add(visits))?;
+        let most = text.len().saturating_add(MAX_LOOKUP_STEPS).min(meter.left());
         let left = Cell::new(most);
         self.visit_all(text, &left, hit);
         meter.charge(most.saturating_sub(left.get()))
     }
 
-    fn visit_all(&self, text: &str, steps: &Cell<usize>, hit: impl FnMut(u32, PatternMatch)) {
+    fn visit_all(&self, text: &str, steps: &Cell<usize>, mut hit: impl FnMut(u32, PatternMatch)) {
+        let hit = |id, kind| {
+            spend(steps, 1);
+            hit(id, kind);
+        };
         let bytes = if self.tables.is_empty() && self.unmerged.is_empty() {
             ByteMask::ALL
         } else {
@@ -419,12 +436,13 @@ impl PatternSet {
         lookup: &mut Lookup<'l, H>,
     ) {
         let Some(member) = self.member(id).filter(|member| member.bytes.meets(lookup.input.bytes)) else { return };
-        let searchable = !SYMBOLS && lookup.input.steps.get() != 0;
         let steps = lookup.input.steps;
+        let searchable = !SYMBOLS && steps.get() != 0;
+        spend(steps, 1);
         let build = |pattern: &str, budget: &MemoryBudget| {
             let regex = AsciiRegex::within(pattern, budget);
             let bytes = regex.as_ref().map_or(0, AsciiRegex::heap_bytes);
-            steps.set(steps.get().saturating_sub(bytes / PROGRAM_BYTES_PER_STEP));
+            spend(steps, bytes / PROGRAM_BYTES_PER_STEP);
             regex
         };
         match member.regex.as_ref().filter(|_| searchable).and_then(|regex| regex.get(build)) {

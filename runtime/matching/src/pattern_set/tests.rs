@@ -273,28 +273,45 @@ fn work_is_spent_on_the_short_patterns() {
     assert!(counts[2] > 0, "{counts:?}");
 }
 
-/// Counts steps.
-#[derive(Default)]
-struct Counted(Cell<usize>);
+/// Counts steps, of which it says that this many are left.
+struct Counted {
+    spent: Cell<usize>,
+    left: usize,
+}
 
 impl Meter for Counted {
     type Error = std::convert::Infallible;
 
     fn charge(&self, steps: usize) -> Result<(), Self::Error> {
-        self.0.set(self.0.get().saturating_add(steps));
+        self.spent.set(self.spent.get().saturating_add(steps));
         Ok(())
     }
+
+    fn left(&self) -> usize {
+        self.left
+    }
+}
+
+/// The steps of a lookup with this many left.
+fn cost(set: &PatternSet, text: &str, left: usize) -> usize {
+    let counted = Counted { spent: Cell::new(0), left };
+    let Ok(()) = set.for_each_metered(text, &counted, |_, _| {});
+    counted.spent.get()
+}
+
+#[test]
+fn a_lookup_takes_no_more_steps_than_are_left() {
+    let set = PatternSet::within(&["(?:a.{60}b|b.{60}c|c.{60}a)$"], 1 << 20, 0, &MemoryBudget::default());
+    let text: String = ["a", "b", "c", "ab"].iter().cycle().take(20_000).copied().collect();
+    let reading = text.len() / 8 + 1;
+    let (few, all) = (cost(&set, &text, 100), cost(&set, &text, usize::MAX));
+    assert!(few <= reading + 100 && all > reading + 1_000, "{reading} {few} {all}");
 }
 
 #[test]
 fn the_lookup_that_builds_an_engine_pays_for_it() {
     let set = PatternSet::within(&["b[abd-u]{12}c$"], 1 << 20, 0, &MemoryBudget::default());
-    let cost = || {
-        let counted = Counted::default();
-        let Ok(()) = set.for_each_metered("x7 abc", &counted, |_, _| {});
-        counted.0.get()
-    };
-    let (first, second) = (cost(), cost());
+    let (first, second) = (cost(&set, "x7 abc", usize::MAX), cost(&set, "x7 abc", usize::MAX));
     assert!(first > second + 50, "{first} {second}");
 }
 

@@ -28,6 +28,11 @@ impl Meter for Cx<'_> {
     fn charge(&self, steps: usize) -> EvalResult<()> {
         Cx::charge(self, steps)
     }
+
+    #[inline]
+    fn left(&self) -> usize {
+        usize::try_from(Cx::left(self)).unwrap_or(0)
+    }
 }
 
 /// Whether a pattern that was compiled before the evaluation matches somewhere in `text`.
