@@ -21,17 +21,21 @@ enum Watched {
 }
 
 /// What tells one content of a file from another. Of a pattern, which files it names.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Stamp {
     inode: (u64, u64),
     modified: SystemTime,
     size: u64,
+    /// If the path is that of a link: the path without links.
+    target: Option<PathBuf>,
 }
 
 impl Stamp {
     fn of(file: &Path) -> Option<Self> {
         let about = std::fs::metadata(file).ok()?;
-        Some(Self { inode: (about.dev(), about.ino()), modified: about.modified().ok()?, size: about.len() })
+        let is_link = std::fs::symlink_metadata(file).is_ok_and(|about| about.is_symlink());
+        let target = if is_link { std::fs::canonicalize(file).ok() } else { None };
+        Some(Self { inode: (about.dev(), about.ino()), modified: about.modified().ok()?, size: about.len(), target })
     }
 }
 
@@ -50,11 +54,11 @@ impl Watched {
     }
 
     /// The stamp of a file that a pattern stands for; `None` if it stands for no file of this path.
-    fn get(&self, file: &Path) -> Option<Option<Stamp>> {
+    fn get(&self, file: &Path) -> Option<Option<&Stamp>> {
         // The files of a pattern are in the order of their paths, and as many as 4,096.
         let found = self.found();
         let index = found.binary_search_by(|(known, _)| known.as_path().cmp(file)).ok()?;
-        found.get(index).map(|(_, stamp)| *stamp)
+        found.get(index).map(|(_, stamp)| stamp.as_ref())
     }
 }
 
@@ -83,9 +87,9 @@ impl FileStamps {
     }
 
     /// The stamp of a file, however it was found.
-    fn stamp(&self, file: &Path) -> Option<Stamp> {
+    fn stamp(&self, file: &Path) -> Option<&Stamp> {
         match self.get(file) {
-            Some(Watched::File(stamp)) => *stamp,
+            Some(Watched::File(stamp)) => stamp.as_ref(),
             _ => self.0.iter().find_map(|(_, watched)| watched.get(file))?,
         }
     }
@@ -107,7 +111,7 @@ impl FileStamps {
                 add(path);
                 continue;
             };
-            let differs = |(file, stamp): &&(PathBuf, Option<Stamp>)| then.get(file) != Some(*stamp);
+            let differs = |(file, stamp): &&(PathBuf, Option<Stamp>)| then.get(file) != Some(stamp.as_ref());
             let is_gone = |(file, _): &&(PathBuf, Option<Stamp>)| now.get(file).is_none();
             let gone = known.iter().filter(is_gone);
             found.iter().filter(differs).chain(gone).for_each(|(file, _)| add(file));
@@ -115,10 +119,14 @@ impl FileStamps {
         changed
     }
 
-    /// Returns whether another file took the place of this one, as by a rename: such a file was complete before.
+    /// Returns whether another file took the place of this one, as by a rename: such a file was complete before. Where a link leads, in a folder
+    /// that is not watched, it may be a new file that is still being written, unless the link leads elsewhere than before.
     pub(crate) fn was_replaced(&self, before: &Self, file: &Path) -> bool {
         match (self.stamp(file), before.stamp(file)) {
-            (Some(now), Some(then)) => now.inode != then.inode,
+            (Some(now), Some(then)) => {
+                let is_watched = now.target.is_none() || now.target != then.target;
+                is_watched && now.inode != then.inode
+            }
             _ => false,
         }
     }
@@ -159,6 +167,7 @@ pub(crate) fn check_end_markers<'f>(files: impl IntoIterator<Item = &'f Path>) -
 mod tests {
     use super::*;
     use std::fs;
+    use std::os::unix::fs::symlink;
 
     #[test]
     fn files_of_a_pattern_are_added_changed_and_removed() {
@@ -183,6 +192,23 @@ mod tests {
         let third = second.again();
         assert_eq!(third.changed(&second), [&a, &b, &one]);
         assert!(third.was_replaced(&second, &a) && !third.was_replaced(&second, &b));
+
+        // Behind a link that stays the same, another file may be incomplete.
+        let (link, aim) = (folder.join("link.txt"), folder.join("aim"));
+        for (name, text) in [("aim", "a"), ("other", "b")] {
+            fs::write(folder.join(name), text).unwrap();
+        }
+        symlink(&aim, &link).unwrap();
+        let linked = FileStamps::of(vec![link.clone()]);
+        fs::rename(folder.join("other"), &aim).unwrap();
+        let behind = linked.again();
+        assert!(behind.changed(&linked) == [&link] && !behind.was_replaced(&linked, &link));
+        symlink(&b, folder.join("new")).unwrap();
+        fs::write(&b, "b").unwrap();
+        fs::rename(folder.join("new"), &link).unwrap();
+        assert!(linked.again().was_replaced(&behind, &link));
+        fs::remove_file(&link).unwrap();
+        fs::remove_file(&b).unwrap();
 
         // What was seen before it was looked at anew is not forgotten.
         let mut fresh = third.again();

@@ -1,8 +1,9 @@
 //! Loads the files again when they change, and on SIGHUP. On SIGUSR1 only the access log is reopened.
 //!
 //! Folders are watched, not files, because editors and Kubernetes replace files. An event only triggers a look at the files, which is taken
-//! from time to time without an event, too; their stamps say whether one changed. A file that was replaced is loaded soon. A file that was written in place is loaded when no program
-//! has it open for writing, as far as the system reports that, and it has been unchanged for a while.
+//! from time to time without an event, too; their stamps say whether one changed. A file that was replaced, as the
+//! system reports, is loaded soon. A file that was written in place, or of whose folder the system reports nothing, is loaded when no program has
+//! it open for writing, as far as the system reports that, and it has been unchanged for a while.
 
 use crate::file_stamps::FileStamps;
 use crate::state::State;
@@ -51,11 +52,12 @@ impl WatchService {
         loop {
             let reported = watcher.watch(&seen);
             let looked = async {
-                tokio::select! {
-                    () = reports.touched.notified() => {}
-                    () = tokio::time::sleep(if reported { REPORTED_POLL_INTERVAL } else { POLL_INTERVAL }) => {}
-                }
-                self.settled(&seen, &reports, reported).await
+                let touched = tokio::select! {
+                    () = reports.touched.notified() => true,
+                    () = tokio::time::sleep(if reported { LOOK } else { POLL }) => false,
+                };
+                // A change that the system did not report may be the first part of a file.
+                self.settled(&seen, &reports, reported && touched).await
             };
             let now = tokio::select! {
                 now = looked => Some(now),

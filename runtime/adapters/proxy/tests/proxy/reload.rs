@@ -3,6 +3,7 @@
 use crate::client::{Client, get};
 use crate::running::{Running, config, eventually};
 use std::io::Write;
+use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -124,6 +125,34 @@ fn a_file_that_is_written_in_steps_is_loaded_when_it_stays_unchanged() {
     }
     eventually(|| version(&proxy) == "15", || "the last version".into());
     assert_eq!(proxy.metric("celero_policy_reloads_total"), 1.0);
+}
+
+/// The system reports nothing of the folder to which a link leads: a new file there is not complete because it is new.
+#[test]
+fn a_file_behind_a_link_is_loaded_when_it_stays_unchanged() {
+    let (first, rest) = RULES.split_at(RULES.find("  - { name: last").unwrap());
+    let demo = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\nreload: { settle: 1s }\n";
+    let proxy = Running::with_listener("h2c: true", demo, RULES, |folder| {
+        std::fs::create_dir(folder.0.join("elsewhere")).unwrap();
+        std::fs::rename(folder.0.join("policy.yaml"), folder.0.join("elsewhere/policy.yaml")).unwrap();
+        symlink("elsewhere/policy.yaml", folder.0.join("policy.yaml")).unwrap();
+    });
+    let file = proxy.folder.0.join("elsewhere/policy.yaml");
+    // Another inode than that of the file that is removed.
+    std::fs::write(proxy.folder.0.join("elsewhere/new"), first).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    std::fs::rename(proxy.folder.0.join("elsewhere/new"), &file).unwrap();
+    let mut writer = std::fs::OpenOptions::new().append(true).open(&file).unwrap();
+    for _ in 0..15 {
+        writer.write_all(b"# more\n").unwrap();
+        std::thread::sleep(Duration::from_millis(200));
+        // The access log is in a folder that is watched, so each request causes a look.
+        assert_eq!(get(proxy.address, "/secret").status, 403);
+    }
+    assert_eq!(proxy.metric("celero_policy_reloads_total"), 0.0);
+    writer.write_all(rest.replace("/secret", "/other").as_bytes()).unwrap();
+    drop(writer);
+    eventually(|| get(proxy.address, "/other").status == 403, || "the new policy".into());
 }
 
 #[test]
