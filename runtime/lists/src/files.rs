@@ -7,6 +7,8 @@ use crate::value::{Cells, Scalar, WrongValue, article, complete};
 use crate::value_type::{Field, ListType, ScalarType, ValueType};
 use serde_json::{Map, Value};
 use std::fmt;
+use std::fs::File;
+use std::io::{Error, ErrorKind, Read};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -45,7 +47,7 @@ impl Format {
 #[non_exhaustive]
 pub enum ReadError {
     /// It could not be read, is not UTF-8, or is larger than [`MAX_FILE_BYTES`].
-    File(std::io::Error),
+    File(Error),
     /// Entries are wrong.
     Entries(WrongEntries),
 }
@@ -131,14 +133,31 @@ impl Entries {
     /// # Errors
     /// The file cannot be read, or entries are wrong.
     pub fn read(ty: impl Into<ListType>, path: &Path) -> Result<Self, ReadError> {
-        let bytes = std::fs::metadata(path).map_err(ReadError::File)?.len();
-        if bytes > MAX_FILE_BYTES {
-            let message = format!("{bytes} bytes, more than the limit of {MAX_FILE_BYTES}");
-            return Err(ReadError::File(std::io::Error::new(std::io::ErrorKind::FileTooLarge, message)));
-        }
-        let text = std::fs::read_to_string(path).map_err(ReadError::File)?;
+        let bytes = read_at_most(path, MAX_FILE_BYTES).map_err(ReadError::File)?;
+        let text =
+            String::from_utf8(bytes).map_err(|error| ReadError::File(Error::new(ErrorKind::InvalidData, error)))?;
         Self::parse(ty, Format::of_path(path), &text).map_err(ReadError::Entries)
     }
+}
+
+/// Reads a file of at most this many bytes. Of what has no size, such as a pipe or a device, no more is read.
+///
+/// # Errors
+/// The file can't be read, or is larger ([`ErrorKind::FileTooLarge`]).
+pub fn read_at_most(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
+    let too_large = |bytes: u64| {
+        let message = format!("{bytes} bytes or more, more than the limit of {most}");
+        Error::new(ErrorKind::FileTooLarge, message)
+    };
+    let file = File::open(path)?;
+    let size = file.metadata()?.len();
+    if size > most {
+        return Err(too_large(size));
+    }
+    let mut bytes = Vec::new();
+    file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
+    let read = bytes.len() as u64;
+    if read > most { Err(too_large(read)) } else { Ok(bytes) }
 }
 
 /// The line up to a `#` that begins it or follows a space.
@@ -334,4 +353,21 @@ fn json_cells(members: &mut Map<String, Value>, values: Option<&ValueType>) -> R
         scalar.map(Some).map_err(|reason| WrongValue::of(field, reason))
     });
     complete(values, cells.collect::<Result<_, _>>()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn what_has_no_size_is_not_read_without_end() {
+        let read = |path: &str, most| read_at_most(Path::new(path), most).map_err(|error| error.kind());
+        assert_eq!(read("/dev/zero", 100), Err(ErrorKind::FileTooLarge));
+        assert_eq!(read("/dev/null", 0), Ok(vec![]));
+        let own = concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml");
+        let size = std::fs::metadata(own).unwrap().len();
+        assert_eq!(read(own, size).unwrap().len() as u64, size);
+        assert_eq!(read(own, size.saturating_sub(1)), Err(ErrorKind::FileTooLarge));
+    }
 }

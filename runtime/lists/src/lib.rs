@@ -45,7 +45,7 @@ pub use error::{ListsError, WrongEntries, WrongEntry};
 #[cfg(feature = "files")]
 pub use file_pattern::{FilePattern, MAX_PATTERN_FILES};
 #[cfg(feature = "files")]
-pub use files::{Format, MAX_FILE_BYTES, ReadError};
+pub use files::{Format, MAX_FILE_BYTES, ReadError, read_at_most};
 pub use kind::Kind;
 pub use limits::Limits;
 pub use lists::Lists;

@@ -5,6 +5,7 @@ use crate::output::Output;
 use crate::source::read_bytes;
 use celero_lists::{
     Entries, Field, Format, Limits, ListType, MAX_MMDB_BYTES, RecordPaths, Scalar, ScalarRef, ValueType, WrongEntries,
+    read_at_most,
 };
 use serde_json::{Map, Value as Json, json};
 use std::path::Path;
@@ -58,12 +59,8 @@ pub(super) fn read(of: &EntryArgs, path: &Path) -> Result<Result<Entries, FileEr
     let is_database = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mmdb"));
     let paths = if is_database || !of.paths.is_empty() { Some(of.record_paths()?) } else { None };
     if let (Some(paths), true) = (paths, is_database) {
-        let size = std::fs::metadata(path).map_err(|error| hints::unreadable(path, &error))?.len();
-        if size > MAX_MMDB_BYTES {
-            return Err(format!("{}: {size} bytes, more than the limit of {MAX_MMDB_BYTES}", path.display()));
-        }
-        let bytes = std::fs::read(path).map_err(|error| hints::unreadable(path, &error))?;
-        return Ok(Entries::parse_mmdb(&of.ty, &paths, &bytes, Limits::default().entries).map_err(FileError::Database));
+        let bytes = read_at_most(path, MAX_MMDB_BYTES).map_err(|error| hints::unreadable(path, &error))?;
+        return Ok(Entries::parse_mmdb(&of.ty, &paths, &bytes, Limits::default().entries).map_err(Wrong::Database));
     }
     let text = String::from_utf8(read_bytes(path)?).map_err(|_| format!("{} is not UTF-8", path.display()))?;
     Ok(Entries::parse(&of.ty, Format::of_path(path), &text).map_err(FileError::Entries))
