@@ -159,7 +159,8 @@ impl<const WILDCARDS: bool> EntrySet for Patterns<WILDCARDS> {
             } else {
                 // Entries were checked.
                 let Ok(regex) = cache.regex(key) else { return Err(TooLarge::Numbers) };
-                let bytes = regex.heap_bytes();
+                // It keeps the text.
+                let bytes = regex.heap_bytes().saturating_add(key.len());
                 (Engine::Pattern(Box::new(Matcher::from_regex(key, regex))), bytes)
             };
             let own = Compiled { bytes, case_steps };

@@ -298,10 +298,14 @@ impl PatternSet {
         self.bytes
     }
 
-    /// Memory of the tables and of the literals, in bytes.
+    /// Memory of the tables, of the literals, and of the copies of patterns that may be searched for, in bytes. Not that of the engines that are
+    /// built on first use.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
-        self.bytes.saturating_add(self.gate.as_ref().map_or(0, Gate::heap_bytes))
+        let copies = self.members.iter().filter_map(|member| Some(member.regex.as_ref()?.pattern().len()));
+        let members = copies.fold(size_of_val(&*self.members), usize::saturating_add);
+        let members = members.saturating_add(size_of_val(&*self.unmerged));
+        self.bytes.saturating_add(self.gate.as_ref().map_or(0, Gate::heap_bytes)).saturating_add(members)
     }
 
     /// Calls `hit` once with the id of each pattern that matches or may match somewhere in `text`, in no particular order.
