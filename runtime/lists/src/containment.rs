@@ -22,7 +22,7 @@ impl Entry {
     /// Returns whether a list of this kind that has only this entry contains a value. `None` if the value is none that such a list is asked for: an
     /// address or an integer that can't be read.
     ///
-    /// Takes time linear in the value. To look up many values, make a list.
+    /// Takes time linear in the value, and compiles a pattern or a wildcard. To look up many values, make a list.
     #[must_use]
     pub fn contains(&self, kind: Kind, value: &str) -> Option<bool> {
         Some(match &self.0 {

@@ -1,6 +1,6 @@
 //! The file in which changes of lists are kept: an embedded transactional store. What was kept is there after a crash at any moment.
 
-use celero_lists::{Entry, ListType, Mark, Record, Scalar};
+use celero_lists::{Entry, Kind, ListType, Mark, Record, Scalar};
 use redb::backends::FileBackend;
 use redb::{Database, ReadableDatabase, ReadableTable, TableDefinition};
 use rustix::fs::OFlags;
@@ -142,11 +142,11 @@ fn read(database: &Database) -> Result<Vec<Result<Record, String>>, redb::Error>
     for row in transaction.open_table(CHANGES)?.iter()? {
         let (key, value) = row?;
         let (what, seconds) = value.value();
-        records.push(record(key.value(), (what, seconds, "[]")));
+        records.extend(record(key.value(), (what, seconds, "[]")).transpose());
     }
     for row in transaction.open_table(VALUES)?.iter()? {
         let (key, value) = row?;
-        records.push(record(key.value(), value.value()));
+        records.extend(record(key.value(), value.value()).transpose());
     }
     Ok(records)
 }
@@ -204,10 +204,22 @@ fn written(mark: &Mark) -> (u8, u64, String) {
     }
 }
 
-fn record((list, ty, entry): (&str, &str, &str), (what, seconds, value): (u8, u64, &str)) -> Result<Record, String> {
+/// Reads a row. `None` inside if it is left out, which the log says: a pattern or a wildcard that exceeds a limit of this version.
+fn record(
+    (list, ty, entry): (&str, &str, &str),
+    (what, seconds, value): (u8, u64, &str),
+) -> Result<Option<Record>, String> {
     let known = || {
         let parsed: ListType = ty.parse().ok()?;
-        let entry = Entry::parse(parsed.kind(), entry).ok()?;
+        let is_compiled = matches!(parsed.kind(), Kind::Patterns | Kind::Wildcards);
+        let entry = match Entry::parse(parsed.kind(), entry) {
+            Ok(entry) => entry,
+            Err(why) if is_compiled => {
+                log::error!("a change of the list `{list}`, made at run time, does not count: {entry:?}: {why}");
+                return Some(None);
+            }
+            Err(_) => return None,
+        };
         let cells: Vec<Json> = serde_json::from_str(value).ok()?;
         let value = cells.into_iter().map(cell).collect::<Option<_>>()?;
         let expires = match what {
@@ -216,7 +228,7 @@ fn record((list, ty, entry): (&str, &str, &str), (what, seconds, value): (u8, u6
             _ => return None,
         };
         let mark = if what == REMOVED { Mark::Removed } else { Mark::Inserted { expires, value } };
-        Some(Record { list: list.to_owned(), ty: parsed, entry, mark: Some(mark) })
+        Some(Some(Record { list: list.to_owned(), ty: parsed, entry, mark: Some(mark) }))
     };
     known().ok_or_else(|| format!("it holds a change that this version does not know, of the list `{list}` of {ty}"))
 }
@@ -235,7 +247,6 @@ fn cell(json: Json) -> Option<Option<Scalar>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use celero_lists::Kind;
     use redb::StorageBackend;
     use std::os::unix::fs::{FileExt, PermissionsExt};
     use std::sync::Arc;
@@ -293,8 +304,11 @@ mod tests {
         with(&|transaction| {
             let mut table = transaction.open_table(CHANGES).unwrap();
             table.insert(("a", "hosts", "example.com"), (INSERTED, 0)).unwrap();
+            // Another version may have had other limits.
+            table.insert(("b", "wildcards", &*"*a".repeat(1_000)), (INSERTED, 0)).unwrap();
         });
         let records = Store::open(&file).unwrap().records().unwrap();
+        assert_eq!(records.len(), 1);
         assert_eq!(records[0].mark, Some(Mark::inserted(None)));
         with(&|transaction| {
             let mut table = transaction.open_table(VALUES).unwrap();
