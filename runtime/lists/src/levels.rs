@@ -274,6 +274,7 @@ impl<S: EntrySet> Levels<S> {
         while let [.., older, newer] = &*levels
             && older.size() < newer.size().saturating_mul(FACTOR)
             && older.size().saturating_add(newer.size()) <= S::MERGED_AT_ONCE
+            && (adds || !S::COMPILES || older.entries.len() == 0)
         {
             let first = levels.len().saturating_sub(2);
             let merged = merge(levels.get(first..).unwrap_or_default(), first == 0)?;

@@ -279,3 +279,19 @@ fn each_entry_that_matches_is_paid_for() {
         assert_eq!(snapshot.find_text_metered(id, text.as_bytes(), &few), Err(()), "{ty}");
     }
 }
+
+/// A removal waits for no compilation, however many there are.
+#[test]
+fn removals_compile_nothing() {
+    let lists = list("patterns", &["a", "b", "c", "d"]);
+    let levels = || lists.load().infos().next().unwrap().levels;
+    assert_eq!(levels(), 1);
+    for entry in ["a", "b", "c"] {
+        lists.change().remove("list", entry).commit().unwrap();
+        assert_eq!(levels(), 2, "{entry}");
+    }
+    assert!(has(&lists, b"d") && !has(&lists, b"abc"));
+    lists.change().insert("list", "e").commit().unwrap();
+    assert_eq!(levels(), 1);
+    assert!(has(&lists, b"e") && has(&lists, b"d") && !has(&lists, b"abc"));
+}

@@ -40,6 +40,9 @@ pub(crate) trait EntrySet: Sized + Send + Sync {
     /// Most entries that a change merges before it is published.
     const MERGED_AT_ONCE: usize = 16_384;
 
+    /// Whether building a set takes long: a change that only removes merges nothing that has entries.
+    const COMPILES: bool = false;
+
     /// Builds the set of these keys, which are sorted and distinct, at most [`MOST`](Self::MOST).
     ///
     /// # Errors

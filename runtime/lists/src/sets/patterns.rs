@@ -142,6 +142,7 @@ impl<const WILDCARDS: bool> EntrySet for Patterns<WILDCARDS> {
     const MOST: usize = MAX_PATTERNS;
     /// Compiling takes some ten microseconds for each.
     const MERGED_AT_ONCE: usize = 64;
+    const COMPILES: bool = true;
 
     fn build(keys: Vec<Box<str>>) -> Result<Self, TooLarge> {
         let texts = Strings::new(&keys).ok_or(TooLarge::Numbers)?;
