@@ -33,8 +33,8 @@ impl MemoryBudget {
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_ok()
     }
 
-    /// Returns what `make` makes if `most` bytes, an estimate of what that takes, fit into the remaining budget. Subtracts `bytes` of what was made, if they fit. Without budget,
-    /// nothing is made.
+    /// Returns what `make` makes if `most` bytes, an estimate of what that takes, fit into the remaining budget, and subtracts `bytes` of what
+    /// was made, if they fit. Where the estimate does not fit, nothing is made.
     pub(crate) fn make<T>(
         &self,
         most: usize,
