@@ -148,6 +148,8 @@ struct TextInput<'t> {
     bytes: ByteMask,
     /// Steps that are left for searches.
     steps: &'t Cell<usize>,
+    /// Steps that are left for building engines.
+    building: &'t Cell<usize>,
 }
 
 /// A lookup that is under way.
@@ -310,13 +312,14 @@ impl PatternSet {
 
     /// Calls `hit` once with the id of each pattern that matches or may match somewhere in `text`, in no particular order.
     pub fn for_each(&self, text: &str, hit: impl FnMut(u32, PatternMatch)) {
-        self.visit_all(text, &Cell::new(text.len().saturating_add(MAX_LOOKUP_STEPS)), hit);
+        let steps = Cell::new(text.len().saturating_add(MAX_LOOKUP_STEPS));
+        self.visit_all(text, (&steps, &Cell::new(usize::MAX)), hit);
     }
 
     /// As [`for_each`](Self::for_each), and takes what the lookup costs from `meter`: before it, one step for each eight bytes of text, and one
     /// more, and each table, and for the literals; after it, one for each pattern that is reported or decided, the steps of searches, and those
-    /// of building the engines of patterns that were not searched for before. Of these, it takes no more than are [left](Meter::left), besides
-    /// one for each pattern.
+    /// of building the engines of patterns that were not searched for before. Of searches, and of building
+    /// engines, it takes no more than are [left](Meter::left), besides those of the last engine and one for each pattern.
     ///
     /// # Errors
     /// That of the meter, if the lookup costs more than is left. Then `hit` may have been called already.
@@ -329,13 +332,21 @@ impl PatternSet {
         let passes = self.tables.len().saturating_add(1);
         let visits = self.unmerged.len() / VISITS_PER_STEP;
         meter.charge((text.len() / 8).saturating_add(1).saturating_mul(passes).saturating_add(visits))?;
-        let most = text.len().saturating_add(MAX_LOOKUP_STEPS).min(meter.left());
-        let left = Cell::new(most);
-        self.visit_all(text, &left, hit);
-        meter.charge(most.saturating_sub(left.get()))
+        let all = meter.left();
+        let most = text.len().saturating_add(MAX_LOOKUP_STEPS).min(all);
+        let (steps, building) = (Cell::new(most), Cell::new(all));
+        self.visit_all(text, (&steps, &building), hit);
+        let (searched, built) = (most.saturating_sub(steps.get()), all.saturating_sub(building.get()));
+        meter.charge(searched.saturating_add(built))
     }
 
-    fn visit_all(&self, text: &str, steps: &Cell<usize>, mut hit: impl FnMut(u32, PatternMatch)) {
+    /// Calls `hit` with the patterns, within these steps for searches and for building engines.
+    fn visit_all(
+        &self,
+        text: &str,
+        (steps, building): (&Cell<usize>, &Cell<usize>),
+        mut hit: impl FnMut(u32, PatternMatch),
+    ) {
         let hit = |id, kind| {
             spend(steps, 1);
             hit(id, kind);
@@ -345,7 +356,7 @@ impl PatternSet {
         } else {
             ByteMask::of(text.as_bytes())
         };
-        let input = TextInput { text, bytes, steps };
+        let input = TextInput { text, bytes, steps, building };
         let mut lookup = Lookup { input, searches: None, hit };
         if text.is_ascii() {
             self.for_each_in::<false, _>(&mut lookup);
@@ -440,13 +451,13 @@ impl PatternSet {
         lookup: &mut Lookup<'l, H>,
     ) {
         let Some(member) = self.member(id).filter(|member| member.bytes.meets(lookup.input.bytes)) else { return };
-        let steps = lookup.input.steps;
-        let searchable = !SYMBOLS && steps.get() != 0;
+        let TextInput { steps, building, .. } = lookup.input;
+        let searchable = !SYMBOLS && steps.get() != 0 && building.get() != 0;
         spend(steps, 1);
         let build = |pattern: &str, budget: &MemoryBudget| {
             let regex = AsciiRegex::within(pattern, budget);
             let bytes = regex.as_ref().map_or(0, AsciiRegex::heap_bytes);
-            spend(steps, bytes / PROGRAM_BYTES_PER_STEP);
+            spend(building, bytes / PROGRAM_BYTES_PER_STEP);
             regex
         };
         match member.regex.as_ref().filter(|_| searchable).and_then(|regex| regex.get(build)) {

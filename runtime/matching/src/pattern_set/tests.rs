@@ -305,7 +305,7 @@ fn a_lookup_takes_no_more_steps_than_are_left() {
     let text: String = ["a", "b", "c", "ab"].iter().cycle().take(20_000).copied().collect();
     let reading = text.len() / 8 + 1;
     let (few, all) = (cost(&set, &text, 100), cost(&set, &text, usize::MAX));
-    assert!(few <= reading + 100 && all > reading + 1_000, "{reading} {few} {all}");
+    assert!(few <= reading + 200 && all > reading + 1_000, "{reading} {few} {all}");
 }
 
 #[test]
