@@ -54,7 +54,7 @@ impl WatchService {
             let looked = async {
                 let touched = tokio::select! {
                     () = reports.touched.notified() => true,
-                    () = tokio::time::sleep(if reported { LOOK } else { POLL }) => false,
+                    () = tokio::time::sleep(if reported { REPORTED_POLL_INTERVAL } else { POLL_INTERVAL }) => false,
                 };
                 // A change that the system did not report may be the first part of a file.
                 self.settled(&seen, &reports, reported && touched).await

@@ -60,7 +60,7 @@ pub(super) fn read(of: &EntryArgs, path: &Path) -> Result<Result<Entries, FileEr
     let paths = if is_database || !of.paths.is_empty() { Some(of.record_paths()?) } else { None };
     if let (Some(paths), true) = (paths, is_database) {
         let bytes = read_at_most(path, MAX_MMDB_BYTES).map_err(|error| hints::unreadable(path, &error))?;
-        return Ok(Entries::parse_mmdb(&of.ty, &paths, &bytes, Limits::default().entries).map_err(Wrong::Database));
+        return Ok(Entries::parse_mmdb(&of.ty, &paths, &bytes, Limits::default().entries).map_err(FileError::Database));
     }
     let text = String::from_utf8(read_bytes(path)?).map_err(|_| format!("{} is not UTF-8", path.display()))?;
     Ok(Entries::parse(&of.ty, Format::of_path(path), &text).map_err(FileError::Entries))

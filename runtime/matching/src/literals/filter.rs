@@ -31,8 +31,8 @@ const MOST_WORDS: usize = 1 << 15;
 const BATCH: usize = 8;
 /// Windows that are read between two verifications. At the end of a text there may be some more.
 const BLOCK: usize = 112;
-/// Fewer are read at first: there may be a match that decides.
-const FIRST_BLOCK: usize = 32;
+/// Fewer are read at first, and then twice those that were read before: a match that decides may be near the start.
+const FIRST_BLOCK: usize = BATCH;
 /// Most windows that are read between two verifications.
 const MOST: usize = 128;
 
@@ -41,7 +41,7 @@ pub(super) struct FilterHits {
     /// Offset from which the windows were read.
     pub(super) from: usize,
     /// Offsets of the windows, from there on.
-    offsets: [u32; MOST],
+    offsets: [u16; MOST],
     /// How many of them there are.
     count: usize,
     /// Offset from which to continue. `None` at the end of the text.
@@ -57,7 +57,7 @@ impl FilterHits {
 
     /// The offsets of the windows from `from` on, in ascending order.
     #[inline(always)]
-    pub(super) fn offsets(&self) -> &[u32] {
+    pub(super) fn offsets(&self) -> &[u16] {
         self.offsets.get(..self.count).unwrap_or_default()
     }
 }
@@ -180,12 +180,12 @@ fn search_with<const IGNORE_CASE: bool, T: Fn(u64) -> u64, const STRIDE: usize, 
     // Stores every offset, and counts those that stay: what is found decides no branch.
     let mut push = |offset: usize, found: u64| {
         if let Some(place) = offsets.get_mut(count & const { MOST - 1 }) {
-            *place = offset as u32;
+            *place = offset as u16;
         }
         count = count.wrapping_add((found & 1) as usize);
     };
-    let windows = if hits.from == 0 { FIRST_BLOCK } else { BLOCK };
-    let end = windows.wrapping_mul(STRIDE);
+    let read = hits.from.wrapping_div(STRIDE);
+    let end = read.saturating_mul(2).clamp(FIRST_BLOCK, BLOCK).wrapping_mul(STRIDE);
     while at < end
         && let Some(batch) = text.get(at..).and_then(<[u8]>::first_chunk::<SPAN>)
     {

@@ -296,23 +296,25 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         hit: &mut impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
     ) -> Result<(), End> {
         let mut found = FilterHits::new();
-        let mut anchors = [0_usize; ANCHORS];
+        // Offsets from one stride before the block on: an anchor begins less than that before its window.
+        let mut anchors = [0_u16; ANCHORS];
         while filter.search(scan.layout.stride, text, &mut found) {
             for windows in found.offsets().chunks(const { ANCHORS / STRIDE }) {
                 *steps = steps.checked_sub(windows.len() as u32).ok_or(End::OutOfSteps)?;
                 let mut count = 0_usize;
                 for window in windows {
-                    let window = found.from.wrapping_add(*window as usize);
+                    let window = found.from.wrapping_add(usize::from(*window));
                     for before in 0..STRIDE {
                         let Some(at) = window.checked_sub(before) else { break };
                         let hash = hash_of_anchor::<IGNORE_CASE>(eight_bytes(text, at), scan.bits_after_anchor);
                         if let Some(place) = anchors.get_mut(count & const { ANCHORS - 1 }) {
-                            *place = at;
+                            *place = at.wrapping_add(STRIDE).wrapping_sub(found.from) as u16;
                         }
                         count = count.wrapping_add(usize::from(scan.may_have(hash)));
                     }
                 }
-                for &at in anchors.get(..count).unwrap_or_default() {
+                for anchor in anchors.get(..count).unwrap_or_default() {
+                    let at = found.from.wrapping_add(usize::from(*anchor)).wrapping_sub(STRIDE);
                     let bytes = eight_bytes(text, at);
                     let hash = hash_of_anchor::<IGNORE_CASE>(bytes, scan.bits_after_anchor);
                     self.verify_anchor((scan, hash), text, (at, bytes), steps, hit)?;
