@@ -203,6 +203,7 @@ mod tests {
             ("record/matching.json", 30),
             ("record/asking.json", 10),
             ("record/lists.json", 12),
+            ("record/limits.json", 6),
         ] {
             let table = markdown(&serde_json::from_str(&file(record)).unwrap());
             assert!(table.lines().count() >= rows, "{record}");

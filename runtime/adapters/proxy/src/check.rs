@@ -159,7 +159,7 @@ impl Config {
 
 /// Returns the warning for a policy whose delayed requests can use up the bound of open requests.
 pub(crate) fn delays_warning(config: &Config, policy: &Policy) -> Option<String> {
-    let (waiting, requests) = (policy.delays().most, config.limits.requests);
+    let (waiting, requests) = (policy.delays().limit, config.limits.requests);
     (policy.has_delays() && waiting >= requests).then(|| {
         format!(
             "`waiting` of `delays` is {waiting} and `limits.requests` is {requests}: requests that wait are open requests, so they alone can \

@@ -184,7 +184,7 @@ fn search_with<const IGNORE_CASE: bool, T: Fn(u64) -> u64, const STRIDE: usize, 
         }
         count = count.wrapping_add((found & 1) as usize);
     };
-    let read = hits.from.wrapping_div(STRIDE);
+    let read = hits.from.checked_div(STRIDE).unwrap_or(0);
     let end = read.saturating_mul(2).clamp(FIRST_BLOCK, BLOCK).wrapping_mul(STRIDE);
     while at < end
         && let Some(batch) = text.get(at..).and_then(<[u8]>::first_chunk::<SPAN>)
