@@ -5,7 +5,7 @@ use super::generate;
 use super::vocabulary::Vocabulary;
 use super::{REQUESTS, SIZES, Say, rounded};
 use celero::http::RequestContext;
-use celero::{Engine, Env, Live, Rule, Scratch};
+use celero::{Engine, Env, Live, Match, Rule, Scratch};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -66,8 +66,10 @@ fn exchanged(n: usize, pairs: usize, say: &mut Say<'_>) -> Result<Value, String>
     let set = engine.rules(&env).with_rules(left).build().map_err(|error| error.to_string())?;
     let (loaded, mut scratch) = (live.load(), Scratch::new());
     for sample in &samples {
-        let new = set.indices(&context(sample), &mut scratch).map(<[usize]>::to_vec);
-        let live = loaded.indices(&context(sample), &mut scratch).map(<[usize]>::to_vec);
+        // Indices of live rules are no positions.
+        let name = |found: Match<'_, ()>| found.name.to_owned();
+        let new = set.all(&context(sample), &mut scratch).map(|found| found.map(name).collect::<Vec<_>>());
+        let live = loaded.all(&context(sample), &mut scratch).map(|found| found.map(name).collect::<Vec<_>>());
         if new.as_ref().ok() != live.as_ref().ok() || new.is_err() != live.is_err() {
             return Err(format!("{n} live rules find {live:?}, a new set {new:?}"));
         }
