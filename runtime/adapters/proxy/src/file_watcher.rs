@@ -17,8 +17,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
+use tokio::runtime::Builder;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::Notify;
+use tokio::sync::{Mutex as AsyncMutex, Notify};
 
 /// How long replaced files must stay unchanged before they are loaded: several files are often replaced one after another.
 const QUIET: Duration = Duration::from_millis(100);
@@ -34,20 +35,20 @@ pub(crate) struct WatchService {
     state: Arc<State>,
     /// The files' stamps when they were loaded first.
     first: FileStamps,
+    signals: AsyncMutex<Signals>,
 }
 
 impl WatchService {
-    /// Creates the service. Call it right after the files were loaded: only later changes are noticed.
+    /// Creates the service. Call it right after the files were loaded: only later changes and signals are noticed.
     pub(crate) fn new(state: Arc<State>) -> Self {
         let first = FileStamps::of(state.files());
-        Self { state, first }
+        Self { state, first, signals: AsyncMutex::new(Signals::new()) }
     }
 
     async fn run(&self) {
         let reports = Arc::new(Reports::default());
         let mut watcher = Folders::new(Arc::clone(&reports));
-        let mut hangup = signal(SignalKind::hangup()).ok();
-        let mut user = signal(SignalKind::user_defined1()).ok();
+        let Signals { hangup, user } = &mut *self.signals.lock().await;
         let mut seen = self.first.clone();
         loop {
             let reported = watcher.watch(&seen);
@@ -61,8 +62,8 @@ impl WatchService {
             };
             let now = tokio::select! {
                 now = looked => Some(now),
-                () = next(&mut hangup) => None,
-                () = next(&mut user) => {
+                () = next(hangup) => None,
+                () = next(user) => {
                     self.reopen_log();
                     log::info!("SIGUSR1: the access log is reopened");
                     continue;
@@ -129,6 +130,28 @@ impl WatchService {
                 return now;
             }
         }
+    }
+}
+
+/// The signals that ask to load the files or to reopen the log. Those that arrive before anyone waits are kept.
+struct Signals {
+    hangup: Option<Signal>,
+    user: Option<Signal>,
+}
+
+impl Signals {
+    fn new() -> Self {
+        // Tokio registers them within a runtime, and whichever runtime there is later passes them on.
+        let Ok(runtime) = Builder::new_current_thread().enable_io().build() else {
+            return Self { hangup: None, user: None };
+        };
+        let entered = runtime.enter();
+        let signals =
+            Self { hangup: signal(SignalKind::hangup()).ok(), user: signal(SignalKind::user_defined1()).ok() };
+        drop(entered);
+        // The caller may be in a runtime, where another one must not be waited for.
+        runtime.shutdown_background();
+        signals
     }
 }
 

@@ -46,7 +46,8 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Loads a configuration and its policy, and binds the sockets.
+    /// Loads a configuration and its policy, and binds the sockets. From now on SIGHUP and SIGUSR1 don't end the process; the proxy does what they
+    /// ask for as soon as it runs.
     ///
     /// # Errors
     /// Returns all errors in the files, or the address that can't be bound.

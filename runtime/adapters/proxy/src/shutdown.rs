@@ -40,8 +40,6 @@ impl ShutdownSignalWatch for LoggedSignal {
         let (first, next) = (self.signal.recv(), self.signal.recv());
         let (state, delay, grace, program) = (Arc::clone(&self.state), self.delay, self.grace, self.program.clone());
         Box::pin(async move {
-            // From here on no signal ends the process at once: those of reloads are awaited elsewhere, a little later.
-            let _hangup = signal(SignalKind::hangup());
             let replaced = replaced(program.clone(), &state);
             // Polled first, so the signals are awaited when others learn that the proxy is ready.
             let told = async {

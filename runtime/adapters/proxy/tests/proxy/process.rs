@@ -103,6 +103,21 @@ fn a_hangup_reads_the_files_again_and_opens_a_new_log() {
     assert_eq!(lines(&old), 1);
 }
 
+/// As soon as the log says where the proxy listens: before that nobody knows that it runs.
+#[test]
+fn signals_count_from_the_start() {
+    for signal in ["HUP", "USR1"] {
+        for _ in 0..5 {
+            let folder = Folder::new();
+            let process = Process::start(&folder);
+            process.signal(signal);
+            let says = || process.said().contains(&format!("SIG{signal}"));
+            eventually(says, || format!("SIG{signal} in {}", process.said()));
+            assert_eq!(get(process.address, "/").status, 200);
+        }
+    }
+}
+
 #[test]
 fn a_termination_lets_requests_end() {
     let folder = Folder::new();
