@@ -8,7 +8,6 @@ use crate::rows::{Row, RowsBuilder};
 use crate::sets::{Addresses, EntrySet, Hosts, Integers, Meter, Patterns, Texts, with_meter};
 use crate::value::Cells;
 use std::collections::BTreeMap;
-use std::net::IpAddr;
 
 /// An immutable list.
 #[derive(Clone)]
@@ -116,9 +115,9 @@ impl AnyList {
         with_levels!(self, levels => levels.wants_merge())
     }
 
-    /// Whether an entry contains the address; `None` if this is no list of addresses.
+    /// Whether an entry contains the address, in the bits of IPv6; `None` if this is no list of addresses.
     #[inline]
-    pub(crate) fn has_address(&self, address: IpAddr) -> Option<bool> {
+    pub(crate) fn has_address(&self, address: u128) -> Option<bool> {
         if let Self::Addresses(levels) = self { Some(levels.contains(address)) } else { None }
     }
 
@@ -142,7 +141,7 @@ impl AnyList {
     }
 
     #[inline]
-    pub(crate) fn find_address(&self, address: IpAddr) -> Option<Position> {
+    pub(crate) fn find_address(&self, address: u128) -> Option<Position> {
         if let Self::Addresses(levels) = self { levels.most_specific(address) } else { None }
     }
 

@@ -56,6 +56,15 @@ impl EntryId {
     }
 }
 
+/// The bits of an IPv6 address; those of an IPv4 address in its IPv4-mapped form.
+#[inline(always)]
+fn mapped(address: IpAddr) -> u128 {
+    match address {
+        IpAddr::V4(address) => 0xffff << 32 | u128::from(address.to_bits()),
+        IpAddr::V6(address) => address.to_bits(),
+    }
+}
+
 /// All lists of one generation. Immutable.
 #[derive(Clone)]
 pub struct Snapshot {
@@ -133,6 +142,14 @@ impl Snapshot {
     #[must_use]
     #[inline]
     pub fn has_address(&self, list: ListId, address: IpAddr) -> Option<bool> {
+        self.has_mapped_address(list, mapped(address))
+    }
+
+    /// As [`has_address`](Self::has_address) of an address as the bits of an IPv6 address, an IPv4 address in its IPv4-mapped form
+    /// (`::ffff:192.0.2.7`).
+    #[must_use]
+    #[inline]
+    pub fn has_mapped_address(&self, list: ListId, address: u128) -> Option<bool> {
         self.get(list)?.has_address(address)
     }
 
@@ -187,6 +204,13 @@ impl Snapshot {
     #[must_use]
     #[inline]
     pub fn find_address(&self, list: ListId, address: IpAddr) -> Option<EntryId> {
+        self.find_mapped_address(list, mapped(address))
+    }
+
+    /// As [`find_address`](Self::find_address) of an address as the bits of an IPv6 address, an IPv4 address in its IPv4-mapped form.
+    #[must_use]
+    #[inline]
+    pub fn find_mapped_address(&self, list: ListId, address: u128) -> Option<EntryId> {
         self.get(list)?.find_address(address).map(EntryId)
     }
 

@@ -1,6 +1,7 @@
 //! Generations, limits, mistakes, files.
 
 use celero_lists::{Entries, EntryValue, Format, Kind, Limits, ListType, Lists, ListsError, ScalarRef};
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
@@ -40,6 +41,47 @@ fn a_reader_sees_one_generation_of_all_lists() {
         let generations: u64 = readers.into_iter().map(|reader| reader.join().unwrap()).sum();
         assert!(generations > 0);
     });
+}
+
+/// In lists of one level and of several.
+#[test]
+fn the_bits_of_an_address_are_asked_as_the_address() {
+    let lists = Lists::new(Limits::default());
+    let (nets, other) = (lists.declare("nets", Kind::Addresses).unwrap(), lists.declare("other", Kind::Texts).unwrap());
+    let entries = ["192.0.2.0/24", "192.0.2.128/25", "2001:db8::/32", "::/96", "0.0.0.0/9"];
+    let entries = Entries::from_texts(Kind::Addresses, entries).unwrap();
+    lists.change().replace("nets", entries).commit().unwrap();
+    for levels in [1, 2] {
+        let snapshot = lists.load();
+        assert_eq!(snapshot.infos().next().unwrap().levels, levels);
+        for (address, expected) in [
+            ("192.0.2.7", Some("192.0.2.0/24")),
+            ("192.0.2.200", Some("192.0.2.128/25")),
+            ("::ffff:192.0.2.200", Some("192.0.2.128/25")),
+            ("::192.0.2.200", Some("::/96")),
+            ("2001:db8::7", Some("2001:db8::/32")),
+            ("2001:db9::7", None),
+            ("0.127.255.255", Some("0.0.0.0/9")),
+            ("0.128.0.0", None),
+            ("::ffff:0.128.0.0", None),
+            ("::fffe:192.0.2.7", None),
+            ("::1:ffff:192.0.2.7", None),
+        ] {
+            let ip: IpAddr = address.parse().unwrap();
+            let bits = match ip {
+                IpAddr::V4(v4) => v4.to_ipv6_mapped().to_bits(),
+                IpAddr::V6(v6) => v6.to_bits(),
+            };
+            for found in [snapshot.find_mapped_address(nets, bits), snapshot.find_address(nets, ip)] {
+                let entry = found.and_then(|id| snapshot.entry(nets, id)).map(|entry| entry.to_string());
+                assert_eq!(entry.as_deref(), expected, "{address}");
+            }
+            let has = [snapshot.has_mapped_address(nets, bits), snapshot.has_address(nets, ip)];
+            assert_eq!(has, [Some(expected.is_some()); 2], "{address}");
+            assert_eq!(snapshot.has_mapped_address(other, bits), None);
+        }
+        lists.change().insert("nets", "198.51.100.0/24").commit().unwrap();
+    }
 }
 
 /// Records after empty lines, after lines that end with CR and LF, and of several lines.

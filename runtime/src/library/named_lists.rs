@@ -58,7 +58,8 @@ pub(crate) fn list_has<'a>(cx: &Cx<'a>, list: i64, value: Value<'a>) -> EvalResu
 }
 
 /// Whether a list of addresses contains an address.
-#[inline]
+// Inlined, so that the address stays in registers: an `IpAddr` is written to memory in parts, and reading it as a whole waits for all of them.
+#[inline(always)]
 pub(crate) fn list_has_address(cx: &Cx<'_>, list: i64, address: IpAddr) -> EvalResult<bool> {
     let (lists, id) = numbered(cx, list)?;
     lists.has_address(id, address).ok_or_else(|| unsuited(lists, id))
@@ -123,7 +124,8 @@ pub(crate) fn list_find<'a>(cx: &Cx<'a>, list: i64, key: Value<'a>) -> EvalResul
 }
 
 /// The entry of an address in a list of addresses.
-#[inline]
+// Inlined as `list_has_address` is.
+#[inline(always)]
 pub(crate) fn list_find_address(cx: &Cx<'_>, list: i64, address: IpAddr) -> EvalResult<i64> {
     let (lists, id) = numbered(cx, list)?;
     match lists.find_address(id, address) {

@@ -22,7 +22,9 @@ impl From<Network> for Key {
 
 impl EntrySet for Addresses {
     type Key = Network;
-    type Value<'a> = IpAddr;
+    /// The bits of IPv6; an address of IPv4 in its IPv4-mapped form. A number is passed in registers: an `IpAddr` is written to memory byte by byte, and
+    /// reading it as a whole waits for that.
+    type Value<'a> = u128;
     /// The length of the prefix.
     type Rank = u8;
 
@@ -53,13 +55,13 @@ impl EntrySet for Addresses {
     }
 
     #[inline]
-    fn any(&self, address: IpAddr, counts: impl FnMut(u32) -> bool) -> bool {
+    fn any(&self, address: u128, counts: impl FnMut(u32) -> bool) -> bool {
         self.most_specific(address, counts).is_some()
     }
 
     #[inline]
-    fn most_specific(&self, address: IpAddr, mut counts: impl FnMut(u32) -> bool) -> Option<u32> {
-        let found = self.networks.find(address.to_canonical())?;
+    fn most_specific(&self, address: u128, mut counts: impl FnMut(u32) -> bool) -> Option<u32> {
+        let found = self.networks.find_mapped(address)?;
         if counts(found.id) {
             return Some(found.id);
         }

@@ -86,6 +86,18 @@ impl SmallestNetworks {
         (owner != NO_NETWORK).then_some(SmallestNetwork { id: owner & !NESTED, is_nested: owner & NESTED != 0 })
     }
 
+    /// As [`find`](Self::find) of an address as the bits of an IPv6 address, an IPv4 address in its IPv4-mapped form (`::ffff:192.0.2.7`): a number that
+    /// stays in registers. A network of IPv6 never contains an IPv4 address.
+    #[inline]
+    #[must_use]
+    pub fn find_mapped(&self, address: u128) -> Option<SmallestNetwork> {
+        let owner = match (address >> 32, address as u32) {
+            (0xffff, v4) => self.v4.owner(v4),
+            _ => self.owner_v6(address),
+        };
+        (owner != NO_NETWORK).then_some(SmallestNetwork { id: owner & !NESTED, is_nested: owner & NESTED != 0 })
+    }
+
     /// Returns whether some network contains `address`.
     #[inline]
     #[must_use]
