@@ -6,7 +6,7 @@ use crate::limit_keys::ONLY_RATES;
 use crate::limit_state::{LimitDefinition, LimitState, Measure};
 use crate::outcome::Phase;
 use crate::problems::FileSpan;
-use crate::rule_limit::{CountWhen, LimitErrorPolicy, Number, RuleLimit, TellsClient};
+use crate::rule_limit::{CountWhen, LimitErrorPolicy, Number, OnLimit, RuleLimit, TellsClient};
 use crate::rule_reads::RuleReads;
 use crate::schema::{duration, rate};
 use crate::yaml::{MapEntry, Node, SourceText};
@@ -73,10 +73,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             }
         }
         let text = |key| node.text_of(key).map(|text| text.text);
-        let end = match node.get("onLimit") {
-            Some(end) => self.end(end),
-            None => None,
-        };
+        let on_limit = self.on_limit(node);
         let definition = LimitDefinition {
             key: parts.into_iter().map(|part| part.text).collect(),
             language: self.expressions.language,
@@ -99,11 +96,27 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             cost,
             settled_by_rule: is_of_request && is_settled,
             counts_later: node.get("countWhen").is_some(),
-            end: end.unwrap_or_else(too_many),
+            on_limit,
             on_error: text("onError").and_then(|word| LimitErrorPolicy::named(&word)).unwrap_or_default(),
             tells: text("headers").and_then(|word| TellsClient::named(&word)).unwrap_or_default(),
             dry_run: node.get("dryRun").is_some(),
         }))
+    }
+
+    /// Compiles what becomes of a request above a limit.
+    pub(crate) fn on_limit(&mut self, limit: &Node) -> OnLimit<C::Static> {
+        let Some(node) = limit.get("onLimit") else { return OnLimit { delay: None, end: Some(too_many()) } };
+        let (delay, end) = (self.delay(node), self.end(node));
+        let Some(pass) = node.get("pass") else { return OnLimit { delay, end: Some(end.unwrap_or_else(too_many)) } };
+        if node.get("delay").is_none() {
+            let help = "add a `delay`; `dryRun: true` beside `onLimit` only counts and logs";
+            self.refuse(pass.place, "requests above the limit would pass at once".to_owned(), help);
+        }
+        if end.is_some() {
+            let help = "remove `pass`, or the answer";
+            self.refuse(pass.place, "a request that passes has no answer".to_owned(), help);
+        }
+        OnLimit { delay, end: None }
     }
 
     /// Reads what is limited: a rate, or the number of open requests.

@@ -2,7 +2,7 @@
 
 use crate::actions::{NamedList, TextTemplate};
 use crate::compile::RuleCompiler;
-use crate::compile_limit::{groups_of, name_of, too_many};
+use crate::compile_limit::{groups_of, name_of};
 use crate::limit_keys::{LOCAL, REMOTE};
 use crate::outcome::Phase;
 use crate::remote_limit::{RemoteLimit, fits};
@@ -67,7 +67,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             let message = "`onError: shared` is for limits that are counted here".to_owned();
             self.refuse(node.place, message, "choose `closed` or `pass`");
         }
-        let end = node.get("onLimit").and_then(|end| self.end(end));
+        let on_limit = self.on_limit(node);
         let tells = node.text_of("headers").and_then(|word| TellsClient::named(&word.text)).unwrap_or_default();
         let state = RemoteState { name, service: service.text.into(), counts: RemoteCounts::default() };
         Some(Box::new(RemoteLimit {
@@ -75,7 +75,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             descriptors: descriptors.into(),
             groups: groups_of(node),
             hits,
-            end: end.unwrap_or_else(too_many),
+            on_limit,
             on_error: policy("onError"),
             on_unavailable: policy("onUnavailable"),
             tells,

@@ -112,7 +112,7 @@ pub(crate) static LIMIT: MappingSpec = MappingSpec::new(
         GROUP_V6,
         PENALTY,
         LIMIT_KEYS,
-        optional("onLimit", Mapping(&ON_LIMIT), "The answer to a request above the limit. Default: `deny: 429`."),
+        optional("onLimit", Mapping(&ON_LIMIT), "What becomes of a request above the limit. Default: `deny: 429`."),
         LIMIT_ON_ERROR,
         optional(
             "headers",
@@ -146,7 +146,20 @@ pub(crate) static CONNECTION_LIMIT: MappingSpec = MappingSpec::new(
     ],
 );
 
-static ON_LIMIT: MappingSpec = MappingSpec::new("`onLimit`", &[DENY, RESPOND, REDIRECTS]);
+static ON_LIMIT: MappingSpec = MappingSpec::new(
+    "`onLimit`",
+    &[
+        DENY,
+        RESPOND,
+        REDIRECTS,
+        optional(
+            "delay",
+            Template,
+            "How long the request waits before it is answered, or goes on: a time (`2s`), or one `${..}` whose value is a duration.",
+        ),
+        optional("pass", True, "The request goes on after `delay`, with the other actions of the rule."),
+    ],
+);
 
 #[cfg(test)]
 mod tests {

@@ -13,7 +13,7 @@ use crate::remote_limit::{RemoteLimit, RemoteStep};
 use crate::remote_limits::RemoteVerdict;
 use crate::request_limits::PendingQuestion;
 use crate::rule::Rule;
-use crate::rule_limit::{RuleLimit, TellsClient};
+use crate::rule_limit::{OnLimit, RuleLimit, TellsClient};
 use crate::rule_target::NoPath;
 use crate::rule_times::RuleTimes;
 use celero::counting::{CounterShards, Counters, Evaluations, SlotCounts};
@@ -204,9 +204,12 @@ impl<S: Context + 'static> PhaseRules<S> {
             }
             let above = charge.and_then(|(limit, charge)| (!limit.count(charge, &mut effects.limits)).then_some(limit));
             let mut step = above.map_or(Step::Next, |limit| {
-                let decision = effects.limits.decided(&limit.state).and_then(|asked| asked.decision);
+                let asked = effects.limits.decided(&limit.state);
+                let failed = asked.is_some_and(|asked| asked.failed);
+                let decision = asked.and_then(|asked| asked.decision);
                 let report = decision.map(|decision| limit.state.report(&decision));
-                self.above(rule, AboveLimit::from(&**limit), report, context, effects, scratch, &mut failures)
+                let above = AboveLimit::local(limit, failed);
+                self.above(rule, above, report, context, effects, scratch, &mut failures)
             });
             if let Some(limit) = rule.remote.as_ref().filter(|_| matches!(step, Step::Next)) {
                 let next = limit.step(context, scratch, &mut failures, &effects.limits);
@@ -367,7 +370,8 @@ impl<S: Context + 'static> PhaseRules<S> {
                     Some(RemoteVerdict::Answered(answer)) => Some(answer.report(&limit.state.name)),
                     _ => None,
                 };
-                Ok(self.above(rule, limit.into(), report, context, effects, scratch, failures))
+                let above = AboveLimit::remote(limit, report.is_none());
+                Ok(self.above(rule, above, report, context, effects, scratch, failures))
             }
             RemoteStep::Failed(next) => {
                 effects.limits.record(state, RemoteVerdict::Failed, tells_always, limit.dry_run);
@@ -376,7 +380,7 @@ impl<S: Context + 'static> PhaseRules<S> {
         }
     }
 
-    /// Answers a request above a limit, or only logs it in a dry run.
+    /// Answers or delays a request above a limit, or only logs it in a dry run.
     #[cold]
     #[expect(clippy::too_many_arguments, reason = "the state of one evaluation")]
     fn above<'r, C: Context<Static = S>>(
@@ -396,7 +400,17 @@ impl<S: Context + 'static> PhaseRules<S> {
             }
             return Step::Next;
         }
-        let mut step = self.end(limit.end, rule, context, scratch, failures);
+        if let Some(delay) = &limit.on_limit.delay {
+            effects.delay(delay.time(context, scratch, failures));
+        }
+        let mut step = match &limit.on_limit.end {
+            Some(end) => self.end(end, rule, context, scratch, failures),
+            // How often the key came is not known: it is not let pass.
+            None if limit.failed => {
+                Step::End(Some(Box::new(PolicyAnswer::empty(StatusCode::TOO_MANY_REQUESTS, &rule.name))))
+            }
+            None => return Step::Next,
+        };
         // Nobody reads headers about a connection.
         if let (Step::End(Some(answer)), Some(report)) = (&mut step, report)
             && self.phase != Phase::Connection
@@ -451,19 +465,21 @@ enum Step {
 /// The limit that a request is above.
 struct AboveLimit<'r, S> {
     name: &'r Arc<str>,
-    end: &'r PhaseEnd<S>,
+    on_limit: &'r OnLimit<S>,
+    /// What the limit counts by has failed.
+    failed: bool,
     dry_run: bool,
     tells: TellsClient,
 }
 
-impl<'r, S> From<&'r RuleLimit<S>> for AboveLimit<'r, S> {
-    fn from(limit: &'r RuleLimit<S>) -> Self {
-        Self { name: &limit.state.name, end: &limit.end, dry_run: limit.dry_run, tells: limit.tells }
+impl<'r, S> AboveLimit<'r, S> {
+    fn local(limit: &'r RuleLimit<S>, failed: bool) -> Self {
+        let RuleLimit { state, on_limit, dry_run, tells, .. } = limit;
+        Self { name: &state.name, on_limit, failed, dry_run: *dry_run, tells: *tells }
     }
-}
 
-impl<'r, S> From<&'r RemoteLimit<S>> for AboveLimit<'r, S> {
-    fn from(limit: &'r RemoteLimit<S>) -> Self {
-        Self { name: &limit.state.name, end: &limit.end, dry_run: limit.dry_run, tells: limit.tells }
+    fn remote(limit: &'r RemoteLimit<S>, failed: bool) -> Self {
+        let RemoteLimit { state, on_limit, dry_run, tells, .. } = limit;
+        Self { name: &state.name, on_limit, failed, dry_run: *dry_run, tells: *tells }
     }
 }

@@ -5,6 +5,7 @@ use crate::exchange::Exchange;
 use crate::outcome::{Decision, PolicyAnswer};
 use crate::phase::PhaseRules;
 use crate::policy::Policy;
+use crate::rule::Rule;
 use http::request;
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ impl Policy {
     #[must_use]
     pub fn has_delays(&self) -> bool {
         fn delays<S>(rules: &PhaseRules<S>) -> bool {
-            rules.rules.iter().any(|rule| rule.delay.as_ref().is_some_and(|delay| !delay.dry_run))
+            rules.rules.iter().any(Rule::delays)
         }
         delays(&self.request) || delays(&self.body)
     }

@@ -1,10 +1,10 @@
 //! A `limit` of a rule that a service counts: what it asks for a request, and what follows.
 
 use crate::action_failure::{ActionFailure, ActionPart, WhyFailed};
-use crate::actions::{NamedList, PhaseEnd, TextTemplate};
+use crate::actions::{NamedList, TextTemplate};
 use crate::remote_limits::{RemoteQuestion, RemoteState, RemoteVerdict};
 use crate::request_limits::RequestLimits;
-use crate::rule_limit::{LimitErrorPolicy, Number, TellsClient, network};
+use crate::rule_limit::{LimitErrorPolicy, Number, OnLimit, TellsClient, network};
 use celero::{Context, Scratch};
 use std::sync::Arc;
 
@@ -19,8 +19,7 @@ pub(crate) struct RemoteLimit<S> {
     /// The prefix lengths of the networks that addresses stand for, of IPv4 and of IPv6.
     pub(crate) groups: (u8, u8),
     pub(crate) hits: Number<S>,
-    /// The answer to a request above the limit.
-    pub(crate) end: PhaseEnd<S>,
+    pub(crate) on_limit: OnLimit<S>,
     /// What happens if a descriptor or the hits fail.
     pub(crate) on_error: LimitErrorPolicy,
     /// What happens if the service gives no answer.
@@ -145,7 +144,7 @@ mod tests {
                 descriptors: Box::new([descriptor]),
                 groups: (32, 64),
                 hits: Number::Fixed(1),
-                end: too_many(),
+                on_limit: OnLimit { delay: None, end: Some(too_many()) },
                 on_error,
                 on_unavailable: LimitErrorPolicy::Closed,
                 tells: TellsClient::Never,

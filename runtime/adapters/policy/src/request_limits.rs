@@ -42,6 +42,8 @@ pub(crate) struct PendingQuestion {
 pub(crate) struct AskedLimit {
     pub(crate) state: Arc<LimitState>,
     pub(crate) within: bool,
+    /// The key or the cost has failed, and nothing was counted.
+    pub(crate) failed: bool,
     pub(crate) decision: Option<Decision>,
     pub(crate) hold: Hold,
     /// `countWhen` decides about the cost when there is a response.

@@ -44,9 +44,12 @@ impl<S> Rule<S> {
         self.limit.is_some() || self.remote.is_some()
     }
 
-    /// Returns whether requests for which the rule acts wait.
-    fn delays(&self) -> bool {
-        self.delay.as_ref().is_some_and(|delay| !delay.dry_run)
+    /// Returns whether requests may wait because of the rule.
+    pub(crate) fn delays(&self) -> bool {
+        let waits = |delay: Option<&RuleDelay<S>>| delay.is_some_and(|delay| !delay.dry_run);
+        waits(self.delay.as_ref())
+            || self.limit.as_ref().is_some_and(|limit| !limit.dry_run && waits(limit.on_limit.delay.as_ref()))
+            || self.remote.as_ref().is_some_and(|limit| !limit.dry_run && waits(limit.on_limit.delay.as_ref()))
     }
 
     /// Returns whether the rule is a guard: it keeps a message back, by a limit, by `delay`, by `require`, by `deny`, or by an answer of status 300

@@ -4,6 +4,7 @@ use crate::action_failure::{ActionFailure, ActionPart, WhyFailed};
 use crate::actions::{PhaseEnd, TextTemplate};
 use crate::limit_state::{Hold, LimitState};
 use crate::request_limits::{AskedLimit, RequestLimits};
+use crate::rule_delay::RuleDelay;
 use celero::{Context, Program, Scratch, Value};
 use smallvec::SmallVec;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -27,11 +28,19 @@ pub(crate) struct RuleLimit<S> {
     pub(crate) settled_by_rule: bool,
     /// `countWhen` decides whether the cost counts.
     pub(crate) counts_later: bool,
-    /// The answer to a request above the limit.
-    pub(crate) end: PhaseEnd<S>,
+    pub(crate) on_limit: OnLimit<S>,
     pub(crate) on_error: LimitErrorPolicy,
     pub(crate) tells: TellsClient,
     pub(crate) dry_run: bool,
+}
+
+/// What becomes of a request above a limit: the key `onLimit`.
+#[derive(Debug)]
+pub(crate) struct OnLimit<S> {
+    /// How long it waits.
+    pub(crate) delay: Option<RuleDelay<S>>,
+    /// The answer. `None`: it goes on after the delay.
+    pub(crate) end: Option<PhaseEnd<S>>,
 }
 
 /// The program of `countWhen`.
@@ -181,7 +190,17 @@ impl<S: Context + 'static> RuleLimit<S> {
         let (state, tells_always) = (Arc::clone(&self.state), self.tells == TellsClient::Always);
         let (counts_later, settled_by_rule) = (self.counts_later, self.settled_by_rule);
         let verdict = None;
-        limits.push(AskedLimit { state, within, decision, hold, counts_later, verdict, settled_by_rule, tells_always });
+        limits.push(AskedLimit {
+            state,
+            within,
+            failed: !was_asked,
+            decision,
+            hold,
+            counts_later,
+            verdict,
+            settled_by_rule,
+            tells_always,
+        });
         within
     }
 }

@@ -200,6 +200,83 @@ fn what_is_refused_has_no_canonical_form_and_no_delay() {
 }
 
 #[test]
+fn requests_above_a_limit_wait_and_are_answered_or_go_on_as_the_file_says() {
+    let policy = policy(
+        "
+request:
+- {name: tarpit, when: 'request.path == \"/tarpit\"', limit: {rate: 1/h, onLimit: {delay: 2s}}}
+- {name: late, when: 'request.path == \"/late\"', limit: {rate: 1/h, onLimit: {delay: '${duration(request.headers[\"x-wait\"])}', deny: 503}}}
+- {name: slow, when: 'request.path == \"/slow\"', limit: {rate: 1/h, onLimit: {delay: 1s, pass: true}}, delay: 100ms, setHeaders: {x-a: b}}
+- {name: open, when: 'request.path == \"/open\"', limit: {concurrent: 0, onLimit: {delay: 3s, pass: true}}}
+- {name: tried, when: 'request.path == \"/tried\"', limit: {rate: 1/h, dryRun: true, onLimit: {delay: 2s}}}
+",
+    );
+    let ask = |path: &str, headers: &[(&str, &str)]| {
+        let mut exchange = exchange();
+        let found = decided(&policy, &format!("GET {path}"), headers, &mut exchange);
+        (found, exchange.edits().is_empty())
+    };
+    for (path, within, above) in [
+        ("/tarpit", (0, 0), ((2000, 429), true)),
+        ("/late", (0, 0), ((3000, 503), true)),
+        ("/slow", (100, 0), ((1000, 0), false)),
+        ("/tried", (0, 0), ((0, 0), true)),
+    ] {
+        let headers = [("x-wait", "3s")];
+        assert_eq!(ask(path, &headers).0, within, "{path}");
+        for _ in 0..2 {
+            assert_eq!(ask(path, &headers), above, "{path}");
+        }
+    }
+    assert_eq!(ask("/open", &[]).0, (3000, 0));
+    // A time that fails is the longest, as that of a rule.
+    assert_eq!(ask("/late", &[]).0, (10_000, 503));
+    let limited: Vec<u64> = policy.limits().map(|limit| limit.limited).collect();
+    assert_eq!(limited, [2, 3, 2, 1, 0]);
+    let mut exchange = exchange();
+    let decision = policy.request(&mut head("GET /tarpit", &[]), &mut exchange);
+    assert!(answer(decision).headers.contains_key("retry-after"));
+}
+
+/// How often its key came is not known: only the file lets it pass.
+#[test]
+fn a_request_whose_key_fails_does_not_pass_after_a_delay() {
+    for (on_error, expected) in [("", (1000, 429)), (", onError: closed", (1000, 429)), (", onError: pass", (0, 0))] {
+        for key in [
+            "key: '${request.headers[\"x-user\"]}', rate: 1/h",
+            "cost: '${int(request.headers[\"x-user\"])}', rate: 1/h",
+        ] {
+            let policy =
+                policy(&format!("request: [{{limit: {{{key}{on_error}, onLimit: {{delay: 1s, pass: true}}}}}}]"));
+            assert_eq!(decided(&policy, "GET /", &[], &mut exchange()), expected, "{key}{on_error}");
+            assert_eq!(decided(&policy, "GET /", &[("x-user", "1")], &mut exchange()), (0, 0), "{key}{on_error}");
+            assert_eq!(decided(&policy, "GET /", &[("x-user", "1")], &mut exchange()), (1000, 0), "{key}{on_error}");
+        }
+    }
+    let shared = policy(
+        "request: [{limit: {key: '${request.headers[\"x-user\"]}', rate: 1/h, onError: shared, onLimit: {delay: 1s, pass: true}}}]",
+    );
+    assert_eq!(decided(&shared, "GET /", &[], &mut exchange()), (0, 0));
+    assert_eq!(decided(&shared, "GET /", &[], &mut exchange()), (1000, 0));
+}
+
+/// A host that cannot wait has to know.
+#[test]
+fn a_policy_with_delays_of_limits_has_delays() {
+    let on = "onLimit: {delay: 1s}";
+    for (limit, expected) in [
+        (format!("rate: 1/h, {on}"), true),
+        (format!("remote: a, descriptors: {{b: c}}, {on}"), true),
+        (format!("rate: 1/h, dryRun: true, {on}"), false),
+        (format!("remote: a, descriptors: {{b: c}}, dryRun: true, {on}"), false),
+        ("rate: 1/h".to_owned(), false),
+    ] {
+        assert_eq!(policy(&format!("request: [{{limit: {{{limit}}}}}]")).has_delays(), expected, "{limit}");
+        assert_eq!(policy(&format!("requestBody: [{{limit: {{{limit}}}}}]")).has_delays(), expected, "{limit}");
+    }
+}
+
+#[test]
 fn mistakes_are_reported() {
     for (text, message) in [
         ("request: [{delay: soon}]", "`soon` is not a delay"),
@@ -217,6 +294,15 @@ fn mistakes_are_reported() {
         ("response: [{delay: 1s}]", "the phase `response` has no delays"),
         ("log: [{delay: 1s}]", "has no key `delay`"),
         ("connection: [{delay: 1s}]", "has no key `delay`"),
+        ("request: [{limit: {rate: 1/s, onLimit: {delay: 11s}}}]", "a delay can't be 11s"),
+        ("request: [{limit: {rate: 1/s, onLimit: {delay: 0s}}}]", "a delay can't be 0s"),
+        ("request: [{limit: {rate: 1/s, onLimit: {delay: '${1}'}}}]", "a delay is a `duration`, this is `int`"),
+        ("request: [{limit: {rate: 1/s, onLimit: {pass: true}}}]", "requests above the limit would pass at once"),
+        (
+            "request: [{limit: {rate: 1/s, onLimit: {pass: true, delay: 1s, deny: 429}}}]",
+            "a request that passes has no answer",
+        ),
+        ("request: [{limit: {remote: a, descriptors: {b: c}, onLimit: {pass: true}}}]", "would pass at once"),
     ] {
         let error = wrong(text);
         assert!(error.contains(message), "{text}\n{error}");

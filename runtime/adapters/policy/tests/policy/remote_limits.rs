@@ -204,6 +204,24 @@ fn above_the_limit_the_answer_says_when_to_come_again() {
 }
 
 #[test]
+fn above_the_limit_a_request_waits_if_the_file_says_so() {
+    let text = |more: &str| {
+        format!(
+            "request: [{{name: shared, limit: {{remote: counter, descriptors: {{user: '${{request.headers[\"x-user\"]}}'}}, onLimit: {{delay: 2s{more}}}}}}}, {{setHeaders: {{x-a: b}}}}]"
+        )
+    };
+    for (more, above, failed) in [("", (2, 429), (2, 429)), (", pass: true", (2, 0), (2, 429))] {
+        for (headers, expected) in [(&[("x-user", "ada")][..], above), (&[][..], failed)] {
+            for (policy, _) in both(&text(more), ABOVE) {
+                let decision = policy.request(&mut head("GET /", headers), &mut exchange());
+                let waits = decision.delay.as_ref().map_or(0, |delay| delay.time().as_secs());
+                assert_eq!((waits, status(decision)), expected, "{more} {headers:?}");
+            }
+        }
+    }
+}
+
+#[test]
 fn without_an_answer_requests_pass_only_if_the_file_says_so() {
     let text =
         |more: &str| format!("request: [{{name: shared, limit: {{remote: counter, descriptors: {{a: b}}{more}}}}}]");
