@@ -1,4 +1,4 @@
-//! Files of entries, as the subcommands of `celero lists` take them.
+//! Files of entries, as the subcommands of `celero lists` take them; databases among them, as `--list` takes them too.
 
 use crate::hints;
 use crate::output::Output;
@@ -56,14 +56,31 @@ impl EntryArgs {
 /// # Errors
 /// The outer one: the file can't be read or is not UTF-8, or `--path` is wrong. The inner one: its entries are wrong.
 pub(super) fn read(of: &EntryArgs, path: &Path) -> Result<Result<Entries, FileError>, String> {
-    let is_database = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mmdb"));
+    let is_database = is_database(path);
     let paths = if is_database || !of.paths.is_empty() { Some(of.record_paths()?) } else { None };
     if let (Some(paths), true) = (paths, is_database) {
-        let bytes = read_at_most(path, MAX_MMDB_BYTES).map_err(|error| hints::unreadable(path, &error))?;
-        return Ok(Entries::parse_mmdb(&of.ty, &paths, &bytes, Limits::default().entries).map_err(FileError::Database));
+        return Ok(read_database(&of.ty, &paths, path)?.map_err(FileError::Database));
     }
     let text = String::from_utf8(read_bytes(path)?).map_err(|_| format!("{} is not UTF-8", path.display()))?;
     Ok(Entries::parse(&of.ty, Format::of_path(path), &text).map_err(FileError::Entries))
+}
+
+/// Returns whether a file is a MaxMind database, by its name.
+pub(crate) fn is_database(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mmdb"))
+}
+
+/// Reads a MaxMind database.
+///
+/// # Errors
+/// The outer one: the file can't be read. The inner one: why it can't be used.
+pub(crate) fn read_database(
+    ty: &ListType,
+    paths: &RecordPaths,
+    path: &Path,
+) -> Result<Result<Entries, String>, String> {
+    let bytes = read_at_most(path, MAX_MMDB_BYTES).map_err(|error| hints::unreadable(path, &error))?;
+    Ok(Entries::parse_mmdb(ty, paths, &bytes, Limits::default().entries))
 }
 
 /// Reads a file, and prints what is wrong with it.

@@ -4,7 +4,7 @@ mod bench;
 mod check;
 mod convert;
 mod diff;
-mod file;
+pub(crate) mod file;
 mod show;
 
 use crate::output::Output;

@@ -206,6 +206,36 @@ fn databases_are_read_by_paths() {
 }
 
 #[test]
+fn rules_ask_lists_from_databases() {
+    let csv = file("lists-asked.csv", "entry,country\n128.0.0.0/1,FR\n");
+    let path = std::path::PathBuf::from(&csv).with_file_name("lists-asked.MMDB");
+    std::fs::write(&path, DATABASE).unwrap();
+    let db = path.to_str().unwrap();
+    let asked = |list: &str, paths: &[&str]| {
+        let paths = paths.iter().flat_map(|path| ["--list-path", path]);
+        let list = ["eval", "-e", "lists.a.geo['192.0.2.7'].country", "--list", list];
+        celero(&list.into_iter().chain(paths).collect::<Vec<_>>())
+    };
+    let geo = format!("a.geo:addresses:{{country: string}}={db}");
+    let run = asked(&geo, &["a.geo.country=country.iso_code"]);
+    assert_eq!((run.code, &*run.out, &*run.err), (0, "\"DE\"\n", ""));
+    for (list, path, why) in [
+        // Without the path, the record has a map under the name of the field.
+        (&*geo, None, "`country`: not"),
+        (&geo, Some("a.geo.city=city.name"), "`a.geo`: there is no field `city`; there are country"),
+        (&geo, Some("a.geo.country"), "expected `NAME.FIELD=PATH`"),
+        (&geo, Some("country=country.iso_code"), "expected `NAME.FIELD=PATH`"),
+        (&geo, Some("geo.country=country.iso_code"), "there is no list `geo`"),
+        (&format!("a.geo:addresses:{{country: string}}={csv}"), Some("a.geo.country=a"), "is no MaxMind database"),
+        (&format!("a.geo:addresses={db}"), None, "`a.geo`: the list has no `values`"),
+        (&format!("a.geo:addresses:string={db}.mmdb"), None, "lists-asked.MMDB.mmdb"),
+    ] {
+        let run = asked(list, path.as_slice());
+        assert!(run.code == 2 && run.err.contains(why), "{list} {path:?}: {} {}", run.code, run.err);
+    }
+}
+
+#[test]
 fn patterns_are_checked_and_asked() {
     let wrong = file("lists-patterns-wrong.txt", "^/a\n(\n");
     let run = lists(&["check", "--kind", "patterns", &wrong]);
