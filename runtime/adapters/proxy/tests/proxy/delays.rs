@@ -59,6 +59,29 @@ fn answers_and_requests_wait_and_nobody_else_does() {
     is_free(&proxy);
 }
 
+/// A client that floods fills the places and gains nothing: what is above the limit does not pass at once.
+#[test]
+fn requests_above_a_limit_wait_and_a_flood_of_them_does_not_pass() {
+    for (pass, when_full) in [("", 429), (", pass: true", 503)] {
+        let proxy = Running::demo(&format!(
+            "delays: {{ longest: 1m, waiting: 2 }}\nrequest:\n- {{ when: 'request.path == \"/api\"', limit: {{ rate: 1/h, onLimit: {{ delay: 1m{pass} }} }} }}\n"
+        ));
+        assert_eq!(get(proxy.address, "/api").status, 200);
+        let clients = [(); 2].map(|()| {
+            let mut client = Client::connect(proxy.address);
+            client.request("GET /api", &[], b"");
+            client
+        });
+        waits(&proxy, 2);
+        for _ in 0..3 {
+            assert_eq!(get(proxy.address, "/api").status, when_full);
+        }
+        assert_eq!(get(proxy.address, "/").status, 200);
+        drop(clients);
+        is_free(&proxy);
+    }
+}
+
 /// The second request has arrived before the first has its answer, and waits for that only.
 #[test]
 fn requests_behind_one_that_waits_are_answered_in_their_order() {
