@@ -31,8 +31,10 @@ const MOST_WORDS: usize = 1 << 15;
 const BATCH: usize = 8;
 /// Windows that are read between two verifications. At the end of a text there may be some more.
 const BLOCK: usize = 112;
-/// Fewer are read at first, and then twice those that were read before: a match that decides may be near the start.
-const FIRST_BLOCK: usize = BATCH;
+/// Windows that are read before any others where a match may decide: it may be near the start of the text.
+pub(super) const FIRST: usize = 4;
+/// Bytes of the longest windows.
+const WINDOW_BYTES: usize = 4;
 /// Most windows that are read between two verifications.
 const MOST: usize = 128;
 
@@ -46,13 +48,22 @@ pub(super) struct FilterHits {
     count: usize,
     /// Offset from which to continue. `None` at the end of the text.
     next: Option<usize>,
+    /// Windows to read from there on.
+    windows: usize,
 }
 
 impl FilterHits {
     /// Of a text of which nothing was read.
     #[inline]
     pub(super) fn new() -> Self {
-        Self { from: 0, offsets: [0; MOST], count: 0, next: Some(0) }
+        Self { from: 0, offsets: [0; MOST], count: 0, next: Some(0), windows: BLOCK }
+    }
+
+    /// Of a text of which the bytes before this offset were read. Few windows are read at first, and then twice those that were read before: a
+    /// match that decides may be near.
+    #[inline]
+    pub(super) fn after(read: usize) -> Self {
+        Self { next: Some(read), windows: const { FIRST * 2 }, ..Self::new() }
     }
 
     /// The offsets of the windows from `from` on, in ascending order.
@@ -93,6 +104,29 @@ impl<const IGNORE_CASE: bool> Filter<IGNORE_CASE> {
                 }
             }
         }
+    }
+
+    /// Reads the first windows of a text, [`FIRST`] of them: a bit for each that anchors may contain, the first one is the lowest. `None` if
+    /// the text has fewer.
+    #[inline(always)]
+    pub(super) fn first<const STRIDE: usize>(&self, text: &[u8]) -> Option<u64> {
+        let text = text.get(..const { STRIDE * (FIRST - 1) + WINDOW_BYTES })?;
+        let bit = |hash: u64| match &self.table {
+            FilterTable::Bytes(bytes) => {
+                bytes.get(hash.wrapping_shr(shift(bytes.len())) as usize).copied().unwrap_or(0).into()
+            }
+            FilterTable::Bits(words) => {
+                let place = hash.wrapping_shr(shift(words.len()).wrapping_sub(6));
+                words.get((place >> 6) as usize).copied().unwrap_or(0).wrapping_shr(place as u32)
+            }
+        };
+        let mut found = 0_u64;
+        for n in 0..FIRST {
+            let window = text.get(n.wrapping_mul(STRIDE)..).and_then(<[u8]>::first_chunk).unwrap_or(&[0; 4]);
+            let hash = hash_of_window::<IGNORE_CASE>(u32::from_le_bytes(*window) & self.mask);
+            found |= (bit(hash) & 1).wrapping_shl(n as u32);
+        }
+        Some(found)
     }
 
     /// Reads the next windows of a text. Returns whether there were some.
@@ -174,7 +208,7 @@ fn search_with<const IGNORE_CASE: bool, T: Fn(u64) -> u64, const STRIDE: usize, 
     text: &[u8],
     hits: &mut FilterHits,
 ) {
-    let bit = |bytes: &[u8; 4]| table(hash_of_window::<IGNORE_CASE>(u32::from_le_bytes(*bytes) & mask));
+    let bit = |bytes: &[u8; WINDOW_BYTES]| table(hash_of_window::<IGNORE_CASE>(u32::from_le_bytes(*bytes) & mask));
     let text = text.get(hits.from..).unwrap_or_default();
     let (offsets, mut count, mut at) = (&mut hits.offsets, 0_usize, 0_usize);
     // Stores every offset, and counts those that stay: what is found decides no branch.
@@ -184,8 +218,7 @@ fn search_with<const IGNORE_CASE: bool, T: Fn(u64) -> u64, const STRIDE: usize, 
         }
         count = count.wrapping_add((found & 1) as usize);
     };
-    let read = hits.from.checked_div(STRIDE).unwrap_or(0);
-    let end = read.saturating_mul(2).clamp(FIRST_BLOCK, BLOCK).wrapping_mul(STRIDE);
+    let end = hits.windows.wrapping_mul(STRIDE);
     while at < end
         && let Some(batch) = text.get(at..).and_then(<[u8]>::first_chunk::<SPAN>)
     {
@@ -208,6 +241,7 @@ fn search_with<const IGNORE_CASE: bool, T: Fn(u64) -> u64, const STRIDE: usize, 
         }
     } else {
         hits.next = Some(hits.from.wrapping_add(at));
+        hits.windows = hits.windows.wrapping_mul(2).min(BLOCK);
     }
     hits.count = count;
 }

@@ -8,14 +8,20 @@ use std::ops::ControlFlow;
 const TEXT: usize = 1_024;
 
 /// The work of a lookup for each byte of a text: one for the pass, one for each step of verification and of the automaton, without the few
-/// steps that are allowed whatever the length of the text.
+/// steps that are allowed whatever the length of the text. Of a search for all keys, or of one that may end at any, whichever works more.
 fn work(map: &LiteralMap<false>, text: &[u8]) -> f64 {
     let allowed = (text.len() + MIN_STEPS) as u32;
-    let mut left = allowed;
-    let on = |_| ControlFlow::Continue(());
-    let scanned = map.scan_within(text, &mut left, |_, _| ControlFlow::Continue(()));
-    let linear = if scanned.is_err() { map.search_linear(text, on).1 } else { 0 };
-    (text.len() + ((allowed - left) as usize).saturating_sub(MIN_STEPS) + linear) as f64 / text.len() as f64
+    let works = [false, true].map(|may_end| {
+        let mut left = allowed;
+        let on = |_: u32, _: Option<usize>| ControlFlow::Continue(());
+        let scan = if may_end { LiteralMap::scan_within::<true> } else { LiteralMap::scan_within::<false> };
+        let linear = match scan(map, text, &mut left, on) {
+            Ok(()) => 0,
+            Err(_) => map.search_linear(text, |id| on(id, None)).1,
+        };
+        (text.len() + ((allowed - left) as usize).saturating_sub(MIN_STEPS) + linear) as f64 / text.len() as f64
+    });
+    works[0].max(works[1])
 }
 
 /// The most work of a text that a search finds: it starts with pieces of keys, and keeps changes that cause more work.

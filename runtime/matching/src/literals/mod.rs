@@ -144,7 +144,7 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     /// Calls `hit` with the id of each key that occurs in `text`, in no particular order, once or more for each key.
     #[inline]
     pub fn for_each(&self, text: &[u8], mut hit: impl FnMut(u32)) {
-        let _ = self.try_for_each(text, |id| {
+        let _ = self.search::<false>(text, |id, _| {
             hit(id);
             ControlFlow::Continue(())
         });
@@ -163,10 +163,20 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     pub(crate) fn try_for_each_place(
         &self,
         text: &[u8],
+        hit: impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
+    ) -> ControlFlow<()> {
+        self.search::<true>(text, hit)
+    }
+
+    /// See [`try_for_each_place`](Self::try_for_each_place). `MAY_END` if `hit` may break: then the start of the text is searched before the rest.
+    #[inline]
+    fn search<const MAY_END: bool>(
+        &self,
+        text: &[u8],
         mut hit: impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
         let mut steps = u32::try_from(text.len().saturating_add(MIN_STEPS)).unwrap_or(u32::MAX);
-        match self.scan_within(text, &mut steps, &mut hit) {
+        match self.scan_within::<MAY_END>(text, &mut steps, &mut hit) {
             Ok(()) => ControlFlow::Continue(()),
             Err(End::Stopped) => ControlFlow::Break(()),
             Err(End::OutOfSteps) => self.search_linear(text, |id| hit(id, None)).0,
@@ -232,7 +242,7 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     /// Ends early if verifying the keys whose anchors may occur would take more than `steps`: one for each candidate of the first stage,
     /// one for each key that is compared, and one for each 32 bytes of it. The ids passed to `hit` until then are correct.
     #[inline]
-    fn scan_within(
+    fn scan_within<const MAY_END: bool>(
         &self,
         text: &[u8],
         steps: &mut u32,
@@ -243,9 +253,9 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         }
         for (filter, scan) in &self.scans {
             match scan.layout.stride {
-                Stride::One => self.run_scan::<1>(filter, scan, text, steps, &mut hit)?,
-                Stride::Two => self.run_scan::<2>(filter, scan, text, steps, &mut hit)?,
-                Stride::Four => self.run_scan::<4>(filter, scan, text, steps, &mut hit)?,
+                Stride::One => self.run_scan::<MAY_END, 1>(filter, scan, text, steps, &mut hit)?,
+                Stride::Two => self.run_scan::<MAY_END, 2>(filter, scan, text, steps, &mut hit)?,
+                Stride::Four => self.run_scan::<MAY_END, 4>(filter, scan, text, steps, &mut hit)?,
             }
         }
         if self.single.is_empty() {
@@ -287,7 +297,7 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     /// Runs a scan and verifies what its filter finds: first all anchors that may contain the windows of a block, then their keys, so that the
     /// processor does not wait for each by itself.
     #[inline(always)]
-    fn run_scan<const STRIDE: usize>(
+    fn run_scan<const MAY_END: bool, const STRIDE: usize>(
         &self,
         filter: &Filter<IGNORE_CASE>,
         scan: &Scan<IGNORE_CASE>,
@@ -296,6 +306,16 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         hit: &mut impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
     ) -> Result<(), End> {
         let mut found = FilterHits::new();
+        if MAY_END && let Some(mut windows) = filter.first::<STRIDE>(text) {
+            while windows != 0 {
+                let window = (windows.trailing_zeros() as usize).wrapping_mul(STRIDE);
+                for at in (0..STRIDE).map_while(|before| window.checked_sub(before)) {
+                    self.verify(scan, text, at, steps, hit)?;
+                }
+                windows &= windows.wrapping_sub(1);
+            }
+            found = FilterHits::after(const { filter::FIRST * STRIDE });
+        }
         // Offsets from one stride before the block on: an anchor begins less than that before its window.
         let mut anchors = [0_u16; ANCHORS];
         while filter.search(scan.layout.stride, text, &mut found) {
