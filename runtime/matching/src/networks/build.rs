@@ -14,6 +14,9 @@ const MOST_INDEX_BITS: u32 = 20;
 /// Bytes of lines for each network: where some networks are in others, another four say in which one.
 const LINE_BYTES: usize = 24;
 const LINE_BYTES_NESTED: usize = 20;
+/// The same in sets of few networks, whose lines stay in the nearest cache with twice as many: then few lines have too many networks.
+const LINE_BYTES_FEW_NESTED: usize = 40;
+const FEW_NETWORKS: usize = 1_024;
 /// Most of the networks that lines may leave to blocks: one in so many.
 const LEFT_BY_LINES: usize = 2;
 
@@ -21,7 +24,11 @@ const LEFT_BY_LINES: usize = 2;
 /// length of each network's prefix, by its id.
 pub(super) fn build<T: Address>(segments: &[Segment<T>], lengths: &[u8]) -> Trie<T> {
     let nested = segments.iter().any(|segment| segment.owner != NO_NETWORK && segment.owner & NESTED != 0);
-    let line_bytes = if nested { LINE_BYTES_NESTED } else { LINE_BYTES };
+    let line_bytes = match nested {
+        false => LINE_BYTES,
+        true if lengths.len() <= FEW_NETWORKS => LINE_BYTES_FEW_NESTED,
+        true => LINE_BYTES_NESTED,
+    };
     let mut builder = Builder {
         bytes: Vec::new(),
         lines: Vec::new(),
