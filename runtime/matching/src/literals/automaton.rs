@@ -88,6 +88,9 @@ impl Automaton {
     ) -> (ControlFlow<()>, usize) {
         let mut reported = vec![0_u64; self.keys.len().div_ceil(64)];
         let (mut node, mut steps, mut left) = (0, 0_usize, self.keys.len());
+        if left == 0 {
+            return (ControlFlow::Continue(()), 0);
+        }
         for byte in text {
             let (next, taken) = step(&self.labels, &self.children, &self.shorter, node, fold(*byte));
             node = next;

@@ -4,7 +4,10 @@ use super::filter::Filter;
 use super::first_stage::{Bloom, FirstStage, Groups, LENGTHS, WINDOW};
 use super::level::LiteralLevel;
 use super::rarity::{ANCHOR_REGION, Rarity, windows};
-use super::{AnchorEntry, AnchorLayout, LOWER_CASE, LiteralMap, Scan, Stride, VectorPass, eight_bytes, hash_of_anchor};
+use super::{
+    AnchorEntry, AnchorLayout, LOWER_CASE, LiteralMap, Scan, SingleByte, Stride, VectorPass, eight_bytes,
+    hash_of_anchor,
+};
 use std::sync::OnceLock;
 
 /// Most keys that groups tell apart well enough: with tables by byte, and with tables by half byte.
@@ -27,16 +30,22 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     #[doc(hidden)]
     #[must_use]
     pub fn with_level<K: AsRef<[u8]>>(keys: &[K], level: LiteralLevel) -> Option<Self> {
+        if IGNORE_CASE { Self::build(&[], keys, level) } else { Self::build(keys, &[], level) }
+    }
+
+    /// Of keys whose case counts and of others, in lower case; the ids of these follow.
+    pub(super) fn build<K: AsRef<[u8]>>(exact: &[K], others: &[K], level: LiteralLevel) -> Option<Self> {
         let mut bytes = Vec::new();
         let mut plan = Plan { level: level.min(LiteralLevel::detect()), ..Plan::default() };
         let mut single = Vec::new();
-        for (id, key) in (0_u32..).zip(keys) {
+        let exact = exact.iter().map(|key| (key, true));
+        for (id, (key, exact)) in (0_u32..).zip(exact.chain(others.iter().map(|key| (key, false)))) {
             let key = key.as_ref();
-            let anchored = AnchoredKey { id, key, at: u32::try_from(bytes.len()).ok()?, anchor: 0 };
+            let anchored = AnchoredKey { id, key, exact, at: u32::try_from(bytes.len()).ok()?, anchor: 0 };
             bytes.extend_from_slice(key);
             match key {
                 [] => {}
-                [byte] => single.push((*byte, id)),
+                [byte] => single.push(SingleByte { byte: *byte, exact, id }),
                 [_, _] => plan.two.push(anchored),
                 [_, _, _] => plan.three.push(anchored),
                 [_, _, _, _] => plan.four.push(anchored),
@@ -61,7 +70,26 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
             Some((scan.filter(&keys), scan))
         });
         let (scans, vector) = (scans.collect(), vector.map(Box::new));
-        Some(Self { bytes: bytes.into(), vector, scans, single: single.into(), automaton: OnceLock::new() })
+        Some(Self { bytes: bytes.into(), vector, scans, single: single.into(), automata: OnceLock::new() })
+    }
+}
+
+impl LiteralMap<true> {
+    /// As [`new`](Self::new), with keys that match only in their own case besides `keys`, in one search. The ids of `exact` are their
+    /// indices; those of `keys` follow.
+    ///
+    /// ```
+    /// use celero_matching::LiteralMap;
+    ///
+    /// let map = LiteralMap::with_exact(&["GET /", "Admin"], &["curl/", "admin"]).ok_or("more than 4 GiB")?;
+    /// let mut found = Vec::new();
+    /// map.for_each(b"get /ADMIN", |id| found.push(id));
+    /// assert_eq!(found, [3]);
+    /// # Ok::<(), &str>(())
+    /// ```
+    #[must_use]
+    pub fn with_exact<K: AsRef<[u8]>>(exact: &[K], keys: &[K]) -> Option<Self> {
+        Self::build(exact, keys, LiteralLevel::detect())
     }
 }
 
@@ -157,6 +185,8 @@ const MAX_KEYS_2: usize = 16;
 struct AnchoredKey<'a> {
     id: u32,
     key: &'a [u8],
+    /// Whether the case of its letters counts.
+    exact: bool,
     /// Offset of the key in [`LiteralMap::bytes`].
     at: u32,
     /// Offset of the anchor in the key.
@@ -191,9 +221,9 @@ impl<const IGNORE_CASE: bool> Scan<IGNORE_CASE> {
         let mut hashes = Vec::with_capacity(anchors);
         for key in keys {
             let hash = key.hash::<IGNORE_CASE>(key.anchor, layout);
-            let (length, anchor) = (key.key.len() as u32, key.anchor as u32);
+            let (length, anchor) = (key.key.len() as u32, key.anchor as u16);
             let head = eight_bytes(key.key, key.anchor) | lower_case;
-            hashes.push((hash, AnchorEntry { head, id: key.id, at: key.at, length, anchor }));
+            hashes.push((hash, AnchorEntry { head, id: key.id, at: key.at, length, anchor, exact: key.exact }));
         }
         hashes.sort_unstable_by_key(|(hash, entry)| (*hash, entry.id));
         let count = 1_u64.wrapping_shl(buckets);

@@ -9,7 +9,7 @@ const TEXT: usize = 1_024;
 
 /// The work of a lookup for each byte of a text: one for the pass, one for each step of verification and of the automaton, without the few
 /// steps that are allowed whatever the length of the text. Of a search for all keys, or of one that may end at any, whichever works more.
-fn work(map: &LiteralMap<false>, text: &[u8]) -> f64 {
+fn work<const IGNORE_CASE: bool>(map: &LiteralMap<IGNORE_CASE>, text: &[u8]) -> f64 {
     let allowed = (text.len() + MIN_STEPS) as u32;
     let works = [false, true].map(|may_end| {
         let mut left = allowed;
@@ -25,7 +25,7 @@ fn work(map: &LiteralMap<false>, text: &[u8]) -> f64 {
 }
 
 /// The most work of a text that a search finds: it starts with pieces of keys, and keeps changes that cause more work.
-fn most_work(map: &LiteralMap<false>, keys: &[Vec<u8>], rng: &mut Rng) -> f64 {
+fn most_work<const IGNORE_CASE: bool>(map: &LiteralMap<IGNORE_CASE>, keys: &[Vec<u8>], rng: &mut Rng) -> f64 {
     let mut most = 0.0;
     for _ in 0..3 {
         let mut text = Vec::new();
@@ -89,15 +89,27 @@ fn no_keys_and_text_cost_much_more_than_usual_ones() {
                 (0..4_000).map(|n| [&b"ababb"[..], &rng.text(n % 3 * 12, b"abc"), &rng.text(2, letters)].concat()),
             ),
         ),
+        (
+            "cases of one word",
+            (0..1_024_u32)
+                .map(|n| (0..10).map(|at| if n >> at & 1 == 0 { b'a' + at } else { b'A' + at }).collect())
+                .collect(),
+        ),
         ("words", words(&mut rng, 3_000)),
         ("few words", words(&mut rng, 30)),
     ];
     for level in LiteralLevel::ALL {
-        let usual = work(&LiteralMap::with_level(&words(&mut Rng::new(2), 1_000), level).unwrap(), &usual_text);
+        let usual =
+            work(&LiteralMap::<false>::with_level(&words(&mut Rng::new(2), 1_000), level).unwrap(), &usual_text);
         for (name, keys) in &sets {
-            let map = LiteralMap::with_level(keys, level).unwrap();
+            let map = LiteralMap::<false>::with_level(keys, level).unwrap();
             let most = most_work(&map, keys, &mut rng);
             assert!(most <= 4.0 * usual, "{name}, {level:?}: {most:.2} for each byte, usually {usual:.2}");
+            // With one automaton for the keys of one case and one for the others.
+            let (exact, others) = keys.split_at(keys.len() / 2);
+            let map = LiteralMap::<true>::build(exact, others, level).unwrap();
+            let most = most_work(&map, keys, &mut rng);
+            assert!(most <= 6.0 * usual, "{name}, both cases, {level:?}: {most:.2} for each byte, usually {usual:.2}");
         }
     }
 }
@@ -113,7 +125,7 @@ fn a_usual_set_needs_no_automaton() {
             let text =
                 (0..100).map(|n| [&b"Mozilla/5.0 "[..], &keys[n % keys.len()]].concat()).collect::<Vec<_>>().concat();
             map.for_each(&text, |_| ());
-            assert!(map.automaton.get().is_none(), "{count} keys, {level:?}");
+            assert!(map.automata.get().is_none(), "{count} keys, {level:?}");
         }
     }
 }

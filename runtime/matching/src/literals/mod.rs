@@ -42,6 +42,9 @@ use std::sync::OnceLock;
 /// to six bytes take up to two more scans; that for keys of five and six bytes reads half of the windows, and finds the long ones as well. Memory: about 38 bytes for each key and the keys themselves, plus filters of at most
 /// 256 KiB each.
 ///
+/// Keys that match in either case and keys that match only in their own are found in one search by [`with_exact`](Self::with_exact): it looks
+/// for the anchors of all without regard to case, and compares each key as it wants.
+///
 /// Keys that share most of their bytes, or very many short keys, can make a lookup search the text once more, with an automaton. The
 /// first such lookup builds it, in time and memory linear in the keys (14 bytes for each of their bytes). Every lookup that uses the automaton allocates one bit for each key.
 ///
@@ -62,10 +65,19 @@ pub struct LiteralMap<const IGNORE_CASE: bool> {
     vector: Option<Box<VectorPass<IGNORE_CASE>>>,
     /// For long, medium and short keys of the others; only those that have keys.
     scans: Box<[(Filter<IGNORE_CASE>, Scan<IGNORE_CASE>)]>,
-    /// Keys of one byte, and their ids.
-    single: Box<[(u8, u32)]>,
-    /// The keys of more than one byte, once a lookup needed too many steps.
-    automaton: OnceLock<Box<Automaton>>,
+    /// Keys of one byte.
+    single: Box<[SingleByte]>,
+    /// The keys of more than one byte, once a lookup needed too many steps: those whose case counts, and the others.
+    automata: OnceLock<Box<[Automaton; 2]>>,
+}
+
+/// A key of one byte.
+#[derive(Clone, Copy, Debug)]
+struct SingleByte {
+    byte: u8,
+    /// Whether only this byte matches, not that of the other case.
+    exact: bool,
+    id: u32,
 }
 
 /// Keys that one pass with vector instructions looks for.
@@ -119,7 +131,9 @@ struct AnchorEntry {
     /// Length of the key, in bytes.
     length: u32,
     /// Offset of the anchor in the key.
-    anchor: u32,
+    anchor: u16,
+    /// Whether the case of letters counts, although it does not in the search for anchors.
+    exact: bool,
 }
 
 /// Why a scan ends before the end of the text.
@@ -144,8 +158,15 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     /// Calls `hit` with the id of each key that occurs in `text`, in no particular order, once or more for each key.
     #[inline]
     pub fn for_each(&self, text: &[u8], mut hit: impl FnMut(u32)) {
-        let _ = self.search::<false>(text, |id, _| {
-            hit(id);
+        self.for_each_place(text, |id, _| hit(id));
+    }
+
+    /// As [`for_each`](Self::for_each), for each place where a key occurs, with its offset in the text. Without an offset, the key occurs in
+    /// places that were not reported.
+    #[inline]
+    pub(crate) fn for_each_place(&self, text: &[u8], mut hit: impl FnMut(u32, Option<usize>)) {
+        let _ = self.search::<false>(text, |id, place| {
+            hit(id, place);
             ControlFlow::Continue(())
         });
     }
@@ -154,21 +175,10 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     /// rest of the text is not searched.
     #[inline]
     pub fn try_for_each(&self, text: &[u8], mut hit: impl FnMut(u32) -> ControlFlow<()>) -> ControlFlow<()> {
-        self.try_for_each_place(text, |id, _| hit(id))
+        self.search::<true>(text, |id, _| hit(id))
     }
 
-    /// As [`try_for_each`](Self::try_for_each), for each place where a key occurs, with its offset in the text. Without an offset, the key
-    /// occurs in places that were not reported.
-    #[inline]
-    pub(crate) fn try_for_each_place(
-        &self,
-        text: &[u8],
-        hit: impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
-    ) -> ControlFlow<()> {
-        self.search::<true>(text, hit)
-    }
-
-    /// See [`try_for_each_place`](Self::try_for_each_place). `MAY_END` if `hit` may break: then the start of the text is searched before the rest.
+    /// Calls `hit` for each place where a key occurs, until it breaks. `MAY_END` if it may: then the start of the text is searched before the rest.
     #[inline]
     fn search<const MAY_END: bool>(
         &self,
@@ -194,16 +204,25 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     #[cold]
     #[inline(never)]
     fn search_linear(&self, text: &[u8], mut hit: impl FnMut(u32) -> ControlFlow<()>) -> (ControlFlow<()>, usize) {
-        let automaton = self.automaton.get_or_init(|| {
-            let entries = self.all_scans().flat_map(|scan| &scan.entries);
-            let key =
-                |entry: &AnchorEntry| part(&self.bytes, entry.at as usize, entry.length as usize).zip(Some(entry.id));
-            Box::new(Automaton::new(entries.filter_map(key).collect()))
+        let [exact, others] = &**self.automata.get_or_init(|| {
+            let automaton = |exact| {
+                let entries = self.all_scans().flat_map(|scan| &scan.entries).filter(|entry| entry.exact == exact);
+                let key = |entry: &AnchorEntry| {
+                    part(&self.bytes, entry.at as usize, entry.length as usize).zip(Some(entry.id))
+                };
+                Automaton::new(entries.filter_map(key).collect())
+            };
+            Box::new([automaton(true), automaton(false)])
         });
         if self.search_single_bytes(text, &mut hit).is_break() {
             return (ControlFlow::Break(()), 0);
         }
-        automaton.search(text, |byte| if IGNORE_CASE { byte.to_ascii_lowercase() } else { byte }, hit)
+        let (end, steps) = exact.search(text, |byte| byte, &mut hit);
+        if end.is_break() {
+            return (end, steps);
+        }
+        let (end, more) = others.search(text, |byte| byte.to_ascii_lowercase(), hit);
+        (end, steps.saturating_add(more))
     }
 
     fn all_scans(&self) -> impl Iterator<Item = &Scan<IGNORE_CASE>> {
@@ -213,11 +232,10 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
 
     /// Searches for the keys of one byte.
     fn search_single_bytes(&self, text: &[u8], mut hit: impl FnMut(u32) -> ControlFlow<()>) -> ControlFlow<()> {
-        let either = |byte: u8| if IGNORE_CASE { byte.to_ascii_uppercase() } else { byte };
         if self.single.len() <= 2 {
-            for (byte, id) in &self.single {
-                if memchr::memchr2(*byte, either(*byte), text).is_some() {
-                    hit(*id)?;
+            for key in &self.single {
+                if memchr::memchr2(key.byte, key.other_case(), text).is_some() {
+                    hit(key.id)?;
                 }
             }
             return ControlFlow::Continue(());
@@ -229,9 +247,9 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
             }
         }
         let seen = |byte: u8| seen.get(usize::from(byte)).copied().unwrap_or(false);
-        for (byte, id) in &self.single {
-            if seen(*byte) || seen(either(*byte)) {
-                hit(*id)?;
+        for key in &self.single {
+            if seen(key.byte) || seen(key.other_case()) {
+                hit(key.id)?;
             }
         }
         ControlFlow::Continue(())
@@ -397,7 +415,7 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
             return Some(start);
         }
         let own = part(&self.bytes, entry.at as usize, length).unwrap_or_default();
-        let same = if IGNORE_CASE { own.eq_ignore_ascii_case(there) } else { own == there };
+        let same = if !IGNORE_CASE || entry.exact { own == there } else { own.eq_ignore_ascii_case(there) };
         same.then_some(start)
     }
 
@@ -410,10 +428,17 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         };
         let filters = self.scans.iter().map(|(filter, _)| filter.heap_bytes());
         let vector = self.vector.iter().map(|pass| size_of_val(&**pass).saturating_add(pass.stage.heap_bytes()));
-        let automaton =
-            self.automaton.get().map(|automaton| size_of_val(&**automaton).saturating_add(automaton.heap_bytes()));
-        let more = self.all_scans().flat_map(of_scan).chain(filters).chain(vector).chain(automaton);
+        let automata = self.automata.get().into_iter().flat_map(|automata| automata.iter());
+        let automata = automata.map(|automaton| size_of_val(automaton).saturating_add(automaton.heap_bytes()));
+        let more = self.all_scans().flat_map(of_scan).chain(filters).chain(vector).chain(automata);
         parts.into_iter().chain(more).fold(0, usize::saturating_add)
+    }
+}
+
+impl SingleByte {
+    /// The byte of the other case, if that matches too.
+    fn other_case(self) -> u8 {
+        if self.exact { self.byte } else { self.byte.to_ascii_uppercase() }
     }
 }
 
@@ -422,7 +447,7 @@ impl AnchorEntry {
     #[inline(always)]
     fn may_be<const IGNORE_CASE: bool>(&self, bytes: u64) -> bool {
         let lower_case = if IGNORE_CASE { LOWER_CASE } else { 0 };
-        let known = self.length.wrapping_sub(self.anchor).min(8);
+        let known = self.length.wrapping_sub(self.anchor.into()).min(8);
         let after = 64_u32.wrapping_sub(known.wrapping_mul(8));
         ((bytes | lower_case) ^ self.head).wrapping_shl(after) == 0
     }

@@ -66,7 +66,7 @@ impl<const IGNORE_CASE: bool> Rarity<IGNORE_CASE> {
 
     /// Relative frequency of a window, from 1 to some millions.
     pub(super) fn weight(&self, window: u32) -> u32 {
-        let bytes = window.to_le_bytes();
+        let bytes = window.to_le_bytes().map(|byte| if IGNORE_CASE { byte.to_ascii_lowercase() } else { byte });
         // From 1 to 6 for each byte.
         let common = |byte: &u8| MAX_RARITY_BITS.saturating_sub(rarity_bits(*byte)).saturating_add(1).unsigned_abs();
         let common = bytes.iter().take(self.window).map(common).fold(0, u32::wrapping_add);

@@ -1,7 +1,7 @@
 //! Which patterns a text may match, from one search for the literals that they require.
 //!
-//! Most patterns of real sets require literals. All of these are searched for at once ([`LiteralMap`]), once with regard to case and once
-//! without. Each literal that occurs leads to its *owners*: patterns that match for certain where it is, or that have to be searched for in
+//! Most patterns of real sets require literals. All of these are searched for at once ([`LiteralMap`]), those of one case and those of
+//! both. Each literal that occurs leads to its *owners*: patterns that match for certain where it is, or that have to be searched for in
 //! the part of the text where it is. A pattern without any of its literals costs nothing.
 
 use super::required_literals::{Gated, Place, Then};
@@ -9,7 +9,6 @@ use crate::literals::LiteralMap;
 use crate::pattern::Parts;
 use foldhash::fast::FixedState;
 use std::collections::{BTreeMap, HashMap};
-use std::ops::ControlFlow;
 
 /// Steps that visits of owners may take in a lookup: as many for each byte of the text, and some more. When they are spent, patterns are
 /// searched for in the whole text.
@@ -27,13 +26,15 @@ const FEW: usize = 2048;
 /// The literals, and the patterns that require them.
 #[derive(Debug)]
 pub(super) struct Gate {
+    /// Literals in one case, unless there are others too.
     exact: Option<Keys<false>>,
+    /// Literals in both cases, with those in one.
     folded: Option<Keys<true>>,
     /// A bound of the ids.
     patterns: usize,
 }
 
-/// Literals in both cases or in one.
+/// Literals that are searched for together.
 #[derive(Debug)]
 struct Keys<const IGNORE_CASE: bool> {
     map: LiteralMap<IGNORE_CASE>,
@@ -146,8 +147,18 @@ impl Gate {
         if gated.is_empty() {
             return None;
         }
-        let of = |folded| gated.iter().filter(move |gated| gated.folded == folded);
-        Some(Self { exact: Keys::new(of(false))?, folded: Keys::new(of(true))?, patterns })
+        let (mut literals, mut exact) = (Literals::default(), None);
+        literals.add(gated.iter().filter(|gated| !gated.folded))?;
+        let count = literals.texts.len();
+        literals.add(gated.iter().filter(|gated| gated.folded))?;
+        let folded = match literals.texts.split_at_checked(count)? {
+            (texts, []) => {
+                exact = literals.keys(LiteralMap::new(texts)?)?;
+                None
+            }
+            (exact, texts) => literals.keys(LiteralMap::with_exact(exact, texts)?)?,
+        };
+        Some(Self { exact, folded, patterns })
     }
 
     /// What is known of a text of this length before it is read.
@@ -177,43 +188,52 @@ impl Gate {
     }
 }
 
-impl<const IGNORE_CASE: bool> Keys<IGNORE_CASE> {
-    /// `None` inside if there are no patterns.
-    fn new<'g>(gated: impl Iterator<Item = &'g Gated>) -> Option<Option<Self>> {
-        let mut texts: Vec<&[u8]> = Vec::new();
-        let mut owners: Vec<Vec<Owner>> = Vec::new();
+/// Different literals, and the owners of each.
+#[derive(Default)]
+struct Literals<'g> {
+    texts: Vec<&'g [u8]>,
+    owners: Vec<Vec<Owner>>,
+}
+
+impl<'g> Literals<'g> {
+    /// Adds the literals of patterns, which are those of one case.
+    fn add(&mut self, gated: impl Iterator<Item = &'g Gated>) -> Option<()> {
         let mut numbers: BTreeMap<&[u8], usize> = BTreeMap::new();
         for gated in gated {
             for (text, then) in &gated.literals {
                 let number = *numbers.entry(text).or_insert_with(|| {
-                    texts.push(text);
-                    owners.push(Vec::new());
-                    owners.len().saturating_sub(1)
+                    self.texts.push(text);
+                    self.owners.push(Vec::new());
+                    self.owners.len().saturating_sub(1)
                 });
                 let (length, place) = (text.len() as u32, gated.place);
                 let owner = Owner { id: gated.id, length, place, then: *then, near: gated.near };
-                owners.get_mut(number)?.push(owner);
+                self.owners.get_mut(number)?.push(owner);
             }
         }
-        if texts.is_empty() {
-            return Some(None);
-        }
-        let mut starts = vec![0_u32];
-        for owners in &owners {
-            starts.push(starts.last()?.checked_add(u32::try_from(owners.len()).ok()?)?);
-        }
-        let owners = owners.into_iter().flatten().collect();
-        Some(Some(Self { map: LiteralMap::new(&texts)?, starts: starts.into(), owners }))
+        Some(())
     }
 
+    /// With the map of the literals. `None` inside if there are none, outside if their owners exceed what a word counts.
+    fn keys<const IGNORE_CASE: bool>(&self, map: LiteralMap<IGNORE_CASE>) -> Option<Option<Keys<IGNORE_CASE>>> {
+        let mut starts = vec![0_u32];
+        for owners in &self.owners {
+            starts.push(starts.last()?.checked_add(u32::try_from(owners.len()).ok()?)?);
+        }
+        let owners: Box<[Owner]> = self.owners.iter().flatten().copied().collect();
+        Some((!owners.is_empty()).then(|| Keys { map, starts: starts.into(), owners }))
+    }
+}
+
+impl<const IGNORE_CASE: bool> Keys<IGNORE_CASE> {
     fn search(&self, text: &[u8], found: &mut Found, steps: &mut usize, visit: &mut impl FnMut(u32, Task)) {
         // Literals all of whose owners are decided.
         let mut done: Option<Marks> = None;
-        let _ = self.map.try_for_each_place(text, |literal, start| {
+        self.map.for_each_place(text, |literal, start| {
             let range = self.starts.get(literal as usize..).and_then(<[u32]>::first_chunk);
-            let Some([from, to]) = range else { return ControlFlow::Continue(()) };
+            let Some([from, to]) = range else { return };
             if done.as_ref().is_some_and(|done| done.has(literal)) {
-                return ControlFlow::Continue(());
+                return;
             }
             let mut open = false;
             for owner in self.owners.get(*from as usize..*to as usize).unwrap_or_default() {
@@ -232,7 +252,6 @@ impl<const IGNORE_CASE: bool> Keys<IGNORE_CASE> {
             if !open && to.wrapping_sub(*from) > 1 {
                 done.get_or_insert_with(|| Marks::new(self.starts.len())).insert(literal);
             }
-            ControlFlow::Continue(())
         });
     }
 
