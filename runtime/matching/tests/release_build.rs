@@ -1,0 +1,117 @@
+//! How fast literals are searched for with vector instructions in a release build.
+//!
+//! The function that a closure over vectors is passed to may not be inlined, which depends on the code around it and on the units of code
+//! generation. Then each vector goes through memory, and a short search takes three times as long. Only a release build shows it, and one with
+//! Cargo's default of 16 units shows it best. The walk of a DFA over the same texts, which takes a few cycles for each byte, is the unit: both
+//! take turns in one thread, so that other load slows both down alike.
+#![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "tests")]
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use celero_matching::{FewLiterals, LiteralLevel, LiteralMap};
+use rustix::time::{ClockId, clock_gettime};
+use std::hint::black_box;
+use std::time::Duration;
+
+struct Rng(u64);
+
+impl Rng {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 33) as usize) % n
+    }
+
+    fn word(&mut self, shortest: usize) -> String {
+        (0..shortest + self.below(12))
+            .map(|_| char::from(b"abcdefghijklmnopqrstuvwxyz0123456789"[self.below(36)]))
+            .collect()
+    }
+
+    /// A text as of a header. No key is in it: those have no upper-case letter, and it has one in every five bytes.
+    fn text(&mut self, length: usize) -> String {
+        let mut text = String::new();
+        while text.len() < length {
+            let (word, capital) = (self.word(1), char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[self.below(26)]));
+            text.push(capital);
+            text.extend(word.chars().take(4));
+            text.push([' ', '/', '.', ';'][self.below(4)]);
+        }
+        text
+    }
+}
+
+fn cpu_time() -> Duration {
+    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
+}
+
+/// Most CPU time of a search, over that of the DFA: about twice what a processor with the instructions needed when this was written.
+struct Bound {
+    /// Bytes of a text.
+    length: usize,
+    level: LiteralLevel,
+    map: f64,
+    few: f64,
+}
+
+const BOUNDS: &[Bound] = &[
+    Bound { length: 40, level: LiteralLevel::Avx2, map: 1.1, few: 0.65 },
+    Bound { length: 40, level: LiteralLevel::Avx512, map: 0.55, few: 0.45 },
+    Bound { length: 100, level: LiteralLevel::Avx2, map: 0.45, few: 0.36 },
+    Bound { length: 100, level: LiteralLevel::Avx512, map: 0.24, few: 0.24 },
+    Bound { length: 2048, level: LiteralLevel::Avx2, map: 0.18, few: 0.22 },
+    Bound { length: 2048, level: LiteralLevel::Avx512, map: 0.1, few: 0.14 },
+];
+
+/// Texts in each round: one search takes less time than reading the clock.
+const TEXTS: usize = 200;
+const ROUNDS: usize = 51;
+/// How often a search is measured that seems too slow: a slow one is slow every time.
+const TRIES: usize = 4;
+
+/// The CPU time of `search` over that of `peer`: the median of rounds in which they take turns.
+fn ratio(texts: &[String], search: &dyn Fn(&[u8]) -> bool, peer: &dyn Fn(&[u8]) -> bool) -> f64 {
+    let time = |search: &dyn Fn(&[u8]) -> bool| {
+        let start = cpu_time();
+        let found = texts.iter().filter(|text| search(black_box(text.as_bytes()))).count();
+        assert_eq!(black_box(found), 0);
+        (cpu_time() - start).as_secs_f64()
+    };
+    let mut ratios: Vec<f64> = (0..ROUNDS).map(|_| time(search) / time(peer)).collect();
+    ratios.sort_by(f64::total_cmp);
+    ratios[ROUNDS / 2]
+}
+
+#[test]
+fn searches_keep_vectors_in_registers() {
+    if cfg!(debug_assertions) {
+        eprintln!("left out: searches are measured in a release build");
+        return;
+    }
+    let mut slow = Vec::new();
+    for count in [8, 30, 64] {
+        let mut rng = Rng(count);
+        let keys: Vec<String> = (0..count).map(|_| rng.word(5)).collect();
+        let dfa = AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(&keys).unwrap();
+        let walk = |text: &[u8]| dfa.is_match(text);
+        for Bound { length, level, map, few } in BOUNDS.iter().filter(|bound| bound.level <= LiteralLevel::detect()) {
+            let texts: Vec<String> = (0..TEXTS).map(|_| rng.text(*length)).collect();
+            let literals = LiteralMap::<false>::with_level(&keys, *level).unwrap();
+            let few_literals = FewLiterals::with_level(&keys, *level).unwrap();
+            let searches: [(&str, f64, &dyn Fn(&[u8]) -> bool); 2] = [
+                ("LiteralMap", *map, &|text| literals.any(text)),
+                ("FewLiterals", *few, &|text| few_literals.find(text) != 0),
+            ];
+            for (name, most, search) in searches {
+                let mut ratios = Vec::new();
+                while ratios.len() < TRIES && ratios.last().is_none_or(|last| *last > most) {
+                    ratios.push(ratio(&texts, search, &walk));
+                }
+                let line = format!("{name}, {level:?}, {count} keys, {length} bytes: {ratios:.2?}, at most {most}");
+                eprintln!("{line}");
+                slow.extend(ratios.last().is_none_or(|last| *last > most).then_some(line));
+            }
+        }
+    }
+    assert!(slow.is_empty(), "the CPU time over that of a DFA is too high each time it was measured: {slow:#?}");
+}
