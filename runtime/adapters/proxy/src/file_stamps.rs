@@ -5,6 +5,7 @@
 use crate::error::Error;
 use celero_lists::FilePattern;
 use std::collections::BTreeSet;
+use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -62,6 +63,20 @@ impl Watched {
     }
 }
 
+fn forget_if_after(file: &Path, stamp: &mut Option<Stamp>, time: SystemTime) {
+    let time = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    // A rename changes no time of modification, but that of the status.
+    let is_after = |about: std::io::Result<Metadata>| {
+        about.is_ok_and(|about| {
+            let seconds = u64::try_from(about.ctime()).unwrap_or_default();
+            (seconds, about.ctime_nsec()) > (time.as_secs(), i64::from(time.subsec_nanos()))
+        })
+    };
+    if is_after(std::fs::metadata(file)) || is_after(std::fs::symlink_metadata(file)) {
+        *stamp = None;
+    }
+}
+
 impl FileStamps {
     /// Looks at files, and at those that patterns stand for.
     pub(crate) fn of(files: Vec<PathBuf>) -> Self {
@@ -75,6 +90,19 @@ impl FileStamps {
     /// Looks at the same files and patterns again.
     pub(crate) fn again(&self) -> Self {
         Self::of(self.files().map(Path::to_owned).collect())
+    }
+
+    /// Forgets what files are that changed after `time`: they may have been read before the change. Only a change within the tick of the system's
+    /// clock in which `time` is may be missed.
+    pub(crate) fn forget_changed_after(&mut self, time: SystemTime) {
+        for (path, watched) in &mut self.0 {
+            match watched {
+                Watched::File(stamp) => forget_if_after(path, stamp, time),
+                Watched::Pattern(found) => {
+                    found.iter_mut().flatten().for_each(|(file, stamp)| forget_if_after(file, stamp, time));
+                }
+            }
+        }
     }
 
     /// Returns the files and patterns that are looked at.

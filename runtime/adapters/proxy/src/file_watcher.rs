@@ -6,6 +6,7 @@
 //! it open for writing, as far as the system reports that, and it has been unchanged for a while.
 
 use crate::file_stamps::FileStamps;
+use crate::signals::registered;
 use crate::state::State;
 use async_trait::async_trait;
 use notify::event::{AccessKind, AccessMode, ModifyKind};
@@ -16,8 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
-use tokio::runtime::Builder;
+use std::time::{Duration, Instant, SystemTime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 
@@ -33,15 +33,16 @@ const LONG: Duration = Duration::from_secs(10);
 /// The service that loads changed files.
 pub(crate) struct WatchService {
     state: Arc<State>,
-    /// The files' stamps when they were loaded first.
+    /// The stamps that the files had when they were loaded first, as far as that is known.
     first: FileStamps,
     signals: AsyncMutex<Signals>,
 }
 
 impl WatchService {
-    /// Creates the service. Call it right after the files were loaded: only later changes and signals are noticed.
-    pub(crate) fn new(state: Arc<State>) -> Self {
-        let first = FileStamps::of(state.files());
+    /// Creates the service. Changes of the files are noticed from `loading` on, when they were about to be loaded, signals from this call on.
+    pub(crate) fn new(state: Arc<State>, loading: SystemTime) -> Self {
+        let mut first = FileStamps::of(state.files());
+        first.forget_changed_after(loading);
         Self { state, first, signals: AsyncMutex::new(Signals::new()) }
     }
 
@@ -50,10 +51,14 @@ impl WatchService {
         let mut watcher = Folders::new(Arc::clone(&reports));
         let Signals { hangup, user } = &mut *self.signals.lock().await;
         let mut seen = self.first.clone();
+        // Files may have changed while they were loaded, and before their folders were watched.
+        let mut at_once = true;
         loop {
             let reported = watcher.watch(&seen);
+            let at_once = std::mem::take(&mut at_once);
             let looked = async {
                 let touched = tokio::select! {
+                    () = std::future::ready(()), if at_once => false,
                     () = reports.touched.notified() => true,
                     () = tokio::time::sleep(if reported { REPORTED_POLL_INTERVAL } else { POLL_INTERVAL }) => false,
                 };
@@ -141,17 +146,10 @@ struct Signals {
 
 impl Signals {
     fn new() -> Self {
-        // Tokio registers them within a runtime, and whichever runtime there is later passes them on.
-        let Ok(runtime) = Builder::new_current_thread().enable_io().build() else {
-            return Self { hangup: None, user: None };
-        };
-        let entered = runtime.enter();
-        let signals =
-            Self { hangup: signal(SignalKind::hangup()).ok(), user: signal(SignalKind::user_defined1()).ok() };
-        drop(entered);
-        // The caller may be in a runtime, where another one must not be waited for.
-        runtime.shutdown_background();
-        signals
+        Self {
+            hangup: registered(|| signal(SignalKind::hangup())).ok(),
+            user: registered(|| signal(SignalKind::user_defined1())).ok(),
+        }
     }
 }
 

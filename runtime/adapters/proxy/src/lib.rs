@@ -3,12 +3,13 @@
 //! The command `celero-proxy --config proxy.yaml` runs it. As a library it runs inside another program or a test:
 //!
 //! ```no_run
-//! use celero_proxy::{Proxy, UnixShutdownSignalWatch};
+//! use celero_proxy::{Proxy, ShutdownSignals};
 //!
 //! let proxy = Proxy::bind("proxy.yaml".as_ref())?;
+//! let signals = ShutdownSignals::new()?;
 //! println!("listening on {:?}", proxy.addresses());
 //! let handle = proxy.handle(); // `handle.reload()` loads the files again, from any thread
-//! proxy.run(Box::new(UnixShutdownSignalWatch));
+//! proxy.run(Box::new(signals));
 //! # drop(handle);
 //! # Ok::<(), celero_proxy::Error>(())
 //! ```
@@ -73,6 +74,7 @@ mod service;
 mod service_manager;
 mod settings;
 mod shutdown;
+mod signals;
 mod span;
 mod span_export;
 mod state;
@@ -82,5 +84,6 @@ mod tls;
 mod upstream;
 
 pub use error::Error;
-pub use pingora::server::{ShutdownSignal, ShutdownSignalWatch, UnixShutdownSignalWatch};
+pub use pingora::server::{ShutdownSignal, ShutdownSignalWatch};
 pub use proxy::{Handle, Proxy};
+pub use signals::ShutdownSignals;

@@ -2,7 +2,7 @@
 
 use celero_proxy::config::Config;
 use celero_proxy::logger::LogFormat;
-use celero_proxy::{Proxy, UnixShutdownSignalWatch, logger};
+use celero_proxy::{Proxy, ShutdownSignals, logger};
 use clap::Parser;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -77,6 +77,7 @@ fn check(arguments: &Arguments) -> Result<ExitCode, celero_proxy::Error> {
 fn run(arguments: &Arguments) -> Result<ExitCode, celero_proxy::Error> {
     let mut proxy = Proxy::bind(&arguments.config)?;
     proxy.replace_on_signal();
+    let signals = ShutdownSignals::new()?;
     for address in proxy.addresses() {
         log::info!("listening on {address}");
     }
@@ -84,7 +85,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, celero_proxy::Error> {
         log::info!("metrics on http://{address}/metrics");
         log::info!("page for operators on http://{address}/");
     }
-    proxy.run(Box::new(UnixShutdownSignalWatch));
+    proxy.run(Box::new(signals));
     Ok(ExitCode::SUCCESS)
 }
 

@@ -20,7 +20,7 @@ use crate::listener::{Listener, Protocol};
 use crate::metric_export::{MetricExport, MetricService};
 use crate::service::Service;
 use crate::service_manager::InheritedSockets;
-use crate::shutdown::LoggedSignal;
+use crate::shutdown::{LoggedSignal, Replaceable};
 use crate::state::State;
 use pingora::proxy::http_proxy;
 use pingora::server::configuration::ServerConf;
@@ -30,7 +30,7 @@ use pingora::services::listening::Service as Listening;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::RecvError;
 
@@ -42,7 +42,7 @@ pub struct Proxy {
     addresses: Vec<SocketAddr>,
     metrics: Option<SocketAddr>,
     metric_export: Arc<MetricExport>,
-    program: Option<Arc<Program>>,
+    replaceable: Option<Arc<Replaceable>>,
 }
 
 impl Proxy {
@@ -52,6 +52,7 @@ impl Proxy {
     /// # Errors
     /// Returns all errors in the files, or the address that can't be bound.
     pub fn bind(file: &Path) -> Result<Self, Error> {
+        let loading = SystemTime::now();
         let config = Config::load(file)?;
         let demo = bind((Ipv4Addr::LOCALHOST, 0).into())?;
         let first = Generation::new(config.clone(), demo.local_addr()?, None)?;
@@ -105,9 +106,9 @@ impl Proxy {
         server.add_service(background_service("metrics export", MetricService(Arc::clone(&metric_export))));
         server
             .add_service(background_service("lists", GenerationTasks::new(Arc::clone(&state), list_fetch::starter())));
-        server.add_service(background_service("files", WatchService::new(Arc::clone(&state))));
+        server.add_service(background_service("files", WatchService::new(Arc::clone(&state), loading)));
         server.add_service(background_service("demo", DemoService::new(demo)));
-        Ok(Self { server, state, writer, addresses, metrics, metric_export, program: None })
+        Ok(Self { server, state, writer, addresses, metrics, metric_export, replaceable: None })
     }
 
     /// Returns the addresses of the listeners, in the order of the configuration.
@@ -123,10 +124,13 @@ impl Proxy {
     }
 
     /// Lets SIGUSR2 replace this process: its program is started again by the name and with the arguments that it was started with, and gets the
-    /// sockets. When it serves, this process stops as with SIGTERM. If it fails before, nothing changes. Without this call the proxy does not
-    /// await SIGUSR2.
+    /// sockets. When it serves, this process stops as with SIGTERM. If it fails before, nothing changes. From this call on SIGUSR2 does not end
+    /// the process; the proxy does what it asks for as soon as it runs. Without this call the proxy does not await it.
     pub fn replace_on_signal(&mut self) {
-        self.program = Some(Arc::new(Program::of_this_process()));
+        match Replaceable::new(Program::of_this_process()) {
+            Ok(replaceable) => self.replaceable = Some(Arc::new(replaceable)),
+            Err(error) => log::error!("SIGUSR2 can't be awaited: {error}"),
+        }
     }
 
     /// Returns a handle to reload the files while the proxy runs.
@@ -141,10 +145,10 @@ impl Proxy {
     /// # Panics
     /// Passes on a panic of the server's thread.
     pub fn run(self, signal: Box<dyn ShutdownSignalWatch + Send>) {
-        let Self { server, state, writer, metric_export, program, .. } = self;
+        let Self { server, state, writer, metric_export, replaceable, .. } = self;
         let grace = state.current().config.grace;
         let delay = state.current().config.drain_delay;
-        let signal = LoggedSignal { signal, state: Arc::clone(&state), delay, grace, program };
+        let signal = LoggedSignal { signal, state: Arc::clone(&state), delay, grace, replaceable };
         let phases = server.watch_execution_phase();
         let server = std::thread::spawn(move || server.run(RunArgs { shutdown_signal: Box::new(signal) }));
         wait_for_grace(phases);

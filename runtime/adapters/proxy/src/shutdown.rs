@@ -3,12 +3,14 @@
 use crate::error::Error;
 use crate::hand_over::Program;
 use crate::service_manager;
+use crate::signals::registered;
 use crate::state::State;
 use pingora::server::{ShutdownSignal, ShutdownSignalWatch};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::Mutex;
 
 /// A signal that is logged when it arrives.
 pub(crate) struct LoggedSignal {
@@ -18,7 +20,24 @@ pub(crate) struct LoggedSignal {
     pub(crate) delay: Duration,
     pub(crate) grace: Duration,
     /// What SIGUSR2 replaces this process with.
-    pub(crate) program: Option<Arc<Program>>,
+    pub(crate) replaceable: Option<Arc<Replaceable>>,
+}
+
+/// A program, and the signal that lets it replace this process.
+pub(crate) struct Replaceable {
+    program: Program,
+    wanted: Mutex<Signal>,
+}
+
+impl Replaceable {
+    /// Registers the signal.
+    ///
+    /// # Errors
+    /// The system refuses that.
+    pub(crate) fn new(program: Program) -> std::io::Result<Self> {
+        let wanted = registered(|| signal(SignalKind::user_defined2()))?;
+        Ok(Self { program, wanted: Mutex::new(wanted) })
+    }
 }
 
 /// Why this process ends.
@@ -38,10 +57,11 @@ impl ShutdownSignalWatch for LoggedSignal {
         Self: 'f,
     {
         let (first, next) = (self.signal.recv(), self.signal.recv());
-        let (state, delay, grace, program) = (Arc::clone(&self.state), self.delay, self.grace, self.program.clone());
+        let (state, delay, grace) = (Arc::clone(&self.state), self.delay, self.grace);
+        let replaceable = self.replaceable.clone();
         Box::pin(async move {
-            let replaced = replaced(program.clone(), &state);
-            // Polled first, so the signals are awaited when others learn that the proxy is ready.
+            let replaced = replaced(replaceable.clone(), &state);
+            // Polled last: a signal that has arrived before may mean that this process never serves.
             let told = async {
                 match state.serves() {
                     Ok(()) => std::future::pending().await,
@@ -56,8 +76,8 @@ impl ShutdownSignalWatch for LoggedSignal {
             };
             let signal = match end {
                 End::Signal(signal) => {
-                    if let Some(program) = &program {
-                        program.stop();
+                    if let Some(replaceable) = &replaceable {
+                        replaceable.program.stop();
                     }
                     stopped(&state, signal, delay, grace, next).await
                 }
@@ -107,15 +127,16 @@ async fn stopped(
 }
 
 /// Waits until another process serves in the place of this one: SIGUSR2 starts it. Waits for ever without a program.
-async fn replaced(program: Option<Arc<Program>>, state: &Arc<State>) {
-    let Some((program, mut wanted)) = program.zip(signal(SignalKind::user_defined2()).ok()) else {
+async fn replaced(replaceable: Option<Arc<Replaceable>>, state: &Arc<State>) {
+    let Some(replaceable) = replaceable else {
         return std::future::pending().await;
     };
+    let mut wanted = replaceable.wanted.lock().await;
     loop {
         wanted.recv().await;
         log::info!("SIGUSR2: a new process is started, which gets the sockets");
-        let (program, state) = (Arc::clone(&program), Arc::clone(state));
-        match tokio::task::spawn_blocking(move || replace(&program, &state)).await {
+        let (replaceable, state) = (Arc::clone(&replaceable), Arc::clone(state));
+        match tokio::task::spawn_blocking(move || replace(&replaceable.program, &state)).await {
             Ok(Ok(process)) => {
                 log::info!("process {process} serves from now on");
                 service_manager::replaced_by(process);

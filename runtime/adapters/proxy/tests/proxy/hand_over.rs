@@ -30,14 +30,6 @@ fn send(signal: &str, process: u32) -> bool {
     Command::new("sh").arg("-c").arg(format!("kill -{signal} {process} 2> /dev/null")).status().unwrap().success()
 }
 
-/// Whether a process catches SIGUSR2, which would end it otherwise.
-fn catches_usr2(process: u32) -> bool {
-    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
-    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
-    // Bit 11 is that of signal 12.
-    u64::from_str_radix(caught.trim(), 16).unwrap() & (1 << 11) != 0
-}
-
 impl Processes {
     fn start(folder: Folder, listener: &str, rest: &str) -> Self {
         Self::start_as(Path::new(COMMAND), folder, listener, rest)
@@ -47,8 +39,6 @@ impl Processes {
     fn start_as(program: &Path, folder: Folder, listener: &str, rest: &str) -> Self {
         let file = folder.write("proxy.yaml", &config_with(listener, rest));
         let first = Process::spawn(Command::new(program).arg("--config").arg(file));
-        eventually(|| catches_usr2(first.id()), || "a process that awaits SIGUSR2".into());
-        eventually(|| get(first.metrics, "/ready").status == 200, || "an answer".into());
         let current = first.id();
         Self { folder, first, current }
     }
@@ -81,6 +71,19 @@ impl Drop for Processes {
         for process in self.successors() {
             send("KILL", process);
         }
+    }
+}
+
+/// As soon as the log says where the proxy listens.
+#[test]
+fn a_new_process_may_be_wanted_from_the_start() {
+    for _ in 0..5 {
+        let folder = Folder::new();
+        folder.write("policy.yaml", "");
+        let mut all = Processes::start(folder, "h2c: true", DEMO);
+        all.replace();
+        assert!(all.first.end().success());
+        assert_eq!(get(all.first.address, "/").status, 200);
     }
 }
 

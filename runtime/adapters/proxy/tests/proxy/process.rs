@@ -118,6 +118,23 @@ fn signals_count_from_the_start() {
     }
 }
 
+/// None of these ends the process as it would if the proxy did not await it.
+#[test]
+fn signals_to_stop_count_from_the_start() {
+    let graceful = "SIGTERM: no new connections are accepted; 0 open requests have up to 60s";
+    for (signal, expected) in [("TERM", graceful), ("QUIT", graceful), ("INT", "SIGINT: 0 open requests are cut off")] {
+        for _ in 0..5 {
+            let folder = Folder::new();
+            let mut process = Process::start(&folder);
+            process.signal(signal);
+            let status = process.end();
+            let ended = || process.said().contains(expected) && process.said().ends_with("INFO  stopped\n");
+            eventually(ended, || format!("SIG{signal}, {status}: {}", process.said()));
+            assert!(status.success(), "SIG{signal}: {status}");
+        }
+    }
+}
+
 #[test]
 fn a_termination_lets_requests_end() {
     let folder = Folder::new();

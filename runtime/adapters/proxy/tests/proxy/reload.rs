@@ -5,7 +5,7 @@ use crate::running::{Running, config, eventually};
 use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 fn policy(version: usize) -> String {
     format!("response:\n  - {{ name: v, setHeaders: {{ x-version: \"{version}\", x-same: \"{version}\" }} }}\n")
@@ -114,45 +114,103 @@ fn a_file_that_is_being_written_is_not_loaded() {
     assert_eq!(get(proxy.address, "/secret").status, 403);
 }
 
+/// A large policy takes a while to compile, in which its file is replaced.
+#[test]
+fn a_change_while_the_proxy_starts_is_loaded() {
+    let rules = |number: usize| {
+        let rule = |n: usize| format!("  - {{ when: 'request.path.matches(\"^/{n}/[a-z]+$\")', deny: 403 }}\n");
+        format!("request:\n{}{}", (0..400).map(rule).collect::<String>(), policy(number))
+    };
+    let demo = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\n";
+    let begun = Instant::now();
+    drop(Running::with(demo, &rules(1)));
+    let took = begun.elapsed();
+    let proxy = Running::with_listener("h2c: true", demo, &rules(1), |folder| {
+        let (file, new, text) = (folder.0.join("policy.yaml"), folder.0.join("new"), rules(2));
+        std::fs::write(&new, text).unwrap();
+        std::thread::spawn(move || {
+            std::thread::sleep(took / 3);
+            std::fs::rename(new, file).unwrap();
+        });
+    });
+    eventually(|| version(&proxy) == "2", || format!("the new policy; a start took {took:?}"));
+}
+
+/// `settle` of the proxies whose files are written in steps.
+const SETTLE: Duration = Duration::from_secs(1);
+
+/// A writer that changes a file more often than `settle`.
+struct Steps {
+    /// When the step before began.
+    before: Instant,
+}
+
+impl Steps {
+    /// Writes, and checks after `pause` what the proxy does. `None`: the system stopped the writer for so long that the file had stayed unchanged.
+    fn step(&mut self, pause: Duration, write: impl FnOnce(), check: impl FnOnce()) -> Option<()> {
+        let now = Instant::now();
+        write();
+        std::thread::sleep(pause);
+        let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(check));
+        if std::mem::replace(&mut self.before, now).elapsed() >= SETTLE {
+            return None;
+        }
+        checked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        Some(())
+    }
+}
+
+/// Runs a test until the system lets it write in time.
+fn written_in_steps(mut test: impl FnMut(&mut Steps) -> Option<()>) {
+    let written = (0..10).any(|_| test(&mut Steps { before: Instant::now() }).is_some());
+    assert!(written, "the writer was stopped each time");
+}
+
 #[test]
 fn a_file_that_is_written_in_steps_is_loaded_when_it_stays_unchanged() {
-    let proxy = slowly("reload: { settle: 1s }\n", &policy(1));
-    for round in 0..6 {
-        // Opened and closed each time.
-        std::fs::write(proxy.folder.0.join("policy.yaml"), policy(10 + round)).unwrap();
-        std::thread::sleep(Duration::from_millis(150));
-        assert_eq!(version(&proxy), "1");
-    }
-    eventually(|| version(&proxy) == "15", || "the last version".into());
-    assert_eq!(proxy.metric("celero_policy_reloads_total"), 1.0);
+    written_in_steps(|steps| {
+        let proxy = slowly("reload: { settle: 1s }\n", &policy(1));
+        for round in 0..6 {
+            // Opened and closed each time.
+            let number = 10 + round;
+            let write = || std::fs::write(proxy.folder.0.join("policy.yaml"), policy(number)).unwrap();
+            steps.step(Duration::from_millis(150), write, || assert_eq!(version(&proxy), "1"))?;
+        }
+        eventually(|| version(&proxy) == "15", || "the last version".into());
+        assert_eq!(proxy.metric("celero_policy_reloads_total"), 1.0);
+        Some(())
+    });
 }
 
 /// The system reports nothing of the folder to which a link leads: a new file there is not complete because it is new.
 #[test]
 fn a_file_behind_a_link_is_loaded_when_it_stays_unchanged() {
-    let (first, rest) = RULES.split_at(RULES.find("  - { name: last").unwrap());
-    let demo = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\nreload: { settle: 1s }\n";
-    let proxy = Running::with_listener("h2c: true", demo, RULES, |folder| {
-        std::fs::create_dir(folder.0.join("elsewhere")).unwrap();
-        std::fs::rename(folder.0.join("policy.yaml"), folder.0.join("elsewhere/policy.yaml")).unwrap();
-        symlink("elsewhere/policy.yaml", folder.0.join("policy.yaml")).unwrap();
+    written_in_steps(|steps| {
+        let (first, rest) = RULES.split_at(RULES.find("  - { name: last").unwrap());
+        let demo = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\nreload: { settle: 1s }\n";
+        let proxy = Running::with_listener("h2c: true", demo, RULES, |folder| {
+            std::fs::create_dir(folder.0.join("elsewhere")).unwrap();
+            std::fs::rename(folder.0.join("policy.yaml"), folder.0.join("elsewhere/policy.yaml")).unwrap();
+            symlink("elsewhere/policy.yaml", folder.0.join("policy.yaml")).unwrap();
+        });
+        let file = proxy.folder.0.join("elsewhere/policy.yaml");
+        // Another inode than that of the file that is removed.
+        std::fs::write(proxy.folder.0.join("elsewhere/new"), first).unwrap();
+        std::fs::remove_file(&file).unwrap();
+        std::fs::rename(proxy.folder.0.join("elsewhere/new"), &file).unwrap();
+        let mut writer = std::fs::OpenOptions::new().append(true).open(&file).unwrap();
+        for _ in 0..15 {
+            let write = || writer.write_all(b"# more\n").unwrap();
+            // The access log is in a folder that is watched, so each request causes a look.
+            let look = || assert_eq!(get(proxy.address, "/secret").status, 403);
+            steps.step(Duration::from_millis(200), write, look)?;
+        }
+        assert_eq!(proxy.metric("celero_policy_reloads_total"), 0.0);
+        writer.write_all(rest.replace("/secret", "/other").as_bytes()).unwrap();
+        drop(writer);
+        eventually(|| get(proxy.address, "/other").status == 403, || "the new policy".into());
+        Some(())
     });
-    let file = proxy.folder.0.join("elsewhere/policy.yaml");
-    // Another inode than that of the file that is removed.
-    std::fs::write(proxy.folder.0.join("elsewhere/new"), first).unwrap();
-    std::fs::remove_file(&file).unwrap();
-    std::fs::rename(proxy.folder.0.join("elsewhere/new"), &file).unwrap();
-    let mut writer = std::fs::OpenOptions::new().append(true).open(&file).unwrap();
-    for _ in 0..15 {
-        writer.write_all(b"# more\n").unwrap();
-        std::thread::sleep(Duration::from_millis(200));
-        // The access log is in a folder that is watched, so each request causes a look.
-        assert_eq!(get(proxy.address, "/secret").status, 403);
-    }
-    assert_eq!(proxy.metric("celero_policy_reloads_total"), 0.0);
-    writer.write_all(rest.replace("/secret", "/other").as_bytes()).unwrap();
-    drop(writer);
-    eventually(|| get(proxy.address, "/other").status == 403, || "the new policy".into());
 }
 
 #[test]

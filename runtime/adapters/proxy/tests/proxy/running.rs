@@ -139,7 +139,7 @@ impl Drop for Running {
 pub(crate) fn eventually(mut happened: impl FnMut() -> bool, otherwise: impl Fn() -> String) {
     let start = Instant::now();
     while !happened() {
-        assert!(start.elapsed() < Duration::from_secs(10), "expected {}", otherwise());
+        assert!(start.elapsed() < Duration::from_secs(30), "expected {}", otherwise());
         std::thread::sleep(Duration::from_millis(10));
     }
 }
