@@ -2,7 +2,7 @@
 //! size, and what they answer is what they must.
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
-use crate::support::cpu_time;
+use crate::support::{cpu_time, least_times};
 use celero::http::RequestContext;
 use celero::{Engine, Env, ErrorPolicy, Indexing, Limits, RuleSet, Scratch, SourceLimits};
 use celero_tests::shared::say;
@@ -166,7 +166,8 @@ fn building_sets_is_about_linear() {
     let mut steep: Vec<String> = Vec::new();
     for (name, make, most) in SHAPES {
         for (indexing, policy) in [(Indexing::Auto, ErrorPolicy::NoMatch), (Indexing::Always, ErrorPolicy::Match)] {
-            let mut once = |n: usize| {
+            let (mut asked, mut compared) = (Duration::MAX, false);
+            let time = |n: usize| {
                 let sources = make(n);
                 let start = cpu_time();
                 let set = build(&engine, &sources, indexing, policy);
@@ -174,23 +175,26 @@ fn building_sets_is_about_linear() {
                 // The index must not change the answer, nor take long to find it.
                 let start = cpu_time();
                 let matched = set.count(&context, &mut scratch).unwrap();
-                let asked = cpu_time() - start;
-                if n == most / 4 {
+                asked = cpu_time() - start;
+                if !std::mem::replace(&mut compared, true) {
                     let plain = build(&engine, &sources, Indexing::Off, policy);
                     assert_eq!(plain.count(&context, &mut scratch), Ok(matched), "{name} x {n}");
                 }
-                (built, asked)
+                built
             };
-            let [(quarter, _), (half, _), (whole, asked)] = [most / 4, most / 2, *most].map(&mut once);
+            // Linear is 4 and 2, quadratic 16 and 4; a cache that becomes too small is a step, and is seen in one of them. What
+            // takes hardly any time says nothing.
+            let fit =
+                |[quarter, half, whole]: [f64; 3]| whole <= 0.02 || whole / quarter <= 10.0 || whole / half <= 3.0;
+            let times = least_times([most / 4, most / 2, *most], 1..=6, time, fit);
+            let ([quarter, half, whole], seconds) = (times, times.map(|time| time.as_secs_f64()));
             let ratio = |a: Duration, b: Duration| b.as_secs_f64() / a.as_secs_f64();
             say(&format!(
                 "  {indexing:?} {name} x {most}: {quarter:.2?} {half:.2?} {whole:.2?}, ratios {:.1} {:.1}, asked in {asked:.2?}",
                 ratio(quarter, half),
                 ratio(half, whole)
             ));
-            // Linear is 4 and 2, quadratic 16 and 4; a cache that becomes too small is a step, and is seen in one of them. What
-            // takes hardly any time says nothing.
-            if whole > Duration::from_millis(20) && ratio(quarter, whole) > 10.0 && ratio(half, whole) > 3.0 {
+            if !fit(seconds) {
                 steep.push(format!(
                     "{indexing:?} {name}: {quarter:.2?}, {half:.2?}, {whole:.2?} for a quarter, half, all of {most}"
                 ));

@@ -1,13 +1,12 @@
 //! Rules made to hurt, on a small stack: each is compiled and evaluated, or refused with diagnostics, in time about linear in its
 //! length; rules with random faults too.
 
-use crate::support::cpu_time;
+use crate::support::{cpu_time, least_times};
 use celero::filter::{Filter, FilterHost, FilterOptions, FilterValue};
 use celero::{ErrorKind, Limits, SourceLimits};
 use celero_tests::filter::Values;
 use celero_tests::generate::Rng;
 use celero_tests::generate::filter::{Generator, scheme};
-use std::time::Duration;
 
 /// Runs on a thread with little stack.
 fn small_stack<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> T {
@@ -118,17 +117,16 @@ fn time_is_about_linear() {
         for (name, shape) in SHAPES {
             let time = |n: usize| {
                 let (source, host) = (shape(n), host(n));
-                let once = |_| {
-                    let start = cpu_time();
-                    run(&source, &options(), &host);
-                    cpu_time() - start
-                };
-                (0..3).map(once).min().unwrap_or(Duration::MAX)
+                let start = cpu_time();
+                run(&source, &options(), &host);
+                cpu_time() - start
             };
-            let (small, large) = (time(500), time(8_000));
             // Sixteen times as large: quadratic time would be 256 times as much.
-            let ratio = large.as_secs_f64() / small.as_secs_f64().max(1e-5);
-            if ratio > 90.0 {
+            let ratio = |[small, large]: [f64; 2]| large / small.max(1e-5);
+            let fit = |times| ratio(times) <= 90.0;
+            let times = least_times([500, 8_000], 3..=12, time, fit).map(|time| time.as_secs_f64());
+            if !fit(times) {
+                let ratio = ratio(times);
                 slow.push(format!("{name}: {ratio}"));
             }
         }

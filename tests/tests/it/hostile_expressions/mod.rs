@@ -2,7 +2,7 @@
 //! evaluates; what would run forever ends in `out_of_budget`.
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
-use crate::support::cpu_time;
+use crate::support::{cpu_time, least_times};
 use celero::{Bindings, Engine, Env, ErrorKind, Limits, Program, Scratch, SourceLimits, Tier, Type, Value};
 use celero_tests::shared::say;
 use std::time::Duration;
@@ -242,25 +242,24 @@ fn compiling_is_about_linear() {
                 };
                 let time = |n: usize| {
                     let source = make(n);
-                    let once = || {
-                        let start = cpu_time();
-                        engine.compile(&env, &source).unwrap();
-                        cpu_time() - start
-                    };
-                    (0..3).map(|_| once()).min().unwrap()
+                    let start = cpu_time();
+                    engine.compile(&env, &source).unwrap();
+                    cpu_time() - start
                 };
-                let times = [most / 4, most / 2, most].map(time);
-                let [quarter, half, whole] = times.map(|t| t.as_secs_f64());
+                // Linear is 4, quadratic 16, cubic 64; what takes hardly any time says nothing. Loops in loops come near
+                // quadratic in native code; the bound on depth keeps it small. Tests that run beside this one share its memory
+                // bandwidth, which slows the largest rule down most: what is allowed is well below cubic.
+                let most_allowed = if name.starts_with("macros") { 40.0 } else { 10.0 };
+                let fit = |[quarter, _, whole]: [f64; 3]| whole <= 0.01 || whole / quarter <= most_allowed;
+                let times = least_times([most / 4, most / 2, most], 3..=12, time, fit);
+                let seconds = times.map(|time| time.as_secs_f64());
+                let [quarter, half, whole] = seconds;
                 say(&format!(
                     "  {tier:?} {name} x {most}: {times:.2?}, ratios {:.1} {:.1}",
                     half / quarter,
                     whole / half
                 ));
-                // Linear is 4, quadratic 16, cubic 64; what takes hardly any time says nothing. Loops in loops come near
-                // quadratic in native code; the bound on depth keeps it small. Tests that run beside this one share its memory
-                // bandwidth, which slows the largest rule down most: what is allowed is well below cubic.
-                let most_allowed = if name.starts_with("macros") { 40.0 } else { 10.0 };
-                if whole > 0.01 && whole / quarter > most_allowed {
+                if !fit(seconds) {
                     steep.push(format!("{tier:?} {name}: {times:.2?} for a quarter, half, all of {most}"));
                 }
             }
