@@ -13,7 +13,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const DEMO: &str = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\n";
 
@@ -153,14 +153,22 @@ fn keys_at_a_url_are_fetched_and_rotate() {
     let server = KeyServer::start(keys("rsa.pem"));
     let proxy = server.proxy();
     let (old, new) = (bearer("rsa.pem"), bearer("other.pem"));
+    // Later than that an unknown id lets the keys be fetched.
+    let within_cooldown = |begun: Instant| begun.elapsed() < Duration::from_secs(1);
+    let begun = Instant::now();
     assert_eq!(status(&proxy, &old), 200, "the first request waits for the keys");
-    assert_eq!((status(&proxy, &new), server.hits()), (401, 1), "an unknown id right after a fetch");
+    let answer = (status(&proxy, &new), server.hits());
+    assert!(answer == (401, 1) || !within_cooldown(begun), "an unknown id right after a fetch: {answer:?}");
     server.set(keys("other.pem"));
     std::thread::sleep(Duration::from_millis(1_050));
-    assert_eq!((status(&proxy, &new), status(&proxy, &old), server.hits()), (200, 401, 2));
+    let (begun, before) = (Instant::now(), server.hits());
+    assert_eq!((status(&proxy, &new), status(&proxy, &old)), (200, 401));
+    let fetched = server.hits() - before;
+    assert!(fetched == 1 || !within_cooldown(begun), "fetched {fetched} times");
     // A reload keeps the keys, and does not fetch.
+    let before = server.hits();
     proxy.handle.reload().unwrap();
-    assert_eq!((status(&proxy, &new), server.hits()), (200, 2));
+    assert_eq!((status(&proxy, &new), server.hits()), (200, before));
     let h2 = h2::request("GET", "/", b"");
     let (mut head, body) = h2.into_parts();
     head.headers.insert("authorization", new.trim_start_matches("authorization: ").parse().unwrap());
@@ -177,6 +185,7 @@ fn a_faulty_server_of_keys_closes_and_recovers() {
     let page = get(proxy.metrics, "/metrics").text();
     assert!(page.contains("celero_auth_keys{") && !page.contains("tenant"), "{page}");
     // The token waits for the server that hangs; nothing else does.
+    let begun = Instant::now();
     let mut waiting = Client::connect(proxy.address);
     waiting.request("GET /", &[&token], b"");
     eventually(|| server.hits() == 1, || "a fetch".into());
@@ -186,7 +195,8 @@ fn a_faulty_server_of_keys_closes_and_recovers() {
         "celero_auth_key_fetches_total{{url=\"http://{}/keys\",number=\"1\",result=\"failed\"}}",
         server.address
     );
-    assert_eq!(proxy.metric(&failed), 0.0, "the server still hangs");
+    let hangs = proxy.metric(&failed) == 0.0;
+    assert!(hangs || begun.elapsed() >= Duration::from_secs(1), "the server still hangs");
     assert_eq!(waiting.reply().status, 401);
     assert_eq!((proxy.metric(&failed), status(&proxy, &token)), (1.0, 401));
     for (number, bad) in

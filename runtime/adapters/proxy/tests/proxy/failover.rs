@@ -4,9 +4,8 @@ use crate::answering::{Answering, response};
 use crate::client::{Client, get, get_with, post};
 use crate::running::{Running, eventually};
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, mpsc};
 
 fn config(servers: &[&Answering], of_upstream: &str, of_route: &str) -> String {
     let servers: Vec<String> = servers.iter().map(|server| format!("\"{}\"", server.address)).collect();
@@ -341,18 +340,19 @@ fn weights_share_out_requests() {
 
 #[test]
 fn the_server_with_the_fewest_open_requests_is_chosen() {
-    let a = Answering::start(|request| {
-        if request.starts_with("GET /slow") {
-            std::thread::sleep(Duration::from_millis(1500));
-        }
-        Some(response(200, "a"))
-    });
-    let b = Answering::start(|request| {
-        if request.starts_with("GET /slow") {
-            std::thread::sleep(Duration::from_millis(1500));
-        }
-        Some(response(200, "b"))
-    });
+    // Whoever gets the slow request answers it when the test sends something, or has ended.
+    let (release, held) = mpsc::channel::<()>();
+    let held = Arc::new(Mutex::new(held));
+    let server = |name: &'static str| {
+        let held = Arc::clone(&held);
+        Answering::start(move |request| {
+            if request.starts_with("GET /slow") {
+                let _ = held.lock().unwrap().recv();
+            }
+            Some(response(200, name))
+        })
+    };
+    let (a, b) = (server("a"), server("b"));
     let proxy = Running::with(&config(&[&a, &b], "balance: leastRequests", ""), "");
     let mut slow = Client::connect(proxy.address);
     slow.request("GET /slow", &[], b"");
@@ -361,6 +361,7 @@ fn the_server_with_the_fewest_open_requests_is_chosen() {
     for _ in 0..6 {
         *found.entry(get(proxy.address, "/").text()).or_default() += 1;
     }
+    release.send(()).unwrap();
     let busy = slow.reply().text();
     assert_eq!(found.get(&busy), None, "{found:?}");
     // Later both are equal again.

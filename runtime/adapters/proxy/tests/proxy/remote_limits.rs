@@ -149,7 +149,9 @@ fn a_service_that_keeps_failing_is_left_alone_for_a_while() {
         asked += server.questions().len();
         assert!(opened.elapsed() < Duration::from_secs(20));
     }
-    assert!(skipped > 0 && asked == 3 && opened.elapsed() >= Duration::from_secs(1), "{skipped} {asked}");
+    // Unless the test was stopped for so long that the pause was over before the first request.
+    assert!(skipped > 0 || opened.elapsed() >= Duration::from_secs(2), "{skipped}");
+    assert!(asked == 3 && opened.elapsed() >= Duration::from_secs(1), "{skipped} {asked}");
     assert_eq!(calls(&proxy, "skipped"), f64::from(skipped));
     assert_eq!(proxy.metric("celero_rate_limit_skipped{service=\"counter\"}"), 0.0);
 }
