@@ -10,6 +10,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use celero_matching::{FewLiterals, LiteralLevel, LiteralMap};
 use rustix::time::{ClockId, clock_gettime};
 use std::hint::black_box;
+use std::io::Write;
 use std::time::Duration;
 
 struct Rng(u64);
@@ -41,6 +42,14 @@ impl Rng {
     }
 }
 
+/// Prints a line that is shown even if the test passes.
+fn say(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{line}");
+}
+
+/// Returns whether a text has one of the keys.
+type Search<'s> = &'s dyn Fn(&[u8]) -> bool;
+
 fn cpu_time() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
 }
@@ -70,8 +79,8 @@ const ROUNDS: usize = 51;
 const TRIES: usize = 4;
 
 /// The CPU time of `search` over that of `peer`: the median of rounds in which they take turns.
-fn ratio(texts: &[String], search: &dyn Fn(&[u8]) -> bool, peer: &dyn Fn(&[u8]) -> bool) -> f64 {
-    let time = |search: &dyn Fn(&[u8]) -> bool| {
+fn ratio(texts: &[String], search: Search<'_>, peer: Search<'_>) -> f64 {
+    let time = |search: Search<'_>| {
         let start = cpu_time();
         let found = texts.iter().filter(|text| search(black_box(text.as_bytes()))).count();
         assert_eq!(black_box(found), 0);
@@ -85,7 +94,7 @@ fn ratio(texts: &[String], search: &dyn Fn(&[u8]) -> bool, peer: &dyn Fn(&[u8]) 
 #[test]
 fn searches_keep_vectors_in_registers() {
     if cfg!(debug_assertions) {
-        eprintln!("left out: searches are measured in a release build");
+        say("left out: searches are measured in a release build");
         return;
     }
     let mut slow = Vec::new();
@@ -98,7 +107,7 @@ fn searches_keep_vectors_in_registers() {
             let texts: Vec<String> = (0..TEXTS).map(|_| rng.text(*length)).collect();
             let literals = LiteralMap::<false>::with_level(&keys, *level).unwrap();
             let few_literals = FewLiterals::with_level(&keys, *level).unwrap();
-            let searches: [(&str, f64, &dyn Fn(&[u8]) -> bool); 2] = [
+            let searches: [(&str, f64, Search<'_>); 2] = [
                 ("LiteralMap", *map, &|text| literals.any(text)),
                 ("FewLiterals", *few, &|text| few_literals.find(text) != 0),
             ];
@@ -108,7 +117,7 @@ fn searches_keep_vectors_in_registers() {
                     ratios.push(ratio(&texts, search, &walk));
                 }
                 let line = format!("{name}, {level:?}, {count} keys, {length} bytes: {ratios:.2?}, at most {most}");
-                eprintln!("{line}");
+                say(&line);
                 slow.extend(ratios.last().is_none_or(|last| *last > most).then_some(line));
             }
         }
