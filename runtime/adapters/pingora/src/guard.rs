@@ -10,6 +10,7 @@ use crate::compressor::Compressor;
 use crate::delay_wait::DelayWait;
 use crate::head::{OfResponse, PingoraRequestHead};
 use crate::held_response::HeldResponse;
+use crate::response_framing;
 use crate::write_answer::write_answer;
 use bytes::Bytes;
 use celero_policy::{Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary, TlsConnection};
@@ -177,6 +178,10 @@ impl Guard {
             }
             None => {}
         }
+        // Clients of HTTP/1.0 know no interim responses (RFC 9110, section 15.2).
+        if session.req_header().version < Version::HTTP_11 {
+            session.set_ignore_info_resp(true);
+        }
         let head = session.req_header();
         self.coding = self.compression.as_ref().and_then(|compression| {
             let may_be = head.version >= Version::HTTP_11 && !forbids_transforming(&head.headers);
@@ -293,10 +298,13 @@ impl Guard {
     ///
     /// # Errors
     /// Returns an error if the policy answers instead of the server. Return it from the filter, and send the answer in
-    /// [`fail_to_proxy`](Self::fail_to_proxy).
+    /// [`fail_to_proxy`](Self::fail_to_proxy). Returns an error of the server if it switches protocols without being asked to, or frames its
+    /// response otherwise than by `chunked`, by a length or by the end of the connection.
     pub fn response_filter(&mut self, session: &mut Session, response: &mut ResponseHeader) -> Result<()> {
+        response_framing::settle(session, response)?;
         let interim = response.status.is_informational() && response.status.as_u16() != 101;
         if interim {
+            self.clean_interim(response);
             return Ok(());
         }
         self.restore(session);
@@ -317,6 +325,15 @@ impl Guard {
                 Error::e_explain(ErrorType::HTTPStatus(status), "the policy answers instead of the server")
             }
         }
+    }
+
+    /// Removes from an interim response what may not be in trailers either: above all the fields that rules on responses set or remove, because
+    /// no phase runs on it.
+    fn clean_interim(&self, response: &mut ResponseHeader) {
+        let mut kept = response.headers.clone();
+        self.policy.response_trailers(&mut kept);
+        let removed: Vec<_> = response.headers.keys().filter(|name| !kept.contains_key(*name)).cloned().collect();
+        removed.iter().for_each(|name| drop(response.remove_header(name)));
     }
 
     /// Holds a response back if a phase reads its body, and compresses it if it may be.

@@ -63,6 +63,7 @@ mod delay_wait;
 mod guard;
 mod head;
 mod held_response;
+mod response_framing;
 mod write_answer;
 
 pub use body_clock::BodyPace;

@@ -3,6 +3,7 @@
 use crate::clients::{Connection, identify};
 use crate::config::{Route, Target};
 use crate::event_history::Refused;
+use crate::http_1_0::WithoutChunksBuilder;
 use crate::listener::{BodyWatch, ClientStream};
 use crate::request_state::RequestState;
 use crate::server_connections::POOL_EXHAUSTED;
@@ -14,6 +15,7 @@ use bytes::Bytes;
 use celero_pingora::{BodyPace, Guard, client_gone, final_response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use pingora::http::{RequestHeader, ResponseHeader};
+use pingora::modules::http::HttpModules;
 use pingora::protocols::l4::socket::SocketAddr as Address;
 use pingora::proxy::{FailToProxy, ProxyHttp, Session};
 use pingora::upstreams::peer::HttpPeer;
@@ -40,6 +42,11 @@ impl ProxyHttp for Service {
         let mut guard = Guard::new(Arc::clone(&now.policy)).with_body_pace(pace);
         now.compression.iter().for_each(|compression| guard.set_compression(Arc::clone(compression)));
         RequestState::new(Arc::clone(&self.state), now, guard)
+    }
+
+    /// Leaves out Pingora's own compression.
+    fn init_downstream_modules(&self, modules: &mut HttpModules) {
+        modules.add_module(Box::new(WithoutChunksBuilder));
     }
 
     /// Refuses heads beyond the bounds that were not noticed while they arrived: those of HTTP/2, and those that arrived with a body.

@@ -24,6 +24,7 @@ mod h2;
 mod h2_abuse;
 mod hand_over;
 mod heads;
+mod hostile_servers;
 mod http1;
 mod includes;
 mod lifecycle;

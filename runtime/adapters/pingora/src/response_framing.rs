@@ -1,0 +1,41 @@
+//! Heads of servers' responses that a client could read in another way than the proxy, and what clients of HTTP/1.0 don't know.
+
+use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
+use http::{HeaderMap, StatusCode, Version};
+use pingora::http::ResponseHeader;
+use pingora::proxy::Session;
+use pingora::{Error, ErrorType, Result};
+
+/// Refuses a response whose framing is not what the client takes it for, and removes what its status or the client's version forbids.
+///
+/// # Errors
+/// Returns an error of the server, for which clients get 502, if it switches protocols although it was not asked to (RFC 9110, section 15.2.2), or
+/// has a `Transfer-Encoding` other than one `chunked` (RFC 9112, section 6.1: the proxy asks for no other).
+pub(crate) fn settle(session: &mut Session, response: &mut ResponseHeader) -> Result<()> {
+    if response.status == StatusCode::SWITCHING_PROTOCOLS && !session.is_upgrade_req() {
+        return malformed("the server switches protocols, which it was not asked to");
+    }
+    if !is_chunked_or_absent(&response.headers) {
+        return malformed("the server's response has a transfer-encoding other than chunked");
+    }
+    if response.status.is_informational() || response.status == StatusCode::NO_CONTENT {
+        // RFC 9110, section 8.6, and RFC 9112, section 6.1.
+        response.remove_header(&CONTENT_LENGTH);
+        response.remove_header(&TRANSFER_ENCODING);
+    } else if session.req_header().version < Version::HTTP_11 && !response.headers.contains_key(CONTENT_LENGTH) {
+        // The body ends with the connection: this version has no chunks (RFC 9112, section 6.1).
+        response.remove_header(&TRANSFER_ENCODING);
+        session.set_keepalive(None);
+    }
+    Ok(())
+}
+
+fn is_chunked_or_absent(headers: &HeaderMap) -> bool {
+    let mut lines = headers.get_all(TRANSFER_ENCODING).iter();
+    let first = lines.next();
+    first.is_none_or(|value| value.as_bytes().eq_ignore_ascii_case(b"chunked")) && lines.next().is_none()
+}
+
+fn malformed(reason: &'static str) -> Result<()> {
+    Err(Error::explain(ErrorType::InvalidHTTPHeader, reason).into_up())
+}

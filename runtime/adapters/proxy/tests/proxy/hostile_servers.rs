@@ -1,0 +1,112 @@
+//! Servers whose responses could be read in two ways, and clients of HTTP/1.0, which know neither chunks nor interim responses.
+
+use crate::client::Client;
+use crate::h2::exchange;
+use crate::running::Running;
+use crate::scripted::Scripted;
+use http::Request;
+
+/// The connection of a client that has sent a request of this version of HTTP, and got these bytes of the server.
+fn asked(version: &str, response: &str) -> (Client, Running, Scripted) {
+    let server = Scripted::start();
+    let proxy = Running::with(&server.config(), "");
+    let mut client = Client::connect(proxy.address);
+    client.send(format!("GET / HTTP/{version}\r\nhost: a\r\nconnection: keep-alive\r\n\r\n"));
+    server.until("\r\n\r\n");
+    server.say(response);
+    (client, proxy, server)
+}
+
+const SWITCHED: &str = "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n";
+
+#[test]
+fn a_switch_that_nobody_asked_for_is_refused() {
+    let (mut client, _proxy, _server) = asked("1.1", &format!("{SWITCHED}HELLO"));
+    let reply = client.reply();
+    assert_eq!((reply.status, reply.header("upgrade").as_str()), (502, ""));
+    assert!(client.closed());
+    let server = Scripted::start();
+    let proxy = Running::with(&server.config(), "");
+    server.say(SWITCHED);
+    let request = Request::get("http://a/").version(http::Version::HTTP_2).body(Vec::new()).unwrap();
+    assert_eq!(exchange(proxy.address, vec![request])[0].status(), 502);
+}
+
+#[test]
+fn bodies_with_unknown_framing_are_refused() {
+    for fields in [
+        "transfer-encoding: identity\r\ncontent-length: 5\r\n",
+        "transfer-encoding: gzip, chunked\r\n",
+        "transfer-encoding: chunked, chunked\r\n",
+        "transfer-encoding: chunked\r\ntransfer-encoding: chunked\r\n",
+        "transfer-encoding: gzip\r\n",
+        "transfer-encoding: x\r\n",
+    ] {
+        let response = format!("HTTP/1.1 200 OK\r\n{fields}\r\n5\r\nhello\r\n0\r\n\r\n");
+        let (mut client, _proxy, _server) = asked("1.1", &response);
+        assert_eq!(client.reply().status, 502, "{fields}");
+        assert!(client.closed(), "{fields}");
+    }
+    let (mut client, _proxy, _server) =
+        asked("1.1", "HTTP/1.1 200 OK\r\ntransfer-encoding: Chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n");
+    assert_eq!(client.try_reply(false).unwrap().status, 200);
+    assert_eq!(client.chunk(), b"hello");
+}
+
+#[test]
+fn interim_responses_carry_nothing_that_rules_decide() {
+    let server = Scripted::start();
+    let policy = "response:\n  - { setHeaders: { x-team: a }, removeHeaders: [x-internal] }\n";
+    let proxy = Running::with(&server.config(), policy);
+    let mut client = Client::connect(proxy.address);
+    client.request("GET /", &[], b"");
+    server.until("\r\n\r\n");
+    let fields = "x-internal: 1\r\nx_internal: 1\r\nx-team: b\r\nset-cookie: a=b\r\nlink: </a>\r\n";
+    server.say(format!("HTTP/1.1 103 Early Hints\r\n{fields}\r\nHTTP/1.1 200 OK\r\n{fields}content-length: 0\r\n\r\n"));
+    let interim = client.reply();
+    let names: Vec<&str> = interim.headers.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!((interim.status, names), (103, vec!["link"]));
+    let reply = client.kept();
+    assert_eq!((reply.header("x-internal").as_str(), reply.header("x-team").as_str()), ("", "a"));
+}
+
+#[test]
+fn a_response_without_content_says_no_length() {
+    let (mut client, _proxy, _server) = asked("1.1", "HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\n");
+    let reply = client.kept();
+    assert_eq!((reply.status, reply.header("content-length").as_str()), (204, ""));
+}
+
+#[test]
+fn clients_of_http_1_0_get_no_chunks_and_no_interim_responses() {
+    let chunked = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n";
+    for response in [chunked, &format!("HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n{chunked}")] {
+        let (mut client, _proxy, _server) = asked("1.0", response);
+        is_plain_hello(&mut client);
+    }
+    let (mut client, _proxy, _server) = asked("1.0", "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello");
+    assert_eq!(client.kept().text(), "hello");
+    // A server of HTTP/2: another proxy.
+    let server = Scripted::start();
+    let behind = Running::with(&server.config(), "");
+    let rest = format!(
+        "upstreams: [{{ name: a, servers: [\"{}\"], h2c: true }}]\nroutes: [{{ upstream: a }}]\n",
+        behind.address
+    );
+    let proxy = Running::with(&rest, "");
+    let mut client = Client::connect(proxy.address);
+    client.send("GET / HTTP/1.0\r\nhost: a\r\nconnection: keep-alive\r\n\r\n");
+    server.until("\r\n\r\n");
+    server.say(chunked);
+    is_plain_hello(&mut client);
+}
+
+/// Expects a body that ends with the connection.
+#[track_caller]
+fn is_plain_hello(client: &mut Client) {
+    let head = client.try_reply(false).unwrap();
+    assert_eq!((head.status, head.header("transfer-encoding").as_str()), (200, ""), "{head:?}");
+    assert_eq!(head.header("connection"), "close");
+    assert_eq!(client.bytes(5), b"hello");
+    assert!(client.closed());
+}
