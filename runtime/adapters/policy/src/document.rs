@@ -273,7 +273,7 @@ pub(crate) fn read_unwatched(file: &Path, largest: u64, at: &SourceText, problem
 pub(crate) const LARGEST_FILE: u64 = 64 << 20;
 
 /// Reads a file. A pipe or a device might have no end, and an editor reads the policies of strangers.
-fn bounded(file: &Path, largest: u64) -> std::io::Result<Vec<u8>> {
+pub(crate) fn bounded(file: &Path, largest: u64) -> std::io::Result<Vec<u8>> {
     if !std::fs::metadata(file)?.is_file() {
         return Err(std::io::Error::other("it is not a regular file"));
     }

@@ -10,7 +10,7 @@ use crate::context::{
 };
 use crate::definitions::Definitions;
 use crate::delay::Delays;
-use crate::document::Document;
+use crate::document::{Document, LARGEST_FILE, bounded};
 use crate::error::PolicyError;
 use crate::exchange::Exchange;
 use crate::expressions::{CredentialReads, DeclaredNames, EndReads};
@@ -111,7 +111,7 @@ impl Policy {
     }
 
     fn read(file: &Path, purpose: Purpose) -> Result<(Self, String), PolicyError> {
-        let text = std::fs::read(file).map(String::from_utf8);
+        let text = bounded(file, LARGEST_FILE).map(String::from_utf8);
         let mut problems = Problems::default();
         problems.paths.push(file.to_owned());
         let (name, base) = (file.display().to_string(), file.parent().unwrap_or(Path::new(".")));
@@ -298,7 +298,8 @@ impl Policy {
         clean_trailers(trailers, &self.normalization.of_requests);
     }
 
-    /// Removes from the trailers of a response what they may not carry. See [`request_trailers`](Self::request_trailers).
+    /// Removes from the trailers of a response what they may not carry. See [`request_trailers`](Self::request_trailers). Call it for the heads of
+    /// interim responses (103) too, on which no phase runs.
     pub fn response_trailers(&self, trailers: &mut HeaderMap) {
         clean_trailers(trailers, &self.normalization.of_responses);
     }

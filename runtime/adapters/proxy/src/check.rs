@@ -1,6 +1,6 @@
 //! The check of a configuration with everything that it names, and its description.
 
-use crate::config::{Balance, Config, LogOutput, counted, first_names};
+use crate::config::{Balance, Config, LogOutput, Route, counted, first_names};
 use crate::error::Error;
 use crate::file_stamps::check_end_markers;
 use crate::list_control::AdminToken;
@@ -42,7 +42,7 @@ impl Config {
         describe_policy(&config.policy, &policy, &mut text);
         config.check_folders()?;
         text.push_str(&settings(&config));
-        if let Some(warning) = delays_warning(&config, &policy) {
+        for warning in delays_warning(&config, &policy).into_iter().chain(routes_warning(&config.routes)) {
             let _ = writeln!(text, "warning: {warning}");
         }
         if config.reload.end_marker {
@@ -67,7 +67,7 @@ impl Config {
             };
             let _ = writeln!(text, "  {}  {kind}", listener.address);
             let Some(tls) = &listener.tls else { continue };
-            ClientTls::load(tls)?;
+            ClientTls::of(listener)?;
             for certificate in &tls.certificates {
                 let _ = writeln!(text, "    {}", describe_certificate(&certificate.chain)?);
             }
@@ -118,7 +118,7 @@ impl Config {
                 );
             }
             if let Some(tls) = &upstream.tls {
-                ServerTrust::load(tls)?;
+                ServerTrust::of(upstream)?;
                 let _ = write!(text, ", TLS as {}", tls.server_name);
             }
             text.push('\n');
@@ -142,10 +142,10 @@ impl Config {
     /// Refuses files and folders that can't be created because the folders above them are missing.
     fn check_folders(&self) -> Result<(), Error> {
         if let Some(LogOutput::File(file)) = &self.access_log {
-            check_folder("accessLog", file)?;
+            check_file("accessLog", file)?;
         }
         if let Some(record) = &self.record {
-            check_folder("record.file", &record.file)?;
+            check_file("record.file", &record.file)?;
         }
         if let Some(folder) = &self.list_copies {
             if folder.exists() && !folder.is_dir() {
@@ -153,7 +153,7 @@ impl Config {
             }
             check_folder("listCopies", folder)?;
         }
-        self.list_changes().map_or(Ok(()), |file| check_folder("listChanges", file))
+        self.list_changes().map_or(Ok(()), |file| check_file("listChanges", file))
     }
 }
 
@@ -166,6 +166,23 @@ pub(crate) fn delays_warning(config: &Config, policy: &Policy) -> Option<String>
              use the bound up, and all others are then answered with 503. Set `waiting` below `limits.requests`"
         )
     })
+}
+
+/// Returns the warning for routes behind one that fits every request.
+fn routes_warning(routes: &[Route]) -> Option<String> {
+    let fits_all = |route: &Route| route.host.is_none() && route.prefix.is_none() && route.label.is_none();
+    let (_, behind) = routes.split_at(routes.iter().position(fits_all)?);
+    let first = behind.get(1)?;
+    let never = counted(behind.len().saturating_sub(1), "route");
+    Some(format!("{never} from `{}` on: never tried, because the route before fits every request", first.name()))
+}
+
+/// Refuses a file that can't be written because it is a folder, or because the folder above it is missing.
+fn check_file(key: &str, file: &Path) -> Result<(), Error> {
+    if file.is_dir() {
+        return Err(Error::new(format!("error: `{key}`: {} is a folder", file.display())));
+    }
+    check_folder(key, file)
 }
 
 /// Refuses a file or a folder that can't be created because the folder above it is missing.

@@ -14,6 +14,13 @@ impl Error {
     pub(crate) fn new(text: impl Into<String>) -> Self {
         Self { text: text.into() }
     }
+
+    /// Names the part of the configuration that the error is about.
+    #[must_use]
+    pub(crate) fn within(self, part: &str) -> Self {
+        let text = self.text.strip_prefix("error: ").unwrap_or(&self.text);
+        Self::new(format!("error: {part}: {text}"))
+    }
 }
 
 impl fmt::Display for Error {

@@ -63,11 +63,10 @@ impl Generation {
         policy.set_remote_limits(Arc::<RateLimits>::clone(&rate_limits));
         let copies = ListCopies::of(&config);
         policy.restore_lists(|source| copies.as_ref()?.read(source))?;
-        let tls = config.listeners.iter().map(|listener| listener.tls.as_ref().map(ClientTls::load).transpose());
-        let tls = tls.collect::<Result<_, Error>>()?;
+        let tls = config.listeners.iter().map(ClientTls::of).collect::<Result<_, Error>>()?;
         let mut upstreams = Vec::with_capacity(config.upstreams.len());
         for wanted in &config.upstreams {
-            let trust = wanted.tls.as_ref().map(ServerTrust::load).transpose()?;
+            let trust = ServerTrust::of(wanted)?;
             let known =
                 before.and_then(|before| before.upstreams.iter().find(|known| known.is(wanted, trust.as_ref())));
             upstreams.push(match known {

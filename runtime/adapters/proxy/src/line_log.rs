@@ -125,6 +125,13 @@ struct BoundedFile {
     bytes: u64,
 }
 
+/// Returns the file to which a bounded file is renamed when it is full.
+pub(crate) fn older(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".1");
+    name.into()
+}
+
 impl BoundedFile {
     fn open(path: &Path, most: u64) -> std::io::Result<Self> {
         let file = open_file(OpenOptions::new().create(true).append(true).mode(0o600), path)?;
@@ -140,9 +147,7 @@ impl BoundedFile {
         let length = u64::try_from(line.len()).unwrap_or(u64::MAX);
         if self.bytes > 0 && self.bytes.saturating_add(length) > self.most {
             self.file.flush()?;
-            let mut older = self.path.clone().into_os_string();
-            older.push(".1");
-            std::fs::rename(&self.path, older)?;
+            std::fs::rename(&self.path, older(&self.path))?;
             *self = Self::open(&self.path, self.most)?;
         }
         self.bytes = self.bytes.saturating_add(length);

@@ -62,7 +62,8 @@ impl Proxy {
         }
         let lists = ListControl::open(config.list_changes())?;
         lists.replace_policy(&first.policy, || {})?;
-        let (log, writer) = config.access_log.as_ref().map(LineLog::open).transpose()?.unzip();
+        let log = config.access_log.as_ref().map(LineLog::open).transpose();
+        let (log, writer) = log.map_err(|error| Error::from(error).within("`accessLog`"))?.unzip();
         let state = Arc::new(State::new(file.to_owned(), demo.local_addr()?, first, lists, log));
         file_limit::raise(&config);
         let mut server = Server::new_with_opt_and_conf(None, server_conf(&config));

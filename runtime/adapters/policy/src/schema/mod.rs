@@ -119,10 +119,14 @@ pub enum ValueSpec {
     Ratio,
     /// A number of bytes with a unit, `64KiB`: see [`size`].
     Size,
+    /// The same, above 0.
+    PositiveSize,
     /// A whole number of seconds, `30s`: see [`seconds`].
     Seconds,
     /// A time with a unit, `250ms`: see [`duration`].
     Duration,
+    /// The same, above 0.
+    PositiveDuration,
     /// A number in a time, `100/s`: see [`rate`].
     Rate,
     /// One of these words.

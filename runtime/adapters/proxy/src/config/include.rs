@@ -165,9 +165,13 @@ fn named_by(path: &Path) -> Result<Vec<PathBuf>, String> {
     }
 }
 
-/// Returns a path that is the same for all paths to a file.
-fn identity(file: &Path) -> PathBuf {
-    std::fs::canonicalize(file).unwrap_or_else(|_| file.to_owned())
+/// Returns a path that is the same for all paths to a file, which need not exist.
+pub(super) fn identity(file: &Path) -> PathBuf {
+    let of_folder = || {
+        let folder = file.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+        Some(std::fs::canonicalize(folder?).ok()?.join(file.file_name()?))
+    };
+    std::fs::canonicalize(file).ok().or_else(of_folder).unwrap_or_else(|| file.to_owned())
 }
 
 fn read_text(file: &Path) -> Result<String, String> {

@@ -18,7 +18,7 @@ use super::record_keys::RECORD;
 use super::telemetry_keys::{METRICS, TRACES};
 use super::tls_keys::{LISTENER_TLS, SERVICE_TLS, UPSTREAM_TLS};
 use celero_policy::schema::ValueSpec::{
-    Bool, Duration, Expression, Integer, List, Map, Mapping, OneOf, Share, Size, Text, Word,
+    Bool, Duration, Expression, Integer, List, Map, Mapping, OneOf, PositiveDuration, PositiveSize, Share, Text, Word,
 };
 use celero_policy::schema::{DiagnosticCodes, DocumentSpec, KeySpec, MappingSpec, ValueSpec};
 
@@ -171,7 +171,11 @@ static RATE_LIMIT_SERVICE: MappingSpec = MappingSpec::new(
         required("address", Text, "A host and a port. It speaks gRPC, with or without TLS."),
         required("domain", Text, "The domain of all questions, by which the service chooses its limits."),
         optional("tls", Mapping(&SERVICE_TLS), "TLS to the service. Default: no TLS."),
-        optional("timeout", Duration, "The longest time of a call, opening a connection included. Default: 50ms."),
+        optional(
+            "timeout",
+            PositiveDuration,
+            "The longest time of a call, opening a connection included. Default: 50ms.",
+        ),
         optional(
             "concurrent",
             Integer { least: 1, most: 100_000 },
@@ -274,7 +278,7 @@ static EJECTION: MappingSpec = MappingSpec::new(
     "`ejection`",
     &[
         optional("failures", Integer { least: 1, most: 1000 }, "The number of failures in a row. Default: 5."),
-        optional("time", Duration, "How long the server gets no requests. Default: 30s."),
+        optional("time", PositiveDuration, "How long the server gets no requests. Default: 30s."),
         optional("statuses", STATUSES, "The statuses of responses that count as failures. Default: 502, 503 and 504."),
     ],
 );
@@ -283,8 +287,8 @@ static HEALTH: MappingSpec = MappingSpec::new(
     "`health`",
     &[
         optional("path", Text, "The path whose GET must be answered with 200. Default: a connection is enough."),
-        optional("interval", Duration, "The time between two checks. Default: 5s."),
-        optional("timeout", Duration, "The longest time of a check. Default: 1s."),
+        optional("interval", PositiveDuration, "The time between two checks. Default: 5s."),
+        optional("timeout", PositiveDuration, "The longest time of a check. Default: 1s."),
         optional(
             "healthyAfter",
             Integer { least: 1, most: 100 },
@@ -361,9 +365,9 @@ static ANSWER: MappingSpec = MappingSpec::new(
 static ROUTE_TIMEOUTS: MappingSpec = MappingSpec::new(
     "`timeouts` of a route",
     &[
-        optional("connect", Duration, "The longest time until a server accepts a connection."),
-        optional("read", Duration, "The longest time between bytes from a server."),
-        optional("write", Duration, "The longest time until a server takes bytes."),
+        optional("connect", PositiveDuration, "The longest time until a server accepts a connection."),
+        optional("read", PositiveDuration, "The longest time between bytes from a server."),
+        optional("write", PositiveDuration, "The longest time until a server takes bytes."),
     ],
 );
 
@@ -401,21 +405,21 @@ static MIRROR: MappingSpec = MappingSpec::new(
 static TIMEOUTS: MappingSpec = MappingSpec::new(
     "`timeouts`",
     &[
-        optional("connect", Duration, "The longest time until a server accepts a connection. Default: 3s."),
-        optional("read", Duration, "The longest time between bytes from a server. Default: 60s."),
-        optional("write", Duration, "The longest time until a server takes bytes. Default: 60s."),
+        optional("connect", PositiveDuration, "The longest time until a server accepts a connection. Default: 3s."),
+        optional("read", PositiveDuration, "The longest time between bytes from a server. Default: 60s."),
+        optional("write", PositiveDuration, "The longest time until a server takes bytes. Default: 60s."),
         optional(
             "head",
-            Duration,
+            PositiveDuration,
             "The longest time for the whole head of a request, from its first byte; of a connection's first head, from the connection's start. Default: 10s.",
         ),
-        optional("body", Duration, "The longest time between bytes of a client's body. Default: 60s."),
+        optional("body", PositiveDuration, "The longest time between bytes of a client's body. Default: 60s."),
         optional(
             "bodyTotal",
             Duration,
             "The longest time for a whole body of a client, before what `bodyRate` adds. Default: 60s.",
         ),
-        optional("send", Duration, "The longest time until a client takes bytes. Default: 60s."),
+        optional("send", PositiveDuration, "The longest time until a client takes bytes. Default: 60s."),
         optional("keepAlive", Duration, "How long a client's connection without a request is kept open. Default: 60s."),
         optional("idle", Duration, "How long an unused connection to a server is kept open. Default: 60s."),
     ],
@@ -456,8 +460,8 @@ static LIMITS: MappingSpec = MappingSpec::new(
             "The number of open requests of all listeners; further ones are answered with 503. Default: 10000.",
         ),
         optional("headers", Integer { least: 1, most: 256 }, "The number of header lines of a request. Default: 100."),
-        optional("head", Size, "The size of a request's head. Default: 64KiB."),
-        optional("requestLine", Size, "The size of the request line. Default: 8KiB."),
+        optional("head", PositiveSize, "The size of a request's head. Default: 64KiB."),
+        optional("requestLine", PositiveSize, "The size of the request line. Default: 8KiB."),
         optional(
             "streams",
             Integer { least: 1, most: 10_000 },
@@ -470,7 +474,7 @@ static LIMITS: MappingSpec = MappingSpec::new(
         ),
         optional(
             "bodyRate",
-            Size,
+            PositiveSize,
             "The bytes of a body for which the client gets a second more than `bodyTotal`. Default: 1KiB.",
         ),
         optional(

@@ -16,6 +16,7 @@ mod route;
 mod telemetry_keys;
 mod tls_keys;
 mod upstream;
+mod written_files;
 
 pub use compression::Compression;
 pub(crate) use differences::{counted, first_names};

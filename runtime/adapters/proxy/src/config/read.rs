@@ -7,6 +7,7 @@ use super::include::{self, Files, duplicate};
 use super::keys::{CONFIG, FORWARDED_HEADERS};
 use super::telemetry_keys::{ACCEPT, HISTOGRAMS};
 use super::tls_keys::VERSIONS;
+use super::written_files;
 use super::{
     Admin, Certificate, ClientCertificates, Collector, Config, Forwarded, ForwardedHeader, Limits, Listener,
     ListenerTls, LogOutput, MetricsExport, OtlpHistograms, Reload, SampleRule, SpanExport, Timeouts, Traces,
@@ -37,7 +38,9 @@ pub(super) fn read(file: &Path) -> Result<Config, Error> {
     }
     let config = root.and_then(|root| {
         let reader = Reader { problems: &mut problems, folders, names: Vec::new(), only_http2: Vec::new() };
-        reader.config(&root, included)
+        let config = reader.config(&root, included)?;
+        written_files::check(&config, &root, file, &mut problems);
+        Some(config)
     });
     match config {
         Some(config) if !problems.has_errors() => Ok(config),
@@ -86,7 +89,7 @@ impl Reader<'_> {
             reload: root.get("reload").map(reload).unwrap_or_default(),
             limits: root.get("limits").map(limits).unwrap_or_default(),
             retries: number(root, "retries").unwrap_or(1),
-            metrics: metrics_address(root).and_then(|text| self.address(&text)),
+            metrics: metrics_address(root).and_then(|text| self.metrics_address(root, &text)),
             metrics_export: root
                 .get("metrics")
                 .and_then(|metrics| metrics.get("export"))
@@ -140,6 +143,18 @@ impl Reader<'_> {
             self.error("config-address", text, format!("`{}` is not an address", text.text), help);
         }
         address
+    }
+
+    /// The address of the pages for operators, at which no client connects.
+    fn metrics_address(&mut self, root: &Node, text: &SourceText) -> Option<SocketAddr> {
+        let address = self.address(text)?;
+        let listeners = root.get("listeners").map_or(&[][..], Node::elements).iter();
+        let taken = |listener: &SourceText| address.port() != 0 && listener.text.parse() == Ok(address);
+        if let Some(listener) = listeners.filter_map(|node| node.text_of("address")).find(taken) {
+            let message = format!("a listener has the address `{address}`");
+            duplicate(self.problems, text.place, listener.place, message);
+        }
+        Some(address)
     }
 
     fn traces(&mut self, node: &Node) -> Traces {

@@ -7,6 +7,7 @@ use super::read_upstreams::statuses;
 use super::{HashKey, Mirror, Retry, RetryOn, Route, RouteTimeouts, Split, StaticAnswer, Target};
 use bytes::Bytes;
 use celero_policy::ResponseCondition;
+use celero_policy::canonical::{EncodedSlashes, Options, Slashes, canonical_path};
 use celero_policy::problems::FileSpan;
 use celero_policy::schema::share;
 use celero_policy::yaml::{MapEntry, Node, SourceText};
@@ -24,7 +25,7 @@ impl Reader<'_> {
     pub(super) fn routes(&mut self, root: &Node) -> Vec<Route> {
         let (mut found, mut known): (_, BTreeMap<Requests, FileSpan>) = (Vec::new(), BTreeMap::new());
         for node in self.elements(root, "routes") {
-            let (host, prefix, label) = (self.host(node), self.path(node), self.label(node));
+            let (host, prefix, label) = (self.host(node), self.route_path(node), self.label(node));
             match known.entry((host.clone(), prefix.clone(), label.clone())) {
                 Entry::Vacant(entry) => drop(entry.insert(node.place)),
                 // In one file, the order of two routes is plain to see.
@@ -43,6 +44,24 @@ impl Reader<'_> {
             found.extend(target.map(route));
         }
         found
+    }
+
+    /// The path of a route, which must be one that requests have when a route is chosen, under some options of a policy.
+    fn route_path(&mut self, node: &Node) -> Option<String> {
+        let path = self.path(node)?;
+        let options = Options { slashes: Slashes::Keep, encoded_slashes: EncodedSlashes::Keep, ..Options::default() };
+        let canonical = canonical_path(path.as_bytes(), &options);
+        if canonical.as_deref() != Ok(path.as_bytes())
+            && let Some(text) = node.text_of("path")
+        {
+            let help = match &canonical {
+                Ok(canonical) => format!("write `{}`", String::from_utf8_lossy(canonical)),
+                Err(refusal) => format!("such requests are refused: {refusal}"),
+            };
+            let message = format!("no request has the path `{path}` when a route is chosen: paths are canonical then");
+            self.error("config-path", &text, message, &help);
+        }
+        Some(path)
     }
 
     /// What a route does: one of three keys says it.

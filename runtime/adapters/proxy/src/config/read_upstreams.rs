@@ -88,7 +88,14 @@ impl Reader<'_> {
     /// The addresses of a server, whose name is resolved now.
     fn server(&mut self, text: &SourceText, weight: usize) -> Vec<Server> {
         match addresses(&text.text, weight) {
-            Ok(found) => found.collect(),
+            Ok(found) => {
+                let found: Vec<Server> = found.collect();
+                if found.iter().any(|server| server.address.port() == 0) {
+                    let message = format!("`{}` is not a server: its port is 0", text.text);
+                    self.error("config-address", text, message, "write the port at which the server listens");
+                }
+                found
+            }
             Err(error) => {
                 let help = "write a host and a port: `10.0.0.1:8000` or `api.internal:8000`";
                 self.error("config-address", text, format!("`{}` is not a server: {error}", text.text), help);

@@ -1,6 +1,6 @@
 //! The keys of the section `record`.
 
-use celero_policy::schema::ValueSpec::{List, Share, Size, Text};
+use celero_policy::schema::ValueSpec::{List, PositiveSize, Share, Text};
 use celero_policy::schema::{KeySpec, MappingSpec};
 
 /// The headers whose values are never recorded. Those in which the policy expects credentials are added to them.
@@ -40,7 +40,7 @@ pub(super) static RECORD: MappingSpec = MappingSpec::new(
         KeySpec::optional("share", Share, "The share of the requests that are recorded. Default: 1."),
         KeySpec::optional(
             "maxSize",
-            Size,
+            PositiveSize,
             "The size from which the file is renamed to one with `.1` at the end of its name, which it replaces. Default: 100MiB.",
         ),
         KeySpec::optional(

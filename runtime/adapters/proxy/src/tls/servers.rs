@@ -1,7 +1,7 @@
 //! TLS to servers.
 
 use super::pem::{self, problem};
-use crate::config::{Certificate, UpstreamTls};
+use crate::config::{Certificate, Upstream, UpstreamTls};
 use crate::error::Error;
 use pingora::upstreams::peer::{HttpPeer, Scheme};
 use pingora::utils::tls::{CertKey, WrappedX509, parse_x509};
@@ -25,8 +25,13 @@ pub(crate) struct ServerTrust {
 }
 
 impl ServerTrust {
-    /// Reads the files of a configuration.
-    pub(crate) fn load(config: &UpstreamTls) -> Result<Self, Error> {
+    /// Reads the files of an upstream's TLS, if it has TLS.
+    pub(crate) fn of(upstream: &Upstream) -> Result<Option<Self>, Error> {
+        let tls = upstream.tls.as_ref().map(Self::load).transpose();
+        tls.map_err(|error| error.within(&format!("`tls` of the upstream {}", upstream.name)))
+    }
+
+    fn load(config: &UpstreamTls) -> Result<Self, Error> {
         let name = config.server_name.clone();
         let mut trust = Self { name, authorities: None, own: None, http2: config.http2, group: 0 };
         if let Some(file) = &config.authorities {

@@ -3,7 +3,7 @@
 use super::certificates::Certificates;
 use super::client_certificate;
 use super::pem::{self, problem};
-use crate::config::ListenerTls;
+use crate::config::{Listener, ListenerTls};
 use crate::error::Error;
 use async_trait::async_trait;
 use celero_policy::TlsConnection;
@@ -25,8 +25,13 @@ pub(crate) struct ClientTls {
 }
 
 impl ClientTls {
-    /// Reads the files of a configuration.
-    pub(crate) fn load(config: &ListenerTls) -> Result<Self, Error> {
+    /// Reads the files of a listener's TLS, if it has TLS.
+    pub(crate) fn of(listener: &Listener) -> Result<Option<Self>, Error> {
+        let tls = listener.tls.as_ref().map(Self::load).transpose();
+        tls.map_err(|error| error.within(&format!("`tls` of the listener {}", listener.address)))
+    }
+
+    fn load(config: &ListenerTls) -> Result<Self, Error> {
         let provider = Arc::new(default_provider());
         let versions = if config.only_tls13 { &[&TLS13][..] } else { &[&TLS13, &TLS12] };
         let builder = ServerConfig::builder_with_provider(Arc::clone(&provider))

@@ -120,3 +120,129 @@ fn a_policy_with_mistakes_is_explained() {
     // A misspelt action.
     says(&wrong("request:\n  - { when: true, denny: true }\n"), &["policy.yaml:2:", "did you mean `deny`?"]);
 }
+
+/// A configuration in which one text is replaced.
+fn with(from: &str, to: &str) -> String {
+    let whole =
+        format!("{}upstreams: [{{ name: a, servers: ['127.0.0.1:9'] }}]\nroutes: [{{ upstream: a }}]\n", config(""));
+    assert!(whole.contains(from), "{whole}");
+    whole.replace(from, to)
+}
+
+#[test]
+fn times_and_sizes_have_bounds_that_messages_name() {
+    for (section, key) in [
+        ("timeouts", "connect"),
+        ("timeouts", "read"),
+        ("timeouts", "write"),
+        ("timeouts", "head"),
+        ("timeouts", "body"),
+        ("timeouts", "send"),
+    ] {
+        let whole = format!("{}{section}: {{ {key}: 0s }}\n", config(REST));
+        says(&message(&whole, ""), &[&format!("`{key}` is a time from 1ms to 24h, as in"), "not `0s`"]);
+    }
+    let keys = [
+        "health: { interval: 0s }",
+        "health: { timeout: 0s }",
+        "ejection: { time: 0s }",
+        "pool: { idle: 25h }",
+        "slowStart: 25h",
+    ];
+    for key in keys {
+        let found = message(&with("['127.0.0.1:9']", &format!("['127.0.0.1:9'], {key}")), "");
+        says(&found, &["is a time from ", " to 24h", "not `"]);
+    }
+    let found = message(&with("routes: [{ upstream: a", "routes: [{ upstream: a, timeouts: { read: 0s }"), "");
+    says(&found, &["`read` is a time from 1ms to 24h"]);
+    let huge = format!("{}limits: {{ head: 2GiB, bodyRate: 0, requestLine: 0 }}\n", config(REST));
+    let expected =
+        ["head", "bodyRate", "requestLine"].map(|key| format!("`{key}` is a number of bytes from 1 to 1GiB"));
+    says(&message(&huge, ""), &expected.each_ref().map(String::as_str));
+}
+
+#[test]
+fn addresses_that_nobody_reaches_are_refused() {
+    says(
+        &message(&with("'127.0.0.1:9'", "'127.0.0.1:0'"), ""),
+        &["proxy.yaml:6:", "`127.0.0.1:0` is not a server: its port is 0"],
+    );
+    let whole = config(REST).replace("127.0.0.1:0", "127.0.0.1:18080");
+    says(&message(&whole, ""), &["a listener has the address `127.0.0.1:18080`", "the first is here"]);
+}
+
+#[test]
+fn paths_that_no_request_has_are_refused() {
+    for (path, canonical) in [("/a/../b", "/b"), ("/%61", "/a"), ("/a/./b", "/a/b"), ("/%c3%a9", "/%C3%A9")] {
+        let found = message(&with("{ upstream: a }", &format!("{{ path: '{path}', upstream: a }}")), "");
+        says(&found, &["proxy.yaml:7:", &format!("no request has the path `{path}`"), &format!("write `{canonical}`")]);
+    }
+    for path in ["/a%2", "/a%00"] {
+        let found = message(&with("{ upstream: a }", &format!("{{ path: '{path}', upstream: a }}")), "");
+        says(&found, &[&format!("no request has the path `{path}`")]);
+    }
+    for path in ["/", "/a//b", "/a%2Fb", "/a%7Cb", "/a/"] {
+        let folder = Folder::new();
+        folder.write("policy.yaml", "");
+        let whole = with("{ upstream: a }", &format!("{{ path: '{path}', upstream: a }}"));
+        Config::check(&folder.write("proxy.yaml", &whole)).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+#[test]
+fn what_the_proxy_writes_is_nothing_that_it_reads() {
+    let log = |file: &str| format!("accessLog: {file}");
+    for (keys, first, second) in [
+        (log("policy.yaml"), "accessLog", "policy"),
+        (log("a\nrecord: { file: ./policy.yaml }"), "record.file", "policy"),
+        (log("log\nrecord: { file: log }"), "record.file", "accessLog"),
+        (log("log.1\nrecord: { file: log }"), "record.file", "accessLog"),
+        (log("proxy.yaml"), "accessLog", "configuration"),
+        (log("a\nadmin: { token: token, listChanges: token }"), "admin.listChanges", "admin.token"),
+    ] {
+        let whole = config(REST).replace("accessLog: access.log", &keys);
+        says(&message(&whole, ""), &["config-conflict", "are the same file", first, second]);
+    }
+    for key in ["accessLog: sub", "accessLog: a\nrecord: { file: sub }"] {
+        let folder = Folder::new();
+        folder.write("policy.yaml", "");
+        std::fs::create_dir(folder.0.join("sub")).unwrap();
+        let whole = config(REST).replace("accessLog: access.log", key);
+        let error = Config::check(&folder.write("proxy.yaml", &whole)).unwrap_err().to_string();
+        says(&error, &["sub is a folder"]);
+    }
+}
+
+/// A pipe would never end, and a device fill the memory.
+#[cfg(unix)]
+#[test]
+fn a_policy_is_a_regular_file_of_bounded_size() {
+    says(&message(&config(REST).replace("policy.yaml", "/dev/zero"), ""), &["/dev/zero", "it is not a regular file"]);
+}
+
+#[test]
+fn routes_that_are_never_tried_are_warned_of() {
+    let folder = Folder::new();
+    folder.write("policy.yaml", "");
+    let summary = |routes: &str| {
+        Config::summary(&folder.write("proxy.yaml", &with("[{ upstream: a }]", routes)))
+            .unwrap_or_else(|error| panic!("{error}"))
+    };
+    let found = summary("[{ upstream: a }, { path: /x, upstream: a }, { host: b.example, upstream: a }]");
+    says(&found, &["warning: 2 routes from `*/x` on: never tried"]);
+    for routes in
+        ["[{ path: /x, upstream: a }, { upstream: a }]", "[{ label: a=b, upstream: a }, { path: /x, upstream: a }]"]
+    {
+        assert!(!summary(routes).contains("warning"), "{routes}");
+    }
+}
+
+#[test]
+fn files_of_tls_are_named_with_their_place() {
+    let tls = "tls: { certificates: [{ chain: no.pem, key: no.key }] }";
+    let found = message(&config(REST).replace("h2c: true", tls), "");
+    says(&found, &["error: `tls` of the listener 127.0.0.1:0: no.pem: "]);
+    let found =
+        message(&with("['127.0.0.1:9']", "['127.0.0.1:9'], tls: { serverName: a.example, authorities: no.pem }"), "");
+    says(&found, &["error: `tls` of the upstream a: no.pem: "]);
+}
