@@ -39,6 +39,8 @@ pub struct Guard {
     compression: Option<Arc<Compression>>,
     /// The coding that the client likes best. Rules and phases may change what the server is told.
     coding: Option<Coding>,
+    /// How many interim responses servers have sent.
+    interim_responses: u32,
     started: SystemTime,
     clock: Instant,
 }
@@ -68,6 +70,7 @@ impl Guard {
             body_clock: BodyClock::new(BodyPace::default()),
             compression: None,
             coding: None,
+            interim_responses: 0,
             started: SystemTime::now(),
             clock: Instant::now(),
         }
@@ -298,16 +301,16 @@ impl Guard {
     ///
     /// # Errors
     /// Returns an error if the policy answers instead of the server. Return it from the filter, and send the answer in
-    /// [`fail_to_proxy`](Self::fail_to_proxy). Returns an error of the server if it switches protocols without being asked to, or frames its
-    /// response otherwise than by `chunked`, by a length or by the end of the connection.
+    /// [`fail_to_proxy`](Self::fail_to_proxy). Returns an error of the server if it switches protocols without being asked to, frames its
+    /// response otherwise than by `chunked`, by a length or by the end of the connection, or sends more than 100 interim responses.
     pub fn response_filter(&mut self, session: &mut Session, response: &mut ResponseHeader) -> Result<()> {
-        response_framing::settle(session, response)?;
         let interim = response.status.is_informational() && response.status.as_u16() != 101;
         if interim {
             self.clean_interim(response);
-            return Ok(());
+            return response_framing::count_interim(&mut self.interim_responses);
         }
         self.restore(session);
+        response_framing::settle(session, response)?;
         if !self.policy.has_response_rules() {
             self.take_over(session, response);
             return Ok(());

@@ -18,7 +18,7 @@ pub(crate) fn settle(session: &mut Session, response: &mut ResponseHeader) -> Re
     if !is_chunked_or_absent(&response.headers) {
         return malformed("the server's response has a transfer-encoding other than chunked");
     }
-    if response.status.is_informational() || response.status == StatusCode::NO_CONTENT {
+    if matches!(response.status, StatusCode::SWITCHING_PROTOCOLS | StatusCode::NO_CONTENT) {
         // RFC 9110, section 8.6, and RFC 9112, section 6.1.
         response.remove_header(&CONTENT_LENGTH);
         response.remove_header(&TRANSFER_ENCODING);
@@ -28,6 +28,18 @@ pub(crate) fn settle(session: &mut Session, response: &mut ResponseHeader) -> Re
         session.set_keepalive(None);
     }
     Ok(())
+}
+
+/// The most interim responses to a request: each starts the server's time limit anew.
+const MOST_INTERIM: u32 = 100;
+
+/// Counts an interim response (RFC 9110, section 15.2).
+///
+/// # Errors
+/// Returns an error of the server if there were too many.
+pub(crate) fn count_interim(count: &mut u32) -> Result<()> {
+    *count = count.saturating_add(1);
+    if *count > MOST_INTERIM { malformed("the server sends too many interim responses") } else { Ok(()) }
 }
 
 fn is_chunked_or_absent(headers: &HeaderMap) -> bool {

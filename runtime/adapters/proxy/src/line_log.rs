@@ -3,7 +3,7 @@
 //! Requests put lines into a queue that is bounded in lines and in bytes, and never wait. If the queue is full, lines are dropped and
 //! counted.
 
-use crate::config::LogOutput;
+use crate::config::{LogOutput, older};
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{BufWriter, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
@@ -123,13 +123,6 @@ struct BoundedFile {
     path: PathBuf,
     most: u64,
     bytes: u64,
-}
-
-/// Returns the file to which a bounded file is renamed when it is full.
-pub(crate) fn older(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".1");
-    name.into()
 }
 
 impl BoundedFile {

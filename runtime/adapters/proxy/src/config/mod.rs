@@ -24,6 +24,7 @@ pub use rate_limit_service::RateLimitService;
 pub(crate) use read_routes::CONNECTION_HEADERS;
 pub(crate) use read_upstreams::resolve;
 pub use record::Record;
+pub(crate) use record::older;
 pub use route::{Mirror, Retry, RetryOn, Route, RouteTimeouts, Split, StaticAnswer, Target};
 pub use upstream::{Balance, Ejection, HashKey, Health, Pool, Server, Upstream};
 

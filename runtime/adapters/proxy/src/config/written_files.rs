@@ -1,8 +1,7 @@
 //! The files that the proxy writes: none of them may be one that it reads, or writes for something else.
 
 use super::include::identity;
-use super::{Config, LogOutput};
-use crate::line_log::older;
+use super::{Config, LogOutput, older};
 use celero_policy::problems::Problems;
 use celero_policy::yaml::Node;
 use std::path::{Path, PathBuf};
@@ -16,6 +15,10 @@ pub(super) fn check(config: &Config, root: &Node, main: &Path, problems: &mut Pr
     used.extend(config.files().map(|file| ("a file of certificates, keys or answers", identity(file))));
     for (name, file, node) in written(config, root) {
         let file = identity(&file);
+        // Devices and pipes (`/dev/null`) may take everything.
+        if file.metadata().is_ok_and(|about| !about.is_file()) {
+            continue;
+        }
         if let Some((other, _)) = used.iter().find(|(_, known)| *known == file) {
             let message = format!("`{name}` and {} are the same file: {}", quoted(other), file.display());
             problems.add("config-conflict", node.place, message).help("the proxy writes to it; choose another file");

@@ -203,6 +203,10 @@ fn what_the_proxy_writes_is_nothing_that_it_reads() {
         let whole = config(REST).replace("accessLog: access.log", &keys);
         says(&message(&whole, ""), &["config-conflict", "are the same file", first, second]);
     }
+    let folder = Folder::new();
+    folder.write("policy.yaml", "");
+    let whole = config(REST).replace("accessLog: access.log", &log("/dev/null\nrecord: { file: /dev/null }"));
+    Config::check(&folder.write("proxy.yaml", &whole)).unwrap_or_else(|error| panic!("{error}"));
     for key in ["accessLog: sub", "accessLog: a\nrecord: { file: sub }"] {
         let folder = Folder::new();
         folder.write("policy.yaml", "");

@@ -1,6 +1,6 @@
 //! Servers whose responses could be read in two ways, and clients of HTTP/1.0, which know neither chunks nor interim responses.
 
-use crate::client::Client;
+use crate::client::{Client, Reply};
 use crate::h2::exchange;
 use crate::running::Running;
 use crate::scripted::Scripted;
@@ -71,6 +71,24 @@ fn interim_responses_carry_nothing_that_rules_decide() {
 }
 
 #[test]
+fn interim_responses_are_bounded() {
+    for count in [100, 101] {
+        let interim = "HTTP/1.1 102 Processing\r\n\r\n".repeat(count);
+        let (mut client, proxy, _server) =
+            asked("1.1", &format!("{interim}HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"));
+        let mut seen = 0;
+        let last = loop {
+            match client.reply() {
+                Reply { status: 102, .. } => seen += 1,
+                last => break last,
+            }
+        };
+        assert_eq!((seen, last.status), if count == 100 { (100, 200) } else { (100, 502) });
+        assert_eq!(proxy.log(1)[0]["status"], last.status);
+    }
+}
+
+#[test]
 fn a_response_without_content_says_no_length() {
     let (mut client, _proxy, _server) = asked("1.1", "HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\n");
     let reply = client.kept();
@@ -86,6 +104,14 @@ fn clients_of_http_1_0_get_no_chunks_and_no_interim_responses() {
     }
     let (mut client, _proxy, _server) = asked("1.0", "HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello");
     assert_eq!(client.kept().text(), "hello");
+    // While the body of the request is buffered, another session is in the place of Pingora's.
+    let server = Scripted::start();
+    let proxy = Running::with(&server.config(), "requestBody: [{ when: 'request.body == b\"no\"', deny: 403 }]\n");
+    let mut client = Client::connect(proxy.address);
+    client.send("POST / HTTP/1.0\r\nhost: a\r\nconnection: keep-alive\r\ncontent-length: 3\r\n\r\nyes");
+    server.until("yes");
+    server.say(chunked);
+    is_plain_hello(&mut client);
     // A server of HTTP/2: another proxy.
     let server = Scripted::start();
     let behind = Running::with(&server.config(), "");
