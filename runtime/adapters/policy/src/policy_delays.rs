@@ -42,7 +42,7 @@ impl Policy {
         if delay.is_some() {
             exchange.delayed = wanted;
         }
-        // What is answered anyway costs least at once. What would go on must not, unless the file says so: clients could fill the places and
+        // What is answered anyway costs least at once. What would go on must not, unless the file says so: clients could take all permits and
         // then avoid the delay.
         let answer = match answer {
             None if delay.is_none() && self.delays.on_full == OnFull::Deny => {
