@@ -43,11 +43,37 @@ pub struct Graph {
     functions: Vec<Arc<str>>,
     roots: Vec<NodeId>,
     hasher: foldhash::fast::FixedState,
-    /// The first node of each class, by operation and the classes of its operands.
-    class_index: HashTable<NodeId>,
-    /// The other nodes, by class, operands and origin.
-    occurrence_index: HashTable<NodeId>,
-    constant_index: HashTable<ConstId>,
+    /// Whether some class has several nodes.
+    has_occurrences: bool,
+    /// The first node of each class, by operation and the classes of its operands. Empty while there are at most [`UNINDEXED`] nodes.
+    class_index: Index<NodeId>,
+    /// The other nodes, by class, operands and origin. Empty while there are at most [`UNINDEXED`] nodes.
+    occurrence_index: Index<NodeId>,
+    /// Empty while there are at most [`UNINDEXED`] constants.
+    constant_index: Index<ConstId>,
+}
+
+/// Most nodes, and most constants, that are compared one by one. Most rules have fewer, and tables cost more than they save there.
+const UNINDEXED: usize = 16;
+
+/// Ids by the hashes of what they stand for. The hashes are kept: a table that grows reads nothing else.
+#[derive(Clone, Debug)]
+struct Index<I>(HashTable<(u64, I)>);
+
+impl<I> Default for Index<I> {
+    fn default() -> Self {
+        Self(HashTable::new())
+    }
+}
+
+impl<I: Copy> Index<I> {
+    fn find(&self, hash: u64, same: impl Fn(I) -> bool) -> Option<I> {
+        self.0.find(hash, |&(other, id)| other == hash && same(id)).map(|&(_, id)| id)
+    }
+
+    fn insert(&mut self, hash: u64, id: I) {
+        self.0.insert_unique(hash, (hash, id), |&(hash, _)| hash);
+    }
 }
 
 const NOTHING: Node = Node { op: Op::Fail(crate::ErrorKind::Host), ty: Ty::Value, args: 0, arity: 0 };
@@ -73,8 +99,6 @@ impl Graph {
             classes: Vec::with_capacity(nodes),
             pool: Vec::with_capacity(nodes),
             constants: Vec::with_capacity(nodes / 4),
-            class_index: HashTable::with_capacity(nodes),
-            constant_index: HashTable::with_capacity(nodes / 4),
             ..Self::default()
         }
     }
@@ -85,14 +109,14 @@ impl Graph {
         let hash = self.class_hash(op, ty, args);
         match self.find_class(hash, op, ty, args) {
             Some(class) => self.add_occurrence(class, op, ty, args, origin),
-            None => self.push_class(hash, op, ty, args, origin),
+            None => self.push(hash, op, ty, args, origin, None),
         }
     }
 
     /// Returns the class of this operation on these operands, wherever it is written. Adds it if it is new.
     pub fn add_class(&mut self, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> NodeId {
         let hash = self.class_hash(op, ty, args);
-        self.find_class(hash, op, ty, args).unwrap_or_else(|| self.push_class(hash, op, ty, args, origin))
+        self.find_class(hash, op, ty, args).unwrap_or_else(|| self.push(hash, op, ty, args, origin, None))
     }
 
     fn add_occurrence(&mut self, class: NodeId, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> NodeId {
@@ -110,55 +134,64 @@ impl Graph {
             return class;
         }
         let hash = self.occurrence_hash(class, args, placed(op, ty, origin));
-        if let Some(id) = self.find_occurrence(hash, class, op, ty, args, origin) {
-            return id;
+        match self.find_occurrence(hash, class, op, ty, args, origin) {
+            Some(id) => id,
+            None => self.push(hash, op, ty, args, origin, Some(class)),
         }
-        let id = self.push(op, ty, args, origin, Some(class));
-        self.index_occurrence(hash, id);
-        id
     }
 
-    fn push_class(&mut self, hash: u64, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> NodeId {
-        let id = self.push(op, ty, args, origin, None);
-        self.index_class(hash, id);
-        id
-    }
-
-    /// Adds a node. Without a class it is the first of its own.
-    fn push(&mut self, op: Op, ty: Ty, args: &[NodeId], origin: Origin, class: Option<NodeId>) -> NodeId {
+    /// Adds a node, with its [hash](Self::class_hash), or that of an [occurrence](Self::occurrence_hash) of a class. Without a class it is the
+    /// first of its own.
+    fn push(&mut self, hash: u64, op: Op, ty: Ty, args: &[NodeId], origin: Origin, class: Option<NodeId>) -> NodeId {
         let id = NodeId(next(self.nodes.len()));
         self.nodes.push(Node { op, ty, args: next(self.pool.len()), arity: next(args.len()) });
         self.origins.push(origin);
         self.classes.push(class.unwrap_or(id));
         self.pool.extend_from_slice(args);
+        self.has_occurrences |= class.is_some();
+        match self.nodes.len().checked_sub(UNINDEXED) {
+            None | Some(0) => {}
+            Some(1) => self.ids().for_each(|id| self.index_node(self.hash_of(id), id)),
+            Some(_) => self.index_node(hash, id),
+        }
         id
     }
 
+    fn index_node(&mut self, hash: u64, id: NodeId) {
+        let index = if self.class(id) == id { &mut self.class_index } else { &mut self.occurrence_index };
+        index.insert(hash, id);
+    }
+
+    /// The hash by which a node is indexed.
+    fn hash_of(&self, id: NodeId) -> u64 {
+        let (Node { op, ty, .. }, args, class) = (self.node(id), self.args(id), self.class(id));
+        if class == id {
+            self.class_hash(op, ty, args)
+        } else {
+            self.occurrence_hash(class, args, placed(op, ty, self.origin(id)))
+        }
+    }
+
+    fn is_indexed(&self) -> bool {
+        self.nodes.len() > UNINDEXED
+    }
+
+    /// The hash of an operation on classes; 0 while nothing is indexed.
     fn class_hash(&self, op: Op, ty: Ty, args: &[NodeId]) -> u64 {
-        class_hash(&self.hasher, &self.classes, op, ty, args)
+        if !self.is_indexed() {
+            return 0;
+        }
+        let mut hash = self.hasher.build_hasher();
+        (op, ty, args.len()).hash(&mut hash);
+        for &arg in args {
+            self.class(arg).hash(&mut hash);
+        }
+        hash.finish()
     }
 
+    /// The hash of an occurrence; 0 while nothing is indexed.
     fn occurrence_hash(&self, class: NodeId, args: &[NodeId], origin: Origin) -> u64 {
-        self.hasher.hash_one((class, args, origin))
-    }
-
-    fn index_class(&mut self, hash: u64, id: NodeId) {
-        let (nodes, pool, classes, hasher) = (&self.nodes, &self.pool, &self.classes, &self.hasher);
-        self.class_index.insert_unique(hash, id, |&id| {
-            let node = nodes.get(id.0 as usize).copied().unwrap_or(NOTHING);
-            class_hash(hasher, classes, node.op, node.ty, operands(pool, node))
-        });
-    }
-
-    fn index_occurrence(&mut self, hash: u64, id: NodeId) {
-        let (nodes, origins, pool, classes, hasher) =
-            (&self.nodes, &self.origins, &self.pool, &self.classes, &self.hasher);
-        self.occurrence_index.insert_unique(hash, id, |&id| {
-            let node = nodes.get(id.0 as usize).copied().unwrap_or(NOTHING);
-            let origin = origins.get(id.0 as usize).copied().unwrap_or_default();
-            let class = classes.get(id.0 as usize).copied().unwrap_or(id);
-            hasher.hash_one((class, operands(pool, node), placed(node.op, node.ty, origin)))
-        });
+        if self.is_indexed() { self.hasher.hash_one((class, args, origin)) } else { 0 }
     }
 
     /// The node of this operation on these operands at this place, if it exists and may be shared.
@@ -175,7 +208,7 @@ impl Graph {
         if matches!(op, Op::Dispatch { pure: false, .. }) {
             return None;
         }
-        let same = |&id: &NodeId| {
+        let same = |id: NodeId| {
             let node = self.node(id);
             let operands = self.args(id);
             node.op == op
@@ -184,7 +217,10 @@ impl Graph {
                     || operands.len() == args.len()
                         && operands.iter().zip(args).all(|(&one, &other)| self.class(one) == self.class(other)))
         };
-        self.class_index.find(hash, same).copied()
+        if self.is_indexed() {
+            return self.class_index.find(hash, same);
+        }
+        self.ids().find(|&id| self.class(id) == id && same(id))
     }
 
     fn find_occurrence(
@@ -196,8 +232,11 @@ impl Graph {
         args: &[NodeId],
         origin: Origin,
     ) -> Option<NodeId> {
-        let same = |&id: &NodeId| self.class(id) == class && self.is(id, op, ty, args, origin);
-        self.occurrence_index.find(hash, same).copied()
+        let same = |id: NodeId| self.class(id) == class && self.is(id, op, ty, args, origin);
+        if self.is_indexed() {
+            return self.occurrence_index.find(hash, same);
+        }
+        self.ids().find(|&id| id != class && same(id))
     }
 
     /// Whether a node is this operation on these operands, at this place if it can fail.
@@ -217,7 +256,7 @@ impl Graph {
     /// Whether there are nodes of one class, so that classes and nodes differ.
     #[must_use]
     pub fn has_occurrences(&self) -> bool {
-        !self.occurrence_index.is_empty()
+        self.has_occurrences
     }
 
     /// An empty graph with capacity for as many nodes as another has.
@@ -228,8 +267,6 @@ impl Graph {
             classes: Vec::with_capacity(other.nodes.len()),
             pool: Vec::with_capacity(other.pool.len()),
             constants: Vec::with_capacity(other.constants.len()),
-            class_index: HashTable::with_capacity(other.nodes.len()),
-            constant_index: HashTable::with_capacity(other.constants.len()),
             ..Self::default()
         }
     }
@@ -241,37 +278,55 @@ impl Graph {
         graph.constant_index.clone_from(&self.constant_index);
         graph.functions.clone_from(&self.functions);
         for id in self.ids().take(len) {
-            let (node, args) = (self.node(id), self.args(id));
-            let (class, origin) = (self.class(id), self.origin(id));
-            graph.push(node.op, node.ty, args, origin, Some(class));
-            if class == id {
-                graph.index_class(graph.class_hash(node.op, node.ty, args), id);
-            } else {
-                graph.index_occurrence(graph.occurrence_hash(class, args, placed(node.op, node.ty, origin)), id);
-            }
+            let (node, class) = (self.node(id), self.class(id));
+            graph.push(
+                self.hash_of(id),
+                node.op,
+                node.ty,
+                self.args(id),
+                self.origin(id),
+                (class != id).then_some(class),
+            );
         }
         graph
     }
 
     /// Returns the id of a constant, which is added unless an equal one exists.
     pub fn constant(&mut self, constant: Constant) -> ConstId {
-        let hash = self.hasher.hash_one(&constant);
-        if let Some(&id) = self.constant_index.find(hash, |&id| self.constant_at(id) == Some(&constant)) {
+        let hash = self.constant_hash(&constant);
+        if let Some(id) = self.find_hashed(hash, &constant) {
             return id;
         }
         let id = ConstId(next(self.constants.len()));
         self.constants.push(constant);
-        let (constants, hasher) = (&self.constants, &self.hasher);
-        self.constant_index.insert_unique(hash, id, |&id| {
-            constants.get(id.0 as usize).map_or(0, |constant| hasher.hash_one(constant))
-        });
+        match self.constants.len().checked_sub(UNINDEXED) {
+            None | Some(0) => {}
+            Some(1) => {
+                for (id, constant) in (0..).map(ConstId).zip(&self.constants) {
+                    self.constant_index.insert(self.hasher.hash_one(constant), id);
+                }
+            }
+            Some(_) => self.constant_index.insert(hash, id),
+        }
         id
+    }
+
+    /// The hash of a constant; 0 while constants are not indexed.
+    fn constant_hash(&self, constant: &Constant) -> u64 {
+        if self.constants.len() > UNINDEXED { self.hasher.hash_one(constant) } else { 0 }
+    }
+
+    fn find_hashed(&self, hash: u64, constant: &Constant) -> Option<ConstId> {
+        if self.constants.len() > UNINDEXED {
+            return self.constant_index.find(hash, |id| self.constant_at(id) == Some(constant));
+        }
+        let place = self.constants.iter().position(|other| other == constant)?;
+        Some(ConstId(next(place)))
     }
 
     /// The id of a constant, if the graph has it.
     pub(crate) fn find_constant(&self, constant: &Constant) -> Option<ConstId> {
-        let hash = self.hasher.hash_one(constant);
-        self.constant_index.find(hash, |&id| self.constant_at(id) == Some(constant)).copied()
+        self.find_hashed(self.constant_hash(constant), constant)
     }
 
     /// Returns the index of a function that is called through [`Op::Dispatch`]; its name identifies it.
@@ -385,15 +440,6 @@ impl PartialEq for Graph {
 /// The origin of an operation that can fail; none for others, which are the same at all places.
 fn placed(op: Op, ty: Ty, origin: Origin) -> Origin {
     if op.has_place(ty) { origin } else { Origin::default() }
-}
-
-fn class_hash(hasher: &foldhash::fast::FixedState, classes: &[NodeId], op: Op, ty: Ty, args: &[NodeId]) -> u64 {
-    let mut hash = hasher.build_hasher();
-    (op, ty, args.len()).hash(&mut hash);
-    for arg in args {
-        classes.get(arg.0 as usize).unwrap_or(arg).hash(&mut hash);
-    }
-    hash.finish()
 }
 
 fn operands(pool: &[NodeId], node: Node) -> &[NodeId] {

@@ -4,20 +4,27 @@ use crate::constant::ConstId;
 use crate::graph::{Graph, NodeId};
 use crate::op::Op;
 
-/// Where the nodes of a merged graph are: new ids, indexed by the old ones.
-#[derive(Debug)]
+/// Where the nodes of a merged graph are: new ids, indexed by the old ones. Each merge uses the memory of the one before.
+#[derive(Debug, Default)]
 pub struct Places {
     /// Their classes.
     pub classes: Vec<NodeId>,
     /// The occurrences, if an expression of the merged graph has several: the class where it is the first occurrence, and another
-    /// node where it is a later one.
-    pub occurrences: Option<Vec<NodeId>>,
+    /// node where it is a later one. Otherwise empty.
+    pub occurrences: Vec<NodeId>,
+    constants: Vec<ConstId>,
+    functions: Vec<u32>,
+    /// Working memory: the operands of a node.
+    args: Vec<NodeId>,
 }
 
-/// Adds all nodes of `from` to `into`. Roots are not added. A class that existed in `into` keeps its origin.
-pub fn merge(into: &mut Graph, from: &Graph) -> Places {
-    let constants: Vec<ConstId> = from.constants().iter().map(|constant| into.constant(constant.clone())).collect();
-    let functions: Vec<u32> = from.functions().iter().map(|name| into.function(name)).collect();
+/// Adds all nodes of `from` to `into`, and writes where they are. Roots are not added. A class that existed in `into` keeps its origin.
+pub fn merge(into: &mut Graph, from: &Graph, places: &mut Places) {
+    let Places { classes, occurrences, constants, functions, args } = places;
+    constants.clear();
+    constants.extend(from.constants().iter().map(|constant| into.constant(constant.clone())));
+    functions.clear();
+    functions.extend(from.functions().iter().map(|name| into.function(name)));
     let renumbered = |op: Op| match op {
         Op::Dispatch { function, pure } => {
             Op::Dispatch { function: functions.get(function as usize).copied().unwrap_or(u32::MAX), pure }
@@ -27,30 +34,26 @@ pub fn merge(into: &mut Graph, from: &Graph) -> Places {
             None => op,
         },
     };
-    let mut classes: Vec<NodeId> = Vec::with_capacity(from.len());
-    let mut args: Vec<NodeId> = Vec::new();
+    classes.clear();
     for id in from.ids() {
         args.clear();
         args.extend(from.args(id).iter().filter_map(|arg| classes.get(arg.0 as usize).copied()));
         let known = classes.get(from.class(id).0 as usize).copied();
-        classes.push(
-            known.unwrap_or_else(|| into.add_class(renumbered(from.op(id)), from.ty(id), &args, from.origin(id))),
-        );
+        classes
+            .push(known.unwrap_or_else(|| into.add_class(renumbered(from.op(id)), from.ty(id), args, from.origin(id))));
     }
-    let occurrences = from.has_occurrences().then(|| {
-        let mut nodes: Vec<NodeId> = Vec::with_capacity(from.len());
-        for (id, &class) in from.ids().zip(&classes) {
+    occurrences.clear();
+    if from.has_occurrences() {
+        for (id, &class) in from.ids().zip(&*classes) {
             args.clear();
-            args.extend(from.args(id).iter().filter_map(|arg| nodes.get(arg.0 as usize).copied()));
-            nodes.push(if from.class(id) == id && into.args(class) == args {
+            args.extend(from.args(id).iter().filter_map(|arg| occurrences.get(arg.0 as usize).copied()));
+            occurrences.push(if from.class(id) == id && into.args(class) == *args {
                 class
             } else {
-                into.add_apart(class, renumbered(from.op(id)), from.ty(id), &args, from.origin(id))
+                into.add_apart(class, renumbered(from.op(id)), from.ty(id), args, from.origin(id))
             });
         }
-        nodes
-    });
-    Places { classes, occurrences }
+    }
 }
 
 #[cfg(test)]
@@ -77,15 +80,21 @@ mod tests {
     fn what_is_equal_becomes_one_and_the_impure_stays_apart() {
         let mut all = Graph::new();
         all.function("g");
-        let first = merge(&mut all, &rule(1, 10)).classes;
+        let mut places = Places::default();
+        let mut merged = |all: &mut Graph, rule: Graph| {
+            merge(all, &rule, &mut places);
+            assert!(places.occurrences.is_empty());
+            places.classes.clone()
+        };
+        let first = merged(&mut all, rule(1, 10));
         let size = all.len();
-        let again = merge(&mut all, &rule(1, 20)).classes;
+        let again = merged(&mut all, rule(1, 20));
         assert_eq!(all.len(), size + 1, "the impure call alone is new");
         assert_eq!(first[..4], again[..4]);
         assert_ne!(first[4], again[4]);
         assert_eq!(all.origin(again[0]), Origin { start: 10, end: 10 }, "the first origin stays");
         assert_eq!(all.origin(again[4]), Origin { start: 20, end: 20 });
-        let other = merge(&mut all, &rule(2, 30)).classes;
+        let other = merged(&mut all, rule(2, 30));
         assert_eq!(other[0], first[0], "the field is shared");
         assert_eq!(all.len(), size + 5);
         assert_eq!((all.constants().len(), all.functions().len()), (2, 2));
@@ -112,8 +121,9 @@ mod tests {
         let mut all = Graph::new();
         // The class has the place of the second occurrence, which still needs a node of its own: in this rule the class is the first.
         all.add(Op::Field(0), Ty::Bool, &[], at(7));
-        let Places { classes, occurrences } = merge(&mut all, &rule);
-        let occurrences = occurrences.unwrap();
+        let mut places = Places::default();
+        merge(&mut all, &rule, &mut places);
+        let Places { classes, occurrences, .. } = places;
         assert_eq!(classes[..2], [NodeId(0), NodeId(0)]);
         assert_eq!((occurrences[0], all.class(occurrences[1])), (NodeId(0), NodeId(0)));
         assert_ne!(occurrences[1], NodeId(0));

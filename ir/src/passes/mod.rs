@@ -38,6 +38,7 @@ use crate::graph::{Graph, NodeId};
 use crate::helper::Helper;
 use crate::wildcard::Wildcard;
 use rebuild::{Builder, Draft};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Which passes run. All do by default.
@@ -175,7 +176,8 @@ pub fn run_observed(
     evaluator: &dyn Evaluator,
     observer: &mut dyn StageObserver,
 ) -> Graph {
-    let mut graph = observed(observer, "compact", || rebuild::compact(graph)).unwrap_or_else(|| graph.clone());
+    let compacted = observed(observer, "compact", || rebuild::compact(graph));
+    let mut graph = compacted.map_or(Cow::Borrowed(graph), Cow::Owned);
     for _ in 0..ROUNDS {
         let passes: [(&'static str, bool, Pass<'_>); 6] = [
             ("fold", options.fold, &|graph| {
@@ -192,7 +194,7 @@ pub fn run_observed(
         let mut changed = false;
         for (name, on, pass) in passes {
             if on && let Some(next) = observed(observer, name, || pass(&graph)) {
-                graph = next;
+                graph = Cow::Owned(next);
                 changed = true;
             }
         }
@@ -200,7 +202,9 @@ pub fn run_observed(
             break;
         }
         // Removes the nodes that a pass has left unused.
-        graph = observed(observer, "compact", || rebuild::compact(&graph)).unwrap_or(graph);
+        if let Some(next) = observed(observer, "compact", || rebuild::compact(&graph)) {
+            graph = Cow::Owned(next);
+        }
     }
-    graph
+    graph.into_owned()
 }

@@ -8,6 +8,8 @@ mod evaluate;
 #[cfg(test)]
 mod generate;
 #[cfg(test)]
+mod graph;
+#[cfg(test)]
 mod parameter;
 #[cfg(test)]
 mod passes;

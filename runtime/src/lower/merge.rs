@@ -30,6 +30,10 @@ pub(crate) struct MergedGraph {
     pub(crate) graph: Graph,
     pub(crate) calls: Calls,
     pub(crate) rules: Vec<MergedRule>,
+    /// Working memory: where the nodes of the current rule are.
+    places: Places,
+    /// Working memory: the places of nodes in the source of the current rule.
+    origins: Vec<(NodeId, Origin)>,
 }
 
 impl MergedGraph {
@@ -43,33 +47,37 @@ impl MergedGraph {
             return Err("internal error: a result that is no value".into());
         }
         self.calls.extend(calls);
-        let Places { classes, occurrences } = merge(&mut self.graph, rule);
+        let Self { graph, places, origins, .. } = self;
+        merge(graph, rule, places);
+        let Places { classes, occurrences, .. } = &*places;
         let at = |nodes: &[NodeId]| nodes.get(root.0 as usize).copied().unwrap_or(root);
-        let mut placed = at(occurrences.as_deref().unwrap_or(&classes));
-        let mut root = at(&classes);
-        let firsts = rule.ids().zip(&classes).filter(|(id, _)| rule.class(*id) == *id);
+        let mut placed = at(if occurrences.is_empty() { classes } else { occurrences });
+        let mut root = at(classes);
+        let firsts = rule.ids().zip(classes).filter(|(id, _)| rule.class(*id) == *id);
         let pairs = firsts.map(|(id, &class)| (class, rule.origin(id)));
         // A node without an error of its own may be that of an earlier rule, at another place.
-        let placed_pairs = rule.ids().zip(occurrences.iter().flatten()).map(|(id, &node)| (node, rule.origin(id)));
+        let placed_pairs = rule.ids().zip(occurrences).map(|(id, &node)| (node, rule.origin(id)));
         let pairs = pairs.chain(placed_pairs);
-        let mut origins: Vec<_> = pairs.filter(|(node, origin)| self.graph.origin(*node) != *origin).collect();
+        origins.clear();
+        origins.extend(pairs.filter(|(node, origin)| graph.origin(*node) != *origin));
         // A result that is not a `bool` is an error, but all other errors of the rule come first.
-        let steps = match self.graph.ty(root) {
+        let steps = match graph.ty(root) {
             Ty::Bool => &[][..],
             Ty::Value => &[(Op::Unbox(Ty::Bool), Ty::Bool)],
             _ => &[(Op::Box, Ty::Value), (Op::Unbox(Ty::Bool), Ty::Bool)],
         };
         for &(op, ty) in steps {
             let same = placed == root;
-            root = self.graph.add_class(op, ty, &[root], place);
-            placed = if same { root } else { self.graph.add_apart(root, op, ty, &[placed], place) };
+            root = graph.add_class(op, ty, &[root], place);
+            placed = if same { root } else { graph.add_apart(root, op, ty, &[placed], place) };
             origins.retain(|(node, _)| *node != root);
             origins.push((root, place));
         }
         // Of a node that is at several places the first counts.
         origins.sort_by_key(|(node, _)| *node);
         origins.dedup_by_key(|(node, _)| *node);
-        self.rules.push(MergedRule { number, root, placed, origins: origins.into() });
+        let origins = origins.as_slice().into();
+        self.rules.push(MergedRule { number, root, placed, origins });
         Ok(())
     }
 }

@@ -45,7 +45,7 @@ pub(super) struct Finder<'g> {
 impl<'g> Finder<'g> {
     /// Finds access paths to the nodes of the merged graph.
     pub(super) fn new(merged: &'g MergedGraph, fields: &'g [Field], lists: Option<&'g NamedLists>) -> Self {
-        let MergedGraph { graph, calls, rules } = merged;
+        let MergedGraph { graph, calls, rules, .. } = merged;
         let (attributes, keys) = (Attributes::default(), Keys::of_about(rules.len()));
         Self {
             graph,
