@@ -310,3 +310,20 @@ fn dump_shows_every_span() {
          uint 1 18..20\n      ?bytes \"x\" 23..27\n"
     );
 }
+
+#[test]
+fn a_name_is_stored_once_however_many_there_are() {
+    for many in 1..40 {
+        let names: Vec<String> = (0..many).map(|n| format!("name{n}")).collect();
+        let source = names.iter().chain(&names).chain(names.first()).cloned().collect::<Vec<_>>().join(" + ");
+        let ast = tree(&source);
+        let mut found = Vec::new();
+        for node in ast.nodes() {
+            if let Expr::Ident { name, .. } = node.expr {
+                assert_eq!(ast.name(name), &source[node.span.start as usize..node.span.end as usize]);
+                found.push(name.0);
+            }
+        }
+        assert!(found.iter().copied().eq((0..many).chain(0..many).chain([0])), "{found:?}");
+    }
+}

@@ -34,6 +34,7 @@ use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Ast, Checked, Diagnostic, Expr, NodeId, Overload, Reference, Severity, Span, Stage};
 use celero_ir::layout;
 use celero_matching::pattern::PatternCache;
+use smallvec::{SmallVec, smallvec};
 
 /// Returns the warnings about a checked expression, in the order of the source. `fields` are the layouts of the variables.
 pub(crate) fn lint(checked: &Checked, fields: &[layout::Field], patterns: &PatternCache) -> Vec<Diagnostic> {
@@ -71,13 +72,13 @@ impl<'c> Lint<'c> {
     }
 
     /// Returns the library function that a node calls whatever its values are, with its operands, the receiver first.
-    fn call(&self, id: NodeId) -> Option<(Builtin, Vec<NodeId>)> {
+    fn call(&self, id: NodeId) -> Option<(Builtin, SmallVec<[NodeId; 4]>)> {
         let Reference::Call { overloads, receiver } = self.checked.reference(id) else { return None };
         let [Overload::Builtin(builtin)] = **overloads else { return None };
         let operands = match self.ast.expr(id) {
-            Expr::Unary { operand, .. } => vec![*operand],
-            Expr::Binary { left, right, .. } => vec![*left, *right],
-            Expr::Index { operand, index, .. } => vec![*operand, *index],
+            Expr::Unary { operand, .. } => smallvec![*operand],
+            Expr::Binary { left, right, .. } => smallvec![*left, *right],
+            Expr::Index { operand, index, .. } => smallvec![*operand, *index],
             Expr::Call { target, args, .. } => {
                 let target = if *receiver { *target } else { None };
                 target.iter().chain(self.ast.children(*args)).copied().collect()

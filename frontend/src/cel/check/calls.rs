@@ -1,6 +1,6 @@
 //! Checks operators and function calls: finds the overloads that fit the operands.
 
-use super::infer::Instance;
+use super::infer::{Instance, is_leaf};
 use super::report::symbol;
 use super::select::Path;
 use super::{Argument, Checker};
@@ -11,6 +11,7 @@ use crate::checked::Reference;
 use crate::stdlib::{Overload, Signature};
 use crate::types::Type;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 
 impl Checker<'_> {
     pub(super) fn check_unary(&mut self, id: NodeId, op: UnaryOp, operand: NodeId) -> Type {
@@ -84,7 +85,7 @@ impl Checker<'_> {
     fn qualified_function(&self, target: NodeId, function: Name) -> Option<String> {
         let path = self.namespace(target)?;
         let name = format!("{}.{}", self.show_path(&path.names), self.ast.name(function));
-        let name = self.names.function(&name, path.rooted)?;
+        let name = self.names.function(&name, path.rooted)?.into_owned();
         self.names.signatures(&name).iter().any(|s| !s.receiver).then_some(name)
     }
 
@@ -205,9 +206,17 @@ impl Checker<'_> {
     /// Returns the result type of a signature, if the arguments fit it.
     fn fit(&mut self, signature: &Signature, args: &[Argument]) -> Option<Type> {
         let mut instance = Instance::new();
-        let params: SmallVec<[Type; 4]> =
-            signature.params.iter().map(|p| self.infer.instantiate(p, &mut instance)).collect();
-        let pairs: SmallVec<[(&Type, &Type); 4]> = args.iter().map(|(_, ty)| ty).zip(&params).collect();
+        // Most parameters are of a type without parts, and need no copy.
+        let params: SmallVec<[Cow<'_, Type>; 4]> = signature
+            .params
+            .iter()
+            .map(|p| match p {
+                leaf if is_leaf(leaf) && !matches!(leaf, Type::Param(_)) => Cow::Borrowed(leaf),
+                generic => Cow::Owned(self.infer.instantiate(generic, &mut instance)),
+            })
+            .collect();
+        let pairs: SmallVec<[(&Type, &Type); 4]> =
+            args.iter().map(|(_, ty)| ty).zip(params.iter().map(|param| &**param)).collect();
         if !self.infer.assign_all(&pairs) {
             return None;
         }

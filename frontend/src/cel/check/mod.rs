@@ -176,10 +176,7 @@ impl<'a> Checker<'a> {
     /// Replaces the inference variables in all types. Variables without a binding become `dyn`.
     fn finish_types(&mut self) {
         for index in 0..self.types.len() {
-            let Some(ty) = self.types.get(index).cloned() else { continue };
-            if infer::is_leaf(&ty) {
-                continue;
-            }
+            let Some(ty) = self.types.get(index).filter(|ty| !infer::is_leaf(ty)).cloned() else { continue };
             let id = NodeId(u32::try_from(index).unwrap_or(u32::MAX));
             let ty = self.bounded(id, ty);
             let ty = self.infer.resolve(&ty, false);

@@ -4,6 +4,8 @@ use crate::ast::Name;
 use crate::declarations::Declarations;
 use crate::stdlib::{Libraries, Library, Signature, TABLE};
 use crate::types::Type;
+use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
@@ -111,10 +113,9 @@ impl<'a> Names<'a> {
         let mut name = parts.get(..self.longest).unwrap_or(parts).join(".");
         let mut count = parts.len().min(self.longest);
         while count > 0 {
-            for scope in self.scopes(rooted) {
-                if let Some(meaning) = self.meaning(&format!("{scope}{name}")) {
-                    return Some((count, meaning));
-                }
+            let found = self.scopes(rooted).iter().find_map(|scope| self.meaning(&qualified(scope, &name)));
+            if let Some(meaning) = found {
+                return Some((count, meaning));
             }
             count = count.saturating_sub(1);
             name.truncate(name.rfind('.').unwrap_or(0));
@@ -139,15 +140,15 @@ impl<'a> Names<'a> {
     }
 
     /// Returns the declared name that a function's name refers to.
-    pub(super) fn function(&self, name: &str, rooted: bool) -> Option<String> {
+    pub(super) fn function<'n>(&self, name: &'n str, rooted: bool) -> Option<Cow<'n, str>> {
         self.scopes(rooted)
             .iter()
-            .map(|scope| format!("{scope}{name}"))
-            .find(|n| self.functions.contains_key(n.as_str()) || TABLE.signatures(n, self.libraries).next().is_some())
+            .map(|scope| qualified(scope, name))
+            .find(|n| self.functions.contains_key(&**n) || TABLE.signatures(n, self.libraries).next().is_some())
     }
 
     /// The signatures of a function by its declared name.
-    pub(super) fn signatures(&self, name: &str) -> Vec<&'a Signature> {
+    pub(super) fn signatures(&self, name: &str) -> SmallVec<[&'a Signature; 8]> {
         let host = self.functions.get(name).map_or(&[][..], |s| s);
         TABLE.signatures(name, self.libraries).chain(host.iter().copied()).collect()
     }
@@ -191,6 +192,11 @@ impl<'a> Names<'a> {
         names.dedup();
         names
     }
+}
+
+/// A name in a scope, which ends with a dot or is empty.
+fn qualified<'n>(scope: &str, name: &'n str) -> Cow<'n, str> {
+    if scope.is_empty() { Cow::Borrowed(name) } else { Cow::Owned(format!("{scope}{name}")) }
 }
 
 /// Returns whether a function's name is that of an operator, such as `_+_`.

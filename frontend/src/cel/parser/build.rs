@@ -6,6 +6,9 @@ use crate::ast::{Expr, LogicOp, Name, Node, NodeId, Nodes};
 use crate::span::Span;
 use std::sync::Arc;
 
+/// Most names that are compared one by one: a rule usually has fewer, and a table costs more than it saves there.
+const UNINDEXED_NAMES: usize = 16;
+
 impl Parser<'_> {
     /// Adds a node. `below` is the depth of its deepest child, 0 for a leaf.
     pub(super) fn push(&mut self, expr: Expr, span: Span, focus: Span, below: u32) -> Parse {
@@ -87,14 +90,21 @@ impl Parser<'_> {
     }
 
     pub(super) fn name(&mut self, text: &str) -> Name {
-        if let Some(&name) = self.interned.get(text) {
-            return name;
-        }
-        let name = Name(u32::try_from(self.names.len()).unwrap_or(u32::MAX));
-        let text: Arc<str> = Arc::from(text);
-        self.names.push(Arc::clone(&text));
-        self.interned.insert(text, name);
-        name
+        let numbered = |place: usize| Name(u32::try_from(place).unwrap_or(u32::MAX));
+        let few = self.names.len() <= UNINDEXED_NAMES;
+        let known = match few {
+            true => self.names.iter().position(|name| **name == *text).map(numbered),
+            false => self.interned.get(text).copied(),
+        };
+        known.unwrap_or_else(|| {
+            let name = numbered(self.names.len());
+            self.names.push(text.into());
+            if self.names.len() > UNINDEXED_NAMES {
+                let new = self.names.iter().enumerate().skip(self.interned.len());
+                self.interned.extend(new.map(|(place, text)| (Arc::clone(text), numbered(place))));
+            }
+            name
+        })
     }
 
     pub(super) fn too_deep(&mut self, span: Span) -> Stop {

@@ -91,6 +91,7 @@ struct Parser<'s> {
     nodes: Vec<Node>,
     pool: Vec<NodeId>,
     names: Vec<Arc<str>>,
+    /// The numbers of the names. Empty while there are few.
     interned: HashMap<Arc<str>, Name>,
 
     /// Children of the nodes under construction, innermost last.
@@ -116,7 +117,8 @@ impl<'s> Parser<'s> {
             token: Token::End,
             span: Span::default(),
             previous: Span::default(),
-            nodes: Vec::new(),
+            // Most rules have a node for about eight bytes.
+            nodes: Vec::with_capacity(source.len() / 8),
             pool: Vec::new(),
             names: Vec::new(),
             interned: HashMap::new(),
