@@ -1,7 +1,7 @@
 //! Implications between conjuncts about one value: which follow from a conjunct, and which it excludes.
 
 use celero_ir::{Cmp, Constant, Graph, Helper, NodeId, Op};
-use std::borrow::Cow;
+use foldhash::fast::FixedState;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -18,9 +18,39 @@ pub(super) struct Test<'g> {
     says: Says<'g>,
 }
 
+/// Texts of constants.
+enum Texts<'g> {
+    One(&'g [u8]),
+    Of(&'g [Arc<[u8]>]),
+    Several(Vec<&'g [u8]>),
+}
+
+impl<'g> Texts<'g> {
+    fn len(&self) -> usize {
+        match self {
+            Self::One(_) => 1,
+            Self::Of(texts) => texts.len(),
+            Self::Several(texts) => texts.len(),
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &'g [u8]> {
+        let (one, of, several): (Option<&'g [u8]>, &'g [Arc<[u8]>], &[&'g [u8]]) = match self {
+            Self::One(text) => (Some(text), &[], &[]),
+            Self::Of(texts) => (None, texts, &[]),
+            Self::Several(texts) => (None, &[], texts),
+        };
+        one.into_iter().chain(of.iter().map(|text| &**text)).chain(several.iter().copied())
+    }
+
+    fn contains(&self, text: &[u8]) -> bool {
+        self.iter().any(|other| other == text)
+    }
+}
+
 enum Says<'g> {
     /// It is one of these texts.
-    Is(Cow<'g, [Arc<[u8]>]>),
+    Is(Texts<'g>),
     /// It starts with this text.
     Prefix(&'g [u8]),
     /// It is a number from the first to the last.
@@ -40,9 +70,9 @@ impl<'g> Test<'g> {
             if *subject.get_or_insert(of) != of {
                 return None;
             }
-            all.extend_from_slice(&texts);
+            all.extend(texts.iter());
         }
-        Some(Self { subject: subject?, says: Says::Is(all.into()) })
+        Some(Self { subject: subject?, says: Says::Is(Texts::Several(all)) })
     }
 
     fn single(graph: &'g Graph, id: NodeId) -> Option<Self> {
@@ -55,9 +85,9 @@ impl<'g> Test<'g> {
         });
         let says = match (op, payload, other) {
             (Op::Cmp(Cmp::Eq) | Op::Call(Helper::value_equal), _, Some(Constant::Str(text))) => {
-                Says::Is(vec![Arc::clone(text).into()].into())
+                Says::Is(Texts::One(text.as_bytes()))
             }
-            (Op::Cmp(Cmp::Eq), _, Some(Constant::Bytes(bytes))) => Says::Is(Cow::Borrowed(std::slice::from_ref(bytes))),
+            (Op::Cmp(Cmp::Eq), _, Some(Constant::Bytes(bytes))) => Says::Is(Texts::One(bytes)),
             (Op::Cmp(cmp), _, Some(&Constant::Int(number))) => {
                 let number: i128 = number.into();
                 match cmp {
@@ -69,12 +99,11 @@ impl<'g> Test<'g> {
                     Cmp::Ne => return None,
                 }
             }
-            (Op::InStrSet(_), Some(Constant::StrSet(members)), _) => Says::Is(Cow::Borrowed(members)),
+            (Op::InStrSet(_), Some(Constant::StrSet(members)), _) => Says::Is(Texts::Of(members)),
             (Op::Call(Helper::in_container), _, Some(Constant::List(members))) => {
-                let text = |member: &Constant| {
-                    if let Constant::Str(text) = member { Some(Arc::clone(text).into()) } else { None }
-                };
-                Says::Is(members.iter().map(text).collect::<Option<Vec<_>>>()?.into())
+                let text =
+                    |member: &'g Constant| if let Constant::Str(text) = member { Some(text.as_bytes()) } else { None };
+                Says::Is(Texts::Several(members.iter().map(text).collect::<Option<_>>()?))
             }
             (Op::StartsWith, _, Some(Constant::Str(prefix))) => Says::Prefix(prefix.as_bytes()),
             (Op::StartsWith, _, Some(Constant::Bytes(prefix))) => Says::Prefix(prefix),
@@ -85,7 +114,7 @@ impl<'g> Test<'g> {
 
     /// Whether no value satisfies both.
     pub(super) fn excludes(&self, other: &Self) -> bool {
-        let none_starts = |texts: &[Arc<[u8]>], prefix: &[u8]| texts.iter().all(|text| !text.starts_with(prefix));
+        let none_starts = |texts: &Texts<'_>, prefix: &[u8]| texts.iter().all(|text| !text.starts_with(prefix));
         self.subject == other.subject
             && match (&self.says, &other.says) {
                 (Says::Is(a), Says::Is(b)) => {
@@ -103,25 +132,25 @@ impl<'g> Test<'g> {
 
 /// Finds the conjuncts that follow from others. Incomplete but sound: it may miss an implication, and reports no wrong one.
 #[derive(Default)]
-pub(super) struct Implied {
-    known: HashSet<NodeId>,
+pub(super) struct Implied<'g> {
+    known: HashSet<NodeId, FixedState>,
     /// Sets of texts, by subject and member.
-    sets: HashMap<NodeId, HashMap<Arc<[u8]>, Vec<NodeId>>>,
+    sets: HashMap<NodeId, HashMap<&'g [u8], Vec<NodeId>, FixedState>, FixedState>,
     /// By subject.
-    prefixes: HashMap<NodeId, Prefixes>,
+    prefixes: HashMap<NodeId, Prefixes<'g>, FixedState>,
     /// Disjunctions, by operand.
-    disjunctions: HashMap<NodeId, Vec<NodeId>>,
+    disjunctions: HashMap<NodeId, Vec<NodeId>, FixedState>,
 }
 
 #[derive(Default)]
-struct Prefixes {
+struct Prefixes<'g> {
     lengths: BTreeSet<usize>,
-    conjuncts: HashMap<Box<[u8]>, NodeId>,
+    conjuncts: HashMap<&'g [u8], NodeId, FixedState>,
 }
 
-impl Implied {
+impl<'g> Implied<'g> {
     /// Adds a conjunct.
-    pub(super) fn add(&mut self, graph: &Graph, conjunct: NodeId) {
+    pub(super) fn add(&mut self, graph: &'g Graph, conjunct: NodeId) {
         if !self.known.insert(conjunct) {
             return;
         }
@@ -134,13 +163,13 @@ impl Implied {
             Some(Test { subject, says: Says::Is(texts) }) if texts.len() > 1 => {
                 let sets = self.sets.entry(subject).or_default();
                 for text in texts.iter().take(MOST_MEMBERS) {
-                    sets.entry(Arc::clone(text)).or_default().push(conjunct);
+                    sets.entry(text).or_default().push(conjunct);
                 }
             }
             Some(Test { subject, says: Says::Prefix(prefix) }) => {
                 let prefixes = self.prefixes.entry(subject).or_default();
                 prefixes.lengths.insert(prefix.len());
-                prefixes.conjuncts.insert(prefix.into(), conjunct);
+                prefixes.conjuncts.insert(prefix, conjunct);
             }
             _ => {}
         }
@@ -154,12 +183,14 @@ impl Implied {
                 conjuncts.extend(disjunctions.iter().take(MOST_FOUND));
             }
             let Some(Test { subject, says }) = Test::of(graph, conjunct) else { continue };
-            let (texts, shortest): (&[Arc<[u8]>], &[u8]) = match &says {
-                Says::Is(texts) => (texts, texts.first().map_or(&[], |text| text)),
-                Says::Prefix(prefix) => (&[], prefix),
+            let (texts, prefix) = match says {
+                Says::Is(texts) => (texts, None),
+                Says::Prefix(prefix) => (Texts::Of(&[]), Some(prefix)),
                 Says::Range(..) => continue,
             };
-            if let Some(sets) = self.sets.get(&subject).and_then(|sets| sets.get(texts.first()?)) {
+            let first = texts.iter().next();
+            let shortest = prefix.or(first).unwrap_or_default();
+            if let Some(sets) = self.sets.get(&subject).and_then(|sets| sets.get(first?)) {
                 let wider = |set: &&NodeId| match Test::of(graph, **set) {
                     Some(Test { says: Says::Is(others), .. }) => {
                         texts.len().saturating_mul(others.len()) <= MOST_PAIRS

@@ -12,6 +12,8 @@ use crate::lint::{self, DUPLICATE_RULE, NEVER_MATCHES, SHADOWED_RULE};
 use crate::lower::merge::{MergedGraph, MergedRule};
 use celero_frontend::{Diagnostic, Label, Severity, Span, Stage};
 use celero_ir::{Constant, Graph, NodeId, Op};
+use foldhash::fast::FixedState;
+use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
 
 /// Most warnings of a set, in addition to those about single rules.
@@ -55,7 +57,7 @@ pub(super) fn warnings(merged: &MergedGraph, facts: &[Facts<'_>]) -> Vec<(usize,
         }
         rules.push((rule, condition));
     }
-    let (always, by_conjunct, implied) = (Vec::new(), HashMap::new(), Implied::default());
+    let (always, by_conjunct, implied) = (Vec::new(), HashMap::default(), Implied::default());
     let mut earlier = Earlier { graph, counts, facts, always, by_conjunct, implied };
     let mut found = Vec::new();
     for (rule, condition) in &rules {
@@ -114,7 +116,7 @@ fn contradiction(graph: &Graph, rule: &MergedRule, both: [NodeId; 2], of: &Facts
 /// When a rule is true.
 enum Condition {
     /// Where all of these are; sorted, each once.
-    Conjuncts(Box<[NodeId]>),
+    Conjuncts(SmallVec<[NodeId; 4]>),
     Never,
     Fails,
 }
@@ -124,16 +126,16 @@ impl Condition {
         match graph.op(root) {
             Op::Fail(_) => Self::Fails,
             Op::Const(constant) => match graph.constant_at(constant) {
-                Some(Constant::Bool(true)) => Self::Conjuncts(Box::default()),
+                Some(Constant::Bool(true)) => Self::Conjuncts(SmallVec::new()),
                 _ => Self::Never,
             },
             Op::And => {
-                let mut conjuncts = graph.args(root).to_vec();
+                let mut conjuncts = SmallVec::from_slice(graph.args(root));
                 conjuncts.sort_unstable();
                 conjuncts.dedup();
-                Self::Conjuncts(conjuncts.into())
+                Self::Conjuncts(conjuncts)
             }
-            _ => Self::Conjuncts([root].into()),
+            _ => Self::Conjuncts(smallvec![root]),
         }
     }
 }
@@ -147,9 +149,9 @@ struct Earlier<'c, 'r> {
     /// Rules that are always true.
     always: Vec<u32>,
     /// The others, by the conjunct that the fewest rules have.
-    by_conjunct: HashMap<NodeId, Vec<(u32, &'c [NodeId])>>,
+    by_conjunct: HashMap<NodeId, SmallVec<[(u32, &'c [NodeId]); 1]>, FixedState>,
     /// Their conjuncts.
-    implied: Implied,
+    implied: Implied<'c>,
 }
 
 impl<'c> Earlier<'c, '_> {

@@ -139,7 +139,8 @@ struct KeyEntry {
 #[derive(Debug, Default)]
 pub(super) struct Keys {
     entries: Vec<KeyEntry>,
-    numbers: HashTable<KeyId>,
+    /// The keys by their hashes, which are kept: a table that grows reads nothing else.
+    numbers: HashTable<(u64, KeyId)>,
     hasher: FixedState,
     groups: Vec<(AttributeId, LookupKind)>,
     group_numbers: HashMap<(AttributeId, LookupKind), KeyGroupId, FixedState>,
@@ -166,14 +167,15 @@ impl Keys {
     pub(super) fn number(&mut self, attribute: AttributeId, key: IndexKey) -> KeyId {
         let Self { entries, numbers, hasher, groups, group_numbers, .. } = self;
         let hash = hasher.hash_one((attribute, &key));
-        let of = |number: &KeyId| entries.get(*number as usize);
-        let same = |number: &KeyId| of(number).is_some_and(|entry| entry.attribute == attribute && entry.key == key);
-        let again = |number: &KeyId| of(number).map_or(0, |entry| hasher.hash_one((entry.attribute, &entry.key)));
-        match numbers.entry(hash, same, again) {
-            TableEntry::Occupied(known) => *known.get(),
+        let same = |&(other, number): &(u64, KeyId)| {
+            let entry = entries.get(number as usize).filter(|_| other == hash);
+            entry.is_some_and(|entry| entry.attribute == attribute && entry.key == key)
+        };
+        match numbers.entry(hash, same, |&(hash, _)| hash) {
+            TableEntry::Occupied(known) => known.get().1,
             TableEntry::Vacant(place) => {
                 let number = next(entries.len());
-                place.insert(number);
+                place.insert((hash, number));
                 let map = key.map();
                 let group = *group_numbers.entry((attribute, map)).or_insert_with(|| {
                     groups.push((attribute, map));
