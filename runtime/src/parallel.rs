@@ -15,6 +15,9 @@ pub(crate) const MOST_AHEAD: usize = 128;
 /// Most threads that are used without being asked for.
 const MOST_THREADS: usize = 8;
 
+/// Stack of a thread, in bytes: enough to check a rule of a kilobyte without allocating more. Only pages that are used take memory.
+const STACK_BYTES: usize = 8 << 20;
+
 /// Most threads that are used, whatever is asked for.
 const MOST_ASKED: usize = 64;
 
@@ -42,7 +45,7 @@ pub(crate) fn map_in_order<T: Sync, R: Send>(
                 queue.put(number, chunk.iter().map(map).collect());
             }
         };
-        let start = |number| Builder::new().name(format!("celero-compile-{number}")).spawn_scoped(scope, work).ok();
+        let start = |number| builder(format!("celero-compile-{number}")).spawn_scoped(scope, work).ok();
         let others: Vec<ScopedJoinHandle<'_, ()>> = (1..most).map_while(start).collect();
         let ended = loop {
             match queue.next() {
@@ -66,7 +69,7 @@ pub(crate) fn map_in_order<T: Sync, R: Send>(
 /// Returns the results of two functions, which run at the same time if `threads` is more than 1 and a thread can be started for the first.
 pub(crate) fn both<A: Send, B>(threads: usize, first: impl Fn() -> A + Sync, second: impl FnOnce() -> B) -> (A, B) {
     scope(|scope| {
-        let start = || Builder::new().name("celero-compile".into()).spawn_scoped(scope, &first).ok();
+        let start = || builder("celero-compile".into()).spawn_scoped(scope, &first).ok();
         let other = (threads > 1).then(start).flatten();
         let second = second();
         let first = match other {
@@ -75,6 +78,10 @@ pub(crate) fn both<A: Send, B>(threads: usize, first: impl Fn() -> A + Sync, sec
         };
         (first, second)
     })
+}
+
+fn builder(name: String) -> Builder {
+    Builder::new().name(name).stack_size(STACK_BYTES)
 }
 
 /// Chunks of items that threads share, and their results.

@@ -60,6 +60,7 @@ pub(crate) struct SetCompiler<'a> {
     /// Number of the current traversal.
     traversal: u32,
     functions: Vec<CompiledFunction>,
+    templates: Vec<Result<TemplateCode, String>>,
     blocks: Vec<LinearBlock>,
     refused: Vec<(u32, String)>,
 }
@@ -91,6 +92,7 @@ impl<'a> SetCompiler<'a> {
             visited: Vec::new(),
             traversal: 0,
             functions: Vec::new(),
+            templates: Vec::new(),
             blocks: Vec::new(),
             refused: Vec::new(),
         })
@@ -108,23 +110,34 @@ impl<'a> SetCompiler<'a> {
         Ok(())
     }
 
-    /// Compiles templates and fills the rows of the rules that use them.
+    /// Compiles templates, in their order.
     ///
     /// # Errors
     /// The compilation is cancelled, or the code generator panicked.
     pub(crate) fn templates(
         &mut self,
-        templates: &[Template],
+        templates: impl Iterator<Item = Template>,
+        cancellation: &Cancellation,
+    ) -> Result<(), String> {
+        for template in templates {
+            cancellation.check()?;
+            let compiled = generated(|| self.template(&template))?;
+            self.templates.push(compiled);
+        }
+        Ok(())
+    }
+
+    /// Fills the rows of the rules that use the templates, all of which are compiled.
+    ///
+    /// # Errors
+    /// The compilation is cancelled, or a constant made the library panic.
+    pub(crate) fn rows(
+        &mut self,
         rows: &[ParameterRow],
         cancellation: &Cancellation,
     ) -> Result<CompiledTemplates, String> {
-        let mut compiled = Vec::with_capacity(templates.len());
-        for template in templates {
-            cancellation.check()?;
-            compiled.push(generated(|| self.template(template))?);
-        }
-        let mut all =
-            CompiledTemplates { templates: compiled, rows: Vec::with_capacity(rows.len()), words: Vec::new() };
+        let templates = std::mem::take(&mut self.templates);
+        let mut all = CompiledTemplates { templates, rows: Vec::with_capacity(rows.len()), words: Vec::new() };
         for rows in rows.chunks(ROWS) {
             cancellation.check()?;
             generated(|| {

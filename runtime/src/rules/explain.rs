@@ -88,9 +88,9 @@ impl SetExplanation {
         let Some(indexed) = found else { return Ok(explanation) };
         explanation.lookups = indexed.index.lookups();
         explanation.index_size = explanation.index_size.saturating_add(indexed.index.bytes());
-        explanation.templates = vec![0; templates.templates.len()];
+        explanation.templates = vec![0; templates.len()];
         // Indexed by template: the last rule that was counted.
-        let mut counted = vec![usize::MAX; templates.templates.len()];
+        let mut counted = vec![usize::MAX; templates.len()];
         let variables = env.declarations().variables();
         let name = |field: u32| variables.get(field as usize).map_or_else(String::new, |field| field.name.to_string());
         let mut entries: Vec<_> = trace.found(&indexed.index, &name).collect();

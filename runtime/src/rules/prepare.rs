@@ -13,6 +13,7 @@ use crate::error::CompileError;
 use crate::expression::Expression;
 use crate::lower::Calls;
 use crate::lower::merge::{MergedGraph, MergedRule};
+use crate::native::template::{ParameterRow, Template};
 use crate::native::{CompiledRules, LinearBlock, SetCode, SetCompiler};
 use crate::parallel::{both, map_in_order};
 
@@ -21,7 +22,8 @@ use celero_ir::passes::{StageObserver, observed};
 use celero_ir::{Graph, Origin};
 use celero_matching::pattern::PatternCache;
 use std::ops::ControlFlow;
-use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 /// How a set is compiled.
@@ -120,34 +122,40 @@ impl Prepared {
             native: settings.tier != Tier::Interpret,
             budget: patterns.budget(),
         });
-        let mut templates = Templates::default();
+        let (mut templates, received) = Templates::compiled();
+        let received = Mutex::new((settings.tier != Tier::Interpret).then_some(received));
+        let compiler = || {
+            let received = received.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+            Some(template_compiler(engine, env, settings, &patterns, &merged, received))
+        };
         let start = Instant::now();
-        let of_set = || if facts.len() == rules.len() { warnings::warnings(&merged, &facts) } else { Vec::new() };
-        let (of_set, found) = both(threads, of_set, || {
+        // Templates are compiled while the index is planned.
+        let meanwhile = || {
+            let all = facts.len() == rules.len();
+            let of_set = if all { warnings::warnings(&merged, &facts) } else { Vec::new() };
+            (of_set, if threads > 1 { compiler() } else { None })
+        };
+        // What sends templates is dropped in the function that may panic, so that the other thread does not wait for more.
+        let ((of_set, compiled), (found, templates, whole)) = both(threads, meanwhile, || {
+            let mut templates = std::mem::take(&mut templates);
             let found = observed(observer, "index", || {
                 let lists = env.functions().lists();
                 wanted.and_then(|wanted| index::index(&merged, env.fields(), lists, wanted, &mut templates, &mut trace))
             });
             engine.add_index_time(start.elapsed());
-            found
+            let whole = whole_conditions(settings, rules.len(), &merged, &mut templates);
+            templates.finish();
+            (found, templates, whole)
         });
         settings.cancellation.check()?;
         warnings.extend(of_set);
         warnings.sort_by_key(|(rule, _)| *rule);
-        let whole = whole_conditions(settings, rules.len(), &merged, &mut templates);
-        let input = Input {
-            engine,
-            env,
-            settings,
-            patterns: &patterns,
-            merged: &merged,
-            found: found.as_ref(),
-            templates: &templates,
-            whole: &whole,
-        };
+        let input =
+            Input { engine, settings, merged: &merged, found: found.as_ref(), rows: &templates.rows, whole: &whole };
         let names =
             |number: u32| rules.get(number as usize).map_or(("", ""), |rule| (rule.name, rule.condition.source()));
-        let compiled = observed(observer, "codegen", || Compiled::new(&input, interpreted, &names));
+        let compiled =
+            observed(observer, "codegen", || Compiled::new(&input, compiled.or_else(compiler), interpreted, &names));
         // Rules that were not compiled for that reason are not refused.
         settings.cancellation.check()?;
         if settings.tier == Tier::Native {
@@ -288,14 +296,12 @@ fn is_truth(expression: Arc<Expression>) -> Result<Arc<Expression>, CompileError
 }
 
 /// The input of native compilation.
-struct Input<'i, C> {
+struct Input<'i> {
     engine: &'i Engine,
-    env: &'i Env<C>,
     settings: Settings<'i>,
-    patterns: &'i PatternCache,
     merged: &'i MergedGraph,
     found: Option<&'i Indexed>,
-    templates: &'i Templates,
+    rows: &'i [ParameterRow],
     whole: &'i [Option<u32>],
 }
 
@@ -310,13 +316,15 @@ pub(super) struct Compiled {
 }
 
 impl Compiled {
-    /// `refused` are the rules that are not in the merged graph; `names` returns the name and the source of a rule.
-    fn new<'r, C: Context>(
-        input: &Input<'_, C>,
+    /// `compiler` has compiled the templates, or failed; `None` compiles nothing. `refused` are the rules that are not in the merged graph;
+    /// `names` returns the name and the source of a rule.
+    fn new<'r>(
+        input: &Input<'_>,
+        compiler: Option<Result<SetCompiler<'_>, String>>,
         mut refused: Vec<(u32, String)>,
         names: &impl Fn(u32) -> (&'r str, &'r str),
     ) -> Self {
-        let &Input { engine, settings, merged, found, whole, .. } = input;
+        let &Input { engine, merged, found, whole, .. } = input;
         let linear: Vec<&MergedRule> = match found {
             Some(found) => found.linear.iter().filter_map(|&place| merged.rules.get(place)).collect(),
             None => merged.rules.iter().collect(),
@@ -324,8 +332,8 @@ impl Compiled {
         let mut native = None;
         let mut parts = vec![LinearBlock { count: linear.len(), function: None }];
         let others: Vec<u32> = refused.iter().map(|(rule, _)| *rule).collect();
-        if settings.tier != Tier::Interpret {
-            match compile(input, &linear) {
+        if let Some(compiler) = compiler {
+            match compiler.and_then(|compiler| compile(input, compiler, &linear)) {
                 Ok(finished) => {
                     engine.add_codegen_time(finished.codegen_time);
                     if let Some(profiler) = engine.profiler() {
@@ -353,15 +361,28 @@ impl Compiled {
     }
 }
 
-/// Compiles the linear scan and the residual predicates to native code.
-fn compile<C: Context>(input: &Input<'_, C>, linear: &[&MergedRule]) -> Result<CompiledRules, String> {
-    let &Input { engine, env, settings, patterns, merged, templates, .. } = input;
+/// Compiles templates until there are no more. Returns the compiler of the set.
+fn template_compiler<'c, C: Context>(
+    engine: &Engine,
+    env: &'c Env<C>,
+    settings: Settings<'_>,
+    patterns: &'c PatternCache,
+    merged: &'c MergedGraph,
+    templates: Receiver<Template>,
+) -> Result<SetCompiler<'c>, String> {
     let limits = engine.limits();
     let copies = if settings.standalone { 2 } else { 1 };
     let bytes = limits.constants.saturating_mul(merged.rules.len().max(1)).saturating_mul(copies);
     let mut compiler = SetCompiler::new(merged, env.fields(), patterns, i64::from(limits.steps), bytes)?;
-    compiler.linear(linear, settings.cancellation)?;
-    let templates = compiler.templates(&templates.templates, &templates.rows, settings.cancellation)?;
-    settings.cancellation.check()?;
+    compiler.templates(templates.into_iter(), settings.cancellation)?;
+    Ok(compiler)
+}
+
+/// Compiles the linear scan to native code, and fills the rows of the residual predicates.
+fn compile(input: &Input<'_>, mut compiler: SetCompiler<'_>, linear: &[&MergedRule]) -> Result<CompiledRules, String> {
+    let cancellation = input.settings.cancellation;
+    compiler.linear(linear, cancellation)?;
+    let templates = compiler.rows(input.rows, cancellation)?;
+    cancellation.check()?;
     compiler.finish(templates)
 }

@@ -80,6 +80,31 @@ fn a_panic_of_the_function_goes_on_wherever_the_compilation_is() {
 }
 
 #[test]
+fn a_compilation_on_two_threads_is_cancelled_wherever_it_is() {
+    const MANY: usize = 300;
+    const TEMPLATES: usize = 20;
+    let (engine, env) = (Engine::builder().threads(NonZeroUsize::new(2).unwrap()).build(), env());
+    let rule = |n: usize| format!("n == {n} && {}n * n > {n}", "n + ".repeat(n % TEMPLATES));
+    let rules = || (0..MANY).fold(engine.rules(&env), |rules, n| rules.rule("r", &rule(n), ()));
+    let (asked, never) = once_after(usize::MAX);
+    assert_eq!(rules().cancel_if(never).build().unwrap().indexed_rules(), MANY);
+    // One for each rule, before and after the index, for each template, for the rows, and at the end.
+    let questions = asked.load(Ordering::Relaxed);
+    assert!(questions >= MANY + 2 + TEMPLATES + 2, "{questions} questions");
+    for when in MANY - 1..questions {
+        check(&rules().cancel_if(once_after(when).1).build(), when);
+        let (_, function) = once_after(when);
+        let planted = move || {
+            assert!(!function(), "planted");
+            false
+        };
+        let built = catch_unwind(AssertUnwindSafe(|| rules().cancel_if(planted).build()));
+        let text = built.err().and_then(|panic| panic.downcast_ref::<&str>().copied());
+        assert_eq!(text, Some("planted"), "question {when} of {questions}");
+    }
+}
+
+#[test]
 fn a_large_set_of_rules_that_share_code_is_cancelled_soon() {
     const MANY: usize = 8_000;
     let (engine, env) = (Engine::new(), env());

@@ -9,6 +9,7 @@ use celero_ir::layout::Network;
 use celero_ir::{ConstId, Constant, Graph, Helper, NodeId, Op, Origin, Parameter, ParameterKind, Ty};
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Most words of constants in a row.
 const MOST_WORDS: u16 = 1024;
@@ -50,7 +51,8 @@ pub(in crate::rules) enum Residual {
 #[derive(Debug, Default)]
 pub(in crate::rules) struct Templates {
     numbers: HashMap<Signature, u32, FixedState>,
-    pub(in crate::rules) templates: Vec<Template>,
+    /// Receives the templates, in their order, if they are compiled.
+    compiled: Option<Sender<Template>>,
     pub(in crate::rules) rows: Vec<ParameterRow>,
     /// Working memory: the current signature.
     signature: Signature,
@@ -65,6 +67,22 @@ pub(in crate::rules) struct Templates {
 }
 
 impl Templates {
+    /// Without templates. Each is sent to the receiver as soon as it is found, so that it can be compiled meanwhile.
+    pub(in crate::rules) fn compiled() -> (Self, Receiver<Template>) {
+        let (sender, receiver) = channel();
+        (Self { compiled: Some(sender), ..Self::default() }, receiver)
+    }
+
+    /// Number of templates.
+    pub(in crate::rules) fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// Ends the search for templates: the receiver gets no more.
+    pub(in crate::rules) fn finish(&mut self) {
+        self.compiled = None;
+    }
+
     /// Adds a predicate, the conjunction of these nodes. Returns the number of its row; `None` if it has too many constants.
     pub(in crate::rules) fn add(&mut self, graph: &Graph, rule: &MergedRule, conjuncts: &[NodeId]) -> Option<u32> {
         let row = self.row(graph, rule, conjuncts)?;
@@ -102,8 +120,11 @@ impl Templates {
         row.template = match self.numbers.get(&signature) {
             Some(&number) => number,
             None => {
-                let number = u32::try_from(self.templates.len()).ok()?;
-                self.templates.push(Template { graph: build(graph, &signature)?, words });
+                let number = u32::try_from(self.numbers.len()).ok()?;
+                if let Some(compiled) = &self.compiled {
+                    // A compiler that failed receives no more.
+                    let _ = compiled.send(Template { graph: build(graph, &signature)?, words });
+                }
                 self.numbers.insert(signature.clone(), number);
                 number
             }
