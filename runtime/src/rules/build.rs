@@ -153,7 +153,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     /// The function is called before each rule and between the later stages, also on the [threads](crate::EngineBuilder::threads) that
     /// compile with this one, so it must be fast. Once it has returned true, the compilation is cancelled for good. Between two calls at
     /// most one rule is checked, the index is planned, one function is compiled for up to 64 rules, the constants of 1,024 rules are
-    /// prepared, or the code is made executable; planning takes about a tenth of the time of a large set. If the function panics,
+    /// prepared, or the code is made executable; planning takes about a quarter of the time of a large set. If the function panics,
     /// [`build`](Self::build) panics with it. [`Live`](crate::Live) asks it until [`replace`](crate::Live::replace) or [`shadow`](crate::Live::shadow)
     /// returns, not for the work in the background, which a later change cancels.
     ///
