@@ -5,7 +5,7 @@ use super::first_stage::{Bloom, FirstStage, Groups, LENGTHS, WINDOW};
 use super::level::LiteralLevel;
 use super::rarity::{ANCHOR_REGION, Rarity, windows};
 use super::{
-    AnchorEntry, AnchorLayout, LOWER_CASE, LiteralMap, Scan, SingleByte, Stride, VectorPass, eight_bytes,
+    AnchorEntry, AnchorLayout, LOWER_CASE, LiteralMap, Scan, SingleByte, SingleBytes, Stride, VectorPass, eight_bytes,
     hash_of_anchor,
 };
 use std::sync::OnceLock;
@@ -70,7 +70,7 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
             Some((scan.filter(&keys), scan))
         });
         let (scans, vector) = (scans.collect(), vector.map(Box::new));
-        Some(Self { bytes: bytes.into(), vector, scans, single: single.into(), automata: OnceLock::new() })
+        Some(Self { bytes: bytes.into(), vector, scans, single: SingleBytes::new(single), automata: OnceLock::new() })
     }
 }
 

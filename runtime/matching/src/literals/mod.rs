@@ -24,6 +24,7 @@ mod filter;
 mod first_stage;
 mod level;
 mod rarity;
+mod single_bytes;
 #[cfg(target_arch = "x86_64")]
 mod vector;
 
@@ -32,6 +33,7 @@ pub use few::FewLiterals;
 use filter::{Filter, FilterHits};
 use first_stage::{BATCH, BLOCK, FirstStage, LENGTHS};
 pub use level::LiteralLevel;
+use single_bytes::{SingleByte, SingleBytes};
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
@@ -66,18 +68,9 @@ pub struct LiteralMap<const IGNORE_CASE: bool> {
     /// For long, medium and short keys of the others; only those that have keys.
     scans: Box<[(Filter<IGNORE_CASE>, Scan<IGNORE_CASE>)]>,
     /// Keys of one byte.
-    single: Box<[SingleByte]>,
+    single: SingleBytes,
     /// The keys of more than one byte, once a lookup needed too many steps: those whose case counts, and the others.
     automata: OnceLock<Box<[Automaton; 2]>>,
-}
-
-/// A key of one byte.
-#[derive(Clone, Copy, Debug)]
-struct SingleByte {
-    byte: u8,
-    /// Whether only this byte matches, not that of the other case.
-    exact: bool,
-    id: u32,
 }
 
 /// Keys that one pass with vector instructions looks for.
@@ -214,7 +207,7 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
             };
             Box::new([automaton(true), automaton(false)])
         });
-        if self.search_single_bytes(text, &mut hit).is_break() {
+        if self.single.search(text, &mut hit).is_break() {
             return (ControlFlow::Break(()), 0);
         }
         let (end, steps) = exact.search(text, |byte| byte, &mut hit);
@@ -228,31 +221,6 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     fn all_scans(&self) -> impl Iterator<Item = &Scan<IGNORE_CASE>> {
         let vector = self.vector.iter().flat_map(|pass| &pass.scans);
         vector.chain(self.scans.iter().map(|(_, scan)| scan))
-    }
-
-    /// Searches for the keys of one byte.
-    fn search_single_bytes(&self, text: &[u8], mut hit: impl FnMut(u32) -> ControlFlow<()>) -> ControlFlow<()> {
-        if self.single.len() <= 2 {
-            for key in &self.single {
-                if memchr::memchr2(key.byte, key.other_case(), text).is_some() {
-                    hit(key.id)?;
-                }
-            }
-            return ControlFlow::Continue(());
-        }
-        let mut seen = [false; 256];
-        for byte in text {
-            if let Some(seen) = seen.get_mut(usize::from(*byte)) {
-                *seen = true;
-            }
-        }
-        let seen = |byte: u8| seen.get(usize::from(byte)).copied().unwrap_or(false);
-        for key in &self.single {
-            if seen(key.byte) || seen(key.other_case()) {
-                hit(key.id)?;
-            }
-        }
-        ControlFlow::Continue(())
     }
 
     /// Calls `hit` with the id of each key that occurs in `text`, once for each occurrence (keys of one byte once).
@@ -279,7 +247,7 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         if self.single.is_empty() {
             return Ok(());
         }
-        if self.search_single_bytes(text, |id| hit(id, None)).is_break() { Err(End::Stopped) } else { Ok(()) }
+        if self.single.search(text, |id| hit(id, None)).is_break() { Err(End::Stopped) } else { Ok(()) }
     }
 
     /// Runs the pass with vector instructions and verifies its candidates.
@@ -422,7 +390,7 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     /// Bytes held on the heap.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
-        let parts = [self.bytes.len(), size_of_val(&*self.scans), size_of_val(&*self.single)];
+        let parts = [self.bytes.len(), size_of_val(&*self.scans), self.single.heap_bytes()];
         let of_scan = |scan: &Scan<IGNORE_CASE>| {
             [size_of_val(&*scan.buckets), size_of_val(&*scan.entries), size_of_val(&*scan.present)]
         };
@@ -432,13 +400,6 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         let automata = automata.map(|automaton| size_of_val(automaton).saturating_add(automaton.heap_bytes()));
         let more = self.all_scans().flat_map(of_scan).chain(filters).chain(vector).chain(automata);
         parts.into_iter().chain(more).fold(0, usize::saturating_add)
-    }
-}
-
-impl SingleByte {
-    /// The byte of the other case, if that matches too.
-    fn other_case(self) -> u8 {
-        if self.exact { self.byte } else { self.byte.to_ascii_uppercase() }
     }
 }
 
