@@ -57,6 +57,7 @@ pub(super) enum TextMatcher {
     Prefix(Box<PrefixMap>),
     Suffix(Box<SuffixMap>),
     Contains(Box<LiteralMap<false>>),
+    /// Some in either case, and those that have to have their own.
     ContainsFolded(Box<LiteralMap<true>>),
     /// Two ids for each pattern: that it may match, and that it does.
     Pattern(Box<PatternSet>),
@@ -86,7 +87,10 @@ impl Lookup {
             LookupKind::Suffix => Matcher::Text(TextMatcher::Suffix(Box::new(SuffixMap::new(&texts())?))),
             LookupKind::Contains => Matcher::Text(TextMatcher::Contains(Box::new(LiteralMap::new(&texts())?))),
             LookupKind::ContainsFolded => {
-                Matcher::Text(TextMatcher::ContainsFolded(Box::new(LiteralMap::new(&texts())?)))
+                let texts = texts();
+                let exact = keys.partition_point(|key| matches!(key, IndexKey::Contains(_)));
+                let (exact, others) = texts.split_at_checked(exact)?;
+                Matcher::Text(TextMatcher::ContainsFolded(Box::new(LiteralMap::with_exact(exact, others)?)))
             }
             LookupKind::Range => {
                 let range = |key: &IndexKey| if let IndexKey::Range(from, to) = *key { Some((from, to)) } else { None };
@@ -141,6 +145,36 @@ impl Lookup {
         };
         Some(Self { attribute, matcher, targets: leads.into(), presence: None, least: 0 })
     }
+}
+
+/// The keys of one kind on one attribute, and what each leads to.
+pub(super) struct KeyGroup<'k> {
+    pub(super) attribute: AttributeId,
+    pub(super) kind: LookupKind,
+    pub(super) tests: Vec<&'k IndexKey>,
+    pub(super) targets: Vec<Target>,
+}
+
+/// Sorts groups by attribute, and makes those of literals in one text one group, whatever case they have to have: the text is then searched
+/// once. Literals that have to have their own case come first.
+pub(super) fn with_literals_together(mut groups: Vec<KeyGroup<'_>>) -> Vec<KeyGroup<'_>> {
+    groups.sort_by_key(|group| (group.attribute, group.kind));
+    let mut all: Vec<KeyGroup<'_>> = Vec::with_capacity(groups.len());
+    for group in groups {
+        let exact = all.last_mut().filter(|last| {
+            (last.attribute, last.kind, group.kind)
+                == (group.attribute, LookupKind::Contains, LookupKind::ContainsFolded)
+        });
+        match exact {
+            Some(exact) => {
+                exact.kind = group.kind;
+                exact.tests.extend(group.tests);
+                exact.targets.extend(group.targets);
+            }
+            None => all.push(group),
+        }
+    }
+    all
 }
 
 /// Makes lookups by presence part of another lookup of the same attribute, if there is one: the value is then read once. Lookups of one

@@ -7,7 +7,7 @@ use super::conjuncts::{MOST_CONJUNCTS, conjuncts};
 use super::estimate::{COMMON, CROWD, Estimates, FAILING};
 use super::findings::Candidate;
 use super::keys::{AccessPath, AccessPathId, KeyGroupId, KeyId, Keys, LookupKind};
-use super::lookup::{Lookup, Target};
+use super::lookup::{KeyGroup, Lookup, Target, with_literals_together};
 use super::node::Nodes;
 use super::patterns::OtherKeys;
 use super::plan_trace::PlanTrace;
@@ -207,7 +207,7 @@ impl<'p> Planner<'p> {
         }
         let ByKey { keys, pending: by_key } = self.by_key(&found)?;
         let mut rest = by_key.as_slice();
-        let mut lookups = Vec::new();
+        let mut groups = Vec::new();
         for of_group in keys.chunk_by(|a, b| a.group == b.group) {
             let (attribute, kind) = self.keys.group(of_group.first()?.group)?;
             let mut targets = Vec::with_capacity(of_group.len());
@@ -217,11 +217,13 @@ impl<'p> Planner<'p> {
                 targets.push(self.target(pending, depth)?);
             }
             let tests: Option<Vec<_>> = of_group.iter().map(|of| self.keys.key(of.key).map(|(_, key)| key)).collect();
-            let value = self.attributes.get(attribute)?.kind;
-            lookups.push((attribute, Lookup::new((attribute, value), kind, &tests?, targets, self.budget)?));
+            groups.push(KeyGroup { attribute, kind, tests: tests?, targets });
         }
-        lookups.sort_by_key(|(attribute, _)| *attribute);
-        let lookups = lookups.into_iter().map(|(_, lookup)| lookup).collect();
+        let mut lookups = Vec::with_capacity(groups.len());
+        for KeyGroup { attribute, kind, tests, targets } in with_literals_together(groups) {
+            let value = self.attributes.get(attribute)?.kind;
+            lookups.push(Lookup::new((attribute, value), kind, &tests, targets, self.budget)?);
+        }
         Some((self.nodes.add(lookups, self.attributes)?, left_out))
     }
 

@@ -226,6 +226,30 @@ fn all_kinds_of_keys_together() {
     }
 }
 
+/// Literals of one text are looked up together, whether their case counts or not.
+#[test]
+fn literals_whose_case_counts_are_told_from_others() {
+    let env = env();
+    let mut scratch = Scratch::new();
+    let of = |n| [format!("request.path.wildcard('*ab{n}x*')"), format!("request.path.contains('aB{n}x')")];
+    let sources: Vec<String> = (0..20).flat_map(of).collect();
+    for tier in TIERS {
+        let set = build(&engine(tier), &env, &sources, Indexing::Always, ErrorPolicy::NoMatch);
+        assert_eq!(set.indexed_rules(), sources.len());
+        for (written, found) in [
+            ("path=/aB7x", &[14, 15][..]),
+            ("path=/ab7x", &[14]),
+            ("path=/AB7X", &[14]),
+            ("path=/AB7XaB8x/ab7x", &[14, 16, 17]),
+            ("path=/aB7", &[]),
+        ] {
+            let input = Input::new(written);
+            assert_eq!(set.candidates(&input.call(), &mut scratch), found, "{written} in {tier:?}");
+            assert_eq!(set.any(&input.call(), &mut scratch), Ok(!found.is_empty()), "{written} in {tier:?}");
+        }
+    }
+}
+
 /// Rules like [`others`] that never fail.
 fn guarded_others() -> impl Iterator<Item = String> {
     (0..12).flat_map(|n| {
