@@ -76,7 +76,7 @@ const BOUNDS: &[Bound] = &[
 const TEXTS: usize = 200;
 const ROUNDS: usize = 51;
 /// How often a search is measured that seems too slow: a slow one is slow every time.
-const TRIES: usize = 4;
+const TRIES: usize = 20;
 
 /// The CPU time of `search` over that of `peer`: the median of rounds in which they take turns.
 fn ratio(texts: &[String], search: Search<'_>, peer: Search<'_>) -> f64 {
