@@ -14,7 +14,7 @@ const MOST_INDEX_BITS: u32 = 20;
 /// Bytes of lines for each network: where some networks are in others, another four say in which one.
 const LINE_BYTES: usize = 24;
 const LINE_BYTES_NESTED: usize = 20;
-/// The same in sets of few networks, whose lines stay in the nearest cache with twice as many: then few lines have too many networks.
+/// The same at the root of sets of few networks, whose lines stay in the nearest cache with twice as many: then few lines have too many networks.
 const LINE_BYTES_FEW_NESTED: usize = 40;
 const FEW_NETWORKS: usize = 1_024;
 /// Most of the networks that lines may leave to blocks: one in so many.
@@ -24,11 +24,8 @@ const LEFT_BY_LINES: usize = 2;
 /// length of each network's prefix, by its id.
 pub(super) fn build<T: Address>(segments: &[Segment<T>], lengths: &[u8]) -> Trie<T> {
     let nested = segments.iter().any(|segment| segment.owner != NO_NETWORK && segment.owner & NESTED != 0);
-    let line_bytes = match nested {
-        false => LINE_BYTES,
-        true if lengths.len() <= FEW_NETWORKS => LINE_BYTES_FEW_NESTED,
-        true => LINE_BYTES_NESTED,
-    };
+    let line_bytes = if nested { LINE_BYTES_NESTED } else { LINE_BYTES };
+    let root_line_bytes = if nested && lengths.len() <= FEW_NETWORKS { LINE_BYTES_FEW_NESTED } else { line_bytes };
     let mut builder = Builder {
         bytes: Vec::new(),
         lines: Vec::new(),
@@ -36,6 +33,7 @@ pub(super) fn build<T: Address>(segments: &[Segment<T>], lengths: &[u8]) -> Trie
         lengths,
         seen: vec![false; lengths.len()],
         line_bytes,
+        root_line_bytes,
     };
     // A set beyond `Networks::MOST` could exceed what a word counts: then there is no network rather than half a trie.
     let root = builder.block(segments, T::ZERO, 0).or_else(|| {
@@ -60,6 +58,7 @@ struct Builder<'l, T> {
     /// By id, which networks were counted; none in the end.
     seen: Vec<bool>,
     line_bytes: usize,
+    root_line_bytes: usize,
 }
 
 /// The lines of an index, and of each whether it has too many networks.
@@ -144,7 +143,8 @@ impl<T: Address> Builder<'_, T> {
     /// networks would not be in one, or if they would not divide well.
     fn lines_of(&mut self, segments: &[Segment<T>], read: u32) -> Option<(u32, Lines)> {
         let networks = self.networks_of(segments);
-        let bits = networks.checked_mul(self.line_bytes)?.checked_div(size_of::<Line>())?.checked_ilog2()?;
+        let line_bytes = if self.bytes.is_empty() { self.root_line_bytes } else { self.line_bytes };
+        let bits = networks.checked_mul(line_bytes)?.checked_div(size_of::<Line>())?.checked_ilog2()?;
         let bits = bits.min(MOST_INDEX_BITS).min(T::BITS.checked_sub(read)?);
         if bits == 0 {
             return None;

@@ -27,7 +27,7 @@ use std::net::IpAddr;
 /// A lookup reads one cache line in most sets, else a few blocks of a trie, and for all matches one word for each network
 /// that contains the address but the smallest. The number of blocks is at most logarithmic in the number of networks, whatever they are.
 /// Memory: 17 to 26 bytes for an IPv4 network in sets of 1,000 to 1,000,000, 4 of them only if some networks are nested; twice that in sets of
-/// up to 1,024 networks of which some are nested; more for IPv6 networks with many bits. Sets that are chosen to be large take at most 48 bytes for each IPv4 network, 64 for each IPv6 network.
+/// up to 1,024 networks of which some are nested; more for IPv6 networks with many bits. Sets that are chosen to be large take at most 48 bytes for each IPv4 network, 52 in such a small set, and 64 for each IPv6 network.
 ///
 /// ```
 /// use celero_matching::Networks;
