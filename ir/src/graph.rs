@@ -42,7 +42,8 @@ pub struct Graph {
     constants: Vec<Constant>,
     functions: Vec<Arc<str>>,
     roots: Vec<NodeId>,
-    hasher: foldhash::fast::FixedState,
+    /// Its seed is random: authors of rules choose the constants, and could choose ones whose hashes under a known seed are equal.
+    hasher: foldhash::fast::RandomState,
     /// Whether some class has several nodes.
     has_occurrences: bool,
     /// The first node of each class, by operation and the classes of its operands. Empty while there are at most [`UNINDEXED`] nodes.
@@ -273,7 +274,8 @@ impl Graph {
 
     /// The graph of the first `len` nodes, with all constants and functions and without roots.
     pub(crate) fn prefix(&self, len: usize) -> Self {
-        let mut graph = Self::sized_like(self);
+        // The hashes in the copied index, and those that are pushed, are of this graph's seed.
+        let mut graph = Self { hasher: self.hasher.clone(), ..Self::sized_like(self) };
         graph.constants.clone_from(&self.constants);
         graph.constant_index.clone_from(&self.constant_index);
         graph.functions.clone_from(&self.functions);
@@ -445,4 +447,30 @@ fn placed(op: Op, ty: Ty, origin: Origin) -> Origin {
 fn operands(pool: &[NodeId], node: Node) -> &[NodeId] {
     let start = node.args as usize;
     pool.get(start..start.saturating_add(node.arity as usize)).unwrap_or(&[])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Adds a field, which can fail, at two places, and a number.
+    fn add(graph: &mut Graph, n: u32) -> ([NodeId; 3], ConstId) {
+        let at = |start| Origin { start, end: start };
+        let [first, second] = [1, 2].map(|place| graph.add(Op::Field(n), Ty::Value, &[], at(place)));
+        let constant = graph.constant(Constant::Int(n.into()));
+        ([first, second, graph.add(Op::Const(constant), Ty::Value, &[], at(3))], constant)
+    }
+
+    #[test]
+    fn a_prefix_finds_what_it_has() {
+        let mut graph = Graph::new();
+        let known: Vec<_> = (0..50).map(|n| add(&mut graph, n)).collect();
+        for rules in [3_usize, 10, 50] {
+            let mut prefix = graph.prefix(3 * rules);
+            for (n, ids) in (0..).zip(known.iter().take(rules)) {
+                assert_eq!(add(&mut prefix, n), *ids, "{n} of {rules}");
+            }
+            assert_eq!((prefix.len(), prefix.constants().len()), (3 * rules, graph.constants().len()));
+        }
+    }
 }

@@ -17,7 +17,7 @@ pub(super) type PreparedSearcher = Searcher<Box<[u8]>>;
 /// A set of strings.
 pub(super) type StrSet = ByteSet<false>;
 /// A set of integers.
-pub(super) type IntSet = HashSet<i64, foldhash::fast::FixedState>;
+pub(super) type IntSet = HashSet<i64, foldhash::fast::RandomState>;
 
 /// An object that native code uses by its address. The pool only owns it and never accesses it.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Implications between conjuncts about one value: which follow from a conjunct, and which it excludes.
 
 use celero_ir::{Cmp, Constant, Graph, Helper, NodeId, Op};
-use foldhash::fast::FixedState;
+use foldhash::fast::{FixedState, RandomState};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
@@ -134,8 +134,8 @@ impl<'g> Test<'g> {
 #[derive(Default)]
 pub(super) struct Implied<'g> {
     known: HashSet<NodeId, FixedState>,
-    /// Sets of texts, by subject and member.
-    sets: HashMap<NodeId, HashMap<&'g [u8], Vec<NodeId>, FixedState>, FixedState>,
+    /// Sets of texts, by subject and member. Authors of rules choose the texts, so their seed is random.
+    sets: HashMap<NodeId, HashMap<&'g [u8], Vec<NodeId>, RandomState>, FixedState>,
     /// By subject.
     prefixes: HashMap<NodeId, Prefixes<'g>, FixedState>,
     /// Disjunctions, by operand.
@@ -145,7 +145,7 @@ pub(super) struct Implied<'g> {
 #[derive(Default)]
 struct Prefixes<'g> {
     lengths: BTreeSet<usize>,
-    conjuncts: HashMap<&'g [u8], NodeId, FixedState>,
+    conjuncts: HashMap<&'g [u8], NodeId, RandomState>,
 }
 
 impl<'g> Implied<'g> {

@@ -28,6 +28,17 @@ fn branches(depth: usize, n: &mut usize) -> String {
     any(each.into_iter())
 }
 
+/// Texts, one for each number, that have one hash of 64 bits if they are hashed by foldhash with its fixed seed.
+fn colliding(n: usize) -> String {
+    format!("lcf5dzji8s6agywjkRVK?,l@Y8mJX[c^{n:015}l6ez9m7zm32mhb3j")
+}
+
+/// The rule that the path is one of these colliding texts.
+fn one_of(texts: std::ops::Range<usize>) -> String {
+    let texts: Vec<String> = texts.map(|n| format!("'{}'", colliding(n))).collect();
+    format!("request.path in [{}]", texts.join(","))
+}
+
 /// A name, sources whose size is about proportional to `n`, and the largest `n`.
 type Shape = (&'static str, fn(usize) -> Vec<String>, usize);
 
@@ -73,6 +84,20 @@ const SHAPES: &[Shape] = &[
         },
         200,
     ),
+    (
+        "texts that collide",
+        |n| {
+            (0..n)
+                .map(|rule| match (rule / 3, rule % 3) {
+                    (k, 0) => format!("request.path == '{}'", colliding(k)),
+                    (k, 1) => format!("request.path.startsWith('{}')", colliding(k)),
+                    (k, _) => one_of(k * 100..(k + 1) * 100),
+                })
+                .collect()
+        },
+        600,
+    ),
+    ("a large set of texts that collide", |n| vec![one_of(0..n)], 10_000),
     ("a long literal", |n| vec![format!("request.path.contains('{}')", "ab".repeat(n / 2))], 1 << 19),
     ("a long prefix", |n| vec![format!("request.path.startsWith('{}')", "/a".repeat(n / 2)); 3], 1 << 19),
     ("one host", |n| (0..n).map(|k| format!("request.host == 'a' && size(request.path) > {k}")).collect(), 1200),

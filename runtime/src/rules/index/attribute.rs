@@ -7,7 +7,7 @@ use crate::native::{HostData, InPlace, Seen};
 use crate::value::{Map, Value};
 use celero_ir::ErrorKind;
 use celero_ir::layout::Field;
-use foldhash::fast::FixedState;
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -109,7 +109,7 @@ pub(super) struct Unreadable;
 #[derive(Debug, Default)]
 pub(super) struct Attributes {
     attributes: Vec<NumberedAttribute>,
-    numbers: HashMap<Attribute, AttributeId, FixedState>,
+    numbers: HashMap<Attribute, AttributeId, RandomState>,
 }
 
 /// An attribute, and how it is read.

@@ -2,7 +2,7 @@
 
 use super::attribute::AttributeId;
 use celero_lists::ListId;
-use foldhash::fast::FixedState;
+use foldhash::fast::{FixedState, RandomState};
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as TableEntry;
 use std::collections::HashMap;
@@ -141,7 +141,8 @@ pub(super) struct Keys {
     entries: Vec<KeyEntry>,
     /// The keys by their hashes, which are kept: a table that grows reads nothing else.
     numbers: HashTable<(u64, KeyId)>,
-    hasher: FixedState,
+    /// Its seed is random, because authors of rules choose the texts.
+    hasher: RandomState,
     groups: Vec<(AttributeId, LookupKind)>,
     group_numbers: HashMap<(AttributeId, LookupKind), KeyGroupId, FixedState>,
     accesses: Vec<AccessPath>,

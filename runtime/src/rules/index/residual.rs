@@ -7,7 +7,7 @@ use crate::lower::merge::MergedRule;
 use crate::native::template::{ParameterRow, Template};
 use celero_ir::layout::Network;
 use celero_ir::{ConstId, Constant, Graph, Helper, NodeId, Op, Origin, Parameter, ParameterKind, Ty};
-use foldhash::fast::FixedState;
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -50,7 +50,7 @@ pub(in crate::rules) enum Residual {
 /// The templates and parameter rows of a set.
 #[derive(Debug, Default)]
 pub(in crate::rules) struct Templates {
-    numbers: HashMap<Signature, u32, FixedState>,
+    numbers: HashMap<Signature, u32, RandomState>,
     /// Receives the templates, in their order, if they are compiled.
     compiled: Option<Sender<Template>>,
     pub(in crate::rules) rows: Vec<ParameterRow>,
