@@ -180,3 +180,16 @@ pub(crate) fn each_child(expr: &Expr, pool: &[NodeId], mut visit: impl FnMut(Nod
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Limits, parse};
+
+    #[test]
+    fn long_literals_leave_no_room_for_nodes() {
+        let source = format!("path == '{}'", "a".repeat(1000));
+        let tree = parse(&source, &Limits::default()).unwrap();
+        let (kept, used) = (tree.nodes.capacity(), tree.nodes.len());
+        assert!(kept <= 8, "{kept} for {used}");
+    }
+}

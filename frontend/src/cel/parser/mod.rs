@@ -64,7 +64,12 @@ pub fn parse_with(source: &str, limits: &Limits, libraries: Libraries) -> Result
     let parsed = with_stack(levels, || parser.whole());
     match parsed {
         Ok(root) if parser.diagnostics.is_empty() => {
-            Ok(Ast::new(Arc::from(source), parser.nodes, parser.pool, parser.names, root))
+            let mut nodes = parser.nodes;
+            // The tree may be kept for long, and a source of long literals has few nodes.
+            if nodes.capacity() / 2 > nodes.len() {
+                nodes.shrink_to_fit();
+            }
+            Ok(Ast::new(Arc::from(source), nodes, parser.pool, parser.names, root))
         }
         _ => Err(parser.diagnostics),
     }
@@ -118,7 +123,7 @@ impl<'s> Parser<'s> {
             span: Span::default(),
             previous: Span::default(),
             // Most rules have a node for about eight bytes.
-            nodes: Vec::with_capacity(source.len() / 8),
+            nodes: Vec::with_capacity((source.len() / 8).min(limits.max_nodes as usize)),
             pool: Vec::new(),
             names: Vec::new(),
             interned: HashMap::new(),
@@ -240,5 +245,18 @@ impl<'s> Parser<'s> {
             return Ok(true);
         }
         Ok(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_more_nodes_are_reserved_than_allowed() {
+        let limits = Limits { max_nodes: 4, ..Limits::default() };
+        let source = format!("'{}'", "a".repeat(1000));
+        let parser = Parser::new(&source, &limits, Libraries::default());
+        assert!(parser.nodes.capacity() <= 8, "{}", parser.nodes.capacity());
     }
 }
