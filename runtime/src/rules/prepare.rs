@@ -122,8 +122,13 @@ impl Prepared {
             native: settings.tier != Tier::Interpret,
             budget: patterns.budget(),
         });
-        let (mut templates, received) = Templates::compiled();
-        let received = Mutex::new((settings.tier != Tier::Interpret).then_some(received));
+        let (mut templates, received) = if settings.tier == Tier::Interpret {
+            (Templates::default(), None)
+        } else {
+            let (templates, received) = Templates::compiled();
+            (templates, Some(received))
+        };
+        let received = Mutex::new(received);
         let compiler = || {
             let received = received.lock().unwrap_or_else(PoisonError::into_inner).take()?;
             Some(template_compiler(engine, env, settings, &patterns, &merged, received))

@@ -121,9 +121,11 @@ impl Templates {
             Some(&number) => number,
             None => {
                 let number = u32::try_from(self.numbers.len()).ok()?;
-                if let Some(compiled) = &self.compiled {
-                    // A compiler that failed receives no more.
-                    let _ = compiled.send(Template { graph: build(graph, &signature)?, words });
+                if let Some(compiled) = &self.compiled
+                    && compiled.send(Template { graph: build(graph, &signature)?, words }).is_err()
+                {
+                    // The compiler has failed and receives no more.
+                    self.compiled = None;
                 }
                 self.numbers.insert(signature.clone(), number);
                 number
@@ -247,4 +249,24 @@ fn build(merged: &Graph, signature: &Signature) -> Option<Graph> {
     }
     graph.add_root(*places.last()?);
     Some(graph)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compiler_that_failed_gets_no_more_templates() {
+        let mut graph = Graph::new();
+        let field = graph.add(Op::Field(0), Ty::Bool, &[], Origin::default());
+        let not = graph.add(Op::Not, Ty::Bool, &[field], Origin::default());
+        let rule = MergedRule { number: 0, root: not, placed: not, origins: Box::default() };
+        let (mut templates, received) = Templates::compiled();
+        assert_eq!(templates.add(&graph, &rule, &[field]), Some(0));
+        assert!(received.try_recv().is_ok());
+        drop(received);
+        assert_eq!(templates.add(&graph, &rule, &[not]), Some(1), "the row does not depend on the compiler");
+        assert!(templates.compiled.is_none());
+        assert_eq!((templates.len(), templates.rows.len()), (2, 2));
+    }
 }
