@@ -105,8 +105,6 @@ impl Compressor {
         let flushes = !head.headers.contains_key(header::CONTENT_LENGTH);
         Compression::change(&mut OfResponse(head), self.coding);
         if request.version == Version::HTTP_11 {
-            // The server may speak HTTP/1.0, which has no chunks.
-            head.set_version(Version::HTTP_11);
             let _ = head.insert_header(header::TRANSFER_ENCODING, HeaderValue::from_static("chunked"));
         }
         self.state = State::Body(Box::new(Encoding { encoder, flushes, _open: open }));

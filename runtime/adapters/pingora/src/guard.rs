@@ -307,6 +307,7 @@ impl Guard {
         let interim = response.status.is_informational() && response.status.as_u16() != 101;
         if interim {
             self.clean_interim(response);
+            response_framing::set_own_version(response);
             return response_framing::count_interim(&mut self.interim_responses);
         }
         self.restore(session);

@@ -6,11 +6,12 @@ use pingora::http::ResponseHeader;
 use pingora::proxy::Session;
 use pingora::{Error, ErrorType, Result};
 
-/// Refuses a response whose framing is not what the client takes it for, and removes what its status or the client's version forbids.
+/// Refuses a response whose framing is not what the client takes it for, and removes what its status or the client's version forbids. The response
+/// has the proxy's version then.
 ///
 /// # Errors
 /// Returns an error of the server, for which clients get 502, if it switches protocols although it was not asked to (RFC 9110, section 15.2.2), or
-/// has a `Transfer-Encoding` other than one `chunked` (RFC 9112, section 6.1: the proxy asks for no other).
+/// has a `Transfer-Encoding` other than one `chunked` (RFC 9112, section 6.1: the proxy asks for no other). A response of HTTP/1.0 may have neither.
 pub(crate) fn settle(session: &mut Session, response: &mut ResponseHeader) -> Result<()> {
     if response.status == StatusCode::SWITCHING_PROTOCOLS && !session.is_upgrade_req() {
         return malformed("the server switches protocols, which it was not asked to");
@@ -18,6 +19,16 @@ pub(crate) fn settle(session: &mut Session, response: &mut ResponseHeader) -> Re
     if !is_chunked_or_absent(&response.headers) {
         return malformed("the server's response has a transfer-encoding other than chunked");
     }
+    // Pingora reads chunks, but no other protocol, after a head of HTTP/1.0.
+    if response.version < Version::HTTP_11 {
+        if response.status == StatusCode::SWITCHING_PROTOCOLS {
+            return malformed("the server switches protocols in HTTP/1.0");
+        }
+        if response.headers.contains_key(TRANSFER_ENCODING) {
+            return malformed("the server's response of HTTP/1.0 has a transfer-encoding");
+        }
+    }
+    set_own_version(response);
     if matches!(response.status, StatusCode::SWITCHING_PROTOCOLS | StatusCode::NO_CONTENT) {
         // RFC 9110, section 8.6, and RFC 9112, section 6.1.
         response.remove_header(&CONTENT_LENGTH);
@@ -28,6 +39,13 @@ pub(crate) fn settle(session: &mut Session, response: &mut ResponseHeader) -> Re
         session.set_keepalive(None);
     }
     Ok(())
+}
+
+/// Gives a response of HTTP/1.0 the proxy's own version (RFC 9112, section 2.3).
+pub(crate) fn set_own_version(response: &mut ResponseHeader) {
+    if response.version < Version::HTTP_11 {
+        response.set_version(Version::HTTP_11);
+    }
 }
 
 /// The most interim responses to a request: each starts the server's time limit anew.

@@ -12,6 +12,8 @@ pub(crate) struct Client {
 /// A response.
 #[derive(Debug)]
 pub(crate) struct Reply {
+    /// As in the status line.
+    pub(crate) version: String,
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, Vec<u8>)>,
     pub(crate) body: Vec<u8>,
@@ -79,14 +81,16 @@ impl Client {
     /// Reads a response, if the connection gives one.
     pub(crate) fn try_reply(&mut self, with_body: bool) -> std::io::Result<Reply> {
         let line = self.line()?;
-        let status = line.split(' ').nth(1).and_then(|code| code.parse().ok()).expect("a status line");
+        let mut words = line.split(' ');
+        let version = words.next().unwrap_or_default().to_owned();
+        let status = words.next().and_then(|code| code.parse().ok()).expect("a status line");
         let mut headers = Vec::new();
         loop {
             let line = self.line()?;
             let Some((name, value)) = line.split_once(':') else { break };
             headers.push((name.to_lowercase(), value.trim().chars().map(|c| c as u8).collect()));
         }
-        let mut reply = Reply { status, headers, body: Vec::new() };
+        let mut reply = Reply { version, status, headers, body: Vec::new() };
         if !with_body || matches!(status, 100..=199 | 204 | 304) {
             return Ok(reply);
         }

@@ -54,6 +54,59 @@ fn bodies_with_unknown_framing_are_refused() {
 }
 
 #[test]
+fn a_response_of_http_1_0_is_neither_chunked_nor_a_switch() {
+    for fields in ["transfer-encoding: chunked\r\n", "transfer-encoding: chunked\r\ncontent-length: 5\r\n"] {
+        for version in ["1.0", "1.1"] {
+            let response = format!("HTTP/1.0 200 OK\r\n{fields}\r\n5\r\nhello\r\n0\r\n\r\n");
+            let (mut client, _proxy, _server) = asked(version, &response);
+            assert_eq!(client.reply().status, 502, "{version}, {fields}");
+            assert!(client.closed(), "{version}, {fields}");
+        }
+    }
+    let server = Scripted::start();
+    let proxy = Running::with(&server.config(), "");
+    let mut client = Client::connect(proxy.address);
+    client.request("GET /", &["connection: upgrade", "upgrade: websocket"], b"");
+    server.until("\r\n\r\n");
+    server.say(SWITCHED.replace("HTTP/1.1", "HTTP/1.0"));
+    assert_eq!(client.reply().status, 502);
+    assert!(client.closed());
+}
+
+#[test]
+fn responses_of_http_1_0_have_the_version_of_the_proxy() {
+    for response in ["HTTP/1.0 200 OK\r\ncontent-length: 5\r\n\r\nhello", "HTTP/1.0 204 No Content\r\n\r\n"] {
+        let (mut client, _proxy, _server) = asked("1.1", &format!("HTTP/1.0 103 Early Hints\r\n\r\n{response}"));
+        let interim = client.reply();
+        assert_eq!((interim.version.as_str(), interim.status), ("HTTP/1.1", 103), "{response}");
+        assert_eq!(client.kept().version, "HTTP/1.1", "{response}");
+    }
+}
+
+/// Whatever the version of the client: a server of HTTP/1.0 need not know the length before.
+#[test]
+fn a_body_that_ends_with_the_connection_of_the_server_arrives_whole() {
+    let response = "HTTP/1.0 200 OK\r\n\r\nhello";
+    let (mut client, _proxy, server) = asked("1.1", response);
+    drop(server);
+    let reply = client.kept();
+    assert_eq!((reply.version.as_str(), reply.status, reply.text().as_str()), ("HTTP/1.1", 200, "hello"));
+    let (mut client, _proxy, server) = asked("1.0", response);
+    drop(server);
+    is_plain_hello(&mut client);
+    let server = Scripted::start();
+    let proxy = Running::with(&server.config(), "");
+    let address = proxy.address;
+    let request = Request::get("http://a/").version(http::Version::HTTP_2).body(Vec::new()).unwrap();
+    let client = std::thread::spawn(move || exchange(address, vec![request]));
+    server.until("\r\n\r\n");
+    server.say(response);
+    drop(server);
+    let replies = client.join().unwrap();
+    assert_eq!((replies[0].status().as_u16(), replies[0].body().as_slice()), (200, b"hello".as_slice()));
+}
+
+#[test]
 fn interim_responses_carry_nothing_that_rules_decide() {
     let server = Scripted::start();
     let policy = "response:\n  - { setHeaders: { x-team: a }, removeHeaders: [x-internal] }\n";
