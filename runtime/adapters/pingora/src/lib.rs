@@ -5,6 +5,7 @@
 //!
 //! | method of `ProxyHttp` | call | then |
 //! |---|---|---|
+//! | `init_downstream_modules` | `modules.add_module` with a [`WithoutChunksBuilder`] | needed for servers of HTTP/2 |
 //! | `new_ctx` | [`Guard::new`] | |
 //! | `request_filter` | [`Guard::request_filter_until`] | return what it returns |
 //! | `upstream_request_filter` | [`Guard::upstream_request_filter`] | |
@@ -63,6 +64,7 @@ mod delay_wait;
 mod guard;
 mod head;
 mod held_response;
+mod http_1_0;
 mod response_framing;
 mod write_answer;
 
@@ -73,3 +75,4 @@ pub use compression::Compression;
 pub use connection::admit_connection;
 pub use guard::{Guard, final_response};
 pub use head::PingoraRequestHead;
+pub use http_1_0::WithoutChunksBuilder;

@@ -40,7 +40,6 @@ mod hand_over;
 mod health;
 mod hex;
 mod histogram;
-mod http_1_0;
 mod http_client;
 mod key_service;
 mod latency;

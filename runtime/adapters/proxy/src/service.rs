@@ -3,7 +3,6 @@
 use crate::clients::{Connection, identify};
 use crate::config::{Route, Target};
 use crate::event_history::Refused;
-use crate::http_1_0::WithoutChunksBuilder;
 use crate::listener::{BodyWatch, ClientStream};
 use crate::request_state::RequestState;
 use crate::server_connections::POOL_EXHAUSTED;
@@ -12,7 +11,7 @@ use crate::static_answer::{respond, respond_later, send_static};
 use crate::{failure, latency, log_entry, retry, routing, span, status_class};
 use async_trait::async_trait;
 use bytes::Bytes;
-use celero_pingora::{BodyPace, Guard, client_gone, final_response};
+use celero_pingora::{BodyPace, Guard, WithoutChunksBuilder, client_gone, final_response};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::modules::http::HttpModules;

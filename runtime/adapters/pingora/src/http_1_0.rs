@@ -11,12 +11,13 @@ use std::any::Any;
 /// Sends the bodies of responses to clients of HTTP/1.0 without chunks, with which Pingora frames the bodies of servers of HTTP/2 after all
 /// filters. The guard has decided by then that the connection ends with the response.
 #[derive(Default)]
-pub(crate) struct WithoutChunks {
+struct WithoutChunks {
     applies: bool,
 }
 
-/// Makes [`WithoutChunks`] for each request.
-pub(crate) struct WithoutChunksBuilder;
+/// Makes a module for each request that removes chunks from responses to clients of HTTP/1.0, which has none: Pingora adds them to bodies of
+/// servers of HTTP/2 after [`Guard::response_filter`](crate::Guard::response_filter). Add it in `init_downstream_modules`.
+pub struct WithoutChunksBuilder;
 
 impl HttpModuleBuilder for WithoutChunksBuilder {
     fn init(&self) -> Module {
