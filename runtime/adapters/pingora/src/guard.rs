@@ -333,7 +333,7 @@ impl Guard {
     }
 
     /// Removes from an interim response what may not be in trailers either: above all the fields that rules on responses set or remove, because
-    /// no phase runs on it.
+    /// no phase runs on it. That takes `vary`, `set-cookie` and `content-type` too; `link` stays.
     fn clean_interim(&self, response: &mut ResponseHeader) {
         let mut kept = response.headers.clone();
         self.policy.response_trailers(&mut kept);
