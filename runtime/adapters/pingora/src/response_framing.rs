@@ -14,18 +14,18 @@ use pingora::{Error, ErrorType, Result};
 /// has a `Transfer-Encoding` other than one `chunked` (RFC 9112, section 6.1: the proxy asks for no other). A response of HTTP/1.0 may have neither.
 pub(crate) fn settle(session: &mut Session, response: &mut ResponseHeader) -> Result<()> {
     if response.status == StatusCode::SWITCHING_PROTOCOLS && !session.is_upgrade_req() {
-        return malformed("the server switches protocols, which it was not asked to");
+        return malformed("a switch of protocols that was not asked for");
     }
     if !is_chunked_or_absent(&response.headers) {
-        return malformed("the server's response has a transfer-encoding other than chunked");
+        return malformed("a transfer-encoding other than chunked");
     }
     // Pingora reads chunks, but no other protocol, after a head of HTTP/1.0.
     if response.version < Version::HTTP_11 {
         if response.status == StatusCode::SWITCHING_PROTOCOLS {
-            return malformed("the server switches protocols in HTTP/1.0");
+            return malformed("a switch of protocols in HTTP/1.0");
         }
         if response.headers.contains_key(TRANSFER_ENCODING) {
-            return malformed("the server's response of HTTP/1.0 has a transfer-encoding");
+            return malformed("a transfer-encoding in HTTP/1.0");
         }
     }
     set_own_version(response);
@@ -57,7 +57,7 @@ const MOST_INTERIM: u32 = 100;
 /// Returns an error of the server if there were too many.
 pub(crate) fn count_interim(count: &mut u32) -> Result<()> {
     *count = count.saturating_add(1);
-    if *count > MOST_INTERIM { malformed("the server sends too many interim responses") } else { Ok(()) }
+    if *count > MOST_INTERIM { malformed("too many interim responses") } else { Ok(()) }
 }
 
 fn is_chunked_or_absent(headers: &HeaderMap) -> bool {
@@ -66,6 +66,7 @@ fn is_chunked_or_absent(headers: &HeaderMap) -> bool {
     first.is_none_or(|value| value.as_bytes().eq_ignore_ascii_case(b"chunked")) && lines.next().is_none()
 }
 
-fn malformed(reason: &'static str) -> Result<()> {
-    Err(Error::explain(ErrorType::InvalidHTTPHeader, reason).into_up())
+/// Fails with words as the type of the error. Unlike the context of an error, which may have bytes of the server, a type can always be logged.
+fn malformed(words: &'static str) -> Result<()> {
+    Err(Error::new(ErrorType::CustomCode(words, 502)).into_up())
 }

@@ -45,6 +45,10 @@ pub(crate) fn reason_of(error: &Error) -> Cow<'static, str> {
         (E::InvalidHTTPHeader | E::H1Error | E::H2Error | E::InvalidH2, ErrorSource::Upstream) => {
             "the server's response is malformed"
         }
+        // Words of the guard. The context may have bytes of the server.
+        (E::CustomCode(words, _), ErrorSource::Upstream) => {
+            return format!("the server's response is malformed: {words}").into();
+        }
         (_, ErrorSource::Upstream) => "the server failed",
         (E::ReadError | E::WriteError | E::ConnectionClosed, ErrorSource::Downstream) => {
             "the client closed the connection"

@@ -2,6 +2,7 @@
 
 use crate::client::{Client, get};
 use crate::running::{Folder, config, eventually};
+use crate::scripted::Scripted;
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -209,6 +210,26 @@ fn failures_of_servers_are_warnings() {
     eventually(refused, || format!("a reason in:\n{}", process.said()));
     assert!(!process.said().contains("ERROR"), "{}", process.said());
     logs(&folder, "\"error\":\"no server of the upstream accepts a connection\"");
+}
+
+/// Without bytes of the server.
+#[test]
+fn a_malformed_response_is_a_warning_that_says_why() {
+    let said = "HTTP/1.1 200 OK\r\ntransfer-encoding: x-secret\r\n\r\n";
+    for (response, why) in [(said, ": a transfer-encoding other than chunked\n"), ("x-secret\r\n\r\n", "\n")] {
+        let folder = Folder::new();
+        let server = Scripted::start();
+        let process = Process::start_with(&folder, &server.config());
+        let mut client = Client::connect(process.address);
+        client.request("GET /", &[], b"");
+        server.until("\r\n\r\n");
+        server.say(response);
+        assert_eq!(client.reply().status, 502);
+        let address = server.address;
+        let expected = format!("WARN  upstream one, server {address}: the server's response is malformed{why}");
+        eventually(|| process.said().contains(&expected), || format!("{expected} in:\n{}", process.said()));
+        assert!(!process.said().contains("x-secret"), "{}", process.said());
+    }
 }
 
 #[test]
