@@ -114,7 +114,8 @@ fn interim_responses_carry_nothing_that_rules_decide() {
     let mut client = Client::connect(proxy.address);
     client.request("GET /", &[], b"");
     server.until("\r\n\r\n");
-    let fields = "x-internal: 1\r\nx_internal: 1\r\nx-team: b\r\nset-cookie: a=b\r\nvary: a\r\ncontent-type: b\r\nlink: </a>\r\n";
+    let fields = "x-internal: 1\r\nx_internal: 1\r\nx-team: b\r\nset-cookie: a=b\r\nvary: a\r\n\
+                  content-type: b\r\nlink: </a>\r\n";
     server.say(format!("HTTP/1.1 103 Early Hints\r\n{fields}\r\nHTTP/1.1 200 OK\r\n{fields}content-length: 0\r\n\r\n"));
     let interim = client.reply();
     let names: Vec<&str> = interim.headers.iter().map(|(name, _)| name.as_str()).collect();
