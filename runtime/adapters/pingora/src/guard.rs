@@ -304,7 +304,7 @@ impl Guard {
     /// [`fail_to_proxy`](Self::fail_to_proxy). Returns an error of the server if it switches protocols without being asked to, frames its
     /// response otherwise than by `chunked`, by a length or by the end of the connection, or sends more than 100 interim responses. Those of servers
     /// of HTTP/2 are not counted: Pingora drops them, and they do not extend its read timeout for the head. The type of
-    /// such an error is `ErrorType::CustomCode` with words for logs.
+    /// the errors of the server is `ErrorType::CustomCode`, with words for logs.
     pub fn response_filter(&mut self, session: &mut Session, response: &mut ResponseHeader) -> Result<()> {
         let interim = response.status.is_informational() && response.status.as_u16() != 101;
         if interim {
