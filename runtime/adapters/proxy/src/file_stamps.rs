@@ -5,6 +5,7 @@
 use crate::error::Error;
 use celero_lists::FilePattern;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -63,16 +64,50 @@ impl Watched {
     }
 }
 
-fn forget_if_after(file: &Path, stamp: &mut Option<Stamp>, time: SystemTime) {
+/// Most links that are followed on the way to a file; the system follows as many.
+const MOST_LINKS: usize = 40;
+
+fn parts(path: &Path) -> impl Iterator<Item = OsString> {
+    path.components().rev().map(|part| part.as_os_str().to_owned())
+}
+
+/// Returns what the system says of the links on the way to a file: those that its path names, to folders too, and those that these lead to.
+fn links(file: &Path) -> Vec<Metadata> {
+    let mut links = Vec::new();
+    // Of `way` all links are followed. `left` has the parts after it, the next one last.
+    let mut way = PathBuf::new();
+    let mut left: Vec<OsString> = parts(file).collect();
+    while let Some(part) = left.pop() {
+        way.push(part);
+        let Ok(about) = std::fs::symlink_metadata(&way) else { break };
+        if !about.is_symlink() {
+            continue;
+        }
+        let Ok(target) = std::fs::read_link(&way) else { break };
+        links.push(about);
+        if links.len() >= MOST_LINKS {
+            break;
+        }
+        // A relative target starts from the folder of the link, and an absolute one replaces it.
+        way.pop();
+        left.extend(parts(&target));
+    }
+    links
+}
+
+/// Returns whether a file, or a link on the way to it, changed after `time`.
+fn changed_after(file: &Path, time: SystemTime) -> bool {
     let time = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     // A rename changes no time of modification, but that of the status.
-    let is_after = |about: std::io::Result<Metadata>| {
-        about.is_ok_and(|about| {
-            let seconds = u64::try_from(about.ctime()).unwrap_or_default();
-            (seconds, about.ctime_nsec()) > (time.as_secs(), i64::from(time.subsec_nanos()))
-        })
+    let is_after = |about: &Metadata| {
+        let seconds = u64::try_from(about.ctime()).unwrap_or_default();
+        (seconds, about.ctime_nsec()) > (time.as_secs(), i64::from(time.subsec_nanos()))
     };
-    if is_after(std::fs::metadata(file)) || is_after(std::fs::symlink_metadata(file)) {
+    std::fs::metadata(file).is_ok_and(|about| is_after(&about)) || links(file).iter().any(is_after)
+}
+
+fn forget_if_after(file: &Path, stamp: &mut Option<Stamp>, time: SystemTime) {
+    if changed_after(file, time) {
         *stamp = None;
     }
 }
@@ -92,8 +127,8 @@ impl FileStamps {
         Self::of(self.files().map(Path::to_owned).collect())
     }
 
-    /// Forgets what files are that changed after `time`: they may have been read before the change. Only a change within the tick of the system's
-    /// clock in which `time` is may be missed.
+    /// Forgets what files are that changed after `time`, or to which other links lead since: they may have been read before the change. Missed are
+    /// only a change within the tick of the system's clock in which `time` is, and a folder on the way that was renamed.
     pub(crate) fn forget_changed_after(&mut self, time: SystemTime) {
         for (path, watched) in &mut self.0 {
             match watched {
@@ -196,6 +231,62 @@ mod tests {
     use super::*;
     use std::fs;
     use std::os::unix::fs::symlink;
+    use std::thread::sleep;
+    use std::time::Duration;
+
+    /// An empty folder for a test.
+    fn empty_folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("celero-stamps-{name}-{}", std::process::id()));
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).unwrap();
+        folder
+    }
+
+    /// A time between those of the files before and after: longer than a tick of the clock of files from both.
+    fn time_between() -> SystemTime {
+        sleep(Duration::from_millis(20));
+        let time = SystemTime::now();
+        sleep(Duration::from_millis(20));
+        time
+    }
+
+    #[test]
+    fn links_that_change_on_the_way_to_a_file_are_noticed() {
+        let folder = empty_folder("links");
+        for release in ["r1", "r2"] {
+            fs::create_dir(folder.join(release)).unwrap();
+            fs::write(folder.join(release).join("a.yaml"), release).unwrap();
+        }
+        for (link, target) in [
+            ("current", "r1"),
+            ("alias", "r2/../current"),
+            ("a.yaml", "current/a.yaml"),
+            ("b.yaml", "a.yaml"),
+            ("same", "r1"),
+            ("endless", "endless"),
+        ] {
+            symlink(target, folder.join(link)).unwrap();
+        }
+        symlink(folder.join("current"), folder.join("absolute")).unwrap();
+        let moved = ["current/a.yaml", "alias/a.yaml", "absolute/a.yaml", "a.yaml", "b.yaml"];
+        let moved = moved.map(|file| folder.join(file));
+        let others = ["r1/a.yaml", "same/a.yaml", "endless", "missing/a.yaml"].map(|file| folder.join(file));
+        let files: Vec<PathBuf> = moved.iter().chain(&others).cloned().collect();
+
+        let time = time_between();
+        let mut unchanged = FileStamps::of(files.clone());
+        unchanged.forget_changed_after(time);
+        assert!(unchanged.again().changed(&unchanged).is_empty());
+
+        // A release that is older than `time`.
+        symlink("r2", folder.join("new")).unwrap();
+        fs::rename(folder.join("new"), folder.join("current")).unwrap();
+        let mut stamps = FileStamps::of(files);
+        stamps.forget_changed_after(time);
+        let now = stamps.again();
+        assert_eq!(now.changed(&stamps), moved.iter().collect::<Vec<_>>());
+        fs::remove_dir_all(&folder).unwrap();
+    }
 
     #[test]
     fn files_of_a_pattern_are_added_changed_and_removed() {
