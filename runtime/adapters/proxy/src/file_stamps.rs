@@ -106,6 +106,10 @@ fn changed_after(file: &Path, time: SystemTime) -> bool {
     std::fs::metadata(file).is_ok_and(|about| is_after(&about)) || links(file).iter().any(is_after)
 }
 
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 fn forget_if_after(file: &Path, stamp: &mut Option<Stamp>, time: SystemTime) {
     if changed_after(file, time) {
         *stamp = None;
@@ -128,11 +132,14 @@ impl FileStamps {
     }
 
     /// Forgets what files are that changed after `time`, or to which other links lead since: they may have been read before the change. Missed are
-    /// only a change within the tick of the system's clock in which `time` is, and a folder on the way that was renamed.
+    /// only a change within the tick of the system's clock in which `time` is, and a folder on the way that was renamed. Of a pattern, nothing is
+    /// known any more if a file came to its folder or left it.
     pub(crate) fn forget_changed_after(&mut self, time: SystemTime) {
         for (path, watched) in &mut self.0 {
             match watched {
                 Watched::File(stamp) => forget_if_after(path, stamp, time),
+                // A file that was removed, maybe after it was read, is not among those that are found now.
+                Watched::Pattern(found) if changed_after(folder_of(path), time) => *found = None,
                 Watched::Pattern(found) => {
                     found.iter_mut().flatten().for_each(|(file, stamp)| forget_if_after(file, stamp, time));
                 }
@@ -285,6 +292,30 @@ mod tests {
         stamps.forget_changed_after(time);
         let now = stamps.again();
         assert_eq!(now.changed(&stamps), moved.iter().collect::<Vec<_>>());
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn files_of_a_pattern_that_are_removed_after_a_time_are_noticed() {
+        let folder = empty_folder("removed");
+        for name in ["a", "b", "same"] {
+            fs::create_dir(folder.join(name)).unwrap();
+            fs::write(folder.join(name).join("1.txt"), "").unwrap();
+            fs::write(folder.join(name).join("2.txt"), "").unwrap();
+        }
+        symlink("a", folder.join("link")).unwrap();
+        let patterns = ["a/*.txt", "link/*.txt", "same/*.txt"].map(|pattern| folder.join(pattern));
+        let time = time_between();
+        let mut unchanged = FileStamps::of(patterns.to_vec());
+        unchanged.forget_changed_after(time);
+        assert!(unchanged.again().changed(&unchanged).is_empty());
+
+        fs::remove_file(folder.join("a/1.txt")).unwrap();
+        symlink("b", folder.join("new")).unwrap();
+        fs::rename(folder.join("new"), folder.join("link")).unwrap();
+        let mut stamps = FileStamps::of(patterns.to_vec());
+        stamps.forget_changed_after(time);
+        assert_eq!(stamps.again().changed(&stamps), [&patterns[0], &patterns[1]]);
         fs::remove_dir_all(&folder).unwrap();
     }
 
