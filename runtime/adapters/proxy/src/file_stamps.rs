@@ -258,6 +258,24 @@ mod tests {
     }
 
     #[test]
+    fn an_older_file_that_takes_the_place_of_another_is_noticed() {
+        let folder = empty_folder("older");
+        let [file, other] = ["policy.yaml", "other.yaml"].map(|name| folder.join(name));
+        for name in ["policy.yaml", "other.yaml", "new"] {
+            fs::write(folder.join(name), name).unwrap();
+        }
+        let hour_ago = SystemTime::now().checked_sub(Duration::from_secs(3600)).unwrap();
+        fs::File::options().write(true).open(folder.join("new")).unwrap().set_modified(hour_ago).unwrap();
+        let time = time_between();
+        fs::rename(folder.join("new"), &file).unwrap();
+        assert!(fs::metadata(&file).unwrap().modified().unwrap() < time);
+        let mut stamps = FileStamps::of(vec![file.clone(), other]);
+        stamps.forget_changed_after(time);
+        assert_eq!(stamps.again().changed(&stamps), [&file]);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
     fn links_that_change_on_the_way_to_a_file_are_noticed() {
         let folder = empty_folder("links");
         for release in ["r1", "r2"] {

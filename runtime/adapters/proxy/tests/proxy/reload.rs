@@ -114,7 +114,8 @@ fn a_file_that_is_being_written_is_not_loaded() {
     assert_eq!(get(proxy.address, "/secret").status, 403);
 }
 
-/// A large policy takes a while to compile, in which its file is replaced.
+/// A large policy takes a while to compile, in which its file is replaced. The replacement may also come before the file is read or after its folder is
+/// watched; the tests of `file_stamps.rs` choose its time.
 #[test]
 fn a_change_while_the_proxy_starts_is_loaded() {
     let rules = |number: usize| {
