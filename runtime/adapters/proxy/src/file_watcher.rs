@@ -111,18 +111,15 @@ impl WatchService {
     /// Waits until the files are complete, and returns their stamps.
     async fn settled(&self, before: &FileStamps, reports: &Reports, reported: bool) -> FileStamps {
         let settle = self.state.current().config.reload.settle;
-        let (mut now, mut since, mut told) = (before.clone(), Instant::now(), false);
+        let (mut seen, mut told) = (Looks::new(before.clone()), false);
         loop {
             // This also limits how often events of other files in these folders are handled.
             tokio::time::sleep(QUIET).await;
-            let later = before.again();
-            if later != now {
-                (now, since) = (later, Instant::now());
-                continue;
-            }
+            let Some(unchanged) = seen.look(|| before.again()) else { continue };
+            let now = &seen.stamps;
             let changed = now.changed(before);
             if let Some(file) = changed.iter().find(|file| reports.is_written(file)) {
-                if since.elapsed() >= LONG && !std::mem::replace(&mut told, true) {
+                if unchanged >= LONG && !std::mem::replace(&mut told, true) {
                     log::warn!(
                         "{} changed, but a program has it open for writing: it is loaded when it is closed",
                         file.display()
@@ -131,10 +128,34 @@ impl WatchService {
                 continue;
             }
             let replaced = reported && changed.iter().all(|file| now.was_replaced(before, file));
-            if replaced || since.elapsed() >= settle {
-                return now;
+            if replaced || unchanged >= settle {
+                return seen.stamps;
             }
         }
+    }
+}
+
+/// What files were when they were looked at, and since when they are so.
+struct Looks {
+    stamps: FileStamps,
+    since: Instant,
+}
+
+impl Looks {
+    fn new(stamps: FileStamps) -> Self {
+        Self { stamps, since: Instant::now() }
+    }
+
+    /// Looks again. Returns how long the files have been unchanged at least; `None` if they changed.
+    fn look(&mut self, look: impl FnOnce() -> FileStamps) -> Option<Duration> {
+        // The system may stop this thread after the look, while the files change: that time does not count.
+        let begun = Instant::now();
+        let stamps = look();
+        if stamps == self.stamps {
+            return Some(begun.saturating_duration_since(self.since));
+        }
+        *self = Self::new(stamps);
+        None
     }
 }
 
@@ -268,5 +289,32 @@ impl BackgroundService for WatchService {
             () = self.run() => {}
             _ = shutdown.changed() => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_after_a_look_is_no_time_in_which_files_were_unchanged() {
+        let stamps = || FileStamps::of(vec![std::env::temp_dir().join("celero-no-such-file")]);
+        let mut seen = Looks::new(stamps());
+        let mut looked = seen.since;
+        let stopped = || {
+            looked = Instant::now();
+            std::thread::sleep(Duration::from_millis(20));
+            stamps()
+        };
+        let unchanged = seen.look(stopped).unwrap();
+        assert!(unchanged <= looked.duration_since(seen.since), "{unchanged:?}");
+
+        let mut looked = seen.since;
+        let changed = || {
+            looked = Instant::now();
+            FileStamps::of(Vec::new())
+        };
+        assert_eq!(seen.look(changed), None);
+        assert!(seen.since >= looked);
     }
 }
