@@ -76,7 +76,7 @@ fn check(arguments: &Arguments) -> Result<ExitCode, celero_proxy::Error> {
 
 fn run(arguments: &Arguments) -> Result<ExitCode, celero_proxy::Error> {
     let mut proxy = Proxy::bind(&arguments.config)?;
-    proxy.replace_on_signal();
+    proxy.replace_on_signal()?;
     let signals = ShutdownSignals::new()?;
     for address in proxy.addresses() {
         log::info!("listening on {address}");

@@ -127,11 +127,16 @@ impl Proxy {
     /// Lets SIGUSR2 replace this process: its program is started again by the name and with the arguments that it was started with, and gets the
     /// sockets. When it serves, this process stops as with SIGTERM. If it fails before, nothing changes. From this call on SIGUSR2 does not end
     /// the process; the proxy does what it asks for as soon as it runs. Without this call the proxy does not await it.
-    pub fn replace_on_signal(&mut self) {
-        match Replaceable::new(Program::of_this_process()) {
-            Ok(replaceable) => self.replaceable = Some(Arc::new(replaceable)),
-            Err(error) => log::error!("SIGUSR2 can't be awaited: {error}"),
-        }
+    ///
+    /// # Errors
+    /// The system refuses to let the process await the signal, which would end it.
+    pub fn replace_on_signal(&mut self) -> std::io::Result<()> {
+        let replaceable = Replaceable::new(Program::of_this_process()).map_err(|error| {
+            let message = format!("SIGUSR2 can't be awaited: {error}");
+            std::io::Error::new(error.kind(), message)
+        })?;
+        self.replaceable = Some(Arc::new(replaceable));
+        Ok(())
     }
 
     /// Returns a handle to reload the files while the proxy runs.
