@@ -97,6 +97,10 @@ fn searches_keep_vectors_in_registers() {
         say("left out: searches are measured in a release build");
         return;
     }
+    if LiteralLevel::detect() < LiteralLevel::Avx2 {
+        say("left out: this processor has no AVX2");
+        return;
+    }
     let mut slow = Vec::new();
     for count in [8, 30, 64] {
         let mut rng = Rng(count);
