@@ -8,6 +8,7 @@ use http::request::Parts;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
 
 /// A policy with the user `ada`, whose password is `right`, hashed with this cost.
 fn policy(name: &str, cost: u32, settings: &str, rules: &str) -> Policy {
@@ -197,13 +198,18 @@ fn later_phases_know_the_user_and_the_log_never_waits() {
     assert!(log(&logging, &without, None, &mut exchange_).is_empty(), "not verified yet");
     let mut exchange_ = exchange();
     assert_eq!(poll(pin!(logging.request_async(&mut login.clone(), &mut exchange_))), Some(0));
+    let start = Instant::now();
+    let pause = |awaited: &str| {
+        assert!(start.elapsed() < Duration::from_secs(30), "expected {awaited}");
+        std::thread::sleep(Duration::from_millis(5));
+    };
     while logging.verifications().done == 0 {
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        pause("a verified password");
     }
     // Counted just before the finding is there, which changes once.
     let mut line = log(&logging, &without, None, &mut exchange_);
     while line.is_empty() {
-        std::thread::sleep(std::time::Duration::from_millis(5));
+        pause("the user in the log");
         line = log(&logging, &without, None, &mut exchange_);
     }
     assert_eq!(line.to_string(), r#"{"user":"ada"}"#);

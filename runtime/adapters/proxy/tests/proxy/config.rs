@@ -222,6 +222,13 @@ fn what_the_proxy_writes_is_nothing_that_it_reads() {
 #[test]
 fn a_policy_is_a_regular_file_of_bounded_size() {
     says(&message(&config(REST).replace("policy.yaml", "/dev/zero"), ""), &["/dev/zero", "it is not a regular file"]);
+    let folder = Folder::new();
+    let file = folder.write("proxy.yaml", &config(REST));
+    let policy = std::fs::File::create(folder.0.join("policy.yaml")).unwrap();
+    // A file with a hole: it takes no room.
+    policy.set_len((64 << 20) + 1).unwrap();
+    let error = Config::check(&file).unwrap_err().to_string();
+    says(&error, &["policy.yaml", "it is larger than 64 MiB"]);
 }
 
 #[test]
