@@ -28,6 +28,7 @@ impl Config {
     pub fn summary(file: &Path) -> Result<String, Error> {
         let config = Self::load(file)?;
         let policy = Policy::load(&config.policy)?;
+        config.check_policy_files(&policy)?;
         rate_limits::check(&config, &policy)?;
         let mut text = String::new();
         config.describe_listeners(&mut text)?;

@@ -54,6 +54,7 @@ impl Generation {
     /// their servers; [`take_servers`](Self::take_servers) brings them to the addresses that their names lead to now.
     pub(crate) fn new(config: Config, demo: SocketAddr, before: Option<&Self>) -> Result<Self, Error> {
         let mut policy = Policy::load(&config.policy)?;
+        config.check_policy_files(&policy)?;
         policy.log_failures(|line| log::warn!("{line}"));
         if let Some(before) = before {
             policy.take_over(&before.policy);

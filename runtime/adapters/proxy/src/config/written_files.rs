@@ -2,6 +2,9 @@
 
 use super::include::identity;
 use super::{Config, LogOutput, older};
+use crate::error::Error;
+use celero_lists::FilePattern;
+use celero_policy::Policy;
 use celero_policy::problems::Problems;
 use celero_policy::yaml::Node;
 use std::path::{Path, PathBuf};
@@ -13,34 +16,65 @@ pub(super) fn check(config: &Config, root: &Node, main: &Path, problems: &mut Pr
     used.extend(config.included_files().map(|file| ("include", identity(file))));
     used.extend(config.admin.iter().map(|admin| ("admin.token", identity(&admin.token))));
     used.extend(config.files().map(|file| ("a file of certificates, keys or answers", identity(file))));
-    for (name, file, node) in written(config, root) {
-        let file = identity(&file);
-        // Devices and pipes (`/dev/null`) may take everything.
-        if file.metadata().is_ok_and(|about| !about.is_file()) {
-            continue;
-        }
+    for (name, file) in written(config) {
+        let Some(node) = name.split('.').try_fold(root, |node, key| node.get(key)) else { continue };
         if let Some((other, _)) = used.iter().find(|(_, known)| *known == file) {
             let message = format!("`{name}` and {} are the same file: {}", quoted(other), file.display());
-            problems.add("config-conflict", node.place, message).help("the proxy writes to it; choose another file");
+            problems.add("config-conflict", node.place, message).help(HELP);
         }
         used.push((name, file));
     }
 }
 
-/// The files that are written, with the nodes that name them.
-fn written<'n>(config: &Config, root: &'n Node) -> Vec<(&'static str, PathBuf, &'n Node)> {
-    let at = |keys: &[&str]| keys.iter().try_fold(root, |node, key| node.get(key));
+const HELP: &str = "the proxy writes to it; choose another file";
+
+impl Config {
+    /// Refuses files that are written and that the policy reads, as those of its lists.
+    ///
+    /// # Errors
+    /// Returns an error that names the first of them.
+    pub(crate) fn check_policy_files(&self, policy: &Policy) -> Result<(), Error> {
+        let written = written(self);
+        if written.is_empty() {
+            return Ok(());
+        }
+        for path in policy.files() {
+            let read = match FilePattern::of_path(path) {
+                Some(pattern) => pattern.files().unwrap_or_default(),
+                None => vec![path.clone()],
+            };
+            let read: Vec<PathBuf> = read.iter().map(|file| identity(file)).collect();
+            // A file that does not exist yet would be read once it is written.
+            let pattern = FilePattern::of_path(&identity(path));
+            let is_read =
+                |file: &PathBuf| read.contains(file) || pattern.as_ref().is_some_and(|pattern| pattern.matches(file));
+            if let Some((name, file)) = written.iter().find(|(_, file)| is_read(file)) {
+                return Err(Error::new(format!(
+                    "error: `{name}` and a file of the policy are the same file: {}\n  = help: {HELP}",
+                    file.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The files that are written, each after the key that names it.
+fn written(config: &Config) -> Vec<(&'static str, PathBuf)> {
     let mut found = Vec::new();
-    if let (Some(LogOutput::File(file)), Some(node)) = (&config.access_log, at(&["accessLog"])) {
-        found.push(("accessLog", file.clone(), node));
+    if let Some(LogOutput::File(file)) = &config.access_log {
+        found.push(("accessLog", identity(file)));
     }
-    if let (Some(record), Some(node)) = (&config.record, at(&["record", "file"])) {
-        found.push(("record.file", record.file.clone(), node));
-        found.push(("record.file", older(&record.file), node));
+    if let Some(record) = &config.record {
+        found.push(("record.file", identity(&record.file)));
+        found.push(("record.file", identity(&older(&record.file))));
     }
-    if let (Some(file), Some(node)) = (config.list_changes(), at(&["admin", "listChanges"])) {
-        found.push(("admin.listChanges", file.to_owned(), node));
+    if let Some(file) = config.list_changes() {
+        found.push(("admin.listChanges", identity(file)));
     }
+    // Devices and pipes (`/dev/null`) may take everything.
+    let takes_everything = |file: &Path| file.metadata().is_ok_and(|about| !about.is_file());
+    found.retain(|(_, file)| !takes_everything(file));
     found
 }
 

@@ -1,6 +1,7 @@
 //! What a newcomer gets wrong, and what the proxy says.
 
 use crate::running::{Folder, config};
+use celero_proxy::Proxy;
 use celero_proxy::config::Config;
 
 const REST: &str = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\n";
@@ -214,6 +215,42 @@ fn what_the_proxy_writes_is_nothing_that_it_reads() {
         let whole = config(REST).replace("accessLog: access.log", key);
         let error = Config::check(&folder.write("proxy.yaml", &whole)).unwrap_err().to_string();
         says(&error, &["sub is a folder"]);
+    }
+}
+
+#[test]
+fn what_the_proxy_writes_is_nothing_that_the_policy_reads() {
+    let error = |files: &str, keys: &str| {
+        let folder = Folder::new();
+        for name in ["blocked.txt", "log.1"] {
+            folder.write(name, "/a\n");
+        }
+        std::fs::create_dir(folder.0.join("blocked.d")).unwrap();
+        std::os::unix::fs::symlink("blocked.d", folder.0.join("link.d")).unwrap();
+        std::os::unix::fs::symlink("../blocked.txt", folder.0.join("blocked.d/link.txt")).unwrap();
+        let lists = format!("lists: {{ blocked: {{ kind: texts, files: [{files}] }} }}\n");
+        folder
+            .write("policy.yaml", &format!("{lists}request: [{{ when: request.path in lists.blocked, deny: 403 }}]\n"));
+        let file = folder.write("proxy.yaml", &config(REST).replace("accessLog: access.log", keys));
+        let checked = Config::check(&file).map_err(|error| error.to_string());
+        if checked.is_err() {
+            // Neither does the proxy start.
+            assert_eq!(Proxy::bind(&file).map(drop).map_err(|error| error.to_string()), checked, "{files}, {keys}");
+        }
+        checked.err()
+    };
+    for (files, keys, key) in [
+        ("blocked.txt", "accessLog: ./blocked.txt", "accessLog"),
+        ("log.1", "record: { file: log }", "record.file"),
+        ("blocked.d/*.txt", "accessLog: blocked.txt", "accessLog"),
+        ("link.d/*.txt", "accessLog: blocked.d/new.txt", "accessLog"),
+    ] {
+        let found = error(files, keys).unwrap_or_else(|| panic!("{files}, {keys}"));
+        let expected = format!("error: `{key}` and a file of the policy are the same file: ");
+        says(&found, &[&expected, "the proxy writes to it; choose another file"]);
+    }
+    for keys in ["accessLog: blocked.d/new.log", "accessLog: /dev/null"] {
+        assert_eq!(error("blocked.d/*.txt", keys), None, "{keys}");
     }
 }
 
