@@ -40,10 +40,13 @@ pub(crate) struct WatchService {
 
 impl WatchService {
     /// Creates the service. Changes of the files are noticed from `loading` on, when they were about to be loaded, signals from this call on.
-    pub(crate) fn new(state: Arc<State>, loading: SystemTime) -> Self {
+    ///
+    /// # Errors
+    /// The system refuses to let the process await the signals, which would end it.
+    pub(crate) fn new(state: Arc<State>, loading: SystemTime) -> std::io::Result<Self> {
         let mut first = FileStamps::of(state.files());
         first.forget_changed_after(loading);
-        Self { state, first, signals: AsyncMutex::new(Signals::new()) }
+        Ok(Self { state, first, signals: AsyncMutex::new(Signals::new()?) })
     }
 
     async fn run(&self) {
@@ -67,8 +70,8 @@ impl WatchService {
             };
             let now = tokio::select! {
                 now = looked => Some(now),
-                () = next(hangup) => None,
-                () = next(user) => {
+                _ = hangup.recv() => None,
+                _ = user.recv() => {
                     self.reopen_log();
                     log::info!("SIGUSR1: the access log is reopened");
                     continue;
@@ -161,23 +164,13 @@ impl Looks {
 
 /// The signals that ask to load the files or to reopen the log. Those that arrive before anyone waits are kept.
 struct Signals {
-    hangup: Option<Signal>,
-    user: Option<Signal>,
+    hangup: Signal,
+    user: Signal,
 }
 
 impl Signals {
-    fn new() -> Self {
-        Self {
-            hangup: registered(|| signal(SignalKind::hangup())).ok(),
-            user: registered(|| signal(SignalKind::user_defined1())).ok(),
-        }
-    }
-}
-
-async fn next(signal: &mut Option<Signal>) {
-    match signal {
-        Some(signal) => drop(signal.recv().await),
-        None => std::future::pending().await,
+    fn new() -> std::io::Result<Self> {
+        registered(|| Ok(Self { hangup: signal(SignalKind::hangup())?, user: signal(SignalKind::user_defined1())? }))
     }
 }
 

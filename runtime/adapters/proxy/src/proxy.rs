@@ -50,7 +50,7 @@ impl Proxy {
     /// ask for as soon as it runs.
     ///
     /// # Errors
-    /// Returns all errors in the files, or the address that can't be bound.
+    /// Returns all errors in the files, the address that can't be bound, or that the system refuses to let the process await these signals.
     pub fn bind(file: &Path) -> Result<Self, Error> {
         let loading = SystemTime::now();
         let config = Config::load(file)?;
@@ -107,7 +107,9 @@ impl Proxy {
         server.add_service(background_service("metrics export", MetricService(Arc::clone(&metric_export))));
         server
             .add_service(background_service("lists", GenerationTasks::new(Arc::clone(&state), list_fetch::starter())));
-        server.add_service(background_service("files", WatchService::new(Arc::clone(&state), loading)));
+        let files = WatchService::new(Arc::clone(&state), loading)
+            .map_err(|error| Error::from(error).within("SIGHUP and SIGUSR1 can't be awaited"))?;
+        server.add_service(background_service("files", files));
         server.add_service(background_service("demo", DemoService::new(demo)));
         Ok(Self { server, state, writer, addresses, metrics, metric_export, replaceable: None })
     }
