@@ -12,7 +12,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 /// After what time a server fails for `/late`, until it is released.
-const LATE: Duration = Duration::from_millis(1200);
+const LATE: Duration = Duration::from_secs(5);
 
 /// What a server has seen.
 #[derive(Default)]
@@ -214,7 +214,7 @@ fn a_request_waits_at_the_next_server_too() {
     let ((a, seen_a), (b, seen_b)) = (keeping(), keeping());
     // Shorter than `LATE`.
     let rest = format!(
-        "upstreams: [{{ name: one, servers: [\"{a}\", \"{b}\"], pool: {{ connections: 1, wait: 1s }} }}]\n\
+        "upstreams: [{{ name: one, servers: [\"{a}\", \"{b}\"], pool: {{ connections: 1, wait: 4s }} }}]\n\
          routes: [{{ upstream: one, retry: {{}} }}]\n"
     );
     let proxy = Running::with(&rest, "");
@@ -351,7 +351,7 @@ fn a_connection_with_http2_has_several_requests() {
     // The server allows what is configured, or less.
     for (allowed, together) in [(100, 6), (2, 4)] {
         let (server, seen, released) = http2(allowed);
-        let rest = upstream(server, "connections: 2, streams: 3, wait: 300ms", "").replace("pool:", "h2c: true, pool:");
+        let rest = upstream(server, "connections: 2, streams: 3, wait: 5s", "").replace("pool:", "h2c: true, pool:");
         let proxy = Running::with(&rest, "");
         let mut clients: Vec<Client> = Vec::new();
         for number in 1..=together {
