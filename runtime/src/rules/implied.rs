@@ -35,8 +35,8 @@ impl<'g> Texts<'g> {
     }
 
     fn iter(&self) -> impl Iterator<Item = &'g [u8]> {
-        let (one, of, several): (Option<&'g [u8]>, &'g [Arc<[u8]>], &[&'g [u8]]) = match self {
-            Self::One(text) => (Some(text), &[], &[]),
+        let (one, of, several): (_, &[Arc<[u8]>], &[_]) = match self {
+            Self::One(text) => (Some(*text), &[], &[]),
             Self::Of(texts) => (None, texts, &[]),
             Self::Several(texts) => (None, &[], texts),
         };

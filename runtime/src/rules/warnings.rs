@@ -140,6 +140,9 @@ impl Condition {
     }
 }
 
+/// Rules, with all their conjuncts.
+type RulesOfConjunct<'c> = SmallVec<[(u32, &'c [NodeId]); 1]>;
+
 /// Rules that came before, without those that one before them makes pointless.
 struct Earlier<'c, 'r> {
     graph: &'c Graph,
@@ -149,7 +152,7 @@ struct Earlier<'c, 'r> {
     /// Rules that are always true.
     always: Vec<u32>,
     /// The others, by the conjunct that the fewest rules have.
-    by_conjunct: HashMap<NodeId, SmallVec<[(u32, &'c [NodeId]); 1]>, FixedState>,
+    by_conjunct: HashMap<NodeId, RulesOfConjunct<'c>, FixedState>,
     /// Their conjuncts.
     implied: Implied<'c>,
 }

@@ -1,5 +1,5 @@
 //! Helpers that several files of tests use.
-#![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use rustix::time::{ClockId, clock_gettime};
 use std::ops::RangeInclusive;
