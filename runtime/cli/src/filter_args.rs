@@ -25,7 +25,7 @@ pub(crate) struct FilterArgs {
     #[arg(long, value_name = "NAME:KIND[:VALUES]=FILE", help_heading = LISTS)]
     pub(crate) list: Vec<String>,
     /// Where the records of the MaxMind database of a list have a field: names, and numbers of elements from 0, with dots between them, as
-    /// `geo.country=country.iso_code`. Without it, a field is found under its own name. May be repeated.
+    /// `geo.country=country.iso_code`. Without it, a field is found under its own name; the only value of an entry is the field `value`. May be repeated.
     #[arg(long, value_name = "NAME.FIELD=PATH", help_heading = LISTS)]
     pub(crate) list_path: Vec<String>,
     /// Accepts lists that are not given in rules of the filter language: they contain nothing. Without it, they are errors.

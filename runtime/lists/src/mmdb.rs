@@ -66,7 +66,7 @@ impl Entries {
     ///
     /// # Errors
     /// The bytes are no database or a damaged one, its records lead through far more values than one of its size has, a field is of another type than
-    /// the list declares, or there are more entries.
+    /// the list declares, no record has any of the fields, or there are more entries.
     pub fn parse_mmdb(ty: &ListType, paths: &RecordPaths, bytes: &[u8], most: usize) -> Result<Self, String> {
         if ty.values() != Some(&paths.values) {
             return Err(format!("the paths are not those of a list of {ty}"));
@@ -110,6 +110,11 @@ impl Entries {
                     return Err(format!("more than {most} entries"));
                 }
             }
+        }
+        // Most likely a path is wrong: the list would have no entry, and nobody would notice.
+        if entries.is_empty() && !rows.is_empty() {
+            let paths: Vec<_> = paths.paths.iter().map(|path| format!("`{path}`")).collect();
+            return Err(format!("no record has a value at {}", paths.join(" or ")));
         }
         Ok(entries)
     }

@@ -17,7 +17,7 @@ pub(super) struct EntryArgs {
     #[arg(long = "kind", value_name = "KIND[:VALUES]", value_parser = list_type)]
     pub(super) ty: ListType,
     /// Where the records of a MaxMind database (`.mmdb`) have a field: names, and numbers of elements from 0, with dots between them, as
-    /// `country=country.iso_code`. Without it, a field is found under its own name. May be repeated.
+    /// `country=country.iso_code`. Without it, a field is found under its own name; the only value of an entry is the field `value`. May be repeated.
     #[arg(long = "path", value_name = "FIELD=PATH")]
     paths: Vec<String>,
 }

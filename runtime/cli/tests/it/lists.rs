@@ -223,6 +223,7 @@ fn rules_ask_lists_from_databases() {
         // Without the path, the record has a map under the name of the field.
         (&*geo, None, "`country`: not"),
         (&geo, Some("a.geo.city=city.name"), "`a.geo`: there is no field `city`; there are country"),
+        (&geo, Some("a.geo.country=contry.iso_code"), "no record has a value at `contry.iso_code`"),
         (&geo, Some("a.geo.country"), "expected `NAME.FIELD=PATH`"),
         (&geo, Some("country=country.iso_code"), "expected `NAME.FIELD=PATH`"),
         (&geo, Some("geo.country=country.iso_code"), "there is no list `geo`"),
