@@ -8,38 +8,27 @@
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use celero_matching::{FewLiterals, LiteralLevel, LiteralMap};
+use fastrand::Rng;
 use rustix::time::{ClockId, clock_gettime};
 use std::hint::black_box;
 use std::io::Write;
 use std::time::Duration;
 
-struct Rng(u64);
+fn word(rng: &mut Rng, shortest: usize) -> String {
+    let bytes = b"abcdefghijklmnopqrstuvwxyz0123456789";
+    (0..shortest + rng.usize(..12)).map(|_| char::from(bytes[rng.usize(..36)])).collect()
+}
 
-impl Rng {
-    fn below(&mut self, n: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        ((self.0 >> 33) as usize) % n
+/// A text as of a header. No key is in it: those have no upper-case letter, and it has one in every five bytes.
+fn text(rng: &mut Rng, length: usize) -> String {
+    let mut text = String::new();
+    while text.len() < length {
+        let (word, capital) = (word(rng, 1), char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[rng.usize(..26)]));
+        text.push(capital);
+        text.extend(word.chars().take(4));
+        text.push([' ', '/', '.', ';'][rng.usize(..4)]);
     }
-
-    fn word(&mut self, shortest: usize) -> String {
-        (0..shortest + self.below(12))
-            .map(|_| char::from(b"abcdefghijklmnopqrstuvwxyz0123456789"[self.below(36)]))
-            .collect()
-    }
-
-    /// A text as of a header. No key is in it: those have no upper-case letter, and it has one in every five bytes.
-    fn text(&mut self, length: usize) -> String {
-        let mut text = String::new();
-        while text.len() < length {
-            let (word, capital) = (self.word(1), char::from(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[self.below(26)]));
-            text.push(capital);
-            text.extend(word.chars().take(4));
-            text.push([' ', '/', '.', ';'][self.below(4)]);
-        }
-        text
-    }
+    text
 }
 
 /// Prints a line that is shown even if the test passes.
@@ -103,12 +92,12 @@ fn searches_keep_vectors_in_registers() {
     }
     let mut slow = Vec::new();
     for count in [8, 30, 64] {
-        let mut rng = Rng(count);
-        let keys: Vec<String> = (0..count).map(|_| rng.word(5)).collect();
+        let mut rng = Rng::with_seed(count);
+        let keys: Vec<String> = (0..count).map(|_| word(&mut rng, 5)).collect();
         let dfa = AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(&keys).unwrap();
         let walk = |text: &[u8]| dfa.is_match(text);
         for Bound { length, level, map, few } in BOUNDS.iter().filter(|bound| bound.level <= LiteralLevel::detect()) {
-            let texts: Vec<String> = (0..TEXTS).map(|_| rng.text(*length)).collect();
+            let texts: Vec<String> = (0..TEXTS).map(|_| text(&mut rng, *length)).collect();
             let literals = LiteralMap::<false>::with_level(&keys, *level).unwrap();
             let few_literals = FewLiterals::with_level(&keys, *level).unwrap();
             let searches: [(&str, f64, Search<'_>); 2] = [
