@@ -125,7 +125,7 @@ impl Prepared {
         let (mut templates, received) = if settings.tier == Tier::Interpret {
             (Templates::default(), None)
         } else {
-            let (templates, received) = Templates::compiled();
+            let (templates, received) = Templates::for_compiler();
             (templates, Some(received))
         };
         let received = Mutex::new(received);

@@ -34,6 +34,13 @@ pub struct SmallestNetwork {
     pub is_nested: bool,
 }
 
+impl SmallestNetwork {
+    #[inline(always)]
+    fn of(owner: Owner) -> Option<Self> {
+        (owner != NO_NETWORK).then_some(Self { id: owner & !NESTED, is_nested: owner & NESTED != 0 })
+    }
+}
+
 impl SmallestNetworks {
     /// Builds the set of `networks`, as [`Networks::new`] does. Of equal networks, the last one is found.
     #[must_use]
@@ -82,8 +89,7 @@ impl SmallestNetworks {
     #[inline]
     #[must_use]
     pub fn find(&self, address: IpAddr) -> Option<SmallestNetwork> {
-        let owner = self.owner(address);
-        (owner != NO_NETWORK).then_some(SmallestNetwork { id: owner & !NESTED, is_nested: owner & NESTED != 0 })
+        SmallestNetwork::of(self.owner(address))
     }
 
     /// As [`find`](Self::find) of an address as the bits of an IPv6 address, an IPv4 address in its IPv4-mapped form (`::ffff:192.0.2.7`): a number that
@@ -91,11 +97,10 @@ impl SmallestNetworks {
     #[inline]
     #[must_use]
     pub fn find_mapped(&self, address: u128) -> Option<SmallestNetwork> {
-        let owner = match (address >> 32, address as u32) {
+        SmallestNetwork::of(match (address >> 32, address as u32) {
             (0xffff, v4) => self.v4.owner(v4),
             _ => self.owner_v6(address),
-        };
-        (owner != NO_NETWORK).then_some(SmallestNetwork { id: owner & !NESTED, is_nested: owner & NESTED != 0 })
+        })
     }
 
     /// Returns whether some network contains `address`.

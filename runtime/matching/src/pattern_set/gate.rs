@@ -26,21 +26,21 @@ const FEW: usize = 2048;
 /// The literals, and the patterns that require them.
 #[derive(Debug)]
 pub(super) struct Gate {
-    /// Literals in one case, unless there are others too.
-    exact: Option<Keys<false>>,
-    /// Literals in both cases, with those in one.
-    folded: Option<Keys<true>>,
+    literals: Map,
+    /// Indexed by literal: the first of its owners. One more marks the end of the last.
+    starts: Box<[u32]>,
+    owners: Box<[Owner]>,
     /// A bound of the ids.
     patterns: usize,
 }
 
 /// Literals that are searched for together.
 #[derive(Debug)]
-struct Keys<const IGNORE_CASE: bool> {
-    map: LiteralMap<IGNORE_CASE>,
-    /// Indexed by literal: the first of its owners. One more marks the end of the last.
-    starts: Box<[u32]>,
-    owners: Box<[Owner]>,
+enum Map {
+    /// All in their own case.
+    Exact(LiteralMap<false>),
+    /// Some in either case.
+    Folded(LiteralMap<true>),
 }
 
 /// A pattern that requires a literal.
@@ -147,18 +147,20 @@ impl Gate {
         if gated.is_empty() {
             return None;
         }
-        let (mut literals, mut exact) = (Literals::default(), None);
+        let mut literals = Literals::default();
         literals.add(gated.iter().filter(|gated| !gated.folded))?;
-        let count = literals.texts.len();
+        let exact = literals.texts.len();
         literals.add(gated.iter().filter(|gated| gated.folded))?;
-        let folded = match literals.texts.split_at_checked(count)? {
-            (texts, []) => {
-                exact = literals.keys(LiteralMap::new(texts)?)?;
-                None
-            }
-            (exact, texts) => literals.keys(LiteralMap::with_exact(exact, texts)?)?,
+        let map = match literals.texts.split_at_checked(exact)? {
+            (texts, []) => Map::Exact(LiteralMap::new(texts)?),
+            (exact, others) => Map::Folded(LiteralMap::with_exact(exact, others)?),
         };
-        Some(Self { exact, folded, patterns })
+        let mut starts = vec![0_u32];
+        for owners in &literals.owners {
+            starts.push(starts.last()?.checked_add(u32::try_from(owners.len()).ok()?)?);
+        }
+        let owners = literals.owners.into_iter().flatten().collect();
+        Some(Self { literals: map, starts: starts.into(), owners, patterns })
     }
 
     /// What is known of a text of this length before it is read.
@@ -173,18 +175,46 @@ impl Gate {
     /// Adds to `found` where the literals of others are.
     pub(super) fn search(&self, text: &[u8], found: &mut Found, mut visit: impl FnMut(u32, Task)) {
         let mut steps = text.len().saturating_mul(STEPS_PER_BYTE).saturating_add(MIN_STEPS);
-        if let Some(keys) = &self.exact {
-            keys.search(text, found, &mut steps, &mut visit);
-        }
-        if let Some(keys) = &self.folded {
-            keys.search(text, found, &mut steps, &mut visit);
+        // Literals all of whose owners are decided.
+        let mut done: Option<Marks> = None;
+        let occurs = |literal: u32, start| {
+            let range = self.starts.get(literal as usize..).and_then(<[u32]>::first_chunk);
+            let Some([from, to]) = range else { return };
+            if done.as_ref().is_some_and(|done| done.has(literal)) {
+                return;
+            }
+            let mut open = false;
+            for owner in self.owners.get(*from as usize..*to as usize).unwrap_or_default() {
+                if found.decided.has(owner.id) {
+                    // Going past many such owners at each occurrence is work too.
+                    steps = steps.saturating_sub(1);
+                    continue;
+                }
+                if let Some(task) = owner.visit(start, text.len(), &mut steps, found) {
+                    visit(owner.id, task);
+                } else {
+                    open |= !found.decided.has(owner.id);
+                }
+            }
+            // One owner is visited as fast as the literal is looked up.
+            if !open && to.wrapping_sub(*from) > 1 {
+                done.get_or_insert_with(|| Marks::new(self.starts.len())).insert(literal);
+            }
+        };
+        match &self.literals {
+            Map::Exact(map) => map.for_each_place(text, occurs),
+            Map::Folded(map) => map.for_each_place(text, occurs),
         }
     }
 
     /// Bytes held on the heap.
     pub(super) fn heap_bytes(&self) -> usize {
-        let exact = self.exact.as_ref().map_or(0, Keys::heap_bytes);
-        exact.saturating_add(self.folded.as_ref().map_or(0, Keys::heap_bytes))
+        let lists = size_of_val(&*self.starts).saturating_add(size_of_val(&*self.owners));
+        let literals = match &self.literals {
+            Map::Exact(map) => map.heap_bytes(),
+            Map::Folded(map) => map.heap_bytes(),
+        };
+        literals.saturating_add(lists)
     }
 }
 
@@ -212,52 +242,6 @@ impl<'g> Literals<'g> {
             }
         }
         Some(())
-    }
-
-    /// With the map of the literals. `None` inside if there are none, outside if their owners exceed what a word counts.
-    fn keys<const IGNORE_CASE: bool>(&self, map: LiteralMap<IGNORE_CASE>) -> Option<Option<Keys<IGNORE_CASE>>> {
-        let mut starts = vec![0_u32];
-        for owners in &self.owners {
-            starts.push(starts.last()?.checked_add(u32::try_from(owners.len()).ok()?)?);
-        }
-        let owners: Box<[Owner]> = self.owners.iter().flatten().copied().collect();
-        Some((!owners.is_empty()).then(|| Keys { map, starts: starts.into(), owners }))
-    }
-}
-
-impl<const IGNORE_CASE: bool> Keys<IGNORE_CASE> {
-    fn search(&self, text: &[u8], found: &mut Found, steps: &mut usize, visit: &mut impl FnMut(u32, Task)) {
-        // Literals all of whose owners are decided.
-        let mut done: Option<Marks> = None;
-        self.map.for_each_place(text, |literal, start| {
-            let range = self.starts.get(literal as usize..).and_then(<[u32]>::first_chunk);
-            let Some([from, to]) = range else { return };
-            if done.as_ref().is_some_and(|done| done.has(literal)) {
-                return;
-            }
-            let mut open = false;
-            for owner in self.owners.get(*from as usize..*to as usize).unwrap_or_default() {
-                if found.decided.has(owner.id) {
-                    // Going past many such owners at each occurrence is work too.
-                    *steps = steps.saturating_sub(1);
-                    continue;
-                }
-                if let Some(task) = owner.visit(start, text.len(), steps, found) {
-                    visit(owner.id, task);
-                } else {
-                    open |= !found.decided.has(owner.id);
-                }
-            }
-            // One owner is visited as fast as the literal is looked up.
-            if !open && to.wrapping_sub(*from) > 1 {
-                done.get_or_insert_with(|| Marks::new(self.starts.len())).insert(literal);
-            }
-        });
-    }
-
-    fn heap_bytes(&self) -> usize {
-        let lists = size_of_val(&*self.starts).saturating_add(size_of_val(&*self.owners));
-        self.map.heap_bytes().saturating_add(lists)
     }
 }
 

@@ -51,8 +51,8 @@ pub(in crate::rules) enum Residual {
 #[derive(Debug, Default)]
 pub(in crate::rules) struct Templates {
     numbers: HashMap<Signature, u32, RandomState>,
-    /// Receives the templates, in their order, if they are compiled.
-    compiled: Option<Sender<Template>>,
+    /// Gets the templates, in their order, if they are compiled.
+    compiler: Option<Sender<Template>>,
     pub(in crate::rules) rows: Vec<ParameterRow>,
     /// Working memory: the current signature.
     signature: Signature,
@@ -68,9 +68,9 @@ pub(in crate::rules) struct Templates {
 
 impl Templates {
     /// Without templates. Each is sent to the receiver as soon as it is found, so that it can be compiled meanwhile.
-    pub(in crate::rules) fn compiled() -> (Self, Receiver<Template>) {
+    pub(in crate::rules) fn for_compiler() -> (Self, Receiver<Template>) {
         let (sender, receiver) = channel();
-        (Self { compiled: Some(sender), ..Self::default() }, receiver)
+        (Self { compiler: Some(sender), ..Self::default() }, receiver)
     }
 
     /// Number of templates.
@@ -80,7 +80,7 @@ impl Templates {
 
     /// Ends the search for templates: the receiver gets no more.
     pub(in crate::rules) fn finish(&mut self) {
-        self.compiled = None;
+        self.compiler = None;
     }
 
     /// Adds a predicate, the conjunction of these nodes. Returns the number of its row; `None` if it has too many constants.
@@ -121,11 +121,11 @@ impl Templates {
             Some(&number) => number,
             None => {
                 let number = u32::try_from(self.numbers.len()).ok()?;
-                if let Some(compiled) = &self.compiled
-                    && compiled.send(Template { graph: build(graph, &signature)?, words }).is_err()
+                if let Some(compiler) = &self.compiler
+                    && compiler.send(Template { graph: build(graph, &signature)?, words }).is_err()
                 {
                     // The compiler has failed and receives no more.
-                    self.compiled = None;
+                    self.compiler = None;
                 }
                 self.numbers.insert(signature.clone(), number);
                 number
@@ -261,12 +261,12 @@ mod tests {
         let field = graph.add(Op::Field(0), Ty::Bool, &[], Origin::default());
         let not = graph.add(Op::Not, Ty::Bool, &[field], Origin::default());
         let rule = MergedRule { number: 0, root: not, placed: not, origins: Box::default() };
-        let (mut templates, received) = Templates::compiled();
+        let (mut templates, received) = Templates::for_compiler();
         assert_eq!(templates.add(&graph, &rule, &[field]), Some(0));
         assert!(received.try_recv().is_ok());
         drop(received);
         assert_eq!(templates.add(&graph, &rule, &[not]), Some(1), "the row does not depend on the compiler");
-        assert!(templates.compiled.is_none());
+        assert!(templates.compiler.is_none());
         assert_eq!((templates.len(), templates.rows.len()), (2, 2));
     }
 }
