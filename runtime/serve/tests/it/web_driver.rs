@@ -89,7 +89,7 @@ impl Browser {
         let start = Instant::now();
         while self.value(expression) != json!(true) {
             assert!(
-                start.elapsed() < Duration::from_secs(20),
+                start.elapsed() < Duration::from_secs(120),
                 "{expression} stays false: {}",
                 self.value("document.body.innerText")
             );

@@ -1,11 +1,11 @@
 //! A server behind the proxy that tells who it is, and can die.
 
+use crate::running::LONG;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 /// A server; it dies when dropped.
 pub(crate) struct Backend {
@@ -46,7 +46,7 @@ impl Backend {
 }
 
 fn serve(stream: TcpStream, name: &str, hits: &AtomicUsize) {
-    let _ = stream.set_read_timeout(Some(Duration::from_secs(10)));
+    let _ = stream.set_read_timeout(Some(LONG));
     let mut stream = BufReader::new(stream);
     let mut head = String::new();
     while let Ok(1..) = stream.read_line(&mut head) {

@@ -1,6 +1,6 @@
 //! Certificates for tests, and clients of TLS.
 
-use crate::running::Folder;
+use crate::running::{Folder, LONG};
 use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, CertifiedIssuer, DnType,
     ExtendedKeyUsagePurpose, IsCa, KeyIdMethod, KeyPair, RevokedCertParams, SanType, date_time_ymd,
@@ -11,7 +11,6 @@ use rustls::{ClientConfig, ClientConnection, HandshakeKind, RootCertStore, Strea
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
-use std::time::Duration;
 
 /// Who signs certificates.
 pub(crate) struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -187,7 +186,7 @@ fn connect(config: &Arc<ClientConfig>, address: SocketAddr, name: &str) -> std::
 }
 
 fn over(config: &Arc<ClientConfig>, mut socket: TcpStream, name: &str) -> std::io::Result<TlsConnection> {
-    socket.set_read_timeout(Some(Duration::from_secs(20)))?;
+    socket.set_read_timeout(Some(LONG))?;
     let name = ServerName::try_from(name.to_owned()).unwrap();
     let mut connection = ClientConnection::new(Arc::clone(config), name).map_err(std::io::Error::other)?;
     while connection.is_handshaking() {

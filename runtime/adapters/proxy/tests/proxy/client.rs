@@ -1,8 +1,8 @@
 //! A client of HTTP/1.1 that sends what it is told, byte by byte if need be.
 
-use std::io::{BufRead, BufReader, Read, Write};
+use crate::running::LONG;
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::Duration;
 
 /// A connection.
 pub(crate) struct Client {
@@ -26,7 +26,7 @@ impl Client {
 
     pub(crate) fn try_connect(address: SocketAddr) -> std::io::Result<Self> {
         let stream = TcpStream::connect(address)?;
-        stream.set_read_timeout(Some(Duration::from_secs(20)))?;
+        stream.set_read_timeout(Some(LONG))?;
         stream.set_nodelay(true)?;
         Ok(Self { stream: BufReader::new(stream) })
     }
@@ -60,7 +60,7 @@ impl Client {
         let mut line = Vec::new();
         self.stream.read_until(b'\n', &mut line)?;
         if !line.ends_with(b"\r\n") {
-            return Err(std::io::ErrorKind::UnexpectedEof.into());
+            return Err(ErrorKind::UnexpectedEof.into());
         }
         line.truncate(line.len() - 2);
         Ok(line.into_iter().map(char::from).collect())
@@ -128,7 +128,10 @@ impl Client {
 
     /// Whether the other side has closed the connection.
     pub(crate) fn closed(&mut self) -> bool {
-        matches!(self.stream.fill_buf(), Ok([]) | Err(_))
+        match self.stream.fill_buf() {
+            Ok(bytes) => bytes.is_empty(),
+            Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
+        }
     }
 }
 

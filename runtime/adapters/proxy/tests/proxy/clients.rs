@@ -6,7 +6,6 @@ use crate::h2;
 use crate::running::{Running, eventually};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::time::{Duration, Instant};
 
 const DEMO: &str = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\n";
 
@@ -342,9 +341,9 @@ fn a_bad_header_of_the_protocol_ends_the_connection() {
         assert_eq!(proxy.metric("celero_proxy_headers_refused_total"), (number + 1) as f64);
     }
     // One that never ends.
-    let (begun, mut client) = (Instant::now(), Client::connect(proxy.address));
+    let mut client = Client::connect(proxy.address);
     client.send("PROXY TCP4 1.2.3.4");
-    assert!(client.closed() && begun.elapsed() < Duration::from_secs(10));
+    assert!(client.closed());
     eventually(|| proxy.metric("celero_proxy_headers_refused_total") == 6.0, || "a sixth".into());
 }
 

@@ -3,19 +3,18 @@
 use crate::certificates::{Authority, TlsClient};
 use crate::client::{Client, get};
 use crate::h2;
-use crate::running::{Running, eventually};
+use crate::running::{LONG, Running, eventually};
 use crate::tls::{NEW, OLD};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
-use std::time::Duration;
 
 const DEMO: &str = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\n";
 
 /// Sends bytes on a connection of its own. Returns what comes back before the connection ends.
 fn exchange(address: SocketAddr, bytes: &[u8]) -> Vec<u8> {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.set_read_timeout(Some(LONG)).unwrap();
     // The other side may have closed it already.
     let _ = stream.write_all(bytes);
     let mut answer = Vec::new();
@@ -134,7 +133,7 @@ fn the_hello_decides_before_the_handshake_is_answered() {
 /// In which pieces a hello arrives makes no difference, and what is none ends the connection.
 #[test]
 fn hellos_in_pieces_and_what_is_none() {
-    let (proxy, authority) = with_tls("timeouts: { head: 2s }\n", BY_NAME);
+    let (proxy, authority) = with_tls("timeouts: { head: 5s }\n", BY_NAME);
     let whole = hello(&authority.trust(), "one.example");
     let mut stream = TcpStream::connect(proxy.address).unwrap();
     stream.set_nodelay(true).unwrap();
@@ -142,7 +141,7 @@ fn hellos_in_pieces_and_what_is_none() {
         stream.write_all(&[*byte]).unwrap();
     }
     let mut first = [0];
-    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.set_read_timeout(Some(LONG)).unwrap();
     stream.read_exact(&mut first).unwrap();
     assert_eq!(first, [22], "a handshake begins");
     // Records of one byte each: more than the bytes that are read of a hello.

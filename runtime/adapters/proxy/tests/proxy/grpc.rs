@@ -1,12 +1,11 @@
 //! Calls of gRPC pass through: messages as they come, in both directions, and the trailers that end a call.
 
 use crate::h2;
-use crate::running::{Running, eventually};
+use crate::running::{LONG, Running, eventually};
 use ::h2::{RecvStream, client, server};
 use bytes::Bytes;
 use http::{HeaderMap, Response};
 use std::net::SocketAddr;
-use std::time::Duration;
 use tokio::time::timeout;
 
 /// A server that sends back each piece, and ends with a status of gRPC.
@@ -45,7 +44,7 @@ fn echo() -> SocketAddr {
 }
 
 async fn piece(body: &mut RecvStream) -> Bytes {
-    let piece = timeout(Duration::from_secs(10), body.data()).await.expect("a piece in time").unwrap().unwrap();
+    let piece = timeout(LONG, body.data()).await.expect("a piece in time").unwrap().unwrap();
     body.flow_control().release_capacity(piece.len()).unwrap();
     piece
 }
@@ -69,14 +68,14 @@ fn messages_and_the_status_pass_through() {
         let (response, mut sent) = sender.ready().await.unwrap().send_request(request, false).unwrap();
         // The second message is sent when the answer to the first is there.
         sent.send_data(Bytes::from_static(b"first"), false).unwrap();
-        let response = timeout(Duration::from_secs(10), response).await.expect("a head in time").unwrap();
+        let response = timeout(LONG, response).await.expect("a head in time").unwrap();
         assert_eq!(response.headers()["content-type"], "application/grpc");
         let mut body = response.into_body();
         assert_eq!(piece(&mut body).await, "first");
         sent.send_data(Bytes::from_static(b"second"), false).unwrap();
         assert_eq!(piece(&mut body).await, "second");
         sent.send_data(Bytes::new(), true).unwrap();
-        assert!(timeout(Duration::from_secs(10), body.data()).await.unwrap().is_none());
+        assert!(timeout(LONG, body.data()).await.unwrap().is_none());
         let trailers = body.trailers().await.unwrap().expect("trailers");
         assert_eq!(
             (&trailers["grpc-status"], &trailers["grpc-message"]),

@@ -14,8 +14,7 @@ const BODY_RULES: &str =
     "requestBody:\n  limit: 1KiB\n  rules:\n    - { name: evil, when: 'request.body == b\"evil\"', deny: 400 }\n";
 
 fn hurried(policy: &str) -> Running {
-    let timeouts =
-        "timeouts: { head: 300ms, keepAlive: 300ms, body: 300ms, bodyTotal: 300ms, read: 600ms, send: 300ms }\n";
+    let timeouts = "timeouts: { head: 1s, keepAlive: 1s, body: 1s, bodyTotal: 1s, read: 2s, send: 1s }\n";
     Running::with(&format!("{DEMO}{timeouts}limits: {{ controlFrames: 100, streams: 3 }}\n"), policy)
 }
 
@@ -116,7 +115,7 @@ fn slow_bodies_are_cut_off() {
             let mut client = RawH2::connect(proxy.address, &[]);
             client.request("POST", "/x", END_HEADERS, 1);
             client.frame(DATA, 0, 1, b"x");
-            for _ in 0..20 {
+            for _ in 0..30 {
                 let Some(pause) = pause else { break };
                 std::thread::sleep(pause);
                 client.frame(DATA, 0, 1, b"x");
@@ -133,7 +132,7 @@ fn a_body_whose_request_is_answered_is_not_awaited() {
     let proxy = Running::with(
         &format!(
             "upstreams: [{{ name: a, servers: [\"{}\"] }}]\nroutes: [{{ upstream: a }}]\n\
-             timeouts: {{ body: 300ms, bodyTotal: 300ms, read: 300ms, write: 300ms }}\n",
+             timeouts: {{ body: 1s, bodyTotal: 1s, read: 20s, write: 1s }}\n",
             server.address
         ),
         "",

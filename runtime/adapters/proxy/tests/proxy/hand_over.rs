@@ -5,12 +5,11 @@ use crate::client::{Client, get};
 use crate::lists::{TOKEN, change, rest};
 use crate::load::{Load, Target};
 use crate::process::{DEMO, Process};
-use crate::running::{Folder, config_with, eventually, say};
+use crate::running::{Folder, LONG, config_with, eventually, say};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixDatagram;
 use std::path::Path;
 use std::process::Command;
-use std::time::Duration;
 
 const COMMAND: &str = env!("CARGO_BIN_EXE_celero-proxy");
 
@@ -233,7 +232,7 @@ fn the_service_manager_follows() {
     let folder = Folder::new();
     let path = folder.0.join("notify");
     let manager = UnixDatagram::bind(&path).unwrap();
-    manager.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    manager.set_read_timeout(Some(LONG)).unwrap();
     let told = || {
         let mut bytes = [0; 512];
         let length = manager.recv(&mut bytes).unwrap();

@@ -1,7 +1,7 @@
 //! Heads that are short, slow, large or never complete.
 
 use crate::client::{Client, get};
-use crate::running::{Running, eventually};
+use crate::running::{LONG, Running, eventually};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ fn hurried(more: &str) -> Running {
 /// Sends bytes and returns what comes until the other side closes the connection.
 fn exchange(address: SocketAddr, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
+    stream.set_read_timeout(Some(LONG)).unwrap();
     stream.write_all(bytes).unwrap();
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
@@ -29,7 +29,7 @@ fn drip(address: SocketAddr, start: &[u8], piece: &[u8]) -> String {
     stream.set_read_timeout(Some(Duration::from_millis(20))).unwrap();
     stream.write_all(start).unwrap();
     let (began, mut answer) = (Instant::now(), Vec::new());
-    while began.elapsed() < Duration::from_secs(10) {
+    while began.elapsed() < LONG {
         match stream.read_to_end(&mut answer) {
             Ok(_) => return String::from_utf8_lossy(&answer).into_owned(),
             Err(error) if matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut) => {}

@@ -2,13 +2,13 @@
 
 use crate::client::{Client, get};
 use crate::process::{DEMO, Process};
-use crate::running::{Folder, Running, config, eventually};
+use crate::running::{Folder, LONG, Running, config, eventually};
 use std::net::TcpListener;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixDatagram;
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 const COMMAND: &str = env!("CARGO_BIN_EXE_celero-proxy");
 
@@ -126,7 +126,7 @@ fn the_service_manager_is_told_the_state() {
     let folder = Folder::new();
     let path = folder.0.join("notify");
     let manager = UnixDatagram::bind(&path).unwrap();
-    manager.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    manager.set_read_timeout(Some(LONG)).unwrap();
     let told = || {
         let mut bytes = [0; 512];
         let length = manager.recv(&mut bytes).unwrap();

@@ -1,5 +1,6 @@
 //! Clients that ask without a pause, and note what fails.
 
+use crate::running::LONG;
 use http::Request;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, StreamOwned};
@@ -140,7 +141,7 @@ fn ask_http1(address: SocketAddr, tls: Option<Arc<ClientConfig>>, counts: &Count
 fn connect(address: SocketAddr, tls: Option<&Arc<ClientConfig>>) -> std::io::Result<Box<dyn Stream>> {
     let socket = TcpStream::connect(address)?;
     socket.set_nodelay(true)?;
-    socket.set_read_timeout(Some(Duration::from_secs(20)))?;
+    socket.set_read_timeout(Some(LONG))?;
     let Some(config) = tls else { return Ok(Box::new(socket)) };
     let name = ServerName::try_from(NAME).unwrap();
     let connection = ClientConnection::new(Arc::clone(config), name).map_err(std::io::Error::other)?;

@@ -1,9 +1,9 @@
 //! A server behind the proxy that sends what the test says, when the test says it.
 
+use crate::running::LONG;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::time::Duration;
 
 /// A server for one connection.
 pub(crate) struct Scripted {
@@ -47,7 +47,7 @@ impl Scripted {
     pub(crate) fn until(&self, text: &str) -> String {
         let mut seen = String::new();
         while !seen.contains(text) {
-            let piece = self.received.recv_timeout(Duration::from_secs(10)).unwrap_or_else(|_| panic!("only {seen:?}"));
+            let piece = self.received.recv_timeout(LONG).unwrap_or_else(|_| panic!("only {seen:?}"));
             seen.push_str(&String::from_utf8_lossy(&piece));
         }
         seen

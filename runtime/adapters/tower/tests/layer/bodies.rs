@@ -108,14 +108,30 @@ async fn ask_h2(address: SocketAddr, path: &str, body: &[u8], trailers: bool) ->
     (head.status.as_u16(), read)
 }
 
-/// Sends bytes on a connection of their own, and returns what comes back within a moment.
+/// Sends bytes on a connection of their own, and returns the whole answer.
 async fn ask(address: SocketAddr, bytes: &str) -> String {
     let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
     stream.write_all(bytes.as_bytes()).await.unwrap();
-    let mut reply = vec![0; 1 << 16];
-    let read = tokio::time::timeout(Duration::from_secs(10), stream.read(&mut reply)).await.unwrap().unwrap();
-    reply.truncate(read);
-    String::from_utf8(reply).unwrap()
+    let mut reply = String::new();
+    while !is_whole(&reply, bytes.starts_with("HEAD ")) {
+        let mut piece = vec![0; 1 << 16];
+        let read = tokio::time::timeout(Duration::from_secs(120), stream.read(&mut piece)).await.unwrap().unwrap();
+        reply.push_str(std::str::from_utf8(&piece[..read]).unwrap());
+        if read == 0 {
+            break;
+        }
+    }
+    reply
+}
+
+fn is_whole(reply: &str, without_body: bool) -> bool {
+    let Some((head, body)) = reply.split_once("\r\n\r\n") else { return false };
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+    match length {
+        _ if without_body => true,
+        Some(length) => body.len() >= length.parse().unwrap(),
+        None => !head.contains("transfer-encoding: chunked") || body.ends_with("0\r\n\r\n"),
+    }
 }
 
 #[tokio::test]
@@ -220,7 +236,7 @@ async fn events_arrive_as_they_are_sent() {
     for event in ["data: one", "data: a SECRET"] {
         while !seen.contains(event) {
             let mut piece = vec![0; 4096];
-            let read = tokio::time::timeout(Duration::from_secs(10), stream.read(&mut piece)).await.unwrap().unwrap();
+            let read = tokio::time::timeout(Duration::from_secs(120), stream.read(&mut piece)).await.unwrap().unwrap();
             assert!(read > 0, "{seen}");
             seen.push_str(std::str::from_utf8(&piece[..read]).unwrap());
         }
