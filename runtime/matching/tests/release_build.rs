@@ -43,7 +43,7 @@ fn cpu_time() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
 }
 
-/// Most CPU time of a search, over that of the DFA: about twice what a processor with the instructions needed when this was written.
+/// Most CPU time of a search, over that of the DFA: two to two and a half times what a processor with the instructions needs.
 struct Bound {
     /// Bytes of a text.
     length: usize,
@@ -53,12 +53,12 @@ struct Bound {
 }
 
 const BOUNDS: &[Bound] = &[
-    Bound { length: 40, level: LiteralLevel::Avx2, map: 1.1, few: 0.65 },
+    Bound { length: 40, level: LiteralLevel::Avx2, map: 1.4, few: 0.8 },
     Bound { length: 40, level: LiteralLevel::Avx512, map: 0.55, few: 0.45 },
-    Bound { length: 100, level: LiteralLevel::Avx2, map: 0.45, few: 0.36 },
-    Bound { length: 100, level: LiteralLevel::Avx512, map: 0.24, few: 0.24 },
-    Bound { length: 2048, level: LiteralLevel::Avx2, map: 0.18, few: 0.22 },
-    Bound { length: 2048, level: LiteralLevel::Avx512, map: 0.1, few: 0.14 },
+    Bound { length: 100, level: LiteralLevel::Avx2, map: 0.55, few: 0.45 },
+    Bound { length: 100, level: LiteralLevel::Avx512, map: 0.25, few: 0.25 },
+    Bound { length: 2048, level: LiteralLevel::Avx2, map: 0.3, few: 0.6 },
+    Bound { length: 2048, level: LiteralLevel::Avx512, map: 0.12, few: 0.17 },
 ];
 
 /// Texts in each round: one search takes less time than reading the clock.
