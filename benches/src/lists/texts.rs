@@ -30,7 +30,10 @@ fn texts(options: &Options, say: &mut dyn FnMut(&str)) -> Result<Vec<Value>, Str
     contenders.push(Contender::new("hash_set", || set(&known), |set: &Set, text: &String| set.contains(text.as_str())));
     contenders.push(Contender::new("fst", || fst(known.iter().cloned()), |fst, text: &String| fst.contains_key(text)));
     let present = (0..TEXTS).map(|_| rng.pick(&known).clone()).collect();
-    let groups = [Values { name: "random", values: others }, Values { name: "present", values: present }];
+    let groups = [
+        Values { name: "random", values: others, in_turn: false },
+        Values { name: "present", values: present, in_turn: false },
+    ];
     time(&format!("{ENTRIES} texts"), ENTRIES, &contenders, &groups, options.rounds, say)
 }
 
@@ -64,7 +67,10 @@ fn hosts(options: &Options, say: &mut dyn FnMut(&str)) -> Result<Vec<Value>, Str
             below(&domain, &mut rng)
         })
         .collect();
-    let groups = [Values { name: "random", values: others }, Values { name: "present", values: present }];
+    let groups = [
+        Values { name: "random", values: others, in_turn: false },
+        Values { name: "present", values: present, in_turn: false },
+    ];
     time(&format!("{ENTRIES} names of hosts"), ENTRIES, &contenders, &groups, options.rounds, say)
 }
 

