@@ -21,6 +21,14 @@ pub(crate) enum AnyList {
     Wildcards(Levels<Patterns<true>>),
 }
 
+/// The type of the values that a list can be asked for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum KeyType {
+    Address,
+    Text,
+    Integer,
+}
+
 /// Evaluates an expression with the levels of a list, whatever its kind.
 macro_rules! with_levels {
     ($list:expr, $levels:ident => $result:expr) => {
@@ -96,6 +104,18 @@ impl AnyList {
             Self::Integers(_) => Kind::Integers,
             Self::Patterns(_) => Kind::Patterns,
             Self::Wildcards(_) => Kind::Wildcards,
+        }
+    }
+
+    /// What the list can be asked for.
+    #[inline(always)]
+    pub(crate) fn key_type(&self) -> KeyType {
+        match self {
+            Self::Addresses(_) => KeyType::Address,
+            Self::Integers(_) => KeyType::Integer,
+            Self::Texts(_) | Self::TextsIgnoringCase(_) | Self::Hosts(_) | Self::Patterns(_) | Self::Wildcards(_) => {
+                KeyType::Text
+            }
         }
     }
 

@@ -19,6 +19,7 @@ mod kind;
 mod levels;
 mod limits;
 mod lists;
+mod lookup_counter;
 #[cfg(feature = "mmdb")]
 mod mmdb;
 #[cfg(feature = "mmdb")]
@@ -29,6 +30,7 @@ mod rows;
 mod sets;
 mod shared;
 mod snapshot;
+mod thread_place;
 mod value;
 mod value_type;
 

@@ -5,6 +5,7 @@ use crate::change::Change;
 use crate::error::{ListsError, MAX_NAME_BYTES};
 use crate::expiry::Expiries;
 use crate::limits::Limits;
+use crate::lookup_counter::LookupCounter;
 use crate::rows::RowsBuilder;
 use crate::shared::{Changed, Shared};
 use crate::snapshot::{ListId, NamedList, Snapshot};
@@ -67,7 +68,8 @@ impl Lists {
         }
         let rows = ty.values().map(RowsBuilder::new);
         let list = AnyList::new(ty.kind(), Vec::new(), Vec::new(), rows).map_err(|_| too_many)?;
-        snapshot.lists.push(Arc::new(NamedList { name: name.into(), values: ty.values().cloned(), list }));
+        let lookups = Arc::new(LookupCounter::default());
+        snapshot.lists.push(Arc::new(NamedList { name: name.into(), values: ty.values().cloned(), list, lookups }));
         snapshot.generation = snapshot.generation.saturating_add(1);
         writer.expiries.push(Expiries::default());
         self.shared.current.store(Arc::new(snapshot));
@@ -151,7 +153,7 @@ impl Lists {
             if own != wanted {
                 return Err(ListsError::Type { name: place.name.to_string(), own, wanted });
             }
-            *place = other;
+            *place = Arc::new(place.with(other.list.clone()));
             numbers.push((own_number, id.0 as usize));
         }
         // All lists of another `Lists` were checked there, together.
@@ -174,6 +176,46 @@ impl Lists {
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.shared, &other.shared)
+    }
+
+    /// Returns how often a list was searched for a value, by all threads and in all generations; 0 if it was not declared. Each call of a
+    /// [`Snapshot`]'s `contains_..`, `has_..` or `find_..` that suits the kind of the list is one lookup, whatever it finds. Reading the value of an
+    /// entry that was found is none, nor is what changes, merges and tools do with entries.
+    ///
+    /// Each thread counts in memory of its own; here the counts are added up, so that it takes time linear in the largest number of threads that
+    /// asked the list at the same time. The lookups of a thread that has ended, or that this thread has heard of otherwise, are all counted; those that
+    /// other threads make now may not be counted yet.
+    ///
+    /// Counts stay when entries are changed, replaced or [taken over](Self::take_over), and with
+    /// [`take_over_lookups`](Self::take_over_lookups) when the lists are.
+    ///
+    /// ```
+    /// use celero_lists::{Kind, Limits, Lists};
+    ///
+    /// let lists = Lists::new(Limits::default());
+    /// let ports = lists.declare("ports", Kind::Integers)?;
+    /// assert!(!lists.load().contains_integer(ports, 443));
+    /// lists.change().insert("ports", "443").commit()?;
+    /// assert!(lists.load().contains_integer(ports, 443));
+    /// assert_eq!(lists.lookups(ports), 2);
+    /// # Ok::<(), celero_lists::ListsError>(())
+    /// ```
+    #[must_use]
+    pub fn lookups(&self, list: ListId) -> u64 {
+        self.load().lists.get(list.0 as usize).map_or(0, |list| list.lookups.sum())
+    }
+
+    /// Counts lookups in lists of the same names together with `before`, also those that `before` counted so far and counts later: for lists that
+    /// replace others while these may still be asked. Call it before these lists are asked: what they counted so far is forgotten.
+    pub fn take_over_lookups(&self, before: &Self) {
+        let _writer = self.shared.lock();
+        let (before, mut snapshot) = (before.load(), Snapshot::clone(&self.load()));
+        for place in &mut snapshot.lists {
+            if let Some(known) = before.lists.iter().find(|known| known.name == place.name) {
+                *place = Arc::new(NamedList { lookups: known.lookups.clone(), ..NamedList::clone(place) });
+            }
+        }
+        self.shared.current.store(Arc::new(snapshot));
     }
 
     /// Merges the levels of all lists, as the background does from time to time. Answers stay the same. Takes time linear in the size of

@@ -68,7 +68,7 @@ impl Shared {
             if let Some(place) = snapshot.lists.get_mut(index)
                 && let Some(list) = place.list.with_merged(&old.list, &merged)
             {
-                *place = Arc::new(old.with(list));
+                *place = Arc::new(place.with(list));
                 snapshot.generation = snapshot.generation.saturating_add(1);
                 self.current.store(Arc::new(snapshot));
             }

@@ -1,11 +1,12 @@
 //! [`Snapshot`]: all lists of one generation.
 
-use crate::any_list::AnyList;
+use crate::any_list::{AnyList, KeyType};
 use crate::entry::Entry;
 use crate::error::ListsError;
 use crate::kind::Kind;
 use crate::levels::Position;
 use crate::limits::Limits;
+use crate::lookup_counter::LookupCounter;
 use crate::rows::Row;
 use crate::sets::{Meter, Unmetered};
 use crate::value::ScalarRef;
@@ -65,7 +66,7 @@ fn mapped(address: IpAddr) -> u128 {
     }
 }
 
-/// All lists of one generation. Immutable.
+/// All lists of one generation. Immutable, but for the counts of [lookups](crate::Lists::lookups), which all generations share.
 #[derive(Clone)]
 pub struct Snapshot {
     pub(crate) generation: u64,
@@ -78,6 +79,8 @@ pub(crate) struct NamedList {
     pub(crate) name: Arc<str>,
     pub(crate) values: Option<ValueType>,
     pub(crate) list: AnyList,
+    /// The lookups in this list, in all its generations.
+    pub(crate) lookups: Arc<LookupCounter>,
 }
 
 /// What a list is and holds.
@@ -105,7 +108,7 @@ impl NamedList {
 
     /// The same list with other entries.
     pub(crate) fn with(&self, list: AnyList) -> Self {
-        Self { name: self.name.clone(), values: self.values.clone(), list }
+        Self { name: self.name.clone(), values: self.values.clone(), list, lookups: self.lookups.clone() }
     }
 }
 
@@ -150,7 +153,7 @@ impl Snapshot {
     #[must_use]
     #[inline]
     pub fn has_mapped_address(&self, list: ListId, address: u128) -> Option<bool> {
-        self.get(list)?.has_address(address)
+        self.asked(list, KeyType::Address)?.has_address(address)
     }
 
     /// Returns whether a text is in a list of texts, hosts, patterns or wildcards; false if the list is of another kind. Takes time linear in the
@@ -177,7 +180,7 @@ impl Snapshot {
     /// That of the meter, if the search costs more than is left.
     #[inline]
     pub fn has_text_metered<M: Meter>(&self, list: ListId, text: &[u8], meter: &M) -> Result<Option<bool>, M::Error> {
-        self.get(list).map_or(Ok(None), |list| list.has_text(text, meter))
+        self.asked(list, KeyType::Text).map_or(Ok(None), |list| list.has_text(text, meter))
     }
 
     /// Returns whether an integer is in a list of integers; false if the list is of another kind.
@@ -191,7 +194,7 @@ impl Snapshot {
     #[must_use]
     #[inline]
     pub fn has_integer(&self, list: ListId, number: i64) -> Option<bool> {
-        self.get(list)?.has_integer(number)
+        self.asked(list, KeyType::Integer)?.has_integer(number)
     }
 
     /// Returns the type of a list; `None` if it was not declared.
@@ -211,7 +214,7 @@ impl Snapshot {
     #[must_use]
     #[inline]
     pub fn find_mapped_address(&self, list: ListId, address: u128) -> Option<EntryId> {
-        self.get(list)?.find_address(address).map(EntryId)
+        self.asked(list, KeyType::Address)?.find_address(address).map(EntryId)
     }
 
     /// Returns the entry of a text in a list of texts, hosts, patterns or wildcards: that text; that host, or else the longest name with a star that
@@ -236,7 +239,7 @@ impl Snapshot {
         text: &[u8],
         meter: &M,
     ) -> Result<Option<EntryId>, M::Error> {
-        let Some(list) = self.get(list) else { return Ok(None) };
+        let Some(list) = self.asked(list, KeyType::Text) else { return Ok(None) };
         Ok(list.find_text(text, meter)?.map(EntryId))
     }
 
@@ -245,7 +248,7 @@ impl Snapshot {
     #[must_use]
     #[inline]
     pub fn find_integer(&self, list: ListId, number: i64) -> Option<EntryId> {
-        self.get(list)?.find_integer(number).map(EntryId)
+        self.asked(list, KeyType::Integer)?.find_integer(number).map(EntryId)
     }
 
     /// Returns the value of a field of an entry; `None` if the entry leaves it out, or the list has no such field. In constant time. Fields are
@@ -302,6 +305,14 @@ impl Snapshot {
         let mut names: Vec<String> = self.lists.iter().map(|list| list.name.to_string()).collect();
         names.sort_unstable();
         names
+    }
+
+    /// The list, if it can be asked for a value of this type: then a lookup follows, which is counted.
+    #[inline(always)]
+    fn asked(&self, list: ListId, keys: KeyType) -> Option<&AnyList> {
+        let named = self.lists.get(list.0 as usize).filter(|named| named.list.key_type() == keys)?;
+        named.lookups.count();
+        Some(&named.list)
     }
 
     #[inline]

@@ -2,9 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::filter::FilterLanguage;
-use celero::lists::{Kind, Limits, Lists};
+use celero::lists::{Kind, Limits, ListId, ListType, Lists};
 use celero::{
-    Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Indexing, Live, Rule, Scratch, Tier, Type, Value,
+    Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Indexing, Live, Program, Rule, Scratch, Tier, Type, Value,
 };
 use std::net::IpAddr;
 
@@ -342,4 +342,114 @@ fn slow_patterns_are_charged() {
             assert_eq!(program.test(&context).map_err(|error| error.kind), expected, "{tier:?} {steps}");
         }
     }
+}
+
+/// The lookups in all lists that `ask` makes, by the numbers of the lists.
+fn lookups<R>(lists: &Lists, ask: impl FnOnce() -> R) -> Vec<u64> {
+    let ids: Vec<ListId> = (0..).take(lists.load().infos().count()).map(ListId::from_number).collect();
+    let counts = || ids.iter().map(|id| lists.lookups(*id));
+    let before: Vec<u64> = counts().collect();
+    let _ = ask();
+    counts().zip(before).map(|(after, before)| after - before).collect()
+}
+
+#[test]
+fn both_tiers_count_the_same_lookups() {
+    let lists = lists();
+    let env = Env::<Data>::new().lists(&lists);
+    let filter = env.clone().filter_language(FilterLanguage::new());
+    let change = lists.change().insert("blocked", "192.0.2.0/24").insert("tenants", "*.example.com");
+    change.insert("ports", "80..443").insert("paths", "no address").insert("shapes", "^a$").commit().unwrap();
+    let cel = RULES.iter().map(|(rule, _)| (&env, *rule)).filter(|(_, rule)| !rule.starts_with('.'));
+    let filters = RULES.iter().map(|(_, rule)| (&filter, *rule)).filter(|(_, rule)| !rule.is_empty());
+    let mut most = 0;
+    for (env, rule) in cel.chain(filters) {
+        let programs = TIERS.map(|tier| engine(tier).compile(env, rule).unwrap());
+        for context in &contexts() {
+            let asked = |program: &Program<_>| {
+                let tested = lookups(&lists, || program.test(context));
+                assert_eq!(lookups(&lists, || program.test_with(context, &mut Scratch::new())), tested, "{rule}");
+                assert_eq!(lookups(&lists, || program.eval(context, &mut Scratch::new()).is_ok()), tested, "{rule}");
+                tested
+            };
+            let [interpreted, native] = [&programs[0], &programs[1]].map(asked);
+            assert_eq!(native, interpreted, "{rule} for {} {} {}", context.peer, context.host, context.port);
+            most = most.max(native.iter().sum());
+        }
+    }
+    assert_eq!(most, 2, "rules ask two lists");
+}
+
+/// Each question of an evaluation is a lookup, whatever it finds; what is not asked is none, and reading a value is none beside finding its entry.
+#[test]
+fn a_lookup_is_a_question_that_is_asked() {
+    let lists = Lists::new(Limits::default());
+    lists.declare("nets", "addresses:{name: string, rank: int}".parse::<ListType>().unwrap()).unwrap();
+    lists.declare("ports", Kind::Integers).unwrap();
+    lists.declare("unused", Kind::Texts).unwrap();
+    let values = [("name", "a".into()), ("rank", 7.into())];
+    lists.change().insert_value("nets", "192.0.2.0/24", values, None).insert("ports", "443").commit().unwrap();
+    let env = Env::<Data>::new().lists(&lists);
+    for tier in TIERS {
+        for (rule, peer, host, expected) in [
+            ("peer in lists.nets", "192.0.2.7", "", [1, 0, 0]),
+            ("peer in lists.nets", "2001:db8::1", "", [1, 0, 0]),
+            ("peer in lists.nets && port in lists.ports", "192.0.2.7", "", [1, 1, 0]),
+            ("peer in lists.nets && port in lists.ports", "198.51.100.1", "", [1, 0, 0]),
+            ("peer in lists.nets || port in lists.ports", "192.0.2.7", "", [1, 0, 0]),
+            ("lists.nets[peer].name == 'a'", "192.0.2.7", "", [1, 0, 0]),
+            // The key is absent: an error.
+            ("lists.nets[peer].name == 'a'", "198.51.100.1", "", [1, 0, 0]),
+            ("lists.nets[?peer].rank.orValue(7) == 7", "198.51.100.1", "", [1, 0, 0]),
+            ("peer in lists.nets && lists.nets[peer].rank > 0", "192.0.2.7", "", [2, 0, 0]),
+            // An address in a text, and a text that holds none: nothing is searched for.
+            ("host in lists.nets", "192.0.2.7", "192.0.2.7", [1, 0, 0]),
+            ("host in lists.nets", "192.0.2.7", "example.com", [0, 0, 0]),
+            ("'192.0.2.7' in lists.nets && 443 in lists.ports", "192.0.2.7", "", [1, 1, 0]),
+            ("tags.all(tag, port in lists.ports)", "192.0.2.7", "", [0, 2, 0]),
+        ] {
+            let program = engine(tier).compile(&env, rule).unwrap();
+            let context = data(peer, host, 443);
+            let counted = lookups(&lists, || program.test(&context));
+            assert_eq!(counted, expected, "{rule} {peer} {tier:?}");
+        }
+    }
+    // Interpreted by a trace; a report asks no list.
+    let program = engine(Tier::Native).compile(&env, "lists.nets[peer].rank == 7").unwrap();
+    let (context, mut scratch) = (data("198.51.100.1", "", 1), Scratch::new());
+    assert_eq!(lookups(&lists, || program.trace(&context, &mut scratch).is_ok()), [1, 0, 0]);
+    let error = program.test(&context).unwrap_err();
+    assert_eq!(lookups(&lists, || program.describe(&error, &context)), [0, 0, 0]);
+}
+
+/// Programs, sets and live rules on many threads, while the lists change.
+#[test]
+fn lookups_of_all_threads_are_counted() {
+    const THREADS: usize = 12;
+    const ROUNDS: u64 = 200;
+    let lists = lists();
+    let env = Env::<Data>::new().lists(&lists);
+    let engine = engine(Tier::Native);
+    let program = engine.compile(&env, "peer in lists.blocked").unwrap();
+    let set = engine.rules(&env).rule("", "host in lists.tenants", ()).build().unwrap();
+    let live = Live::new(engine.clone(), env.clone());
+    live.insert(Rule::new("", "port in lists.ports", ())).unwrap();
+    let counted = lookups(&lists, || {
+        std::thread::scope(|threads| {
+            for _ in 0..THREADS {
+                threads.spawn(|| {
+                    let (context, mut scratch) = (data("192.0.2.7", "h", 7), Scratch::new());
+                    for _ in 0..ROUNDS {
+                        program.test(&context).unwrap();
+                        set.count(&context, &mut scratch).unwrap();
+                        set.first(&context, &mut scratch).unwrap();
+                        live.load().count(&context, &mut scratch).unwrap();
+                    }
+                    lists.change().insert("blocked", "192.0.2.7").insert("ports", "7").commit().unwrap();
+                });
+            }
+        });
+    });
+    let each = ROUNDS * u64::try_from(THREADS).unwrap();
+    assert_eq!(counted, [each, 2 * each, 0, 0, each, 0, 0, 0]);
 }

@@ -335,13 +335,13 @@ impl Policy {
     }
 
     /// Uses what an earlier policy knows: the keys at URLs with the same settings, the passwords of the same users with the same
-    /// hashes, the counters of limits with the same name and definition, the requests that are delayed, and the documents of lists at the same URLs, however they are fetched, which
-    /// [`restore_lists`](Self::restore_lists) then puts into the lists. Call it when a policy replaces another one, before it is used.
+    /// hashes, the counters of limits with the same name and definition, the requests that are delayed, the lookups in lists of the same names, and the documents of lists at the same URLs, however they are fetched,
+    /// which [`restore_lists`](Self::restore_lists) then puts into the lists. Call it when a policy replaces another one, before it is used.
     pub fn take_over(&mut self, before: &Self) {
         self.auth.take_over(&before.auth);
         self.take_over_limits(before);
         self.delays.take_over(&before.delays);
-        self.take_over_list_sources(before);
+        self.take_over_lists(before);
     }
 
     /// Reports failing rules to a log, with the phase, the rule, the place or the action, and the error:

@@ -13,6 +13,7 @@ impl Policy {
     /// Returns the named lists of the policy; `None` if it has none. A host may change them while requests are evaluated: the next phase of a
     /// request sees the change. A reload begins with the entries of the files again; a [`celero_lists::Overlay`] brings back what was changed. Entries with a time at which they expire are in their list
     /// until the host calls [`Lists::expire`], for instance each second; those that had expired when the policy was loaded are left out.
+    /// [`Lists::lookups`] says how often each was asked.
     #[must_use]
     pub fn lists(&self) -> Option<&Lists> {
         self.lists.as_ref()
@@ -91,8 +92,11 @@ impl Policy {
         Ok(())
     }
 
-    /// Takes over the documents of the sources of the policy before.
-    pub(crate) fn take_over_list_sources(&self, before: &Self) {
+    /// Takes over the documents of the sources of the policy before, and the counts of lookups in lists of the same names.
+    pub(crate) fn take_over_lists(&self, before: &Self) {
+        if let (Some(lists), Some(before)) = (&self.lists, &before.lists) {
+            lists.take_over_lookups(before);
+        }
         for source in &self.list_sections.sources {
             let _ = before.list_sections.sources.iter().any(|known| source.take_over(known));
         }

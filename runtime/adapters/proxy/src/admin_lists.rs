@@ -273,6 +273,7 @@ fn listing(state: &State) -> Reply {
                 "values": list.ty.values().map(ToString::to_string),
                 "entries": list.entries,
                 "bytes": list.bytes,
+                "lookups": list.lookups,
                 "changes": list.changes,
                 "urls": urls(&list.name),
                 "sourceAgeSeconds": list.age.map(|age| age.as_secs()),

@@ -78,13 +78,17 @@ pub(crate) fn render(state: &State) -> String {
 
     let (generation, lists) = state.lists.states(&now.policy);
     if !lists.is_empty() {
-        page.table("Lists", &["list", "kind", "#entries", "#bytes", "#changes at run time", "#age of the files"]);
+        page.table(
+            "Lists",
+            &["list", "kind", "#entries", "#bytes", "#lookups", "#changes at run time", "#age of the files"],
+        );
         for list in &lists {
             page.row(|page| {
                 page.cell(&list.name);
                 page.cell(&list.ty);
                 page.number(list.entries);
                 page.number(list.bytes);
+                page.number(list.lookups);
                 page.number(list.changes);
                 page.number(list.age.map(|age| format!("{} s", age.as_secs())).unwrap_or_default());
             });

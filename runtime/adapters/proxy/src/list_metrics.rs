@@ -1,4 +1,4 @@
-//! The metrics of lists. Lookups are not counted: a counter on their path would cost more than they do.
+//! The metrics of lists.
 
 use crate::list_control::{ListControl, ListState};
 use crate::metric_sink::{MetricValue, MetricWriter};
@@ -28,6 +28,10 @@ pub(crate) fn write(page: &mut MetricWriter<'_>, control: &ListControl, policy: 
     of_each("celero_list_source_age_seconds", "Time since the oldest file of a list was modified.", |list| {
         list.age.map(|age| age.as_secs().into())
     });
+    page.counter("celero_list_lookups_total", "Searches of a list for a value, whatever they found.");
+    for list in &lists {
+        page.sample(&[("list", &*list.name)], list.lookups);
+    }
     page.counter("celero_list_fetches_total", "Fetches of what a list has at a URL.");
     for source in policy.list_sources() {
         let (info, number) = (source.info(), source.number().to_string());

@@ -127,6 +127,8 @@ fn each_list_is_one_lookup_however_many_rules_ask_it() {
     let set = rules.build().unwrap();
     assert_eq!(set.indexed_rules(), 2_000);
     let (input, mut scratch) = (Input::new("ip=192.0.2.7 size=10"), Scratch::new());
+    let lookups = || ["blocked", "partners"].map(|name| lists.lookups(lists.load().find(name).unwrap().0));
+    assert_eq!((set.count(&input.call(), &mut scratch), lookups()), (Ok(0), [1, 1]));
     assert_eq!(set.candidates(&input.call(), &mut scratch), [0_usize; 0]);
     lists.change().insert("blocked", "192.0.2.7").commit().unwrap();
     assert_eq!(set.candidates(&input.call(), &mut scratch).len(), 1_000);
@@ -135,6 +137,8 @@ fn each_list_is_one_lookup_however_many_rules_ask_it() {
     lists.change().remove("blocked", "192.0.2.7").insert("partners", "192.0.2.7").commit().unwrap();
     assert_eq!(set.indices(&input.call(), &mut scratch).unwrap(), [0_usize; 0]);
     assert_eq!(set.candidates(&input.call(), &mut scratch).len(), 1_000);
+    // In the index alone: the rules that it finds do not ask again.
+    assert_eq!(lookups()[1], 7);
 }
 
 /// A condition that is looked up with others is preferred to a list, which is a lookup of its own.

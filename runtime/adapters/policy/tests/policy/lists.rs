@@ -179,3 +179,40 @@ fn mistakes_are_reported_at_their_place() {
     let error = Policy::load(&file).unwrap_err().to_string();
     assert!(error.contains("line 20: ") && !error.contains("line 21: ") && error.contains("and 30 more"), "{error}");
 }
+
+#[test]
+fn lookups_are_counted_over_reloads() {
+    let folder = Folder::new("lookups");
+    let text = "lists: {blocked: {kind: addresses, entries: [198.51.100.0/24]}, old: {kind: texts}}
+request: [{when: source.address in lists.blocked, deny: 403}, {when: request.path in lists.old, deny: 404}]";
+    let file = folder.write("policy.yaml", text);
+    let live = LivePolicy::load(&file).unwrap();
+    let lookups = |list: &str| {
+        let policy = live.current();
+        let lists = policy.lists().unwrap();
+        lists.load().find(list).map(|(id, _)| lists.lookups(id))
+    };
+    assert_eq!((lookups("blocked"), lookups("old"), lookups("new")), (Some(0), Some(0), None));
+    let before = live.current();
+    (0..100).for_each(|_| assert_eq!(asked(&before, "h"), 0));
+    assert_eq!((lookups("blocked"), lookups("old")), (Some(100), Some(100)));
+    // What is refused changes nothing.
+    folder.write("policy.yaml", &text.replace("198.51.100.0/24", "198.51.100.0/99"));
+    assert!(live.reload().is_err());
+    assert_eq!(asked(&live.current(), "h"), 0);
+    assert_eq!(lookups("blocked"), Some(101));
+    // Another order, and another list. A request that has the policy before still counts.
+    folder.write(
+        "policy.yaml",
+        "lists: {new: {kind: integers}, blocked: {kind: addresses}}
+request: [{when: source.address in lists.blocked && source.port in lists.new, deny: 403}]",
+    );
+    live.reload().unwrap();
+    assert_eq!((lookups("blocked"), lookups("old"), lookups("new")), (Some(101), None, Some(0)));
+    assert_eq!((asked(&before, "h"), asked(&live.current(), "h")), (0, 0));
+    assert_eq!((lookups("blocked"), lookups("new")), (Some(103), Some(0)));
+    // A list that was gone begins again.
+    folder.write("policy.yaml", text);
+    live.reload().unwrap();
+    assert_eq!((lookups("blocked"), lookups("old")), (Some(103), Some(0)));
+}

@@ -8,7 +8,7 @@ mod token;
 pub(crate) use token::AdminToken;
 
 use crate::error::Error;
-use celero_lists::{Changed, Entries, FilePattern, ListInfo, ListType, Lists, ListsError, Overlay, Record};
+use celero_lists::{Changed, Entries, FilePattern, ListId, ListInfo, ListType, Lists, ListsError, Overlay, Record};
 use celero_policy::{ListDocument, ListSource, Policy, PolicyError};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -74,6 +74,8 @@ pub(crate) struct ListState {
     pub(crate) ty: ListType,
     pub(crate) entries: usize,
     pub(crate) bytes: usize,
+    /// How often it was searched for a value.
+    pub(crate) lookups: u64,
     /// How many entries were inserted and removed at run time.
     pub(crate) changes: usize,
     /// How long ago its oldest file was modified, if it has files.
@@ -317,7 +319,7 @@ impl ListControl {
         let Some(lists) = policy.lists() else { return (0, Vec::new()) };
         let (reported, now) = (self.reported.lock().unwrap_or_else(PoisonError::into_inner), SystemTime::now());
         let snapshot = lists.load();
-        let states = snapshot.infos().map(|info| {
+        let states = (0..).zip(snapshot.infos()).map(|(number, info)| {
             let source = reported.sources.iter().find(|(name, _)| **name == *info.name);
             ListState {
                 changes: reported.changes.get(&info.name).copied().unwrap_or_default(),
@@ -326,6 +328,7 @@ impl ListControl {
                 name: info.name,
                 entries: info.entries,
                 bytes: info.bytes,
+                lookups: lists.lookups(ListId::from_number(number)),
             }
         });
         (snapshot.generation(), states.collect())

@@ -31,6 +31,7 @@ mod lifecycle;
 mod limits;
 mod list_folders;
 mod list_kills;
+mod list_lookups;
 mod list_urls;
 mod lists;
 mod load;
