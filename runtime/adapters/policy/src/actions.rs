@@ -88,9 +88,23 @@ impl<S: Context + 'static> TextTemplate<S> {
     ) -> Result<Bytes, ActionFailure<'r, S>> {
         match self {
             Self::Fixed(text) => Ok(text.clone()),
+            Self::Computed(_) => self.with_text(part, context, scratch, Bytes::copy_from_slice),
+        }
+    }
+
+    /// Returns what `make` makes of the text of this part of an action, for callers that need no copy of the text.
+    pub(crate) fn with_text<'r, C: Context<Static = S>, T>(
+        &'r self,
+        part: ActionPart<'r>,
+        context: &C,
+        scratch: &mut Scratch,
+        make: impl FnOnce(&[u8]) -> T,
+    ) -> Result<T, ActionFailure<'r, S>> {
+        match self {
+            Self::Fixed(text) => Ok(make(text)),
             Self::Computed(program) => {
-                let text = computed(program, context, scratch, |text| Some(Bytes::copy_from_slice(text)));
-                text.map_err(|why| ActionFailure { part, program: Some(program), why })
+                let made = computed(program, context, scratch, |text| Some(make(text)));
+                made.map_err(|why| ActionFailure { part, program: Some(program), why })
             }
         }
     }

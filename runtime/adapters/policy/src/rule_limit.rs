@@ -158,8 +158,8 @@ impl<S: Context + 'static> RuleLimit<S> {
     ) -> Result<KeyBytes, ActionFailure<'r, S>> {
         let mut key = KeyBytes::new();
         for part in &self.key {
-            let text = part.text(ActionPart::LimitKey, context, scratch)?;
-            add_part(&mut key, &text, self.state.definition.groups);
+            let add = |text: &[u8]| add_part(&mut key, text, self.state.definition.groups);
+            part.with_text(ActionPart::LimitKey, context, scratch, add)?;
         }
         Ok(key)
     }
