@@ -182,9 +182,10 @@ impl Lists {
     /// [`Snapshot`]'s `contains_..`, `has_..` or `find_..` that suits the kind of the list is one lookup, whatever it finds. Reading the value of an
     /// entry that was found is none, nor is what changes, merges and tools do with entries.
     ///
-    /// Each thread counts in memory of its own; here the counts are added up, so that it takes time linear in the largest number of threads that
-    /// asked the list at the same time. The lookups of a thread that has ended, or that this thread has heard of otherwise, are all counted; those that
-    /// other threads make now may not be counted yet.
+    /// Each thread counts in memory of its own; here the counts are added up. The time is linear in the largest number of threads that asked lists
+    /// at the same time, and so is the memory: for each list that was asked at most 1 KiB and 256 bytes for each of these threads, which
+    /// [`ListInfo::bytes`](crate::ListInfo) leaves out. All lookups of threads that have been joined are counted; those that other threads make
+    /// now may not be counted yet.
     ///
     /// Counts stay when entries are changed, replaced or [taken over](Self::take_over), and with
     /// [`take_over_lookups`](Self::take_over_lookups) when the lists are.

@@ -4,7 +4,6 @@
 //! has ended goes on with its count.
 
 use crate::thread_place::{BLOCKS, ThreadPlace};
-use std::fmt;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -65,12 +64,6 @@ impl LookupCounter {
         let lines = self.blocks.iter().filter_map(OnceLock::get).flatten().map(|line| &line.0);
         let counts = lines.chain([&self.others]).map(|count| count.load(Ordering::Relaxed));
         counts.fold(0, u64::wrapping_add)
-    }
-}
-
-impl fmt::Debug for LookupCounter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("LookupCounter").field(&self.sum()).finish()
     }
 }
 

@@ -350,7 +350,7 @@ fn lookups<R>(lists: &Lists, ask: impl FnOnce() -> R) -> Vec<u64> {
     let counts = || ids.iter().map(|id| lists.lookups(*id));
     let before: Vec<u64> = counts().collect();
     let _ = ask();
-    counts().zip(before).map(|(after, before)| after - before).collect()
+    counts().zip(before).map(|(after, before)| after.wrapping_sub(before)).collect()
 }
 
 #[test]

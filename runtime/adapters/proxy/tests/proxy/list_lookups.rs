@@ -81,5 +81,5 @@ fn a_reload_keeps_the_counts_of_lists_that_stay() {
     proxy.folder.write("policy.yaml", "lists: {paths: {kind: numbers}}\n");
     assert!(proxy.handle.reload().is_err());
     assert_eq!(denied(proxy.address, &["/other", "/x"]), ["/other"]);
-    eventually(|| lookups(&proxy, "paths") == asked + 2.0, || metrics());
+    eventually(|| lookups(&proxy, "paths") == asked + 2.0, metrics);
 }
