@@ -49,9 +49,12 @@ pub struct Analysis {
 /// ```
 #[must_use]
 pub fn analyze(pattern: &str) -> Option<Analysis> {
-    let hir = parse(pattern)?;
-    let program_bytes = program_bound(&hir);
-    Some(Analysis { tests: plain_tests(&hir).unwrap_or_default(), program_bytes })
+    parse(pattern).map(|hir| analyze_parsed(&hir))
+}
+
+/// [`analyze`] for a pattern that was parsed.
+pub(super) fn analyze_parsed(hir: &Hir) -> Analysis {
+    Analysis { tests: plain_tests(hir).unwrap_or_default(), program_bytes: program_bound(hir) }
 }
 
 /// Returns tests of which one holds if and only if the pattern matches, if there are few.

@@ -4,9 +4,9 @@ use regex_automata::dfa::{Automaton, StartKind, dense};
 use regex_automata::nfa::thompson;
 use regex_automata::util::{primitives::StateID, start};
 use regex_automata::{Anchored, MatchKind};
-use regex_syntax::hir::{Hir, HirKind, Look};
+use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, ClassUnicode, Hir, HirKind, Look, Repetition};
 
-use super::analysis::{flatten, is_look};
+use super::analysis::flatten;
 
 /// Largest program that an automaton is built from, in bytes.
 const MAX_PROGRAM_BYTES: usize = 1 << 14;
@@ -22,13 +22,20 @@ pub(super) struct AnchoredDfa {
     dfa: dense::DFA<Vec<u32>>,
     /// Whether it reads from the end of the text.
     pub(super) backward: bool,
-    /// What every match has at the anchored end, in the order of the text. Comparing it is faster than the automaton.
+    /// What every match has at the anchored end, in the order of the text. Comparing it is faster than the automaton, which reads what is
+    /// beyond it.
     affix: Box<[u8]>,
     /// The state after the affix.
     start: StateID,
 }
 
 impl AnchoredDfa {
+    /// As [`new`](Self::new), for a pattern whose texts are UTF-8: the automaton does not check that they are, which makes it smaller.
+    pub(super) fn of_text(hir: &Hir) -> Option<Self> {
+        let looks = hir.properties().look_set();
+        if looks.is_empty() || looks.contains_word() { Self::new(hir) } else { Self::new(&unchecked(hir)) }
+    }
+
     /// Returns the automaton of a pattern; `None` if it is anchored to no end, or if the automaton would exceed the limits.
     pub(super) fn new(hir: &Hir) -> Option<Self> {
         let looks = hir.properties();
@@ -44,7 +51,8 @@ impl AnchoredDfa {
             .reverse(backward)
             .which_captures(thompson::WhichCaptures::None)
             .nfa_size_limit(Some(MAX_PROGRAM_BYTES));
-        let nfa = thompson::Compiler::new().configure(program).build_from_hir(hir).ok()?;
+        let Cut { affix, beyond } = cut(hir, backward);
+        let nfa = thompson::Compiler::new().configure(program).build_from_hir(&beyond).ok()?;
         let config = dense::Config::new()
             .start_kind(StartKind::Anchored)
             .match_kind(MatchKind::LeftmostFirst)
@@ -56,20 +64,10 @@ impl AnchoredDfa {
             .dfa_size_limit(Some(MAX_DFA_BYTES))
             .determinize_size_limit(Some(MAX_BUILD_BYTES));
         let dfa = dense::Builder::new().configure(config).build_from_nfa(&nfa).ok()?;
-        let mut start = dfa.start_state(&start::Config::new().anchored(Anchored::Yes)).ok()?;
-        let affix = affix(hir, backward);
-        let mut known = 0_usize;
-        let mut bytes = affix.iter().copied();
-        while let Some(byte) = if backward { bytes.next_back() } else { bytes.next() } {
-            let next = dfa.next_state(start, byte);
-            if dfa.is_special_state(next) {
-                break;
-            }
-            start = next;
-            known = known.saturating_add(1);
-        }
-        let known = if backward { affix.get(affix.len().saturating_sub(known)..) } else { affix.get(..known) };
-        let affix = known?.into();
+        // An assertion beyond the affix looks at its last byte.
+        let beside = if backward { affix.first() } else { affix.last() };
+        let from = start::Config::new().anchored(Anchored::Yes).look_behind(beside.copied());
+        let start = dfa.start_state(&from).ok()?;
         Some(Self { dfa, backward, affix, start })
     }
 
@@ -103,15 +101,69 @@ impl AnchoredDfa {
     }
 }
 
-/// The literal that every match has at its beginning, or with `backward` at its end, after the anchors.
-fn affix(hir: &Hir, backward: bool) -> Vec<u8> {
+/// A pattern without the literal that every match has at the anchored end.
+struct Cut {
+    affix: Box<[u8]>,
+    beyond: Hir,
+}
+
+/// Cuts off the literal after the anchors, or with `backward` before them, if there is one.
+fn cut(hir: &Hir, backward: bool) -> Cut {
     let mut all = Vec::new();
     flatten(hir, &mut all);
     let anchor = if backward { Look::End } else { Look::Start };
-    let mut inwards: Box<dyn Iterator<Item = &&Hir>> =
-        if backward { Box::new(all.iter().rev()) } else { Box::new(all.iter()) };
-    match inwards.find(|piece| !is_look(piece, anchor)).map(|piece| piece.kind()) {
-        Some(HirKind::Literal(literal)) => literal.0.to_vec(),
-        _ => Vec::new(),
+    let mut pieces = all.as_slice();
+    while let Some((outermost, others)) = outermost(pieces, backward) {
+        match outermost.kind() {
+            HirKind::Look(look) if *look == anchor => pieces = others,
+            HirKind::Literal(literal) => {
+                let beyond = Hir::concat(others.iter().copied().cloned().collect());
+                return Cut { affix: literal.0.clone(), beyond };
+            }
+            _ => break,
+        }
     }
+    Cut { affix: Box::default(), beyond: hir.clone() }
+}
+
+/// The first piece and the others, or with `backward` the last one.
+fn outermost<'p, 'h>(pieces: &'p [&'h Hir], backward: bool) -> Option<(&'h Hir, &'p [&'h Hir])> {
+    let split = if backward { pieces.split_last() } else { pieces.split_first() };
+    split.map(|(piece, others)| (*piece, others))
+}
+
+/// The pattern with classes of all characters but some of ASCII by bytes: an ASCII character, or a first byte and any number of the bytes
+/// that continue a character. In valid UTF-8 that is the same, unless something looks at a place within a character and holds there, as the
+/// negation of a word boundary does: whatever follows such a class begins with another byte, or with an assertion that fails there.
+fn unchecked(hir: &Hir) -> Hir {
+    let all = |parts: &[Hir]| parts.iter().map(unchecked).collect();
+    match hir.kind() {
+        HirKind::Class(Class::Unicode(class)) => all_but_ascii(class).unwrap_or_else(|| hir.clone()),
+        HirKind::Empty | HirKind::Literal(_) | HirKind::Class(_) | HirKind::Look(_) => hir.clone(),
+        HirKind::Repetition(repetition) => {
+            Hir::repetition(Repetition { sub: Box::new(unchecked(&repetition.sub)), ..*repetition })
+        }
+        // Groups are not asked for.
+        HirKind::Capture(group) => unchecked(&group.sub),
+        HirKind::Concat(parts) => Hir::concat(all(parts)),
+        HirKind::Alternation(parts) => Hir::alternation(all(parts)),
+    }
+}
+
+/// A class by bytes, if it has all characters that are not ASCII.
+fn all_but_ascii(class: &ClassUnicode) -> Option<Hir> {
+    let last = class.ranges().last()?;
+    if last.start() > '\u{80}' || last.end() != char::MAX {
+        return None;
+    }
+    let ascii = class.ranges().iter().filter_map(|range| {
+        let from = u8::try_from(range.start()).ok().filter(u8::is_ascii)?;
+        let to = u8::try_from(range.end()).ok().filter(u8::is_ascii).unwrap_or(0x7F);
+        Some(ClassBytesRange::new(from, to))
+    });
+    let bytes = |ranges: ClassBytes| Hir::class(Class::Bytes(ranges));
+    let first = bytes(ClassBytes::new([ClassBytesRange::new(0xC2, 0xF4)]));
+    let others = bytes(ClassBytes::new([ClassBytesRange::new(0x80, 0xBF)]));
+    let others = Hir::repetition(Repetition { min: 0, max: None, greedy: true, sub: Box::new(others) });
+    Some(Hir::alternation(vec![bytes(ClassBytes::new(ascii)), Hir::concat(vec![first, others])]))
 }

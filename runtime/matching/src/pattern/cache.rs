@@ -1,14 +1,17 @@
 //! A cache of compiled patterns for one compilation, with a shared memory budget.
 
-use super::analysis::{Analysis, TextTest, analyze};
+use super::analysis::{Analysis, TextTest, analyze_parsed};
 use super::byte_matcher::ByteMatcher;
 use super::byte_regex::ByteRegex;
-use super::compile::{MAX_BYTE_PROGRAM_BYTES, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, Syntax, engine};
-use super::matcher::Matcher;
+use super::compile::{
+    MAX_BYTE_PROGRAM_BYTES, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, Syntax, engine, engine_of, parse,
+};
+use super::matcher::{Engine, Matcher};
 use super::metered_regex::MeteredRegex;
 use crate::MemoryBudget;
+use regex_syntax::hir::Hir;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Largest compiled program of a pattern of weight 1: compiling it takes some tens of microseconds.
 const LIGHT_PROGRAM_BYTES: usize = 1 << 14;
@@ -27,8 +30,16 @@ pub struct PatternCache {
     /// Patterns on bytes.
     bytes: Mutex<HashMap<Box<str>, Result<ByteRegex, PatternError>>>,
     /// What is known of patterns without compiling them; `None` for one that is not valid.
-    analyses: Mutex<HashMap<Box<str>, Option<Analysis>>>,
+    analyses: Mutex<HashMap<Box<str>, Option<Analyzed>>>,
     budget: MemoryBudget,
+}
+
+/// What is known of a valid pattern without compiling it.
+#[derive(Debug, Clone)]
+struct Analyzed {
+    analysis: Analysis,
+    /// The pattern as it was parsed, if its program is light, so that this is small too.
+    hir: Option<Arc<Hir>>,
 }
 
 /// The outcome of compiling a pattern.
@@ -83,7 +94,7 @@ impl PatternCache {
     /// See [`compile`](super::compile()).
     pub fn check(&self, pattern: &str) -> Result<(), PatternError> {
         match self.analysis(pattern) {
-            Some(Analysis { program_bytes, .. })
+            Some(Analyzed { analysis: Analysis { program_bytes, .. }, .. })
                 if program_bytes <= MAX_PROGRAM_BYTES && pattern.len() <= MAX_PATTERN_BYTES =>
             {
                 Ok(())
@@ -95,7 +106,7 @@ impl PatternCache {
     /// Returns how to decide a pattern, if possible without compiling it.
     #[must_use]
     pub fn plan(&self, pattern: &str) -> Plan {
-        let Some(Analysis { tests, program_bytes }) = self.analysis(pattern) else {
+        let Some(Analyzed { analysis: Analysis { tests, program_bytes }, .. }) = self.analysis(pattern) else {
             return Plan { weight: 1, strategy: None };
         };
         let (weight, valid) = if program_bytes <= MAX_PROGRAM_BYTES && pattern.len() <= MAX_PATTERN_BYTES {
@@ -114,8 +125,16 @@ impl PatternCache {
     /// # Errors
     /// See [`compile`](super::compile()).
     pub fn matcher(&self, pattern: &str) -> Result<Matcher, PatternError> {
-        let matcher = self.regex(pattern).map(|regex| Matcher::from_regex(pattern, regex))?;
-        let bytes = matcher.heap_bytes(pattern);
+        let known = self.analysis(pattern);
+        let program_bytes = known.as_ref().map_or(0, |known| known.analysis.program_bytes).min(MAX_PROGRAM_BYTES);
+        let matcher = match known.and_then(|known| known.hir) {
+            Some(hir) => match Matcher::anchored(&hir) {
+                Some(matcher) => matcher,
+                None => Matcher(Engine::Search(self.regex(pattern)?)),
+            },
+            None => self.regex(pattern).map(|regex| Matcher::from_regex(pattern, regex))?,
+        };
+        let bytes = matcher.heap_bytes(program_bytes);
         Ok(self.budget.keep(matcher, bytes).unwrap_or_else(|| Matcher::lazy(pattern, &self.budget)))
     }
 
@@ -145,12 +164,16 @@ impl PatternCache {
     }
 
     /// What is known of a pattern without compiling it; `None` if it is not valid.
-    fn analysis(&self, pattern: &str) -> Option<Analysis> {
+    fn analysis(&self, pattern: &str) -> Option<Analyzed> {
         if let Some(found) = locked(&self.analyses).get(pattern) {
             return found.clone();
         }
         // Without the lock: other threads analyse other patterns meanwhile.
-        let analysis = analyze(pattern);
+        let analysis = parse(pattern).map(|hir| {
+            let analysis = analyze_parsed(&hir);
+            let is_light = analysis.program_bytes <= LIGHT_PROGRAM_BYTES && pattern.len() <= MAX_PATTERN_BYTES;
+            Analyzed { analysis, hir: is_light.then(|| Arc::new(hir)) }
+        });
         let mut known = locked(&self.analyses);
         if known.len() >= MOST_ANALYSES {
             known.clear();
@@ -164,7 +187,12 @@ impl PatternCache {
         if let Some(found) = known.get(pattern) {
             return found.clone();
         }
-        let (weight, regex) = match engine(pattern, Syntax::Text, LIGHT_PROGRAM_BYTES) {
+        let parsed = self.analysis(pattern).and_then(|known| known.hir);
+        let light = match parsed {
+            Some(hir) => engine_of(&hir, Syntax::Text, LIGHT_PROGRAM_BYTES),
+            None => engine(pattern, Syntax::Text, LIGHT_PROGRAM_BYTES),
+        };
+        let (weight, regex) = match light {
             Ok(regex) => (1, Ok(regex)),
             Err(_) => (HEAVY_WEIGHT, engine(pattern, Syntax::Text, MAX_PROGRAM_BYTES)),
         };

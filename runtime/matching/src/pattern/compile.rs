@@ -187,14 +187,18 @@ fn engine_metered<M: Meter>(
 
 /// Compiles a pattern to a program of at most `program_bytes`.
 pub(super) fn engine(pattern: &str, syntax: Syntax, program_bytes: usize) -> Result<Compiled, PatternError> {
-    let hir = syntax.parse(pattern)?;
-    let states = program_states(&hir);
+    engine_of(&syntax.parse(pattern)?, syntax, program_bytes)
+}
+
+/// [`engine`] of a pattern that was parsed.
+pub(super) fn engine_of(hir: &Hir, syntax: Syntax, program_bytes: usize) -> Result<Compiled, PatternError> {
+    let states = program_states(hir);
     let config = meta::Config::new()
         .utf8_empty(syntax == Syntax::Text)
         .nfa_size_limit(Some(program_bytes))
         .hybrid_cache_capacity(MAX_CACHE_BYTES)
         .auto_prefilter(states <= MOST_STATES_FOR_LITERALS);
-    let regex = Regex::builder().configure(config).build_from_hir(&hir);
+    let regex = Regex::builder().configure(config).build_from_hir(hir);
     // A pattern that was parsed can only be too large.
     let regex = regex.map_err(|_| PatternError::TooLarge { limit: program_bytes })?;
     Ok(Compiled { regex, states })

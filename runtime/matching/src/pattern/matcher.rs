@@ -9,6 +9,7 @@ use super::lazy::LazyMatcher;
 use super::meter::{Meter, Unmetered};
 use super::metered_regex::MeteredRegex;
 use crate::MemoryBudget;
+use regex_syntax::hir::Hir;
 
 /// Decides whether a pattern matches somewhere in a text, as [`MeteredRegex::is_match`] does.
 ///
@@ -79,15 +80,21 @@ impl Matcher {
         Self(Engine::anchored(pattern).unwrap_or(Engine::Search(regex)))
     }
 
+    /// A matcher of `hir`, a pattern that is anchored to an end of the text; `None` if it is not, or not small.
+    pub(super) fn anchored(hir: &Hir) -> Option<Self> {
+        AnchoredDfa::of_text(hir).map(|dfa| Self(Engine::Anchored(dfa)))
+    }
+
     /// A matcher of a valid pattern that is compiled on first use, with memory from `budget`.
     #[must_use]
     pub fn lazy(pattern: &str, budget: &MemoryBudget) -> Self {
         Self(Engine::Lazy(Box::new(LazyMatcher::new(pattern, budget))))
     }
 
-    /// Upper bound of the bytes that the engine holds, without what each searching thread caches.
-    pub(super) fn heap_bytes(&self, pattern: &str) -> usize {
-        self.0.heap_bytes(pattern)
+    /// Upper bound of the bytes that the engine holds, without what each searching thread caches. `program_bytes` bounds those of the
+    /// pattern's program.
+    pub(super) fn heap_bytes(&self, program_bytes: usize) -> usize {
+        self.0.heap_bytes(program_bytes)
     }
 
     /// Returns whether the pattern matches somewhere in `text`, in time linear in the text.
@@ -122,14 +129,14 @@ impl Matcher {
 impl Engine {
     /// The automaton of a pattern that is anchored to an end of the text, if it is small.
     fn anchored(pattern: &str) -> Option<Self> {
-        AnchoredDfa::new(&parse(pattern)?).map(Self::Anchored)
+        AnchoredDfa::of_text(&parse(pattern)?).map(Self::Anchored)
     }
 
-    fn heap_bytes(&self, pattern: &str) -> usize {
+    fn heap_bytes(&self, program_bytes: usize) -> usize {
         match self {
             Self::Anchored(dfa) => dfa.heap_bytes(),
             Self::Ascii(ascii, _) => ascii.heap_bytes(),
-            Self::Search(_) => program_bound(pattern),
+            Self::Search(_) => program_bytes,
             Self::Lazy(_) => 0,
         }
     }
@@ -167,7 +174,7 @@ fn build(pattern: &str, budget: &MemoryBudget) -> Option<Box<Engine>> {
         Some(engine) => engine,
         None => return build_regex(pattern, budget).map(|regex| Box::new(Engine::Search(regex))),
     };
-    let bytes = engine.heap_bytes(pattern);
+    let bytes = engine.heap_bytes(MAX_PROGRAM_BYTES);
     budget.keep(Box::new(engine), bytes)
 }
 

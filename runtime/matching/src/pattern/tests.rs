@@ -247,6 +247,60 @@ fn plain_text_is_found() {
     }
 }
 
+/// Classes of all characters but some of ASCII are not checked to be UTF-8, and the literal at the anchor is compared apart.
+#[test]
+fn anchored_patterns_agree_on_characters_of_several_bytes() {
+    let parts =
+        ["[^/]", "[^/]+", ".", ".*", "(?s:.)", "[^a]?é", r"[^\x00-\x7F]", "[^a-zé]{2}", "é", r"\w+", "(?:[^/]|é)*"];
+    let ends = ["", "/", "é", r"\B", r"\b", r"(?-u:\B)", r"(?-u:\b)", "(?m:^)", "(?m:$)", "^", "$"];
+    let texts = [
+        "",
+        "/",
+        "a",
+        "é",
+        "éé",
+        "aé",
+        "éa",
+        "a/é",
+        "/é",
+        "é/",
+        "日本",
+        "日本é",
+        "a日",
+        "\u{10FFFF}",
+        "\u{80}a",
+        "é\né",
+        "\né",
+    ];
+    let patterns = parts.iter().flat_map(|part| ends.iter().map(move |end| [*part, *end]));
+    let mut anchored = 0;
+    for [part, end] in patterns {
+        for pattern in
+            [format!("^{part}{end}"), format!("^a{end}{part}$"), format!("{end}{part}/$"), format!("^é{part}{end}日")]
+        {
+            let regex = Regex::new(&pattern).unwrap();
+            let (matcher, cached) =
+                (Matcher::new(&pattern).unwrap(), PatternCache::default().matcher(&pattern).unwrap());
+            anchored += usize::from(matches!(&matcher.0, Engine::Anchored(_)));
+            for text in texts.iter().flat_map(|a| texts.iter().map(move |b| format!("{a}{b}"))) {
+                agree(&pattern, &regex, &matcher, None, &text);
+                agree(&pattern, &regex, &cached, None, &text);
+            }
+        }
+    }
+    assert!(anchored > parts.len() * ends.len(), "{anchored}");
+}
+
+#[test]
+fn a_cached_matcher_is_refused_as_the_pattern_is() {
+    let long = format!("(?x)^a{}b", " ".repeat(20_000));
+    for pattern in ["(", "^a(?:x{1000}){1000}", &long, r"^\w{1000}"] {
+        let refused = PatternCache::default().matcher(pattern).err();
+        assert!(refused.is_some(), "{pattern:?}");
+        assert_eq!(refused, Matcher::new(pattern).err(), "{pattern:?}");
+    }
+}
+
 #[test]
 fn a_pattern_is_decided_without_compiling_it_or_refused() {
     let patterns = PatternCache::default();
