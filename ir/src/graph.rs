@@ -67,13 +67,19 @@ impl<I> Default for Index<I> {
     }
 }
 
-impl<I: Copy> Index<I> {
+impl<I: Copy + PartialEq> Index<I> {
     fn find(&self, hash: u64, same: impl Fn(I) -> bool) -> Option<I> {
         self.0.find(hash, |&(other, id)| other == hash && same(id)).map(|&(_, id)| id)
     }
 
     fn insert(&mut self, hash: u64, id: I) {
         self.0.insert_unique(hash, (hash, id), |&(hash, _)| hash);
+    }
+
+    fn remove(&mut self, hash: u64, id: I) {
+        if let Ok(entry) = self.0.find_entry(hash, |&(_, other)| other == id) {
+            entry.remove();
+        }
     }
 }
 
@@ -279,16 +285,19 @@ impl Graph {
         graph.constants.clone_from(&self.constants);
         graph.constant_index.clone_from(&self.constant_index);
         graph.functions.clone_from(&self.functions);
-        for id in self.ids().take(len) {
-            let (node, class) = (self.node(id), self.class(id));
-            graph.push(
-                self.hash_of(id),
-                node.op,
-                node.ty,
-                self.args(id),
-                self.origin(id),
-                (class != id).then_some(class),
-            );
+        graph.nodes.extend(self.nodes.iter().take(len));
+        graph.origins.extend(self.origins.iter().take(len));
+        graph.classes.extend(self.classes.iter().take(len));
+        let operands = self.nodes.get(len).map_or(self.pool.len(), |node| node.args as usize);
+        graph.pool.extend(self.pool.iter().take(operands));
+        graph.has_occurrences = graph.ids().any(|id| graph.class(id) != id);
+        if graph.is_indexed() {
+            graph.class_index.clone_from(&self.class_index);
+            graph.occurrence_index.clone_from(&self.occurrence_index);
+            for id in self.ids().skip(len) {
+                let index = if self.class(id) == id { &mut graph.class_index } else { &mut graph.occurrence_index };
+                index.remove(self.hash_of(id), id);
+            }
         }
         graph
     }
@@ -465,12 +474,17 @@ mod tests {
     fn a_prefix_finds_what_it_has() {
         let mut graph = Graph::new();
         let known: Vec<_> = (0..50).map(|n| add(&mut graph, n)).collect();
-        for rules in [3_usize, 10, 50] {
+        for rules in [3_usize, 10, 24, 26, 49, 50] {
             let mut prefix = graph.prefix(3 * rules);
             for (n, ids) in (0..).zip(known.iter().take(rules)) {
                 assert_eq!(add(&mut prefix, n), *ids, "{n} of {rules}");
             }
             assert_eq!((prefix.len(), prefix.constants().len()), (3 * rules, graph.constants().len()));
+            assert_eq!(prefix.has_occurrences(), graph.has_occurrences());
+            // What comes after it is not in it.
+            for (n, ids) in (0..).zip(&known).skip(rules) {
+                assert_eq!(add(&mut prefix, n), *ids, "{n} after {rules}");
+            }
         }
     }
 }

@@ -5,7 +5,7 @@
 //! evaluated is never dropped.
 
 use super::Evaluator;
-use super::rebuild::{Builder, Draft};
+use super::rebuild::{self, Builder, Draft};
 use super::scalar;
 use crate::constant::Constant;
 use crate::error::ErrorKind;
@@ -13,11 +13,15 @@ use crate::graph::{Graph, NodeId};
 use crate::op::{Catch, FoldKind, Op};
 use crate::ty::Ty;
 use std::collections::HashSet;
+use std::sync::Arc;
 
 /// Largest constant that folding makes: number of parts and bytes, and nesting of lists and maps. Without these bounds each `x + x`
 /// of a folded `x` would double the size.
 const MAX_SIZE: usize = 1 << 16;
 const MAX_DEPTH: usize = 32;
+
+/// Fewest elements of a list that becomes a constant at once: of a shorter one each element becomes one first.
+const FEWEST_ELEMENTS: usize = 8;
 
 /// Whether [`node`] may replace a node; if not, it keeps it.
 pub(super) fn concerns(graph: &Graph, id: NodeId) -> bool {
@@ -33,14 +37,67 @@ pub(super) fn concerns(graph: &Graph, id: NodeId) -> bool {
     }
 }
 
-pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator) -> NodeId {
+/// Boxes of constants that are used once, by a list that becomes a constant: indexed by node. They are not replaced themselves. Empty if there
+/// is no such list.
+pub(super) fn elements(graph: &Graph) -> Vec<bool> {
+    let mut elements = Vec::new();
+    let mut uses: Vec<u32> = Vec::new();
+    for id in graph.ids().filter(|&id| graph.op(id) == Op::List) {
+        let args = graph.args(id);
+        let mut left = MAX_SIZE.saturating_sub(1);
+        let fits = |&arg: &NodeId| spend(element(graph, arg)?, &mut left, MAX_DEPTH.saturating_sub(1));
+        if args.len() < FEWEST_ELEMENTS || args.iter().map(fits).any(|fits| fits.is_none()) {
+            continue;
+        }
+        if uses.is_empty() {
+            uses = rebuild::uses(graph);
+            elements.resize(graph.len(), false);
+        }
+        for &arg in args.iter().filter(|&&arg| graph.op(arg) == Op::Box) {
+            if let (Some(is_element), Some(1)) = (elements.get_mut(arg.0 as usize), uses.get(arg.0 as usize)) {
+                *is_element = true;
+            }
+        }
+    }
+    elements
+}
+
+/// The constant that an operand is, or that is boxed by it.
+fn element(graph: &Graph, arg: NodeId) -> Option<&Constant> {
+    match graph.op(arg) {
+        Op::Const(constant) => graph.constant_at(constant),
+        Op::Box => graph.args(arg).first().and_then(|&boxed| match graph.op(boxed) {
+            Op::Const(constant) => graph.constant_at(constant),
+            _ => None,
+        }),
+        _ => None,
+    }
+}
+
+pub(super) fn node(
+    builder: &mut Builder<'_>,
+    draft: Draft<'_>,
+    elements: &[bool],
+    evaluator: &dyn Evaluator,
+) -> NodeId {
     match draft.op {
+        _ if elements.get(draft.id.0 as usize) == Some(&true) => builder.keep(draft),
+        Op::List => list(builder, draft, evaluator),
         Op::And => connective(builder, draft, false),
         Op::Or => connective(builder, draft, true),
         Op::Cond => cond(builder, draft),
         Op::Coalesce(catch) => coalesce(builder, draft, catch),
         Op::Fold { kind, .. } => range(builder, draft, kind),
         Op::Let(_) | Op::Const(_) | Op::Fail(_) => builder.keep(draft),
+        _ => strict(builder, draft, evaluator),
+    }
+}
+
+/// A list of constants, which may be boxed.
+fn list(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator) -> NodeId {
+    let items: Option<Arc<[Constant]>> = draft.args.iter().map(|&arg| element(builder.graph(), arg).cloned()).collect();
+    match items.map(Constant::List) {
+        Some(constant) if is_small(&constant) => builder.put_constant(draft, constant),
         _ => strict(builder, draft, evaluator),
     }
 }
@@ -72,7 +129,6 @@ fn strict(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator
     let payload = draft.op.constant().and_then(|id| builder.graph().constant_at(id));
     let answer = match (draft.op, args.as_slice(), payload) {
         (Op::Field(_) | Op::HasField(_) | Op::Elements(_) | Op::Header { .. } | Op::Local(_), ..) => None,
-        (Op::List, items, _) => Some(Ok(Constant::List(items.into()))),
         (Op::Map, entries, _) => Some(map(entries)),
         (Op::IpText, args, _) => evaluator.call(crate::Helper::ip_text, args),
         (Op::MatchesConst(_), [Constant::Str(text)], Some(Constant::Regex(pattern))) => {

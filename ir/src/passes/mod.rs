@@ -181,7 +181,8 @@ pub fn run_observed(
     for _ in 0..ROUNDS {
         let passes: [(&'static str, bool, Pass<'_>); 6] = [
             ("fold", options.fold, &|graph| {
-                rebuild_where(graph, fold::concerns, |builder, draft| fold::node(builder, draft, evaluator))
+                let elements = fold::elements(graph);
+                rebuild_where(graph, fold::concerns, |builder, draft| fold::node(builder, draft, &elements, evaluator))
             }),
             ("canonical", options.canonical, &|graph| rebuild_where(graph, canonical::concerns, canonical::node)),
             ("sets", options.sets, &|graph| rebuild_where(graph, sets::concerns, sets::node)),

@@ -9,6 +9,7 @@ use crate::graph::{Graph, NodeId};
 use crate::helper::Helper;
 use crate::op::{Cmp, Op};
 use crate::ty::Ty;
+use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -56,6 +57,17 @@ impl Members {
             Constant::IntSet(set) => Some(Self::Numbers(set.to_vec())),
             _ => None,
         }
+    }
+
+    /// Adds one constant of the same kind.
+    fn add(&mut self, constant: &Constant) -> Option<()> {
+        match (self, constant) {
+            (Self::Texts(members), Constant::Str(text)) => members.push(text.clone().into()),
+            (Self::Texts(members), Constant::Bytes(bytes)) => members.push(bytes.clone()),
+            (Self::Numbers(members), Constant::Int(number)) => members.push(*number),
+            _ => return None,
+        }
+        Some(())
     }
 
     /// Adds the others if they are of the same kind.
@@ -165,12 +177,13 @@ fn membership(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     let boxed = draft.arg(0);
     let (Op::Box, Some(subject)) = (builder.op(boxed), builder.first(boxed)) else { return builder.keep(draft) };
     let ty = builder.ty(subject);
-    let items: Vec<Constant> = match builder.constant(draft.arg(1)) {
-        Some(Constant::List(items)) => items.to_vec(),
-        Some(Constant::Map(entries)) => entries.iter().map(|(key, _)| key.clone()).collect(),
+    let constant = builder.constant(draft.arg(1)).cloned();
+    let items: SmallVec<[&Constant; 4]> = match &constant {
+        Some(Constant::List(items)) => items.iter().collect(),
+        Some(Constant::Map(entries)) => entries.iter().map(|(key, _)| key).collect(),
         _ => return builder.keep(draft),
     };
-    let Some((first, rest)) = items.split_first() else {
+    let Some((&first, rest)) = items.split_first() else {
         let droppable = builder.can_drop(subject);
         return if droppable { builder.put_constant(draft, Constant::Bool(false)) } else { builder.keep(draft) };
     };
@@ -181,8 +194,8 @@ fn membership(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
         let only = builder.add(Op::Const(only), ty, &[], draft.origin);
         return builder.put(draft, Op::Cmp(Cmp::Eq), &[subject, only]);
     }
-    for other in rest.iter().filter_map(Members::of) {
-        if members.join(other).is_none() {
+    for &other in rest {
+        if members.add(other).is_none() {
             return builder.keep(draft);
         }
     }

@@ -10,6 +10,8 @@ mod generate;
 #[cfg(test)]
 mod graph;
 #[cfg(test)]
+mod long_lists;
+#[cfg(test)]
 mod parameter;
 #[cfg(test)]
 mod passes;

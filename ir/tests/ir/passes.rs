@@ -58,7 +58,7 @@ impl Evaluator for Library {
     }
 }
 
-const NONE: Options = Options::NONE;
+pub(crate) const NONE: Options = Options::NONE;
 const EACH: [Options; 8] = [
     Options { fold: true, ..NONE },
     Options { canonical: true, ..NONE },
@@ -168,7 +168,7 @@ const HEAD: &str = "v0: bool = field 0\nv1: int = field 1\nv2: double = field 3\
     v10: bool = unbox bool v9\nv11: int = const 1\nv12: int = const 0\nv13: str = decode v4\nv14: uint = field 2\n";
 
 /// What the node that `lines` end with becomes, as nodes without numbers, the operands put in their places.
-fn becomes(options: Options, lines: &str) -> String {
+pub(crate) fn becomes(options: Options, lines: &str) -> String {
     let last = lines.lines().last().unwrap().split(':').next().unwrap();
     let graph = parse(&format!("{HEAD}{lines}\nroot {last}")).unwrap();
     verify(&graph, &fields()).unwrap();
