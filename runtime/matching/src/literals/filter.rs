@@ -3,6 +3,7 @@
 //! A table indexed by hash tells whether an anchor contains a window, with a few false positives. Small tables have a byte for
 //! each hash, which takes half as many instructions to read as a bit. Large tables have a bit, to stay in the processor's cache.
 
+use super::scan::FIRST_PART;
 use super::{LOWER_CASE, Stride};
 
 /// Tells whether an anchor may contain a window.
@@ -46,24 +47,52 @@ pub(super) struct FilterHits {
     offsets: [u16; MOST],
     /// How many of them there are.
     count: usize,
+    pub(super) progress: Progress,
+    /// Windows from this offset on are not read, but for a few at the end of a text.
+    end: usize,
+}
+
+/// How far a scan has read a text.
+#[derive(Clone, Copy)]
+pub(super) struct Progress {
     /// Offset from which to continue. `None` at the end of the text.
     next: Option<usize>,
-    /// Windows to read from there on.
+    /// Windows to read at once from there on, at most.
     windows: usize,
 }
 
-impl FilterHits {
-    /// Of a text of which nothing was read.
+impl Default for Progress {
     #[inline]
-    pub(super) fn new() -> Self {
-        Self { from: 0, offsets: [0; MOST], count: 0, next: Some(0), windows: BLOCK }
+    fn default() -> Self {
+        Self { next: Some(0), windows: BLOCK }
     }
+}
 
-    /// Of a text of which the bytes before this offset were read. Few windows are read at first, and then twice those that were read before: a
-    /// match that decides may be near.
+impl Progress {
+    /// The bytes before this offset were read. Few windows are read at first, and then twice those that were read before: a match that
+    /// decides may be near.
     #[inline]
     pub(super) fn after(read: usize) -> Self {
-        Self { next: Some(read), windows: const { FIRST * 2 }, ..Self::new() }
+        Self { next: Some(read), windows: const { FIRST * 2 } }
+    }
+
+    /// Whether nothing was read.
+    #[inline]
+    pub(super) fn is_start(&self) -> bool {
+        self.next == Some(0)
+    }
+}
+
+impl FilterHits {
+    #[inline]
+    pub(super) fn new() -> Self {
+        Self { from: 0, offsets: [0; MOST], count: 0, progress: Progress::default(), end: 0 }
+    }
+
+    /// Starts to read a text on, up to an offset.
+    #[inline]
+    pub(super) fn start(&mut self, progress: Progress, end: usize) {
+        (self.progress, self.end) = (progress, end);
     }
 
     /// The offsets of the windows from `from` on, in ascending order.
@@ -132,7 +161,7 @@ impl<const IGNORE_CASE: bool> Filter<IGNORE_CASE> {
     /// Reads the next windows of a text. Returns whether there were some.
     #[inline]
     pub(super) fn search(&self, stride: Stride, text: &[u8], hits: &mut FilterHits) -> bool {
-        let Some(from) = hits.next.take() else { return false };
+        let Some(from) = hits.progress.next.filter(|next| *next < hits.end) else { return false };
         (hits.from, hits.count) = (from, 0);
         let mask = self.mask;
         match &self.table {
@@ -218,7 +247,8 @@ fn search_with<const IGNORE_CASE: bool, T: Fn(u64) -> u64, const STRIDE: usize, 
         }
         count = count.wrapping_add((found & 1) as usize);
     };
-    let end = hits.windows.wrapping_mul(STRIDE);
+    let most = if hits.from == 0 { FIRST_PART } else { hits.end.saturating_sub(hits.from) };
+    let end = hits.progress.windows.wrapping_mul(STRIDE).min(most);
     while at < end
         && let Some(batch) = text.get(at..).and_then(<[u8]>::first_chunk::<SPAN>)
     {
@@ -239,9 +269,10 @@ fn search_with<const IGNORE_CASE: bool, T: Fn(u64) -> u64, const STRIDE: usize, 
             push(at, found);
             at = at.wrapping_add(STRIDE);
         }
+        hits.progress.next = None;
     } else {
-        hits.next = Some(hits.from.wrapping_add(at));
-        hits.windows = hits.windows.wrapping_mul(2).min(BLOCK);
+        hits.progress.next = Some(hits.from.wrapping_add(at));
+        hits.progress.windows = hits.progress.windows.wrapping_mul(2).min(BLOCK);
     }
     hits.count = count;
 }

@@ -14,8 +14,11 @@
 //! Where the processor has vector instructions, one pass with them looks for the anchors of most maps, whatever the lengths of the keys:
 //! see [`first_stage`]. Which keys are left to scans by hash depends on their number: see [`Plan`](build).
 //!
-//! The number of steps of verification is bounded by the length of the text. Where they do not suffice (only keys made for it need more,
-//! or very many short ones), an [`automaton`] searches the text again. So the time is linear in the text whatever the text and the keys.
+//! Verification up to a place in the text may take one step for each byte before the place: see [`Steps`]. Where that does not suffice (only
+//! keys made for it need more, or very many short ones), an [`automaton`] searches the text from there on, in at most two steps for each byte,
+//! and a second one does if the case of some keys counts and that of others does not. So the passes and the verification take at most two
+//! steps for each byte, the automata at most four, and both are needed only for some bytes before that place, and for the first part of a
+//! text. Several passes search the text in parts, so that they are at about the same place when no steps are left.
 
 mod automaton;
 mod build;
@@ -24,18 +27,21 @@ mod filter;
 mod first_stage;
 mod level;
 mod rarity;
+mod scan;
 mod single_bytes;
+mod steps;
 #[cfg(target_arch = "x86_64")]
 mod vector;
 
 use automaton::Automaton;
 pub use few::FewLiterals;
-use filter::{Filter, FilterHits};
-use first_stage::{BATCH, BLOCK, FirstStage, LENGTHS};
+use filter::Filter;
+use first_stage::{BLOCK, FirstStage, LENGTHS};
 pub use level::LiteralLevel;
 use single_bytes::{SingleByte, SingleBytes};
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
+use steps::{End, Steps};
 
 /// Finds all literals that occur in a text. With `IGNORE_CASE`, ASCII letters match in either case.
 ///
@@ -47,8 +53,9 @@ use std::sync::OnceLock;
 /// Keys that match in either case and keys that match only in their own are found in one search by [`with_exact`](Self::with_exact): it looks
 /// for the anchors of all without regard to case, and compares each key as it wants.
 ///
-/// Keys that share most of their bytes, or very many short keys, can make a lookup search the text once more, with an automaton. The
-/// first such lookup builds it, in time and memory linear in the keys (14 bytes for each of their bytes). Every lookup that uses the automaton allocates one bit for each key.
+/// Keys that share most of their bytes, or very many short keys, can make a lookup search the rest of the text with automata. It takes at
+/// most four steps for each byte of the text then, where a usual one takes one, and some hundred steps at the start of the text. The first
+/// such lookup builds the automata, in time and memory linear in the keys (14 bytes for each of their bytes). Every lookup that uses them allocates one bit for each key.
 ///
 /// ```
 /// use celero_matching::LiteralMap;
@@ -69,8 +76,18 @@ pub struct LiteralMap<const IGNORE_CASE: bool> {
     scans: Box<[(Filter<IGNORE_CASE>, Scan<IGNORE_CASE>)]>,
     /// Keys of one byte.
     single: SingleBytes,
-    /// The keys of more than one byte, once a lookup needed too many steps: those whose case counts, and the others.
-    automata: OnceLock<Box<[Automaton; 2]>>,
+    /// The keys of more than one byte, once a lookup needed too many steps.
+    automata: OnceLock<Box<Automata>>,
+}
+
+/// The search without steps of verification.
+#[derive(Clone, Debug)]
+struct Automata {
+    /// The keys whose case counts.
+    exact: Automaton,
+    others: Automaton,
+    /// A key whose anchor is not verified begins at most this many bytes before the place where verification ended.
+    before: usize,
 }
 
 /// Keys that one pass with vector instructions looks for.
@@ -129,23 +146,8 @@ struct AnchorEntry {
     exact: bool,
 }
 
-/// Why a scan ends before the end of the text.
-#[derive(Debug)]
-enum End {
-    /// The visitor of matches wants no more.
-    Stopped,
-    /// Verifying takes more steps than are allowed.
-    OutOfSteps,
-}
-
 /// Setting these bits turns ASCII letters to lower case. It changes other bytes too, which a hash may ignore.
 const LOWER_CASE: u64 = 0x2020_2020_2020_2020;
-/// Steps of verification that are allowed whatever the length of the text; each byte of it allows one more.
-const MIN_STEPS: usize = 64;
-/// Anchors that are looked for between two verifications.
-const ANCHORS: usize = 128;
-/// Bytes of a key that are compared in the time of one step.
-const BYTES_PER_STEP: u32 = 32;
 
 impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     /// Calls `hit` with the id of each key that occurs in `text`, in no particular order, once or more for each key.
@@ -178,11 +180,10 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         text: &[u8],
         mut hit: impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
-        let mut steps = u32::try_from(text.len().saturating_add(MIN_STEPS)).unwrap_or(u32::MAX);
-        match self.scan_within::<MAY_END>(text, &mut steps, &mut hit) {
+        match self.scan_within::<MAY_END>(text, &mut Steps::new(), &mut hit) {
             Ok(()) => ControlFlow::Continue(()),
             Err(End::Stopped) => ControlFlow::Break(()),
-            Err(End::OutOfSteps) => self.search_linear(text, |id| hit(id, None)).0,
+            Err(End::OutOfSteps(at)) => self.search_linear(text, at, |id| hit(id, None)).0,
         }
     }
 
@@ -193,198 +194,43 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         self.try_for_each(text, |_| ControlFlow::Break(())).is_break()
     }
 
-    /// Searches in time linear in the text whatever the keys. Also returns the number of steps of the automaton.
+    /// Searches for all keys that a scan has not found which ran out of steps at offset `at`, in time linear in the text whatever the keys.
+    /// Also returns the number of steps of the automata.
     #[cold]
     #[inline(never)]
-    fn search_linear(&self, text: &[u8], mut hit: impl FnMut(u32) -> ControlFlow<()>) -> (ControlFlow<()>, usize) {
-        let [exact, others] = &**self.automata.get_or_init(|| {
-            let automaton = |exact| {
-                let entries = self.all_scans().flat_map(|scan| &scan.entries).filter(|entry| entry.exact == exact);
-                let key = |entry: &AnchorEntry| {
-                    part(&self.bytes, entry.at as usize, entry.length as usize).zip(Some(entry.id))
-                };
-                Automaton::new(entries.filter_map(key).collect())
-            };
-            Box::new([automaton(true), automaton(false)])
-        });
+    fn search_linear(
+        &self,
+        text: &[u8],
+        at: usize,
+        mut hit: impl FnMut(u32) -> ControlFlow<()>,
+    ) -> (ControlFlow<()>, usize) {
         if self.single.search(text, &mut hit).is_break() {
             return (ControlFlow::Break(()), 0);
         }
-        let (end, steps) = exact.search(text, |byte| byte, &mut hit);
+        let Automata { exact, others, before } = &**self.automata.get_or_init(|| Box::new(self.automata()));
+        let rest = text.get(at.saturating_sub(*before)..).unwrap_or_default();
+        let (end, steps) = exact.search(rest, |byte| byte, &mut hit);
         if end.is_break() {
             return (end, steps);
         }
-        let (end, more) = others.search(text, |byte| byte.to_ascii_lowercase(), hit);
+        let (end, more) = others.search(rest, |byte| byte.to_ascii_lowercase(), hit);
         (end, steps.saturating_add(more))
+    }
+
+    fn automata(&self) -> Automata {
+        let entries = || self.all_scans().flat_map(|scan| &scan.entries);
+        let automaton = |exact| {
+            let key =
+                |entry: &AnchorEntry| part(&self.bytes, entry.at as usize, entry.length as usize).zip(Some(entry.id));
+            Automaton::new(entries().filter(|entry| entry.exact == exact).filter_map(key).collect())
+        };
+        let before = entries().map(|entry| usize::from(entry.anchor)).max().unwrap_or(0).saturating_add(BLOCK);
+        Automata { exact: automaton(true), others: automaton(false), before }
     }
 
     fn all_scans(&self) -> impl Iterator<Item = &Scan<IGNORE_CASE>> {
         let vector = self.vector.iter().flat_map(|pass| &pass.scans);
         vector.chain(self.scans.iter().map(|(_, scan)| scan))
-    }
-
-    /// Calls `hit` with the id of each key that occurs in `text`, once for each occurrence (keys of one byte once).
-    ///
-    /// Ends early if verifying the keys whose anchors may occur would take more than `steps`: one for each candidate of the first stage,
-    /// one for each key that is compared, and one for each 32 bytes of it. The ids passed to `hit` until then are correct.
-    #[inline]
-    fn scan_within<const MAY_END: bool>(
-        &self,
-        text: &[u8],
-        steps: &mut u32,
-        mut hit: impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
-    ) -> Result<(), End> {
-        if let Some(pass) = &self.vector {
-            self.run_vector_pass(pass, text, steps, &mut hit)?;
-        }
-        for (filter, scan) in &self.scans {
-            match scan.layout.stride {
-                Stride::One => self.run_scan::<MAY_END, 1>(filter, scan, text, steps, &mut hit)?,
-                Stride::Two => self.run_scan::<MAY_END, 2>(filter, scan, text, steps, &mut hit)?,
-                Stride::Four => self.run_scan::<MAY_END, 4>(filter, scan, text, steps, &mut hit)?,
-            }
-        }
-        if self.single.is_empty() {
-            return Ok(());
-        }
-        if self.single.search(text, |id| hit(id, None)).is_break() { Err(End::Stopped) } else { Ok(()) }
-    }
-
-    /// Runs the pass with vector instructions and verifies its candidates.
-    #[inline]
-    fn run_vector_pass(
-        &self,
-        pass: &VectorPass<IGNORE_CASE>,
-        text: &[u8],
-        steps: &mut u32,
-        hit: &mut impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
-    ) -> Result<(), End> {
-        let (mut at, mut blocks) = (0_usize, [[0; LENGTHS]; BATCH]);
-        loop {
-            let (first, done) = pass.stage.candidates(text, at, &mut blocks);
-            at = first;
-            for block in blocks.iter().take(done) {
-                for (scan, candidates) in pass.scans.iter().zip(block) {
-                    let mut candidates = *candidates;
-                    while candidates != 0 {
-                        let place = at.wrapping_add(candidates.trailing_zeros() as usize);
-                        self.verify(scan, text, place, steps, hit)?;
-                        candidates &= candidates.wrapping_sub(1);
-                    }
-                }
-                at = at.wrapping_add(BLOCK);
-            }
-            if done == 0 || at >= text.len() {
-                return Ok(());
-            }
-        }
-    }
-
-    /// Runs a scan and verifies what its filter finds: first all anchors that may contain the windows of a block, then their keys, so that the
-    /// processor does not wait for each by itself.
-    #[inline(always)]
-    fn run_scan<const MAY_END: bool, const STRIDE: usize>(
-        &self,
-        filter: &Filter<IGNORE_CASE>,
-        scan: &Scan<IGNORE_CASE>,
-        text: &[u8],
-        steps: &mut u32,
-        hit: &mut impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
-    ) -> Result<(), End> {
-        let mut found = FilterHits::new();
-        if MAY_END && let Some(mut windows) = filter.first::<STRIDE>(text) {
-            while windows != 0 {
-                let window = (windows.trailing_zeros() as usize).wrapping_mul(STRIDE);
-                for at in (0..STRIDE).map_while(|before| window.checked_sub(before)) {
-                    self.verify(scan, text, at, steps, hit)?;
-                }
-                windows &= windows.wrapping_sub(1);
-            }
-            found = FilterHits::after(const { filter::FIRST * STRIDE });
-        }
-        // Offsets from one stride before the block on: an anchor begins less than that before its window.
-        let mut anchors = [0_u16; ANCHORS];
-        while filter.search(scan.layout.stride, text, &mut found) {
-            for windows in found.offsets().chunks(const { ANCHORS / STRIDE }) {
-                *steps = steps.checked_sub(windows.len() as u32).ok_or(End::OutOfSteps)?;
-                let mut count = 0_usize;
-                for window in windows {
-                    let window = found.from.wrapping_add(usize::from(*window));
-                    for before in 0..STRIDE {
-                        let Some(at) = window.checked_sub(before) else { break };
-                        let hash = hash_of_anchor::<IGNORE_CASE>(eight_bytes(text, at), scan.bits_after_anchor);
-                        if let Some(place) = anchors.get_mut(count & const { ANCHORS - 1 }) {
-                            *place = at.wrapping_add(STRIDE).wrapping_sub(found.from) as u16;
-                        }
-                        count = count.wrapping_add(usize::from(scan.may_have(hash)));
-                    }
-                }
-                for anchor in anchors.get(..count).unwrap_or_default() {
-                    let at = found.from.wrapping_add(usize::from(*anchor)).wrapping_sub(STRIDE);
-                    let bytes = eight_bytes(text, at);
-                    let hash = hash_of_anchor::<IGNORE_CASE>(bytes, scan.bits_after_anchor);
-                    self.verify_anchor((scan, hash), text, (at, bytes), steps, hit)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Verifies the keys of the anchor that may be at offset `at`.
-    #[inline(always)]
-    fn verify(
-        &self,
-        scan: &Scan<IGNORE_CASE>,
-        text: &[u8],
-        at: usize,
-        steps: &mut u32,
-        hit: &mut impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
-    ) -> Result<(), End> {
-        *steps = steps.checked_sub(1).ok_or(End::OutOfSteps)?;
-        let bytes = eight_bytes(text, at);
-        let hash = hash_of_anchor::<IGNORE_CASE>(bytes, scan.bits_after_anchor);
-        if scan.may_have(hash) { self.verify_anchor((scan, hash), text, (at, bytes), steps, hit) } else { Ok(()) }
-    }
-
-    /// Verifies the keys whose anchor has this hash, and may be at offset `at`, where the text has these bytes.
-    #[inline(never)]
-    fn verify_anchor(
-        &self,
-        (scan, hash): (&Scan<IGNORE_CASE>, u64),
-        text: &[u8],
-        (at, bytes): (usize, u64),
-        steps: &mut u32,
-        hit: &mut impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
-    ) -> Result<(), End> {
-        for entry in scan.bucket(hash) {
-            *steps = steps.checked_sub(1).ok_or(End::OutOfSteps)?;
-            if !entry.may_be::<IGNORE_CASE>(bytes) {
-                continue;
-            }
-            let compared = entry.length.wrapping_div(BYTES_PER_STEP);
-            *steps = steps.checked_sub(compared).ok_or(End::OutOfSteps)?;
-            if let Some(start) = self.is_at(entry, text, at)
-                && hit(entry.id, Some(start)).is_break()
-            {
-                return Err(End::Stopped);
-            }
-        }
-        Ok(())
-    }
-
-    /// The offset of the key of an entry in a text, if it is there with its anchor at offset `at`, where its [first
-    /// bytes](AnchorEntry::may_be) are.
-    #[inline(always)]
-    fn is_at(&self, entry: &AnchorEntry, text: &[u8], at: usize) -> Option<usize> {
-        let length = entry.length as usize;
-        let start = at.checked_sub(entry.anchor as usize)?;
-        let there = part(text, start, length)?;
-        if !IGNORE_CASE && entry.anchor == 0 && length <= 8 {
-            return Some(start);
-        }
-        let own = part(&self.bytes, entry.at as usize, length).unwrap_or_default();
-        let same = if !IGNORE_CASE || entry.exact { own == there } else { own.eq_ignore_ascii_case(there) };
-        same.then_some(start)
     }
 
     /// Bytes held on the heap.
@@ -396,8 +242,10 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         };
         let filters = self.scans.iter().map(|(filter, _)| filter.heap_bytes());
         let vector = self.vector.iter().map(|pass| size_of_val(&**pass).saturating_add(pass.stage.heap_bytes()));
-        let automata = self.automata.get().into_iter().flat_map(|automata| automata.iter());
-        let automata = automata.map(|automaton| size_of_val(automaton).saturating_add(automaton.heap_bytes()));
+        let of_automata = |Automata { exact, others, .. }: &Automata| {
+            exact.heap_bytes().saturating_add(others.heap_bytes()).saturating_add(size_of::<Automata>())
+        };
+        let automata = self.automata.get().map(|automata| of_automata(automata));
         let more = self.all_scans().flat_map(of_scan).chain(filters).chain(vector).chain(automata);
         parts.into_iter().chain(more).fold(0, usize::saturating_add)
     }

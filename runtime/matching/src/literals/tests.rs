@@ -6,7 +6,7 @@ use crate::testing::{Rng, distinct};
 fn found<const IGNORE_CASE: bool>(map: &LiteralMap<IGNORE_CASE>, text: &[u8]) -> Vec<u32> {
     let [ids, may_end] = [false, true].map(|may_end| {
         let mut ids = Vec::new();
-        assert!(scanned(map, text, u32::MAX, may_end, |id| ids.push(id)));
+        assert!(scanned(map, text, usize::MAX / 4, may_end, |id| ids.push(id)));
         ids.sort_unstable();
         ids
     });
@@ -18,7 +18,7 @@ fn found<const IGNORE_CASE: bool>(map: &LiteralMap<IGNORE_CASE>, text: &[u8]) ->
 fn scanned<const IGNORE_CASE: bool>(
     map: &LiteralMap<IGNORE_CASE>,
     text: &[u8],
-    mut steps: u32,
+    steps: usize,
     may_end: bool,
     mut hit: impl FnMut(u32),
 ) -> bool {
@@ -27,7 +27,17 @@ fn scanned<const IGNORE_CASE: bool>(
         ControlFlow::Continue(())
     };
     let scan = if may_end { LiteralMap::scan_within::<true> } else { LiteralMap::scan_within::<false> };
-    scan(map, text, &mut steps, each).is_ok()
+    let limit = usize::MAX / 2;
+    scan(map, text, &mut Steps { taken: limit.wrapping_sub(steps), limit }, each).is_ok()
+}
+
+/// The ids that a search within the usual number of steps finds, once each.
+fn found_in_bounded_steps<const IGNORE_CASE: bool>(map: &LiteralMap<IGNORE_CASE>, text: &[u8]) -> Vec<u32> {
+    let mut ids = Vec::new();
+    map.for_each(text, |id| ids.push(id));
+    ids.sort_unstable();
+    ids.dedup();
+    ids
 }
 
 /// The ids of the keys by how often they occur, those of one byte once.
@@ -54,6 +64,9 @@ fn check<const IGNORE_CASE: bool>(keys: &[Vec<u8>], texts: &[Vec<u8>]) {
         }
         right.dedup();
         assert_eq!(found_by_automaton(&maps[0], &text), right, "automaton: {text:?} in {keys:?}");
+        for (map, level) in maps.iter().zip(LiteralLevel::ALL) {
+            assert_eq!(found_in_bounded_steps(map, &text), right, "bounded, {level:?}: {text:?} in {keys:?}");
+        }
     }
     if IGNORE_CASE {
         check_both_cases(keys, texts);
@@ -75,12 +88,16 @@ fn check_both_cases(keys: &[Vec<u8>], texts: &[Vec<u8>]) {
         }
         right.dedup();
         assert_eq!(found_by_automaton(&maps[0], text), right, "automaton: {text:?} in {exact:?}, {others:?}");
+        for (map, level) in maps.iter().zip(LiteralLevel::ALL) {
+            let bounded = found_in_bounded_steps(map, text);
+            assert_eq!(bounded, right, "bounded, {level:?}: {text:?} in {exact:?}, {others:?}");
+        }
     }
 }
 
 fn found_by_automaton<const IGNORE_CASE: bool>(map: &LiteralMap<IGNORE_CASE>, text: &[u8]) -> Vec<u32> {
     let mut ids = Vec::new();
-    let (end, steps) = map.search_linear(text, |id| {
+    let (end, steps) = map.search_linear(text, 0, |id| {
         ids.push(id);
         ControlFlow::Continue(())
     });
@@ -190,7 +207,7 @@ fn too_many_steps_are_given_up() {
     for (text, folded) in [(vec![b'a'; 1_000], false), (vec![b'A'; 300], true)] {
         let (mut ids, many) = (Vec::new(), text.len().min(499) - 7);
         if folded {
-            let _ = LiteralMap::<true>::new(&keys).unwrap().search_linear(&text, |id| {
+            let _ = LiteralMap::<true>::new(&keys).unwrap().search_linear(&text, 0, |id| {
                 ids.push(id);
                 ControlFlow::Continue(())
             });
@@ -201,6 +218,46 @@ fn too_many_steps_are_given_up() {
         ids.dedup();
         assert_eq!(ids, (0..many as u32).collect::<Vec<_>>());
     }
+}
+
+#[test]
+fn keys_are_found_wherever_the_steps_end() {
+    let rare = |n: usize| b"0123456789"[n % 10];
+    // Too many keys with one anchor; keys with a rare anchor far from their start, and keys for scans of their own.
+    let nested = (2..60).map(|length| vec![b'a'; length]);
+    let far =
+        (0..25).map(|n| [vec![b'a'; 10 * n + 3], vec![rare(n), b'#', rare(n / 10), b'%', b'Q', b'Z', b'~']].concat());
+    let short = (0..200).map(|n| vec![b"xyzuv"[n / 40], b'(' + (n % 40) as u8]);
+    let keys: Vec<Vec<u8>> = nested.chain(far).chain(short).collect();
+    let (exact, others) = keys.split_at(keys.len() / 2);
+    let lower: Vec<_> = others.iter().map(|key| key.to_ascii_lowercase()).collect();
+    let maps = LiteralLevel::ALL.map(|level| {
+        let both = LiteralMap::<true>::build(exact, &lower, level).unwrap();
+        (level, LiteralMap::<false>::with_level(&keys, level).unwrap(), both)
+    });
+    for before in [0_usize, 1, 64, 255, 256, 511, 700, 980, 1_030] {
+        for key in keys.iter().skip(40).step_by(11) {
+            // The key begins far before, at, in and after the bytes that use up the steps.
+            for at in [before.saturating_sub(450), before, before + 40, before + 300] {
+                let mut text = [vec![b'.'; before], vec![b'a'; 300], vec![b'.'; 300]].concat();
+                text.splice(at..at + key.len(), key.clone());
+                let mut ids: Vec<u32> = right::<false>(&keys, &text);
+                ids.dedup();
+                for (level, map, both) in &maps {
+                    assert_eq!(found_in_bounded_steps(map, &text), ids, "{level:?}, {before}, {at}, {key:?}");
+                    let folded = right::<true>(&lower, &text).into_iter().map(|id| id + exact.len() as u32);
+                    let mut ids: Vec<u32> = right::<false>(exact, &text).into_iter().chain(folded).collect();
+                    ids.dedup();
+                    assert_eq!(
+                        found_in_bounded_steps(both, &text),
+                        ids,
+                        "both cases, {level:?}, {before}, {at}, {key:?}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(maps.iter().all(|(_, map, both)| map.automata.get().is_some() && both.automata.get().is_some()));
 }
 
 #[test]
