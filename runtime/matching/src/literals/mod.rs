@@ -46,8 +46,8 @@ use steps::{End, Steps};
 /// Finds all literals that occur in a text. With `IGNORE_CASE`, ASCII letters match in either case.
 ///
 /// A lookup takes time linear in the text, whatever the text and the keys. With AVX-512, up to 1,536 keys take one pass with vector
-/// instructions; with AVX2 or SSSE3, up to 64 do. Otherwise long keys take a scan that reads a quarter of the text's windows, and keys of up
-/// to six bytes take up to two more scans; that for keys of five and six bytes reads half of the windows, and finds the long ones as well. Memory: about 38 bytes for each key and the keys themselves, plus filters of at most
+/// instructions; with AVX2 or SSSE3, up to 64 do (if all have seven bytes or more, 48 and none). Otherwise long keys take a
+/// scan that reads a quarter of the text's windows, and keys of up to six bytes take up to two more scans; that for keys of five and six bytes reads half of the windows, and finds the long ones as well. Memory: about 38 bytes for each key and the keys themselves, plus filters of at most
 /// 256 KiB each.
 ///
 /// Keys that match in either case and keys that match only in their own are found in one search by [`with_exact`](Self::with_exact): it looks
