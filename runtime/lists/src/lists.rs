@@ -182,9 +182,9 @@ impl Lists {
     /// [`Snapshot`]'s `contains_..`, `has_..` or `find_..` that suits the kind of the list is one lookup, whatever it finds. Reading the value of an
     /// entry that was found is none, nor is what changes, merges and tools do with entries.
     ///
-    /// Each thread counts in memory of its own; here the counts are added up. The time is linear in the largest number of threads that asked lists
-    /// at the same time, and so is the memory: for each list that was asked at most 1 KiB and 256 bytes for each of these threads, which
-    /// [`ListInfo::bytes`](crate::ListInfo) leaves out. All lookups of threads that have been joined are counted; those that other threads make
+    /// Each thread counts in memory of its own; here the counts are added up. The time is linear in the largest number of threads that were alive at the
+    /// same time after they had asked any list, and so is the memory, which is kept as long as the list: 0.5 KiB for each list, and for one that was asked at most 1 KiB and
+    /// 256 bytes for each of these threads. [`ListInfo::bytes`](crate::ListInfo) leaves it out. All lookups of threads that have been joined are counted; those that other threads make
     /// now may not be counted yet.
     ///
     /// Counts stay when entries are changed, replaced or [taken over](Self::take_over), and with
@@ -203,7 +203,7 @@ impl Lists {
     /// ```
     #[must_use]
     pub fn lookups(&self, list: ListId) -> u64 {
-        self.load().lists.get(list.0 as usize).map_or(0, |list| list.lookups.sum())
+        self.load().lookups(list)
     }
 
     /// Counts lookups in lists of the same names together with `before`, also those that `before` counted so far and counts later: for lists that

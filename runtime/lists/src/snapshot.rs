@@ -307,6 +307,12 @@ impl Snapshot {
         names
     }
 
+    /// Returns how often a list was searched, in all generations: see [`Lists::lookups`](crate::Lists::lookups).
+    #[must_use]
+    pub fn lookups(&self, list: ListId) -> u64 {
+        self.lists.get(list.0 as usize).map_or(0, |list| list.lookups.sum())
+    }
+
     /// The list, if it can be asked for a value of this type: then a lookup follows, which is counted.
     #[inline(always)]
     fn asked(&self, list: ListId, keys: KeyType) -> Option<&AnyList> {

@@ -1,4 +1,7 @@
 //! [`ThreadPlace`]: a small number of the running thread that no other thread has at the same time.
+//!
+//! The crate `thread_local` would give the same, but panics in threads that are ending, in which destructors may ask lists, and needs twice the memory for
+//! values with lines of their own.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -8,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 /// Number of places in the first block. Each block has twice as many as the one before.
 const FIRST_BLOCK: u32 = 8;
 /// Number of blocks.
-pub(crate) const BLOCKS: usize = 24;
+pub(crate) const BLOCKS: usize = 16;
 
 /// Where the running thread counts: a place in a block. The number of the thread, in a form that takes no arithmetic to use. Threads get the
 /// smallest number that is free, so there are as few places as threads that have counted are alive at the same time.
@@ -90,6 +93,7 @@ impl Numbers {
             return Some(number);
         }
         let number = self.next;
+        ThreadPlace::of_number(number)?;
         self.next = number.checked_add(1)?;
         Some(number)
     }

@@ -40,7 +40,7 @@ impl LivePolicy {
     }
 
     /// Loads the file again. A file with errors changes nothing. A valid file replaces the policy, and all counters start at 0, but those of limits with the same name
-    /// and definition.
+    /// and definition, and of lookups in lists with the same name.
     ///
     /// # Errors
     /// See [`Policy::load`].

@@ -1,8 +1,8 @@
 //! Durations of single conditions, for the metric of each rule.
 //!
 //! The rules of a phase are evaluated together, so a rule has no duration of its own there. After an evaluation of the phase that is
-//! timed, one rule is evaluated a second time, standalone, and that is measured. Rules are measured in rotation. A rule that calls an
-//! impure function (`random()`, `uuid()`) is never measured: a second evaluation could give another result.
+//! timed, one rule is evaluated a second time, standalone, and that is measured. Rules are measured in rotation. A rule that asks a list
+//! or calls an impure function (`random()`, `uuid()`) is never measured: a second evaluation could give another result.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};

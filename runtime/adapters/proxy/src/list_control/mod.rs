@@ -317,9 +317,14 @@ impl ListControl {
     /// Returns the generation of the lists of a policy, and each list. Does not wait for changes.
     pub(crate) fn states(&self, policy: &Policy) -> (u64, Vec<ListState>) {
         let Some(lists) = policy.lists() else { return (0, Vec::new()) };
-        let (reported, now) = (self.reported.lock().unwrap_or_else(PoisonError::into_inner), SystemTime::now());
         let snapshot = lists.load();
-        let states = (0..).zip(snapshot.infos()).map(|(number, info)| {
+        // Before the lock is held: many threads have many counts.
+        let infos: Vec<_> = (0..)
+            .zip(snapshot.infos())
+            .map(|(number, info)| (info, snapshot.lookups(ListId::from_number(number))))
+            .collect();
+        let (reported, now) = (self.reported.lock().unwrap_or_else(PoisonError::into_inner), SystemTime::now());
+        let states = infos.into_iter().map(|(info, lookups)| {
             let source = reported.sources.iter().find(|(name, _)| **name == *info.name);
             ListState {
                 changes: reported.changes.get(&info.name).copied().unwrap_or_default(),
@@ -328,7 +333,7 @@ impl ListControl {
                 name: info.name,
                 entries: info.entries,
                 bytes: info.bytes,
-                lookups: lists.lookups(ListId::from_number(number)),
+                lookups,
             }
         });
         (snapshot.generation(), states.collect())
