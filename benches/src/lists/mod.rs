@@ -61,10 +61,10 @@ struct Values<V> {
 fn count<V>(ask: &Ask<V>, values: &Values<V>) -> u64 {
     // Zero, which the compiler doesn't know.
     let depends = black_box(0);
-    let (mut at, mut found) = (0_usize, 0);
+    let (mut at, mut found) = (0_usize, 0_u64);
     while let Some(value) = values.values.get(at) {
         let answer = u64::from(ask(black_box(value)));
-        found += answer;
+        found = found.wrapping_add(answer);
         let waits = if values.in_turn { answer as usize & depends } else { 0 };
         at = at.wrapping_add(1).wrapping_add(waits);
     }

@@ -422,6 +422,20 @@ fn a_lookup_is_a_question_that_is_asked() {
     assert_eq!(lookups(&lists, || program.describe(&error, &context)), [0, 0, 0]);
 }
 
+/// Rules of a set that no index finds: native code that is compiled for several of them may search once.
+#[test]
+fn rules_that_are_compiled_together_may_share_lookups() {
+    let lists = lists();
+    let env = Env::<Data>::new().lists(&lists);
+    let counted = TIERS.map(|tier| {
+        let rules = engine(tier).rules(&env).index(Indexing::Off);
+        let set = rules.rule("a", "port in lists.ports", ()).rule("b", "port in lists.ports && port == 1", ());
+        let (set, mut scratch) = (set.build().unwrap(), Scratch::new());
+        lookups(&lists, || set.count(&data("192.0.2.7", "", 1), &mut scratch)).iter().sum::<u64>()
+    });
+    assert!(counted[0] == 2 && (1..=2).contains(&counted[1]), "{counted:?}");
+}
+
 /// Programs, sets and live rules on many threads, while the lists change.
 #[test]
 fn lookups_of_all_threads_are_counted() {

@@ -121,6 +121,17 @@ fn a_key_that_fails_passes_only_if_the_file_says_so() {
     assert_eq!(send(&policy, &without, 0), 418);
 }
 
+/// A part that fails drops those before it: whoever leaves out a header shares one key with all others who do.
+#[test]
+fn a_key_of_which_a_part_fails_is_the_shared_one() {
+    let key = "['${request.headers[\"x-key\"]}', '${request.headers[\"x-b\"]}']";
+    for policy in both(&format!("request:\n- {{name: a, limit: {{key: {key}, rate: 2/m, onError: shared}}}}")) {
+        let without = |key: &str| send(&policy, &head("GET /", &[("x-key", key)]), 0);
+        assert_eq!([without("a"), without("b"), without("c")], [0, 0, 429]);
+        assert_eq!(send(&policy, &head("GET /", &[("x-key", "a"), ("x-b", "")]), 0), 0);
+    }
+}
+
 #[test]
 fn a_condition_that_fails_does_not_free_from_a_limit() {
     for policy in both("request:\n- {name: a, when: \"request.headers['x-a'] == '1'\", limit: {rate: 1/m}}") {

@@ -197,7 +197,7 @@ request: [{when: source.address in lists.blocked, deny: 403}, {when: request.pat
     (0..100).for_each(|_| assert_eq!(asked(&before, "h"), 0));
     assert_eq!((lookups("blocked"), lookups("old")), (Some(100), Some(100)));
     // What is refused changes nothing.
-    folder.write("policy.yaml", &text.replace("198.51.100.0/24", "198.51.100.0/99"));
+    folder.write("policy.yaml", text.replace("198.51.100.0/24", "198.51.100.0/99"));
     assert!(live.reload().is_err());
     assert_eq!(asked(&live.current(), "h"), 0);
     assert_eq!(lookups("blocked"), Some(101));

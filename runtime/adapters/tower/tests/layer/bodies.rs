@@ -116,7 +116,8 @@ async fn ask(address: SocketAddr, bytes: &str) -> String {
     while !is_whole(&reply, bytes.starts_with("HEAD ")) {
         let mut piece = vec![0; 1 << 16];
         let read = tokio::time::timeout(Duration::from_secs(120), stream.read(&mut piece)).await.unwrap().unwrap();
-        reply.push_str(std::str::from_utf8(&piece[..read]).unwrap());
+        piece.truncate(read);
+        reply.push_str(std::str::from_utf8(&piece).unwrap());
         if read == 0 {
             break;
         }
