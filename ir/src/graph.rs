@@ -291,7 +291,11 @@ impl Graph {
         let operands = self.nodes.get(len).map_or(self.pool.len(), |node| node.args as usize);
         graph.pool.extend(self.pool.iter().take(operands));
         graph.has_occurrences = graph.ids().any(|id| graph.class(id) != id);
-        if graph.is_indexed() {
+        if graph.is_indexed() && len < self.len() / 2 {
+            for id in self.ids().take(len) {
+                graph.index_node(self.hash_of(id), id);
+            }
+        } else if graph.is_indexed() {
             graph.class_index.clone_from(&self.class_index);
             graph.occurrence_index.clone_from(&self.occurrence_index);
             for id in self.ids().skip(len) {

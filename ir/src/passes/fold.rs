@@ -62,16 +62,17 @@ pub(super) fn elements(graph: &Graph) -> Vec<bool> {
     elements
 }
 
-/// The constant that an operand is, or that is boxed by it.
+/// The constant that an operand is, or that is boxed by it, if a list can have it.
 fn element(graph: &Graph, arg: NodeId) -> Option<&Constant> {
-    match graph.op(arg) {
+    let constant = match graph.op(arg) {
         Op::Const(constant) => graph.constant_at(constant),
         Op::Box => graph.args(arg).first().and_then(|&boxed| match graph.op(boxed) {
             Op::Const(constant) => graph.constant_at(constant),
             _ => None,
         }),
         _ => None,
-    }
+    };
+    constant.filter(|constant| !matches!(constant, Constant::Parameter(_)) && constant.fits(Ty::Value))
 }
 
 pub(super) fn node(

@@ -17,7 +17,7 @@
 //! Verification up to a place in the text may take one step for each byte before the place: see [`Steps`]. Where that does not suffice (only
 //! keys made for it need more, or very many short ones), an [`automaton`] searches the text from there on, in at most two steps for each byte,
 //! and a second one does if the case of some keys counts and that of others does not. So the passes and the verification take at most two
-//! steps for each byte, the automata at most four, and both are needed only for some bytes before that place, and for the first part of a
+//! steps for each byte, the automata at most four, and both are needed only for some hundred bytes before that place, and for the first part of a
 //! text. Several passes search the text in parts, so that they are at about the same place when no steps are left.
 
 mod automaton;
@@ -46,7 +46,7 @@ use steps::{End, Steps};
 /// Finds all literals that occur in a text. With `IGNORE_CASE`, ASCII letters match in either case.
 ///
 /// A lookup takes time linear in the text, whatever the text and the keys. With AVX-512, up to 1,536 keys take one pass with vector
-/// instructions; with AVX2 or SSSE3, up to 64 do (if all have seven bytes or more, 48 and none). Otherwise long keys take a
+/// instructions; with AVX2, up to 64 do (48 if all have seven bytes or more), and with SSSE3, up to 64 unless all have seven bytes or more. Otherwise long keys take a
 /// scan that reads a quarter of the text's windows, and keys of up to six bytes take up to two more scans; that for keys of five and six bytes reads half of the windows, and finds the long ones as well. Memory: about 38 bytes for each key and the keys themselves, plus filters of at most
 /// 256 KiB each.
 ///
@@ -54,7 +54,7 @@ use steps::{End, Steps};
 /// for the anchors of all without regard to case, and compares each key as it wants.
 ///
 /// Keys that share most of their bytes, or very many short keys, can make a lookup search the rest of the text with automata. It takes at
-/// most four steps for each byte of the text then, where a usual one takes one, and some hundred steps at the start of the text. The first
+/// most four steps for each byte of the text then, where a usual one takes one for each pass, and up to about a thousand steps more, whatever the length of the text. The first
 /// such lookup builds the automata, in time and memory linear in the keys (14 bytes for each of their bytes). Every lookup that uses them allocates one bit for each key.
 ///
 /// ```

@@ -71,7 +71,7 @@ impl AnchoredDfa {
         Some(Self { dfa, backward, affix, start })
     }
 
-    /// Whether the pattern matches.
+    /// Whether the pattern matches. The text must be UTF-8 if the automaton was made by [`of_text`](Self::of_text).
     #[inline]
     pub(super) fn is_match(&self, text: &[u8]) -> bool {
         let known = self.affix.len();
@@ -97,7 +97,7 @@ impl AnchoredDfa {
 
     /// Bytes held on the heap.
     pub(super) fn heap_bytes(&self) -> usize {
-        self.dfa.memory_usage()
+        self.dfa.memory_usage().saturating_add(self.affix.len())
     }
 }
 

@@ -163,15 +163,16 @@ impl PatternCache {
         Ok(self.budget.keep(matcher, bytes).unwrap_or_else(|| ByteMatcher::lazy(pattern, &self.budget)))
     }
 
-    /// What is known of a pattern without compiling it; `None` if it is not valid.
+    /// What is known of a pattern without compiling it; `None` if it is not valid, or too long.
     fn analysis(&self, pattern: &str) -> Option<Analyzed> {
         if let Some(found) = locked(&self.analyses).get(pattern) {
             return found.clone();
         }
         // Without the lock: other threads analyse other patterns meanwhile.
-        let analysis = parse(pattern).map(|hir| {
+        let parsed = if pattern.len() > MAX_PATTERN_BYTES { None } else { parse(pattern) };
+        let analysis = parsed.map(|hir| {
             let analysis = analyze_parsed(&hir);
-            let is_light = analysis.program_bytes <= LIGHT_PROGRAM_BYTES && pattern.len() <= MAX_PATTERN_BYTES;
+            let is_light = analysis.program_bytes <= LIGHT_PROGRAM_BYTES;
             Analyzed { analysis, hir: is_light.then(|| Arc::new(hir)) }
         });
         let mut known = locked(&self.analyses);

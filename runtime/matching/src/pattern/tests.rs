@@ -247,12 +247,37 @@ fn plain_text_is_found() {
     }
 }
 
+/// The literal at the anchor is no part of the automaton, and counts.
+#[test]
+fn a_long_literal_at_the_anchor_counts() {
+    let pattern = format!("^{}[0-9]", "x".repeat(8_000));
+    let matcher = PatternCache::default().matcher(&pattern).unwrap();
+    assert!(matches!(&matcher.0, Engine::Anchored(_)) && matcher.heap_bytes(0) > 8_000, "{}", matcher.heap_bytes(0));
+    assert!(!matches!(PatternCache::with_budget(8_000).matcher(&pattern).unwrap().0, Engine::Anchored(_)));
+}
+
 /// Classes of all characters but some of ASCII are not checked to be UTF-8, and the literal at the anchor is compared apart.
 #[test]
 fn anchored_patterns_agree_on_characters_of_several_bytes() {
     let parts =
         ["[^/]", "[^/]+", ".", ".*", "(?s:.)", "[^a]?é", r"[^\x00-\x7F]", "[^a-zé]{2}", "é", r"\w+", "(?:[^/]|é)*"];
-    let ends = ["", "/", "é", r"\B", r"\b", r"(?-u:\B)", r"(?-u:\b)", "(?m:^)", "(?m:$)", "^", "$"];
+    let ends = [
+        "",
+        "/",
+        "é",
+        r"\B",
+        r"\b",
+        r"(?-u:\B)",
+        r"(?-u:\b)",
+        r"(?-u:\b{start-half})",
+        r"(?-u:\b{end-half})",
+        "(?m:^)",
+        "(?m:$)",
+        "(?Rm:^)",
+        "(?Rm:$)",
+        "^",
+        "$",
+    ];
     let texts = [
         "",
         "/",
@@ -271,6 +296,7 @@ fn anchored_patterns_agree_on_characters_of_several_bytes() {
         "\u{80}a",
         "é\né",
         "\né",
+        "\r\né",
     ];
     let patterns = parts.iter().flat_map(|part| ends.iter().map(move |end| [*part, *end]));
     let mut anchored = 0;
