@@ -41,6 +41,10 @@ pub(super) fn concerns(graph: &Graph, id: NodeId) -> bool {
 /// is no such list.
 pub(super) fn elements(graph: &Graph) -> Vec<bool> {
     let mut elements = Vec::new();
+    // Each element is a constant and its box.
+    if graph.len() <= FEWEST_ELEMENTS.saturating_mul(2) {
+        return elements;
+    }
     let mut uses: Vec<u32> = Vec::new();
     for id in graph.ids().filter(|&id| graph.op(id) == Op::List) {
         let args = graph.args(id);
@@ -75,14 +79,8 @@ fn element(graph: &Graph, arg: NodeId) -> Option<&Constant> {
     constant.filter(|constant| !matches!(constant, Constant::Parameter(_)) && constant.fits(Ty::Value))
 }
 
-pub(super) fn node(
-    builder: &mut Builder<'_>,
-    draft: Draft<'_>,
-    elements: &[bool],
-    evaluator: &dyn Evaluator,
-) -> NodeId {
+pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator) -> NodeId {
     match draft.op {
-        _ if elements.get(draft.id.0 as usize) == Some(&true) => builder.keep(draft),
         Op::List => list(builder, draft, evaluator),
         Op::And => connective(builder, draft, false),
         Op::Or => connective(builder, draft, true),

@@ -182,7 +182,10 @@ pub fn run_observed(
         let passes: [(&'static str, bool, Pass<'_>); 6] = [
             ("fold", options.fold, &|graph| {
                 let elements = fold::elements(graph);
-                rebuild_where(graph, fold::concerns, |builder, draft| fold::node(builder, draft, &elements, evaluator))
+                rebuild_where(graph, fold::concerns, |builder, draft| match elements.get(draft.id.0 as usize) {
+                    Some(true) => builder.keep(draft),
+                    _ => fold::node(builder, draft, evaluator),
+                })
             }),
             ("canonical", options.canonical, &|graph| rebuild_where(graph, canonical::concerns, canonical::node)),
             ("sets", options.sets, &|graph| rebuild_where(graph, sets::concerns, sets::node)),
