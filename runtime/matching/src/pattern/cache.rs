@@ -29,7 +29,7 @@ pub struct PatternCache {
     compiled: Mutex<HashMap<Box<str>, Compiled>>,
     /// Patterns on bytes.
     bytes: Mutex<HashMap<Box<str>, Result<ByteRegex, PatternError>>>,
-    /// What is known of patterns without compiling them; `None` for one that is not valid.
+    /// What is known of patterns without compiling them; `None` for one that is not valid, or too long.
     analyses: Mutex<HashMap<Box<str>, Option<Analyzed>>>,
     budget: MemoryBudget,
 }
@@ -94,11 +94,7 @@ impl PatternCache {
     /// See [`compile`](super::compile()).
     pub fn check(&self, pattern: &str) -> Result<(), PatternError> {
         match self.analysis(pattern) {
-            Some(Analyzed { analysis: Analysis { program_bytes, .. }, .. })
-                if program_bytes <= MAX_PROGRAM_BYTES && pattern.len() <= MAX_PATTERN_BYTES =>
-            {
-                Ok(())
-            }
+            Some(known) if known.analysis.program_bytes <= MAX_PROGRAM_BYTES => Ok(()),
             _ => self.regex(pattern).map(drop),
         }
     }
@@ -109,7 +105,7 @@ impl PatternCache {
         let Some(Analyzed { analysis: Analysis { tests, program_bytes }, .. }) = self.analysis(pattern) else {
             return Plan { weight: 1, strategy: None };
         };
-        let (weight, valid) = if program_bytes <= MAX_PROGRAM_BYTES && pattern.len() <= MAX_PATTERN_BYTES {
+        let (weight, valid) = if program_bytes <= MAX_PROGRAM_BYTES {
             let is_light = program_bytes <= LIGHT_PROGRAM_BYTES || !tests.is_empty();
             (if is_light { 1 } else { HEAVY_WEIGHT }, true)
         } else {
