@@ -1,16 +1,13 @@
 //! Explores the states of a lazily built automaton, the most likely first, up to a limit.
 
+use super::subsets::{Number, Subsets, Transitions};
 use super::typical_texts::TEXTS;
 use crate::byte_frequency::rarity_bits;
 use crate::pattern::is_left_out;
 use foldhash::fast::FixedState;
-use regex_automata::Anchored;
-use regex_automata::hybrid::LazyStateID;
-use regex_automata::hybrid::dfa::{Cache, DFA};
-use regex_automata::util::start;
+use regex_automata::nfa::thompson::NFA;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::collections::hash_map::{Entry, HashMap};
+use std::collections::{BinaryHeap, HashMap};
 
 /// Indexed by byte: its column. Bytes that no state distinguishes share a column.
 pub(super) type Columns = [u8; 256];
@@ -24,7 +21,7 @@ const MORE_THAN_TYPICAL: usize = 4;
 const FEWEST: usize = 128;
 
 /// A state. Sets of patterns are bit masks; the lowest bit is the first pattern.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct State {
     /// Indexed by column: the next state.
     pub(super) next: Box<[u16]>,
@@ -46,12 +43,16 @@ pub(super) struct Explored {
 impl Explored {
     /// Explores at most about `most` states of the automaton of one pattern. If there are others, one more state, which is never left, stands
     /// for all of these. Returns `None`, and sets `work` to zero, if this takes more than the remaining work.
-    pub(super) fn new(dfa: &DFA, most: usize, work: &mut u64) -> Option<Self> {
-        let (columns, bytes) = columns(dfa)?;
-        let mut search =
-            Search { dfa, cache: dfa.create_cache(), bytes, found: HashMap::default(), states: Vec::new() };
+    pub(super) fn new(program: &NFA, most: usize, work: &mut u64) -> Option<Self> {
+        let (columns, representatives) = columns(program)?;
+        let subsets = Subsets::new(program, &columns, representatives.iter().map(|(byte, _)| *byte).collect())?;
+        if subsets.matches_all() {
+            let state = State { next: vec![0; representatives.len()].into(), entered: 1, ended: 1, unknown: 0 };
+            return Some(Self { columns: Box::new(columns), states: vec![state] });
+        }
+        let mut search = Search { subsets, representatives, found: Vec::new(), explored: Vec::new() };
         search.run(most.clamp(FEWEST, usize::from(u16::MAX).saturating_sub(2)), work)?;
-        let mut this = Self { columns: Box::new(columns), states: search.states() };
+        let mut this = Self { states: search.states(), columns: Box::new(columns) };
         this.merge();
         Some(this)
     }
@@ -67,121 +68,159 @@ impl Explored {
 
     /// Merges equivalent states.
     pub(super) fn merge(&mut self) {
-        let mut kinds: Vec<u16> = vec![0; self.states.len()];
-        let mut count = 0;
+        // Indexed by state: its kind. States of different kinds are not equivalent.
+        let mut kinds: Vec<u16> = Vec::new();
+        let mut known = HashMap::with_hasher(FixedState::default());
+        for state in &self.states {
+            let new = u16::try_from(known.len()).unwrap_or(u16::MAX);
+            kinds.push(*known.entry((state.entered, state.ended, state.unknown)).or_insert(new));
+        }
+        let mut count = known.len();
+        let mut next: Vec<u16> = Vec::new();
         loop {
-            let mut known: HashMap<State, u16, FixedState> =
-                HashMap::with_capacity_and_hasher(count, FixedState::default());
-            let mut next_kinds = Vec::with_capacity(kinds.len());
-            for state in &self.states {
-                let next = state.next.iter().map(|&to| kinds.get(usize::from(to)).copied().unwrap_or(0)).collect();
-                let new = u16::try_from(known.len()).unwrap_or(u16::MAX);
-                next_kinds.push(*known.entry(State { next, ..*state }).or_insert(new));
+            next.clear();
+            for (state, kind) in self.states.iter().zip(&kinds) {
+                next.push(*kind);
+                next.extend(state.next.iter().map(|&to| kinds.get(usize::from(to)).copied().unwrap_or(0)));
             }
-            kinds = next_kinds;
+            let mut known: HashMap<&[u16], u16, FixedState> =
+                HashMap::with_capacity_and_hasher(count, FixedState::default());
+            for (row, kind) in next.chunks(self.columns_used().saturating_add(1)).zip(&mut kinds) {
+                let new = u16::try_from(known.len()).unwrap_or(u16::MAX);
+                *kind = *known.entry(row).or_insert(new);
+            }
             if known.len() == count {
-                let mut states: Vec<(u16, State)> = known.into_iter().map(|(state, kind)| (kind, state)).collect();
-                states.sort_unstable_by_key(|(kind, _)| *kind);
-                self.states = states.into_iter().map(|(_, state)| state).collect();
-                return;
+                break;
             }
             count = known.len();
         }
+        let mut seen = 0_u16;
+        let mut merged = Vec::with_capacity(count);
+        for (state, kind) in self.states.drain(..).zip(&kinds) {
+            if *kind == seen {
+                seen = seen.saturating_add(1);
+                let next = state.next.iter().map(|&to| kinds.get(usize::from(to)).copied().unwrap_or(0)).collect();
+                merged.push(State { next, ..state });
+            }
+        }
+        self.states = merged;
     }
 }
 
-struct Search<'d> {
-    dfa: &'d DFA,
-    cache: Cache,
+struct Search<'p> {
+    subsets: Subsets<'p>,
     /// Indexed by column.
-    bytes: Vec<Representative>,
-    /// Discovered states, with their number if they are explored.
-    found: HashMap<LazyStateID, Option<u16>, FixedState>,
-    /// Explored states: the next states, and whether there is a match if the text ends.
-    states: Vec<(LazyStateID, Vec<LazyStateID>, u64)>,
+    representatives: Vec<Representative>,
+    /// Indexed by number of a state.
+    found: Vec<Found>,
+    /// Explored states.
+    explored: Vec<Number>,
+}
+
+/// What is known of a state.
+#[derive(Default)]
+struct Found {
+    transitions: Option<Transitions>,
+    /// Whether an explored state leads to it.
+    is_next: bool,
+    /// Its number among the explored states, if it is one.
+    explored: Option<u16>,
 }
 
 impl Search<'_> {
     /// Explores states: the start state, then those that typical texts visit, then others.
     fn run(&mut self, most: usize, work: &mut u64) -> Option<()> {
-        // Upper bound of the work for one state: a step of each state of the program, for each column.
-        let program = self.dfa.get_nfa().states().len().saturating_mul(self.bytes.len());
-        let of_state = u64::try_from(program).unwrap_or(u64::MAX);
-        let start = self.dfa.start_state(&mut self.cache, &start::Config::new().anchored(Anchored::No)).ok()?;
+        let start = 0;
         // Ordered by rarity, then by discovery.
         let mut queue = BinaryHeap::from([Reverse((i32::MIN, 0_usize, start))]);
-        let visits = self.visits(start)?;
+        let visits = self.visits(start, work)?;
         let most = visits.len().saturating_mul(MORE_THAN_TYPICAL).clamp(FEWEST, most);
         for (state, visits) in visits {
             queue.push(Reverse((visits.saturating_neg(), queue.len(), state)));
         }
-        while self.states.len() < most
+        while self.explored.len() < most
             && let Some(Reverse((rank, _, state))) = queue.pop()
         {
-            if let Some(Some(_)) = self.found.get(&state) {
+            let found = self.with_transitions(state, work)?;
+            if found.explored.is_some() {
                 continue;
             }
-            let Some(left) = work.checked_sub(of_state) else {
-                *work = 0;
-                return None;
-            };
-            *work = left;
-            let row: Vec<LazyStateID> = self
-                .bytes
-                .iter()
-                .map(|&(byte, _)| self.dfa.next_state(&mut self.cache, state, byte).ok())
-                .collect::<Option<_>>()?;
-            let end = self.dfa.next_eoi_state(&mut self.cache, state).ok()?;
-            for (&next, &(_, likely)) in row.iter().zip(&self.bytes) {
-                if let Entry::Vacant(entry) = self.found.entry(next) {
-                    entry.insert(None);
+            let number = u16::try_from(self.explored.len()).ok();
+            self.explored.push(state);
+            let found = self.found.get_mut(state as usize)?;
+            found.explored = number;
+            // Taken out while other states are changed.
+            let transitions = found.transitions.take()?;
+            for (&next, &(_, likely)) in transitions.next.iter().zip(&self.representatives) {
+                let next_found = self.found.get_mut(next as usize)?;
+                if !std::mem::replace(&mut next_found.is_next, true) {
                     queue.push(Reverse((rank.max(0).saturating_add(likely), queue.len(), next)));
                 }
             }
-            self.found.insert(state, u16::try_from(self.states.len()).ok());
-            self.states.push((state, row, u64::from(end.is_match())));
+            self.found.get_mut(state as usize)?.transitions = Some(transitions);
         }
         Some(())
     }
 
+    /// What is known of a state, its transitions included.
+    fn with_transitions(&mut self, state: Number, work: &mut u64) -> Option<&Found> {
+        self.found.resize_with(self.found.len().max(self.subsets.len()), Found::default);
+        if self.found.get(state as usize)?.transitions.is_none() {
+            let before = self.subsets.steps();
+            let transitions = self.subsets.transitions(state)?;
+            let Some(left) = work.checked_sub(self.subsets.steps().saturating_sub(before)) else {
+                *work = 0;
+                return None;
+            };
+            *work = left;
+            self.found.resize_with(self.subsets.len(), Found::default);
+            self.found.get_mut(state as usize)?.transitions = Some(transitions);
+        }
+        self.found.get(state as usize)
+    }
+
     /// The states that typical texts visit, and how often.
-    fn visits(&mut self, start: LazyStateID) -> Option<Vec<(LazyStateID, i32)>> {
-        let mut visits: HashMap<LazyStateID, i32, FixedState> = HashMap::default();
+    fn visits(&mut self, start: Number, work: &mut u64) -> Option<Vec<(Number, i32)>> {
+        let columns = self.subsets.columns();
+        let mut visits: Vec<i32> = Vec::new();
         for text in TEXTS {
             let mut state = start;
             for byte in text.bytes() {
-                state = self.dfa.next_state(&mut self.cache, state, byte).ok()?;
-                let count = visits.entry(state).or_default();
+                let column = columns.get(usize::from(byte)).copied().unwrap_or(0);
+                let transitions = self.with_transitions(state, work)?.transitions.as_ref()?;
+                state = *transitions.next.get(usize::from(column))?;
+                visits.resize(visits.len().max(self.found.len()), 0);
+                let count = visits.get_mut(state as usize)?;
                 *count = count.saturating_add(1);
             }
         }
-        let mut visits: Vec<_> = visits.into_iter().collect();
-        visits.sort_unstable();
-        Some(visits)
+        Some((0..).zip(visits).filter(|(_, visits)| *visits > 0).collect())
     }
 
     fn states(&self) -> Vec<State> {
-        let left_out = u16::try_from(self.states.len()).unwrap_or(u16::MAX);
-        let number = |state: &LazyStateID| self.found.get(state).copied().flatten().unwrap_or(left_out);
-        let mut states: Vec<State> = self
-            .states
-            .iter()
-            .map(|(state, row, ended)| State {
-                next: row.iter().map(number).collect(),
-                entered: u64::from(state.is_match()),
-                ended: *ended,
+        let left_out = u16::try_from(self.explored.len()).unwrap_or(u16::MAX);
+        let number =
+            |state: &Number| self.found.get(*state as usize).and_then(|found| found.explored).unwrap_or(left_out);
+        let state = |state: &Number| {
+            let transitions = self.found.get(*state as usize)?.transitions.as_ref()?;
+            Some(State {
+                next: transitions.next.iter().map(number).collect(),
+                entered: u64::from(self.subsets.entered(*state)),
+                ended: u64::from(transitions.ended),
                 unknown: 0,
             })
-            .collect();
+        };
+        let mut states: Vec<State> = self.explored.iter().filter_map(state).collect();
         if states.iter().any(|state| state.next.contains(&left_out)) {
-            states.push(State { next: vec![left_out; self.bytes.len()].into(), unknown: 1, ..State::default() });
+            let next = vec![left_out; self.representatives.len()].into();
+            states.push(State { next, unknown: 1, ..State::default() });
         }
         states
     }
 }
 
 /// The columns of an automaton, and a byte of each.
-fn columns(dfa: &DFA) -> Option<(Columns, Vec<Representative>)> {
+fn columns(program: &NFA) -> Option<(Columns, Vec<Representative>)> {
     let mut columns = [0; 256];
     let mut bytes: Vec<Representative> = Vec::new();
     let mut known = [None::<u8>; 256];
@@ -189,7 +228,7 @@ fn columns(dfa: &DFA) -> Option<(Columns, Vec<Representative>)> {
         if is_left_out(byte) {
             continue;
         }
-        let known = known.get_mut(usize::from(dfa.byte_classes().get(byte)))?;
+        let known = known.get_mut(usize::from(program.byte_classes().get(byte)))?;
         *column = match *known {
             Some(column) => column,
             None => {

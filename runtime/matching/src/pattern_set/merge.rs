@@ -4,17 +4,13 @@ use super::explore::Explored;
 use super::required_bytes::{ByteMask, required_bytes};
 use super::table::{MAX_TABLE_PATTERNS, StateTable};
 use crate::pattern::Reduced;
-use regex_automata::MatchKind;
-use regex_automata::hybrid::dfa::DFA;
-use regex_automata::nfa::thompson;
+use regex_automata::nfa::thompson::{self, NFA};
 use regex_syntax::hir::Hir;
 
 /// Largest program that a table is built from, in bytes. The time to build a state is proportional to it.
 const MAX_PROGRAM_BYTES: usize = 1 << 19;
-/// Most memory used while the automaton of one pattern is built, in bytes.
-const MAX_BUILD_BYTES: usize = 1 << 25;
-/// Most work for the automata of all patterns, in steps of a program state: some seconds.
-pub(super) const MAX_WORK: u64 = 1 << 32;
+/// Most work for the automata of all patterns, in steps of some nanoseconds each: some seconds.
+pub(super) const MAX_WORK: u64 = 1 << 30;
 /// Most states that are explored for one pattern.
 const MAX_STATES: usize = 1024;
 /// Two tables are merged if the result has at most this many bytes.
@@ -45,7 +41,7 @@ impl Automaton {
             return None;
         }
         Some(Self {
-            explored: Explored::new(&lazy_dfa(&pattern.hir)?, MAX_STATES, work)?,
+            explored: Explored::new(&program(&pattern.hir)?, MAX_STATES, work)?,
             bytes: required_bytes(&pattern.hir).unwrap_or(ByteMask::ALL),
             ids: vec![id],
             ascii_only: u64::from(pattern.ascii_only),
@@ -98,17 +94,11 @@ pub(super) fn merge(automata: &mut Vec<Automaton>, most: usize) {
     }
 }
 
-/// The automaton of a pattern, which builds its states on demand.
-fn lazy_dfa(hir: &Hir) -> Option<DFA> {
-    let program = thompson::Config::new()
+/// The program of a pattern.
+fn program(hir: &Hir) -> Option<NFA> {
+    let config = thompson::Config::new()
         .utf8(false)
         .which_captures(thompson::WhichCaptures::None)
         .nfa_size_limit(Some(MAX_PROGRAM_BYTES));
-    let nfa = thompson::Compiler::new().configure(program).build_from_hir(hir).ok()?;
-    let config = DFA::config()
-        .match_kind(MatchKind::All)
-        .skip_cache_capacity_check(true)
-        .cache_capacity(MAX_BUILD_BYTES)
-        .minimum_cache_clear_count(Some(0));
-    DFA::builder().configure(config).build_from_nfa(nfa).ok()
+    thompson::Compiler::new().configure(config).build_from_hir(hir).ok()
 }

@@ -8,6 +8,7 @@ mod product;
 mod required_bytes;
 mod required_literals;
 mod set;
+mod subsets;
 mod table;
 mod typical_texts;
 
