@@ -43,7 +43,7 @@ impl AsciiRegex {
     }
 
     /// The engine of a pattern that was reduced to this.
-    fn of(pattern: &str, hir: &Hir) -> Option<Self> {
+    pub(super) fn of(pattern: &str, hir: &Hir) -> Option<Self> {
         let config = Config::new()
             .utf8_empty(false)
             .which_captures(WhichCaptures::None)

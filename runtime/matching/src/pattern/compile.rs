@@ -2,13 +2,14 @@
 
 use super::analysis::program_states;
 use super::byte_regex::ByteRegex;
-use super::folding::{check_byte_cases, check_cases, folding_steps};
+use super::folding::{check_parsed_cases, folding_steps};
 use super::meter::Meter;
 use super::metered_regex::MeteredRegex;
 use crate::MemoryBudget;
 use regex_automata::meta::{self, Regex};
-use regex_syntax::ParserBuilder;
+use regex_syntax::ast;
 use regex_syntax::hir::Hir;
+use regex_syntax::hir::translate::TranslatorBuilder;
 
 /// Longest pattern, in bytes.
 pub const MAX_PATTERN_BYTES: usize = 16 * 1024;
@@ -91,21 +92,19 @@ pub(super) enum Syntax {
 impl Syntax {
     /// Parses a pattern.
     pub(super) fn parse(self, pattern: &str) -> Result<Hir, PatternError> {
-        let parsed = match self {
-            Self::Text => {
-                if pattern.len() > MAX_PATTERN_BYTES {
-                    return Err(PatternError::TooLong { bytes: pattern.len() });
-                }
-                check_cases(pattern)?;
-                parser().parse(pattern)
-            }
-            Self::Bytes => {
-                check_byte_cases(pattern)?;
-                let mut parser = ParserBuilder::new();
-                parser.unicode(false).utf8(false).nest_limit(MAX_BYTE_NESTING).build().parse(pattern)
-            }
+        if self == Self::Text && pattern.len() > MAX_PATTERN_BYTES {
+            return Err(PatternError::TooLong { bytes: pattern.len() });
+        }
+        let (nesting, text) = match self {
+            Self::Text => (MAX_NESTING, true),
+            Self::Bytes => (MAX_BYTE_NESTING, false),
         };
-        parsed.map_err(|error| PatternError::Syntax(error.to_string()))
+        let syntax = |error: regex_syntax::Error| PatternError::Syntax(error.to_string());
+        let parsed = ast::parse::ParserBuilder::new().nest_limit(nesting).build().parse(pattern);
+        let ast = parsed.map_err(|error| syntax(error.into()))?;
+        check_parsed_cases(&ast, self)?;
+        let mut translator = TranslatorBuilder::new().unicode(text).utf8(text).build();
+        translator.translate(pattern, &ast).map_err(|error| syntax(error.into()))
     }
 
     fn max_program_bytes(self) -> usize {
@@ -204,14 +203,9 @@ pub(super) fn engine_of(hir: &Hir, syntax: Syntax, program_bytes: usize) -> Resu
     Ok(Compiled { regex, states })
 }
 
-fn parser() -> regex_syntax::Parser {
-    ParserBuilder::new().nest_limit(MAX_NESTING).build()
-}
-
 /// Parses a pattern. Returns `None` if it is not valid, or if that would take too long.
 pub(crate) fn parse(pattern: &str) -> Option<Hir> {
-    check_cases(pattern).ok()?;
-    parser().parse(pattern).ok()
+    Syntax::Text.parse(pattern).ok()
 }
 
 #[cfg(test)]

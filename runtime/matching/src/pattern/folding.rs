@@ -1,6 +1,6 @@
 //! What parsing a pattern costs beyond reading it: classes of characters whose other letter cases are looked up one by one.
 
-use super::compile::{MAX_BYTE_NESTING, PatternError};
+use super::compile::{MAX_BYTE_NESTING, PatternError, Syntax};
 use regex_syntax::ast::{
     Ast, ClassPerl, ClassSetBinaryOp, ClassSetItem, ClassUnicode, Flag, Flags, FlagsItemKind, Visitor,
     parse::ParserBuilder, visit,
@@ -27,12 +27,11 @@ pub fn check_cases(pattern: &str) -> Result<(), PatternError> {
     if pattern.contains("(?") && folding_steps(pattern) > MOST_STEPS { Err(PatternError::TooManyCases) } else { Ok(()) }
 }
 
-/// As [`check_cases`], for a pattern on bytes: only one with `(?u)` has classes of more than 256 characters.
-pub(super) fn check_byte_cases(pattern: &str) -> Result<(), PatternError> {
-    if pattern.contains("(?") && count(pattern).is_some_and(|count| count.unicode && count.steps > MOST_STEPS) {
-        return Err(PatternError::TooManyCases);
-    }
-    Ok(())
+/// [`check_cases`] of a pattern that was parsed so far. In one on bytes, only with `(?u)` are there classes of more than 256 characters.
+pub(super) fn check_parsed_cases(ast: &Ast, syntax: Syntax) -> Result<(), PatternError> {
+    let many =
+        count_parsed(ast).is_some_and(|count| count.steps > MOST_STEPS && (syntax == Syntax::Text || count.unicode));
+    if many { Err(PatternError::TooManyCases) } else { Ok(()) }
 }
 
 /// Returns an upper bound of the steps (see [`Meter`](super::Meter)) that each parsing of the pattern takes for letter cases: zero for a pattern that
@@ -46,8 +45,11 @@ pub fn folding_steps(pattern: &str) -> usize {
 
 /// Counts the steps of a pattern that ignores case somewhere. `None` for other patterns, and for what is not valid.
 fn count(pattern: &str) -> Option<Count> {
-    let ast = ParserBuilder::new().nest_limit(MAX_BYTE_NESTING).build().parse(pattern).ok()?;
-    let Ok(count) = visit(&ast, Count::default());
+    count_parsed(&ParserBuilder::new().nest_limit(MAX_BYTE_NESTING).build().parse(pattern).ok()?)
+}
+
+fn count_parsed(ast: &Ast) -> Option<Count> {
+    let Ok(count) = visit(ast, Count::default());
     count.ignores_case.then_some(count)
 }
 

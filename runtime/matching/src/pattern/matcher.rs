@@ -3,11 +3,12 @@
 use super::analysis::analyze;
 use super::anchored_dfa::AnchoredDfa;
 use super::ascii_regex::AsciiRegex;
-use super::compile::{MAX_PROGRAM_BYTES, PatternError, Syntax, compile, engine, parse};
+use super::compile::{MAX_PROGRAM_BYTES, PatternError, Syntax, engine, engine_of, parse};
 use super::dfa_search::BYTES_PER_STEP;
 use super::lazy::LazyMatcher;
 use super::meter::{Meter, Unmetered};
 use super::metered_regex::MeteredRegex;
+use super::small_alphabet::reduce;
 use crate::MemoryBudget;
 use regex_syntax::hir::Hir;
 
@@ -71,13 +72,16 @@ impl Matcher {
     /// # Errors
     /// See [`compile`].
     pub fn new(pattern: &str) -> Result<Self, PatternError> {
-        compile(pattern).map(|regex| Self::from_regex(pattern, regex))
+        let hir = Syntax::Text.parse(pattern)?;
+        let compiled = engine_of(&hir, Syntax::Text, MAX_PROGRAM_BYTES)?;
+        let search = || Self(Engine::Search(MeteredRegex::new(pattern, compiled, &MemoryBudget::default())));
+        Ok(Self::anchored(&hir).unwrap_or_else(search))
     }
 
     /// A matcher of `pattern`, which `regex` was compiled from.
     #[must_use]
     pub fn from_regex(pattern: &str, regex: MeteredRegex) -> Self {
-        Self(Engine::anchored(pattern).unwrap_or(Engine::Search(regex)))
+        parse(pattern).and_then(|hir| Self::anchored(&hir)).unwrap_or(Self(Engine::Search(regex)))
     }
 
     /// A matcher of `hir`, a pattern that is anchored to an end of the text; `None` if it is not, or not small.
@@ -127,11 +131,6 @@ impl Matcher {
 }
 
 impl Engine {
-    /// The automaton of a pattern that is anchored to an end of the text, if it is small.
-    fn anchored(pattern: &str) -> Option<Self> {
-        AnchoredDfa::of_text(&parse(pattern)?).map(Self::Anchored)
-    }
-
     fn heap_bytes(&self, program_bytes: usize) -> usize {
         match self {
             Self::Anchored(dfa) => dfa.heap_bytes(),
@@ -166,11 +165,12 @@ fn read_all<M: Meter>(text: &str, meter: &M) -> Result<(), M::Error> {
 /// Builds the engine of a lazy matcher. Most texts are ASCII, and a smaller engine is enough for them.
 #[cold]
 fn build(pattern: &str, budget: &MemoryBudget) -> Option<Box<Engine>> {
+    let hir = parse(pattern)?;
     let ascii = || {
-        let ascii = Box::new(AsciiRegex::new(pattern)?);
+        let ascii = Box::new(AsciiRegex::of(pattern, &reduce(&hir)?.hir)?);
         Some(Engine::Ascii(ascii, Box::new(LazyMatcher::new(pattern, budget))))
     };
-    let engine = match Engine::anchored(pattern).or_else(ascii) {
+    let engine = match AnchoredDfa::of_text(&hir).map(Engine::Anchored).or_else(ascii) {
         Some(engine) => engine,
         None => return build_regex(pattern, budget).map(|regex| Box::new(Engine::Search(regex))),
     };

@@ -170,11 +170,12 @@ impl Near<'_> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::compile::parse;
     use super::super::required::rated_literals;
     use super::{Near, Parts, Reach};
 
     fn reach(pattern: &str) -> Reach {
-        rated_literals(pattern).unwrap().reach
+        rated_literals(&parse(pattern).unwrap()).unwrap().reach
     }
 
     #[test]

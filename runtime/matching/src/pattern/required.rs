@@ -53,7 +53,7 @@ pub struct Literals {
 /// ```
 #[must_use]
 pub fn required_literals(pattern: &str) -> Option<RequiredLiterals> {
-    rated_literals(pattern).map(|rated| rated.required)
+    rated_literals(&parse(pattern)?).map(|rated| rated.required)
 }
 
 /// Literals that a pattern requires, and what they say about its matches.
@@ -66,8 +66,8 @@ pub(crate) struct RatedLiterals {
 }
 
 /// As [`required_literals`], with what the literals say.
-pub(crate) fn rated_literals(pattern: &str) -> Option<RatedLiterals> {
-    let hir = trim(&parse(pattern)?, true, true);
+pub(crate) fn rated_literals(pattern: &Hir) -> Option<RatedLiterals> {
+    let hir = trim(pattern, true, true);
     let (mut start, mut end) = (false, false);
     let inner = anchored(&hir, &mut start, &mut end);
     let mut runs = Runs::default();

@@ -20,11 +20,9 @@ const MORE_THAN_TYPICAL: usize = 4;
 /// Number of states that is always explored.
 const FEWEST: usize = 128;
 
-/// A state. Sets of patterns are bit masks; the lowest bit is the first pattern.
-#[derive(Debug, Clone, Default)]
+/// What a state says. Sets of patterns are bit masks; the lowest bit is the first pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(super) struct State {
-    /// Indexed by column: the next state.
-    pub(super) next: Box<[u16]>,
     /// Patterns that match when the state is entered.
     pub(super) entered: u64,
     /// Patterns that match if the text ends in this state.
@@ -38,6 +36,10 @@ pub(super) struct State {
 pub(super) struct Explored {
     pub(super) columns: Box<Columns>,
     pub(super) states: Vec<State>,
+    /// A row for each state: indexed by column, the next state.
+    pub(super) next: Vec<u16>,
+    /// Number of columns, at least one.
+    pub(super) width: usize,
 }
 
 impl Explored {
@@ -47,12 +49,13 @@ impl Explored {
         let (columns, representatives) = columns(program)?;
         let subsets = Subsets::new(program, &columns, representatives.iter().map(|(byte, _)| *byte).collect())?;
         if subsets.matches_all() {
-            let state = State { next: vec![0; representatives.len()].into(), entered: 1, ended: 1, unknown: 0 };
-            return Some(Self { columns: Box::new(columns), states: vec![state] });
+            let (states, width) = (vec![State { entered: 1, ended: 1, unknown: 0 }], representatives.len());
+            return Some(Self { columns: Box::new(columns), states, next: vec![0; width], width });
         }
         let mut search = Search { subsets, representatives, found: Vec::new(), explored: Vec::new() };
         search.run(most.clamp(FEWEST, usize::from(u16::MAX).saturating_sub(2)), work)?;
-        let mut this = Self { states: search.states(), columns: Box::new(columns) };
+        let (states, next) = search.states();
+        let mut this = Self { columns: Box::new(columns), states, next, width: search.representatives.len() };
         this.merge();
         Some(this)
     }
@@ -62,8 +65,14 @@ impl Explored {
         self.states.iter().all(|state| state.unknown == 0)
     }
 
-    pub(super) fn columns_used(&self) -> usize {
-        self.states.first().map_or(0, |state| state.next.len())
+    /// The next states of each state.
+    pub(super) fn rows(&self) -> std::slice::ChunksExact<'_, u16> {
+        self.next.chunks_exact(self.width)
+    }
+
+    /// The next states of a state.
+    pub(super) fn row(&self, state: u16) -> Option<&[u16]> {
+        self.next.get(usize::from(state).checked_mul(self.width)?..)?.get(..self.width)
     }
 
     /// Merges equivalent states.
@@ -73,19 +82,19 @@ impl Explored {
         let mut known = HashMap::with_hasher(FixedState::default());
         for state in &self.states {
             let new = u16::try_from(known.len()).unwrap_or(u16::MAX);
-            kinds.push(*known.entry((state.entered, state.ended, state.unknown)).or_insert(new));
+            kinds.push(*known.entry(state).or_insert(new));
         }
         let mut count = known.len();
         let mut next: Vec<u16> = Vec::new();
         loop {
             next.clear();
-            for (state, kind) in self.states.iter().zip(&kinds) {
+            for (row, kind) in self.rows().zip(&kinds) {
                 next.push(*kind);
-                next.extend(state.next.iter().map(|&to| kinds.get(usize::from(to)).copied().unwrap_or(0)));
+                next.extend(row.iter().map(|&to| kinds.get(usize::from(to)).copied().unwrap_or(0)));
             }
             let mut known: HashMap<&[u16], u16, FixedState> =
                 HashMap::with_capacity_and_hasher(count, FixedState::default());
-            for (row, kind) in next.chunks(self.columns_used().saturating_add(1)).zip(&mut kinds) {
+            for (row, kind) in next.chunks_exact(self.width.saturating_add(1)).zip(&mut kinds) {
                 let new = u16::try_from(known.len()).unwrap_or(u16::MAX);
                 *kind = *known.entry(row).or_insert(new);
             }
@@ -94,16 +103,15 @@ impl Explored {
             }
             count = known.len();
         }
-        let mut seen = 0_u16;
-        let mut merged = Vec::with_capacity(count);
-        for (state, kind) in self.states.drain(..).zip(&kinds) {
-            if *kind == seen {
-                seen = seen.saturating_add(1);
-                let next = state.next.iter().map(|&to| kinds.get(usize::from(to)).copied().unwrap_or(0)).collect();
-                merged.push(State { next, ..state });
+        // Kinds are numbered in the order of their first states, which stay.
+        let (mut states, mut rows) = (Vec::with_capacity(count), Vec::with_capacity(count.saturating_mul(self.width)));
+        for ((state, row), kind) in self.states.iter().zip(self.rows()).zip(&kinds) {
+            if usize::from(*kind) == states.len() {
+                states.push(*state);
+                rows.extend(row.iter().map(|&to| kinds.get(usize::from(to)).copied().unwrap_or(0)));
             }
         }
-        self.states = merged;
+        (self.states, self.next) = (states, rows);
     }
 }
 
@@ -197,25 +205,26 @@ impl Search<'_> {
         Some((0..).zip(visits).filter(|(_, visits)| *visits > 0).collect())
     }
 
-    fn states(&self) -> Vec<State> {
+    /// The explored states, and one for those that are left out, if there are any.
+    fn states(&self) -> (Vec<State>, Vec<u16>) {
         let left_out = u16::try_from(self.explored.len()).unwrap_or(u16::MAX);
-        let number =
-            |state: &Number| self.found.get(*state as usize).and_then(|found| found.explored).unwrap_or(left_out);
-        let state = |state: &Number| {
-            let transitions = self.found.get(*state as usize)?.transitions.as_ref()?;
-            Some(State {
-                next: transitions.next.iter().map(number).collect(),
-                entered: u64::from(self.subsets.entered(*state)),
-                ended: u64::from(transitions.ended),
+        let (mut states, mut rows) = (Vec::new(), Vec::new());
+        for number in &self.explored {
+            let transitions = self.found.get(*number as usize).and_then(|found| found.transitions.as_ref());
+            let Some(Transitions { next, ended }) = transitions else { continue };
+            states.push(State {
+                entered: u64::from(self.subsets.entered(*number)),
+                ended: u64::from(*ended),
                 unknown: 0,
-            })
-        };
-        let mut states: Vec<State> = self.explored.iter().filter_map(state).collect();
-        if states.iter().any(|state| state.next.contains(&left_out)) {
-            let next = vec![left_out; self.representatives.len()].into();
-            states.push(State { next, unknown: 1, ..State::default() });
+            });
+            let explored = |next: &Number| self.found.get(*next as usize).and_then(|found| found.explored);
+            rows.extend(next.iter().map(|next| explored(next).unwrap_or(left_out)));
         }
-        states
+        if rows.contains(&left_out) {
+            states.push(State { unknown: 1, ..State::default() });
+            rows.extend(self.representatives.iter().map(|_| left_out));
+        }
+        (states, rows)
     }
 }
 

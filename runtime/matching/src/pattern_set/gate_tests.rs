@@ -7,9 +7,8 @@ use crate::MemoryBudget;
 use crate::pattern::{Matcher, parse, reduce};
 
 fn gate(patterns: &[&str]) -> Gate {
-    let gated = (0..)
-        .zip(patterns)
-        .filter_map(|(id, pattern)| Gated::new(id, pattern, reduce(&parse(pattern).unwrap()).as_ref()));
+    let parsed = patterns.iter().map(|pattern| parse(pattern).unwrap());
+    let gated = (0..).zip(parsed).filter_map(|(id, parsed)| Gated::new(id, &parsed, reduce(&parsed).as_ref()));
     Gate::new(&gated.collect::<Vec<_>>(), patterns.len()).unwrap()
 }
 

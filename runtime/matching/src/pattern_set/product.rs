@@ -14,33 +14,42 @@ impl Explored {
     pub(super) fn and(&self, other: &Self, first: u32, most: impl FnOnce(usize) -> usize) -> Option<Self> {
         let (columns, pairs) = self.columns_of_both(other)?;
         let most = most(pairs.len()).min(usize::from(u16::MAX));
-        let mut numbers: HashMap<(u16, u16), u16, FixedState> = HashMap::default();
-        numbers.insert((0, 0), 0);
-        let mut found = vec![(0, 0)];
-        let mut states = Vec::new();
+        // By the numbers of both states, as one number.
+        let mut numbers: HashMap<u32, u16, FixedState> = HashMap::default();
+        numbers.insert(0, 0);
+        let mut found = vec![(0_u16, 0_u16)];
+        let (mut states, mut rows) = (Vec::new(), Vec::new());
+        let mask = |one: u64, two: u64| one | two.checked_shl(first).unwrap_or(0);
         while let Some(&(one, two)) = found.get(states.len()) {
-            let (one, two) = (self.states.get(usize::from(one))?, other.states.get(usize::from(two))?);
-            let mut next = Vec::with_capacity(pairs.len());
+            let (row, other_row) = (self.row(one)?, other.row(two)?);
+            // Most columns lead where the one before does.
+            let mut last = None;
             for &(column, other_column) in &pairs {
-                let to = (*one.next.get(usize::from(column))?, *two.next.get(usize::from(other_column))?);
-                let new = u16::try_from(found.len()).ok()?;
-                next.push(*numbers.entry(to).or_insert_with(|| {
-                    found.push(to);
-                    new
-                }));
+                let to = (*row.get(usize::from(column))?, *other_row.get(usize::from(other_column))?);
+                let number = match last {
+                    Some((last, number)) if last == to => number,
+                    _ => {
+                        let new = u16::try_from(found.len()).ok()?;
+                        *numbers.entry(u32::from(to.0) << 16 | u32::from(to.1)).or_insert_with(|| {
+                            found.push(to);
+                            new
+                        })
+                    }
+                };
+                last = Some((to, number));
+                rows.push(number);
             }
             if found.len() > most {
                 return None;
             }
-            let mask = |one: u64, two: u64| one | two.checked_shl(first).unwrap_or(0);
+            let (one, two) = (self.states.get(usize::from(one))?, other.states.get(usize::from(two))?);
             states.push(State {
-                next: next.into(),
                 entered: mask(one.entered, two.entered),
                 ended: mask(one.ended, two.ended),
                 unknown: mask(one.unknown, two.unknown),
             });
         }
-        Some(Self { columns, states })
+        Some(Self { columns, states, next: rows, width: pairs.len() })
     }
 
     /// The columns of the product, and the pair of columns for each.

@@ -48,10 +48,6 @@ impl ByteMask {
         }
     }
 
-    fn has(self, byte: u8) -> bool {
-        self.0.get(usize::from(byte >> 6)).is_some_and(|word| word & (1 << (byte & 63)) != 0)
-    }
-
     pub(super) fn or(self, other: Self) -> Self {
         let ([a, b, c, d], [e, f, g, h]) = (self.0, other.0);
         Self([a | e, b | f, c | g, d | h])
@@ -65,16 +61,25 @@ impl ByteMask {
 
     /// Estimated probability that a byte of a text is in the set.
     pub(super) fn chance(self) -> f64 {
-        (0..=u8::MAX)
-            .filter(|&byte| self.has(byte))
-            .map(|byte| f64::from(rarity_bits(byte).saturating_neg()).exp2())
-            .sum()
+        let mut chance = 0.0;
+        for (word, first) in self.0.into_iter().zip([0_u8, 64, 128, 192]) {
+            let mut left = word;
+            while left != 0 {
+                let byte = first.saturating_add(left.trailing_zeros() as u8);
+                chance += 1.0 / f64::from(1_u32.checked_shl(rarity_bits(byte).unsigned_abs()).unwrap_or(u32::MAX));
+                left &= left.wrapping_sub(1);
+            }
+        }
+        chance
     }
 }
 
 /// The rarest set of bytes of which every match contains one. `None` if no byte is required.
 pub(super) fn required_bytes(hir: &Hir) -> Option<ByteMask> {
-    let rarest = |sets: &mut dyn Iterator<Item = ByteMask>| sets.min_by(|a, b| a.chance().total_cmp(&b.chance()));
+    let rarest = |sets: &mut dyn Iterator<Item = ByteMask>| {
+        let rated = sets.map(|set| (set.chance(), set));
+        rated.min_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, set)| set)
+    };
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) => None,
         HirKind::Literal(literal) => rarest(&mut literal.0.iter().map(|&byte| ByteMask::one(byte))),

@@ -52,7 +52,7 @@ pub(super) struct Gated {
 
 impl Gated {
     /// The literals of a pattern, and `None` if it requires none that are worth searching for.
-    pub(super) fn new(id: u32, pattern: &str, reduced: Option<&Reduced>) -> Option<Self> {
+    pub(super) fn new(id: u32, pattern: &Hir, reduced: Option<&Reduced>) -> Option<Self> {
         let RatedLiterals { required, chance, reach } = rated_literals(pattern)?;
         let (place, required) = match required {
             RequiredLiterals::Whole(literals) => (Place::Whole, literals),

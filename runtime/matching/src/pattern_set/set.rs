@@ -207,11 +207,13 @@ impl PatternSet {
 
     /// As [`new`](Self::new), with a limit on the work for automata. Patterns for which no work is left get no table.
     pub(super) fn within(patterns: &[&str], table_bytes: usize, mut work: u64, budget: &MemoryBudget) -> Self {
-        let reduced: Vec<Option<Reduced>> = patterns.iter().map(|pattern| reduce(&parse(pattern)?)).collect();
-        let mut gated: Vec<Option<Gated>> = (0_u32..)
-            .zip(patterns.iter().zip(&reduced))
-            .map(|(id, (pattern, reduced))| Gated::new(id, pattern, reduced.as_ref()))
-            .collect();
+        let (mut reduced, mut gated): (Vec<Option<Reduced>>, Vec<Option<Gated>>) = (Vec::new(), Vec::new());
+        for (id, pattern) in (0..).zip(patterns) {
+            let parsed = parse(pattern);
+            let own = parsed.as_ref().and_then(reduce);
+            gated.push(parsed.and_then(|parsed| Gated::new(id, &parsed, own.as_ref())));
+            reduced.push(own);
+        }
         // Short patterns first: long ones take most of the work.
         let is_rare = |gated: &Option<Gated>| gated.as_ref().is_some_and(|gated| gated.rare);
         let mut order: Vec<(u32, &Reduced)> = (0_u32..)

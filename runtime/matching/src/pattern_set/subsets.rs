@@ -97,7 +97,8 @@ struct Step {
 /// A state.
 #[derive(Debug, Clone)]
 struct Subset {
-    others: Rc<[u32]>,
+    /// What distinguishes it: `before` and `entered` as one number, and then the others.
+    key: Rc<[u32]>,
     before: Before,
     /// Whether one of the others looks ahead.
     looks_ahead: bool,
@@ -125,9 +126,11 @@ pub(super) struct Subsets<'p> {
     beginnings: [Beginning; Before::ALL.len()],
     /// Indexed by number.
     states: Vec<Subset>,
-    /// By what distinguishes states: `before` and `entered` as one number, and then the others.
+    /// By key.
     numbers: HashMap<Rc<[u32]>, Number, FixedState>,
     members: usize,
+    /// That of the state that is looked for.
+    key: Vec<u32>,
     closure: Closure,
     /// Indexed by column: the states of the program that it leads to.
     targets: Vec<Vec<StateID>>,
@@ -223,6 +226,7 @@ impl<'p> Subsets<'p> {
             states: Vec::new(),
             numbers: HashMap::default(),
             members: 0,
+            key: Vec::new(),
             closure,
         };
         for before in Before::ALL {
@@ -290,37 +294,40 @@ impl<'p> Subsets<'p> {
     /// The number of a state, which is new if there is none like it. `None` if there are too many.
     fn number(&mut self, others: &[u32], before: Before, looks_ahead: bool, entered: bool) -> Option<Number> {
         let before = if looks_ahead { before } else { self.canonical(before) };
-        let kind = (before as u32) << 1 | u32::from(entered);
-        let key: Rc<[u32]> = std::iter::once(kind).chain(others.iter().copied()).collect();
-        if let Some(number) = self.numbers.get(&key) {
+        self.key.clear();
+        self.key.push((before as u32) << 1 | u32::from(entered));
+        self.key.extend_from_slice(others);
+        if let Some(number) = self.numbers.get(self.key.as_slice()) {
             return Some(*number);
         }
+        let key: Rc<[u32]> = self.key.as_slice().into();
         self.members = self.members.saturating_add(key.len());
         if self.members > MAX_MEMBERS {
             return None;
         }
         let number = Number::try_from(self.states.len()).ok()?;
-        self.states.push(Subset { others: others.into(), before, looks_ahead, entered });
+        self.states.push(Subset { key: Rc::clone(&key), before, looks_ahead, entered });
         self.numbers.insert(key, number);
         Some(number)
     }
 
     /// Where a state leads. `None` if there are too many states.
     pub(super) fn transitions(&mut self, from: Number) -> Option<Transitions> {
-        let Subset { others, before, looks_ahead, .. } = self.states.get(from as usize)?.clone();
+        let Subset { key, before, looks_ahead, .. } = self.states.get(from as usize)?.clone();
+        let others = key.get(1..)?;
         let mut targets = std::mem::take(&mut self.targets);
         // Indexed by column: whether a match ended before the byte.
         let mut ended_before = Vec::new();
         if looks_ahead {
             for (byte, targets) in self.bytes.clone().into_iter().zip(&mut targets) {
-                ended_before.push(self.look_ahead(&others, before, After::Byte(byte)));
-                self.read(&others, byte, targets);
+                ended_before.push(self.look_ahead(others, before, After::Byte(byte)));
+                self.read(others, byte, targets);
                 let members = std::mem::take(&mut self.closure.members);
                 self.read(&members, byte, targets);
                 self.closure.members = members;
             }
         } else {
-            self.read_any(&others, &mut targets);
+            self.read_any(others, &mut targets);
         }
         let mut next = Vec::with_capacity(targets.len());
         for (column, targets) in targets.iter_mut().enumerate() {
@@ -330,7 +337,7 @@ impl<'p> Subsets<'p> {
         }
         self.targets = targets;
         let begins = self.beginnings.get(before as usize)?.matches_at_end;
-        let ended = begins || (looks_ahead && self.look_ahead(&others, before, After::End));
+        let ended = begins || (looks_ahead && self.look_ahead(others, before, After::End));
         Some(Transitions { next, ended })
     }
 

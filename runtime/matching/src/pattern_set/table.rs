@@ -44,7 +44,7 @@ impl StateTable {
 
     /// Memory of a table of these states, in bytes.
     pub(super) fn bytes(explored: &Explored) -> usize {
-        Self::state_bytes(explored.columns_used())
+        Self::state_bytes(explored.width)
             .saturating_mul(explored.states.len())
             .saturating_add(size_of::<Self>())
             .saturating_add(size_of::<Columns>())
@@ -56,25 +56,26 @@ impl StateTable {
 
     /// Returns `None` if there are too many states.
     pub(super) fn new(explored: &Explored) -> Option<Self> {
-        let width = explored.columns_used().next_multiple_of(UNIT);
+        let width = explored.width.next_multiple_of(UNIT);
         let row = u16::try_from(width >> UNIT_BITS).ok()?;
         let at = |number: usize| u16::try_from(number).ok()?.checked_mul(row);
-        let mut order: Vec<(usize, &State)> = explored.states.iter().enumerate().collect();
-        order.sort_by_key(|(_, state)| state.entered == 0);
+        let mut order: Vec<(usize, (&State, &[u16]))> =
+            explored.states.iter().zip(explored.rows()).enumerate().collect();
+        order.sort_by_key(|(_, (state, _))| state.entered == 0);
         let mut place = vec![0_u16; order.len()];
         for (number, &(i, _)) in order.iter().enumerate() {
             *place.get_mut(i)? = at(number)?;
         }
         let mut next = Vec::new();
-        for (_, state) in &order {
+        for (_, (_, row)) in &order {
             let whole = next.len().saturating_add(width);
-            for to in &state.next {
+            for to in *row {
                 next.push(*place.get(usize::from(*to))?);
             }
             next.resize(whole, 0);
         }
         let entered: Box<[u64]> =
-            order.iter().map(|(_, state)| state.entered).filter(|&entered| entered != 0).collect();
+            order.iter().map(|(_, (state, _))| state.entered).filter(|&entered| entered != 0).collect();
         Some(Self {
             columns: explored.columns.clone(),
             next: next.into(),
@@ -83,7 +84,7 @@ impl StateTable {
             entered,
             ended: order
                 .iter()
-                .map(|(_, state)| TableMatches { certain: state.ended, unknown: state.unknown })
+                .map(|(_, (state, _))| TableMatches { certain: state.ended, unknown: state.unknown })
                 .collect(),
             start: *place.first()?,
         })

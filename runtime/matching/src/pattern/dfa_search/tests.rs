@@ -55,7 +55,7 @@ fn the_prefilter_is_used_again_after_a_long_line() {
 fn near(pattern: &str, text: &str, offsets: &[usize]) -> (bool, usize) {
     const STEPS: usize = 1 << 30;
     let regex = AsciiRegex::new(pattern).unwrap();
-    let rated = rated_literals(pattern).unwrap();
+    let rated = rated_literals(&parse(pattern).unwrap()).unwrap();
     let parts = Parts::of(text.len());
     let bits = offsets.iter().fold(0, |bits, offset| bits | parts.bit(*offset));
     let mut spent = 0;
