@@ -95,7 +95,7 @@ pub(super) fn merge(automata: &mut Vec<Automaton>, most: usize) {
 }
 
 /// The program of a pattern.
-fn program(hir: &Hir) -> Option<NFA> {
+pub(super) fn program(hir: &Hir) -> Option<NFA> {
     let config = thompson::Config::new()
         .utf8(false)
         .which_captures(thompson::WhichCaptures::None)

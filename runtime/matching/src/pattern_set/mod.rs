@@ -17,6 +17,8 @@ mod gate_tests;
 #[cfg(test)]
 mod near_tests;
 #[cfg(test)]
+mod subset_tests;
+#[cfg(test)]
 mod tests;
 
 pub use set::{PatternMatch, PatternSet};

@@ -284,9 +284,7 @@ impl<'p> Subsets<'p> {
     /// The first kind that makes no difference to `before`, if nothing looks ahead.
     fn canonical(&self, before: Before) -> Before {
         let Some(own) = self.beginnings.get(before as usize).filter(|own| !own.looks_ahead) else { return before };
-        let same = |other: &Beginning| {
-            (&other.members, other.matches, other.looks_ahead) == (&own.members, own.matches, false)
-        };
+        let same = |other: &Beginning| (&other.members, other.matches) == (&own.members, own.matches);
         let found = Before::ALL.into_iter().zip(&self.beginnings).find(|(_, other)| same(other));
         found.map_or(before, |(kind, _)| kind)
     }

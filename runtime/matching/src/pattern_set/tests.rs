@@ -85,14 +85,35 @@ fn literals_are_few() {
     assert!(required_literals(&deep).is_some());
 }
 
+pub(super) const ASSERTIONS: &[&str] = &[
+    "^",
+    "$",
+    r"\b",
+    r"\B",
+    r"(?-u:\b)",
+    r"(?-u:\B)",
+    "(?m:^)",
+    "(?m:$)",
+    "(?mR:^)",
+    "(?mR:$)",
+    r"\A",
+    r"\z",
+    r"(?-u:\b{start})",
+    r"(?-u:\b{end})",
+    r"(?-u:\b{start-half})",
+    r"(?-u:\b{end-half})",
+    r"\b{start}",
+    r"\b{end-half}",
+];
+
 /// Patterns and texts of a few letters, some of which have other cases outside of ASCII.
-fn pattern(random: &mut fastrand::Rng, depth: u32) -> String {
+pub(super) fn pattern(random: &mut fastrand::Rng, depth: u32) -> String {
     let mut out = String::new();
     for _ in 0..random.usize(1..=4) {
         match random.u32(0..if depth == 0 { 7 } else { 10 }) {
             0..=4 => out.push_str(random.choice(["a", "b", "k", "s", "K"]).unwrap()),
             5 => out.push_str(random.choice(["[ab]", "[^a]", "[a-k]", ".", r"\w", "[kK]", "(?i:s)", "é"]).unwrap()),
-            6 => out.push_str(random.choice(["^", "$", r"\b", r"\B", "(?-u:\\b)", "(?m:^)", r"\A", r"\z"]).unwrap()),
+            6 => out.push_str(random.choice(ASSERTIONS).unwrap()),
             7 => write!(out, "(?:{}|{})", pattern(random, depth - 1), pattern(random, depth - 1)).unwrap(),
             8 => write!(out, "({})", pattern(random, depth - 1)).unwrap(),
             _ => {
@@ -104,15 +125,15 @@ fn pattern(random: &mut fastrand::Rng, depth: u32) -> String {
     if random.u32(0..4) == 0 { format!("(?i:{out})") } else { out }
 }
 
-fn text(random: &mut fastrand::Rng) -> String {
-    let letters = ['a', 'b', 'k', 's', 'K', 'S', 'a', 'b', ' ', '\n', '\u{212A}', '\u{17F}', 'é'];
+pub(super) fn text(random: &mut fastrand::Rng) -> String {
+    let letters = ['a', 'b', 'k', 's', 'K', 'S', 'a', 'b', ' ', '\n', '\r', '\u{212A}', '\u{17F}', 'é'];
     let ascii = random.bool();
-    let letters = if ascii { &letters[..10] } else { &letters[..] };
+    let letters = if ascii { &letters[..11] } else { &letters[..] };
     (0..random.usize(0..9)).map(|_| letters[random.usize(0..letters.len())]).collect()
 }
 
 /// The matcher of a pattern.
-fn matcher(pattern: &str) -> Option<Matcher> {
+pub(super) fn matcher(pattern: &str) -> Option<Matcher> {
     Matcher::new(pattern).ok()
 }
 
