@@ -41,12 +41,15 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     pub(super) fn build<K: AsRef<[u8]>>(exact: &[K], others: &[K], level: LiteralLevel) -> Option<Self> {
         let mut bytes = Vec::new();
         let mut plan = Plan { level: level.min(LiteralLevel::detect()), ..Plan::default() };
-        let mut single = Vec::new();
+        let (mut single, mut shortest_key) = (Vec::new(), usize::MAX);
         let exact = exact.iter().map(|key| (key, true));
         for (id, (key, exact)) in (0_u32..).zip(exact.chain(others.iter().map(|key| (key, false)))) {
             let key = key.as_ref();
             let anchored = AnchoredKey { id, key, exact, at: u32::try_from(bytes.len()).ok()?, anchor: 0 };
             bytes.extend_from_slice(key);
+            if !key.is_empty() {
+                shortest_key = shortest_key.min(key.len());
+            }
             match key {
                 [] => {}
                 [byte] => single.push(SingleByte { byte: *byte, exact, id }),
@@ -74,7 +77,8 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
             Some((scan.filter(&keys), scan))
         });
         let (scans, vector) = (scans.collect(), vector.map(Box::new));
-        Some(Self { bytes: bytes.into(), vector, scans, single: SingleBytes::new(single), automata: OnceLock::new() })
+        let (bytes, single) = (bytes.into(), SingleBytes::new(single));
+        Some(Self { bytes, shortest_key, vector, scans, single, automata: OnceLock::new() })
     }
 }
 

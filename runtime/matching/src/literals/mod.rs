@@ -70,6 +70,8 @@ use steps::{End, Steps};
 pub struct LiteralMap<const IGNORE_CASE: bool> {
     /// The keys, one after the other.
     bytes: Box<[u8]>,
+    /// Length of the shortest key that is not empty. A shorter text has none.
+    shortest_key: usize,
     /// The keys that are looked for with vector instructions.
     vector: Option<Box<VectorPass<IGNORE_CASE>>>,
     /// For long, medium and short keys of the others; only those that have keys.
@@ -180,6 +182,9 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         text: &[u8],
         mut hit: impl FnMut(u32, Option<usize>) -> ControlFlow<()>,
     ) -> ControlFlow<()> {
+        if text.len() < self.shortest_key {
+            return ControlFlow::Continue(());
+        }
         match self.scan_within::<MAY_END>(text, &mut Steps::new(), &mut hit) {
             Ok(()) => ControlFlow::Continue(()),
             Err(End::Stopped) => ControlFlow::Break(()),
