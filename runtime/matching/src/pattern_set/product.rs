@@ -14,6 +14,10 @@ impl Explored {
     pub(super) fn and(&self, other: &Self, first: u32, most: impl FnOnce(usize) -> usize) -> Option<Self> {
         let (columns, pairs) = self.columns_of_both(other)?;
         let most = most(pairs.len()).min(usize::from(u16::MAX));
+        // Each state of both is part of at least one of the product.
+        if self.states.len().max(other.states.len()) > most {
+            return None;
+        }
         // By the numbers of both states, as one number.
         let mut numbers: HashMap<u32, u16, FixedState> = HashMap::default();
         numbers.insert(0, 0);

@@ -17,6 +17,9 @@ use std::rc::Rc;
 /// Most members of all states together. Bounds the memory.
 const MAX_MEMBERS: usize = 1 << 23;
 
+/// Number of columns that are compared with the next one: most of those that lead to the same states of the program are beside each other.
+const SIMILAR: usize = 4;
+
 /// The number of a state. The start state has the first one.
 pub(super) type Number = u32;
 
@@ -327,29 +330,45 @@ impl<'p> Subsets<'p> {
         } else {
             self.read_any(others, &mut targets);
         }
-        let mut next = Vec::with_capacity(targets.len());
-        for (column, targets) in targets.iter_mut().enumerate() {
+        let mut next: Vec<Number> = Vec::with_capacity(targets.len());
+        // The last columns that the others read, and what distinguishes them besides their targets.
+        let mut last = [None; SIMILAR];
+        for (column, own) in targets.iter().enumerate() {
             let ended_before = ended_before.get(column).copied().unwrap_or(false);
-            next.push(self.next(before, column, targets, ended_before)?);
-            targets.clear();
+            let begun = self.begun(before, column)?;
+            if own.is_empty() && !ended_before {
+                next.push(begun);
+                continue;
+            }
+            let rest = (begun, Before::of(*self.bytes.get(column)?), ended_before);
+            let same = |(other, known): &(usize, _)| *known == rest && targets.get(*other) == Some(own);
+            let number = match last.iter().flatten().copied().find(same) {
+                Some((other, _)) => *next.get(other)?,
+                None => self.next(before, column, own, ended_before)?,
+            };
+            last.rotate_right(1);
+            last[0] = Some((column, rest));
+            next.push(number);
         }
+        targets.iter_mut().for_each(Vec::clear);
         self.targets = targets;
         let begins = self.beginnings.get(before as usize)?.matches_at_end;
         let ended = begins || (looks_ahead && self.look_ahead(others, before, After::End));
         Some(Transitions { next, ended })
     }
 
+    /// The state after a byte that the others don't read.
+    fn begun(&mut self, before: Before, column: usize) -> Option<Number> {
+        self.closure.steps = self.closure.steps.saturating_add(1);
+        match self.beginnings.get(before as usize)?.steps.get(column)? {
+            Some(step) => Some(step.number),
+            None => self.step(before, column),
+        }
+    }
+
     /// The state after a byte that leads the others to `targets`.
     fn next(&mut self, before: Before, column: usize, targets: &[StateID], ended_before: bool) -> Option<Number> {
-        self.closure.steps = self.closure.steps.saturating_add(1);
-        let known = self.beginnings.get(before as usize)?.steps.get(column)?.clone();
-        let step = match known {
-            Some(step) => step,
-            None => self.step(before, column)?,
-        };
-        if targets.is_empty() && !ended_before {
-            return Some(step.number);
-        }
+        let step = self.beginnings.get(before as usize)?.steps.get(column)?.clone()?;
         let after = Before::of(*self.bytes.get(column)?);
         let beginning = self.beginnings.get(after as usize)?;
         self.closure.begin();
@@ -372,7 +391,7 @@ impl<'p> Subsets<'p> {
 
     /// Finds out where the searches that begin at a place are after a byte.
     #[inline(never)]
-    fn step(&mut self, before: Before, column: usize) -> Option<Step> {
+    fn step(&mut self, before: Before, column: usize) -> Option<Number> {
         let byte = *self.bytes.get(column)?;
         let after = Before::of(byte);
         let Beginning { members, looks_ahead, .. } = self.beginnings.get(before as usize)?;
@@ -396,8 +415,8 @@ impl<'p> Subsets<'p> {
         let number = self.number(&others, after, looks_ahead, entered)?;
         let step = Step { others: others.as_slice().into(), entered, looks_ahead, number };
         self.closure.members = others;
-        *self.beginnings.get_mut(before as usize)?.steps.get_mut(column)? = Some(step.clone());
-        Some(step)
+        *self.beginnings.get_mut(before as usize)?.steps.get_mut(column)? = Some(step);
+        Some(number)
     }
 
     /// Decides the assertions among the members, now that is known what is after the place. Leaves in the closure those that follow, and returns whether a match
