@@ -17,6 +17,8 @@ type Representative = (u8, i32);
 
 /// States that are explored for each state that typical texts visit.
 const MORE_THAN_TYPICAL: usize = 4;
+/// Cells of rows that are compared for a step of work.
+const CELLS_PER_STEP: usize = 4;
 /// Number of states that is always explored.
 const FEWEST: usize = 128;
 
@@ -56,7 +58,7 @@ impl Explored {
         search.run(most.clamp(FEWEST, usize::from(u16::MAX).saturating_sub(2)), work)?;
         let (states, next) = search.states();
         let mut this = Self { columns: Box::new(columns), states, next, width: search.representatives.len() };
-        this.merge();
+        this.merge(work)?;
         Some(this)
     }
 
@@ -75,8 +77,8 @@ impl Explored {
         self.next.get(usize::from(state).checked_mul(self.width)?..)?.get(..self.width)
     }
 
-    /// Merges equivalent states.
-    pub(super) fn merge(&mut self) {
+    /// Merges equivalent states. Returns `None`, and sets `work` to zero, if this takes more than the remaining work.
+    fn merge(&mut self, work: &mut u64) -> Option<()> {
         // Indexed by state: its kind. States of different kinds are not equivalent.
         let mut kinds: Vec<u16> = Vec::new();
         let mut known = HashMap::with_hasher(FixedState::default());
@@ -87,6 +89,10 @@ impl Explored {
         let mut count = known.len();
         let mut next: Vec<u16> = Vec::new();
         loop {
+            *work = work.saturating_sub(u64::try_from(self.next.len() / CELLS_PER_STEP).unwrap_or(u64::MAX));
+            if *work == 0 {
+                return None;
+            }
             next.clear();
             for (row, kind) in self.rows().zip(&kinds) {
                 next.push(*kind);
@@ -112,6 +118,7 @@ impl Explored {
             }
         }
         (self.states, self.next) = (states, rows);
+        Some(())
     }
 }
 

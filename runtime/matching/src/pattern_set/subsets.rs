@@ -24,8 +24,9 @@ const SIMILAR: usize = 4;
 pub(super) type Number = u32;
 
 /// What is before a place in a text, as far as programs look at it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Before {
+    #[default]
     Start,
     Word,
     LineFeed,
@@ -84,6 +85,8 @@ struct Beginning {
     /// Whether it does at the end of the text.
     matches_at_end: bool,
     looks_ahead: bool,
+    /// The first kind of [`Before`] after which all this is the same.
+    like: Before,
     /// Indexed by column: where the searches are after it. `None` if that was not asked yet.
     steps: Vec<Option<Step>>,
 }
@@ -233,8 +236,13 @@ impl<'p> Subsets<'p> {
             closure,
         };
         for before in Before::ALL {
-            let beginning = this.beginning_after(before);
-            *this.beginnings.get_mut(before as usize)? = beginning;
+            let mut own = this.beginning_after(before);
+            // An assertion that looks ahead may look at `before` then.
+            let same =
+                |other: &Beginning| !own.looks_ahead && (&other.members, other.matches) == (&own.members, own.matches);
+            let known = Before::ALL.into_iter().take(before as usize).zip(&this.beginnings);
+            own.like = known.into_iter().find(|(_, other)| same(other)).map_or(before, |(kind, _)| kind);
+            *this.beginnings.get_mut(before as usize)? = own;
         }
         this.number(&[], Before::Start, false, false)?;
         Some(this)
@@ -280,21 +288,14 @@ impl<'p> Subsets<'p> {
             matches: self.closure.matches,
             matches_at_end,
             looks_ahead: self.closure.looks_ahead,
+            like: before,
             steps: vec![None; self.bytes.len()],
         }
     }
 
-    /// The first kind that makes no difference to `before`, if nothing looks ahead.
-    fn canonical(&self, before: Before) -> Before {
-        let Some(own) = self.beginnings.get(before as usize).filter(|own| !own.looks_ahead) else { return before };
-        let same = |other: &Beginning| (&other.members, other.matches) == (&own.members, own.matches);
-        let found = Before::ALL.into_iter().zip(&self.beginnings).find(|(_, other)| same(other));
-        found.map_or(before, |(kind, _)| kind)
-    }
-
     /// The number of a state, which is new if there is none like it. `None` if there are too many.
     fn number(&mut self, others: &[u32], before: Before, looks_ahead: bool, entered: bool) -> Option<Number> {
-        let before = if looks_ahead { before } else { self.canonical(before) };
+        let before = if looks_ahead { before } else { self.beginnings.get(before as usize)?.like };
         self.key.clear();
         self.key.push((before as u32) << 1 | u32::from(entered));
         self.key.extend_from_slice(others);
