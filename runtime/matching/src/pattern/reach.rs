@@ -76,8 +76,10 @@ impl Reach {
                     if let Some(first) = first {
                         (first..=last.unwrap_or(0x7F)).for_each(|byte| self.insert(byte, false));
                     }
+                    // What follows is not ASCII either.
                     if last.is_none() {
                         (0x80..=0xFF).for_each(|byte| self.insert(byte, false));
+                        break;
                     }
                 }
             }
