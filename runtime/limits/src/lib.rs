@@ -42,12 +42,16 @@
 //!
 //! Each set has a lock of its own. Two threads wait for each other only for keys of one set, of which there is one for every eight keys of
 //! the table, and for a few nanoseconds.
-#![forbid(unsafe_code)]
+//!
+//! A decision about one of many keys mostly waits for memory. A host that knows the key earlier calls [`Limiter::prefetch`] and does other work
+//! meanwhile.
+#![deny(unsafe_code)]
 
 mod bucket;
 mod concurrency;
 mod decision;
 mod limiter;
+mod prefetch;
 mod quota;
 mod reservation;
 mod sliding_window;

@@ -125,6 +125,16 @@ impl Limiter {
         Key(hasher.finish().max(1))
     }
 
+    /// Asks the processor to load what the next decision about a key reads, and does not wait for it. Counts nothing, and takes no lock. Of use
+    /// if there is other work before the decision: of a large table, each key is elsewhere in memory.
+    #[inline]
+    pub fn prefetch(&self, key: Key) {
+        match &self.counting {
+            Counting::Bucket(_, table) => table.prefetch(key.0),
+            Counting::Window(_, table) => table.prefetch(key.0),
+        }
+    }
+
     /// Decides about a request, and counts its cost if it is admitted. A cost of 0 asks whether the key is within its limit and counts
     /// nothing; a cost above the limit is never admitted. Does not allocate.
     #[inline]

@@ -4,6 +4,7 @@
 //! the table. A key that leaves is merged into the floor, and a key that comes starts from it.
 
 use crate::decision::Decision;
+use crate::prefetch::prefetch;
 use std::fmt::Debug;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -135,10 +136,22 @@ impl<S: Copy + Default> Table<S> {
     /// Returns the set of a hash, locked.
     #[inline]
     pub(crate) fn set(&self, tag: u64) -> Option<MutexGuard<'_, Set<S>>> {
+        self.locked(tag).map(lock)
+    }
+
+    /// Asks the processor to load the set of a hash.
+    #[inline]
+    pub(crate) fn prefetch(&self, tag: u64) {
+        self.locked(tag).into_iter().for_each(prefetch);
+    }
+
+    /// Returns the set of a hash, with its lock.
+    #[inline]
+    fn locked(&self, tag: u64) -> Option<&Locked<S>> {
         let mask = self.sets.len().saturating_sub(1);
         // The number of sets is a power of two, and at least 1.
         let index = usize::try_from(tag >> 16).unwrap_or(usize::MAX) & mask;
-        self.sets.get(index).map(lock)
+        self.sets.get(index)
     }
 
     /// Returns the number of keys that fit.

@@ -226,3 +226,22 @@ fn penalties_keep_a_key_out_for_a_time() {
         assert!(ask(b"c", 99).is_admitted());
     }
 }
+
+/// Random decisions with and without the hint: it counts nothing, and takes no place in the table.
+#[test]
+fn loading_a_key_early_changes_nothing() {
+    let quota = Quota::new(3, Duration::from_secs(1)).unwrap();
+    for builder in [Limiter::token_bucket(quota), Limiter::sliding_window(quota)] {
+        let limiter = builder.with_keys(16).with_penalty(Duration::from_millis(5)).build();
+        let mut random = fastrand::Rng::with_seed(7);
+        for round in 0..10_000_u64 {
+            let now = Time::from_nanos(round * 1_000_000);
+            let key = limiter.key(&[random.u8(..40)]);
+            let before = (limiter.stats(now), limiter.peek(key, 1, now));
+            limiter.prefetch(key);
+            limiter.prefetch(limiter.key(&[random.u8(..)]));
+            assert_eq!((limiter.stats(now), limiter.peek(key, 1, now)), before);
+            assert_eq!(limiter.check(key, 1, now).is_admitted(), before.1.is_admitted());
+        }
+    }
+}

@@ -118,6 +118,7 @@ fn is_product(path: &str) -> bool {
 /// layouts with `unsafe impl` alone.
 const UNSAFE: &[&str] = &[
     "runtime/src/accessors/",
+    "runtime/limits/src/prefetch.rs",
     "runtime/matching/src/ascii.rs",
     "runtime/matching/src/json_simd.rs",
     "runtime/matching/src/literals/few/x86.rs",
