@@ -102,6 +102,7 @@ impl Policy {
         let fixed = fixed_request(head, body, exchange.is_grpc);
         let Exchange { findings, labels, effects, local, tls, received, .. } = exchange;
         effects.edits.clear();
+        effects.limits.client = origin.address.map(|client| client.ip());
         // Earlier phases may have set fields of the log entry, which stay if this one runs again.
         let asks_services = self.body.rules.iter().any(|rule| rule.remote.is_some());
         let fields = asks_services.then(|| effects.fields.clone());

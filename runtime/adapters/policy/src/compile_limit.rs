@@ -2,13 +2,15 @@
 
 use crate::actions::{AnswerTemplate, NamedList, PhaseEnd, TextTemplate};
 use crate::compile::RuleCompiler;
+use crate::language::Language;
 use crate::limit_keys::ONLY_RATES;
 use crate::limit_state::{LimitDefinition, LimitState, Measure};
 use crate::outcome::Phase;
 use crate::problems::FileSpan;
-use crate::rule_limit::{CountWhen, LimitErrorPolicy, Number, OnLimit, RuleLimit, TellsClient};
+use crate::rule_limit::{CountWhen, KeyPart, LimitErrorPolicy, Number, OnLimit, RuleLimit, TellsClient};
 use crate::rule_reads::RuleReads;
 use crate::schema::{duration, rate};
+use crate::template::{TemplatePart, parse};
 use crate::yaml::{MapEntry, Node, SourceText};
 use bytes::Bytes;
 use celero::Context;
@@ -49,8 +51,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             Some(list) if !list.elements().is_empty() => list.elements().iter().filter_map(Node::text).collect(),
             key => key.and_then(Node::text).into_iter().collect::<Vec<_>>(),
         };
-        let key: Option<Vec<TextTemplate<C::Static>>> =
-            parts.iter().map(|part| self.expressions.words(part, self.compilation.problems)).collect();
+        let key: Option<Vec<KeyPart<C::Static>>> = parts.iter().map(|part| self.key_part(part)).collect();
         let cost = match node.text_of("cost") {
             Some(text) => self.expressions.number(&text, self.compilation.problems)?,
             None => Number::Fixed(1),
@@ -101,6 +102,16 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             tells: text("headers").and_then(|word| TellsClient::named(&word)).unwrap_or_default(),
             dry_run: node.get("dryRun").is_some(),
         }))
+    }
+
+    fn key_part(&mut self, text: &SourceText) -> Option<KeyPart<C::Static>> {
+        let client = match self.expressions.language {
+            Language::Cel => "source.address",
+            Language::Filter => "ip.src",
+        };
+        let is_client = matches!(parse(&text.text).as_deref(), Ok([TemplatePart::Expression(source, _)]) if source.trim() == client);
+        let text = self.expressions.words(text, self.compilation.problems)?;
+        Some(KeyPart { text, is_client })
     }
 
     /// Compiles what becomes of a request above a limit.

@@ -112,6 +112,13 @@ impl LimitState {
         })
     }
 
+    /// Asks the processor to load what is counted for a key. Counts nothing.
+    pub(crate) fn prefetch(&self, key: &[u8]) {
+        if let Some(Counters::Rate(limiter)) = self.counters.get() {
+            limiter.prefetch(limiter.key(key));
+        }
+    }
+
     /// Asks for a request. `reserve`: its cost may still change. Returns whether it is within the limit, the decision about a rate, and
     /// what the request holds.
     pub(crate) fn ask(&self, key: &[u8], cost: u64, reserve: bool, now: Time) -> (bool, Option<Decision>, Hold) {

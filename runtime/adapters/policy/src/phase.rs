@@ -197,7 +197,10 @@ impl<S: Context + 'static> PhaseRules<S> {
                 continue;
             }
             counted.push((index, true));
-            let charge = rule.limit.as_ref().map(|limit| (limit, limit.charge(context, scratch, &mut failures)));
+            let charge = rule
+                .limit
+                .as_ref()
+                .map(|limit| (limit, limit.charge(effects.limits.client, context, scratch, &mut failures)));
             // The key may depend on a verification: nothing is counted before that.
             if read() != UnverifiedRead::None {
                 return Err(NotReady);

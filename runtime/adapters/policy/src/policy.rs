@@ -15,6 +15,7 @@ use crate::error::PolicyError;
 use crate::exchange::Exchange;
 use crate::expressions::{CredentialReads, DeclaredNames, EndReads};
 use crate::failure_log::FailureSink;
+use crate::host_needs::HostNeeds;
 use crate::levels::Claims;
 use crate::named_lists::{self, ListSections};
 use crate::normalize::Normalization;
@@ -23,6 +24,7 @@ use crate::phase::PhaseRules;
 use crate::problems::Problems;
 use crate::purpose::Purpose;
 use crate::remote_limits::RemoteLimits;
+use crate::rule::Rule;
 use crate::rule_limit::CountWhen;
 use celero::http::RequestHead;
 use celero::lists::Lists;
@@ -34,6 +36,9 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// Of how many limits by the client's address the counts are loaded when a request begins.
+const MOST_EARLY_LIMITS: usize = 4;
 
 /// A compiled policy, to be shared between threads. Only its counters change.
 #[derive(Debug)]
@@ -63,6 +68,9 @@ pub struct Policy {
     pub(crate) lists: Option<Lists>,
     pub(crate) list_sections: ListSections,
     pub(crate) problems: Problems,
+    pub(crate) needs: HostNeeds,
+    /// The first rules of the phase `request` with a limit by the client's address.
+    pub(crate) early_limits: Box<[usize]>,
     /// What asks the services that count limits of many machines.
     pub(crate) remote_limits: Option<Arc<dyn RemoteLimits>>,
 }
@@ -191,7 +199,11 @@ impl Policy {
         let late = body.reads.or(response.reads).or(response_body.reads);
         let ends = [request.reads_ends, body.reads_ends, response.reads_ends, response_body.reads_ends];
         let reads_ends = ends.into_iter().fold(EndReads::default(), EndReads::or);
-        let policy = Self {
+        let by_client = |rule: &Rule<_>| rule.limit.as_ref().is_some_and(|limit| limit.is_by_client());
+        let early_limits =
+            request.rules.rules.iter().enumerate().filter(|(_, rule)| by_client(rule)).map(|(index, _)| index);
+        let early_limits = early_limits.take(MOST_EARLY_LIMITS).collect();
+        let mut policy = Self {
             reads_hello: connection.reads_ends.hello,
             connection: connection.rules,
             request: request.rules,
@@ -212,8 +224,11 @@ impl Policy {
             lists: definitions.lists.clone(),
             list_sections,
             problems,
+            needs: HostNeeds::default(),
+            early_limits,
             remote_limits: None,
         };
+        policy.needs = HostNeeds::of(&policy);
         Ok((policy, explanation.unwrap_or_default()))
     }
 
@@ -387,5 +402,18 @@ mod tests {
         };
         assert_eq!((answer.status.as_u16(), &*answer.rule), (500, "first"));
         assert_eq!(policy.rules().map(|rule| rule.failed).collect::<Vec<_>>(), [1, 0]);
+    }
+
+    #[test]
+    fn counts_of_limits_by_client_are_loaded_early() {
+        let limit = |name: &str, key: &str| format!("- {{name: {name}, limit: {{key: {key}, rate: 1/s}}}}\n");
+        let client = "'${ source.address }'";
+        let others =
+            ["'${request.path}'", "['${source.address}', a]", "'${source.address}!'", "'${destination.address}'"];
+        let others = others.iter().enumerate().map(|(index, key)| limit(&format!("other{index}"), key));
+        let clients = (0..5).map(|index| limit(&format!("client{index}"), client));
+        let text: String = std::iter::once("request:\n".to_owned()).chain(others).chain(clients).collect();
+        let policy = Policy::parse("policy.yaml", &text, Path::new(".")).unwrap();
+        assert_eq!(*policy.early_limits, [4, 5, 6, 7]);
     }
 }

@@ -5,10 +5,9 @@ use crate::edits::Edit;
 use crate::exchange::Exchange;
 use crate::limit_state::{LimitInfo, LimitState};
 use crate::outcome::{Outcome, PolicyAnswer};
-use crate::phase::PhaseRules;
 use crate::policy::Policy;
 use crate::remote_limits::{RemoteLimits, RemoteState};
-use crate::rule_limit::{LimitErrorPolicy, TellsClient};
+use crate::rule_limit::LimitErrorPolicy;
 use celero::http::RequestHead;
 use celero::{Scratch, Value};
 use http::{HeaderMap, StatusCode, request};
@@ -52,24 +51,6 @@ impl Policy {
         self.limit_states().for_each(|state| state.clear());
     }
 
-    /// Returns whether the phase [`log`](Self::log) has something to do, or a limit lasts until the end of a request: then a host keeps the
-    /// [`Exchange`] until the response was sent or given up, calls `log`, and drops or [resets](Exchange::reset) it.
-    #[must_use]
-    pub fn lasts_until_end(&self) -> bool {
-        self.has_log_fields() || self.request_limits().next().is_some()
-    }
-
-    /// Returns whether a limit has to see the server's responses.
-    pub(crate) fn limits_see_responses(&self) -> bool {
-        fn tells<S>(rules: &PhaseRules<S>) -> bool {
-            rules.rules.iter().any(|rule| {
-                let local = rule.limit.as_ref().map(|limit| limit.tells);
-                local.or(rule.remote.as_ref().map(|limit| limit.tells)) == Some(TellsClient::Always)
-            })
-        }
-        !self.count_when.is_empty() || tells(&self.request) || tells(&self.body)
-    }
-
     fn limit_states(&self) -> impl Iterator<Item = &Arc<LimitState>> {
         let connection = self.connection.rules.iter().filter_map(|rule| Some(&rule.limit.as_ref()?.state));
         connection.chain(self.request_limits())
@@ -103,6 +84,18 @@ impl Policy {
             if let Some(known) = before.remote_states().find(is_same) {
                 *state = Arc::clone(known);
             }
+        }
+    }
+
+    /// Asks the processor to load what limits have counted for the client of a request: it does so while the request is made canonical and
+    /// conditions are evaluated. Of limits whose key is something else, the place is not known so early.
+    pub(crate) fn prefetch_limits(&self, exchange: &Exchange) {
+        if self.early_limits.is_empty() {
+            return;
+        }
+        let Some(client) = exchange.source().address else { return };
+        for rule in self.early_limits.iter().filter_map(|rule| self.request.rules.get(*rule)) {
+            rule.limit.iter().for_each(|limit| limit.prefetch(client.ip()));
         }
     }
 

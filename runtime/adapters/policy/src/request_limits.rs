@@ -5,6 +5,7 @@ use crate::remote_limits::{RemoteAnswer, RemoteQuestion, RemoteState, RemoteVerd
 use celero_limits::{Decision, Time};
 use http::{HeaderName, HeaderValue};
 use smallvec::SmallVec;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// The limits that were asked for one request.
@@ -12,6 +13,8 @@ use std::sync::Arc;
 pub(crate) struct RequestLimits {
     /// The time that limits read, if the host gives it.
     pub(crate) time: Option<Time>,
+    /// The address of the client, which keys need not read as text. `None`: it is not known, or the phase does not say.
+    pub(crate) client: Option<IpAddr>,
     asked: SmallVec<[AskedLimit; 1]>,
     remote: Vec<AskedRemote>,
     /// What a service is to be asked before the phase runs again.
@@ -144,6 +147,7 @@ impl RequestLimits {
 
     pub(crate) fn clear(&mut self) {
         self.time = None;
+        self.client = None;
         self.pending = None;
         self.rehearsed = None;
         self.remote.clear();

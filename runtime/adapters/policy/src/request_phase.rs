@@ -27,6 +27,7 @@ impl Policy {
     /// Makes a request canonical in place and runs the phase `request`, like [`request_async`](Self::request_async), but blocks the thread
     /// while a verification or a service is pending. For hosts that are not asynchronous. It does not wait for a delay.
     pub fn request(&self, head: &mut impl Head, exchange: &mut Exchange) -> Decision {
+        self.prefetch_limits(exchange);
         if let Some(refused) = self.admit(head, exchange) {
             return refused.into();
         }
@@ -48,6 +49,7 @@ impl Policy {
     /// limits of many machines ([`set_remote_limits`](Self::set_remote_limits)). The future needs no
     /// particular runtime beyond theirs. Dropping it gives up the verification.
     pub async fn request_async<H: Head + Send>(&self, head: &mut H, exchange: &mut Exchange) -> Decision {
+        self.prefetch_limits(exchange);
         if let Some(refused) = self.admit(head, exchange) {
             return refused.into();
         }
@@ -95,6 +97,7 @@ impl Policy {
         let origin = exchange.source();
         let Exchange { findings, background, labels, effects, peer, local, tls, received, certificate, .. } = exchange;
         effects.edits.clear();
+        effects.limits.client = origin.address.map(|client| client.ip());
         let shown = certificate.as_ref().or_else(|| tls.as_ref()?.certificate());
         self.auth.client_cert(&head.headers, *peer, shown, findings);
         let proofs = self.auth.lazy(&head.headers, findings).waiting();

@@ -22,7 +22,7 @@ const KIND_FAILED: u8 = 255;
 #[derive(Debug)]
 pub(crate) struct RuleLimit<S> {
     pub(crate) state: Arc<LimitState>,
-    pub(crate) key: Box<[TextTemplate<S>]>,
+    pub(crate) key: Box<[KeyPart<S>]>,
     pub(crate) cost: Number<S>,
     /// A rule `settle` may replace the cost.
     pub(crate) settled_by_rule: bool,
@@ -32,6 +32,14 @@ pub(crate) struct RuleLimit<S> {
     pub(crate) on_error: LimitErrorPolicy,
     pub(crate) tells: TellsClient,
     pub(crate) dry_run: bool,
+}
+
+/// A part of a key.
+#[derive(Debug)]
+pub(crate) struct KeyPart<S> {
+    pub(crate) text: TextTemplate<S>,
+    /// It is the text of the client's address, and nothing else: then it is not made where the address is known.
+    pub(crate) is_client: bool,
 }
 
 /// What becomes of a request above a limit: the key `onLimit`.
@@ -125,6 +133,25 @@ impl<S: Context + 'static> Number<S> {
     }
 }
 
+impl<S> RuleLimit<S> {
+    /// Returns whether the cost may still change after the limit has admitted a request.
+    pub(crate) fn reserves(&self) -> bool {
+        self.settled_by_rule || self.counts_later
+    }
+
+    /// Returns whether the client's address is the whole key.
+    pub(crate) fn is_by_client(&self) -> bool {
+        matches!(*self.key, [KeyPart { is_client: true, .. }])
+    }
+
+    /// Asks the processor to load what the limit has counted for a client, if the address is the whole key.
+    pub(crate) fn prefetch(&self, client: IpAddr) {
+        let mut key = KeyBytes::new();
+        add_network(&mut key, network_of(client, self.state.definition.groups));
+        self.state.prefetch(&key);
+    }
+}
+
 /// The key and the cost of a request.
 pub(crate) struct Charge {
     key: KeyBytes,
@@ -132,15 +159,16 @@ pub(crate) struct Charge {
 }
 
 impl<S: Context + 'static> RuleLimit<S> {
-    /// Returns the key and the cost of a request; `None` for a request whose key or cost has failed, which is added to `failures`. Counts nothing.
+    /// Returns the key and the cost of a request of this client, if it is known; `None` for a request whose key or cost has failed, which is added to `failures`. Counts nothing.
     pub(crate) fn charge<'r, C: Context<Static = S>>(
         &'r self,
+        client: Option<IpAddr>,
         context: &C,
         scratch: &mut Scratch,
         failures: &mut Vec<ActionFailure<'r, S>>,
     ) -> Option<Charge> {
         match self
-            .key(context, scratch)
+            .key(client, context, scratch)
             .and_then(|key| Ok(Charge { key, cost: self.cost.value(ActionPart::LimitCost, context, scratch)? }))
         {
             Ok(charge) => Some(charge),
@@ -153,13 +181,17 @@ impl<S: Context + 'static> RuleLimit<S> {
 
     fn key<'r, C: Context<Static = S>>(
         &'r self,
+        client: Option<IpAddr>,
         context: &C,
         scratch: &mut Scratch,
     ) -> Result<KeyBytes, ActionFailure<'r, S>> {
         let mut key = KeyBytes::new();
-        for part in &self.key {
-            let add = |text: &[u8]| add_part(&mut key, text, self.state.definition.groups);
-            part.with_text(ActionPart::LimitKey, context, scratch, add)?;
+        let (part, groups) = (ActionPart::LimitKey, self.state.definition.groups);
+        for piece in &self.key {
+            match client.filter(|_| piece.is_client) {
+                Some(client) => add_network(&mut key, network_of(client, groups)),
+                None => piece.text.with_text(part, context, scratch, |text| add_part(&mut key, text, groups))?,
+            }
         }
         Ok(key)
     }
@@ -170,7 +202,7 @@ impl<S: Context + 'static> RuleLimit<S> {
         if let Some(known) = limits.decided(&self.state) {
             return known.within;
         }
-        let reserve = self.settled_by_rule || self.counts_later;
+        let reserve = self.reserves();
         let was_asked = charge.is_some() || self.on_error == LimitErrorPolicy::Shared;
         let (within, decision, hold) = match charge {
             Some(Charge { key, cost }) => self.state.ask(&key, cost, reserve, limits.now()),
@@ -207,9 +239,13 @@ impl<S: Context + 'static> RuleLimit<S> {
 
 /// Returns the first address of the network that an address stands for, whatever its spelling: the network with the first prefix length for
 /// IPv4, with the second for IPv6. An IPv4 address in IPv6 notation is the IPv4 address. `None`: the text is no address.
-pub(crate) fn network(text: &[u8], (v4, v6): (u8, u8)) -> Option<IpAddr> {
-    let address: IpAddr = std::str::from_utf8(text).ok()?.parse().ok()?;
-    Some(match address.to_canonical() {
+pub(crate) fn network(text: &[u8], groups: (u8, u8)) -> Option<IpAddr> {
+    Some(network_of(std::str::from_utf8(text).ok()?.parse().ok()?, groups))
+}
+
+/// As [`network`], of an address that is no text.
+fn network_of(address: IpAddr, (v4, v6): (u8, u8)) -> IpAddr {
+    match address.to_canonical() {
         IpAddr::V4(address) => {
             let mask = u32::MAX.checked_shl(32_u32.saturating_sub(v4.into())).unwrap_or(0);
             Ipv4Addr::from_bits(address.to_bits() & mask).into()
@@ -218,24 +254,31 @@ pub(crate) fn network(text: &[u8], (v4, v6): (u8, u8)) -> Option<IpAddr> {
             let mask = u128::MAX.checked_shl(128_u32.saturating_sub(v6.into())).unwrap_or(0);
             Ipv6Addr::from_bits(address.to_bits() & mask).into()
         }
-    })
+    }
 }
 
 /// Adds a part to a key. An address stands for its network.
 fn add_part(key: &mut KeyBytes, text: &[u8], groups: (u8, u8)) {
     match network(text, groups) {
-        Some(IpAddr::V4(address)) => {
-            key.push(KIND_V4);
-            key.extend_from_slice(&address.octets());
-        }
-        Some(IpAddr::V6(address)) => {
-            key.push(KIND_V6);
-            key.extend_from_slice(&address.octets());
-        }
+        Some(network) => add_network(key, network),
         None => {
             key.push(KIND_TEXT);
             key.extend_from_slice(&text.len().to_be_bytes());
             key.extend_from_slice(text);
+        }
+    }
+}
+
+/// Adds a network to a key.
+fn add_network(key: &mut KeyBytes, network: IpAddr) {
+    match network {
+        IpAddr::V4(address) => {
+            key.push(KIND_V4);
+            key.extend_from_slice(&address.octets());
+        }
+        IpAddr::V6(address) => {
+            key.push(KIND_V6);
+            key.extend_from_slice(&address.octets());
         }
     }
 }

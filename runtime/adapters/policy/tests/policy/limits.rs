@@ -47,6 +47,55 @@ fn a_burst_passes_and_comes_back() {
 }
 
 #[test]
+fn spellings_of_an_address_are_one_key() {
+    for (key, phase, language) in [
+        ("'${source.address}'", "request", "cel"),
+        ("'${ source.address }'", "requestBody", "cel"),
+        ("['${source.address}', fixed]", "request", "cel"),
+        ("'${ip.src}'", "request", "filter"),
+        // These are texts.
+        ("'${source.address + \"\"}'", "request", "cel"),
+        ("'${request.headers[\"x-address\"]}'", "request", "cel"),
+    ] {
+        let limit = format!("limit: {{key: {key}, groupV4: 24, rate: 2/m}}");
+        for policy in both(&format!("{phase}:\n  rules:\n  - {{name: a, language: {language}, {limit}}}\n")) {
+            let ask = |text: &str, mut exchange: Exchange| {
+                let head = head("GET /", &[("x-address", text)]);
+                match status(ask(&policy, &head, &mut exchange)) {
+                    0 => status(policy.request_body(&head, b"", &mut exchange)),
+                    denied => denied,
+                }
+            };
+            let send = |text: &str| ask(text, from(text));
+            assert_eq!(["192.0.2.1", "::ffff:192.0.2.255", "::FFFF:c000:201"].map(send), [0, 0, 429], "{key}");
+            assert_eq!(["192.0.3.1", "::c000:201"].map(send), [0, 0], "{key}");
+            assert_eq!(["2001:db8::1", "2001:DB8::ffff:0:0:0", "2001:db8::"].map(send), [0, 0, 429], "{key}");
+            assert_eq!(["2001:db8:0:1::1", "192.0.2.0"].map(send), [0, 429], "{key}");
+            assert_eq!(info(&policy).failed, 0, "{key}");
+            // Without an address there is no key.
+            let failed = !key.contains("x-address");
+            assert_eq!(ask("-", Exchange::new(None, None)), if failed { 429 } else { 0 }, "{key}");
+            assert_eq!(info(&policy).failed, u64::from(failed), "{key}");
+        }
+    }
+}
+
+#[test]
+fn only_what_requests_hold_lasts_until_their_end() {
+    let lasts = |limit: &str, more: &str| {
+        let text = format!("request:\n- {{name: a, limit: {{key: '${{source.address}}', {limit}}}}}\n{more}");
+        both(&text).map(|policy| policy.lasts_until_end())
+    };
+    assert_eq!(lasts("rate: 2/m", ""), [false; 2]);
+    assert_eq!(lasts("rate: 2/m, headers: always", ""), [false; 2], "the phase `response` tells");
+    assert_eq!(lasts("concurrent: 2", ""), [true; 2]);
+    assert_eq!(lasts("rate: 2/m, countWhen: response.code == 401", ""), [true; 2]);
+    assert_eq!(lasts("rate: 2/m, dryRun: true", ""), [true; 2], "the log says so");
+    assert_eq!(lasts("rate: 2/m", "response:\n- {settle: {a: '2'}}"), [true; 2]);
+    assert_eq!(lasts("rate: 2/m", "log:\n- {logFields: {a: b}}"), [true; 2]);
+}
+
+#[test]
 fn answers_tell_when_to_come_again() {
     let text = "request:\n- {name: api, limit: {rate: 2/m, onLimit: {deny: {status: 503, headers: {retry-after: '7'}}}}}
 - {name: b, when: request.path == '/b', limit: {rate: 1/m, headers: never, onLimit: {redirect: 'https://wait.example/'}}}";
