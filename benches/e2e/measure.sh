@@ -3,15 +3,18 @@
 # Nanoseconds that the threads of a process have run.
 cpu() { cat "/proc/$1/task"/*/schedstat | awk '{ sum += $1 } END { printf "%.0f", sum }'; }
 
-# The middle one of the numbers on standard input.
-median() { sort -n | awk '{ all[NR] = $1 } END { print NR % 2 ? all[(NR + 1) / 2] : (all[NR / 2] + all[NR / 2 + 1]) / 2 }'; }
+# The number below which this share of the numbers on standard input is.
+quantile() { sort -n | awk -v share="$1" '{ all[NR] = $1 } END { at = 1 + share * (NR - 1); low = int(at); print all[low] + (at - low) * (all[low + (low < NR)] - all[low]) }'; }
 
-# CPU microseconds of each request of a load in HTTP/1.1: process, URL, options of wrk.
+# The middle one of the numbers on standard input.
+median() { quantile 0.5; }
+
+# CPU microseconds of each request of a load in HTTP/1.1: process, URL, options of wrk. It takes $seconds, 2 if that is not set. $pinned begins the command of the client.
 load() {
     process=$1 url=$2
     shift 2
     before=$(cpu "$process")
-    wrk -t1 -c32 -d2s "$@" "$url" > wrk.log
+    ${pinned:-} wrk -t1 -c32 -d"${seconds:-2}s" "$@" "$url" > wrk.log
     if grep -q 'Non-2xx\|Socket errors' wrk.log; then echo "requests to $url failed" >&2; cat wrk.log >&2; exit 1; fi
     each "$before" "$(cpu "$process")" "$(awk '/requests in/ { print $1 }' wrk.log)"
 }
