@@ -206,9 +206,9 @@ impl Constant {
     /// Whether it is text that can be compared with undecoded bytes: without U+FFFD, to which different invalid bytes decode.
     #[must_use]
     pub fn is_raw_comparable(&self) -> bool {
-        let plain = |text: &str| !text.contains(char::REPLACEMENT_CHARACTER);
+        let plain = |text: &str| text.is_ascii() || !text.contains(char::REPLACEMENT_CHARACTER);
         // No text has bytes that are not UTF-8.
-        let plain_bytes = |bytes: &[u8]| std::str::from_utf8(bytes).is_ok_and(plain);
+        let plain_bytes = |bytes: &[u8]| bytes.is_ascii() || std::str::from_utf8(bytes).is_ok_and(plain);
         match self {
             Constant::Str(text) => plain(text),
             Constant::Searcher(needle) => plain_bytes(needle),

@@ -10,8 +10,9 @@ use crate::op::{FoldKind, Op};
 use crate::projection::Projection;
 use crate::table::{OperandType, Operands, ResultType};
 use crate::ty::Ty;
+use foldhash::fast::FixedState;
 use smallvec::SmallVec;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::net::IpAddr;
 
@@ -69,28 +70,31 @@ impl std::error::Error for Violation {}
 /// # Errors
 /// The first node that violates a requirement.
 pub fn verify(graph: &Graph, fields: &[Field]) -> Result<(), Violation> {
-    let mut scopes: Vec<Scope> = Vec::with_capacity(graph.len());
+    let mut scopes = Scopes::default();
     for id in graph.ids() {
         let check = Check { graph, fields, id, op: graph.op(id), ty: graph.ty(id), args: graph.args(id) };
         let scope = check.order().and_then(|()| check.operands()).and_then(|()| check.payload());
         let scope = scope.and_then(|()| check.scope(&scopes));
-        scopes.push(scope.map_err(|(requirement, reason)| Violation { node: id, requirement, reason })?);
+        let scope = scope.map_err(|(requirement, reason)| Violation { node: id, requirement, reason })?;
+        if !scope.free.is_empty() || scope.lowest != MAX_LEVEL {
+            scopes.insert(id, scope);
+        }
     }
     for &root in graph.roots() {
-        let reason = match scopes.get(root.0 as usize) {
-            None => "a root that is no node".to_owned(),
-            Some(scope) => match scope.free.first() {
-                Some((level, _)) => format!("a root that uses the variable of level {level}, which nothing binds"),
-                None => continue,
-            },
+        let reason = match scopes.get(&root).and_then(|scope| scope.free.first()) {
+            Some((level, _)) => format!("a root that uses the variable of level {level}, which nothing binds"),
+            None if root.0 as usize >= graph.len() => "a root that is no node".to_owned(),
+            None => continue,
         };
         return Err(Violation { node: root, requirement: Requirement::Root, reason });
     }
     Ok(())
 }
 
+/// What nodes require of the binders around them. Most nodes require nothing and are not in it.
+type Scopes = HashMap<NodeId, Scope, FixedState>;
+
 /// What a node requires of the binders around it.
-#[derive(Clone)]
 struct Scope {
     /// Variables used but not bound in it, with the type used; sorted.
     free: SmallVec<[(u32, Ty); 2]>,
@@ -278,7 +282,7 @@ impl Check<'_> {
     }
 
     /// The node's scope, from those of its operands.
-    fn scope(&self, scopes: &[Scope]) -> Result<Scope, (Requirement, String)> {
+    fn scope(&self, scopes: &Scopes) -> Result<Scope, (Requirement, String)> {
         let mut scope = Scope { free: SmallVec::new(), lowest: MAX_LEVEL };
         if let Op::Local(level) = self.op {
             if level >= MAX_LEVEL {
@@ -287,8 +291,9 @@ impl Check<'_> {
             scope.free.push((level, self.ty));
         }
         let binds = self.op.binds();
-        for (index, arg) in self.args.iter().enumerate() {
-            let Some(operand) = scopes.get(arg.0 as usize) else { continue };
+        let operands = if scopes.is_empty() { &[] } else { self.args };
+        for (index, arg) in operands.iter().enumerate() {
+            let Some(operand) = scopes.get(arg) else { continue };
             let bound = match binds {
                 Some((level, count, from)) if index >= from => level..level.saturating_add(count),
                 _ => 0..0,

@@ -45,7 +45,7 @@ pub(super) fn elements(graph: &Graph) -> Vec<bool> {
     if graph.len() <= FEWEST_ELEMENTS.saturating_mul(2) {
         return elements;
     }
-    let mut uses: Vec<u32> = Vec::new();
+    let mut uses = rebuild::Uses::new();
     for id in graph.ids().filter(|&id| graph.op(id) == Op::List) {
         let args = graph.args(id);
         let mut left = MAX_SIZE.saturating_sub(1);

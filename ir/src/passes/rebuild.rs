@@ -8,6 +8,15 @@ use crate::error::{ErrorKind, Origin};
 use crate::graph::{Graph, NodeId};
 use crate::op::Op;
 use crate::ty::Ty;
+use smallvec::{SmallVec, smallvec};
+
+/// Most nodes of a graph for whose working memory nothing is allocated. Most rules have fewer.
+const INLINE_NODES: usize = 32;
+/// Most constants, and most functions, of such a graph.
+const INLINE_PAYLOADS: usize = 8;
+
+/// How often each node is used, indexed by node.
+pub(super) type Uses = SmallVec<[u32; INLINE_NODES]>;
 
 /// A node that is about to be rebuilt. Its payload and operands already belong to the new graph.
 #[derive(Clone, Copy)]
@@ -38,7 +47,7 @@ pub(super) struct Builder<'o> {
     same: Option<usize>,
     /// The new graph once it is no longer a prefix.
     graph: Graph,
-    facts: Vec<Facts>,
+    facts: SmallVec<[Facts; INLINE_NODES]>,
 }
 
 #[derive(Clone, Copy)]
@@ -50,12 +59,12 @@ struct Facts {
 impl<'o> Builder<'o> {
     /// A builder that starts as a prefix of the old graph.
     fn same(old: &'o Graph) -> Self {
-        Self { old, same: Some(0), graph: Graph::new(), facts: Vec::with_capacity(old.len()) }
+        Self { old, same: Some(0), graph: Graph::new(), facts: SmallVec::new() }
     }
 
     /// A builder that starts empty.
     fn anew(old: &'o Graph) -> Self {
-        Self { old, same: None, graph: Graph::sized_like(old), facts: Vec::with_capacity(old.len()) }
+        Self { old, same: None, graph: Graph::sized_like(old), facts: SmallVec::new() }
     }
 
     /// The new graph as a copy that can be changed.
@@ -210,9 +219,10 @@ fn rebuild_with(
     let class_uses = of_classes.as_deref().unwrap_or(uses);
     // A prefix keeps the numbers of constants and functions.
     let renumber = builder.same.is_none();
-    let mut places: Vec<NodeId> = Vec::with_capacity(old.len());
-    let mut constants: Vec<Option<ConstId>> = vec![None; if renumber { old.constants().len() } else { 0 }];
-    let mut args: Vec<NodeId> = Vec::new();
+    let mut places: SmallVec<[NodeId; INLINE_NODES]> = SmallVec::with_capacity(old.len());
+    let mut constants: SmallVec<[Option<ConstId>; INLINE_PAYLOADS]> =
+        smallvec![None; if renumber { old.constants().len() } else { 0 }];
+    let mut args: SmallVec<[NodeId; INLINE_PAYLOADS]> = SmallVec::new();
     for id in old.ids() {
         if uses.get(id.0 as usize).is_none_or(|count| *count == 0) {
             places.push(NodeId(u32::MAX));
@@ -257,8 +267,8 @@ fn renumbered(builder: &mut Builder<'_>, constants: &mut [Option<ConstId>], op: 
 
 /// Whether nodes use all constants and functions.
 fn uses_all_payloads(graph: &Graph) -> bool {
-    let mut constants = vec![false; graph.constants().len()];
-    let mut functions = vec![false; graph.functions().len()];
+    let mut constants: SmallVec<[bool; INLINE_PAYLOADS]> = smallvec![false; graph.constants().len()];
+    let mut functions: SmallVec<[bool; INLINE_PAYLOADS]> = smallvec![false; graph.functions().len()];
     for id in graph.ids() {
         let op = graph.op(id);
         if let Some(used) = op.constant().and_then(|constant| constants.get_mut(constant.0 as usize)) {
@@ -274,8 +284,8 @@ fn uses_all_payloads(graph: &Graph) -> bool {
 }
 
 /// How often each node is used by a root or a node that is used.
-pub(super) fn uses(graph: &Graph) -> Vec<u32> {
-    let mut counts = vec![0u32; graph.len()];
+pub(super) fn uses(graph: &Graph) -> Uses {
+    let mut counts: Uses = smallvec![0; graph.len()];
     let mut count = |id: NodeId| {
         if let Some(count) = counts.get_mut(id.0 as usize) {
             *count = count.saturating_add(1);
