@@ -10,6 +10,10 @@ const MAX_WHOLE_TEXTS: usize = 64;
 const MAX_PARTIAL_TEXTS: usize = 4;
 /// Longest of these texts, in bytes.
 const MAX_TEXT_BYTES: usize = 1024;
+/// Most members of a character class in such a pattern.
+const MAX_CLASS_MEMBERS: usize = 10;
+/// Most repetitions of a part of such a pattern.
+const MAX_REPETITIONS: u32 = 10;
 /// What every program has, in bytes.
 pub(super) const MIN_PROGRAM_BYTES: usize = 2048;
 /// A state, with its transitions, in bytes.
@@ -78,21 +82,50 @@ fn plain_tests(hir: &Hir) -> Option<Vec<TextTest>> {
         }
         rest = others;
     }
-    let middle = Hir::concat(rest.iter().copied().cloned().collect());
-    if !middle.properties().look_set().is_empty() {
+    // Extracting texts takes much longer than this, and is in vain for most patterns.
+    if !rest.iter().all(|part| part.properties().look_set().is_empty() && may_be_few_texts(part)) {
         return None;
     }
+    let middle = Hir::concat(rest.iter().copied().cloned().collect());
     let (most, test): (usize, fn(_) -> _) = match (start, end) {
         (true, true) => (MAX_WHOLE_TEXTS, TextTest::Is),
         (true, false) => (MAX_PARTIAL_TEXTS, TextTest::StartsWith),
         (false, true) => (MAX_PARTIAL_TEXTS, TextTest::EndsWith),
         (false, false) => (1, TextTest::Contains),
     };
-    let texts = Extractor::new().limit_literal_len(MAX_TEXT_BYTES).limit_total(most).extract(&middle);
+    let texts = Extractor::new()
+        .limit_class(MAX_CLASS_MEMBERS)
+        .limit_repeat(MAX_REPETITIONS as usize)
+        .limit_literal_len(MAX_TEXT_BYTES)
+        .limit_total(most)
+        .extract(&middle);
     let texts = texts.literals().filter(|all| !all.is_empty() && all.len() <= most)?;
     let text =
         |text: &Literal| text.is_exact().then(|| std::str::from_utf8(text.as_bytes()).ok()).flatten().map(Into::into);
     texts.iter().map(|literal| text(literal).map(test)).collect()
+}
+
+/// Whether a part of a pattern may stand for a few texts, each of which [`Extractor`] finds as a whole. False for a part that stands for
+/// arbitrarily long texts, or that has a large class or many repetitions.
+fn may_be_few_texts(hir: &Hir) -> bool {
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) | HirKind::Literal(_) => true,
+        HirKind::Class(Class::Unicode(class)) => {
+            class.iter().fold(0_usize, |count, range| count.saturating_add(range.len())) <= MAX_CLASS_MEMBERS
+        }
+        HirKind::Class(Class::Bytes(class)) => {
+            class.iter().fold(0_usize, |count, range| count.saturating_add(range.len())) <= MAX_CLASS_MEMBERS
+        }
+        HirKind::Repetition(repetition) => {
+            let is_exact = match (repetition.min, repetition.max) {
+                (0, max) => max == Some(1),
+                (min, max) => max == Some(min) && min <= MAX_REPETITIONS,
+            };
+            is_exact && may_be_few_texts(&repetition.sub)
+        }
+        HirKind::Capture(group) => may_be_few_texts(&group.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => parts.iter().all(may_be_few_texts),
+    }
 }
 
 /// Adds the elements of a sequence to `found`, those of groups and nested sequences too.

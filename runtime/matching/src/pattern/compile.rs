@@ -102,7 +102,10 @@ impl Syntax {
         let syntax = |error: regex_syntax::Error| PatternError::Syntax(error.to_string());
         let parsed = ast::parse::ParserBuilder::new().nest_limit(nesting).build().parse(pattern);
         let ast = parsed.map_err(|error| syntax(error.into()))?;
-        check_parsed_cases(&ast, self)?;
+        // Only a flag makes a pattern ignore case.
+        if pattern.contains("(?") {
+            check_parsed_cases(&ast, self)?;
+        }
         let mut translator = TranslatorBuilder::new().unicode(text).utf8(text).build();
         translator.translate(pattern, &ast).map_err(|error| syntax(error.into()))
     }

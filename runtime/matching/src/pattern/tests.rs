@@ -245,6 +245,12 @@ fn plain_text_is_found() {
     for pattern in ["(?m)^foo", "(?m)foo$", "^fo+$", "^foo.*$", "a.b", "foo|bar", r"\bfoo", "a^b", "[^\\s\\S]", "("] {
         assert!(plain_tests(pattern).is_none(), "{pattern}");
     }
+    // As large a class, and as many repetitions, as a part of one may have, and more.
+    assert_eq!(plain_tests("^[a-j]$").map(|tests| tests.len()), Some(10));
+    assert_eq!(plain_tests("^(?:a{10}|b?)$"), Some(vec![Is("a".repeat(10).into()), Is("b".into()), Is("".into())]));
+    for pattern in ["^[a-k]$", "^a{11}$", "^a{2,3}$", "^(?:ab?)*$"] {
+        assert!(plain_tests(pattern).is_none(), "{pattern}");
+    }
 }
 
 /// The literal at the anchor is no part of the automaton, and counts.
