@@ -21,6 +21,9 @@ const STACK_BYTES: usize = 8 << 20;
 /// Most threads that are used, whatever is asked for.
 const MOST_ASKED: usize = 64;
 
+/// Number of the thread that takes results. The others are counted from 1.
+const THIS: usize = 0;
+
 /// The number of processors that this process may use, at most 8.
 pub(crate) fn default_threads() -> usize {
     available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
@@ -29,32 +32,43 @@ pub(crate) fn default_threads() -> usize {
 /// Calls `map` for each item, on this thread and at most `threads - 1` others, and `take` for each result, on this thread, in the order of
 /// the items. Ends when `take` breaks. There are at most 64 threads, and not more than chunks. A thread that cannot be started is left
 /// out. A panic on another thread goes on on this one.
+///
+/// What `take` leaves of a result is dropped by the thread that made it, while there are items left: an allocator frees fastest there, and does not make
+/// that thread wait.
 pub(crate) fn map_in_order<T: Sync, R: Send>(
     threads: usize,
     items: &[T],
     map: &(dyn Fn(&T) -> R + Sync),
-    mut take: impl FnMut(R) -> ControlFlow<()>,
+    mut take: impl FnMut(&mut R) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let queue = Queue::new(items);
     let most = threads.min(queue.chunks.len()).min(MOST_ASKED);
+    let work = |thread: usize| {
+        let _end = EndOnPanic(&queue);
+        loop {
+            match queue.wait_for_work(thread) {
+                Work::Drop(results) => drop(results),
+                Work::Chunk(number, chunk) => queue.put(thread, number, chunk.iter().map(map).collect()),
+                Work::End => break,
+            }
+        }
+    };
     scope(|scope| {
         let _end = EndOnPanic(&queue);
-        let work = || {
-            let _end = EndOnPanic(&queue);
-            while let Some((number, chunk)) = queue.wait_for_chunk() {
-                queue.put(number, chunk.iter().map(map).collect());
-            }
-        };
-        let start = |number| builder(format!("celero-compile-{number}")).spawn_scoped(scope, work).ok();
+        let work = &work;
+        let start = |thread| builder(format!("celero-compile-{thread}")).spawn_scoped(scope, move || work(thread)).ok();
         let others: Vec<ScopedJoinHandle<'_, ()>> = (1..most).map_while(start).collect();
         let ended = loop {
             match queue.next() {
-                Next::Results(results) => {
-                    if results.into_iter().try_for_each(&mut take).is_break() {
+                Next::Results(thread, mut results) => {
+                    if results.iter_mut().try_for_each(&mut take).is_break() {
                         break ControlFlow::Break(());
                     }
+                    if thread != THIS {
+                        queue.give_back(thread, results);
+                    }
                 }
-                Next::Chunk(number, chunk) => queue.put(number, chunk.iter().map(map).collect()),
+                Next::Chunk(number, chunk) => queue.put(THIS, number, chunk.iter().map(map).collect()),
                 Next::End => break ControlFlow::Continue(()),
             }
         };
@@ -97,16 +111,28 @@ struct State<R> {
     next: usize,
     /// Number of the first chunk whose results have not been taken.
     taken: usize,
-    /// By chunk.
-    results: HashMap<usize, Vec<R>>,
+    /// By chunk: the thread that made them, and the results.
+    results: HashMap<usize, (usize, Vec<R>)>,
+    /// By thread: the results that were taken since the thread last asked for work.
+    given_back: HashMap<usize, Vec<Vec<R>>>,
     /// Whether no chunk is wanted any more.
     ended: bool,
 }
 
+/// What another thread does next.
+enum Work<'q, T, R> {
+    /// Drops results that it made and that were taken.
+    Drop(Vec<Vec<R>>),
+    /// Works on a chunk.
+    Chunk(usize, &'q [T]),
+    /// Nothing.
+    End,
+}
+
 /// What the thread that takes results does next.
 enum Next<'q, T, R> {
-    /// Takes these.
-    Results(Vec<R>),
+    /// Takes these, which a thread has made.
+    Results(usize, Vec<R>),
     /// Works on a chunk, because the results that come next are not there yet.
     Chunk(usize, &'q [T]),
     /// Nothing.
@@ -115,7 +141,7 @@ enum Next<'q, T, R> {
 
 impl<'q, T, R> Queue<'q, T, R> {
     fn new(items: &'q [T]) -> Self {
-        let state = State { next: 0, taken: 0, results: HashMap::new(), ended: false };
+        let state = State { next: 0, taken: 0, results: HashMap::new(), given_back: HashMap::new(), ended: false };
         Self { chunks: items.chunks(CHUNK).collect(), state: Mutex::new(state), changed: Condvar::new() }
     }
 
@@ -135,21 +161,29 @@ impl<'q, T, R> Queue<'q, T, R> {
         Some((number, chunk))
     }
 
-    /// A chunk to be worked on, as soon as there is one. `None` at the end.
-    fn wait_for_chunk(&self) -> Option<(usize, &'q [T])> {
+    /// What another thread does next; waits until there is something.
+    fn wait_for_work(&self, thread: usize) -> Work<'q, T, R> {
         let mut state = self.lock();
         while !state.ended && state.next < self.chunks.len() {
-            if let Some(chunk) = self.chunk(&mut state) {
-                return Some(chunk);
+            if let Some(results) = state.given_back.remove(&thread) {
+                return Work::Drop(results);
+            }
+            if let Some((number, chunk)) = self.chunk(&mut state) {
+                return Work::Chunk(number, chunk);
             }
             state = self.wait(state);
         }
-        None
+        Work::End
     }
 
-    fn put(&self, number: usize, results: Vec<R>) {
-        self.lock().results.insert(number, results);
+    fn put(&self, thread: usize, number: usize, results: Vec<R>) {
+        self.lock().results.insert(number, (thread, results));
         self.changed.notify_all();
+    }
+
+    /// Keeps results that were taken until the thread that made them asks for work.
+    fn give_back(&self, thread: usize, results: Vec<R>) {
+        self.lock().given_back.entry(thread).or_default().push(results);
     }
 
     /// What the thread that takes results does next; waits until there is something.
@@ -160,11 +194,11 @@ impl<'q, T, R> Queue<'q, T, R> {
             if state.ended || taken == self.chunks.len() {
                 return Next::End;
             }
-            if let Some(results) = state.results.remove(&taken) {
+            if let Some((thread, results)) = state.results.remove(&taken) {
                 state.taken = taken.saturating_add(1);
                 drop(state);
                 self.changed.notify_all();
-                return Next::Results(results);
+                return Next::Results(thread, results);
             }
             if let Some((number, chunk)) = self.chunk(&mut state) {
                 return Next::Chunk(number, chunk);
@@ -197,7 +231,7 @@ mod tests {
     use crate::function::contained;
     use std::collections::HashSet;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-    use std::thread::{current, yield_now};
+    use std::thread::{ThreadId, current, yield_now};
 
     /// Most items worked on ahead of the results that were taken.
     const WINDOW: usize = CHUNK * MOST_AHEAD;
@@ -208,7 +242,7 @@ mod tests {
         for threads in [1, 2, 5] {
             let mut taken = Vec::new();
             let ended = map_in_order(threads, &items, &|item| item * 3, |result| {
-                taken.push(result);
+                taken.push(*result);
                 ControlFlow::Continue(())
             });
             assert_eq!(ended, ControlFlow::Continue(()));
@@ -220,7 +254,7 @@ mod tests {
     fn no_more_threads_are_started_than_there_is_work_for() {
         let mut sum = 0;
         let ended = map_in_order(usize::MAX, &[1, 2, 3], &|item: &i32| *item, |item| {
-            sum += item;
+            sum += *item;
             ControlFlow::Continue(())
         });
         assert_eq!((ended, sum), (ControlFlow::Continue(()), 6));
@@ -229,7 +263,7 @@ mod tests {
         let map = |_: &usize| {
             threads.lock().unwrap().insert(current().id());
         };
-        assert_eq!(map_in_order(usize::MAX, &items, &map, |()| ControlFlow::Continue(())), ControlFlow::Continue(()));
+        assert_eq!(map_in_order(usize::MAX, &items, &map, |_| ControlFlow::Continue(())), ControlFlow::Continue(()));
         assert!(threads.into_inner().unwrap().len() <= MOST_ASKED);
     }
 
@@ -244,7 +278,7 @@ mod tests {
         let mut taken = 0;
         let ended = map_in_order(3, &items, &map, |item| {
             taken += 1;
-            if item < 10 {
+            if *item < 10 {
                 return ControlFlow::Continue(());
             }
             // The other threads work as far ahead as they may.
@@ -256,6 +290,58 @@ mod tests {
         });
         assert_eq!((ended, taken), (ControlFlow::Break(()), 11));
         assert!(done.into_inner() <= WINDOW + CHUNK);
+    }
+
+    /// Where values of one thread were dropped.
+    #[derive(Default)]
+    struct Drops {
+        by_maker: AtomicUsize,
+        by_others: AtomicUsize,
+    }
+
+    struct Made<'d>(ThreadId, &'d Drops);
+
+    impl Drop for Made<'_> {
+        fn drop(&mut self) {
+            let Drops { by_maker, by_others } = self.1;
+            let drops = if current().id() == self.0 { by_maker } else { by_others };
+            drops.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn results_that_were_taken_are_dropped_by_the_thread_that_made_them() {
+        let items: Vec<usize> = (0..20 * WINDOW).collect();
+        let (here, made) = (current().id(), AtomicBool::new(false));
+        let (of_this, of_other) = (Drops::default(), Drops::default());
+        let map = |item: &usize| {
+            if current().id() != here {
+                made.store(true, Ordering::Relaxed);
+                return (*item, Made(current().id(), &of_other));
+            }
+            while !made.load(Ordering::Relaxed) {
+                yield_now();
+            }
+            (*item, Made(here, &of_this))
+        };
+        let Drops { by_maker, by_others } = &of_other;
+        let mut taken = None;
+        let ended = map_in_order(2, &items, &map, |(item, made)| {
+            match taken {
+                None if made.0 != here => taken = Some(*item / CHUNK),
+                // The other thread drops that chunk before it works on.
+                Some(chunk) if *item / CHUNK > chunk => {
+                    while by_maker.load(Ordering::Relaxed) < CHUNK && by_others.load(Ordering::Relaxed) == 0 {
+                        yield_now();
+                    }
+                    assert_eq!(by_others.load(Ordering::Relaxed), 0);
+                    return ControlFlow::Break(());
+                }
+                _ => {}
+            }
+            ControlFlow::Continue(())
+        });
+        assert_eq!(ended, ControlFlow::Break(()));
     }
 
     #[test]
@@ -281,14 +367,14 @@ mod tests {
                 yield_now();
             }
         };
-        let ended = contained(|| map_in_order(2, &items, &map, |()| ControlFlow::Continue(())));
+        let ended = contained(|| map_in_order(2, &items, &map, |_| ControlFlow::Continue(())));
         assert!(ended.is_err());
     }
 
     #[test]
     fn a_panic_of_this_thread_ends_the_others() {
         let items: Vec<usize> = (0..20 * WINDOW).collect();
-        let ended = contained(|| map_in_order(4, &items, &|_| (), |()| panic!("planted")));
+        let ended = contained(|| map_in_order(4, &items, &|_| (), |_| panic!("planted")));
         assert!(ended.is_err());
     }
 }

@@ -135,9 +135,9 @@ impl Calls {
         number
     }
 
-    /// Adds the callees of another graph. A name means the same in all graphs of an environment.
-    pub(crate) fn extend(&mut self, other: Self) {
-        self.by_name.extend(other.by_name);
+    /// Moves the callees of another graph here. A name means the same in all graphs of an environment.
+    pub(crate) fn append(&mut self, other: &mut Self) {
+        self.by_name.extend(other.by_name.drain());
     }
 
     /// The callee of a name in the graph.

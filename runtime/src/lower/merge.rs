@@ -12,16 +12,8 @@ pub(crate) struct MergedRule {
     pub(crate) root: NodeId,
     /// The node of its condition with each occurrence at its place: what is compiled. The same as `root` if it has no expression twice.
     pub(crate) placed: NodeId,
-    /// Places of nodes in its source, where they differ from those in the graph; sorted.
-    pub(crate) origins: Box<[(NodeId, Origin)]>,
-}
-
-impl MergedRule {
-    /// The place of a node in the rule's source.
-    pub(crate) fn origin(&self, graph: &Graph, node: NodeId) -> Origin {
-        let found = self.origins.binary_search_by_key(&node, |(node, _)| *node);
-        found.ok().and_then(|at| self.origins.get(at)).map_or_else(|| graph.origin(node), |(_, origin)| *origin)
-    }
+    /// Its part of [`MergedGraph::origins`].
+    origins: (u32, u32),
 }
 
 /// The graphs of all rules of a set, merged.
@@ -30,24 +22,39 @@ pub(crate) struct MergedGraph {
     pub(crate) graph: Graph,
     pub(crate) calls: Calls,
     pub(crate) rules: Vec<MergedRule>,
+    /// Places of nodes in the sources of rules, where they differ from those in the graph; rule by rule, sorted by node.
+    origins: Vec<(NodeId, Origin)>,
     /// Working memory: where the nodes of the current rule are.
     places: Places,
     /// Working memory: the places of nodes in the source of the current rule.
-    origins: Vec<(NodeId, Origin)>,
+    own_origins: Vec<(NodeId, Origin)>,
 }
 
 impl MergedGraph {
-    /// Adds a rule. `place` is the span of its whole condition.
+    /// Places of nodes in the source of a rule, where they differ from those in the graph; sorted.
+    pub(crate) fn origins(&self, rule: &MergedRule) -> &[(NodeId, Origin)] {
+        let (first, end) = rule.origins;
+        self.origins.get(first as usize..end as usize).unwrap_or_default()
+    }
+
+    /// The place of a node in the source of a rule.
+    pub(crate) fn origin(&self, rule: &MergedRule, node: NodeId) -> Origin {
+        let origins = self.origins(rule);
+        let found = origins.binary_search_by_key(&node, |(node, _)| *node);
+        found.ok().and_then(|at| origins.get(at)).map_or_else(|| self.graph.origin(node), |(_, origin)| *origin)
+    }
+
+    /// Adds a rule, and moves its `calls` here. `place` is the span of its whole condition.
     ///
     /// # Errors
     /// The rule can't be merged.
-    pub(crate) fn add(&mut self, number: u32, rule: &Graph, calls: Calls, place: Origin) -> Result<(), String> {
+    pub(crate) fn add(&mut self, number: u32, rule: &Graph, calls: &mut Calls, place: Origin) -> Result<(), String> {
         let Some(&root) = rule.roots().first() else { return Err("internal error: a rule without a root".into()) };
         if matches!(rule.ty(root), Ty::Raw | Ty::Maybe | Ty::Seq) {
             return Err("internal error: a result that is no value".into());
         }
-        self.calls.extend(calls);
-        let Self { graph, places, origins, .. } = self;
+        self.calls.append(calls);
+        let Self { graph, places, own_origins: origins, .. } = self;
         merge(graph, rule, places);
         let Places { classes, occurrences, .. } = &*places;
         let at = |nodes: &[NodeId]| nodes.get(root.0 as usize).copied().unwrap_or(root);
@@ -76,8 +83,11 @@ impl MergedGraph {
         // Of a node that is at several places the first counts.
         origins.sort_by_key(|(node, _)| *node);
         origins.dedup_by_key(|(node, _)| *node);
-        let origins = origins.as_slice().into();
-        self.rules.push(MergedRule { number, root, placed, origins });
+        let number_of = |length: usize| u32::try_from(length).map_err(|_| "more places than can be numbered");
+        let first = number_of(self.origins.len())?;
+        let end = number_of(self.origins.len().saturating_add(origins.len()))?;
+        self.origins.extend_from_slice(origins);
+        self.rules.push(MergedRule { number, root, placed, origins: (first, end) });
         Ok(())
     }
 }

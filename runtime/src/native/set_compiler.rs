@@ -5,7 +5,7 @@ use super::entry_abi::allocates;
 use super::literal_batches::LiteralBatches;
 use super::pool::Pool;
 use super::set_code::{CompiledTemplates, LinearBlock, SetCode, TemplateCode};
-use super::template::{ParameterRow, Template};
+use super::template::{ParameterRow, ParameterRows, Template};
 use crate::arena::EvalResult;
 use crate::cancellation::Cancellation;
 use crate::error::ErrorKind;
@@ -133,15 +133,15 @@ impl<'a> SetCompiler<'a> {
     /// The compilation is cancelled, or a constant made the library panic.
     pub(crate) fn rows(
         &mut self,
-        rows: &[ParameterRow],
+        rows: &ParameterRows,
         cancellation: &Cancellation,
     ) -> Result<CompiledTemplates, String> {
         let templates = std::mem::take(&mut self.templates);
         let mut all = CompiledTemplates { templates, rows: Vec::with_capacity(rows.len()), words: Vec::new() };
-        for rows in rows.chunks(ROWS) {
+        for first in (0..rows.len()).step_by(ROWS) {
             cancellation.check()?;
             generated(|| {
-                for row in rows {
+                for row in (first..rows.len()).take(ROWS).filter_map(|number| rows.get(number)) {
                     let first = u32::try_from(all.words.len()).unwrap_or(u32::MAX);
                     all.rows.push(self.fill(row, &mut all.words).is_ok().then_some((row.template, first)));
                 }
@@ -169,8 +169,8 @@ impl<'a> SetCompiler<'a> {
     }
 
     /// Appends the words of a row: its constants, then the source places of its sites.
-    fn fill(&mut self, row: &ParameterRow, words: &mut Vec<u64>) -> EvalResult<()> {
-        for &(kind, id) in &row.constants {
+    fn fill(&mut self, row: ParameterRow<'_>, words: &mut Vec<u64>) -> EvalResult<()> {
+        for &(kind, id) in row.constants {
             let graph = &self.merged.graph;
             let constant = graph.constant_at(id).ok_or(ErrorKind::Host)?;
             match (kind, constant) {
@@ -250,7 +250,7 @@ impl<'a> SetCompiler<'a> {
         let (fields, constants, literals) = (self.fields, self.pool.addresses(), batches.as_unit());
         let unit = Unit { graph, fields, constants, helpers: &*HELPERS, steps: None, literals: &literals };
         let wanted: Vec<GroupedRule<'_>> =
-            rules.iter().map(|rule| GroupedRule { root: rule.placed, origins: &rule.origins }).collect();
+            rules.iter().map(|rule| GroupedRule { root: rule.placed, origins: self.merged.origins(rule) }).collect();
         let function = match self.compiler.group(&unit, &wanted, &headers, self.steps) {
             Ok(function) => function,
             Err(error) => {

@@ -11,12 +11,14 @@ use crate::counters::Counters;
 use crate::engine::{Engine, Tier};
 use crate::env::Env;
 use crate::error::CompileError;
+use crate::parallel::both;
 use crate::spans::{event, span};
 use celero_frontend::Diagnostic;
 use celero_ir::passes::StageObserver;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// Collects the rules of a [`RuleSet`]. Made by [`Engine::rules`].
@@ -275,16 +277,21 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         let Tags { names: tags, of_rules } = Tags::of(rules.iter());
         let settings = Settings { tier, on_error, indexing, standalone, threads, cancellation: &cancellation };
         let inputs = inputs(rules.iter(), &of_rules);
-        let Prepared { mut expressions, found, whole, compiled, asks_lists, warnings, .. } =
-            Prepared::new(&engine, env, &inputs, settings, PlanTrace::default(), observer)?;
+        let Prepared {
+            threads, mut expressions, merged, templates, found, whole, compiled, asks_lists, warnings, ..
+        } = Prepared::new(&engine, env, &inputs, settings, PlanTrace::default(), observer)?;
         expressions.resize(rules.len(), None);
         let tagged = rules.into_iter().zip(of_rules).zip(expressions);
-        let rules: Vec<SetRule<A>> = tagged
-            .map(|((rule, tags), expression)| {
-                let source = RuleSource::new(rule.condition.source(), expression);
+        // Dropping what only the compilation needed takes about as long as the rest.
+        let unneeded = Mutex::new(Some((merged, templates)));
+        let free = || drop(unneeded.lock().unwrap_or_else(PoisonError::into_inner).take());
+        let ((), rules) = both(threads, free, || -> Vec<SetRule<A>> {
+            let rules = tagged.map(|((rule, tags), expression)| {
+                let source = RuleSource::new(rule.condition.into_source(), expression);
                 SetRule { name: rule.name, source, action: rule.action, tags: tags.into(), on_error: rule.on_error }
-            })
-            .collect();
+            });
+            rules.collect()
+        });
         let linear: Box<[u32]> = compiled.linear.into();
         let in_order = found.is_none() && linear.is_sorted();
         let mixed = rules.iter().any(|rule| rule.on_error.is_some_and(|own| own != on_error));

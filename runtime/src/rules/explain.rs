@@ -6,9 +6,9 @@ use super::{Indexing, RuleSetError};
 use crate::context::Context;
 use crate::engine::{Engine, Tier};
 use crate::env::Env;
-use crate::lower::merge::MergedRule;
+use crate::lower::merge::{MergedGraph, MergedRule};
 use celero_frontend::Diagnostic;
-use celero_ir::{Graph, Op};
+use celero_ir::Op;
 use std::fmt;
 
 /// Most entries of a rule that are printed.
@@ -113,7 +113,7 @@ impl SetExplanation {
             let residual = match entry.residual {
                 Residual::None => Vec::new(),
                 Residual::Native(_) | Residual::Interpreted => {
-                    residual(&merged.graph, placed, entry.proven, text.condition.source())
+                    residual(&merged, placed, entry.proven, text.condition.source())
                 }
             };
             let entry = IndexEntry { keys: entry.keys, chance: entry.chance, residual, template };
@@ -182,7 +182,8 @@ impl SetExplanation {
 }
 
 /// The sources of the conjuncts of a rule that are not proven.
-fn residual(graph: &Graph, rule: &MergedRule, proven: u64, source: &str) -> Vec<String> {
+fn residual(merged: &MergedGraph, rule: &MergedRule, proven: u64, source: &str) -> Vec<String> {
+    let graph = &merged.graph;
     let standalone = [rule.placed];
     let conjuncts = match graph.op(rule.placed) {
         Op::And => graph.args(rule.placed),
@@ -193,7 +194,7 @@ fn residual(graph: &Graph, rule: &MergedRule, proven: u64, source: &str) -> Vec<
     };
     let left = conjuncts.iter().enumerate().filter(|(number, _)| !is_proven(*number));
     let texts = left.map(|(_, &conjunct)| {
-        let origin = rule.origin(graph, conjunct);
+        let origin = merged.origin(rule, conjunct);
         source.get(origin.start as usize..origin.end as usize).unwrap_or_default().to_owned()
     });
     let mut texts: Vec<String> = texts.collect();

@@ -1,7 +1,7 @@
 //! The steps from rules to the parts of a set: merged graph, index, native code, warnings.
 
 use super::function_names::FunctionNames;
-use super::index::{self, Indexed, PlanTrace, Templates};
+use super::index::{self, Indexed, PlanTrace, RuleKeys, Templates};
 use super::rule::Condition;
 use super::warnings::{self, Facts};
 use super::{ErrorPolicy, Indexing, RuleSetError};
@@ -13,7 +13,7 @@ use crate::error::CompileError;
 use crate::expression::Expression;
 use crate::lower::Calls;
 use crate::lower::merge::{MergedGraph, MergedRule};
-use crate::native::template::{ParameterRow, Template};
+use crate::native::template::{ParameterRows, Template};
 use crate::native::{CompiledRules, LinearBlock, SetCode, SetCompiler};
 use crate::parallel::{both, map_in_order};
 
@@ -43,6 +43,9 @@ pub(super) struct Settings<'s> {
 /// Smallest set for which threads are started: starting one takes as long as compiling a few rules.
 const MIN_PARALLEL: usize = 256;
 
+/// Number of rules after which their keys are found, on the thread that merges rules, while other threads lower the next rules.
+const KEYS_AT_ONCE: usize = 64;
+
 /// Largest interpreted set that keeps the trees of all rules. In larger sets a rule is checked again when it is first evaluated.
 const KEPT: usize = 10_000;
 
@@ -57,6 +60,8 @@ pub(super) struct RuleInput<'r> {
 
 /// The parts of a set.
 pub(super) struct Prepared {
+    /// Number of threads that may work on a set of this size.
+    pub(super) threads: usize,
     /// Indexed by rule: the checked form, where it is worth keeping; empty if none is.
     pub(super) expressions: Vec<Option<Arc<Expression>>>,
     pub(super) merged: MergedGraph,
@@ -88,14 +93,25 @@ impl Prepared {
     ) -> Result<Self, RuleSetError> {
         let patterns = PatternCache::with_budget(engine.limits().patterns);
         let mut checked = CheckedRules::default();
+        let threads = if rules.len() >= MIN_PARALLEL { settings.threads } else { 1 };
+        let (fields, lists) = (env.fields(), env.functions().lists());
+        let mut keys = RuleKeys::of_about(if settings.indexing == Indexing::Off { 0 } else { rules.len() });
+        let finds_keys = threads > 1 && settings.indexing == Indexing::Auto;
         let mut numbered = (0_u32..).zip(rules);
-        let mut add = |lowered: Option<Result<LoweredRule, CompileError>>| {
+        let mut add = |lowered: &mut Option<Result<LoweredRule, CompileError>>| {
             let (Some(lowered), Some((number, rule))) = (lowered, numbered.next()) else {
                 return ControlFlow::Break(());
             };
             match lowered {
-                Ok(lowered) => checked.add(number, rule, settings.on_error, lowered),
-                Err(error) => checked.failed.push((number as usize, rule.name.into(), error)),
+                Ok(lowered) => {
+                    checked.add(number, rule, settings.on_error, lowered);
+                    if finds_keys && checked.facts.len().is_multiple_of(KEYS_AT_ONCE) {
+                        let start = Instant::now();
+                        keys.find(&checked.merged, fields, lists);
+                        engine.add_index_time(start.elapsed());
+                    }
+                }
+                Err(error) => checked.failed.push((number as usize, rule.name.into(), error.clone())),
             }
             ControlFlow::Continue(())
         };
@@ -104,11 +120,10 @@ impl Prepared {
             (!settings.cancellation.is_requested())
                 .then(|| LoweredRule::new(engine, env, rule, keep, &patterns, observer))
         };
-        let threads = if rules.len() >= MIN_PARALLEL { settings.threads } else { 1 };
         let added = if threads > 1 {
             map_in_order(threads, rules, &|rule| lowered(rule, &mut ()), add)
         } else {
-            rules.iter().try_for_each(|rule| add(lowered(rule, observer)))
+            rules.iter().try_for_each(|rule| add(&mut lowered(rule, observer)))
         };
         if added.is_break() {
             return Err(Cancelled.into());
@@ -144,8 +159,7 @@ impl Prepared {
         let ((of_set, compiled), (found, templates, whole)) = both(threads, meanwhile, || {
             let mut templates = std::mem::take(&mut templates);
             let found = observed(observer, "index", || {
-                let lists = env.functions().lists();
-                wanted.and_then(|wanted| index::index(&merged, env.fields(), lists, wanted, &mut templates, &mut trace))
+                wanted.and_then(|wanted| index::index(&merged, fields, lists, wanted, keys, &mut templates, &mut trace))
             });
             engine.add_index_time(start.elapsed());
             let whole = whole_conditions(settings, rules.len(), &merged, &mut templates);
@@ -174,7 +188,7 @@ impl Prepared {
         if !failed.is_empty() {
             return Err(RuleSetError::refused(failed));
         }
-        Ok(Self { expressions, merged, found, templates, whole, compiled, asks_lists, warnings, trace })
+        Ok(Self { threads, expressions, merged, found, templates, whole, compiled, asks_lists, warnings, trace })
     }
 }
 
@@ -195,24 +209,28 @@ struct CheckedRules<'r> {
 }
 
 impl<'r> CheckedRules<'r> {
-    /// Adds a valid rule. `on_error` is the policy of the set.
-    fn add(&mut self, number: u32, rule: &RuleInput<'r>, on_error: ErrorPolicy, lowered: LoweredRule) {
+    /// Adds a valid rule. `on_error` is the policy of the set. Takes from `lowered` what the set keeps.
+    fn add(&mut self, number: u32, rule: &RuleInput<'r>, on_error: ErrorPolicy, lowered: &mut LoweredRule) {
         let LoweredRule { span, warnings, asks_lists, graph, kept } = lowered;
-        self.asks_lists |= asks_lists;
+        let span = *span;
+        self.asks_lists |= *asks_lists;
         self.facts.push(Facts {
             name: rule.name,
             tags: rule.tags,
             on_error: rule.on_error.unwrap_or(on_error),
             span,
-            explained: warnings::explain(&warnings),
+            explained: warnings::explain(warnings),
         });
-        self.warnings.extend(warnings.into_iter().map(|warning| (number as usize, warning)));
+        self.warnings.extend(warnings.drain(..).map(|warning| (number as usize, warning)));
         let Span { start, end } = span;
-        let added = graph.and_then(|(calls, graph)| self.merged.add(number, &graph, calls, Origin { start, end }));
+        let added = match graph {
+            Ok((calls, graph)) => self.merged.add(number, graph, calls, Origin { start, end }),
+            Err(why) => Err(std::mem::take(why)),
+        };
         if let Err(why) = added {
             self.interpreted.push((number, why));
         }
-        if let Some(expression) = kept {
+        if let Some(expression) = kept.take() {
             self.expressions.resize(number as usize, None);
             self.expressions.push(Some(expression));
         }
@@ -232,7 +250,7 @@ fn whole_conditions(
     let mut whole = vec![None; rules];
     for rule in &merged.rules {
         if let Some(row) = whole.get_mut(rule.number as usize) {
-            *row = templates.add(&merged.graph, rule, &[rule.placed]);
+            *row = templates.add(merged, rule, &[rule.placed]);
         }
     }
     whole
@@ -306,7 +324,7 @@ struct Input<'i> {
     settings: Settings<'i>,
     merged: &'i MergedGraph,
     found: Option<&'i Indexed>,
-    rows: &'i [ParameterRow],
+    rows: &'i ParameterRows,
     whole: &'i [Option<u32>],
 }
 

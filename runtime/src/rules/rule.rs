@@ -47,6 +47,13 @@ impl Condition {
             Self::Checked(rule) => rule.source(),
         }
     }
+
+    pub(super) fn into_source(self) -> Box<str> {
+        match self {
+            Self::Source(source) | Self::Refused { source, .. } => source,
+            Self::Checked(rule) => rule.source().into(),
+        }
+    }
 }
 
 impl<A> Rule<A> {

@@ -23,9 +23,9 @@ pub(super) struct RuleSource {
 
 impl RuleSource {
     /// `expression` is kept if it is given.
-    pub(super) fn new(source: &str, expression: Option<Arc<Expression>>) -> Self {
+    pub(super) fn new(source: Box<str>, expression: Option<Arc<Expression>>) -> Self {
         let expression = expression.map_or_else(OnceLock::new, |expression| OnceLock::from(Some(expression)));
-        Self { source: source.into(), expression }
+        Self { source, expression }
     }
 
     pub(super) fn text(&self) -> &str {

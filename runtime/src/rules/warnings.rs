@@ -68,7 +68,7 @@ pub(super) fn warnings(merged: &MergedGraph, facts: &[Facts<'_>]) -> Vec<(usize,
         let warning = match condition {
             Condition::Conjuncts(conjuncts) => match exclusive(graph, conjuncts) {
                 Some(_) if of.on_error == ErrorPolicy::Match => None,
-                Some(both) => Some(contradiction(graph, rule, both, of)),
+                Some(both) => Some(contradiction(merged, rule, both, of)),
                 None => earlier.warning(rule.number, conjuncts, of),
             },
             Condition::Fails if of.on_error == ErrorPolicy::Match => None,
@@ -104,10 +104,10 @@ fn exclusive(graph: &Graph, conjuncts: &[NodeId]) -> Option<[NodeId; 2]> {
     None
 }
 
-fn contradiction(graph: &Graph, rule: &MergedRule, both: [NodeId; 2], of: &Facts<'_>) -> Diagnostic {
+fn contradiction(merged: &MergedGraph, rule: &MergedRule, both: [NodeId; 2], of: &Facts<'_>) -> Diagnostic {
     let message = "this rule never matches: two of its conditions exclude each other".to_owned();
     let label = |id: NodeId| {
-        let origin = rule.origin(graph, id);
+        let origin = merged.origin(rule, id);
         Label { span: Span::new(origin.start, origin.end), text: "never true together with the other".to_owned() }
     };
     Diagnostic { labels: both.map(label).into(), ..warning(of, NEVER_MATCHES, message, "") }

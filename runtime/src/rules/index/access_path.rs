@@ -6,11 +6,11 @@
 use super::attribute::{Attribute, AttributeKind, AttributeSource, Attributes};
 use super::estimate::are_rare;
 use super::keys::{AccessPath, AccessPathId, IndexKey, KeyId, Keys, ListName};
+use super::subject::Subject;
 use crate::function::NamedLists;
 use crate::lower::Calls;
 use crate::lower::merge::MergedGraph;
-use celero_frontend::stdlib::Builtin;
-use celero_ir::layout::{Access as FieldAccess, Field};
+use celero_ir::layout::Field;
 use celero_ir::{Catch, Cmp, Constant, Graph, Helper, NodeId, Op, Ty, Wildcard};
 use celero_lists::{Kind, ListId};
 use celero_matching::pattern::{Literals, RequiredLiterals, required_literals};
@@ -25,13 +25,8 @@ const MOST_KEYS: usize = 1024;
 /// Depth to which `&&` and `||` are followed.
 const DEEPEST: u32 = 8;
 
-/// Finds the access paths of a graph's nodes. A node that rules share is examined once.
-pub(super) struct Finder<'g> {
-    graph: &'g Graph,
-    calls: &'g Calls,
-    fields: &'g [Field],
-    /// The named lists that rules may ask.
-    lists: Option<&'g NamedLists>,
+/// The access paths of a graph's nodes, with the keys and attributes that they are about.
+pub(super) struct AccessPaths {
     pub(super) attributes: Attributes,
     pub(super) keys: Keys,
     /// Indexed by node: its access path, if it was examined.
@@ -39,25 +34,43 @@ pub(super) struct Finder<'g> {
     /// Working memory: numbers of keys.
     numbers: Vec<KeyId>,
     /// Indexed by node: its header. Rules share nodes, so the name is parsed only once.
-    headers: HashMap<NodeId, Option<AttributeSource>, FixedState>,
+    pub(super) headers: HashMap<NodeId, Option<AttributeSource>, FixedState>,
 }
 
-impl<'g> Finder<'g> {
-    /// Finds access paths to the nodes of the merged graph.
-    pub(super) fn new(merged: &'g MergedGraph, fields: &'g [Field], lists: Option<&'g NamedLists>) -> Self {
-        let MergedGraph { graph, calls, rules, .. } = merged;
-        let (attributes, keys) = (Attributes::default(), Keys::of_about(rules.len()));
+impl AccessPaths {
+    /// Without access paths, with capacity for those of this number of rules.
+    pub(super) fn of_about(rules: usize) -> Self {
         Self {
-            graph,
-            calls,
-            fields,
-            lists,
-            attributes,
-            keys,
-            found: vec![None; graph.len()],
+            attributes: Attributes::default(),
+            keys: Keys::of_about(rules),
+            found: Vec::new(),
             numbers: Vec::new(),
             headers: HashMap::default(),
         }
+    }
+}
+
+/// Finds the access paths of the nodes of a merged graph, to which rules may be added later. A node that rules share is examined once.
+pub(super) struct Finder<'f> {
+    pub(super) graph: &'f Graph,
+    pub(super) calls: &'f Calls,
+    pub(super) fields: &'f [Field],
+    /// The named lists that rules may ask.
+    lists: Option<&'f NamedLists>,
+    pub(super) paths: &'f mut AccessPaths,
+}
+
+impl<'f> Finder<'f> {
+    /// Adds to `paths` those that are asked for. They are of this graph, or of what it was before rules were added to it.
+    pub(super) fn new(
+        merged: &'f MergedGraph,
+        fields: &'f [Field],
+        lists: Option<&'f NamedLists>,
+        paths: &'f mut AccessPaths,
+    ) -> Self {
+        let MergedGraph { graph, calls, .. } = merged;
+        paths.found.resize(graph.len(), None);
+        Self { graph, calls, fields, lists, paths }
     }
 
     /// The attributes whose presence a conjunct tests: without a value the rule is false.
@@ -77,14 +90,14 @@ impl<'g> Finder<'g> {
     }
 
     fn below(&mut self, id: NodeId, depth: u32) -> Option<AccessPathId> {
-        if let Some(Some(found)) = self.found.get(id.0 as usize) {
+        if let Some(Some(found)) = self.paths.found.get(id.0 as usize) {
             return *found;
         }
         if depth >= DEEPEST {
             return None;
         }
         let found = self.look(id, depth);
-        if let Some(place) = self.found.get_mut(id.0 as usize) {
+        if let Some(place) = self.paths.found.get_mut(id.0 as usize) {
             *place = Some(found);
         }
         found
@@ -98,7 +111,7 @@ impl<'g> Finder<'g> {
             Op::And => {
                 let mut best: Option<AccessPath> = None;
                 for &arg in args {
-                    if let Some(access) = self.below(arg, deeper).and_then(|access| self.keys.get(access))
+                    if let Some(access) = self.below(arg, deeper).and_then(|access| self.paths.keys.get(access))
                         && best.is_none_or(|best| access.keys.len() < best.keys.len())
                     {
                         best = Some(access);
@@ -110,32 +123,32 @@ impl<'g> Finder<'g> {
                 let (mut keys, mut proving, mut undecided, mut exact) = (Vec::new(), Vec::new(), Vec::new(), true);
                 for (number, &arg) in args.iter().enumerate() {
                     let one = self.below(arg, deeper).filter(|_| number < MOST_BRANCHES)?;
-                    let one = self.keys.get(one)?;
-                    keys.extend_from_slice(self.keys.list(one.keys));
-                    proving.extend_from_slice(self.keys.list(one.proving));
-                    undecided.extend_from_slice(self.keys.list(one.undecided));
+                    let one = self.paths.keys.get(one)?;
+                    keys.extend_from_slice(self.paths.keys.list(one.keys));
+                    proving.extend_from_slice(self.paths.keys.list(one.proving));
+                    undecided.extend_from_slice(self.paths.keys.list(one.undecided));
                     exact &= one.exact;
                 }
                 if keys.len() > MOST_KEYS {
                     return None;
                 }
-                self.keys.access(&keys, exact, &proving, &undecided)
+                self.paths.keys.access(&keys, exact, &proving, &undecided)
             }
             // What fails is false, so nothing is undecided.
             Op::Coalesce(Catch::Any) => {
                 let &[condition, otherwise] = args else { return None };
                 let never = matches!(self.constant(otherwise), Some(Constant::Bool(false)));
                 let one = self.below(condition, deeper).filter(|_| never)?;
-                let AccessPath { keys, proving, exact, .. } = self.keys.get(one)?;
-                let (keys, proving) = (self.keys.list(keys).to_vec(), self.keys.list(proving).to_vec());
-                self.keys.access(&keys, exact, &proving, &[])
+                let AccessPath { keys, proving, exact, .. } = self.paths.keys.get(one)?;
+                let (keys, proving) = (self.paths.keys.list(keys).to_vec(), self.paths.keys.list(proving).to_vec());
+                self.paths.keys.access(&keys, exact, &proving, &[])
             }
             // `c ? a : false` is false where `c` is, and fails where `c` does.
             Op::Cond => {
                 let &[condition, _, otherwise] = args else { return None };
                 let never = matches!(self.constant(otherwise), Some(Constant::Bool(false)));
                 let one = self.below(condition, deeper).filter(|_| never)?;
-                self.part(self.keys.get(one)?)
+                self.part(self.paths.keys.get(one)?)
             }
             _ => self.atom(id),
         }
@@ -143,17 +156,17 @@ impl<'g> Finder<'g> {
 
     /// The access path of an expression that has the one found as a part, and is not proven by it.
     fn part(&mut self, AccessPath { keys, proving, undecided, .. }: AccessPath) -> Option<AccessPathId> {
-        let keys = [self.keys.list(keys), self.keys.list(proving)].concat();
-        let undecided = self.keys.list(undecided).to_vec();
-        self.keys.access(&keys, false, &[], &undecided)
+        let keys = [self.paths.keys.list(keys), self.paths.keys.list(proving)].concat();
+        let undecided = self.paths.keys.list(undecided).to_vec();
+        self.paths.keys.access(&keys, false, &[], &undecided)
     }
 
     fn atom(&mut self, id: NodeId) -> Option<AccessPathId> {
         let graph = self.graph;
         if let Some((source, present)) = self.presence(id) {
-            let attribute = self.attributes.number(Attribute { source, kind: AttributeKind::Presence });
-            let key = self.keys.number(attribute, if present { IndexKey::Present } else { IndexKey::Absent });
-            return self.keys.access(&[key], true, &[], &[]);
+            let attribute = self.paths.attributes.number(Attribute { source, kind: AttributeKind::Presence });
+            let key = self.paths.keys.number(attribute, if present { IndexKey::Present } else { IndexKey::Absent });
+            return self.paths.keys.access(&[key], true, &[], &[]);
         }
         let (op, args) = (graph.op(id), graph.args(id));
         if let (Op::Call(helper), &[list, value]) = (op, args)
@@ -282,8 +295,8 @@ impl<'g> Finder<'g> {
         // The replacement character stands for bytes that differ. Bytes that may not be UTF-8 are looked up in what they decode to.
         let bytes = subject.ty == Ty::Bytes;
         let decoded = bytes || matches!(subject.source, AttributeSource::Header(..));
-        let attribute = self.attributes.number(Attribute { source: subject.source, kind });
-        let (mut keys, mut proving) = (std::mem::take(&mut self.numbers), Vec::new());
+        let attribute = self.paths.attributes.number(Attribute { source: subject.source, kind });
+        let (mut keys, mut proving) = (std::mem::take(&mut self.paths.numbers), Vec::new());
         keys.clear();
         let mut absent = false;
         for key in tests {
@@ -292,134 +305,29 @@ impl<'g> Finder<'g> {
             }
             absent |= subject.default.as_ref().is_some_and(|default| key.may_hold(default.as_bytes()));
             if let IndexKey::Pattern(pattern) = &key {
-                proving.push(self.keys.number(attribute, IndexKey::Matched(pattern.clone())));
+                proving.push(self.paths.keys.number(attribute, IndexKey::Matched(pattern.clone())));
             }
-            keys.push(self.keys.number(attribute, key));
+            keys.push(self.paths.keys.number(attribute, key));
         }
         // Without a value it is the default, of which the keys hold or not.
         if absent {
-            keys.push(self.keys.number(attribute, IndexKey::Absent));
+            keys.push(self.paths.keys.number(attribute, IndexKey::Absent));
         }
-        let undecided =
-            (subject.optional && subject.default.is_none()).then(|| self.keys.number(attribute, IndexKey::Absent));
+        let undecided = (subject.optional && subject.default.is_none())
+            .then(|| self.paths.keys.number(attribute, IndexKey::Absent));
         keys.sort_unstable();
         keys.dedup();
-        let access = self.keys.access(&keys, exact, &proving, undecided.as_slice());
-        self.numbers = keys;
+        let access = self.paths.keys.access(&keys, exact, &proving, undecided.as_slice());
+        self.paths.numbers = keys;
         access
     }
-
-    /// What a test is about, if that is an attribute.
-    fn subject(&mut self, id: NodeId) -> Option<Subject> {
-        let (graph, args) = (self.graph, self.graph.args(id));
-        let of = |ty: Ty, inner: Subject| Some(Subject { ty, ..inner });
-        match (graph.op(id), args) {
-            // Values that are bytes are no text, whatever is read of them.
-            (Op::Field(_) | Op::Unbox(_), _) if graph.ty(id) == Ty::Bytes => None,
-            (Op::Field(field), _) => {
-                let layout = self.fields.get(field as usize)?;
-                let optional = layout.optional || layout.access == FieldAccess::Get;
-                Some(Subject {
-                    source: AttributeSource::Field(field),
-                    ty: graph.ty(id),
-                    lower: false,
-                    optional,
-                    default: None,
-                })
-            }
-            (Op::Header { field, name }, _) => {
-                let source = self.headers.entry(id).or_insert_with(|| match graph.constant_at(name) {
-                    Some(Constant::HeaderName(name)) => AttributeSource::header(field, name),
-                    _ => None,
-                });
-                let source = source.clone()?;
-                Some(Subject { source, ty: Ty::Maybe, lower: false, optional: true, default: None })
-            }
-            (Op::Require, &[inner]) => of(Ty::Raw, self.subject(inner).filter(|inner| inner.ty == Ty::Maybe)?),
-            (Op::Decode, &[inner]) => of(Ty::Str, self.subject(inner)?),
-            (Op::AsBytes, &[inner]) => {
-                let is_text = |inner: &Subject| matches!(inner.ty, Ty::Str | Ty::Raw) && !inner.lower;
-                of(Ty::Bytes, self.subject(inner).filter(is_text).filter(|inner| inner.default.is_none())?)
-            }
-            // What is no text fails here, and makes the attribute unreadable.
-            (Op::Unbox(ty), &[inner]) => of(ty, self.subject(inner).filter(|inner| inner.ty == Ty::Value)?),
-            (Op::Box, &[inner]) => {
-                let has_keys = |inner: &Subject| matches!(inner.ty, Ty::Str | Ty::Raw | Ty::Int | Ty::Uint);
-                let inner = self.subject(inner).filter(has_keys)?;
-                of(Ty::Value, inner)
-            }
-            (Op::Coalesce(Catch::Absence), &[inner, default]) => {
-                let inner = self.subject(inner).filter(|inner| inner.default.is_none() && !inner.lower)?;
-                let Some(Constant::Str(default)) = self.constant(default) else { return None };
-                (inner.ty == Ty::Str).then(|| Subject { default: Some(default.clone()), ..inner })
-            }
-            // `map[?"name"].orValue("..")`
-            (Op::Cond, &[_, some, none]) => {
-                let &[optional, default] = self.library_call(none, Builtin::OptionalOrValue)? else { return None };
-                let &[map, name] = self.library_call(optional, Builtin::OptionalIndexMap)? else { return None };
-                let (Op::Field(field), Some(Constant::Str(name))) = (graph.op(map), self.constant(name)) else {
-                    return None;
-                };
-                self.fields.get(field as usize)?.headers.as_ref()?;
-                let Some(Constant::Str(default)) = self.constant(default) else { return None };
-                let same = self.library_call(some, Builtin::OptionalValue)? == [optional];
-                let (source, default) = (AttributeSource::header(field, name)?, Some(default.clone()));
-                same.then_some(Subject { source, ty: Ty::Value, lower: false, optional: true, default })
-            }
-            (Op::Dispatch { .. }, &[inner]) => {
-                self.library_call(id, Builtin::LowerAscii)?;
-                let inner = self.subject(inner).filter(|inner| inner.default.is_none())?;
-                Some(Subject { ty: Ty::Value, lower: true, ..inner })
-            }
-            _ => None,
-        }
-    }
-
-    /// The operands of a node that calls exactly this library function.
-    fn library_call(&self, id: NodeId, builtin: Builtin) -> Option<&'g [NodeId]> {
-        let Op::Dispatch { function, pure: true } = self.graph.op(id) else { return None };
-        let callee = self.calls.by_name(self.graph.functions().get(function as usize)?)?;
-        callee.is_builtin(builtin).then(|| self.graph.args(id))
-    }
-
-    /// For a test of presence: the attribute, and whether it must be present.
-    fn presence(&mut self, id: NodeId) -> Option<(AttributeSource, bool)> {
-        let (graph, args) = (self.graph, self.graph.args(id));
-        match (graph.op(id), args) {
-            (Op::IsPresent, &[header]) => Some((self.subject(header)?.source, true)),
-            (Op::HasField(field), _) => Some((AttributeSource::Field(field), true)),
-            (Op::Not, &[inner]) => match self.presence(inner)? {
-                (source, true) => Some((source, false)),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    fn constant(&self, id: NodeId) -> Option<&'g Constant> {
-        match self.graph.op(id) {
-            Op::Const(constant) => self.graph.constant_at(constant),
-            _ => None,
-        }
-    }
-}
-
-/// What a test is about.
-#[derive(Clone)]
-struct Subject {
-    source: AttributeSource,
-    ty: Ty,
-    lower: bool,
-    /// Whether there may be no value; the test fails then.
-    optional: bool,
-    /// What is tested instead if there is no value.
-    default: Option<Arc<str>>,
 }
 
 impl IndexKey {
     /// Whether its text has a replacement character.
     fn has_replacement(&self) -> bool {
-        self.text().windows(3).any(|part| part == "\u{fffd}".as_bytes())
+        let text = self.text();
+        !text.is_ascii() && text.windows(3).any(|part| part == "\u{fffd}".as_bytes())
     }
 
     /// Whether it may hold for a text; false if it certainly does not.

@@ -18,9 +18,11 @@ mod patterns;
 mod plan;
 mod plan_trace;
 mod residual;
+mod subject;
 mod unindexed;
 
 pub(super) use findings::Asked;
+pub(super) use plan::RuleKeys;
 pub(super) use plan_trace::PlanTrace;
 pub(super) use residual::{Residual, Templates};
 pub use unindexed::Unindexed;
@@ -72,17 +74,18 @@ pub(super) struct Wanted<'w> {
 }
 
 /// Builds an index of the rules for which that is faster than evaluating them. Residual predicates are added to `templates`. `None` if
-/// no rule is worth indexing. `lists` are those that rules may ask.
+/// no rule is worth indexing. `lists` are those that rules may ask, `keys` those that are known already.
 pub(super) fn index(
     merged: &MergedGraph,
     fields: &[Field],
     lists: Option<&NamedLists>,
     wanted: Wanted<'_>,
+    keys: RuleKeys,
     templates: &mut Templates,
     trace: &mut PlanTrace,
 ) -> Option<Indexed> {
     let plan =
-        plan::plan(merged, fields, lists, wanted, templates, trace).filter(|plan| !plan.candidates.is_empty())?;
+        plan::plan(merged, fields, lists, wanted, keys, templates, trace).filter(|plan| !plan.candidates.is_empty())?;
     let index = Index {
         attributes: plan.attributes,
         nodes: plan.nodes,

@@ -1,7 +1,7 @@
 //! The plan of an index: by which keys each rule is found, chosen by estimates, and the tree of lookups that results.
 
 use super::Wanted;
-use super::access_path::Finder;
+use super::access_path::{AccessPaths, Finder};
 use super::attribute::{AttributeSource, Attributes};
 use super::conjuncts::{MOST_CONJUNCTS, conjuncts};
 use super::estimate::{COMMON, CROWD, Estimates, FAILING};
@@ -85,22 +85,44 @@ struct Planner<'p> {
     rest: Vec<NodeId>,
 }
 
-/// Plans the index of these rules. `None` if there are more than numbers allow.
+/// The keys of rules. They are the same whenever they are found, so that those of the first rules can be found while later rules are not merged yet.
+pub(in crate::rules) struct RuleKeys {
+    paths: AccessPaths,
+    others: OtherKeys,
+}
+
+impl RuleKeys {
+    /// Without keys, with capacity for about those of this number of rules.
+    pub(in crate::rules) fn of_about(rules: usize) -> Self {
+        Self { paths: AccessPaths::of_about(rules), others: OtherKeys::default() }
+    }
+
+    /// Finds the keys, but those of patterns, of the rules that were merged since the last call.
+    pub(in crate::rules) fn find(&mut self, merged: &MergedGraph, fields: &[Field], lists: Option<&NamedLists>) {
+        self.others.count(merged, &mut Finder::new(merged, fields, lists, &mut self.paths));
+    }
+}
+
+/// Plans the index of these rules, of which some may have `keys`. `None` if there are more than numbers allow.
 pub(super) fn plan(
     merged: &MergedGraph,
     fields: &[Field],
     lists: Option<&NamedLists>,
     wanted: Wanted<'_>,
+    mut keys: RuleKeys,
     templates: &mut Templates,
     trace: &mut PlanTrace,
 ) -> Option<Plan> {
     let (mut pending, mut linear, mut choices) = (Vec::new(), Vec::new(), Vec::new());
-    let mut finder = Finder::new(merged, fields, lists);
-    let others = (!wanted.always).then(|| OtherKeys::new(merged, &mut finder));
+    if !wanted.always {
+        keys.find(merged, fields, lists);
+    }
+    let RuleKeys { mut paths, others } = keys;
+    let mut finder = Finder::new(merged, fields, lists, &mut paths);
     for (place, rule) in (0_u32..).zip(&merged.rules) {
         let first = choices.len();
         let conjuncts = conjuncts(merged, &rule.root);
-        let patterns = others.as_ref().is_none_or(|others| !others.suffice(&mut finder, conjuncts));
+        let patterns = wanted.always || !others.suffice(&mut finder, conjuncts);
         choose_from(&mut finder, conjuncts, (wanted.errors)(rule.number), patterns, &mut choices);
         let count = u32::try_from(choices.len().saturating_sub(first)).ok()?;
         if count == 0 {
@@ -111,7 +133,7 @@ pub(super) fn plan(
             pending.push(Pending { rule: place, first: u32::try_from(first).ok()?, count, left, proven: 0, step: 0 });
         }
     }
-    let Finder { mut attributes, keys, .. } = finder;
+    let AccessPaths { mut attributes, keys, .. } = paths;
     let mut planner = Planner {
         merged,
         keys: &keys,
@@ -146,13 +168,14 @@ fn choose_from(finder: &mut Finder<'_>, conjuncts: &[NodeId], errors: bool, patt
     for (conjunct, &id) in (0..).zip(conjuncts).take(MOST_CONJUNCTS) {
         let access = if patterns { finder.access(id) } else { finder.access_but_of_pattern(id) };
         let Some(access) = access else { continue };
-        let Some(AccessPath { undecided, .. }) = finder.keys.get(access) else { continue };
+        let Some(AccessPath { undecided, .. }) = finder.paths.keys.get(access) else { continue };
         // The rule is false if a value is absent whose presence another conjunct tests.
         let guarded = |key: &KeyId| {
-            let attribute = finder.keys.key(*key).and_then(|(attribute, _)| finder.attributes.get(attribute));
+            let attribute =
+                finder.paths.keys.key(*key).and_then(|(attribute, _)| finder.paths.attributes.get(attribute));
             attribute.is_some_and(|attribute| guards.contains(&attribute.source))
         };
-        let may_fail = errors && !finder.keys.list(undecided).iter().all(guarded);
+        let may_fail = errors && !finder.paths.keys.list(undecided).iter().all(guarded);
         choices.push(Choice { conjunct, access, may_fail });
     }
 }
@@ -329,7 +352,7 @@ impl<'p> Planner<'p> {
         let residual = match self.rest.is_empty() {
             true => Residual::None,
             false if self.rests => {
-                self.templates.add(&self.merged.graph, rule, &self.rest).map_or(Residual::Interpreted, Residual::Native)
+                self.templates.add(self.merged, rule, &self.rest).map_or(Residual::Interpreted, Residual::Native)
             }
             false => Residual::Interpreted,
         };

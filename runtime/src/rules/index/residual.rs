@@ -3,8 +3,8 @@
 //! Rules whose residual predicates differ in constants only share a *template*; each has a *parameter row* of its constants. Native
 //! code reports a failure by the number of a site of the template; the row has the place of each site in the rule's source.
 
-use crate::lower::merge::MergedRule;
-use crate::native::template::{ParameterRow, Template};
+use crate::lower::merge::{MergedGraph, MergedRule};
+use crate::native::template::{ParameterRow, ParameterRows, Template};
 use celero_ir::layout::Network;
 use celero_ir::{ConstId, Constant, Graph, Helper, NodeId, Op, Origin, Parameter, ParameterKind, Ty};
 use foldhash::fast::RandomState;
@@ -53,9 +53,12 @@ pub(in crate::rules) struct Templates {
     numbers: HashMap<Signature, u32, RandomState>,
     /// Gets the templates, in their order, if they are compiled.
     compiler: Option<Sender<Template>>,
-    pub(in crate::rules) rows: Vec<ParameterRow>,
+    pub(in crate::rules) rows: ParameterRows,
     /// Working memory: the current signature.
     signature: Signature,
+    /// Working memory: the constants and the sites of the current row.
+    constants: Vec<(ParameterKind, ConstId)>,
+    sites: Vec<Origin>,
     /// Working memory: the nodes of the current expression, in order.
     nodes: Vec<NodeId>,
     /// Working memory, parallel to `nodes`: whether the node keeps its constant.
@@ -84,40 +87,45 @@ impl Templates {
     }
 
     /// Adds a predicate, the conjunction of these nodes. Returns the number of its row; `None` if it has too many constants.
-    pub(in crate::rules) fn add(&mut self, graph: &Graph, rule: &MergedRule, conjuncts: &[NodeId]) -> Option<u32> {
-        let row = self.row(graph, rule, conjuncts)?;
-        let number = u32::try_from(self.rows.len()).ok()?;
-        self.rows.push(row);
-        Some(number)
+    pub(in crate::rules) fn add(
+        &mut self,
+        merged: &MergedGraph,
+        rule: &MergedRule,
+        conjuncts: &[NodeId],
+    ) -> Option<u32> {
+        let template = self.template(merged, rule, conjuncts)?;
+        self.rows.push(ParameterRow { template, constants: &self.constants, sites: &self.sites })
     }
 
-    /// The row of a predicate. Adds the template if it is new.
-    fn row(&mut self, graph: &Graph, rule: &MergedRule, conjuncts: &[NodeId]) -> Option<ParameterRow> {
+    /// The template of a predicate, which is added if it is new. Collects the constants and the sites of its row.
+    fn template(&mut self, merged: &MergedGraph, rule: &MergedRule, conjuncts: &[NodeId]) -> Option<u32> {
+        let graph = &merged.graph;
         self.collect(graph, conjuncts);
         self.fix(graph);
         let mut signature = std::mem::take(&mut self.signature);
         signature.clear();
-        let (constants, sites) = (Vec::with_capacity(2), Vec::with_capacity(self.nodes.len()));
-        let mut row = ParameterRow { template: 0, constants, sites };
+        self.constants.clear();
+        self.sites.clear();
         let mut words: u16 = 0;
-        for (place, &id) in self.nodes.iter().enumerate() {
+        for place in 0..self.nodes.len() {
+            let id = *self.nodes.get(place)?;
             let (mut op, ty) = (graph.op(id), graph.ty(id));
             let stays = matches!(op, Op::Const(_)) && self.fixed.get(place).copied().unwrap_or(true);
             if let Some(constant) = op.constant().filter(|_| !stays)
                 && let Some((kind, plain)) =
                     graph.constant_at(constant).and_then(|constant| parameter(op, ty, constant))
             {
-                row.constants.push((kind, constant));
+                self.constants.push((kind, constant));
                 signature.parameters.push(Parameter { kind, plain, at: words });
                 words = words.checked_add(kind.words()).filter(|words| *words <= MOST_WORDS)?;
                 op = op.with_constant(ConstId(u32::MAX));
             }
-            self.step(&mut signature, &mut row, (op, ty), graph.args(id), rule.origin(graph, id))?;
+            self.step(&mut signature, (op, ty), graph.args(id), merged.origin(rule, id))?;
         }
         if conjuncts.len() > 1 {
-            self.step(&mut signature, &mut row, (Op::And, Ty::Bool), conjuncts, rule.origin(graph, rule.root))?;
+            self.step(&mut signature, (Op::And, Ty::Bool), conjuncts, merged.origin(rule, rule.root))?;
         }
-        row.template = match self.numbers.get(&signature) {
+        let number = match self.numbers.get(&signature) {
             Some(&number) => number,
             None => {
                 let number = u32::try_from(self.numbers.len()).ok()?;
@@ -132,25 +140,19 @@ impl Templates {
             }
         };
         self.signature = signature;
-        Some(row)
+        Some(number)
     }
 
     /// Adds a node to a signature.
-    fn step(
-        &self,
-        signature: &mut Signature,
-        row: &mut ParameterRow,
-        (op, ty): (Op, Ty),
-        args: &[NodeId],
-        origin: Origin,
-    ) -> Option<()> {
+    fn step(&mut self, signature: &mut Signature, (op, ty): (Op, Ty), args: &[NodeId], origin: Origin) -> Option<()> {
         for arg in args {
             signature.operands.push(u32::try_from(self.nodes.binary_search(arg).ok()?).ok()?);
         }
         signature.steps.push((op, ty, u32::try_from(args.len()).ok()?));
-        let site = row.sites.iter().position(|site| *site == origin).unwrap_or_else(|| {
-            row.sites.push(origin);
-            row.sites.len().saturating_sub(1)
+        let sites = &mut self.sites;
+        let site = sites.iter().position(|site| *site == origin).unwrap_or_else(|| {
+            sites.push(origin);
+            sites.len().saturating_sub(1)
         });
         signature.sites.push(u32::try_from(site).ok()?);
         Some(())
@@ -254,18 +256,22 @@ fn build(merged: &Graph, signature: &Signature) -> Option<Graph> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lower::Calls;
 
     #[test]
     fn a_compiler_that_failed_gets_no_more_templates() {
-        let mut graph = Graph::new();
-        let field = graph.add(Op::Field(0), Ty::Bool, &[], Origin::default());
-        let not = graph.add(Op::Not, Ty::Bool, &[field], Origin::default());
-        let rule = MergedRule { number: 0, root: not, placed: not, origins: Box::default() };
+        let (mut rule, at) = (Graph::new(), Origin::default());
+        let field = rule.add(Op::Field(0), Ty::Bool, &[], at);
+        let not = rule.add(Op::Not, Ty::Bool, &[field], at);
+        rule.add_root(not);
+        let mut merged = MergedGraph::default();
+        merged.add(0, &rule, &mut Calls::default(), at).unwrap();
+        let rule = merged.rules.first().unwrap();
         let (mut templates, received) = Templates::for_compiler();
-        assert_eq!(templates.add(&graph, &rule, &[field]), Some(0));
+        assert_eq!(templates.add(&merged, rule, &[field]), Some(0));
         assert!(received.try_recv().is_ok());
         drop(received);
-        assert_eq!(templates.add(&graph, &rule, &[not]), Some(1), "the row does not depend on the compiler");
+        assert_eq!(templates.add(&merged, rule, &[not]), Some(1), "the row does not depend on the compiler");
         assert!(templates.compiler.is_none());
         assert_eq!((templates.len(), templates.rows.len()), (2, 2));
     }
