@@ -81,6 +81,7 @@ mod host_needs;
 mod inspect;
 mod json_patch;
 mod language;
+mod late_needs;
 mod levels;
 mod limit_headers;
 mod limit_keys;

@@ -15,7 +15,7 @@ use crate::error::PolicyError;
 use crate::exchange::Exchange;
 use crate::expressions::{CredentialReads, DeclaredNames, EndReads};
 use crate::failure_log::FailureSink;
-use crate::host_needs::HostNeeds;
+use crate::late_needs::LateNeeds;
 use crate::levels::Claims;
 use crate::named_lists::{self, ListSections};
 use crate::normalize::Normalization;
@@ -68,7 +68,7 @@ pub struct Policy {
     pub(crate) lists: Option<Lists>,
     pub(crate) list_sections: ListSections,
     pub(crate) problems: Problems,
-    pub(crate) needs: HostNeeds,
+    pub(crate) late_needs: LateNeeds,
     /// The first rules of the phase `request` with a limit by the client's address.
     pub(crate) early_limits: Box<[usize]>,
     /// What asks the services that count limits of many machines.
@@ -203,7 +203,9 @@ impl Policy {
         let early_limits =
             request.rules.rules.iter().enumerate().filter(|(_, rule)| by_client(rule)).map(|(index, _)| index);
         let early_limits = early_limits.take(MOST_EARLY_LIMITS).collect();
-        let mut policy = Self {
+        let late_needs = LateNeeds::default().of_request(&request.rules).of_request(&body.rules);
+        let late_needs = late_needs.of_response(&response.rules).of_response(&response_body.rules).of_log(&log.rules);
+        let policy = Self {
             reads_hello: connection.reads_ends.hello,
             connection: connection.rules,
             request: request.rules,
@@ -224,11 +226,10 @@ impl Policy {
             lists: definitions.lists.clone(),
             list_sections,
             problems,
-            needs: HostNeeds::default(),
+            late_needs,
             early_limits,
             remote_limits: None,
         };
-        policy.needs = HostNeeds::of(&policy);
         Ok((policy, explanation.unwrap_or_default()))
     }
 
