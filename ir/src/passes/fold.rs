@@ -5,7 +5,7 @@
 //! evaluated is never dropped.
 
 use super::Evaluator;
-use super::rebuild::{self, Builder, Draft};
+use super::rebuild::{Builder, Draft};
 use super::scalar;
 use crate::constant::Constant;
 use crate::error::ErrorKind;
@@ -13,15 +13,11 @@ use crate::graph::{Graph, NodeId};
 use crate::op::{Catch, FoldKind, Op};
 use crate::ty::Ty;
 use std::collections::HashSet;
-use std::sync::Arc;
 
 /// Largest constant that folding makes: number of parts and bytes, and nesting of lists and maps. Without these bounds each `x + x`
 /// of a folded `x` would double the size.
 const MAX_SIZE: usize = 1 << 16;
 const MAX_DEPTH: usize = 32;
-
-/// Fewest elements of a list that becomes a constant at once: of a shorter one each element becomes one first.
-const FEWEST_ELEMENTS: usize = 8;
 
 /// Whether [`node`] may replace a node; if not, it keeps it.
 pub(super) fn concerns(graph: &Graph, id: NodeId) -> bool {
@@ -37,66 +33,14 @@ pub(super) fn concerns(graph: &Graph, id: NodeId) -> bool {
     }
 }
 
-/// Boxes of constants that are used once, by a list that becomes a constant: indexed by node. They are not replaced themselves. Empty if there
-/// is no such list.
-pub(super) fn elements(graph: &Graph) -> Vec<bool> {
-    let mut elements = Vec::new();
-    // Each element is a constant and its box.
-    if graph.len() <= FEWEST_ELEMENTS.saturating_mul(2) {
-        return elements;
-    }
-    let mut uses = rebuild::Uses::new();
-    for id in graph.ids().filter(|&id| graph.op(id) == Op::List) {
-        let args = graph.args(id);
-        let mut left = MAX_SIZE.saturating_sub(1);
-        let fits = |&arg: &NodeId| spend(element(graph, arg)?, &mut left, MAX_DEPTH.saturating_sub(1));
-        if args.len() < FEWEST_ELEMENTS || args.iter().map(fits).any(|fits| fits.is_none()) {
-            continue;
-        }
-        if uses.is_empty() {
-            uses = rebuild::uses(graph);
-            elements.resize(graph.len(), false);
-        }
-        for &arg in args.iter().filter(|&&arg| graph.op(arg) == Op::Box) {
-            if let (Some(is_element), Some(1)) = (elements.get_mut(arg.0 as usize), uses.get(arg.0 as usize)) {
-                *is_element = true;
-            }
-        }
-    }
-    elements
-}
-
-/// The constant that an operand is, or that is boxed by it, if a list can have it.
-fn element(graph: &Graph, arg: NodeId) -> Option<&Constant> {
-    let constant = match graph.op(arg) {
-        Op::Const(constant) => graph.constant_at(constant),
-        Op::Box => graph.args(arg).first().and_then(|&boxed| match graph.op(boxed) {
-            Op::Const(constant) => graph.constant_at(constant),
-            _ => None,
-        }),
-        _ => None,
-    };
-    constant.filter(|constant| !matches!(constant, Constant::Parameter(_)) && constant.fits(Ty::Value))
-}
-
 pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator) -> NodeId {
     match draft.op {
-        Op::List => list(builder, draft, evaluator),
         Op::And => connective(builder, draft, false),
         Op::Or => connective(builder, draft, true),
         Op::Cond => cond(builder, draft),
         Op::Coalesce(catch) => coalesce(builder, draft, catch),
         Op::Fold { kind, .. } => range(builder, draft, kind),
         Op::Let(_) | Op::Const(_) | Op::Fail(_) => builder.keep(draft),
-        _ => strict(builder, draft, evaluator),
-    }
-}
-
-/// A list of constants, which may be boxed.
-fn list(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator) -> NodeId {
-    let items: Option<Arc<[Constant]>> = draft.args.iter().map(|&arg| element(builder.graph(), arg).cloned()).collect();
-    match items.map(Constant::List) {
-        Some(constant) if is_small(&constant) => builder.put_constant(draft, constant),
         _ => strict(builder, draft, evaluator),
     }
 }
@@ -128,6 +72,7 @@ fn strict(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator
     let payload = draft.op.constant().and_then(|id| builder.graph().constant_at(id));
     let answer = match (draft.op, args.as_slice(), payload) {
         (Op::Field(_) | Op::HasField(_) | Op::Elements(_) | Op::Header { .. } | Op::Local(_), ..) => None,
+        (Op::List, items, _) => Some(Ok(Constant::List(items.into()))),
         (Op::Map, entries, _) => Some(map(entries)),
         (Op::IpText, args, _) => evaluator.call(crate::Helper::ip_text, args),
         (Op::MatchesConst(_), [Constant::Str(text)], Some(Constant::Regex(pattern))) => {
@@ -277,8 +222,9 @@ fn map(operands: &[Constant]) -> Result<Constant, ErrorKind> {
     Ok(Constant::Map(entries.into()))
 }
 
-/// Whether a constant is within [`MAX_SIZE`] and [`MAX_DEPTH`].
-fn is_small(constant: &Constant) -> bool {
+/// Whether folding may make this constant: whether it has at most 65,536 parts and bytes, and 32 levels of lists and maps.
+#[must_use]
+pub fn is_small(constant: &Constant) -> bool {
     let mut left = MAX_SIZE;
     spend(constant, &mut left, MAX_DEPTH).is_some()
 }

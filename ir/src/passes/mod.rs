@@ -37,6 +37,7 @@ use crate::error::ErrorKind;
 use crate::graph::{Graph, NodeId};
 use crate::helper::Helper;
 use crate::wildcard::Wildcard;
+pub use fold::is_small;
 use rebuild::{Builder, Draft};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -181,11 +182,7 @@ pub fn run_observed(
     for _ in 0..ROUNDS {
         let passes: [(&'static str, bool, Pass<'_>); 6] = [
             ("fold", options.fold, &|graph| {
-                let elements = fold::elements(graph);
-                rebuild_where(graph, fold::concerns, |builder, draft| match elements.get(draft.id.0 as usize) {
-                    Some(true) => builder.keep(draft),
-                    _ => fold::node(builder, draft, evaluator),
-                })
+                rebuild_where(graph, fold::concerns, |builder, draft| fold::node(builder, draft, evaluator))
             }),
             ("canonical", options.canonical, &|graph| rebuild_where(graph, canonical::concerns, canonical::node)),
             ("sets", options.sets, &|graph| rebuild_where(graph, sets::concerns, sets::node)),

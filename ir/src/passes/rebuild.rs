@@ -21,8 +21,6 @@ pub(super) type Uses = SmallVec<[u32; INLINE_NODES]>;
 /// A node that is about to be rebuilt. Its payload and operands already belong to the new graph.
 #[derive(Clone, Copy)]
 pub(super) struct Draft<'d> {
-    /// Its id in the old graph.
-    pub(super) id: NodeId,
     pub(super) op: Op,
     pub(super) ty: Ty,
     pub(super) args: &'d [NodeId],
@@ -235,7 +233,7 @@ fn rebuild_with(
         args.clear();
         args.extend(old.args(id).iter().filter_map(|arg| places.get(arg.0 as usize).copied()));
         let draft =
-            Draft { id, op, ty: old.ty(id), args: &args, was: old.args(id), uses: class_uses, origin: old.origin(id) };
+            Draft { op, ty: old.ty(id), args: &args, was: old.args(id), uses: class_uses, origin: old.origin(id) };
         places.push(node(&mut builder, draft));
     }
     let roots = || old.roots().iter().filter_map(|root| places.get(root.0 as usize).copied());
@@ -284,7 +282,7 @@ fn uses_all_payloads(graph: &Graph) -> bool {
 }
 
 /// How often each node is used by a root or a node that is used.
-pub(super) fn uses(graph: &Graph) -> Uses {
+fn uses(graph: &Graph) -> Uses {
     let mut counts: Uses = smallvec![0; graph.len()];
     let mut count = |id: NodeId| {
         if let Some(count) = counts.get_mut(id.0 as usize) {

@@ -1,9 +1,9 @@
-//! Folding of lists so long that they become constants at once.
+//! Folding of long lists.
 
 use crate::passes::{NONE, becomes};
 use celero_ir::passes::Options;
 
-/// A list of boxed constants becomes a constant at once, if all of it does; otherwise its elements do.
+/// A list of boxed constants becomes a constant if it is small enough; otherwise its elements do.
 #[test]
 fn folding_long_lists() {
     let fold = Options { fold: true, ..NONE };

@@ -38,7 +38,7 @@ use celero_frontend::{
     Ast, BinaryOp, Checked, Expr, FallbackKind, Literal, LogicOp, NodeId as AstId, Overload, Reference, Type, UnaryOp,
     with_stack,
 };
-use celero_ir::{Catch, Constant, ErrorKind, Graph, NodeId, Op, Origin, Ty, layout};
+use celero_ir::{Catch, Constant, ErrorKind, Graph, NodeId, Op, Origin, Ty, layout, passes};
 
 /// The result of lowering: a graph with one root, and the functions that it calls by number.
 #[derive(Debug)]
@@ -237,7 +237,11 @@ impl Lowering<'_> {
             }
             Expr::Call { target, args, .. } => self.call_expr(id, *target, ast.children(*args)),
             Expr::List { elements, optional } => {
-                let elements = self.values(ast.children(*elements));
+                let elements = ast.children(*elements);
+                if let Some(list) = self.literals(elements).filter(|_| optional.is_empty()) {
+                    return self.constant(list, Ty::Value, id);
+                }
+                let elements = self.values(elements);
                 if optional.is_empty() {
                     self.add(Op::List, Ty::Value, &elements, id)
                 } else {
@@ -307,16 +311,19 @@ impl Lowering<'_> {
             .collect()
     }
 
+    /// The list of these elements, if all are literals and it is small enough for a constant. A node for each would be folded to the same.
+    fn literals(&self, elements: &[AstId]) -> Option<Constant> {
+        let literal = |&id: &AstId| match self.ast.expr(id) {
+            Expr::Literal(literal) => Some(constant_of(literal).0),
+            _ => None,
+        };
+        let list = Constant::List(elements.iter().map(literal).collect::<Option<_>>()?);
+        passes::is_small(&list).then_some(list)
+    }
+
     fn literal(&mut self, literal: &Literal, id: AstId) -> NodeId {
-        match literal {
-            Literal::Null => self.constant(Constant::Null, Ty::Value, id),
-            Literal::Bool(v) => self.constant(Constant::Bool(*v), Ty::Bool, id),
-            Literal::Int(v) => self.constant(Constant::Int(*v), Ty::Int, id),
-            Literal::Uint(v) => self.constant(Constant::Uint(*v), Ty::Uint, id),
-            Literal::Double(v) => self.constant(Constant::Double(v.to_bits()), Ty::Double, id),
-            Literal::String(v) => self.constant(Constant::Str(v.clone()), Ty::Str, id),
-            Literal::Bytes(v) => self.constant(Constant::Bytes(v.clone()), Ty::Bytes, id),
-        }
+        let (constant, ty) = constant_of(literal);
+        self.constant(constant, ty, id)
     }
 
     fn call_expr(&mut self, id: AstId, target: Option<AstId>, args: &[AstId]) -> NodeId {
@@ -375,5 +382,18 @@ impl Lowering<'_> {
         let operands: Vec<NodeId> = operands.iter().map(|&operand| self.boxed(operand, id)).collect();
         let function = self.calls.number(callee, &mut self.graph);
         self.add(Op::Dispatch { function, pure }, Ty::Value, &operands, id)
+    }
+}
+
+/// The constant of a literal, and the representation of a node that is it.
+fn constant_of(literal: &Literal) -> (Constant, Ty) {
+    match literal {
+        Literal::Null => (Constant::Null, Ty::Value),
+        Literal::Bool(v) => (Constant::Bool(*v), Ty::Bool),
+        Literal::Int(v) => (Constant::Int(*v), Ty::Int),
+        Literal::Uint(v) => (Constant::Uint(*v), Ty::Uint),
+        Literal::Double(v) => (Constant::Double(v.to_bits()), Ty::Double),
+        Literal::String(v) => (Constant::Str(v.clone()), Ty::Str),
+        Literal::Bytes(v) => (Constant::Bytes(v.clone()), Ty::Bytes),
     }
 }

@@ -101,6 +101,9 @@ impl Inference {
 
     /// Returns the common type of two types, for a value that may be of either; `None` if they have none.
     pub(super) fn merge(&mut self, left: &Type, right: &Type) -> Option<Type> {
+        if is_leaf(left) && left == right {
+            return Some(left.clone());
+        }
         if self.shallow(left).is_dyn() || self.shallow(right).is_dyn() || self.assign(left, right) {
             return Some(self.join(left, right, 0));
         }
