@@ -50,7 +50,7 @@ impl Code {
 /// A compiled function for people who study it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Listing {
-    /// Cranelift's intermediate form; helpers are named at their addresses.
+    /// Cranelift's intermediate form, with the rule's constants; helpers are named at their addresses.
     pub clif: String,
     /// The machine code, as it is installed.
     pub bytes: Vec<u8>,

@@ -1,10 +1,11 @@
 //! From a unit to installed code: emission, code generation, limits, installation.
 
 use crate::code::{Code, CodeRange, Listing, Symbol, name_helpers};
-use crate::code_cache::CodeCache;
+use crate::code_cache::{ClifHash, CodeCache};
 use crate::code_memory::{CodeMemory, CompiledFunction, Reserve};
+use crate::code_template::CodeTemplate;
 use crate::convention::Convention;
-use crate::emit::{self, Body, Emitted, Task};
+use crate::emit::{self, Body, Emitted, RuleWords, Task};
 use crate::error::{Bound, Error};
 use crate::liveness;
 use crate::plan::Plan;
@@ -45,11 +46,13 @@ pub struct Settings {
     pub verify: bool,
     /// How large functions may get.
     pub limits: Limits,
+    /// Whether [`compile`](Compiler::compile) copies functions. On by default.
+    pub copies: bool,
 }
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { verify: cfg!(debug_assertions), limits: Limits::default() }
+        Self { verify: cfg!(debug_assertions), limits: Limits::default(), copies: true }
     }
 }
 
@@ -58,11 +61,14 @@ impl Default for Settings {
 pub struct Compiler {
     target: Target,
     limits: Limits,
+    copies: bool,
     context: Context,
     builder: FunctionBuilderContext,
     plan: Plan,
     reserve: Reserve,
-    cache: CodeCache,
+    /// Shared code.
+    shared: CodeCache<Arc<Code>>,
+    templates: CodeCache<CodeTemplate>,
     codegen: Duration,
 }
 
@@ -91,16 +97,22 @@ impl Compiler {
         Ok(Self {
             target: Target::host(settings.verify)?,
             limits: settings.limits,
+            copies: settings.copies,
             context: Context::new(),
             builder: FunctionBuilderContext::new(),
             plan: Plan::default(),
             reserve: Reserve::default(),
-            cache: CodeCache::default(),
+            shared: CodeCache::default(),
+            templates: CodeCache::default(),
             codegen: Duration::ZERO,
         })
     }
 
     /// Compiles one function for each root and installs them in one region of memory.
+    ///
+    /// A function that differs from two earlier ones in constants and places in the source only, as far as its CLIF says, is a copy of the
+    /// second with other words: the code generator does not run. The compiler keeps the last 256 such functions that were compiled or copied.
+    /// [`Settings::copies`] can switch that off.
     ///
     /// # Errors
     ///
@@ -108,7 +120,7 @@ impl Compiler {
     pub fn compile(&mut self, unit: &Unit<'_>) -> Result<Code, Error> {
         let mut functions = Vec::with_capacity(unit.graph.roots().len());
         for (number, &root) in unit.graph.roots().iter().enumerate() {
-            functions.push(self.function(unit, number, Body::Root(root), &[root])?);
+            functions.push(self.copy_or_compile(unit, number, root)?);
         }
         self.install(functions)
     }
@@ -125,16 +137,18 @@ impl Compiler {
     /// As [`compile`](Self::compile).
     pub fn compile_shared(&mut self, unit: &Unit<'_>, root: NodeId) -> Result<SharedFunction, Error> {
         self.context.clear();
-        let (convention, row) = self.emit(unit, 0, Body::Root(root), &[root], true)?;
+        let (convention, row) = self.emit(unit, 0, Body::Root(root), &[root], RuleWords::Row)?;
         let row = row.into();
-        if let Some(code) = self.cache.get(&self.context.func.stencil) {
-            return Ok(SharedFunction { code, row });
+        let stencil = &self.context.func.stencil;
+        let hash = ClifHash::of(stencil);
+        if let Some(code) = hash.and_then(|hash| self.shared.get(hash, stencil)) {
+            return Ok(SharedFunction { code: Arc::clone(code), row });
         }
-        let stencil = self.cache.wants(&self.context.func.stencil).then(|| self.context.func.stencil.clone());
+        let kept = hash.map(|hash| (hash, stencil.clone()));
         let function = self.finish(0, convention)?;
         let code = Arc::new(self.install(vec![function])?);
-        if let Some(stencil) = stencil {
-            self.cache.insert(stencil, Arc::clone(&code));
+        if let Some((hash, stencil)) = kept {
+            self.shared.insert(hash, stencil, Arc::clone(&code));
         }
         Ok(SharedFunction { code, row })
     }
@@ -202,23 +216,41 @@ impl Compiler {
         let mut listings = Vec::with_capacity(unit.graph.roots().len());
         for (number, &root) in unit.graph.roots().iter().enumerate() {
             self.context.clear();
-            self.emit(unit, number, Body::Root(root), &[root], false)?;
+            self.emit(unit, number, Body::Root(root), &[root], RuleWords::Code)?;
             self.generate(number)?;
             let clif = name_helpers(&self.context.func.display().to_string(), unit.helpers);
+            // The code as `compile` installs it.
+            self.context.clear();
+            let (convention, words) = self.emit(unit, number, Body::Root(root), &[root], RuleWords::Relocated)?;
+            self.generate(number)?;
             let code = self.context.take_compiled_code().ok_or_else(|| Error::Internal("no code".into()))?;
+            let function = CodeTemplate::new(&code)?.function(&words, convention)?;
             let located = code.buffer.get_srclocs_sorted().iter().filter(|range| !range.loc.is_default());
             let ranges = located.map(|range| {
                 let node = NodeId(range.loc.bits());
                 CodeRange { from: range.start, to: range.end, node, origin: unit.graph.origin(node) }
             });
-            listings.push(Listing {
-                clif,
-                ranges: ranges.collect(),
-                bytes: code.buffer.data().to_vec(),
-                symbols: Symbol::of(unit),
-            });
+            listings.push(Listing { clif, ranges: ranges.collect(), bytes: function.bytes, symbols: Symbol::of(unit) });
         }
         Ok(listings)
+    }
+
+    /// Copies the function of an earlier root that has the same CLIF, or compiles it.
+    fn copy_or_compile(&mut self, unit: &Unit<'_>, number: usize, root: NodeId) -> Result<CompiledFunction, Error> {
+        self.context.clear();
+        let (convention, words) = self.emit(unit, number, Body::Root(root), &[root], RuleWords::Relocated)?;
+        let stencil = &self.context.func.stencil;
+        let hash = if self.copies { ClifHash::of(stencil) } else { None };
+        if let Some(template) = hash.and_then(|hash| self.templates.get(hash, stencil)) {
+            return template.function(&words, convention);
+        }
+        let kept = hash.filter(|&hash| self.templates.occurs_again(hash)).map(|hash| (hash, stencil.clone()));
+        let template = CodeTemplate::new(self.generate(number)?)?;
+        let function = template.function(&words, convention)?;
+        if let Some((hash, stencil)) = kept {
+            self.templates.insert(hash, stencil, template);
+        }
+        Ok(function)
     }
 
     fn function(
@@ -229,25 +261,28 @@ impl Compiler {
         roots: &[NodeId],
     ) -> Result<CompiledFunction, Error> {
         self.context.clear();
-        let (convention, _) = self.emit(unit, number, body, roots, false)?;
+        let (convention, _) = self.emit(unit, number, body, roots, RuleWords::Code)?;
         self.finish(number, convention)
     }
 
     /// Generates the code of the function in the context.
     fn finish(&mut self, number: usize, convention: Convention) -> Result<CompiledFunction, Error> {
         let code = self.generate(number)?;
+        if !code.buffer.relocs().is_empty() {
+            return Err(Error::Internal("code that needs relocations".into()));
+        }
         let (bytes, align) = (code.buffer.data().to_vec(), u64::from(code.buffer.alignment));
         Ok(CompiledFunction { bytes, align, convention })
     }
 
-    /// Emits the CLIF of a function in the context. Returns how it is called, and the parameter row if it is shared.
+    /// Emits the CLIF of a function in the context. Returns how it is called, and its rule words that are not in the CLIF.
     fn emit(
         &mut self,
         unit: &Unit<'_>,
         number: usize,
         body: Body<'_>,
         roots: &[NodeId],
-        shared: bool,
+        rule_words: RuleWords,
     ) -> Result<(Convention, Vec<u64>), Error> {
         let limits = self.limits;
         let excess = |bound, limit| Error::TooLarge { root: number, bound, limit };
@@ -258,7 +293,7 @@ impl Compiler {
         let text = matches!(body, Body::Root(root) if layout::returns_text(unit.graph.ty(root)));
         let signature = if text { &self.target.text_signature } else { &self.target.signature };
         self.context.func.signature.clone_from(signature);
-        if shared {
+        if rule_words == RuleWords::Row {
             self.context.func.signature.params.push(AbiParam::new(I64));
         }
         let task = Task {
@@ -268,17 +303,17 @@ impl Compiler {
             number,
             instructions: limits.instructions,
             target: self.target.facts(),
-            shared,
+            rule_words,
         };
         let emitted = emit::emit(&mut self.context.func, &mut self.builder, &task);
-        let Emitted { context_only, row } = emitted.inspect_err(|_| {
+        let Emitted { context_only, words } = emitted.inspect_err(|_| {
             // A builder that stopped half-way keeps its memory in use.
             self.builder = FunctionBuilderContext::new();
         })?;
         if liveness::exceeds(&self.context.func, limits.live_values) {
             return Err(excess(Bound::LiveValues, limits.live_values as u64));
         }
-        Ok((Convention { context_only, text }, row))
+        Ok((Convention { context_only, text }, words))
     }
 
     /// Generates the code of the function in the context.
@@ -293,9 +328,6 @@ impl Compiler {
             CodegenError::Unsupported(what) => Error::Unsupported(what),
             other => Error::Internal(format!("{other}: {other:?}")),
         })?;
-        if !code.buffer.relocs().is_empty() {
-            return Err(Error::Internal("code that needs relocations".into()));
-        }
         if code.buffer.frame_layout().is_none_or(|frame| frame.frame_to_fp_offset > limits.frame) {
             return Err(excess(Bound::Frame, u64::from(limits.frame)));
         }

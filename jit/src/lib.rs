@@ -23,6 +23,7 @@ mod code;
 mod code_cache;
 #[expect(unsafe_code, reason = "maps and unmaps the pages of code")]
 mod code_memory;
+mod code_template;
 mod compiler;
 mod convention;
 mod dominators;

@@ -33,7 +33,8 @@ pub(crate) struct Shared {
 }
 
 pub(crate) static SHARED: LazyLock<Shared> = LazyLock::new(|| Shared {
-    native: Engine::builder().tier(Tier::Native).build(),
+    // Each rule is compiled several times, each time by the code generator.
+    native: Engine::builder().tier(Tier::Native).copy_code(false).build(),
     interpreter: Engine::builder().tier(Tier::Interpret).build(),
     cel: Env::new(),
     filter: Env::new().filter_language(FilterLanguage::http().any_list(true)),

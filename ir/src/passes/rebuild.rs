@@ -16,7 +16,7 @@ const INLINE_NODES: usize = 32;
 const INLINE_PAYLOADS: usize = 8;
 
 /// How often each node is used, indexed by node.
-pub(super) type Uses = SmallVec<[u32; INLINE_NODES]>;
+type Uses = SmallVec<[u32; INLINE_NODES]>;
 
 /// A node that is about to be rebuilt. Its payload and operands already belong to the new graph.
 #[derive(Clone, Copy)]

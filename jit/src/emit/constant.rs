@@ -1,8 +1,9 @@
-//! Constants: numbers and addresses in the code; or words of the parameter row of the rule that is evaluated, in templates (the row's address is in
-//! the frame) and in shared code (it is the third argument).
+//! Constants: numbers and addresses in the code; or words of the parameter row of the rule that is evaluated, in templates of sets (the row's address
+//! is in the frame) and in shared code (it is the third argument).
 
 use super::block::Words;
-use super::{Emitter, MEM, ROW, broken};
+use super::{Emitter, MEM, ROW, RuleWords, broken};
+use crate::code_template;
 use crate::error::Error;
 use celero_ir::layout::{self, parameter_row};
 use celero_ir::{ConstId, Constant, Parameter, ParameterKind, Ty};
@@ -26,7 +27,7 @@ impl Emitter<'_, '_> {
             }
             (Ty::Uint, Constant::Uint(n)) => Words::One(self.rule_word(*n)),
             (Ty::Double, Constant::Double(bits)) => {
-                if self.shared.is_some() {
+                if self.row.is_some() {
                     let word = self.rule_word(*bits);
                     return Ok(Words::One(self.builder.ins().bitcast(F64, MemFlagsData::new(), word)));
                 }
@@ -68,15 +69,21 @@ impl Emitter<'_, '_> {
         Ok(self.rule_word(address.data as u64))
     }
 
-    /// A word that depends on the rule's constants or on places in its source: in shared code the next word of the
-    /// [row](super::SharedCode), otherwise a number in the code.
+    /// A word that depends on the rule's constants or on places in its source. It is where [`RuleWords`] says.
     pub(super) fn rule_word(&mut self, word: u64) -> Value {
-        let Some(shared) = &mut self.shared else { return self.word(word.cast_signed()) };
-        // A rule with more words exceeds the number of instructions.
-        let at = i32::try_from(shared.row.len().saturating_mul(8)).unwrap_or(i32::MAX);
-        shared.row.push(word);
-        let address = shared.address;
-        self.builder.ins().load(I64, ROW, address, at)
+        if let Some(row) = self.row {
+            // A rule with more words exceeds the number of instructions.
+            let at = i32::try_from(self.words.len().saturating_mul(8)).unwrap_or(i32::MAX);
+            self.words.push(word);
+            return self.builder.ins().load(I64, ROW, row, at);
+        }
+        let number = word.cast_signed();
+        if self.rule_words == RuleWords::Code || i32::try_from(number).is_ok() {
+            return self.word(number);
+        }
+        let symbol = code_template::symbol(self.builder.func, self.words.len());
+        self.words.push(word);
+        self.builder.ins().symbol_value(I64, symbol)
     }
 
     /// A word of a template's parameter row.

@@ -74,9 +74,19 @@ pub(crate) struct Task<'a> {
     /// Maximum number of instructions.
     pub(crate) instructions: usize,
     pub(crate) target: TargetFacts,
-    /// Whether the code is for all rules that differ in constants only. The function then has a third parameter: the address of the
-    /// rule's parameter row.
-    pub(crate) shared: bool,
+    pub(crate) rule_words: RuleWords,
+}
+
+/// Where a function has its rule words: what depends on the constants of one rule, and on places in its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RuleWords {
+    /// In its instructions.
+    Code,
+    /// In its instructions, at relocations: see [`code_template`](crate::code_template). Words that fit into 32 bits are in its
+    /// instructions as with [`Code`](Self::Code), so that the function has the same instructions.
+    Relocated,
+    /// In the parameter row of the rule, whose address is its third parameter. The code is for all rules that differ in constants only.
+    Row,
 }
 
 /// What a function computes.
@@ -92,15 +102,8 @@ pub(crate) enum Body<'a> {
 pub(crate) struct Emitted {
     /// Whether the function uses no evaluation frame.
     pub(crate) context_only: bool,
-    /// The parameter row that the function reads at its third parameter; empty if its code is not shared.
-    pub(crate) row: Vec<u64>,
-}
-
-/// The parameter row that a rule gives to code which it shares with other rules: what depends on its constants, and on places in its source.
-struct SharedCode {
-    /// Where the function has its address.
-    address: Value,
-    row: Vec<u64>,
+    /// The words of the parameter row that the function reads at its third parameter, or those of its relocations.
+    pub(crate) words: Vec<u64>,
 }
 
 /// A value that can be used again where `place` dominates, if the variables on which it depends are still bound as before.
@@ -137,8 +140,11 @@ struct Emitter<'a, 'f> {
     given_frame: Value,
     /// Whether the frame has not been used so far.
     context_only: bool,
-    /// The parameter row; `None` if the constants are part of the code.
-    shared: Option<SharedCode>,
+    rule_words: RuleWords,
+    /// The words of the parameter row or of relocations so far.
+    words: Vec<u64>,
+    /// The address of the parameter row, if there is one.
+    row: Option<Value>,
     /// The host's data.
     host: Value,
     known: Vec<Option<KnownValue>>,
@@ -174,9 +180,9 @@ pub(crate) fn emit(
     let entry = builder.create_block();
     builder.append_block_params_for_function_params(entry);
     builder.func.layout.append_block(entry);
-    let (host, frame, shared) = match (builder.block_params(entry), task.shared) {
-        (&[host, frame], false) => (host, frame, None),
-        (&[host, frame, address], true) => (host, frame, Some(SharedCode { address, row: Vec::new() })),
+    let (host, frame, row) = match (builder.block_params(entry), task.rule_words) {
+        (&[host, frame], RuleWords::Code | RuleWords::Relocated) => (host, frame, None),
+        (&[host, frame, row], RuleWords::Row) => (host, frame, Some(row)),
         _ => return Err(Error::Internal("a function of another signature".into())),
     };
     let body = builder.create_block();
@@ -199,7 +205,9 @@ pub(crate) fn emit(
         error: None,
         given_frame: frame,
         context_only: true,
-        shared,
+        rule_words: task.rule_words,
+        words: Vec::new(),
+        row,
         host,
         known: vec![None; task.plan.len()],
         attempts: HashMap::new(),
@@ -233,9 +241,9 @@ pub(crate) fn emit(
     emitter.enter(entry, body);
     emitter.builder.seal_all_blocks();
     let (machine, context_only) = (emitter.machine, emitter.context_only);
-    let row = emitter.shared.map_or_else(Vec::new, |shared| shared.row);
+    let words = emitter.words;
     emitter.builder.finalize(machine.config);
-    Ok(Emitted { context_only, row })
+    Ok(Emitted { context_only, words })
 }
 
 impl Emitter<'_, '_> {
@@ -296,7 +304,10 @@ impl Emitter<'_, '_> {
         }
         self.check_size()?;
         let words = stacker::maybe_grow(STACK_RESERVE, STACK_STEP, || self.compute(id))?;
-        self.keep(id, words);
+        // A number in the code takes no register until it is used, and each use of a relocation has its own for the same reason.
+        if self.rule_words != RuleWords::Relocated || !matches!(self.unit.graph.op(id), Op::Const(_)) {
+            self.keep(id, words);
+        }
         Ok(words)
     }
 

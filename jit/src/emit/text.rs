@@ -268,7 +268,7 @@ impl Emitter<'_, '_> {
 
     fn match_inline(&mut self, at: Value, bytes: &[u8], case: Case, yes: Edge, no: Edge) -> Result<(), Error> {
         // Most texts differ in the first chunk. Differences in the other chunks are combined, so that one jump tests them.
-        let chunks = chunks(bytes, case, self.shared.is_some());
+        let chunks = chunks(bytes, case, self.row.is_some());
         let length = len(bytes)?;
         let Some((first, others)) = chunks.split_first() else {
             self.jump(yes);
@@ -303,7 +303,7 @@ impl Emitter<'_, '_> {
 
     /// Compares the length of a text with that of a constant.
     fn compare_length(&mut self, how: IntCC, length: Value, constant: i64) -> Value {
-        if self.shared.is_none() {
+        if self.row.is_none() {
             return self.builder.ins().icmp_imm_s(how, length, constant);
         }
         let constant = self.rule_word(constant.cast_unsigned());
@@ -312,7 +312,7 @@ impl Emitter<'_, '_> {
 
     /// The address that is a constant's length before another.
     fn before(&mut self, end: Value, constant: i64) -> Value {
-        if self.shared.is_none() {
+        if self.row.is_none() {
             return self.builder.ins().iadd_imm_s(end, constant.saturating_neg());
         }
         let constant = self.rule_word(constant.cast_unsigned());

@@ -105,8 +105,13 @@ impl Build {
         })
     }
 
+    /// Compiles three times with one compiler, with the constants at different addresses each time: small functions of the third are copies of
+    /// those of the second.
     pub(crate) fn try_compile(&self) -> Result<Code, Error> {
-        self.with_unit(|unit| Compiler::new(&Settings::default()).unwrap().compile(unit))
+        let mut compiler = Compiler::new(&Settings::default()).unwrap();
+        self.with_unit(|unit| compiler.compile(unit))?;
+        self.with_unit(|unit| compiler.compile(unit))?;
+        self.with_unit(|unit| compiler.compile(unit))
     }
 
     pub(crate) fn compile(&self) -> Code {

@@ -16,7 +16,7 @@ fn ints(b: &mut Build, n: u32) -> Vec<NodeId> {
 }
 
 fn compile_with(b: &Build, limits: Limits) -> Result<Code, Error> {
-    b.with_unit(|unit| Compiler::new(&Settings { verify: true, limits }).unwrap().compile(unit))
+    b.with_unit(|unit| Compiler::new(&Settings { verify: true, limits, copies: true }).unwrap().compile(unit))
 }
 
 /// `x + 1 + 2 + ..`

@@ -1,6 +1,7 @@
-//! Code whose constants are read from a row, and code that rules share, answer what code with the same constants answers, errors and
+//! Code whose constants are read from a row, code that rules share, and copies of code with other constants answer what code with the same constants answers, errors and
 //! places included.
 
+mod copied;
 mod shared;
 
 use crate::common::{Build, run, run_row, run_shared};
@@ -165,6 +166,18 @@ type Counts = [u32; 3];
 thread_local! {
     /// Compiles all shared code of a test, so that rules get the code of others.
     static SHARED: std::cell::RefCell<Compiler> = std::cell::RefCell::new(Compiler::new(&Settings::default()).unwrap());
+
+    /// Compiles all rules of a test, so that functions are copies of those of earlier rules.
+    static COPIED: std::cell::RefCell<Compiler> = std::cell::RefCell::new(Compiler::new(&Settings::default()).unwrap());
+}
+
+/// The code of a rule, and whether the code generator did not run.
+fn copied(builder: &TemplateBuilder) -> (Code, bool) {
+    COPIED.with_borrow_mut(|compiler| {
+        let before = compiler.codegen_time();
+        let code = builder.build.with_unit(|unit| compiler.compile(unit)).unwrap();
+        (code, compiler.codegen_time() == before)
+    })
 }
 
 fn shared(builder: &TemplateBuilder) -> SharedFunction {
@@ -181,7 +194,12 @@ fn compare(name: &str, expression: impl Fn(&mut TemplateBuilder) -> NodeId) -> C
     assert!(templated.row.len() > 1, "{name} has no parameters");
     let text = templated.build.graph.to_string();
     assert_eq!(parse(&text).unwrap(), templated.build.graph, "{name}");
-    let (code, template, shared) = (fixed.build.compile(), templated.template(), shared(&fixed));
+    let mut compiler = Compiler::new(&Settings::default()).unwrap();
+    let code = fixed.build.with_unit(|unit| compiler.compile(unit)).unwrap();
+    let (template, shared) = (templated.template(), shared(&fixed));
+    copied(&fixed);
+    copied(&fixed);
+    let (copy, _) = copied(&fixed);
     let mut counts = [0; 3];
     let hosts = hosts(headers);
     let absent = hosts.iter().map(|host| Host { headers: absent, ..*host });
@@ -191,6 +209,8 @@ fn compare(name: &str, expression: impl Fn(&mut TemplateBuilder) -> NodeId) -> C
         assert_eq!(got.word, want.word, "{name} of {inputs:?}: {:?} {:?}", got.bool(), want.bool());
         let again = run_shared(&shared, &host);
         assert_eq!(again.word, want.word, "{name} of {inputs:?}, shared: {:?} {:?}", again.bool(), want.bool());
+        let of_copy = run(&copy, 0, &host);
+        assert_eq!(of_copy.word, want.word, "{name} of {inputs:?}, copied: {:?} {:?}", of_copy.bool(), want.bool());
         counts[usize::from(got.word > 0) + usize::from(got.word > 1)] += 1;
     }
     counts

@@ -40,6 +40,7 @@ struct Shared {
     limits: Limits,
     passes: passes::Options,
     share_code: bool,
+    copy_code: bool,
     /// Number of threads on which a set is compiled.
     threads: usize,
     /// Whether the host chose it.
@@ -53,15 +54,30 @@ struct Shared {
 }
 
 /// Chooses the settings of an [`Engine`].
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 #[must_use]
 pub struct EngineBuilder {
     tier: Tier,
     limits: Limits,
     passes: passes::Options,
     share_code: bool,
+    copy_code: bool,
     threads: Option<NonZeroUsize>,
     profiling: Option<Profiling>,
+}
+
+impl Default for EngineBuilder {
+    fn default() -> Self {
+        Self {
+            tier: Tier::default(),
+            limits: Limits::default(),
+            passes: passes::Options::default(),
+            share_code: false,
+            copy_code: true,
+            threads: None,
+            profiling: None,
+        }
+    }
 }
 
 impl EngineBuilder {
@@ -86,9 +102,10 @@ impl EngineBuilder {
 
     /// Sets whether programs whose rules differ in constants only share their code. Default: false.
     ///
-    /// For many programs of few shapes, or programs that are compiled while requests wait. The second rule of a shape is compiled without
-    /// running the code generator, and keeps 8 bytes for each of its constants and places instead of a page (4 KiB)
-    /// of code. Its evaluation is slightly slower, because it reads the constants from memory. Texts of 1, 2 to 3, 4 to 7, 8 to 16 and 17
+    /// For many programs of few shapes. The second rule of a shape keeps 8 bytes for each of its constants and places instead of a page (4 KiB)
+    /// of code, and the code generator does not run for it. Its evaluation is slightly slower, because it reads the constants from
+    /// memory. Without this setting a rule can have a [copy](Self::copy_code) of another's code, which is as fast, if small numbers and the lengths of texts
+    /// are the same too. Texts of 1, 2 to 3, 4 to 7, 8 to 16 and 17
     /// to 32 bytes, and longer ones, are different shapes. The engine keeps the code of 256 shapes, those that were used last.
     ///
     /// Has no effect on rule sets, which have templates, and with [`profiling`](Self::profiling), which shows one name for a function.
@@ -106,6 +123,14 @@ impl EngineBuilder {
     /// ```
     pub fn share_code(mut self, on: bool) -> Self {
         self.share_code = on;
+        self
+    }
+
+    /// Sets whether programs whose code differs from that of two earlier ones in constants only get a copy of it, with their own constants,
+    /// without running the code generator. Default: true. The code is the same without it, so this is of use only to whoever measures
+    /// the code generator.
+    pub fn copy_code(mut self, on: bool) -> Self {
+        self.copy_code = on;
         self
     }
 
@@ -135,14 +160,15 @@ impl EngineBuilder {
     /// Creates the engine.
     #[must_use]
     pub fn build(self) -> Engine {
-        let compiler = Mutex::new(Compiler::new(&Settings::default()));
-        let Self { tier, limits, passes, share_code, threads, profiling } = self;
+        let Self { tier, limits, passes, share_code, copy_code, threads, profiling } = self;
+        let compiler = Mutex::new(new_compiler(copy_code));
         let profiler = profiling.map(Profiler::new);
         let shared = Shared {
             tier,
             limits,
             passes,
             share_code,
+            copy_code,
             threads: threads.map_or_else(default_threads, NonZeroUsize::get),
             threads_chosen: threads.is_some(),
             profiler,
@@ -218,6 +244,10 @@ impl Engine {
     pub(crate) fn profiler(&self) -> Option<&Profiler> {
         self.shared.profiler.as_ref()
     }
+}
+
+fn new_compiler(copies: bool) -> Result<Compiler, celero_jit::Error> {
+    Compiler::new(&Settings { copies, ..Settings::default() })
 }
 
 fn add(total: &AtomicU64, time: Duration) {

@@ -102,6 +102,57 @@ fn tiers_agree() {
 }
 
 #[test]
+fn a_rule_that_differs_in_constants_has_a_copy_of_the_code() {
+    let env = Env::dynamic().variable("s", Type::String).variable("x", Type::Int);
+    let (engine, interpreter) = (Engine::new(), Engine::builder().tier(Tier::Interpret).build());
+    // Compares a text, divides, and asks a pattern and a set.
+    let rule = |text: &str, last: u8| {
+        let members = [b'a'..=b'e', b'p'..=b't'].into_iter().flatten().map(|c| format!("'{}{text}'", char::from(c)));
+        let members = members.collect::<Vec<_>>().join(", ");
+        let pattern = format!("s.matches('t[{}-z]+{}')", text.len() % 10, char::from(last));
+        format!("s.startsWith('{text}') && 100 / x > 9 || {pattern} && s.size() < 100 || s in [{members}]")
+    };
+    let texts = [("/static/a", b'a'), ("/other/bb", b'c'), ("/third/cd", b'c'), ("/fourth/d", b'd')];
+    let rules = texts.map(|(text, last)| rule(text, last));
+    let mut scratch = Scratch::new();
+    let mut programs = Vec::new();
+    for (number, source) in rules.iter().enumerate() {
+        let before = engine.codegen_time();
+        programs.push((engine.compile(&env, source).unwrap(), interpreter.compile(&env, source).unwrap()));
+        assert_eq!(engine.codegen_time() > before, number < 2, "the code is kept when it occurs again");
+    }
+    let texts =
+        ["/static/abc", "/other/bb", "/third/cd/e", "a/static/a", "t/third/cd", "tzza", "tzzc", "t/fourth/d", ""];
+    let mut counts = [0; 3];
+    for (program, interpreted) in &programs {
+        assert!(program.is_native());
+        for (s, x) in texts.iter().flat_map(|s| [(s, 5), (s, 50), (s, 0)]) {
+            let mut bindings = Bindings::new(&env);
+            bindings.set("s", Value::String(s)).unwrap();
+            bindings.set("x", Value::Int(x)).unwrap();
+            let shown = format!("{:?}", program.eval(&bindings, &mut scratch));
+            // Errors have places, which differ between these rules.
+            assert_eq!(shown, format!("{:?}", interpreted.eval(&bindings, &mut scratch)), "{s}, {x}");
+            counts[if shown.contains("true") { 0 } else { usize::from(shown.contains("Err")) + 1 }] += 1;
+        }
+    }
+    assert!(counts.iter().all(|&count| count > 2), "true, false, failed: {counts:?}");
+    let without = Engine::builder().copy_code(false).build();
+    for source in &rules {
+        let before = without.codegen_time();
+        without.compile(&env, source).unwrap();
+        assert!(without.codegen_time() > before, "{source}");
+    }
+    // A copy keeps nothing of the rule from which it was made.
+    let (last, _) = programs.pop().unwrap();
+    drop((programs, engine));
+    let mut bindings = Bindings::new(&env);
+    bindings.set("s", Value::String("t/fourth/d")).unwrap();
+    bindings.set("x", Value::Int(1)).unwrap();
+    assert!(last.test(&bindings).unwrap());
+}
+
+#[test]
 fn programs_of_one_shape_share_code() {
     let env = Env::dynamic().variable("s", Type::String).variable("x", Type::Int);
     let (sharing, plain) = (Engine::builder().share_code(true).build(), Engine::new());
