@@ -9,7 +9,7 @@ use std::thread::{Builder, ScopedJoinHandle, available_parallelism, scope};
 /// Number of items that a thread does at once.
 pub(crate) const CHUNK: usize = 16;
 
-/// Number of chunks that are worked on ahead of the results that were taken. This bounds memory.
+/// Number of chunks that are worked on ahead of the results that were taken. With as many that were taken and are not dropped yet, this bounds memory.
 pub(crate) const MOST_AHEAD: usize = 128;
 
 /// Most threads that are used without being asked for.
@@ -33,8 +33,7 @@ pub(crate) fn default_threads() -> usize {
 /// the items. Ends when `take` breaks. There are at most 64 threads, and not more than chunks. A thread that cannot be started is left
 /// out. A panic on another thread goes on on this one.
 ///
-/// What `take` leaves of a result is dropped by the thread that made it, while there are items left: an allocator frees fastest there, and does not make
-/// that thread wait.
+/// What `take` leaves of a result is dropped by the thread that made it: an allocator frees fastest there, and does not make that thread wait.
 pub(crate) fn map_in_order<T: Sync, R: Send>(
     threads: usize,
     items: &[T],
@@ -164,7 +163,7 @@ impl<'q, T, R> Queue<'q, T, R> {
     /// What another thread does next; waits until there is something.
     fn wait_for_work(&self, thread: usize) -> Work<'q, T, R> {
         let mut state = self.lock();
-        while !state.ended && state.next < self.chunks.len() {
+        while !state.ended && state.taken < self.chunks.len() {
             if let Some(results) = state.given_back.remove(&thread) {
                 return Work::Drop(results);
             }
@@ -232,6 +231,7 @@ mod tests {
     use std::collections::HashSet;
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
     use std::thread::{ThreadId, current, yield_now};
+    use std::time::{Duration, Instant};
 
     /// Most items worked on ahead of the results that were taken.
     const WINDOW: usize = CHUNK * MOST_AHEAD;
@@ -292,6 +292,15 @@ mod tests {
         assert!(done.into_inner() <= WINDOW + CHUNK);
     }
 
+    /// Waits, and panics if that takes minutes.
+    fn wait_until(condition: impl Fn() -> bool) {
+        let start = Instant::now();
+        while !condition() {
+            assert!(start.elapsed() < Duration::from_secs(300), "what another thread does has not happened");
+            yield_now();
+        }
+    }
+
     /// Where values of one thread were dropped.
     #[derive(Default)]
     struct Drops {
@@ -319,9 +328,7 @@ mod tests {
                 made.store(true, Ordering::Relaxed);
                 return (*item, Made(current().id(), &of_other));
             }
-            while !made.load(Ordering::Relaxed) {
-                yield_now();
-            }
+            wait_until(|| made.load(Ordering::Relaxed));
             (*item, Made(here, &of_this))
         };
         let Drops { by_maker, by_others } = &of_other;
@@ -331,9 +338,7 @@ mod tests {
                 None if made.0 != here => taken = Some(*item / CHUNK),
                 // The other thread drops that chunk before it works on.
                 Some(chunk) if *item / CHUNK > chunk => {
-                    while by_maker.load(Ordering::Relaxed) < CHUNK && by_others.load(Ordering::Relaxed) == 0 {
-                        yield_now();
-                    }
+                    wait_until(|| by_maker.load(Ordering::Relaxed) >= CHUNK || by_others.load(Ordering::Relaxed) > 0);
                     assert_eq!(by_others.load(Ordering::Relaxed), 0);
                     return ControlFlow::Break(());
                 }
@@ -363,9 +368,7 @@ mod tests {
                 panics.store(true, Ordering::Relaxed);
                 panic!("planted");
             }
-            while !panics.load(Ordering::Relaxed) {
-                yield_now();
-            }
+            wait_until(|| panics.load(Ordering::Relaxed));
         };
         let ended = contained(|| map_in_order(2, &items, &map, |_| ControlFlow::Continue(())));
         assert!(ended.is_err());

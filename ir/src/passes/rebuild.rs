@@ -57,12 +57,12 @@ struct Facts {
 impl<'o> Builder<'o> {
     /// A builder that starts as a prefix of the old graph.
     fn same(old: &'o Graph) -> Self {
-        Self { old, same: Some(0), graph: Graph::new(), facts: SmallVec::new() }
+        Self { old, same: Some(0), graph: Graph::new(), facts: SmallVec::with_capacity(old.len()) }
     }
 
     /// A builder that starts empty.
     fn anew(old: &'o Graph) -> Self {
-        Self { old, same: None, graph: Graph::sized_like(old), facts: SmallVec::new() }
+        Self { old, same: None, graph: Graph::sized_like(old), facts: SmallVec::with_capacity(old.len()) }
     }
 
     /// The new graph as a copy that can be changed.

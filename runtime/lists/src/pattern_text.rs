@@ -49,8 +49,7 @@ pub(crate) fn may_be_large(text: &str) -> bool {
 
 /// Returns the steps that one parsing of a pattern takes for letter cases. One that takes too many by itself is wrong, and is not parsed.
 pub(crate) fn case_steps(text: &str) -> usize {
-    // Only a flag makes a pattern ignore case.
-    if text.contains("(?") && check_cases(text).is_ok() { folding_steps(text) } else { 0 }
+    if check_cases(text).is_ok() { folding_steps(text) } else { 0 }
 }
 
 /// Why no more patterns are read: their letter cases take more than [`MAX_CASE_STEPS`].

@@ -21,6 +21,9 @@ use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+/// Fewest rules of a set for which a thread drops what only the compilation needed: starting it takes as long as dropping that of some hundred rules.
+const MIN_DROPPED_APART: usize = 4_096;
+
 /// Collects the rules of a [`RuleSet`]. Made by [`Engine::rules`].
 #[derive(Debug)]
 #[must_use]
@@ -281,8 +284,9 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
             threads, mut expressions, merged, templates, found, whole, compiled, asks_lists, warnings, ..
         } = Prepared::new(&engine, env, &inputs, settings, PlanTrace::default(), observer)?;
         expressions.resize(rules.len(), None);
+        // Dropping what only the compilation of a large set needed takes about as long as the rest.
+        let threads = if rules.len() >= MIN_DROPPED_APART { threads } else { 1 };
         let tagged = rules.into_iter().zip(of_rules).zip(expressions);
-        // Dropping what only the compilation needed takes about as long as the rest.
         let unneeded = Mutex::new(Some((merged, templates)));
         let free = || drop(unneeded.lock().unwrap_or_else(PoisonError::into_inner).take());
         let ((), rules) = both(threads, free, || -> Vec<SetRule<A>> {

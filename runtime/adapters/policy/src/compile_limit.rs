@@ -109,7 +109,9 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             Language::Cel => "source.address",
             Language::Filter => "ip.src",
         };
-        let is_client = matches!(parse(&text.text).as_deref(), Ok([TemplatePart::Expression(source, _)]) if source.trim() == client);
+        let parts = parse(&text.text);
+        let is_client =
+            matches!(parts.as_deref(), Ok([TemplatePart::Expression(source, _)]) if source.trim() == client);
         let text = self.expressions.words(text, self.compilation.problems)?;
         Some(KeyPart { text, is_client })
     }

@@ -22,7 +22,8 @@ impl Policy {
         self.late_needs.response
     }
 
-    /// Returns whether any phase adds fields to the log entry, or the phase `log` has rules. If not, a host need not call it.
+    /// Returns whether any phase adds fields to the log entry, or the phase `log` has rules. Whether a host has to call it is what
+    /// [`lasts_until_end`](Self::lasts_until_end) says.
     #[must_use]
     pub fn has_log_fields(&self) -> bool {
         self.late_needs.log_fields

@@ -159,7 +159,8 @@ pub(crate) struct Charge {
 }
 
 impl<S: Context + 'static> RuleLimit<S> {
-    /// Returns the key and the cost of a request of this client, if it is known; `None` for a request whose key or cost has failed, which is added to `failures`. Counts nothing.
+    /// Returns the key and the cost of a request of this client, if it is known; `None` for a request whose key or cost has failed, which is added
+    /// to `failures`. Counts nothing.
     pub(crate) fn charge<'r, C: Context<Static = S>>(
         &'r self,
         client: Option<IpAddr>,

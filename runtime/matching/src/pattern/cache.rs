@@ -3,7 +3,9 @@
 use super::analysis::{Analysis, TextTest, analyze_parsed};
 use super::byte_matcher::ByteMatcher;
 use super::byte_regex::ByteRegex;
-use super::compile::{MAX_BYTE_PROGRAM_BYTES, MAX_PROGRAM_BYTES, PatternError, Syntax, engine, engine_of, parse};
+use super::compile::{
+    MAX_BYTE_PROGRAM_BYTES, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, Syntax, engine, engine_of, parse,
+};
 use super::matcher::{Engine, Matcher};
 use super::metered_regex::MeteredRegex;
 use crate::MemoryBudget;
@@ -163,7 +165,7 @@ impl PatternCache {
             return found.clone();
         }
         // Without the lock: other threads analyse other patterns meanwhile.
-        let parsed = parse(pattern);
+        let parsed = if pattern.len() > MAX_PATTERN_BYTES { None } else { parse(pattern) };
         let analysis = parsed.map(|hir| {
             let analysis = analyze_parsed(&hir);
             let is_light = analysis.program_bytes <= LIGHT_PROGRAM_BYTES;

@@ -2,7 +2,7 @@
 
 use super::analysis::program_states;
 use super::byte_regex::ByteRegex;
-use super::folding::{check_parsed_cases, folding_steps};
+use super::folding::{check_parsed_cases, folding_steps, may_ignore_case};
 use super::meter::Meter;
 use super::metered_regex::MeteredRegex;
 use crate::MemoryBudget;
@@ -95,6 +95,10 @@ impl Syntax {
         if self == Self::Text && pattern.len() > MAX_PATTERN_BYTES {
             return Err(PatternError::TooLong { bytes: pattern.len() });
         }
+        self.parse_of_any_length(pattern)
+    }
+
+    fn parse_of_any_length(self, pattern: &str) -> Result<Hir, PatternError> {
         let (nesting, text) = match self {
             Self::Text => (MAX_NESTING, true),
             Self::Bytes => (MAX_BYTE_NESTING, false),
@@ -102,8 +106,7 @@ impl Syntax {
         let syntax = |error: regex_syntax::Error| PatternError::Syntax(error.to_string());
         let parsed = ast::parse::ParserBuilder::new().nest_limit(nesting).build().parse(pattern);
         let ast = parsed.map_err(|error| syntax(error.into()))?;
-        // Only a flag makes a pattern ignore case.
-        if pattern.contains("(?") {
+        if may_ignore_case(pattern) {
             check_parsed_cases(&ast, self)?;
         }
         let mut translator = TranslatorBuilder::new().unicode(text).utf8(text).build();
@@ -206,9 +209,9 @@ pub(super) fn engine_of(hir: &Hir, syntax: Syntax, program_bytes: usize) -> Resu
     Ok(Compiled { regex, states })
 }
 
-/// Parses a pattern. Returns `None` if it is not valid, or if that would take too long.
+/// Parses a pattern of any length. Returns `None` if it is not valid, or if it ignores case in too many classes.
 pub(crate) fn parse(pattern: &str) -> Option<Hir> {
-    Syntax::Text.parse(pattern).ok()
+    Syntax::Text.parse_of_any_length(pattern).ok()
 }
 
 #[cfg(test)]

@@ -18,13 +18,12 @@ const MOST_STEPS: usize = 10 * WIDE_STEPS;
 
 /// Returns an error if parsing a pattern would take too long: if it ignores case in more than a few classes of most characters.
 ///
-/// Every function of this module that parses a pattern calls it first. Call it before parsing a pattern with other means.
+/// Functions of this module that parse a pattern check the same before they look up letter cases. Call it before parsing a pattern with other means.
 ///
 /// # Errors
 /// [`PatternError::TooManyCases`].
 pub fn check_cases(pattern: &str) -> Result<(), PatternError> {
-    // Only a flag makes a pattern ignore case.
-    if pattern.contains("(?") && folding_steps(pattern) > MOST_STEPS { Err(PatternError::TooManyCases) } else { Ok(()) }
+    if folding_steps(pattern) > MOST_STEPS { Err(PatternError::TooManyCases) } else { Ok(()) }
 }
 
 /// [`check_cases`] of a pattern that was parsed so far. In one on bytes, only with `(?u)` are there classes of more than 256 characters.
@@ -45,7 +44,15 @@ pub fn folding_steps(pattern: &str) -> usize {
 
 /// Counts the steps of a pattern that ignores case somewhere. `None` for other patterns, and for what is not valid.
 fn count(pattern: &str) -> Option<Count> {
+    if !may_ignore_case(pattern) {
+        return None;
+    }
     count_parsed(&ParserBuilder::new().nest_limit(MAX_BYTE_NESTING).build().parse(pattern).ok()?)
+}
+
+/// Whether a pattern may ignore case: only a flag makes it do so.
+pub(super) fn may_ignore_case(pattern: &str) -> bool {
+    pattern.contains("(?")
 }
 
 fn count_parsed(ast: &Ast) -> Option<Count> {

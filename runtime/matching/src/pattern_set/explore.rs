@@ -1,4 +1,4 @@
-//! Explores the states of a lazily built automaton, the most likely first, up to a limit.
+//! Explores the states of an automaton, which are built when they are first reached, the most likely first, up to a limit.
 
 use super::subsets::{Number, Subsets, Transitions};
 use super::typical_texts::TEXTS;
@@ -50,6 +50,7 @@ impl Explored {
     pub(super) fn new(program: &NFA, most: usize, work: &mut u64) -> Option<Self> {
         let (columns, representatives) = columns(program)?;
         let subsets = Subsets::new(program, &columns, representatives.iter().map(|(byte, _)| *byte).collect())?;
+        spend(work, subsets.steps())?;
         if subsets.matches_all() {
             let (states, width) = (vec![State { entered: 1, ended: 1, unknown: 0 }], representatives.len());
             return Some(Self { columns: Box::new(columns), states, next: vec![0; width], width });
@@ -89,10 +90,7 @@ impl Explored {
         let mut count = known.len();
         let mut next: Vec<u16> = Vec::new();
         loop {
-            *work = work.saturating_sub(u64::try_from(self.next.len() / CELLS_PER_STEP).unwrap_or(u64::MAX));
-            if *work == 0 {
-                return None;
-            }
+            spend(work, u64::try_from(self.next.len() / CELLS_PER_STEP).unwrap_or(u64::MAX))?;
             next.clear();
             for (row, kind) in self.rows().zip(&kinds) {
                 next.push(*kind);
@@ -120,6 +118,13 @@ impl Explored {
         (self.states, self.next) = (states, rows);
         Some(())
     }
+}
+
+/// Takes steps from the remaining work. `None`, with nothing left, if it is less.
+fn spend(work: &mut u64, steps: u64) -> Option<()> {
+    let left = work.checked_sub(steps);
+    *work = left.unwrap_or(0);
+    left.map(drop)
 }
 
 struct Search<'p> {
@@ -182,12 +187,9 @@ impl Search<'_> {
         self.found.resize_with(self.found.len().max(self.subsets.len()), Found::default);
         if self.found.get(state as usize)?.transitions.is_none() {
             let before = self.subsets.steps();
-            let transitions = self.subsets.transitions(state)?;
-            let Some(left) = work.checked_sub(self.subsets.steps().saturating_sub(before)) else {
-                *work = 0;
-                return None;
-            };
-            *work = left;
+            let transitions = self.subsets.transitions(state);
+            spend(work, self.subsets.steps().saturating_sub(before))?;
+            let transitions = transitions?;
             self.found.resize_with(self.subsets.len(), Found::default);
             self.found.get_mut(state as usize)?.transitions = Some(transitions);
         }

@@ -14,7 +14,7 @@ use regex_automata::util::primitives::StateID;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-/// Most members of all states together. Bounds the memory.
+/// Most members of all states together. Bounds the memory: each is a number.
 const MAX_MEMBERS: usize = 1 << 23;
 
 /// Number of columns that are compared with the next one: most of those that lead to the same states of the program are beside each other.
@@ -87,17 +87,8 @@ struct Beginning {
     looks_ahead: bool,
     /// The first kind of [`Before`] after which all this is the same.
     like: Before,
-    /// Indexed by column: where the searches are after it. `None` if that was not asked yet.
-    steps: Vec<Option<Step>>,
-}
-
-/// Where searches that begin at a place are after a byte.
-#[derive(Debug, Clone)]
-struct Step {
-    others: Rc<[u32]>,
-    entered: bool,
-    looks_ahead: bool,
-    number: Number,
+    /// Indexed by column: the state in which only these searches are after it. `None` if that was not asked yet.
+    steps: Vec<Option<Number>>,
 }
 
 /// A state.
@@ -170,7 +161,6 @@ impl Closure {
 
     /// Whether the state is passed for the first time in this round.
     fn passes(&mut self, state: StateID) -> bool {
-        self.steps = self.steps.saturating_add(1);
         let round = self.round;
         self.seen.get_mut(state.as_usize()).is_some_and(|seen| std::mem::replace(seen, round) != round)
     }
@@ -179,6 +169,7 @@ impl Closure {
     fn add(&mut self, program: &NFA, from: StateID, before: Before, after: After, without: &[bool]) {
         self.stack.push(from);
         while let Some(state) = self.stack.pop() {
+            self.steps = self.steps.saturating_add(1);
             if without.get(state.as_usize()) == Some(&true) || !self.passes(state) {
                 continue;
             }
@@ -253,7 +244,7 @@ impl<'p> Subsets<'p> {
         self.beginnings.first().is_some_and(|beginning| beginning.matches)
     }
 
-    /// Whether there is a match when a state is entered. That the start state is left for is never told.
+    /// Whether there is a match when a state is entered. Never for the start state: if the empty text matches there, [all texts do](Self::matches_all).
     pub(super) fn entered(&self, state: Number) -> bool {
         self.states.get(state as usize).is_some_and(|state| state.entered)
     }
@@ -318,18 +309,19 @@ impl<'p> Subsets<'p> {
         let Subset { key, before, looks_ahead, .. } = self.states.get(from as usize)?.clone();
         let others = key.get(1..)?;
         let mut targets = std::mem::take(&mut self.targets);
+        self.read_any(others, &mut targets);
+        let is_assertion =
+            |member: &&u32| matches!(self.program.states().get(**member as usize), Some(State::Look { .. }));
+        let assertions: Vec<u32> = others.iter().filter(is_assertion).copied().collect();
         // Indexed by column: whether a match ended before the byte.
         let mut ended_before = Vec::new();
         if looks_ahead {
             for (byte, targets) in self.bytes.clone().into_iter().zip(&mut targets) {
-                ended_before.push(self.look_ahead(others, before, After::Byte(byte)));
-                self.read(others, byte, targets);
+                ended_before.push(self.look_ahead(&assertions, before, After::Byte(byte)));
                 let members = std::mem::take(&mut self.closure.members);
                 self.read(&members, byte, targets);
                 self.closure.members = members;
             }
-        } else {
-            self.read_any(others, &mut targets);
         }
         let mut next: Vec<Number> = Vec::with_capacity(targets.len());
         // The last columns that the others read, and what distinguishes them besides their targets.
@@ -345,7 +337,7 @@ impl<'p> Subsets<'p> {
             let same = |(other, known): &(usize, _)| *known == rest && targets.get(*other) == Some(own);
             let number = match last.iter().flatten().copied().find(same) {
                 Some((other, _)) => *next.get(other)?,
-                None => self.next(before, column, own, ended_before)?,
+                None => self.next(begun, column, own, ended_before)?,
             };
             last.rotate_right(1);
             last[0] = Some((column, rest));
@@ -354,7 +346,7 @@ impl<'p> Subsets<'p> {
         targets.iter_mut().for_each(Vec::clear);
         self.targets = targets;
         let begins = self.beginnings.get(before as usize)?.matches_at_end;
-        let ended = begins || (looks_ahead && self.look_ahead(others, before, After::End));
+        let ended = begins || (looks_ahead && self.look_ahead(&assertions, before, After::End));
         Some(Transitions { next, ended })
     }
 
@@ -362,27 +354,27 @@ impl<'p> Subsets<'p> {
     fn begun(&mut self, before: Before, column: usize) -> Option<Number> {
         self.closure.steps = self.closure.steps.saturating_add(1);
         match self.beginnings.get(before as usize)?.steps.get(column)? {
-            Some(step) => Some(step.number),
+            Some(number) => Some(*number),
             None => self.step(before, column),
         }
     }
 
-    /// The state after a byte that leads the others to `targets`.
-    fn next(&mut self, before: Before, column: usize, targets: &[StateID], ended_before: bool) -> Option<Number> {
-        let step = self.beginnings.get(before as usize)?.steps.get(column)?.clone()?;
+    /// The state after a byte that leads the others to `targets`, and the searches that begin before it to the state `begun`.
+    fn next(&mut self, begun: Number, column: usize, targets: &[StateID], ended_before: bool) -> Option<Number> {
+        let begun = self.states.get(begun as usize)?.clone();
         let after = Before::of(*self.bytes.get(column)?);
         let beginning = self.beginnings.get(after as usize)?;
         self.closure.begin();
         for target in targets {
             self.closure.add(self.program, *target, after, After::Unknown, &beginning.passed);
         }
-        for member in &*step.others {
+        for member in begun.key.get(1..)? {
             if self.closure.passes(StateID::new(*member as usize).ok()?) {
                 self.closure.members.push(*member);
             }
         }
-        let entered = step.entered || self.closure.matches || ended_before;
-        let looks_ahead = self.closure.looks_ahead || step.looks_ahead;
+        let entered = begun.entered || self.closure.matches || ended_before;
+        let looks_ahead = self.closure.looks_ahead || begun.looks_ahead;
         let mut members = std::mem::take(&mut self.closure.members);
         members.sort_unstable();
         let number = self.number(&members, after, looks_ahead, entered);
@@ -414,9 +406,8 @@ impl<'p> Subsets<'p> {
         others.sort_unstable();
         let (entered, looks_ahead) = (matches || self.closure.matches || ended_before, self.closure.looks_ahead);
         let number = self.number(&others, after, looks_ahead, entered)?;
-        let step = Step { others: others.as_slice().into(), entered, looks_ahead, number };
         self.closure.members = others;
-        *self.beginnings.get_mut(before as usize)?.steps.get_mut(column)? = Some(step);
+        *self.beginnings.get_mut(before as usize)?.steps.get_mut(column)? = Some(number);
         Some(number)
     }
 
@@ -440,7 +431,10 @@ impl<'p> Subsets<'p> {
         for member in members {
             match self.program.states().get(*member as usize) {
                 Some(State::ByteRange { trans }) if trans.matches_byte(byte) => targets.push(trans.next),
-                Some(State::Sparse(sparse)) => targets.extend(sparse.matches_byte(byte)),
+                Some(State::Sparse(sparse)) => {
+                    self.closure.steps = self.closure.steps.saturating_add(sparse.transitions.len() as u64);
+                    targets.extend(sparse.matches_byte(byte));
+                }
                 Some(State::Dense(dense)) => targets.extend(dense.matches_byte(byte)),
                 _ => {}
             }

@@ -97,7 +97,7 @@ impl RuleKeys {
         Self { paths: AccessPaths::of_about(rules), others: OtherKeys::default() }
     }
 
-    /// Finds the keys, but those of patterns, of the rules that were merged since the last call.
+    /// Finds the keys, but those of conditions that are patterns, of the rules that were merged since the last call.
     pub(in crate::rules) fn find(&mut self, merged: &MergedGraph, fields: &[Field], lists: Option<&NamedLists>) {
         self.others.count(merged, &mut Finder::new(merged, fields, lists, &mut self.paths));
     }
