@@ -70,7 +70,7 @@ impl Matcher {
     /// Compiles a pattern.
     ///
     /// # Errors
-    /// See [`compile`].
+    /// See [`compile`](super::compile()).
     pub fn new(pattern: &str) -> Result<Self, PatternError> {
         let hir = Syntax::Text.parse(pattern)?;
         let compiled = engine_of(&hir, Syntax::Text, MAX_PROGRAM_BYTES)?;
