@@ -161,7 +161,7 @@ impl<S: EntrySet> Levels<S> {
     #[inline]
     pub(crate) fn contains(&self, value: S::Value<'_>) -> bool {
         match &*self.levels {
-            [only] => only.entries.any(value, |_| true),
+            [only] => only.entries.contains(value),
             _ => self.contains_in_any(value),
         }
     }
@@ -170,7 +170,9 @@ impl<S: EntrySet> Levels<S> {
     fn contains_in_any(&self, value: S::Value<'_>) -> bool {
         let mut newer: &[Arc<Level<S>>] = &[];
         for (index, level) in self.levels.iter().enumerate().rev() {
-            if level.entries.any(value, |id| !is_removed(level, id, newer)) {
+            let removes = newer.iter().any(|newer| !newer.removed.is_empty());
+            let found = level.entries.contains(value);
+            if found && (!removes || level.entries.any(value, |id| !is_removed(level, id, newer))) {
                 return true;
             }
             newer = self.levels.get(index..).unwrap_or_default();

@@ -55,6 +55,11 @@ impl EntrySet for Addresses {
     }
 
     #[inline]
+    fn contains(&self, address: u128) -> bool {
+        self.networks.any_mapped(address)
+    }
+
+    #[inline]
     fn any(&self, address: u128, counts: impl FnMut(u32) -> bool) -> bool {
         self.most_specific(address, counts).is_some()
     }

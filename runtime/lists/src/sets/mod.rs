@@ -55,6 +55,12 @@ pub(crate) trait EntrySet: Sized + Send + Sync {
     /// The entry of a number. Numbers are in the order of the keys.
     fn key(&self, id: u32) -> Option<Self::Key>;
 
+    /// Whether an entry contains the value.
+    #[inline]
+    fn contains(&self, value: Self::Value<'_>) -> bool {
+        self.any(value, |_| true)
+    }
+
     /// Whether an entry that `counts` contains the value.
     fn any(&self, value: Self::Value<'_>, counts: impl FnMut(u32) -> bool) -> bool;
 

@@ -2,6 +2,7 @@
 
 use super::bits::{Address, MOST_KEYS};
 use super::lines::{LINE_NETWORKS, Line};
+use super::narrow_lines::{MOST_BITS_LEFT, NARROW_LINE_BYTES, NarrowLines};
 use super::prefix;
 use super::segments::{NESTED, NO_NETWORK, Owner, Segment, last_bits};
 use super::trie::{Top, Trie, kind};
@@ -29,6 +30,7 @@ pub(super) fn build<T: Address>(segments: &[Segment<T>], lengths: &[u8]) -> Trie
     let mut builder = Builder {
         bytes: Vec::new(),
         lines: Vec::new(),
+        narrow: NarrowLines::default(),
         top: Top::none(),
         lengths,
         seen: vec![false; lengths.len()],
@@ -38,6 +40,7 @@ pub(super) fn build<T: Address>(segments: &[Segment<T>], lengths: &[u8]) -> Trie
     // A set beyond `Networks::MOST` could exceed what a word counts: then there is no network rather than half a trie.
     let root = builder.block(segments, T::ZERO, 0).or_else(|| {
         (builder.bytes, builder.lines, builder.top) = (Vec::new(), Vec::new(), Top::none());
+        builder.narrow = NarrowLines::default();
         builder.bucket(segments.get(..1)?, T::ZERO, 0)
     });
     // Keys are read as many as a block can have, whatever it has.
@@ -45,6 +48,7 @@ pub(super) fn build<T: Address>(segments: &[Segment<T>], lengths: &[u8]) -> Trie
     Trie {
         bytes: builder.bytes.into(),
         lines: builder.lines.into(),
+        narrow: builder.narrow,
         root: root.map_or(0, |root| (root as usize).saturating_mul(4)),
         top: builder.top,
     }
@@ -53,6 +57,7 @@ pub(super) fn build<T: Address>(segments: &[Segment<T>], lengths: &[u8]) -> Trie
 struct Builder<'l, T> {
     bytes: Vec<u8>,
     lines: Vec<Line>,
+    narrow: NarrowLines,
     top: Top<T>,
     lengths: &'l [u8],
     /// By id, which networks were counted; none in the end.
@@ -144,8 +149,10 @@ impl<T: Address> Builder<'_, T> {
     fn lines_of(&mut self, segments: &[Segment<T>], read: u32) -> Option<(u32, Lines)> {
         let networks = self.networks_of(segments);
         let line_bytes = if self.bytes.is_empty() { self.root_line_bytes } else { self.line_bytes };
-        let bits = networks.checked_mul(line_bytes)?.checked_div(size_of::<Line>())?.checked_ilog2()?;
-        let bits = bits.min(MOST_INDEX_BITS).min(T::BITS.checked_sub(read)?);
+        let (bytes, left) = (networks.checked_mul(line_bytes)?, T::BITS.checked_sub(read)?);
+        let bits = |of_line| Some(bytes.checked_div(of_line)?.checked_ilog2()?.min(MOST_INDEX_BITS).min(left));
+        let narrow = bits(NARROW_LINE_BYTES).filter(|bits| self.are_narrow(read.saturating_add(*bits)));
+        let bits = narrow.or_else(|| bits(size_of::<Line>()))?;
         if bits == 0 {
             return None;
         }
@@ -172,19 +179,35 @@ impl<T: Address> Builder<'_, T> {
         read: u32,
         skip: u32,
         bits: u32,
-        Lines { lines, full }: Lines,
+        Lines { mut lines, full }: Lines,
     ) -> Option<u32> {
+        let read_in_line = read.checked_add(skip)?.checked_add(bits)?;
+        let narrow = self.are_narrow(read_in_line);
         let first = self.lines.len();
-        let offset = self.index(kind::LINES, segments, read, skip, bits, u32::try_from(first).ok()?)?;
-        self.lines.extend(lines);
-        let read = read.checked_add(skip)?;
-        for (at, ((base, part), full)) in (first..).zip(parts(segments, read, bits).zip(full)) {
+        let word = if narrow { kind::NARROW } else { u32::try_from(first).ok()? };
+        let offset = self.index(kind::LINES, segments, read, skip, bits, word)?;
+        if !narrow {
+            self.lines.extend_from_slice(&lines);
+        }
+        for (line, ((base, part), full)) in
+            lines.iter_mut().zip(parts(segments, read.checked_add(skip)?, bits).zip(full))
+        {
             if full {
-                let block = self.block(part, T::of(base), read.checked_add(bits)?)?;
-                *self.lines.get_mut(at)? = Line::to_block(block);
+                *line = Line::to_block(self.block(part, T::of(base), read_in_line)?);
             }
         }
+        if narrow {
+            self.narrow = NarrowLines::new(&lines);
+        } else {
+            self.lines.get_mut(first..)?.get_mut(..lines.len())?.clone_from_slice(&lines);
+        }
         Some(offset)
+    }
+
+    /// Whether the lines of the next block are narrow ones, if their index ends after the first `read` bits: those of the first block, if few
+    /// bits are left.
+    fn are_narrow(&self, read: u32) -> bool {
+        self.bytes.is_empty() && T::BITS.saturating_sub(read) <= MOST_BITS_LEFT
     }
 
     /// The line of the networks in `segments`, which share the first `read` bits; `None` if they are too many, or one is too small.

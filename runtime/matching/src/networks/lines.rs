@@ -10,10 +10,10 @@ use super::segments::{NESTED, NO_NETWORK, Owner};
 pub(super) const LINE_NETWORKS: usize = 8;
 
 /// A bit for each place. Not the lowest one: with it, compilers make this less vector code.
-const BITS: [u32; LINE_NETWORKS] = [2, 4, 8, 16, 32, 64, 128, 256];
+pub(super) const BITS: [u16; LINE_NETWORKS] = [2, 4, 8, 16, 32, 64, 128, 256];
 
 /// In the last place of a line that has a block instead of networks.
-const BLOCK: Owner = NESTED | 1 << 30;
+pub(super) const BLOCK: Owner = NESTED | 1 << 30;
 
 /// Networks, the shortest prefix first.
 #[derive(Clone, Debug)]
@@ -25,9 +25,9 @@ pub(super) struct Line {
 }
 
 /// What a line says of an address.
-pub(super) enum Found {
-    Owner(Owner),
-    /// The offset of a block, in words.
+pub(super) enum Found<T> {
+    Answer(T),
+    /// The offset of the block that knows the answer, in words.
     Block(u32),
 }
 
@@ -54,16 +54,34 @@ impl Line {
 
     /// The smallest network that contains an address, by the 32 bits that follow those that were read.
     #[inline(always)]
-    pub(super) fn find(&self, address: u32) -> Found {
-        let holds = |(of, bit): (&u32, &u32)| if prefix::holds(*of, address) { *bit } else { 0 };
+    pub(super) fn find(&self, address: u32) -> Found<Owner> {
+        let holds = |(of, bit): (&u32, &u16)| if prefix::holds(*of, address) { u32::from(*bit) } else { 0 };
         let found = self.prefixes.iter().zip(&BITS).map(holds).fold(0, |all, one| all | one);
-        // The place of the last network that contains the address; any place if none does.
-        let place = 30_u32.wrapping_sub((found | 1).leading_zeros()) as usize;
-        let owner = self.owners.get(place & 7).copied().unwrap_or(NO_NETWORK);
+        let owner = self.owners.get(place(found)).copied().unwrap_or(NO_NETWORK);
         if owner == BLOCK {
-            return Found::Block(self.owners.first().copied().unwrap_or(0));
+            return Found::Block(self.block());
         }
         // Not a branch: whether a network contains the address can't be predicted.
-        Found::Owner(std::hint::select_unpredictable(found == 0, NO_NETWORK, owner))
+        Found::Answer(std::hint::select_unpredictable(found == 0, NO_NETWORK, owner))
     }
+
+    /// The prefixes and the owners; or the offset of a block, in words.
+    pub(super) fn networks(&self) -> Found<(&[u32; LINE_NETWORKS], &[Owner; LINE_NETWORKS])> {
+        if self.owners.last() == Some(&BLOCK) {
+            Found::Block(self.block())
+        } else {
+            Found::Answer((&self.prefixes, &self.owners))
+        }
+    }
+
+    #[inline(always)]
+    fn block(&self) -> u32 {
+        self.owners.first().copied().unwrap_or(0)
+    }
+}
+
+/// The place of the last network that contains an address, from the [bits](BITS) of all; any place if none does.
+#[inline(always)]
+pub(super) fn place(found: u32) -> usize {
+    (30_u32.wrapping_sub((found | 1).leading_zeros()) & 7) as usize
 }

@@ -2,11 +2,14 @@
 //!
 //! Two networks are either nested or disjoint. So the addresses of a family are divided into segments, each with the smallest
 //! network that contains it (`segments.rs`), and each network has a parent: the next larger network around it. A lookup finds the
-//! segment of the address in a trie (`trie.rs`) and follows the parents.
+//! segment of the address in a trie (`trie.rs`) and follows the parents. Whether there is a network at all is mostly known without the
+//! trie (`coverage.rs`).
 
 mod bits;
 mod build;
+mod coverage;
 mod lines;
+mod narrow_lines;
 mod prefix;
 mod segments;
 mod smallest;
@@ -25,7 +28,8 @@ use std::net::IpAddr;
 /// with [`IpAddr::to_canonical`] first if it should match IPv4 networks.
 ///
 /// A lookup reads one cache line in most sets, else a few blocks of a trie, and for all matches one word for each network
-/// that contains the address but the smallest. The number of blocks is at most logarithmic in the number of networks, whatever they are.
+/// that contains the address but the smallest. The number of blocks is at most logarithmic in the number of networks, whatever they are. In sets of
+/// 16,384 networks and more, [`any`](Self::any) reads only two bits for most IPv4 addresses, of at most one MiB.
 /// Memory: 17 to 26 bytes for an IPv4 network in sets of 1,000 to 1,000,000, 4 of them only if some networks are nested; twice that in sets of
 /// up to 1,024 networks of which some are nested; more for IPv6 networks with many bits. Sets that are chosen to be large take at most 48 bytes for each IPv4 network, 52 in such a small set, and 64 for each IPv6 network.
 ///

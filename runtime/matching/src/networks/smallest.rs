@@ -2,6 +2,7 @@
 
 use super::Networks;
 use super::build::build;
+use super::coverage::Coverage;
 use super::segments::{NESTED, NO_NETWORK, Network, Owner, last_bits, segments};
 use super::trie::Trie;
 use std::net::IpAddr;
@@ -22,6 +23,7 @@ use std::net::IpAddr;
 pub struct SmallestNetworks {
     pub(super) v4: Trie<u32>,
     pub(super) v6: Trie<u128>,
+    pub(super) v4_coverage: Coverage,
 }
 
 /// A network that contains an address, and that no network in it does.
@@ -66,18 +68,25 @@ impl SmallestNetworks {
             }
         }
         let lengths: Vec<u8> = networks.iter().map(|(_, prefix)| *prefix).collect();
-        let v4 = build(&segments(v4, &mut parent), &lengths);
+        let v4_networks = v4.len();
+        let v4 = segments(v4, &mut parent);
+        let v4_coverage = Coverage::new(&v4, v4_networks);
         let v6 = build(&segments(v6, &mut parent), &lengths);
-        Self { v4, v6 }
+        Self { v4: build(&v4, &lengths), v6, v4_coverage }
     }
 
     /// The smallest network that contains `address`, or [`NO_NETWORK`].
     #[inline]
     pub(super) fn owner(&self, address: IpAddr) -> Owner {
         match address {
-            IpAddr::V4(address) => self.v4.owner(address.to_bits()),
+            IpAddr::V4(address) => self.owner_v4(address.to_bits()),
             IpAddr::V6(address) => self.owner_v6(address.to_bits()),
         }
+    }
+
+    #[inline(always)]
+    fn owner_v4(&self, address: u32) -> Owner {
+        self.v4.owner(address)
     }
 
     #[inline(never)]
@@ -98,7 +107,7 @@ impl SmallestNetworks {
     #[must_use]
     pub fn find_mapped(&self, address: u128) -> Option<SmallestNetwork> {
         SmallestNetwork::of(match (address >> 32, address as u32) {
-            (0xffff, v4) => self.v4.owner(v4),
+            (0xffff, v4) => self.owner_v4(v4),
             _ => self.owner_v6(address),
         })
     }
@@ -107,12 +116,30 @@ impl SmallestNetworks {
     #[inline]
     #[must_use]
     pub fn any(&self, address: IpAddr) -> bool {
-        self.owner(address) != NO_NETWORK
+        match address {
+            IpAddr::V4(address) => self.any_v4(address.to_bits()),
+            IpAddr::V6(address) => self.owner_v6(address.to_bits()) != NO_NETWORK,
+        }
+    }
+
+    /// As [`any`](Self::any), of an address as for [`find_mapped`](Self::find_mapped).
+    #[inline]
+    #[must_use]
+    pub fn any_mapped(&self, address: u128) -> bool {
+        match (address >> 32, address as u32) {
+            (0xffff, v4) => self.any_v4(v4),
+            _ => self.owner_v6(address) != NO_NETWORK,
+        }
+    }
+
+    #[inline(always)]
+    fn any_v4(&self, address: u32) -> bool {
+        self.v4_coverage.contains(address).unwrap_or_else(|| self.v4.any(address))
     }
 
     /// Returns the bytes held on the heap.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
-        self.v4.heap_bytes().saturating_add(self.v6.heap_bytes())
+        self.v4.heap_bytes().saturating_add(self.v6.heap_bytes()).saturating_add(self.v4_coverage.heap_bytes())
     }
 }

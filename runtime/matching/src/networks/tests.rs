@@ -261,3 +261,65 @@ fn the_smallest_network_is_the_first_of_all() {
         assert!(smallest.heap_bytes() <= all.heap_bytes());
     }
 }
+
+/// Networks that begin with the same 16 bits: few bits follow the index of the lines.
+#[test]
+fn narrow_lines_agree_with_a_comparison_of_bits() {
+    let mut rng = Rng::new(8);
+    for count in [100_usize, 400, 1_000] {
+        let mut network = || {
+            let prefix = [24, 26, 28, 30, 31, 32, 32, 32][rng.below(8)];
+            // More of them in an eighth of the addresses, so that some lines are too small.
+            let bits = rng.word() as u32 & if rng.below(8) == 0 { 0x1fff } else { 0xffff };
+            (IpAddr::from(Ipv4Addr::from_bits(0x0a01_0000 | bits)), prefix)
+        };
+        let networks: Vec<_> = (0..count).map(|_| network()).collect();
+        let v4 = &SmallestNetworks::new(&networks).v4;
+        assert!(!v4.narrow.is_empty(), "{count}");
+        assert!(count < 1_000 || v4.bytes.len() > 1_000);
+        let outside = ["10.0.255.255", "10.2.0.0", "::ffff:10.1.0.0"].map(|address| address.parse().unwrap());
+        let some = networks.iter().step_by(count / 50);
+        check(&networks, some.flat_map(|network| around(*network)).chain(outside));
+        // What is beside the prefixes and the owners of the root is found by blocks as well.
+        for (address, _) in &networks {
+            let IpAddr::V4(address) = address else { continue };
+            let address = address.to_bits();
+            assert_eq!(v4.walk(address, v4.root, |_| {}), Some(v4.owner(address)));
+        }
+    }
+}
+
+/// Of a large set, cells say whether some network contains an address.
+#[test]
+fn cells_agree_with_the_trie() {
+    let mut rng = Rng::new(9);
+    let lengths: [&[u8]; 4] = [&[32], &[24], &[16, 20, 24, 28, 32], &[19, 30]];
+    for lengths in lengths {
+        let network = || (IpAddr::from(Ipv4Addr::from_bits(rng.word() as u32)), lengths[rng.below(lengths.len())]);
+        let mut networks: Vec<_> = std::iter::repeat_with(network).take(20_000).collect();
+        networks
+            .extend([("0.0.0.0", 32), ("255.255.255.255", 32)].map(|(first, prefix)| (first.parse().unwrap(), prefix)));
+        let set = SmallestNetworks::new(&networks);
+        let (mut cells, mut all) = (0_usize, 0_usize);
+        let others = (0..20_000).map(|_| IpAddr::from(Ipv4Addr::from_bits(rng.word() as u32))).collect::<Vec<_>>();
+        for address in networks.iter().flat_map(|network| around(*network)).chain(others) {
+            let IpAddr::V4(v4) = address else { continue };
+            let right = set.v4.owner(v4.to_bits()) != NO_NETWORK;
+            let known = set.v4_coverage.contains(v4.to_bits());
+            assert!(known.is_none_or(|known| known == right), "{address}");
+            assert_eq!((set.any(address), set.any_mapped(v4.to_ipv6_mapped().to_bits())), (right, right), "{address}");
+            (cells, all) = (cells + usize::from(known.is_some()), all + 1);
+        }
+        assert!(cells > 0 && cells < all, "{cells} of {all}");
+    }
+}
+
+#[test]
+fn a_million_networks_take_20_bytes_each() {
+    let mut rng = Rng::new(10);
+    let network = || (IpAddr::from(Ipv4Addr::from_bits(rng.word() as u32)), 18 + rng.below(15) as u8);
+    let networks: Vec<_> = std::iter::repeat_with(network).take(1_000_000).collect();
+    let set = SmallestNetworks::new(&networks);
+    assert!(!set.v4.narrow.is_empty());
+    assert!(set.heap_bytes() < 20 * networks.len(), "{}", set.heap_bytes());
+}

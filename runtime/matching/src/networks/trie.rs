@@ -17,6 +17,7 @@
 
 use super::bits::{Address, Key, Keys};
 use super::lines::{Found, Line};
+use super::narrow_lines::NarrowLines;
 use super::prefix;
 use super::segments::{NO_NETWORK, Owner};
 
@@ -25,6 +26,8 @@ pub(super) struct Trie<T> {
     /// Words of four bytes, little-endian.
     pub(super) bytes: Box<[u8]>,
     pub(super) lines: Box<[Line]>,
+    /// The lines of the first block, if few bits of an address follow its index; `lines` does not have them then.
+    pub(super) narrow: NarrowLines,
     /// The offset of the first block.
     pub(super) root: usize,
     /// What the first block says, if it is one of lines: those that come first.
@@ -56,7 +59,7 @@ impl<T: Address> Top<T> {
 ///   follows for each key the number of its last bits that the segment does not fix, one byte.
 /// - Tables: the owner before the segments, the owner after them, the usual owner, the bits that are skipped if there are any, and
 ///   a slot of two words for each index: an owner and the [`prefix`] of its network, or the offset of a block and zero.
-/// - Lines: as a table, with the place of the first line instead of the usual owner, and without slots.
+/// - Lines: as a table, with the place of the first line or [`kind::NARROW`] instead of the usual owner, and without slots.
 pub(super) mod kind {
     /// Added to the class of the keys. Class 0 has 16 bits, the next ones have 32, 64 and 128.
     pub(crate) const FORK: u32 = 4;
@@ -64,6 +67,8 @@ pub(super) mod kind {
     pub(crate) const TABLE: u32 = 8;
     /// The same for lines.
     pub(crate) const LINES: u32 = 12;
+    /// Instead of the place of the first line: the lines are narrow ones.
+    pub(crate) const NARROW: u32 = u32::MAX;
     /// The number of bits of the kind, and all of them.
     pub(crate) const BITS: u32 = 4;
     pub(crate) const MASK: u32 = 15;
@@ -86,7 +91,7 @@ const fn words(count: usize) -> usize {
 impl<T: Address> Trie<T> {
     /// Bytes held on the heap.
     pub(super) fn heap_bytes(&self) -> usize {
-        self.bytes.len().saturating_add(size_of_val(&*self.lines))
+        self.bytes.len().saturating_add(size_of_val(&*self.lines)).saturating_add(self.narrow.heap_bytes())
     }
 
     /// The owner of the segment of `address`.
@@ -96,11 +101,31 @@ impl<T: Address> Trie<T> {
         if address & top.mask != top.base {
             return self.owner_from(address, self.root);
         }
-        let Some(line) = self.lines.get((address ^ top.base).last_index(top.below)) else { return NO_NETWORK };
+        let line = (address ^ top.base).last_index(top.below);
         let rest = address.without(top.read);
-        match line.find(rest.keys().1) {
-            Found::Owner(owner) => owner,
+        let found = if self.narrow.is_empty() {
+            let Some(line) = self.lines.get(line) else { return NO_NETWORK };
+            line.find(rest.keys().1)
+        } else {
+            self.narrow.find(line, rest.keys().0)
+        };
+        match found {
+            Found::Answer(owner) => owner,
             Found::Block(block) => self.owner_from(rest, words(block as usize)),
+        }
+    }
+
+    /// Whether the segment of `address` has an owner.
+    #[inline(always)]
+    pub(super) fn any(&self, address: T) -> bool {
+        let top = &self.top;
+        if self.narrow.is_empty() || address & top.mask != top.base {
+            return self.owner(address) != NO_NETWORK;
+        }
+        let rest = address.without(top.read);
+        match self.narrow.any((address ^ top.base).last_index(top.below), rest.keys().0) {
+            Found::Answer(any) => any,
+            Found::Block(block) => self.owner_from(rest, words(block as usize)) != NO_NETWORK,
         }
     }
 
@@ -138,10 +163,15 @@ impl<T: Address> Trie<T> {
             }
             rest = rest.without(skip);
             if class == kind::LINES {
-                let line = self.lines.get((word(block, words(3))? as usize).wrapping_add(rest.index(bits)))?;
+                let (first, line) = (word(block, words(3))?, rest.index(bits));
                 rest = rest.without(bits);
-                match line.find(rest.keys().1) {
-                    Found::Owner(owner) => return Some(owner),
+                let found = if first == kind::NARROW {
+                    self.narrow.find(line, rest.keys().0)
+                } else {
+                    self.lines.get((first as usize).wrapping_add(line))?.find(rest.keys().1)
+                };
+                match found {
+                    Found::Answer(owner) => return Some(owner),
                     Found::Block(block) => at = words(block as usize),
                 }
                 continue;
