@@ -263,6 +263,13 @@ impl Emitter<'_, '_> {
 
     fn root(&mut self, root: NodeId) -> Result<(), Error> {
         let ty = self.unit.graph.ty(root);
+        if ty == Ty::Bool && !self.is_decided_by_jumps(root) {
+            // No jump depends on the answer, which the processor may predict wrongly.
+            let answer = self.value(root)?.one()?;
+            let answer = self.builder.ins().uextend(I64, answer);
+            self.builder.ins().return_(&[answer]);
+            return Ok(());
+        }
         if ty == Ty::Bool {
             let (yes, no) = (self.builder.create_block(), self.builder.create_block());
             self.branch(root, Edge::to(yes), Edge::to(no))?;
