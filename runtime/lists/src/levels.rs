@@ -170,9 +170,7 @@ impl<S: EntrySet> Levels<S> {
     fn contains_in_any(&self, value: S::Value<'_>) -> bool {
         let mut newer: &[Arc<Level<S>>] = &[];
         for (index, level) in self.levels.iter().enumerate().rev() {
-            let removes = newer.iter().any(|newer| !newer.removed.is_empty());
-            let found = level.entries.contains(value);
-            if found && (!removes || level.entries.any(value, |id| !is_removed(level, id, newer))) {
+            if level.entries.any(value, |id| !is_removed(level, id, newer)) {
                 return true;
             }
             newer = self.levels.get(index..).unwrap_or_default();

@@ -61,7 +61,8 @@ impl EntrySet for Addresses {
 
     #[inline]
     fn any(&self, address: u128, counts: impl FnMut(u32) -> bool) -> bool {
-        self.most_specific(address, counts).is_some()
+        // Whether there is a network is known from less memory than which one.
+        self.contains(address) && self.most_specific(address, counts).is_some()
     }
 
     #[inline]
