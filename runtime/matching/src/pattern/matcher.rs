@@ -1,6 +1,6 @@
 //! The cheapest engine that decides whether a pattern matches somewhere in a text.
 
-use super::analysis::analyze;
+use super::analysis::{self, analyze};
 use super::anchored_dfa::AnchoredDfa;
 use super::ascii_regex::AsciiRegex;
 use super::compile::{MAX_PROGRAM_BYTES, PatternError, Syntax, engine, engine_of, parse};
@@ -8,6 +8,7 @@ use super::dfa_search::BYTES_PER_STEP;
 use super::lazy::LazyMatcher;
 use super::meter::{Meter, Unmetered};
 use super::metered_regex::MeteredRegex;
+use super::parsed::ParsedPattern;
 use super::small_alphabet::reduce;
 use crate::MemoryBudget;
 use regex_syntax::hir::Hir;
@@ -72,10 +73,24 @@ impl Matcher {
     /// # Errors
     /// See [`compile`](super::compile()).
     pub fn new(pattern: &str) -> Result<Self, PatternError> {
-        let hir = Syntax::Text.parse(pattern)?;
-        let compiled = engine_of(&hir, Syntax::Text, MAX_PROGRAM_BYTES)?;
-        let search = || Self(Engine::Search(MeteredRegex::new(pattern, compiled, &MemoryBudget::default())));
-        Ok(Self::anchored(&hir).unwrap_or_else(search))
+        Self::from_parsed(&ParsedPattern::new(pattern)?)
+    }
+
+    /// Compiles a pattern that was parsed before.
+    ///
+    /// # Errors
+    /// If the compiled program would exceed [`MAX_PROGRAM_BYTES`].
+    pub fn from_parsed(pattern: &ParsedPattern<'_>) -> Result<Self, PatternError> {
+        let (hir, text) = (pattern.hir(), pattern.text());
+        match Self::anchored(hir) {
+            // Nothing else is compiled, unless that shows whether the program is too large.
+            Some(anchored) if analysis::program_bound(hir) <= MAX_PROGRAM_BYTES => Ok(anchored),
+            anchored => {
+                let compiled = engine_of(hir, Syntax::Text, MAX_PROGRAM_BYTES)?;
+                let search = || Self(Engine::Search(MeteredRegex::new(text, compiled, &MemoryBudget::default())));
+                Ok(anchored.unwrap_or_else(search))
+            }
+        }
     }
 
     /// A matcher of `pattern`, which `regex` was compiled from.

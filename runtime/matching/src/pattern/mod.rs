@@ -19,6 +19,7 @@ mod lazy_dfa;
 mod matcher;
 mod meter;
 mod metered_regex;
+mod parsed;
 mod reach;
 mod required;
 mod small_alphabet;
@@ -46,6 +47,7 @@ pub use lazy::LazyMatcher;
 pub use matcher::{Matcher, OverBudget, Undecided};
 pub use meter::{Meter, Unmetered};
 pub use metered_regex::{Groups, MeteredRegex};
+pub use parsed::ParsedPattern;
 pub use required::{Literals, RequiredLiterals, SHORTEST_SUBSTRING, required_literals};
 
 pub(crate) use analysis::program_states;

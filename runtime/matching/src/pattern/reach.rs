@@ -66,19 +66,18 @@ impl Reach {
             HirKind::Empty | HirKind::Look(_) => {}
             HirKind::Literal(literal) => literal.0.iter().for_each(|byte| self.insert(*byte, false)),
             HirKind::Class(Class::Bytes(class)) => {
-                let bytes = class.iter().flat_map(|range| range.start()..=range.end());
-                bytes.for_each(|byte| self.insert(byte, false));
+                class.iter().for_each(|range| self.insert_range(range.start(), range.end()));
             }
             HirKind::Class(Class::Unicode(class)) => {
                 for range in class.iter() {
                     let last = u8::try_from(range.end()).ok().filter(u8::is_ascii);
                     let first = u8::try_from(range.start()).ok().filter(u8::is_ascii);
                     if let Some(first) = first {
-                        (first..=last.unwrap_or(0x7F)).for_each(|byte| self.insert(byte, false));
+                        self.insert_range(first, last.unwrap_or(0x7F));
                     }
                     // What follows is not ASCII either.
                     if last.is_none() {
-                        (0x80..=0xFF).for_each(|byte| self.insert(byte, false));
+                        self.insert_range(0x80, 0xFF);
                         break;
                     }
                 }
@@ -97,6 +96,14 @@ impl Reach {
             if let Some(word) = self.bytes.get_mut(usize::from(byte >> 6)) {
                 *word |= 1 << (byte & 63);
             }
+        }
+    }
+
+    fn insert_range(&mut self, first: u8, last: u8) {
+        for (word, offset) in self.bytes.iter_mut().zip([0_u8, 64, 128, 192]) {
+            let most = last.checked_sub(offset).map(|most| u32::from(most.min(63)));
+            let bits = u64::MAX.checked_shl(u32::from(first.saturating_sub(offset))).unwrap_or(0);
+            *word |= bits & most.map_or(0, |most| u64::MAX.wrapping_shr(63_u32.saturating_sub(most)));
         }
     }
 

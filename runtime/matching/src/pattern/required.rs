@@ -5,6 +5,7 @@ use super::reach::Reach;
 use super::small_alphabet::trim;
 use crate::byte_frequency::rarity_bits;
 use regex_syntax::hir::{Class, ClassUnicode, Hir, HirKind, Look, Repetition};
+use std::borrow::Cow;
 
 /// Length of the shortest literal of [`RequiredLiterals::Substring`], in bytes.
 pub const SHORTEST_SUBSTRING: usize = 2;
@@ -167,9 +168,9 @@ impl TextSet {
         end
     }
 
-    fn fits(&self) -> bool {
-        let bytes: usize = self.texts.iter().map(|(text, _)| text.len()).sum();
-        self.texts.len() <= MAX_LITERALS && bytes <= MAX_LITERAL_BYTES
+    /// Whether so many texts of so many bytes together are not too many.
+    fn fits(texts: usize, bytes: usize) -> bool {
+        texts <= MAX_LITERALS && bytes <= MAX_LITERAL_BYTES
     }
 
     /// Each text of `self` followed by each of `next`, if they are not too many.
@@ -186,15 +187,28 @@ impl TextSet {
         }
         all.sort_unstable();
         all.dedup();
-        Some(Self { texts: all, reach: self.reach }).filter(Self::fits)
+        let bytes = all.iter().map(|(text, _)| text.len()).sum();
+        Self::fits(all.len(), bytes).then_some(Self { texts: all, reach: self.reach })
     }
 
-    fn or(mut self, other: &Self) -> Option<Self> {
-        self.texts.extend(other.texts.iter().cloned());
-        self.texts.sort_unstable();
-        self.texts.dedup();
-        self.reach = self.reach.or(other.reach);
-        Some(self).filter(Self::fits)
+    /// The texts of all of these, if they are not too many.
+    fn any_of<'s>(all: impl IntoIterator<Item = &'s Self>) -> Option<Self> {
+        let (mut texts, mut reach): (Vec<&Text>, _) = (Vec::new(), Reach::NONE);
+        for one in all {
+            texts.extend(&one.texts);
+            reach = reach.or(one.reach);
+            if texts.len() > MAX_LITERALS.saturating_mul(2) {
+                texts.sort_unstable();
+                texts.dedup();
+                if texts.len() > MAX_LITERALS {
+                    return None;
+                }
+            }
+        }
+        texts.sort_unstable();
+        texts.dedup();
+        let bytes = texts.iter().map(|(text, _)| text.len()).sum();
+        Self::fits(texts.len(), bytes).then(|| Self { texts: texts.into_iter().cloned().collect(), reach })
     }
 
     /// Estimated cost of searching for these: mostly the share of texts that contain one without a match.
@@ -339,7 +353,7 @@ impl Runs {
         let exact = inner.is_whole().then_some(&inner.run);
         match (min, max, exact) {
             (_, Some(0), _) => {}
-            (0, Some(1), Some(texts)) => match texts.clone().or(&TextSet::empty(Reach::NONE)) {
+            (0, Some(1), Some(texts)) => match TextSet::any_of([texts, &TextSet::empty(Reach::NONE)]) {
                 Some(texts) => self.texts(&texts),
                 None => self.pass(part),
             },
@@ -370,20 +384,18 @@ impl Runs {
 
     fn alternation(&mut self, part: &Hir, alternatives: &[Hir]) {
         let inner: Vec<Self> = alternatives.iter().map(Self::of).collect();
-        if inner.iter().all(Self::is_whole) {
-            let all = inner.iter().try_fold(TextSet::new(Vec::new()), |all, one| all.or(&one.run));
-            if let Some(all) = all {
-                self.texts(&all);
-                return;
-            }
+        if inner.iter().all(Self::is_whole)
+            && let Some(all) = TextSet::any_of(inner.iter().map(|one| &one.run))
+        {
+            self.texts(&all);
+            return;
         }
         self.cut();
-        let mut all = Some(TextSet::new(Vec::new()));
-        for mut one in inner {
+        let best = inner.into_iter().map(|mut one| {
             one.cut();
-            all = all.and_then(|all| all.or(&one.best?.texts));
-        }
-        if let Some(mut all) = all {
+            one.best.map(|best| best.texts)
+        });
+        if let Some(mut all) = best.collect::<Option<Vec<TextSet>>>().and_then(|all| TextSet::any_of(&all)) {
             all.reach = self.run.reach.then(all.reach);
             self.offer(&all);
         }
@@ -400,8 +412,8 @@ impl Runs {
 /// The members of a class, if they are few.
 fn class_texts(class: &Class) -> Option<TextSet> {
     let class = match class {
-        Class::Unicode(class) => class.clone(),
-        Class::Bytes(class) => class.to_unicode_class()?,
+        Class::Unicode(class) => Cow::Borrowed(class),
+        Class::Bytes(class) => Cow::Owned(class.to_unicode_class()?),
     };
     let count = class.iter().fold(0_usize, |count, range| count.saturating_add(range.len()));
     if count > MAX_CLASS_MEMBERS.saturating_mul(2) {

@@ -45,14 +45,15 @@ fn over_symbols(hir: &Hir, ascii_only: &mut bool) -> Option<Hir> {
         HirKind::Empty => Hir::empty(),
         HirKind::Literal(literal) => {
             let text = std::str::from_utf8(&literal.0).ok()?;
-            Hir::concat(text.chars().map(|c| class(&[(c, c)])).collect())
+            if text.is_ascii() {
+                return Some(hir.clone());
+            }
+            Hir::concat(text.chars().map(|c| class([(c, c)])).collect())
         }
-        HirKind::Class(Class::Unicode(unicode)) => {
-            class(&unicode.iter().map(|range| (range.start(), range.end())).collect::<Vec<_>>())
-        }
+        HirKind::Class(Class::Unicode(unicode)) => class(unicode.iter().map(|range| (range.start(), range.end()))),
         HirKind::Class(Class::Bytes(bytes)) => {
             let unicode = bytes.to_unicode_class()?;
-            class(&unicode.iter().map(|range| (range.start(), range.end())).collect::<Vec<_>>())
+            class(unicode.iter().map(|range| (range.start(), range.end())))
         }
         HirKind::Look(look) => Hir::look(match look {
             Look::WordUnicode => ascii_word(Look::WordAscii, ascii_only),
@@ -79,9 +80,10 @@ fn ascii_word(look: Look, ascii_only: &mut bool) -> Look {
     look
 }
 
-fn class(ranges: &[(char, char)]) -> Hir {
-    let mut bytes = ClassBytes::empty();
-    for &(first, last) in ranges {
+/// The class of these ranges of characters, which are in ascending order.
+fn class(ranges: impl IntoIterator<Item = (char, char)>) -> Hir {
+    let mut bytes = Vec::new();
+    for (first, last) in ranges {
         if let Ok(first) = u8::try_from(first)
             && first.is_ascii()
         {
@@ -90,9 +92,11 @@ fn class(ranges: &[(char, char)]) -> Hir {
         }
         if !last.is_ascii() {
             bytes.push(symbol());
+            // What follows is not ASCII either.
+            break;
         }
     }
-    Hir::class(Class::Bytes(bytes))
+    Hir::class(Class::Bytes(ClassBytes::new(bytes)))
 }
 
 /// Removes what is optional at the ends of a match. `left` and `right` tell whether anything may precede and follow.

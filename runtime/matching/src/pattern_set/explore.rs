@@ -1,13 +1,13 @@
 //! Explores the states of an automaton, which are built when they are first reached, the most likely first, up to a limit.
 
-use super::subsets::{Number, Subsets, Transitions};
+use super::subsets::{Before, Number, Subsets, Transitions};
 use super::typical_texts::TEXTS;
 use crate::byte_frequency::rarity_bits;
 use crate::pattern::is_left_out;
 use foldhash::fast::FixedState;
-use regex_automata::nfa::thompson::NFA;
+use regex_automata::nfa::thompson::{self, NFA};
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
 /// Indexed by byte: its column. Bytes that no state distinguishes share a column.
 pub(super) type Columns = [u8; 256];
@@ -17,6 +17,8 @@ type Representative = (u8, i32);
 
 /// States that are explored for each state that typical texts visit.
 const MORE_THAN_TYPICAL: usize = 4;
+/// Steps of work for each set of ranges by which bytes are distinguished: one for each byte.
+const STEPS_PER_SPLIT: u64 = 256;
 /// Cells of rows that are compared for a step of work.
 const CELLS_PER_STEP: usize = 4;
 /// Number of states that is always explored.
@@ -48,7 +50,7 @@ impl Explored {
     /// Explores at most about `most` states of the automaton of one pattern. If there are others, one more state, which is never left, stands
     /// for all of these. Returns `None`, and sets `work` to zero, if this takes more than the remaining work.
     pub(super) fn new(program: &NFA, most: usize, work: &mut u64) -> Option<Self> {
-        let (columns, representatives) = columns(program)?;
+        let (columns, representatives) = columns(program, work)?;
         let subsets = Subsets::new(program, &columns, representatives.iter().map(|(byte, _)| *byte).collect())?;
         spend(work, subsets.steps())?;
         if subsets.matches_all() {
@@ -237,16 +239,47 @@ impl Search<'_> {
     }
 }
 
-/// The columns of an automaton, and a byte of each.
-fn columns(program: &NFA) -> Option<(Columns, Vec<Representative>)> {
+/// The columns of an automaton, and a byte of each. Bytes share a column if each state of the program leads to the same one after all of
+/// them, and assertions do not distinguish them: often fewer columns than the program has classes, which are ranges. `None` as in
+/// [`Explored::new`].
+fn columns(program: &NFA, work: &mut u64) -> Option<(Columns, Vec<Representative>)> {
+    let mut kinds = Kinds([0; 256]);
+    if !program.look_set_any().is_empty() {
+        kinds.split(|byte| Before::of(byte) as u8);
+    }
+    let mut known: HashSet<Vec<(u8, u8, u8)>, FixedState> = HashSet::default();
+    let mut ranges: Vec<(u8, u8, u8)> = Vec::new();
+    for state in program.states() {
+        let transitions = match state {
+            thompson::State::ByteRange { trans } => std::slice::from_ref(trans),
+            thompson::State::Sparse(sparse) => &sparse.transitions,
+            // Programs that are compiled from patterns have none.
+            thompson::State::Dense(_) => return None,
+            _ => continue,
+        };
+        // Those with the same target have the number of the first.
+        let first = |next| transitions.iter().position(|other| other.next == next);
+        let number = |next| first(next).and_then(|number| u8::try_from(number).ok());
+        spend(work, u64::try_from(transitions.len()).unwrap_or(u64::MAX))?;
+        ranges.clear();
+        for trans in transitions {
+            ranges.push((trans.start, trans.end, number(trans.next)?.checked_add(1)?));
+        }
+        if !known.contains(&ranges) {
+            let range = |byte| ranges.iter().find(|(from, to, _)| (*from..=*to).contains(&byte));
+            spend(work, STEPS_PER_SPLIT)?;
+            kinds.split(|byte| range(byte).map_or(0, |(_, _, number)| *number));
+            known.insert(ranges.clone());
+        }
+    }
     let mut columns = [0; 256];
     let mut bytes: Vec<Representative> = Vec::new();
     let mut known = [None::<u8>; 256];
-    for (byte, column) in (0..=u8::MAX).zip(columns.iter_mut()) {
+    for ((byte, column), kind) in (0..=u8::MAX).zip(columns.iter_mut()).zip(kinds.0) {
         if is_left_out(byte) {
             continue;
         }
-        let known = known.get_mut(usize::from(program.byte_classes().get(byte)))?;
+        let known = known.get_mut(usize::from(kind))?;
         *column = match *known {
             Some(column) => column,
             None => {
@@ -259,4 +292,18 @@ fn columns(program: &NFA) -> Option<(Columns, Vec<Representative>)> {
         *likely = rarity_bits(byte).min(*likely);
     }
     Some((columns, bytes))
+}
+
+/// Indexed by byte: the kind of the byte. Bytes of a kind are not distinguished.
+struct Kinds([u8; 256]);
+
+impl Kinds {
+    /// Distinguishes bytes for which `label` differs.
+    fn split(&mut self, label: impl Fn(u8) -> u8) {
+        let mut known: HashMap<(u8, u8), u8, FixedState> = HashMap::default();
+        for (byte, kind) in (0..=u8::MAX).zip(&mut self.0) {
+            let new = u8::try_from(known.len()).unwrap_or(u8::MAX);
+            *kind = *known.entry((*kind, label(byte))).or_insert(new);
+        }
+    }
 }

@@ -1,11 +1,13 @@
 //! Builds an automaton for each pattern, and merges automata that require similar bytes.
 
 use super::explore::Explored;
-use super::required_bytes::{ByteMask, required_bytes};
+use super::required_bytes::ByteMask;
 use super::table::{MAX_TABLE_PATTERNS, StateTable};
 use crate::pattern::Reduced;
+use foldhash::fast::FixedState;
 use regex_automata::nfa::thompson::{self, NFA};
 use regex_syntax::hir::Hir;
+use std::collections::HashMap;
 
 /// Largest program that a table is built from, in bytes. The time to build a state is proportional to it.
 const MAX_PROGRAM_BYTES: usize = 1 << 19;
@@ -14,7 +16,7 @@ pub(super) const MAX_WORK: u64 = 1 << 30;
 /// Most states that are explored for one pattern.
 const MAX_STATES: usize = 1024;
 /// Two tables are merged if the result has at most this many bytes.
-const SMALL: usize = 1 << 16;
+const SMALL: usize = 3 << 14;
 /// Two tables are also merged if the result has at most this many bytes and at most 1.5 times the bytes of both.
 const LARGE: usize = 1 << 19;
 /// Number of preceding automata that are tried for merging with an automaton.
@@ -35,14 +37,14 @@ pub(super) struct Automaton {
 }
 
 impl Automaton {
-    /// The automaton of one pattern. Returns `None` if it is too large, or if not enough work is left.
-    pub(super) fn new(id: u32, pattern: &Reduced, work: &mut u64) -> Option<Self> {
+    /// The automaton of one pattern, every match of which has one of `bytes`. Returns `None` if it is too large, or if not enough work is left.
+    pub(super) fn new(id: u32, pattern: &Reduced, bytes: ByteMask, work: &mut u64) -> Option<Self> {
         if *work == 0 {
             return None;
         }
         Some(Self {
             explored: Explored::new(&program(&pattern.hir)?, MAX_STATES, work)?,
-            bytes: required_bytes(&pattern.hir).unwrap_or(ByteMask::ALL),
+            bytes,
             ids: vec![id],
             ascii_only: u64::from(pattern.ascii_only),
             fresh: true,
@@ -50,7 +52,7 @@ impl Automaton {
     }
 
     /// The product of both, if it is not much larger than both and at most a quarter of `all` bytes.
-    fn with(&self, other: &Self, all: usize) -> Option<Self> {
+    fn with(&self, other: &Self, all: usize, exceeded: &mut Exceeded) -> Option<Self> {
         let first = u32::try_from(self.ids.len()).ok()?;
         let ids = [self.ids.as_slice(), &other.ids].concat();
         if ids.len() > MAX_TABLE_PATTERNS {
@@ -58,8 +60,15 @@ impl Automaton {
         }
         let both = StateTable::bytes(&self.explored).saturating_add(StateTable::bytes(&other.explored));
         let most = both.saturating_add(both / 2).clamp(SMALL, LARGE).min(all / 4);
+        let (known, mut states) = exceeded.of(self, other);
+        let before = states;
+        let states_in = |columns| StateTable::states_in(most, columns);
+        let explored = self.explored.and(&other.explored, first, states_in, &mut states);
+        if states != before {
+            exceeded.0.insert(known, states);
+        }
         Some(Self {
-            explored: self.explored.and(&other.explored, first, |columns| StateTable::states_in(most, columns))?,
+            explored: explored?,
             bytes: self.bytes.or(other.bytes),
             ids,
             ascii_only: self.ascii_only | other.ascii_only.checked_shl(first).unwrap_or(0),
@@ -68,8 +77,24 @@ impl Automaton {
     }
 }
 
+/// For the first pattern of either automaton of a product that had too many states: a number of states that it exceeds. So does each product
+/// of automata that these were merged into, which has each of its states at least once.
+#[derive(Default)]
+struct Exceeded(HashMap<(u32, u32), usize, FixedState>);
+
+impl Exceeded {
+    /// What to insert for the product of both, and the number of states that it has more of.
+    fn of(&self, one: &Automaton, other: &Automaton) -> ((u32, u32), usize) {
+        let key = |a: u32, b: u32| (a.min(b), a.max(b));
+        let pairs = one.ids.iter().flat_map(|a| other.ids.iter().map(move |b| key(*a, *b)));
+        let states = pairs.filter_map(|pair| self.0.get(&pair)).copied().max().unwrap_or(0);
+        (key(one.ids.first().copied().unwrap_or(0), other.ids.first().copied().unwrap_or(0)), states)
+    }
+}
+
 /// Merges automata that require similar bytes, as long as the results are not much larger. `most` is the memory for all tables.
 pub(super) fn merge(automata: &mut Vec<Automaton>, most: usize) {
+    let mut exceeded = Exceeded::default();
     loop {
         // Sorted by required bytes: a table runs on every text that contains one, so its patterns should require the same ones.
         automata.sort_by(|a, b| a.bytes.chance().total_cmp(&b.bytes.chance()).then_with(|| a.bytes.cmp(&b.bytes)));
@@ -77,7 +102,7 @@ pub(super) fn merge(automata: &mut Vec<Automaton>, most: usize) {
         for automaton in automata.drain(..) {
             let tried =
                 old.iter().enumerate().rev().take(CANDIDATES).filter(|(_, other)| other.fresh || automaton.fresh);
-            let both = tried.filter_map(|(i, other)| Some((i, other.with(&automaton, most)?))).next();
+            let both = tried.filter_map(|(i, other)| Some((i, other.with(&automaton, most, &mut exceeded)?))).next();
             if let Some((i, both)) = both {
                 old.remove(i);
                 new.push(both);

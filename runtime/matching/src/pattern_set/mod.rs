@@ -1,6 +1,7 @@
 //! Many patterns asked about one text: one search for the literals that they require, and one pass over the text for each table of states
 //! of the others.
 
+mod described;
 mod explore;
 mod gate;
 mod merge;

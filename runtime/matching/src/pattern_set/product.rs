@@ -10,12 +10,18 @@ type Pair = (u8, u8);
 
 impl Explored {
     /// The product of both automata; the patterns of `other` are numbered from `first` on. Returns `None` if it has more states
-    /// than `most` returns for its number of columns.
-    pub(super) fn and(&self, other: &Self, first: u32, most: impl FnOnce(usize) -> usize) -> Option<Self> {
+    /// than `most` returns for its number of columns, and stores that number in `exceeded`; it has more than the number that is there before.
+    pub(super) fn and(
+        &self,
+        other: &Self,
+        first: u32,
+        most: impl FnOnce(usize) -> usize,
+        exceeded: &mut usize,
+    ) -> Option<Self> {
         let (columns, pairs) = self.columns_of_both(other)?;
         let most = most(pairs.len()).min(usize::from(u16::MAX));
         // Each state of both is part of at least one of the product.
-        if self.states.len().max(other.states.len()) > most {
+        if self.states.len().max(other.states.len()) > most || *exceeded >= most {
             return None;
         }
         // By the numbers of both states, as one number.
@@ -27,23 +33,23 @@ impl Explored {
         while let Some(&(one, two)) = found.get(states.len()) {
             let (row, other_row) = (self.row(one)?, other.row(two)?);
             // Most columns lead where the one before does.
-            let mut last = None;
-            for &(column, other_column) in &pairs {
-                let to = (*row.get(usize::from(column))?, *other_row.get(usize::from(other_column))?);
-                let number = match last {
-                    Some((last, number)) if last == to => number,
-                    _ => {
-                        let new = u16::try_from(found.len()).ok()?;
-                        *numbers.entry(u32::from(to.0) << 16 | u32::from(to.1)).or_insert_with(|| {
-                            found.push(to);
-                            new
-                        })
-                    }
-                };
-                last = Some((to, number));
-                rows.push(number);
-            }
+            let (mut last, mut last_number) = (0, 0);
+            rows.extend(pairs.iter().map(|(column, other_column)| {
+                let of = |row: &[u16], column: &u8| row.get(usize::from(*column)).copied().unwrap_or(0);
+                let to = (of(row, column), of(other_row, other_column));
+                let both = u32::from(to.0) << 16 | u32::from(to.1);
+                if both != last {
+                    last = both;
+                    last_number = *numbers.entry(both).or_insert_with(|| {
+                        found.push(to);
+                        // More than this many are too many.
+                        u16::try_from(found.len().saturating_sub(1)).unwrap_or(u16::MAX)
+                    });
+                }
+                last_number
+            }));
             if found.len() > most {
+                *exceeded = most;
                 return None;
             }
             let (one, two) = (self.states.get(usize::from(one))?, other.states.get(usize::from(two))?);

@@ -1,14 +1,15 @@
 //! A set of patterns: a gate of the literals that most of them require, a few tables of states for the others, and an engine for each pattern
 //! that neither decides.
 
+use super::described::Described;
 use super::gate::{Found, Gate, Task};
 use super::merge::{Automaton, MAX_WORK, merge};
-use super::required_bytes::{ByteMask, required_bytes};
+use super::required_bytes::ByteMask;
 use super::required_literals::Gated;
 use super::table::{StateTable, TableMatches};
 use crate::MemoryBudget;
 use crate::pattern::{
-    AsciiRegex, Interleaved, LazyMatcher, Meter, Near, PROGRAM_BYTES_PER_STEP, Parts, Reach, Reduced, parse, reduce,
+    AsciiRegex, Interleaved, LazyMatcher, Meter, Near, PROGRAM_BYTES_PER_STEP, ParsedPattern, Parts, Reach, parse,
 };
 use std::cell::Cell;
 
@@ -205,24 +206,30 @@ impl PatternSet {
         Self::within(patterns, table_bytes, MAX_WORK, budget)
     }
 
+    /// As [`new`](Self::new), for patterns that were parsed before, such as for a [`Matcher`](crate::Matcher::from_parsed) of each: parsing is
+    /// a sixth of the time that building takes.
+    #[must_use]
+    pub fn from_parsed(patterns: &[ParsedPattern<'_>], table_bytes: usize, budget: &MemoryBudget) -> Self {
+        let described =
+            (0..).zip(patterns).map(|(id, pattern)| Described::new(id, pattern.text(), Some(pattern.hir())));
+        Self::of(described.collect(), table_bytes, MAX_WORK, budget)
+    }
+
     /// As [`new`](Self::new), with a limit on the work for automata. Patterns for which no work is left get no table.
-    pub(super) fn within(patterns: &[&str], table_bytes: usize, mut work: u64, budget: &MemoryBudget) -> Self {
-        let (mut reduced, mut gated): (Vec<Option<Reduced>>, Vec<Option<Gated>>) = (Vec::new(), Vec::new());
-        for (id, pattern) in (0..).zip(patterns) {
-            let parsed = parse(pattern);
-            let own = parsed.as_ref().and_then(reduce);
-            gated.push(parsed.and_then(|parsed| Gated::new(id, &parsed, own.as_ref())));
-            reduced.push(own);
-        }
+    pub(super) fn within(patterns: &[&str], table_bytes: usize, work: u64, budget: &MemoryBudget) -> Self {
+        let described = (0..).zip(patterns).map(|(id, pattern)| Described::new(id, pattern, parse(pattern).as_ref()));
+        Self::of(described.collect(), table_bytes, work, budget)
+    }
+
+    /// The set of these patterns; the id of each is its index.
+    fn of(mut patterns: Vec<Described<'_>>, table_bytes: usize, mut work: u64, budget: &MemoryBudget) -> Self {
         // Short patterns first: long ones take most of the work.
-        let is_rare = |gated: &Option<Gated>| gated.as_ref().is_some_and(|gated| gated.rare);
-        let mut order: Vec<(u32, &Reduced)> = (0_u32..)
-            .zip(reduced.iter().zip(&gated))
-            .filter(|(_, (_, gated))| !is_rare(gated))
-            .filter_map(|(id, (reduced, _))| Some((id, reduced.as_ref()?)))
-            .collect();
-        order.sort_by_key(|(id, _)| patterns.get(*id as usize).map_or(0, |pattern| pattern.len()));
-        let automata = order.into_iter().filter_map(|(id, reduced)| Automaton::new(id, reduced, &mut work));
+        let mut order: Vec<(u32, &Described<'_>)> =
+            (0_u32..).zip(&patterns).filter(|(_, pattern)| !pattern.is_rare()).collect();
+        order.sort_by_key(|(_, pattern)| pattern.text.len());
+        let automata = order
+            .into_iter()
+            .filter_map(|(id, pattern)| Automaton::new(id, pattern.reduced.as_ref()?, pattern.bytes, &mut work));
         let mut automata: Vec<Automaton> = automata.collect();
         // An automaton that does not fit into the tables would hardly fit after merging.
         automata.sort_by_key(|automaton| StateTable::bytes(&automaton.explored));
@@ -255,36 +262,34 @@ impl PatternSet {
             }
         }
         // Where a table decides, literals don't help; where it does so most of the time, they spare searches.
-        for (gated, decided) in gated.iter_mut().zip(&decided) {
+        for (Described { gated, .. }, decided) in patterns.iter_mut().zip(&decided) {
             match decided {
                 Some(true) => *gated = None,
                 Some(false) => *gated = gated.take().map(Gated::marking),
                 None => {}
             }
         }
-        let all: Vec<Gated> = gated.iter().flatten().cloned().collect();
+        let all: Vec<Gated> = patterns.iter().filter_map(|pattern| pattern.gated.clone()).collect();
         let gate = Gate::new(&all, patterns.len());
         if gate.is_none() {
-            gated.iter_mut().for_each(|gated| *gated = None);
+            patterns.iter_mut().for_each(|pattern| pattern.gated = None);
         }
         let mut members = Vec::with_capacity(patterns.len());
         let mut unmerged = Vec::new();
-        for (id, ((reduced, decided), (pattern, gated))) in
-            (0_u32..).zip(reduced.iter().zip(decided).zip(patterns.iter().zip(&gated)))
-        {
+        for (id, (Described { text, reduced, bytes, gated }, decided)) in (0_u32..).zip(patterns.iter().zip(decided)) {
             if decided.is_none() && gated.is_none() {
                 unmerged.push(id);
             }
             let searched = decided != Some(true) && !gated.as_ref().is_some_and(Gated::decides);
             let reach = gated.as_ref().map_or(Reach::ALL, |gated| gated.reach);
             members.push(match reduced {
-                Some(Reduced { hir, .. }) => Member {
-                    bytes: required_bytes(hir).unwrap_or(ByteMask::ALL),
+                Some(_) => Member {
+                    bytes: *bytes,
                     marked: decided.is_some() && gated.is_some(),
                     reach,
-                    regex: searched.then(|| LazyMatcher::new(pattern, budget)),
+                    regex: searched.then(|| LazyMatcher::new(text, budget)),
                 },
-                None => Member { bytes: ByteMask::ALL, marked: false, reach, regex: None },
+                None => Member { bytes: *bytes, marked: false, reach, regex: None },
             });
         }
         Self { gate, tables, members, unmerged, bytes: table_bytes.saturating_sub(left) }

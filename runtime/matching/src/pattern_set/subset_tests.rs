@@ -4,6 +4,7 @@ use super::explore::Explored;
 use super::merge::program;
 use super::tests::{ASSERTIONS, matcher, pattern, text};
 use crate::pattern::{is_left_out, parse, reduce};
+use regex_automata::meta::{Config, Regex};
 
 /// The automaton of a pattern, with at most so many states; `None` if it has none.
 fn explored(pattern: &str, most: usize) -> Option<Explored> {
@@ -11,9 +12,9 @@ fn explored(pattern: &str, most: usize) -> Option<Explored> {
 }
 
 /// Whether the automaton of a pattern matches. `None` if the text leaves the explored states before it does.
-fn matches(explored: &Explored, text: &str) -> Option<bool> {
+fn matches(explored: &Explored, text: &[u8]) -> Option<bool> {
     let (mut state, mut found) = (0, false);
-    for byte in text.bytes().filter(|byte| !is_left_out(*byte)) {
+    for &byte in text.iter().filter(|byte| !is_left_out(**byte)) {
         state = explored.row(state).unwrap()[usize::from(explored.columns[usize::from(byte)])];
         found |= explored.states[usize::from(state)].entered != 0;
     }
@@ -31,7 +32,7 @@ fn states_decide_as_the_engine_does() {
         let (Some(matcher), Some(explored)) = (matcher(&pattern), explored(&pattern, 1024)) else { continue };
         for _ in 0..10 {
             let text: String = (0..round % 3).map(|_| text(&mut random)).filter(|text| text.is_ascii()).collect();
-            match matches(&explored, &text) {
+            match matches(&explored, text.as_bytes()) {
                 Some(found) => {
                     assert_eq!(Ok(found), matcher.is_match(&text), "{pattern} {text:?}");
                     decided[usize::from(found)] += 1;
@@ -60,7 +61,7 @@ fn assertions_hold_where_the_engine_says() {
         ] {
             let (matcher, explored) = (matcher(&pattern).unwrap(), explored(&pattern, 1024).unwrap());
             for text in &texts {
-                assert_eq!(matches(&explored, text), matcher.is_match(text).ok(), "{pattern} {text:?}");
+                assert_eq!(matches(&explored, text.as_bytes()), matcher.is_match(text).ok(), "{pattern} {text:?}");
             }
         }
     }
@@ -77,4 +78,79 @@ fn few_states_are_needed() {
     // Whether a word ends is told at the byte after it.
     assert_eq!(states(r"(?-u:\bab\b)"), Some(5));
     assert_eq!(states("^ab$"), Some(4));
+}
+
+#[test]
+fn bytes_that_no_state_distinguishes_share_a_column() {
+    let width = |pattern| explored(pattern, 1024).map(|explored| explored.width);
+    assert_eq!(width("(?i)ab"), Some(3));
+    assert_eq!(width("x[a-c0-9]+"), Some(3));
+    assert_eq!(width("[a-c][b-d]"), Some(4));
+    assert_eq!(width("é|[b-d]"), Some(2));
+    // Words, line ends and all others.
+    assert_eq!(width(r"(?-u:\b)"), Some(4));
+    assert_eq!(width("^a"), Some(5));
+}
+
+/// Texts with characters of one to four bytes, and bytes that are no text: the states decide as an engine does that reads the first byte of
+/// each character only, and rule out no text in which the pattern itself matches.
+#[test]
+fn states_decide_texts_that_are_not_ascii() {
+    const CHARACTERS: [char; 9] = ['a', 'k', '1', '\n', 'é', 'Σ', '\u{212A}', '語', '😀'];
+    const BYTES: [u8; 8] = [b'a', 0x80, 0xBF, 0xC1, 0xC3, 0xE2, 0xF0, 0xFF];
+    const PIECES: [&str; 22] = [
+        "a",
+        "é",
+        "語",
+        "😀",
+        r"\w",
+        r"(?-u:\w)",
+        r"\W",
+        r"\d",
+        r"\s",
+        r"(?-u:\s)",
+        r"\pL",
+        r"[[:alpha:]]",
+        "[^a]",
+        "[à-ö]",
+        "[é-語]",
+        "(?i)k",
+        "(?i:σ)",
+        ".",
+        "(?s:.)",
+        r"\b",
+        r"(?-u:\b)",
+        "$",
+    ];
+    let mut random = fastrand::Rng::with_seed(41);
+    let (mut found, mut missed, mut invalid) = (0, 0, 0);
+    for _ in 0..3000 {
+        let piece = |random: &mut fastrand::Rng| {
+            let times = random.choice(["", "", "", "+", "{2}", "?"]).unwrap();
+            format!("(?:{}){times}", random.choice(PIECES).unwrap())
+        };
+        let pattern: String = (0..random.usize(1..4)).map(|_| piece(&mut random)).collect();
+        let reduced = reduce(&parse(&pattern).unwrap()).unwrap();
+        let (matcher, explored) = (matcher(&pattern).unwrap(), explored(&pattern, 1024).unwrap());
+        let engine = Regex::builder().configure(Config::new().utf8_empty(false)).build_from_hir(&reduced.hir).unwrap();
+        let decide = |text: &[u8]| {
+            let read: Vec<u8> = text.iter().copied().filter(|byte| !is_left_out(*byte)).collect();
+            let decided = matches(&explored, text);
+            assert!(decided.is_none_or(|decided| decided == engine.is_match(&read)), "{pattern} {text:?}");
+            decided
+        };
+        for _ in 0..10 {
+            let text: String = (0..random.usize(0..8)).map(|_| *random.choice(&CHARACTERS).unwrap()).collect();
+            let decided = decide(text.as_bytes());
+            if matcher.is_match(&text).unwrap() {
+                assert!(reduced.ascii_only || decided != Some(false), "{pattern} {text:?}");
+                found += usize::from(decided == Some(true) && !text.is_ascii());
+            } else {
+                missed += usize::from(decided == Some(false) && !text.is_ascii());
+            }
+            let bytes: Vec<u8> = (0..random.usize(0..8)).map(|_| *random.choice(&BYTES).unwrap()).collect();
+            invalid += usize::from(std::str::from_utf8(&bytes).is_err() && decide(&bytes).is_some());
+        }
+    }
+    assert!(found > 4_000 && missed > 2_000 && invalid > 10_000, "{found} {missed} {invalid}");
 }

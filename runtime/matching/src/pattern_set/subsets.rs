@@ -25,7 +25,7 @@ pub(super) type Number = u32;
 
 /// What is before a place in a text, as far as programs look at it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-enum Before {
+pub(super) enum Before {
     #[default]
     Start,
     Word,
@@ -37,7 +37,7 @@ enum Before {
 impl Before {
     const ALL: [Self; 5] = [Self::Start, Self::Word, Self::LineFeed, Self::CarriageReturn, Self::Other];
 
-    fn of(byte: u8) -> Self {
+    pub(super) fn of(byte: u8) -> Self {
         match byte {
             b'\n' => Self::LineFeed,
             b'\r' => Self::CarriageReturn,
