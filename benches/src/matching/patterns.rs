@@ -5,6 +5,7 @@ use super::hyperscan::{Database, PREFILTER, SINGLE_MATCH};
 use super::{Contender, Workload};
 use crate::rulesets::rng::Rng;
 use crate::rulesets::vocabulary::{column, corpora};
+use celero_matching::pattern::ParsedPattern;
 use celero_matching::{Matcher, MemoryBudget, PatternMatch, PatternSet};
 use regex::Regex;
 use regex_automata::meta::{self, Regex as MetaRegex};
@@ -107,9 +108,14 @@ pub(super) fn workload(name: &str, corpus: &Corpus) -> Option<Workload<String>> 
             sample(&hits, &mut rng)
         }
     };
-    let (own, joint, each, peer) = (Rc::clone(&patterns), Rc::clone(&patterns), Rc::clone(&patterns), patterns);
+    let [own, set, joint, each, peer] = std::array::from_fn(|_| Rc::clone(&patterns));
     let mut contenders = vec![
         Contender::new("celero", move || Own::new(&own), |own: &Own, text: &String, found| own.find(text, found)),
+        Contender::new(
+            "celero_set",
+            move || Own::with_lazy_matchers(&set),
+            |own: &Own, text: &String, found| own.find(text, found),
+        ),
         Contender::new(
             "regex_automata_many",
             move || {
@@ -161,10 +167,21 @@ struct Own {
 
 impl Own {
     fn new(patterns: &[String]) -> Self {
-        let texts: Vec<&str> = patterns.iter().map(String::as_str).collect();
+        let parsed: Vec<ParsedPattern<'_>> =
+            patterns.iter().map(|pattern| ParsedPattern::new(pattern).expect("a pattern")).collect();
         Self {
-            set: PatternSet::new(&texts, TABLE_BYTES, &MemoryBudget::new(1 << 30)),
-            matchers: texts.iter().filter_map(|pattern| Matcher::new(pattern).ok()).collect(),
+            set: PatternSet::from_parsed(&parsed, TABLE_BYTES, &MemoryBudget::new(1 << 30)),
+            matchers: parsed.iter().map(|pattern| Matcher::from_parsed(pattern).expect("a pattern")).collect(),
+        }
+    }
+
+    /// The set alone is built: each matcher is compiled when a text is met that the set does not decide for its pattern.
+    fn with_lazy_matchers(patterns: &[String]) -> Self {
+        let (texts, budget): (Vec<&str>, _) =
+            (patterns.iter().map(String::as_str).collect(), MemoryBudget::new(1 << 30));
+        Self {
+            set: PatternSet::new(&texts, TABLE_BYTES, &budget),
+            matchers: texts.iter().map(|pattern| Matcher::lazy(pattern, &budget)).collect(),
         }
     }
 
