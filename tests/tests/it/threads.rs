@@ -7,7 +7,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::http::RequestContext;
-use celero::{Engine, Env, ErrorPolicy, Rule, RuleSet, RuleSetBuilder, Scratch};
+use celero::{Engine, Env, ErrorPolicy, Indexing, Rule, RuleSet, RuleSetBuilder, Scratch};
 use celero_tests::generate::Rng;
 use celero_tests::generate::gateway::{Sample, rule, sample};
 use celero_tests::generate::gateway_lists::{change, lists, rule_with_lists};
@@ -59,15 +59,21 @@ fn a_set_does_not_depend_on_the_number_of_threads() {
         };
         requests.iter().enumerate().map(result).collect()
     };
-    let one = builder(1, &env, &sources).build().unwrap();
-    let explained = builder(1, &env, &sources).explain().unwrap().to_string();
-    assert!(one.warnings().len() > 2 && explained.len() > RULES);
-    let many = builder(3, &env, &sources).build().unwrap();
-    assert_eq!(many.warnings(), one.warnings());
-    assert_eq!(many.code_size(), one.code_size());
-    assert_eq!((many.native_rules(), many.indexed_rules()), (one.native_rules(), one.indexed_rules()));
-    assert_eq!(results(&many), results(&one));
-    assert!(builder(3, &env, &sources).explain().unwrap().to_string() == explained, "the same index and templates");
+    for indexing in [Indexing::Auto, Indexing::Always, Indexing::Off] {
+        let builder = |threads| builder(threads, &env, &sources).index(indexing).counters(true);
+        let (one, many) = (builder(1).build().unwrap(), builder(3).build().unwrap());
+        assert_eq!(one.indexed_rules() == 0, indexing == Indexing::Off);
+        assert!(one.warnings().len() > 2);
+        assert_eq!(many.warnings(), one.warnings());
+        assert_eq!(many.code_size(), one.code_size());
+        assert_eq!((many.native_rules(), many.indexed_rules()), (one.native_rules(), one.indexed_rules()));
+        assert_eq!(results(&many), results(&one));
+        let counted = |set: &RuleSet<RequestContext<'static>>| format!("{:?}", set.counts().unwrap().rules);
+        assert_eq!(counted(&many), counted(&one));
+        let explained = |threads| builder(threads).explain().unwrap().to_string();
+        let of_one = explained(1);
+        assert!(of_one.len() > RULES && explained(3) == of_one, "the same index and templates, {indexing:?}");
+    }
 
     for place in [0, 17, 600, RULES - 1] {
         sources[place] = format!("nothing{place} == 1");
@@ -76,4 +82,36 @@ fn a_set_does_not_depend_on_the_number_of_threads() {
     let one = refused(1);
     assert!(one.contains("nothing0") && one.contains("nothing799"));
     assert_eq!(refused(3), one);
+}
+
+/// Whether the patterns of a rule are analysed depends on how many rules have its other keys. With threads, these are counted in batches of
+/// rules.
+#[test]
+fn keys_of_all_batches_of_rules_are_counted() {
+    // In no batch of 64 rules have many the host `often`; with `seldom` there are few in all.
+    let of_pattern =
+        |n: usize, host: &str| format!("request.host == '{host}' && request.path.matches('^/page{n}[0-9]+$')");
+    let sources: Vec<String> = (0..640)
+        .map(|n| match n % 16 {
+            0 => of_pattern(n, "often"),
+            1 if n % 160 == 1 => of_pattern(n, "seldom"),
+            _ => format!("request.host == 'host{n}.example'"),
+        })
+        .collect();
+    let env = Env::<RequestContext<'static>>::new();
+    let explained = |threads: usize| {
+        let engine = Engine::builder().threads(threads.try_into().unwrap()).build();
+        let rules = sources.iter().map(|source| Rule::new("r", source, ()));
+        engine.rules(&env).with_rules(rules).on_error(ErrorPolicy::NoMatch).explain().unwrap()
+    };
+    let (one, many) = (explained(1), explained(3));
+    assert_eq!(many.to_string(), one.to_string());
+    for explained in [one, many] {
+        let by_path = |n: usize| {
+            let rule = explained.rules().get(n).unwrap();
+            rule.entries().iter().any(|entry| entry.keys().iter().any(|key| key.contains("/page")))
+        };
+        assert!((0..640).step_by(16).all(by_path), "{explained}");
+        assert!(!(1..640).step_by(160).any(by_path), "{explained}");
+    }
 }
