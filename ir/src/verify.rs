@@ -10,9 +10,8 @@ use crate::op::{FoldKind, Op};
 use crate::projection::Projection;
 use crate::table::{OperandType, Operands, ResultType};
 use crate::ty::Ty;
-use foldhash::fast::FixedState;
 use smallvec::SmallVec;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::fmt;
 use std::net::IpAddr;
 
@@ -77,11 +76,11 @@ pub fn verify(graph: &Graph, fields: &[Field]) -> Result<(), Violation> {
         let scope = scope.and_then(|()| check.scope(&scopes));
         let scope = scope.map_err(|(requirement, reason)| Violation { node: id, requirement, reason })?;
         if !scope.free.is_empty() || scope.lowest != MAX_LEVEL {
-            scopes.insert(id, scope);
+            scopes.push(id, scope);
         }
     }
     for &root in graph.roots() {
-        let reason = match scopes.get(&root).and_then(|scope| scope.free.first()) {
+        let reason = match scopes.get(root).and_then(|scope| scope.free.first()) {
             Some((level, _)) => format!("a root that uses the variable of level {level}, which nothing binds"),
             None if root.0 as usize >= graph.len() => "a root that is no node".to_owned(),
             None => continue,
@@ -92,7 +91,24 @@ pub fn verify(graph: &Graph, fields: &[Field]) -> Result<(), Violation> {
 }
 
 /// What nodes require of the binders around them. Most nodes require nothing and are not in it.
-type Scopes = HashMap<NodeId, Scope, FixedState>;
+#[derive(Default)]
+struct Scopes(Vec<(NodeId, Scope)>);
+
+impl Scopes {
+    /// Records what a node requires. Nodes come by rising ids.
+    fn push(&mut self, id: NodeId, scope: Scope) {
+        self.0.push((id, scope));
+    }
+
+    fn get(&self, id: NodeId) -> Option<&Scope> {
+        let place = self.0.binary_search_by_key(&id, |(known, _)| *known).ok()?;
+        self.0.get(place).map(|(_, scope)| scope)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
 
 /// What a node requires of the binders around it.
 struct Scope {
@@ -293,7 +309,7 @@ impl Check<'_> {
         let binds = self.op.binds();
         let operands = if scopes.is_empty() { &[] } else { self.args };
         for (index, arg) in operands.iter().enumerate() {
-            let Some(operand) = scopes.get(arg) else { continue };
+            let Some(operand) = scopes.get(*arg) else { continue };
             let bound = match binds {
                 Some((level, count, from)) if index >= from => level..level.saturating_add(count),
                 _ => 0..0,
