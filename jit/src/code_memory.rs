@@ -97,7 +97,14 @@ unsafe impl Sync for FunctionRange {}
 /// Bytes that one system call maps for small regions.
 const CHUNK: usize = 64 * 1024;
 
-/// Pages for the next small regions: writable, and without physical memory until they are written to.
+/// Maps pages together with their physical memory, at most a reserve of 64 KiB before it is needed: a page fault for each page would take longer.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const PREFAULT: MapFlags = MapFlags::POPULATE;
+/// Other systems give a page its physical memory when it is first written to.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+const PREFAULT: MapFlags = MapFlags::empty();
+
+/// Pages for the next small regions: writable.
 #[derive(Debug, Default)]
 pub(crate) struct Reserve(Option<Pages>);
 
@@ -136,7 +143,7 @@ impl Pages {
         // SAFETY: a new private mapping at an address of the system's choice touches no other memory.
         let start = unsafe {
             let rights = ProtFlags::READ | ProtFlags::WRITE;
-            rustix::mm::mmap_anonymous(std::ptr::null_mut(), len, rights, MapFlags::PRIVATE)?
+            rustix::mm::mmap_anonymous(std::ptr::null_mut(), len, rights, MapFlags::PRIVATE.union(PREFAULT))?
         };
         Ok(Self { start: NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?, len })
     }

@@ -52,7 +52,7 @@ use cranelift_codegen::ir::{
     Block, Function, InstBuilder, MemFlagsData, SigRef, SourceLoc, StackSlot, StackSlotData, StackSlotKind, Type, Value,
 };
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use std::collections::{HashMap, HashSet};
+use foldhash::{HashMap, HashSet};
 
 /// Flags of all loads and stores: the memory that generated code accesses is mapped, so no access traps.
 const MEM: MemFlagsData = MemFlagsData::new().with_notrap();
@@ -198,7 +198,7 @@ pub(crate) fn emit(
         tree,
         place: top,
         reached: Vec::new(),
-        warm: HashSet::new(),
+        warm: HashSet::default(),
         target: ErrorTarget::CALLER,
         rule: ErrorTarget::CALLER,
         origins: &[],
@@ -210,14 +210,14 @@ pub(crate) fn emit(
         row,
         host,
         known: vec![None; task.plan.len()],
-        attempts: HashMap::new(),
+        attempts: HashMap::default(),
         scope: scope::Scope::default(),
-        signatures: HashMap::new(),
-        headers: HashMap::new(),
+        signatures: HashMap::default(),
+        headers: HashMap::default(),
         batches: Vec::new(),
-        batched: HashMap::new(),
+        batched: HashMap::default(),
         literals: Vec::new(),
-        addresses: HashMap::new(),
+        addresses: HashMap::default(),
         steps: None,
         impure: task.plan.nodes().iter().any(|&id| matches!(task.unit.graph.op(id), Op::Dispatch { pure: false, .. })),
         loops: 0,
