@@ -35,7 +35,7 @@ impl Coverage {
         }
         let bits = networks.ilog2().saturating_add(CELLS_OF_NETWORK).min(MOST_INDEX_BITS);
         let below = u32::BITS.saturating_sub(bits);
-        let mut words = vec![0_u64; 1_usize.checked_shl(bits).unwrap_or(0) / CELLS_OF_WORD as usize];
+        let mut words = vec![0_u64; place(1_u32.checked_shl(bits).unwrap_or(0)).0];
         for (at, segment) in segments.iter().enumerate() {
             let next = segments.get(at.saturating_add(1));
             let last = next.map_or(u32::MAX, |next| next.start.saturating_sub(1));
