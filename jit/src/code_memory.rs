@@ -112,7 +112,8 @@ impl Reserve {
     /// New writable pages, at least one.
     fn take(&mut self, size: usize) -> io::Result<Pages> {
         let len = size.max(1).checked_next_multiple_of(rustix::param::page_size()).ok_or(io::ErrorKind::OutOfMemory)?;
-        if len >= CHUNK {
+        // A quarter of a reserve at most is dropped unused.
+        if len > CHUNK / 4 {
             return Pages::map(len);
         }
         let mut rest = match self.0.take() {

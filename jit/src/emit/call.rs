@@ -253,7 +253,7 @@ impl Emitter<'_, '_> {
         reference
     }
 
-    /// A word of a result as a value of this type.
+    /// A word of a result as a value of this type. Helpers return truth values as 0 or 1.
     fn narrow(&mut self, word: Value, ty: Ty) -> Value {
         match ty {
             Ty::Bool => self.builder.ins().ireduce(I8, word),

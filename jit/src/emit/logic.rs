@@ -71,12 +71,12 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// Whether a truth value is a test or the opposite of one.
+    /// Whether a truth value is a constant or a test, or the opposite of one.
     pub(super) fn is_decided_by_jumps(&self, mut id: NodeId) -> bool {
         while let (Op::Not, _, &[opposite]) = self.parts(id) {
             id = opposite;
         }
-        self.is_test(id)
+        matches!(self.parts(id).0, Op::Const(_)) || self.is_test(id)
     }
 
     /// Jumps to `yes` or `no` by a truth value. Ends the block.

@@ -264,7 +264,7 @@ impl Emitter<'_, '_> {
     fn root(&mut self, root: NodeId) -> Result<(), Error> {
         let ty = self.unit.graph.ty(root);
         if ty == Ty::Bool && !self.is_decided_by_jumps(root) {
-            // No jump depends on the answer, which the processor may predict wrongly.
+            // A jump would depend on the answer, which the processor may predict wrongly. Truth values are 0 or 1: any other word is an error.
             let answer = self.value(root)?.one()?;
             let answer = self.builder.ins().uextend(I64, answer);
             self.builder.ins().return_(&[answer]);

@@ -61,8 +61,7 @@ impl EntrySet for Addresses {
 
     #[inline]
     fn any(&self, address: u128, counts: impl FnMut(u32) -> bool) -> bool {
-        // Whether there is a network is known from less memory than which one.
-        self.contains(address) && self.most_specific(address, counts).is_some()
+        self.networks.may_contain_mapped(address) && self.most_specific(address, counts).is_some()
     }
 
     #[inline]

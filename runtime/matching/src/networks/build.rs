@@ -37,7 +37,7 @@ pub(super) fn build<T: Address>(segments: &[Segment<T>], lengths: &[u8]) -> Trie
         line_bytes,
         root_line_bytes,
     };
-    // A set beyond `Networks::MOST` could exceed what a word counts: then there is no network rather than half a trie.
+    // A set beyond `Networks::MOST`, which no caller builds, could exceed what a word counts: then there is no network rather than half a trie.
     let root = builder.block(segments, T::ZERO, 0).or_else(|| {
         (builder.bytes, builder.lines, builder.top) = (Vec::new(), Vec::new(), Top::none());
         builder.narrow = NarrowLines::default();
@@ -149,10 +149,10 @@ impl<T: Address> Builder<'_, T> {
     fn lines_of(&mut self, segments: &[Segment<T>], read: u32) -> Option<(u32, Lines)> {
         let networks = self.networks_of(segments);
         let line_bytes = if self.bytes.is_empty() { self.root_line_bytes } else { self.line_bytes };
-        let (bytes, left) = (networks.checked_mul(line_bytes)?, T::BITS.checked_sub(read)?);
-        let bits = |of_line| Some(bytes.checked_div(of_line)?.checked_ilog2()?.min(MOST_INDEX_BITS).min(left));
-        let narrow = bits(NARROW_LINE_BYTES).filter(|bits| self.are_narrow(read.saturating_add(*bits)));
-        let bits = narrow.or_else(|| bits(size_of::<Line>()))?;
+        let (bytes, bits_left) = (networks.checked_mul(line_bytes)?, T::BITS.checked_sub(read)?);
+        let index = |of_line| Some(bytes.checked_div(of_line)?.checked_ilog2()?.min(MOST_INDEX_BITS).min(bits_left));
+        let narrow = index(NARROW_LINE_BYTES).filter(|bits| self.are_narrow(read.saturating_add(*bits)));
+        let bits = narrow.or_else(|| index(size_of::<Line>()))?;
         if bits == 0 {
             return None;
         }
@@ -187,19 +187,18 @@ impl<T: Address> Builder<'_, T> {
         let word = if narrow { kind::NARROW } else { u32::try_from(first).ok()? };
         let offset = self.index(kind::LINES, segments, read, skip, bits, word)?;
         if !narrow {
-            self.lines.extend_from_slice(&lines);
+            self.lines.append(&mut lines);
         }
-        for (line, ((base, part), full)) in
-            lines.iter_mut().zip(parts(segments, read.checked_add(skip)?, bits).zip(full))
-        {
+        let parts = parts(segments, read.checked_add(skip)?, bits);
+        for (at, ((base, part), full)) in (0_usize..).zip(parts.zip(full)) {
             if full {
-                *line = Line::to_block(self.block(part, T::of(base), read_in_line)?);
+                let block = Line::to_block(self.block(part, T::of(base), read_in_line)?);
+                let line = if narrow { lines.get_mut(at) } else { self.lines.get_mut(first.checked_add(at)?) };
+                *line? = block;
             }
         }
         if narrow {
             self.narrow = NarrowLines::new(&lines);
-        } else {
-            self.lines.get_mut(first..)?.get_mut(..lines.len())?.clone_from_slice(&lines);
         }
         Some(offset)
     }

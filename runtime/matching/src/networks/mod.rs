@@ -27,11 +27,14 @@ use std::net::IpAddr;
 /// Only networks of the address's own family match. An IPv4-mapped IPv6 address (`::ffff:a.b.c.d`) counts as IPv6: convert it
 /// with [`IpAddr::to_canonical`] first if it should match IPv4 networks.
 ///
-/// A lookup reads one cache line in most sets, else a few blocks of a trie, and for all matches one word for each network
-/// that contains the address but the smallest. The number of blocks is at most logarithmic in the number of networks, whatever they are. In sets of
-/// 16,384 networks and more, [`any`](Self::any) reads only two bits for most IPv4 addresses, of at most one MiB.
-/// Memory: 17 to 26 bytes for an IPv4 network in sets of 1,000 to 1,000,000, 4 of them only if some networks are nested; twice that in sets of
-/// up to 1,024 networks of which some are nested; more for IPv6 networks with many bits. Sets that are chosen to be large take at most 48 bytes for each IPv4 network, 52 in such a small set, and 64 for each IPv6 network.
+/// A lookup reads one or two cache lines in most sets, else a few blocks of a trie, and for all matches one word for each
+/// network that contains the address but the smallest. The number of blocks is at most logarithmic in the number of
+/// networks, whatever they are. In sets of 16,384 IPv4 networks and more, [`any`](Self::any) reads only two bits for most
+/// addresses, of at most one MiB.
+///
+/// Memory: 14 to 28 bytes for an IPv4 network in sets of 1,000 to 1,000,000, 4 of them only if some networks are nested;
+/// twice that in sets of up to 1,024 networks of which some are nested; more for IPv6 networks with many bits. Sets that
+/// are chosen to be large take at most 48 bytes for each IPv4 network, and 64 for each one of IPv6 or of such a small set.
 ///
 /// ```
 /// use celero_matching::Networks;

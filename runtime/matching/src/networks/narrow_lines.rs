@@ -1,6 +1,6 @@
 //! [`NarrowLines`]: lines whose index leaves few bits of an address.
 //!
-//! Their prefixes are halves of those of a [`Line`], apart from the owners. So a quarter of the memory says whether some network contains an
+//! Their prefixes are halves of those of a [`Line`], apart from the owners. So a third of the memory says whether some network contains an
 //! address: with a million networks, what the processor's caches hold.
 
 use super::lines::{BITS, BLOCK, Found, LINE_NETWORKS, Line, place};
@@ -10,13 +10,13 @@ use super::segments::{NO_NETWORK, Owner};
 /// Most bits of an address that may follow those that were read.
 pub(super) const MOST_BITS_LEFT: u32 = 14;
 /// Bytes of a line.
-pub(super) const NARROW_LINE_BYTES: usize = size_of::<Prefixes>() + size_of::<[Owner; LINE_NETWORKS]>();
+pub(super) const NARROW_LINE_BYTES: usize = size_of::<Prefixes>() + size_of::<Owners>();
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct NarrowLines {
     prefixes: Box<[Prefixes]>,
     /// As many.
-    owners: Box<[[Owner; LINE_NETWORKS]]>,
+    owners: Box<[Owners]>,
 }
 
 /// The prefixes of a line. In a line that has a block instead of networks: [`NO_PREFIX`], and the offset of the block in words; then all
@@ -25,15 +25,21 @@ pub(super) struct NarrowLines {
 #[repr(align(16))]
 struct Prefixes([u16; LINE_NETWORKS]);
 
+/// The owners of a line, in one line of the cache.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
+struct Owners([Owner; LINE_NETWORKS]);
+
 /// Of a prefix at least one bit is set.
 const NO_PREFIX: u16 = 0;
 
 impl NarrowLines {
     pub(super) fn new(lines: &[Line]) -> Self {
         let of = |line: &Line| match line.networks() {
-            Found::Block(block) => {
-                (Prefixes([NO_PREFIX, block as u16, (block >> 16) as u16, 0, 0, 0, 0, 0]), [BLOCK; LINE_NETWORKS])
-            }
+            Found::Block(block) => (
+                Prefixes([NO_PREFIX, block as u16, (block >> 16) as u16, 0, 0, 0, 0, 0]),
+                Owners([BLOCK; LINE_NETWORKS]),
+            ),
             Found::Answer((prefixes, owners)) => {
                 let mut halves = [prefix::NEVER; LINE_NETWORKS];
                 for (half, (prefix, owner)) in halves.iter_mut().zip(prefixes.iter().zip(owners)) {
@@ -41,7 +47,7 @@ impl NarrowLines {
                         *half = (*prefix >> 16) as u16;
                     }
                 }
-                (Prefixes(halves), *owners)
+                (Prefixes(halves), Owners(*owners))
             }
         };
         let (prefixes, owners): (Vec<_>, Vec<_>) = lines.iter().map(of).unzip();
@@ -55,7 +61,7 @@ impl NarrowLines {
     /// The smallest network that contains an address, by the line and the 16 bits that follow those that were read.
     #[inline(always)]
     pub(super) fn find(&self, line: usize, address: u16) -> Found<Owner> {
-        let (Some(Prefixes(prefixes)), Some(owners)) = (self.prefixes.get(line), self.owners.get(line)) else {
+        let (Some(Prefixes(prefixes)), Some(Owners(owners))) = (self.prefixes.get(line), self.owners.get(line)) else {
             return Found::Answer(NO_NETWORK);
         };
         // Read before the prefixes are compared, so that the processor waits for both at the same time.

@@ -132,6 +132,17 @@ impl SmallestNetworks {
         }
     }
 
+    /// Returns whether some network may contain an address as for [`find_mapped`](Self::find_mapped): `false` is certain, and known without looking
+    /// for the network.
+    #[inline]
+    #[must_use]
+    pub fn may_contain_mapped(&self, address: u128) -> bool {
+        match (address >> 32, address as u32) {
+            (0xffff, v4) => self.v4_coverage.contains(v4) != Some(false),
+            _ => true,
+        }
+    }
+
     #[inline(always)]
     fn any_v4(&self, address: u32) -> bool {
         self.v4_coverage.contains(address).unwrap_or_else(|| self.v4.any(address))

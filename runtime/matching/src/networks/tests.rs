@@ -280,6 +280,24 @@ fn narrow_lines_agree_with_a_comparison_of_bits() {
         let outside = ["10.0.255.255", "10.2.0.0", "::ffff:10.1.0.0"].map(|address| address.parse().unwrap());
         let some = networks.iter().step_by(count / 50);
         check(&networks, some.flat_map(|network| around(*network)).chain(outside));
+        // The same in IPv6, after 112 bits.
+        let wide = |address: u32| Ipv6Addr::from_bits(0x2001 << 112 | u128::from(address & 0xffff));
+        let of_v6: Vec<(IpAddr, u8)> = networks
+            .iter()
+            .filter_map(|(address, prefix)| match address {
+                IpAddr::V4(address) => Some((IpAddr::from(wide(address.to_bits())), prefix + 96)),
+                IpAddr::V6(_) => None,
+            })
+            .collect();
+        let set = SmallestNetworks::new(&of_v6);
+        assert!(!set.v6.narrow.is_empty());
+        let outside = IpAddr::from(Ipv6Addr::from_bits(0x2001 << 112 | 0x1_0000));
+        check(&of_v6, of_v6.iter().step_by(count / 50).flat_map(|network| around(*network)).chain([outside]));
+        let mapped = |address: &IpAddr| if let IpAddr::V6(address) = address { address.to_bits() } else { 0 };
+        assert!(
+            of_v6.iter().all(|(address, _)| set.any_mapped(mapped(address)) && set.may_contain_mapped(mapped(address)))
+        );
+        assert!(!set.any_mapped(mapped(&outside)));
         // What is beside the prefixes and the owners of the root is found by blocks as well.
         for (address, _) in &networks {
             let IpAddr::V4(address) = address else { continue };
@@ -307,6 +325,7 @@ fn cells_agree_with_the_trie() {
             let right = set.v4.owner(v4.to_bits()) != NO_NETWORK;
             let known = set.v4_coverage.contains(v4.to_bits());
             assert!(known.is_none_or(|known| known == right), "{address}");
+            assert!(!right || set.may_contain_mapped(v4.to_ipv6_mapped().to_bits()), "{address}");
             assert_eq!((set.any(address), set.any_mapped(v4.to_ipv6_mapped().to_bits())), (right, right), "{address}");
             (cells, all) = (cells + usize::from(known.is_some()), all + 1);
         }

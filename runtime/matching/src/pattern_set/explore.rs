@@ -241,7 +241,7 @@ impl Search<'_> {
 
 /// The columns of an automaton, and a byte of each. Bytes share a column if each state of the program leads to the same one after all of
 /// them, and assertions do not distinguish them: often fewer columns than the program has classes, which are ranges. `None` as in
-/// [`Explored::new`].
+/// [`Explored::new`], and for programs that no pattern has.
 fn columns(program: &NFA, work: &mut u64) -> Option<(Columns, Vec<Representative>)> {
     let mut kinds = Kinds([0; 256]);
     if !program.look_set_any().is_empty() {
@@ -253,7 +253,7 @@ fn columns(program: &NFA, work: &mut u64) -> Option<(Columns, Vec<Representative
         let transitions = match state {
             thompson::State::ByteRange { trans } => std::slice::from_ref(trans),
             thompson::State::Sparse(sparse) => &sparse.transitions,
-            // Programs that are compiled from patterns have none.
+            // No pattern has one.
             thompson::State::Dense(_) => return None,
             _ => continue,
         };
@@ -266,9 +266,14 @@ fn columns(program: &NFA, work: &mut u64) -> Option<(Columns, Vec<Representative
             ranges.push((trans.start, trans.end, number(trans.next)?.checked_add(1)?));
         }
         if !known.contains(&ranges) {
-            let range = |byte| ranges.iter().find(|(from, to, _)| (*from..=*to).contains(&byte));
             spend(work, STEPS_PER_SPLIT)?;
-            kinds.split(|byte| range(byte).map_or(0, |(_, _, number)| *number));
+            let mut labels = [0; 256];
+            for (from, to, number) in &ranges {
+                if let Some(labels) = labels.get_mut(usize::from(*from)..=usize::from(*to)) {
+                    labels.fill(*number);
+                }
+            }
+            kinds.split(|byte| labels.get(usize::from(byte)).copied().unwrap_or(0));
             known.insert(ranges.clone());
         }
     }

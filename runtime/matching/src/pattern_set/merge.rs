@@ -16,7 +16,7 @@ pub(super) const MAX_WORK: u64 = 1 << 30;
 /// Most states that are explored for one pattern.
 const MAX_STATES: usize = 1024;
 /// Two tables are merged if the result has at most this many bytes.
-const SMALL: usize = 3 << 14;
+const SMALL: usize = 48 << 10;
 /// Two tables are also merged if the result has at most this many bytes and at most 1.5 times the bytes of both.
 const LARGE: usize = 1 << 19;
 /// Number of preceding automata that are tried for merging with an automaton.

@@ -206,8 +206,7 @@ impl PatternSet {
         Self::within(patterns, table_bytes, MAX_WORK, budget)
     }
 
-    /// As [`new`](Self::new), for patterns that were parsed before, such as for a [`Matcher`](crate::Matcher::from_parsed) of each: parsing is
-    /// a sixth of the time that building takes.
+    /// As [`new`](Self::new), for patterns that were parsed before, such as for a [`Matcher`](crate::Matcher::from_parsed) of each.
     #[must_use]
     pub fn from_parsed(patterns: &[ParsedPattern<'_>], table_bytes: usize, budget: &MemoryBudget) -> Self {
         let described =

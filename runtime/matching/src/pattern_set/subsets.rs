@@ -435,13 +435,12 @@ impl<'p> Subsets<'p> {
                     self.closure.steps = self.closure.steps.saturating_add(sparse.transitions.len() as u64);
                     targets.extend(sparse.matches_byte(byte));
                 }
-                Some(State::Dense(dense)) => targets.extend(dense.matches_byte(byte)),
                 _ => {}
             }
         }
     }
 
-    /// Adds where the members are after a byte, for each column.
+    /// Adds where the members are after a byte, for each column. The ranges of a class lead to the same place, which each column has once.
     fn read_any(&mut self, members: &[u32], targets: &mut [Vec<StateID>]) {
         let mut steps = members.len();
         let mut add = |from: u8, to: u8, next: StateID| {
@@ -450,7 +449,9 @@ impl<'p> Subsets<'p> {
                 let column = self.columns.get(usize::from(byte)).copied().map(usize::from);
                 if column != last {
                     last = column;
-                    if let Some(targets) = column.and_then(|column| targets.get_mut(column)) {
+                    if let Some(targets) = column.and_then(|column| targets.get_mut(column))
+                        && targets.last() != Some(&next)
+                    {
                         targets.push(next);
                     }
                 }
@@ -462,11 +463,6 @@ impl<'p> Subsets<'p> {
                 Some(State::ByteRange { trans }) => add(trans.start, trans.end, trans.next),
                 Some(State::Sparse(sparse)) => {
                     sparse.transitions.iter().for_each(|trans| add(trans.start, trans.end, trans.next));
-                }
-                Some(State::Dense(dense)) => {
-                    for byte in 0..=u8::MAX {
-                        dense.matches_byte(byte).into_iter().for_each(|next| add(byte, byte, next));
-                    }
                 }
                 _ => {}
             }

@@ -464,3 +464,36 @@ fn a_lookup_is_bounded() {
     assert_eq!(possible(3), (3, false));
     assert_eq!(possible(20), (21, true));
 }
+
+/// A set of parsed patterns, and a matcher of each, find what those of the texts do.
+#[test]
+fn parsed_patterns_are_those_of_their_texts() {
+    let mut random = fastrand::Rng::with_seed(31);
+    let mut patterns: Vec<String> = (0..60).map(|_| pattern(&mut random, 3)).collect();
+    patterns.extend([r"\w{1000}", r"^\w{1000}", "^[a-z]+$", "(?i)k+"].map(str::to_owned));
+    let parsed = patterns.iter().filter_map(|pattern| ParsedPattern::new(pattern).ok()).collect::<Vec<_>>();
+    assert!(parsed.len() > 50);
+    let texts: Vec<&str> = parsed.iter().map(ParsedPattern::text).collect();
+    for table_bytes in [0, 1 << 20] {
+        let budget = MemoryBudget::default();
+        let of_parsed = PatternSet::from_parsed(&parsed, table_bytes, &budget);
+        let of_texts = PatternSet::new(&texts, table_bytes, &budget);
+        for text in ["", "abc", "aab", "K", "ß", "-9_", &texts.concat()] {
+            let found = |set: &PatternSet| {
+                let mut found = Vec::new();
+                set.for_each(text, |id, by| found.push((id, by)));
+                found.sort_by_key(|(id, _)| *id);
+                format!("{found:?}")
+            };
+            assert_eq!(found(&of_parsed), found(&of_texts), "{text}");
+        }
+    }
+    for parsed in &parsed {
+        let (one, other) = (Matcher::from_parsed(parsed), Matcher::new(parsed.text()));
+        assert_eq!(one.is_ok(), other.is_ok(), "{}", parsed.text());
+        if let (Ok(one), Ok(other)) = (one, other) {
+            assert!(["", "abc", "K", "ß"].iter().all(|text| one.is_match(text) == other.is_match(text)));
+        }
+    }
+    assert!(ParsedPattern::new(&"a".repeat(MAX_PATTERN_BYTES + 1)).is_err());
+}
