@@ -143,7 +143,8 @@ impl Snapshot {
 
     /// Returns whether an address is in a list; `None` if the list was not declared or is none of addresses.
     #[must_use]
-    #[inline]
+    // Always inlined: as an argument in memory, an `IpAddr` is written in parts and read as a whole, which waits for all of them.
+    #[inline(always)]
     pub fn has_address(&self, list: ListId, address: IpAddr) -> Option<bool> {
         self.has_mapped_address(list, mapped(address))
     }
@@ -205,7 +206,8 @@ impl Snapshot {
 
     /// Returns the entry of an address: the smallest network that contains it. `None` if none does, or the list is none of addresses.
     #[must_use]
-    #[inline]
+    // Always inlined, as `has_address` is.
+    #[inline(always)]
     pub fn find_address(&self, list: ListId, address: IpAddr) -> Option<EntryId> {
         self.find_mapped_address(list, mapped(address))
     }
