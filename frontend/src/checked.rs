@@ -3,6 +3,7 @@
 //! The interpreter and the lowering use only this tree; neither resolves names again.
 
 use crate::ast::{Ast, Expr, NodeId};
+use crate::per_node::PerNode;
 use crate::stdlib::Overload;
 use crate::types::Type;
 
@@ -85,24 +86,24 @@ pub struct ListAccess {
 #[derive(Clone, Debug)]
 pub struct Checked {
     ast: Ast,
-    types: Vec<Type>,
-    references: Vec<Reference>,
+    types: PerNode<Type>,
+    references: PerNode<Reference>,
 }
 
 impl Checked {
-    /// Returns a tree from types and references, both indexed by node id. The invariants must hold.
-    pub(crate) fn new_unverified(ast: Ast, types: Vec<Type>, references: Vec<Reference>) -> Self {
+    /// Returns a tree from the types of its nodes and what they refer to. The invariants must hold.
+    pub(crate) fn new_unverified(ast: Ast, types: PerNode<Type>, references: PerNode<Reference>) -> Self {
         Self { ast, types, references }
     }
 
     pub(crate) fn references(&self) -> impl Iterator<Item = &Reference> {
-        self.references.iter()
+        self.references.values()
     }
 
     /// Whether the expression asks a list: whether it [has a value](Reference::InList), or [for a value](Reference::ListValue).
     #[must_use]
     pub fn asks_lists(&self) -> bool {
-        self.references.iter().any(|reference| matches!(reference, Reference::InList(_) | Reference::ListValue { .. }))
+        self.references().any(|reference| matches!(reference, Reference::InList(_) | Reference::ListValue { .. }))
     }
 
     /// How a node reads a value of a list; `None` if it reads none. The node is an `Index` whose operand names the list, or a `Select` from
@@ -133,7 +134,7 @@ impl Checked {
     /// The type of a node, without parameters and inference variables.
     #[must_use]
     pub fn type_of(&self, id: NodeId) -> &Type {
-        self.types.get(id.0 as usize).unwrap_or(&Type::Error)
+        self.types.get(id).unwrap_or(&Type::Error)
     }
 
     /// The type of the whole expression.
@@ -146,6 +147,6 @@ impl Checked {
     #[inline]
     #[must_use]
     pub fn reference(&self, id: NodeId) -> &Reference {
-        self.references.get(id.0 as usize).unwrap_or(&Reference::None)
+        self.references.get(id).unwrap_or(&Reference::None)
     }
 }

@@ -57,6 +57,7 @@ pub mod filter;
 mod inline;
 mod language;
 mod limits;
+mod per_node;
 mod render;
 mod similar;
 mod span;

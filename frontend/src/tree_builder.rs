@@ -4,6 +4,7 @@ use crate::ast::{Ast, Expr, Name, Node, NodeId, Nodes, each_child};
 use crate::checked::{Checked, Reference};
 use crate::declarations::Declarations;
 use crate::limits::Limits;
+use crate::per_node::PerNode;
 use crate::span::Span;
 use crate::types::Type;
 use crate::verify::InvalidTree;
@@ -43,8 +44,8 @@ pub struct TreeBuilder {
     pool: Vec<NodeId>,
     names: Vec<Arc<str>>,
     interned: HashMap<Arc<str>, Name>,
-    types: Vec<Type>,
-    references: Vec<Reference>,
+    types: PerNode<Type>,
+    references: PerNode<Reference>,
 }
 
 impl TreeBuilder {
@@ -61,8 +62,8 @@ impl TreeBuilder {
             pool: Vec::new(),
             names: Vec::new(),
             interned: HashMap::new(),
-            types: Vec::new(),
-            references: Vec::new(),
+            types: PerNode::new(),
+            references: PerNode::new(),
         }
     }
 
@@ -137,11 +138,11 @@ impl TreeBuilder {
     /// The expression and the reference of a node added before.
     pub(crate) fn node(&self, id: NodeId) -> Option<(&Expr, &Reference)> {
         let node = self.nodes.get(id.0 as usize)?;
-        Some((&node.expr, self.references.get(id.0 as usize)?))
+        Some((&node.expr, self.references.get(id)?))
     }
 
     /// The type of a node added before.
     pub(crate) fn type_of(&self, id: NodeId) -> Type {
-        self.types.get(id.0 as usize).cloned().unwrap_or(Type::Error)
+        self.types.get(id).cloned().unwrap_or(Type::Error)
     }
 }

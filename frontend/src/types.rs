@@ -89,6 +89,15 @@ impl Type {
         )
     }
 
+    /// Whether the type has no parts, and stands for no other.
+    pub(crate) fn is_leaf(&self) -> bool {
+        match self {
+            Self::Type(_) | Self::List(_) | Self::Map(_) | Self::Optional(_) | Self::Wrapper(_) | Self::Var(_) => false,
+            Self::Opaque(_, params) => params.is_empty(),
+            _ => true,
+        }
+    }
+
     /// Whether a node of a checked tree may have this type: bounded, without errors, parameters and inference variables.
     pub(crate) fn is_concrete(&self) -> bool {
         let mut parts = 0;

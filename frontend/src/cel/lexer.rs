@@ -111,9 +111,8 @@ impl<'s> Lexer<'s> {
     }
 
     fn skip_while(&mut self, accept: impl Fn(u8) -> bool) {
-        while self.peek(0).is_some_and(&accept) {
-            self.skip(1);
-        }
+        let rest = self.source.as_bytes().get(self.position..).unwrap_or(&[]);
+        self.skip(rest.iter().position(|&byte| !accept(byte)).unwrap_or(rest.len()));
     }
 
     fn rest(&self) -> &'s str {
@@ -228,6 +227,7 @@ impl<'s> Lexer<'s> {
         self.skip(if triple { 3 } else { 1 });
         let quote = self.span_from(start);
         loop {
+            self.skip_while(|byte| !matches!(byte, b'"' | b'\'' | b'\\' | b'\n' | b'\r'));
             let byte = self.peek(0);
             match byte {
                 None => break,

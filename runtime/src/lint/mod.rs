@@ -40,6 +40,9 @@ use smallvec::{SmallVec, smallvec};
 pub(crate) fn lint(checked: &Checked, fields: &[layout::Field], patterns: &PatternCache) -> Vec<Diagnostic> {
     let mut lint = Lint { checked, ast: checked.ast(), fields, patterns, found: Vec::new(), compiled: 0 };
     for (index, node) in checked.ast().nodes().iter().enumerate() {
+        if matches!(node.expr, Expr::Literal(_)) {
+            continue;
+        }
         let id = NodeId(u32::try_from(index).unwrap_or(u32::MAX));
         lint.literals(id);
         lint.headers(id);

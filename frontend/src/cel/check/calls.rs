@@ -1,6 +1,6 @@
 //! Checks operators and function calls: finds the overloads that fit the operands.
 
-use super::infer::{Instance, is_leaf};
+use super::infer::Instance;
 use super::report::symbol;
 use super::select::Path;
 use super::{Argument, Checker};
@@ -211,7 +211,7 @@ impl Checker<'_> {
             .params
             .iter()
             .map(|p| match p {
-                leaf if is_leaf(leaf) && !matches!(leaf, Type::Param(_)) => Cow::Borrowed(leaf),
+                leaf if leaf.is_leaf() && !matches!(leaf, Type::Param(_)) => Cow::Borrowed(leaf),
                 generic => Cow::Owned(self.infer.instantiate(generic, &mut instance)),
             })
             .collect();

@@ -101,7 +101,7 @@ impl Inference {
 
     /// Returns the common type of two types, for a value that may be of either; `None` if they have none.
     pub(super) fn merge(&mut self, left: &Type, right: &Type) -> Option<Type> {
-        if is_leaf(left) && left == right {
+        if left.is_leaf() && left == right {
             return Some(left.clone());
         }
         if self.shallow(left).is_dyn() || self.shallow(right).is_dyn() || self.assign(left, right) {
@@ -353,15 +353,6 @@ fn same(a: &Type, b: &Type) -> bool {
         (Type::Opaque(a, xs), Type::Opaque(b, ys)) => a == b && (Arc::ptr_eq(xs, ys) || xs.is_empty() && ys.is_empty()),
         (Type::Param(a), Type::Param(b)) => a == b,
         (Type::Var(a), Type::Var(b)) => a == b,
-        _ => std::mem::discriminant(a) == std::mem::discriminant(b) && is_leaf(a),
-    }
-}
-
-/// Whether a type has no parts.
-pub(super) fn is_leaf(ty: &Type) -> bool {
-    match ty {
-        Type::Type(_) | Type::List(_) | Type::Map(_) | Type::Optional(_) | Type::Wrapper(_) | Type::Var(_) => false,
-        Type::Opaque(_, params) => params.is_empty(),
-        _ => true,
+        _ => std::mem::discriminant(a) == std::mem::discriminant(b) && a.is_leaf(),
     }
 }

@@ -20,6 +20,7 @@ use crate::checked::{Checked, Reference};
 use crate::declarations::Declarations;
 use crate::diagnostic::Diagnostic;
 use crate::limits::{Limits, with_stack};
+use crate::per_node::PerNode;
 use crate::types::{MAX_TYPE_DEPTH, Type};
 pub use codes::CHECKER_CODES;
 pub use define::{RECEIVER, define, misdeclared};
@@ -65,8 +66,8 @@ fn levels(ast: &Ast) -> u32 {
     ast.depth().saturating_add(MAX_TYPE_DEPTH.saturating_mul(2))
 }
 
-/// Types and references, both indexed by node id, and the warnings; or all diagnostics.
-type Outcome = Result<(Vec<Type>, Vec<Reference>, Vec<Diagnostic>), Vec<Diagnostic>>;
+/// The types of all nodes and what they refer to, and the warnings; or all diagnostics.
+type Outcome = Result<(PerNode<Type>, PerNode<Reference>, Vec<Diagnostic>), Vec<Diagnostic>>;
 
 fn outcome(checker: Checker<'_>) -> Outcome {
     let Checker { types, references, mut errors, mut warnings, limits, .. } = checker;
@@ -90,8 +91,8 @@ struct Checker<'a> {
     limits: &'a Limits,
     /// Steps that inference may take in total.
     steps: u64,
-    types: Vec<Type>,
-    references: Vec<Reference>,
+    types: PerNode<Type>,
+    references: PerNode<Reference>,
     errors: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
     /// Whether [`codes::TYPE_TOO_COMPLEX`] was reported: once is enough.
@@ -111,8 +112,8 @@ impl<'a> Checker<'a> {
             limits,
             steps,
             // A node that is never visited is part of a qualified name, and not evaluated.
-            types: vec![Type::Dyn; nodes],
-            references: vec![Reference::None; nodes],
+            types: PerNode::filled(nodes, Type::Dyn),
+            references: PerNode::filled(nodes, Reference::None),
             errors: Vec::new(),
             warnings: Vec::new(),
             too_complex: false,
@@ -149,14 +150,12 @@ impl<'a> Checker<'a> {
     fn set_type(&mut self, id: NodeId, ty: Type) -> Type {
         let ty = if self.unchecked { Type::Dyn } else { ty };
         let ty = self.bounded(id, ty);
-        if let Some(slot) = self.types.get_mut(id.0 as usize) {
-            slot.clone_from(&ty);
-        }
+        self.types.set(id, ty.clone());
         ty
     }
 
     fn bounded(&mut self, id: NodeId, ty: Type) -> Type {
-        if infer::is_leaf(&ty) {
+        if ty.is_leaf() {
             return ty;
         }
         let excess = self.infer.measure(&ty);
@@ -168,22 +167,18 @@ impl<'a> Checker<'a> {
     }
 
     fn set_reference(&mut self, id: NodeId, reference: Reference) {
-        if let Some(slot) = self.references.get_mut(id.0 as usize) {
-            *slot = reference;
-        }
+        self.references.set(id, reference);
     }
 
     /// Replaces the inference variables in all types. Variables without a binding become `dyn`.
     fn finish_types(&mut self) {
         for index in 0..self.types.len() {
-            let Some(ty) = self.types.get(index).filter(|ty| !infer::is_leaf(ty)).cloned() else { continue };
             let id = NodeId(u32::try_from(index).unwrap_or(u32::MAX));
+            let Some(ty) = self.types.get(id).filter(|ty| !ty.is_leaf()).cloned() else { continue };
             let ty = self.bounded(id, ty);
             let ty = self.infer.resolve(&ty, false);
             let ty = self.bounded(id, ty);
-            if let Some(slot) = self.types.get_mut(index) {
-                *slot = ty;
-            }
+            self.types.set(id, ty);
         }
         if self.infer.exhausted() {
             self.report_excess(self.ast.root(), None);

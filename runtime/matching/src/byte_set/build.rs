@@ -23,15 +23,19 @@ impl<const IGNORE_CASE: bool> PerfectHashTable<IGNORE_CASE> {
     }
 
     fn of_hashes(mut members: Vec<(u64, &[u8])>, seed: u64) -> Option<Self> {
-        members.sort_unstable_by_key(|(hash, _)| *hash);
-        members.dedup();
-        if members.windows(2).any(|two| matches!(two, [(a, _), (b, _)] if a == b)) {
-            return None;
-        }
         let buckets = members.len().div_ceil(BUCKET_MEMBERS).next_power_of_two().max(2);
         let shift = 64_u32.saturating_sub(buckets.trailing_zeros());
-        let mut by_bucket: Vec<&[(u64, &[u8])]> =
-            members.chunk_by(|(a, _), (b, _)| bucket(*a, shift) == bucket(*b, shift)).collect();
+        let mut grouped = in_order_of_buckets(&members, buckets, shift)?;
+        let mut by_bucket = Vec::with_capacity(buckets);
+        for group in grouped.chunk_by_mut(|(a, _), (b, _)| bucket(*a, shift) == bucket(*b, shift)) {
+            group.sort_unstable_by_key(|(hash, _)| *hash);
+            if have_equal_hashes(group) {
+                members.sort_unstable();
+                members.dedup();
+                return if have_equal_hashes(&members) { None } else { Self::of_hashes(members, seed) };
+            }
+            by_bucket.push(&*group);
+        }
         // Large buckets first, while most slots are free.
         by_bucket.sort_by_key(|bucket| std::cmp::Reverse(bucket.len()));
 
@@ -54,6 +58,32 @@ impl<const IGNORE_CASE: bool> PerfectHashTable<IGNORE_CASE> {
         }
         Some(Self { seed, shift, pilots: pilots.into(), slots: slots.into(), rests: rests.into() })
     }
+}
+
+/// Whether two neighbours have the same hash.
+fn have_equal_hashes(members: &[(u64, &[u8])]) -> bool {
+    members.windows(2).any(|two| matches!(two, [(a, _), (b, _)] if a == b))
+}
+
+/// The members of one bucket after those of another. Takes linear time, because the number of buckets is known.
+fn in_order_of_buckets<'m>(members: &[(u64, &'m [u8])], buckets: usize, shift: u32) -> Option<Vec<(u64, &'m [u8])>> {
+    let mut places = vec![0_usize; buckets];
+    for (hash, _) in members {
+        let count = places.get_mut(bucket(*hash, shift))?;
+        *count = count.saturating_add(1);
+    }
+    let mut start = 0_usize;
+    for place in &mut places {
+        let count = std::mem::replace(place, start);
+        start = start.saturating_add(count);
+    }
+    let mut ordered = members.to_vec();
+    for member in members {
+        let place = places.get_mut(bucket(member.0, shift))?;
+        *ordered.get_mut(*place)? = *member;
+        *place = place.saturating_add(1);
+    }
+    Some(ordered)
 }
 
 /// Returns a pilot with which each member of a bucket gets an empty slot of its own. The slots are stored in `indices`.

@@ -109,3 +109,16 @@ fn members_that_no_hash_tells_apart_are_found() {
     check::<false>(&ByteSet { table: PerfectHashTable::default(), fallback: fallback() }, &members);
     check::<true>(&ByteSet { table: PerfectHashTable::default(), fallback: fallback() }, &members);
 }
+
+#[test]
+fn repeated_members_count_once() {
+    let mut rng = Rng(0x2545_f491_4f6c_dd1d);
+    for _ in 0..50 {
+        let members: HashSet<Vec<u8>> = (0..1 + rng.below(40)).map(|_| rng.text(20, b"abc")).collect();
+        let once = prepared::<false>(&members);
+        let times = 1 + rng.below(3);
+        let repeated = ByteSet::<false>::new(members.iter().flat_map(|member| std::iter::repeat_n(member, times)));
+        check(&repeated, &members);
+        assert_eq!(repeated.heap_bytes(), once.heap_bytes());
+    }
+}
