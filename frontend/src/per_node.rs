@@ -3,6 +3,7 @@
 use crate::ast::NodeId;
 use crate::checked::Reference;
 use crate::types::Type;
+use std::borrow::Cow;
 
 /// A value of one kind for each node of a tree. Nodes in a row share a value without parts: the elements of a list of a thousand literals have
 /// one type.
@@ -31,7 +32,7 @@ impl Leaf for Reference {
     }
 }
 
-impl<T: Leaf> PerNode<T> {
+impl<T: Leaf + Clone> PerNode<T> {
     /// No nodes yet.
     pub(crate) fn new() -> Self {
         Self { indices: Vec::new(), values: Vec::new() }
@@ -55,16 +56,16 @@ impl<T: Leaf> PerNode<T> {
 
     /// Adds the value of the next node.
     pub(crate) fn push(&mut self, value: T) {
-        let index = self.index_of(value);
+        let index = self.index_of(Cow::Owned(value));
         self.indices.push(index);
     }
 
     /// Gives a node another value.
-    pub(crate) fn set(&mut self, id: NodeId, value: T) {
+    pub(crate) fn set(&mut self, id: NodeId, value: Cow<'_, T>) {
         let Some(&index) = self.indices.get(id.0 as usize) else { return };
         match self.values.get_mut(index as usize) {
             // No other node has it.
-            Some(own) if !own.is_leaf() => *own = value,
+            Some(own) if !own.is_leaf() => *own = value.into_owned(),
             _ => {
                 let index = self.index_of(value);
                 if let Some(of_node) = self.indices.get_mut(id.0 as usize) {
@@ -80,9 +81,9 @@ impl<T: Leaf> PerNode<T> {
     }
 
     /// The index of a value: that of the last one if it is the same leaf, or else a new one.
-    fn index_of(&mut self, value: T) -> u32 {
-        if !self.values.last().is_some_and(|last| last.is_leaf() && *last == value) {
-            self.values.push(value);
+    fn index_of(&mut self, value: Cow<'_, T>) -> u32 {
+        if !self.values.last().is_some_and(|last| last.is_leaf() && *last == *value) {
+            self.values.push(value.into_owned());
         }
         u32::try_from(self.values.len().saturating_sub(1)).unwrap_or(u32::MAX)
     }
@@ -96,17 +97,17 @@ mod tests {
     fn nodes_in_a_row_share_leaves_only() {
         let mut types = PerNode::filled(5, Type::Dyn);
         for node in 0..3 {
-            types.set(NodeId(node), Type::String);
+            types.set(NodeId(node), Cow::Borrowed(&Type::String));
         }
         for node in 3..5 {
-            types.set(NodeId(node), Type::list(Type::String));
+            types.set(NodeId(node), Cow::Owned(Type::list(Type::String)));
         }
         let all: Vec<_> = (0..6).map(|node| types.get(NodeId(node)).cloned()).collect();
         let (text, texts) = (Some(Type::String), Some(Type::list(Type::String)));
         assert_eq!(all, [text.clone(), text.clone(), text, texts.clone(), texts, None]);
         assert_eq!(types.values().count(), 4);
-        types.set(NodeId(4), Type::Int);
-        types.set(NodeId(1), Type::Int);
+        types.set(NodeId(4), Cow::Owned(Type::Int));
+        types.set(NodeId(1), Cow::Owned(Type::Int));
         let all: Vec<_> = (0..5).filter_map(|node| types.get(NodeId(node))).collect();
         assert_eq!(all, [&Type::String, &Type::Int, &Type::String, &Type::list(Type::String), &Type::Int]);
     }

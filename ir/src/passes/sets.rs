@@ -191,21 +191,25 @@ fn membership(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
         Some(Constant::Map(entries)) => entries.iter().map(|(key, _)| key).collect(),
         _ => return builder.keep(draft),
     };
-    let Some((&first, rest)) = items.split_first() else {
+    let Some(&first) = items.first() else {
         let droppable = builder.can_drop(subject);
         return if droppable { builder.put_constant(draft, Constant::Bool(false)) } else { builder.keep(draft) };
     };
     let same = matches!(ty, Ty::Str | Ty::Bytes | Ty::Int) && items.iter().all(|item| item.ty() == Some(ty));
-    let Some(mut members) = Members::of(first).filter(|_| same) else { return builder.keep(draft) };
-    if rest.is_empty() {
+    if !same {
+        return builder.keep(draft);
+    }
+    if items.len() == 1 {
         let only = builder.intern(first.clone());
         let only = builder.add(Op::Const(only), ty, &[], draft.origin);
         return builder.put(draft, Op::Cmp(Cmp::Eq), &[subject, only]);
     }
-    for &other in rest {
-        if members.add(other).is_none() {
-            return builder.keep(draft);
-        }
+    let mut members = match ty {
+        Ty::Int => Members::Numbers(Vec::with_capacity(items.len())),
+        _ => Members::Texts(Vec::with_capacity(items.len())),
+    };
+    if items.iter().any(|item| members.add(item).is_none()) {
+        return builder.keep(draft);
     }
     members.test(builder, draft, subject)
 }

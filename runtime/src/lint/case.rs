@@ -11,19 +11,15 @@ impl Lint<'_> {
         use Builtin as B;
         let Some((builtin, operands)) = self.call(id) else { return };
         let &[left, right] = &*operands else { return };
-        let (value, texts) = match builtin {
-            B::Equal | B::NotEqual => match (self.text(left), self.text(right)) {
-                (None, Some(text)) => (left, vec![text]),
-                (Some(text), None) => (right, vec![text]),
-                _ => return,
-            },
-            B::Contains | B::StartsWith | B::EndsWith | B::StrictWildcard => {
-                (left, self.text(right).into_iter().collect())
+        let (value, other) = match builtin {
+            B::Equal | B::NotEqual if self.changed_case(right).is_some() => (right, left),
+            B::Equal | B::NotEqual | B::Contains | B::StartsWith | B::EndsWith | B::StrictWildcard | B::InList => {
+                (left, right)
             }
-            B::InList => (left, self.members(right)),
             _ => return,
         };
         let Some((name, lower)) = self.changed_case(value) else { return };
+        let texts = if builtin == B::InList { self.members(other) } else { self.text(other).into_iter().collect() };
         let is_other = |letter: &char| if lower { letter.is_ascii_uppercase() } else { letter.is_ascii_lowercase() };
         if let Some(letter) = texts.iter().find_map(|text| text.chars().find(is_other)) {
             let other = if lower { "an upper-case" } else { "a lower-case" };

@@ -26,6 +26,7 @@ pub use codes::CHECKER_CODES;
 pub use define::{RECEIVER, define, misdeclared};
 use infer::Inference;
 use names::Names;
+use std::borrow::Cow;
 
 /// Limits on the parts of types that inference may visit: for each node of the tree, and a constant in addition.
 const STEPS_PER_NODE: u64 = 512;
@@ -150,7 +151,7 @@ impl<'a> Checker<'a> {
     fn set_type(&mut self, id: NodeId, ty: Type) -> Type {
         let ty = if self.unchecked { Type::Dyn } else { ty };
         let ty = self.bounded(id, ty);
-        self.types.set(id, ty.clone());
+        self.types.set(id, Cow::Borrowed(&ty));
         ty
     }
 
@@ -167,7 +168,7 @@ impl<'a> Checker<'a> {
     }
 
     fn set_reference(&mut self, id: NodeId, reference: Reference) {
-        self.references.set(id, reference);
+        self.references.set(id, Cow::Owned(reference));
     }
 
     /// Replaces the inference variables in all types. Variables without a binding become `dyn`.
@@ -178,7 +179,7 @@ impl<'a> Checker<'a> {
             let ty = self.bounded(id, ty);
             let ty = self.infer.resolve(&ty, false);
             let ty = self.bounded(id, ty);
-            self.types.set(id, ty);
+            self.types.set(id, Cow::Owned(ty));
         }
         if self.infer.exhausted() {
             self.report_excess(self.ast.root(), None);
