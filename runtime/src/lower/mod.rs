@@ -314,10 +314,15 @@ impl Lowering<'_> {
     /// The list of these elements, if all are literals and it is small enough for a constant. A node for each would be folded to the same.
     fn literals(&self, elements: &[AstId]) -> Option<Constant> {
         let literal = |&id: &AstId| match self.ast.expr(id) {
-            Expr::Literal(literal) => Some(constant_of(literal).0),
+            Expr::Literal(literal) => Some(literal),
             _ => None,
         };
-        let list = Constant::List(elements.iter().map(literal).collect::<Option<_>>()?);
+        if elements.iter().any(|id| literal(id).is_none()) {
+            return None;
+        }
+        // Of known length, so that it is collected in place.
+        let constant = |id| literal(id).map_or(Constant::Null, |literal| constant_of(literal).0);
+        let list = Constant::List(elements.iter().map(constant).collect());
         passes::is_small(&list).then_some(list)
     }
 
