@@ -12,6 +12,7 @@ pub fn markdown(report: &Value) -> String {
         rows("rulesets").map(|rows| rulesets(rows)),
         rows("matching").map(|rows| matching(rows)),
         rows("asking").map(|rows| asking(rows)),
+        rows("compile").map(|rows| compiling(rows)),
         rows("limits").map(|rows| limits(rows)),
         report.pointer("/lists/lookups").and_then(Value::as_array).map(|rows| lists(rows)),
     ];
@@ -24,6 +25,19 @@ fn asking(rows: &[Value]) -> String {
     for row in rows {
         let (name, ns) = (name_of(row), row.get("ns").and_then(Value::as_f64).unwrap_or(f64::NAN));
         table.push_str(&format!("| {name} | {ns:.0} |\n"));
+    }
+    table
+}
+
+/// What compiling costs: microseconds from text to a program, bytes of machine code and of heap.
+fn compiling(rows: &[Value]) -> String {
+    let mut table =
+        String::from("| | new shape, µs | known shape, µs | code, bytes | heap, bytes |\n|---|---:|---:|---:|---:|\n");
+    for row in rows {
+        let number = |member: &str| row.get(member).and_then(Value::as_f64).unwrap_or(f64::NAN);
+        let (name, us, again) = (name_of(row), number("us"), number("again_us"));
+        let (code, heap) = (number("code_bytes"), number("kept_heap"));
+        table.push_str(&format!("| {name} {} | {us:.0} | {again:.0} | {code:.0} | {heap:.0} |\n", about(name)));
     }
     table
 }

@@ -63,6 +63,8 @@ pub(crate) struct StringForm {
     pub(crate) bytes: bool,
     pub(crate) raw: bool,
     pub(crate) triple: bool,
+    /// Whether it has escape sequences.
+    pub(crate) escapes: bool,
 }
 
 /// What is wrong with a token.
@@ -226,6 +228,7 @@ impl<'s> Lexer<'s> {
         let triple = self.peek(1) == delimiter && self.peek(2) == delimiter;
         self.skip(if triple { 3 } else { 1 });
         let quote = self.span_from(start);
+        let mut escapes = false;
         loop {
             self.skip_while(|byte| !matches!(byte, b'"' | b'\'' | b'\\' | b'\n' | b'\r'));
             let byte = self.peek(0);
@@ -233,14 +236,17 @@ impl<'s> Lexer<'s> {
                 None => break,
                 Some(b'\n' | b'\r') if !triple => break,
                 // A line never continues after a backslash.
-                Some(b'\\') if !raw && (triple || !matches!(self.peek(1), Some(b'\n' | b'\r'))) => self.skip(2),
+                Some(b'\\') if !raw && (triple || !matches!(self.peek(1), Some(b'\n' | b'\r'))) => {
+                    escapes = true;
+                    self.skip(2);
+                }
                 Some(_) if byte == delimiter && !triple => {
                     self.skip(1);
-                    return (Token::String(StringForm { bytes, raw, triple }), None);
+                    return (Token::String(StringForm { bytes, raw, triple, escapes }), None);
                 }
                 Some(_) if byte == delimiter && self.peek(1) == delimiter && self.peek(2) == delimiter => {
                     self.skip(3);
-                    return (Token::String(StringForm { bytes, raw, triple }), None);
+                    return (Token::String(StringForm { bytes, raw, triple, escapes }), None);
                 }
                 Some(_) => self.skip(1),
             }

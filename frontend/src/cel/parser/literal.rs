@@ -52,7 +52,7 @@ impl Parser<'_> {
         let end = text.len().saturating_sub(quote.saturating_sub(prefix));
         let body = text.get(quote..end).unwrap_or("");
         let start = span.start.saturating_add(u32::try_from(quote).unwrap_or(0));
-        let literal = if form.raw || !body.contains('\\') {
+        let literal = if !form.escapes {
             Ok(if form.bytes { Literal::Bytes(body.as_bytes().into()) } else { Literal::String(body.into()) })
         } else if form.bytes {
             unescape(body, start, true, |value: &mut Vec<u8>, item| match item {
