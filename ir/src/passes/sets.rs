@@ -106,7 +106,7 @@ impl Members {
     }
 }
 
-/// The first eight bytes as a number, in whose order texts are that differ in them: most comparisons need no more.
+/// The first eight bytes as a number. Texts that differ in them have the order of these numbers, so that few comparisons read the texts.
 fn first_bytes(text: &[u8]) -> u64 {
     let mut first = [0; 8];
     first.iter_mut().zip(text).for_each(|(to, &byte)| *to = byte);

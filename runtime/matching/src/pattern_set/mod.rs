@@ -18,6 +18,8 @@ mod gate_tests;
 #[cfg(test)]
 mod near_tests;
 #[cfg(test)]
+mod product_tests;
+#[cfg(test)]
 mod subset_tests;
 #[cfg(test)]
 mod tests;
