@@ -3,7 +3,7 @@
 //! The interpreter and the lowering use only this tree; neither resolves names again.
 
 use crate::ast::{Ast, Expr, NodeId};
-use crate::per_node::PerNode;
+use crate::per_node::{Leaf, PerNode};
 use crate::stdlib::Overload;
 use crate::types::Type;
 
@@ -47,6 +47,12 @@ pub enum Reference {
     },
     /// Unchecked mode only: an `Ident` or the type of a `Message` that is not declared. Evaluating it is an error.
     Undeclared,
+}
+
+impl Leaf for Reference {
+    fn is_leaf(&self) -> bool {
+        matches!(self, Self::None)
+    }
 }
 
 /// How a node reads a value of a list: `lists.NAME[key].field`, or `lists.NAME[key]` if its values have no fields. Only the key is evaluated.

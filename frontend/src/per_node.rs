@@ -1,7 +1,6 @@
 //! A value for each node of a tree, where many nodes have the same.
 
 use crate::ast::NodeId;
-use crate::checked::Reference;
 use crate::types::Type;
 use std::borrow::Cow;
 
@@ -23,12 +22,6 @@ pub(crate) trait Leaf: PartialEq {
 impl Leaf for Type {
     fn is_leaf(&self) -> bool {
         Self::is_leaf(self)
-    }
-}
-
-impl Leaf for Reference {
-    fn is_leaf(&self) -> bool {
-        matches!(self, Self::None)
     }
 }
 
