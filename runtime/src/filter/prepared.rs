@@ -1,6 +1,6 @@
 //! What is prepared of a rule before it is evaluated: its patterns and wildcards.
 
-use super::pattern::{GROUPS, reduced};
+use super::functions::MOST_GROUPS;
 use celero_frontend::filter::{
     Comparison, FilterExpr, FilterLiteral, FilterTree, LiteralRule, Wildcard as WildcardLiteral,
 };
@@ -29,7 +29,7 @@ impl Prepared {
             let id = NodeId(index);
             let pattern = match &node.expr {
                 FilterExpr::Compare { comparison: Comparison::Matches(pattern), .. } => {
-                    Some((id, reduced(&pattern.text, 0)))
+                    Some((id, ByteRegex::new(&pattern.text)))
                 }
                 FilterExpr::Compare { comparison: Comparison::Wildcard(wildcard), .. } => {
                     wildcards.insert(id, Arc::new(prepared(wildcard, false)));
@@ -40,11 +40,11 @@ impl Prepared {
                     None
                 }
                 FilterExpr::Call { function, args } => pattern_argument(tree, *function, tree.children(*args))
-                    .map(|(id, text)| (id, reduced(text, GROUPS))),
+                    .map(|(id, text)| (id, ByteRegex::with_groups(text, MOST_GROUPS))),
                 _ => None,
             };
-            let Some((id, pattern)) = pattern else { continue };
-            match ByteRegex::new(&pattern) {
+            let Some((id, compiled)) = pattern else { continue };
+            match compiled {
                 Ok(regex) => drop(patterns.insert(id, regex)),
                 Err(error) => {
                     let message = match error {

@@ -1,6 +1,7 @@
 //! Regular expressions on bytes, without Unicode, whose searches charge what they cost.
 
-use super::compile::{Compiled, MAX_BYTE_PROGRAM_BYTES, PatternError, Syntax, engine};
+use super::compile::{Compiled, MAX_BYTE_PROGRAM_BYTES, PatternError, Syntax, engine, engine_of};
+use super::groups::keep_groups;
 use super::lazy_dfa::{Direction, LazyDfa, Stop, find_with};
 use super::meter::Meter;
 use super::metered_regex::{Groups, MOST_ASSUMED, MOST_ASSUMED_FOR_EACH, STATE_BYTES_PER_STEP};
@@ -42,12 +43,23 @@ pub(super) struct Program {
 }
 
 impl ByteRegex {
-    /// Compiles a pattern.
+    /// Compiles a pattern for searches that read no groups.
     ///
     /// # Errors
     /// If the pattern is not valid, or its program would exceed [`MAX_BYTE_PROGRAM_BYTES`].
     pub fn new(pattern: &str) -> Result<Self, PatternError> {
         let compiled = engine(pattern, Syntax::Bytes, MAX_BYTE_PROGRAM_BYTES)?;
+        Ok(Self::from_compiled(pattern, compiled, &MemoryBudget::default()))
+    }
+
+    /// Compiles a pattern for searches that read its first `most` groups. Each takes memory in every state of the program, in each thread that
+    /// searches.
+    ///
+    /// # Errors
+    /// Those of [`new`](Self::new).
+    pub fn with_groups(pattern: &str, most: u32) -> Result<Self, PatternError> {
+        let hir = keep_groups(Syntax::Bytes.parse(pattern)?, most);
+        let compiled = engine_of(&hir, Syntax::Bytes, MAX_BYTE_PROGRAM_BYTES)?;
         Ok(Self::from_compiled(pattern, compiled, &MemoryBudget::default()))
     }
 
@@ -89,7 +101,8 @@ impl ByteRegex {
         Ok(self.0.assume(bytes, at))
     }
 
-    /// Finds the groups of a match that [`find_at`](Self::find_at) returned. Returns `None` if there is no match in that range.
+    /// Finds the groups of a match that [`find_at`](Self::find_at) returned: those that [`with_groups`](Self::with_groups) keeps. Returns `None` if
+    /// there is no match in that range.
     ///
     /// # Errors
     /// That of the meter, if the search costs more than is left.

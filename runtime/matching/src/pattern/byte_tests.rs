@@ -7,7 +7,7 @@ use super::compile::{PatternError, compile_bytes_metered};
 use super::matcher::Undecided;
 use super::meter::Unmetered;
 use super::metered_tests::{Budget, MILLION};
-use super::tests::Random;
+use super::random_patterns::Random;
 use crate::MemoryBudget;
 use regex::bytes::{Regex, RegexBuilder};
 
@@ -18,7 +18,7 @@ fn oracle(pattern: &str) -> Option<Regex> {
 
 /// Asserts that all engines find what the regex crate finds.
 fn agree(pattern: &str, want: &Regex, bytes: &[u8]) {
-    let regex = ByteRegex::new(pattern).unwrap();
+    let regex = ByteRegex::with_groups(pattern, u32::MAX).unwrap();
     let found = want.is_match(bytes);
     assert_eq!(regex.is_match(bytes, &Unmetered), Ok(found), "{pattern:?} on {bytes:?}");
     assert_eq!(regex.0.is_match(bytes, &Unmetered), Ok(found), "{pattern:?} on {bytes:?}");
@@ -34,6 +34,16 @@ fn agree(pattern: &str, want: &Regex, bytes: &[u8]) {
         let captures = want.captures_at(bytes, at).unwrap();
         for (number, group) in captures.iter().enumerate() {
             assert_eq!(groups.get(number), group.map(|group| group.range()), "{pattern:?} on {bytes:?} from {at}");
+        }
+        // The first groups are the same without the others.
+        for most in 0..want.captures_len() {
+            let fewer = ByteRegex::with_groups(pattern, most as u32).unwrap();
+            let found = fewer.find_at(bytes, at, &Unmetered).unwrap().unwrap();
+            let kept = fewer.groups(bytes, found, &Unmetered).unwrap().unwrap();
+            for number in 0..want.captures_len() {
+                let expected = groups.get(number).filter(|_| number <= most);
+                assert_eq!(kept.get(number), expected, "{pattern:?} on {bytes:?} from {at}, {most} groups");
+            }
         }
     }
 }
@@ -142,4 +152,16 @@ fn a_cache_without_memory_leaves_patterns_undecided() {
     assert_eq!(over.pattern, "a+b");
     assert!(cache.byte_matcher("(").is_err());
     assert_eq!(PatternCache::default().byte_matcher("a+b").unwrap().search(b"ab", &Unmetered), Ok(true));
+}
+
+/// A search reserves memory for each group in each state.
+#[test]
+fn thousands_of_groups_take_little_memory() {
+    let pattern = "(a|b)*".repeat(20_000) + "c";
+    for groups in [0, 9] {
+        let regex = ByteRegex::with_groups(&pattern, groups).unwrap();
+        assert_eq!(regex.is_match(b"abababc", &Unmetered), Ok(true));
+        let found = regex.find_at(b"abababc", 0, &Unmetered).unwrap().unwrap();
+        assert!(regex.groups(b"abababc", found, &Unmetered).unwrap().is_some());
+    }
 }

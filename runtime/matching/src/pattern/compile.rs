@@ -3,6 +3,7 @@
 use super::analysis::program_states;
 use super::byte_regex::ByteRegex;
 use super::folding::{check_parsed_cases, folding_steps, may_ignore_case};
+use super::groups::keep_groups;
 use super::meter::Meter;
 use super::metered_regex::MeteredRegex;
 use crate::MemoryBudget;
@@ -190,9 +191,11 @@ fn engine_metered<M: Meter>(
     }
 }
 
-/// Compiles a pattern to a program of at most `program_bytes`.
+/// Compiles a pattern to a program of at most `program_bytes`, one on bytes without its groups.
 pub(super) fn engine(pattern: &str, syntax: Syntax, program_bytes: usize) -> Result<Compiled, PatternError> {
-    engine_of(&syntax.parse(pattern)?, syntax, program_bytes)
+    let hir = syntax.parse(pattern)?;
+    let hir = if syntax == Syntax::Bytes { keep_groups(hir, 0) } else { hir };
+    engine_of(&hir, syntax, program_bytes)
 }
 
 /// [`engine`] of a pattern that was parsed.

@@ -4,7 +4,7 @@ use super::ascii_regex::AsciiRegex;
 use super::interleaved::Interleaved;
 use super::meter::Unmetered;
 use super::metered_tests::Budget;
-use super::tests::Random;
+use super::random_patterns::Random;
 use std::collections::BTreeMap;
 
 /// Long enough that every pattern is searched for with an automaton.

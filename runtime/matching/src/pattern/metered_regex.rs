@@ -9,7 +9,7 @@ use super::small_alphabet::reduce;
 use crate::MemoryBudget;
 use regex_automata::util::captures::Captures;
 use regex_automata::util::prefilter::Prefilter;
-use regex_automata::{Anchored, Input, MatchKind, meta};
+use regex_automata::{Anchored, Input, MatchKind, PatternID, meta};
 use regex_syntax::hir::{Hir, HirKind, Look, Repetition};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -129,7 +129,8 @@ impl MeteredRegex {
     /// Number of groups, with that of the whole match.
     #[must_use]
     pub fn group_count(&self) -> usize {
-        self.0.regex.captures_len()
+        // `captures_len` leaves out groups that are repeated zero times, which have numbers nevertheless.
+        self.0.regex.group_info().group_len(PatternID::ZERO)
     }
 
     /// Bytes of the compiled program, without what is built for the first long text.

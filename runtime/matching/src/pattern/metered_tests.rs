@@ -3,7 +3,7 @@
 use super::compile::{PatternError, compile, compile_metered};
 use super::meter::{Meter, Unmetered};
 use super::metered_regex::MeteredRegex;
-use super::tests::Random;
+use super::random_patterns::Random;
 use crate::{Matcher, MemoryBudget};
 use std::cell::Cell;
 use std::ops::Range;

@@ -13,6 +13,7 @@ mod cache;
 mod compile;
 mod dfa_search;
 mod folding;
+mod groups;
 mod interleaved;
 mod lazy;
 mod lazy_dfa;
@@ -30,6 +31,8 @@ mod byte_tests;
 mod interleaved_tests;
 #[cfg(test)]
 mod metered_tests;
+#[cfg(test)]
+mod random_patterns;
 #[cfg(test)]
 mod tests;
 

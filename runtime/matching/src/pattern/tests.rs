@@ -4,97 +4,9 @@
 use super::analysis::{TextTest, analyze};
 use super::cache::{PatternCache, Strategy};
 use super::matcher::{Engine, Matcher};
+use super::random_patterns::Random;
 use crate::MemoryBudget;
 use regex::{Regex, RegexBuilder};
-
-pub(super) struct Random(pub(super) u64);
-
-impl Random {
-    fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        of[((self.0 >> 33) as usize).checked_rem(of.len()).unwrap()]
-    }
-
-    pub(super) fn chance(&mut self, one_in: usize) -> bool {
-        self.pick(&["+", "-", "-", "-", "-", "-"][..one_in]) == "+"
-    }
-
-    pub(super) fn text(&mut self) -> String {
-        let length = self.pick(&["", "-", "--", "---", "----", "-----", "------"]).len();
-        (0..length)
-            .map(|_| self.pick(&["a", "a", "b", "b", "A", "B", "\n", "\r\n", "é", "É", "ß", "K", "k", "_", " ", "."]))
-            .collect()
-    }
-
-    pub(super) fn pattern(&mut self, depth: usize) -> String {
-        let mut pattern = String::new();
-        for _ in 0..self.pick(&["-", "--", "---", "----"]).len() {
-            if depth > 0 && self.chance(4) {
-                let open =
-                    self.pick(&["(", "(", "(?:", "(?i:", "(?m:", "(?s:", "(?U:", "(?-u:", "(?R:", "(?mR:", "(?x: "]);
-                let sub = self.pattern(depth.saturating_sub(1));
-                let other = if self.chance(2) { format!("|{}", self.pattern(0)) } else { String::new() };
-                pattern.push_str(&format!("{open}{sub}{other})"));
-            } else {
-                pattern.push_str(self.pick(&[
-                    "a",
-                    "b",
-                    "a",
-                    "b",
-                    "ab",
-                    "aab",
-                    "é",
-                    "K",
-                    "ß",
-                    "_",
-                    r"\.",
-                    ".",
-                    "^",
-                    "$",
-                    r"\A",
-                    r"\z",
-                    r"\b",
-                    r"\B",
-                    r"\b{start}",
-                    r"\b{end-half}",
-                    r"(?-u:\b)",
-                    r"\w",
-                    r"\W",
-                    r"\s",
-                    r"\d",
-                    r"\pL",
-                    r"\n",
-                    "[ab]",
-                    "[^a]",
-                    "[^ab]",
-                    "[a-z]",
-                    "[^\\s\\S]",
-                    "[[:alpha:]]",
-                    "(?i)",
-                    "(?m)",
-                    "(?s)",
-                    "(?-i)",
-                    "",
-                    "(?:)",
-                    "(?s:.)",
-                ]));
-            }
-            if self.chance(4) {
-                pattern.push_str(
-                    self.pick(&["*", "+", "?", "*?", "+?", "??", "{0}", "{1}", "{2}", "{0,2}", "{1,}", "{2,3}?"]),
-                );
-            }
-        }
-        match self.pick(&["", "", "", "^", "$", "^$", "(?i)^", "(?i)^$"]) {
-            "^" => format!("^{pattern}"),
-            "$" => format!("{pattern}$"),
-            "^$" => format!("^(?:{pattern})$"),
-            "(?i)^" => format!("(?i)^{pattern}"),
-            "(?i)^$" => format!("(?i)^{pattern}$"),
-            _ => pattern,
-        }
-    }
-}
 
 fn holds(tests: &[TextTest], text: &str) -> bool {
     tests.iter().any(|test| match test {

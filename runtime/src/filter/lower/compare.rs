@@ -2,7 +2,6 @@
 
 use super::extension::Compare;
 use super::{Lower, Lowering, Operand};
-use crate::filter::pattern::reduced;
 use celero_frontend::NodeId as TreeId;
 use celero_frontend::filter::{
     Comparison, FilterExpr, FilterLiteral, FilterType, OrderOp, SetItems, StandardFunction, Wildcard as WildcardLiteral,
@@ -111,7 +110,7 @@ impl Lowering<'_> {
             }
             Comparison::Matches(pattern) => {
                 let node = self.as_bytes(node, id);
-                let pattern = self.lowered.graph.constant(Constant::ByteRegex((*reduced(&pattern.text, 0)).into()));
+                let pattern = self.lowered.graph.constant(Constant::ByteRegex(Arc::clone(&pattern.text)));
                 Some(self.add(Op::MatchesConst(pattern), Ty::Bool, &[node], id))
             }
             Comparison::Wildcard(wildcard) => Some(self.wildcard(id, node, wildcard, false)),
