@@ -140,6 +140,7 @@ fn limits_hold() {
         assert_eq!(ByteRegex::new(pattern).err(), Some(PatternError::TooLarge { limit }));
     }
     assert!(ByteRegex::new(&r"(?i)[\s\S]".repeat(2_000)).is_ok());
+    assert!(ByteRegex::new(&(r"(?i-u)".to_owned() + &r"[\s\S]".repeat(2_000))).is_ok());
     assert_eq!(ByteRegex::new(&r"(?iu)[\s\S]".repeat(2_000)).err(), Some(PatternError::TooManyCases));
     assert_eq!(compile_bytes_metered("a{2000}b", 10_000, &Budget::new(10_000)).err(), Some(()));
 }

@@ -2,8 +2,7 @@
 
 use super::compile::{MAX_BYTE_NESTING, PatternError, Syntax};
 use regex_syntax::ast::{
-    Ast, ClassPerl, ClassSetBinaryOp, ClassSetItem, ClassUnicode, Flag, Flags, FlagsItemKind, Visitor,
-    parse::ParserBuilder, visit,
+    Ast, ClassPerl, ClassSetBinaryOp, ClassSetItem, ClassUnicode, Flag, Flags, Visitor, parse::ParserBuilder, visit,
 };
 
 /// Steps for a class of most characters: some seven milliseconds.
@@ -79,9 +78,9 @@ impl Count {
     }
 
     fn flags(&mut self, flags: &Flags) {
-        let has = |flag| flags.items.iter().any(|item| item.kind == FlagsItemKind::Flag(flag));
-        self.ignores_case |= has(Flag::CaseInsensitive);
-        self.unicode |= has(Flag::Unicode);
+        let switches_on = |flag| flags.flag_state(flag) == Some(true);
+        self.ignores_case |= switches_on(Flag::CaseInsensitive);
+        self.unicode |= switches_on(Flag::Unicode);
     }
 
     fn unicode(&mut self, class: &ClassUnicode) {
@@ -177,6 +176,8 @@ mod tests {
     fn wide_classes_that_ignore_case_are_expensive() {
         for (pattern, least, most) in [
             (r"[\s\S]*x", 0, 0),
+            (r"(?-i)[\s\S]*x", 0, 0),
+            (r"(?m-i:[\s\S]*x)", 0, 0),
             ("(?i)select", 0, 0),
             ("(?i)[a-z]+[^>]", 0, 0),
             (r"(?i)\w+\S", 0, 0),
