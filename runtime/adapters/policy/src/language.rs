@@ -48,6 +48,10 @@ pub(crate) fn filter_text(pieces: &[TextPiece<'_>]) -> String {
         .map(|piece| match piece {
             TextPiece::Literal(text) => quoted(text),
             TextPiece::Result(rule) if *rule.result_type() == Type::Bytes => rule.source().trim().to_owned(),
+            // As an argument, conditions that are joined have parentheses.
+            TextPiece::Result(rule) if *rule.result_type() == Type::Bool => {
+                format!("to_string(({}))", rule.source().trim())
+            }
             TextPiece::Result(rule) => format!("to_string({})", rule.source().trim()),
         })
         .collect();
@@ -72,4 +76,79 @@ fn quoted(text: &str) -> String {
     }
     literal.push('"');
     literal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use celero::filter::FilterLanguage;
+    use celero::{Bindings, Engine, Env, Scratch, Tier, Value};
+
+    /// Expressions of each kind, and their texts.
+    const EXPRESSIONS: &[(&str, &str)] = &[
+        ("b", "x\"y"),
+        (" b\n", "x\"y"),
+        ("i", "-7"),
+        ("t", "true"),
+        ("not t", "false"),
+        ("t and not t", "false"),
+        ("not t or t", "true"),
+        ("t xor t", "false"),
+        ("(t)", "true"),
+        ("not (t and (not t or t))", "false"),
+        ("i eq -7", "true"),
+        ("i bitwise_and 1", "true"),
+        ("i in {1..3 -7}", "true"),
+        ("b contains \"\\\"\"", "true"),
+        ("b matches r\"^x(\\W{1})?y$\"", "true"),
+        ("b matches \"^x[\"]y$\"", "true"),
+        ("b wildcard \"X*\"", "true"),
+        ("b strict wildcard \"X*\"", "false"),
+        ("b in {\"a, b)\" \"${\"}", "false"),
+        ("lower(b)", "x\"y"),
+        ("upper( b )", "X\"Y"),
+        ("concat(b, \", \\\\ ) \", b)", "x\"y, \\ ) x\"y"),
+        ("len(b)", "3"),
+        ("regex_replace(b, r\"x(.)(.)?(.{2})?\", \"<${2}>\")", "<y>"),
+        ("starts_with(b, \"x\")", "true"),
+        ("to_string(i)", "-7"),
+        ("l[1]", "two"),
+        ("l[9]", ""),
+        ("any(l[*] eq \"two\")", "true"),
+    ];
+
+    #[test]
+    fn texts_of_templates_are_those_of_their_expressions() {
+        let env = Env::dynamic()
+            .variable("b", Type::Bytes)
+            .variable("i", Type::Int)
+            .variable("t", Type::Bool)
+            .variable("l", Type::list(Type::Bytes))
+            .filter_language(FilterLanguage::new());
+        let engine = Engine::builder().tier(Tier::Interpret).build();
+        let list = [Value::Bytes(b"one"), Value::Bytes(b"two")];
+        let mut bindings = Bindings::new(&env);
+        bindings.set("b", Value::Bytes(b"x\"y")).unwrap();
+        bindings.set("i", Value::Int(-7)).unwrap();
+        bindings.set("t", Value::Bool(true)).unwrap();
+        bindings.set("l", Value::List(celero::List::Slice(&list))).unwrap();
+        let text = |pieces: &[TextPiece<'_>]| {
+            let source = filter_text(pieces);
+            let program = engine.compile(&env, &source).unwrap_or_else(|error| panic!("{source}\n{error}"));
+            let mut scratch = Scratch::new();
+            match program.eval(&bindings, &mut scratch) {
+                Ok(Value::Bytes(text)) => String::from_utf8(text.to_vec()).unwrap(),
+                Err(error) if error.kind == celero::ErrorKind::NoSuchKey => String::new(),
+                other => panic!("{source}: {other:?}"),
+            }
+        };
+        let around = "\\ \", (${\n\t) é\u{0}";
+        for (source, expected) in EXPRESSIONS {
+            let rule = engine.check(&env, source).unwrap_or_else(|error| panic!("{source}\n{error}"));
+            let (piece, literal) = (TextPiece::Result(&rule), TextPiece::Literal(around));
+            assert_eq!(text(&[piece]), *expected, "{source}");
+            assert_eq!(text(&[literal, piece, piece]), format!("{around}{expected}{expected}"), "{source}");
+            assert_eq!(text(&[piece, literal]), format!("{expected}{around}"), "{source}");
+        }
+    }
 }
