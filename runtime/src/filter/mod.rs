@@ -62,6 +62,7 @@ mod functions;
 mod interpret;
 mod lower;
 mod named_lists;
+mod pattern;
 mod prepared;
 mod reads;
 mod to_cel;

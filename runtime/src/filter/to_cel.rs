@@ -4,12 +4,14 @@
 //! there: where that could make a difference, and for everything that CEL lacks, there is no translation, and a note says why.
 
 use crate::env::{FilterBinding, Source, names};
+use crate::filter::pattern::is_same_in_unicode;
 use crate::lint::NO_EQUAL;
 use celero_frontend::filter::{
     AccessStep, BytesLiteral, Comparison, Connective, FilterExpr, FilterLiteral, FilterTree, FilterType, IpItem,
     OrderOp, SetItems, Wildcard,
 };
 use celero_frontend::{Cel, Diagnostic, Language as _, NodeId, Severity, Span, Stage, Type, Variable, with_stack};
+use celero_matching::pattern::compile;
 use std::net::IpAddr;
 
 /// Writes a rule as CEL.
@@ -218,6 +220,9 @@ impl Translation<'_> {
                 self.is_text(id, value)?;
                 if !is_same_in_unicode(&pattern.text) {
                     return self.none(id, "a pattern that sees bytes where CEL's see characters");
+                }
+                if compile(&pattern.text).is_err() {
+                    return self.none(id, "a pattern that is longer, larger or nested deeper than CEL's may be");
                 }
                 format!("{text}.matches({})", quoted(&pattern.text))
             }
@@ -458,28 +463,6 @@ fn int(number: i64) -> String {
 /// The address that a value is, of type `net.IP`.
 fn address_of(value: &Value) -> String {
     if value.ty == Type::String { format!("ip({})", value.text) } else { value.text.clone() }
-}
-
-/// Whether a pattern without Unicode finds in UTF-8 what it finds with Unicode. Cautious: everything that stands for several
-/// characters may differ, and so may letters of any case.
-pub(super) fn is_same_in_unicode(pattern: &str) -> bool {
-    let mut escaped = false;
-    for letter in pattern.chars() {
-        if escaped {
-            escaped = false;
-            if letter.is_ascii_alphanumeric() {
-                return false;
-            }
-            continue;
-        }
-        match letter {
-            '\\' => escaped = true,
-            '.' | '[' => return false,
-            _ if !letter.is_ascii() => return false,
-            _ => {}
-        }
-    }
-    !pattern.contains("(?")
 }
 
 /// A string literal.

@@ -4,7 +4,7 @@ use super::literal::Constant;
 use super::test::Test;
 use super::value::{Absence, Operand};
 use super::{Condition, Outcomes, Translation};
-use crate::filter::to_cel::is_same_in_unicode;
+use crate::filter::pattern::is_same_in_unicode;
 use crate::library::cidr_from_string;
 use celero_frontend::filter::{FilterType, OrderOp};
 use celero_frontend::stdlib::Builtin;

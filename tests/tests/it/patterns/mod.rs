@@ -4,3 +4,4 @@ mod judge;
 #[path = "../../../../runtime/matching/src/pattern/random_patterns.rs"]
 mod random_patterns;
 mod real;
+mod rewrites;
