@@ -1,5 +1,7 @@
 //! Patterns that mean the same in CEL and in the filter language.
 
+use std::borrow::Cow;
+
 /// Whether a pattern without Unicode finds in UTF-8 what it finds with Unicode. Cautious: everything that stands for several
 /// characters may differ, and so may letters of any case.
 pub(super) fn is_same_in_unicode(pattern: &str) -> bool {
@@ -20,4 +22,21 @@ pub(super) fn is_same_in_unicode(pattern: &str) -> bool {
         }
     }
     !pattern.contains("(?")
+}
+
+/// A pattern that [is the same](is_same_in_unicode) in both languages, with control characters as escapes: a raw string would have them as they are,
+/// and where a rule is written on one line, a line break would become a space.
+pub(super) fn visible(pattern: &str) -> Cow<'_, str> {
+    if !pattern.contains(char::is_control) {
+        return pattern.into();
+    }
+    let mut text = String::with_capacity(pattern.len());
+    for letter in pattern.chars() {
+        if letter.is_control() {
+            text.push_str(&format!("\\x{{{:x}}}", u32::from(letter)));
+        } else {
+            text.push(letter);
+        }
+    }
+    text.into()
 }

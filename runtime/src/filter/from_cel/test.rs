@@ -3,6 +3,7 @@
 use super::condition::{Condition, Outcomes};
 use super::literal::Constant;
 use super::value::{Absence, Operand};
+use crate::filter::pattern::visible;
 use celero_frontend::Span;
 use celero_frontend::filter::{FilterType, OrderOp};
 use celero_frontend::filter::{quoted_bytes, raw_string};
@@ -86,7 +87,7 @@ fn text(value: &Operand, test: &Test) -> Option<String> {
         Test::Contains(part) => format!("{subject} contains {}", part.text()),
         Test::StartsWith(part) => format!("starts_with({subject}, {})", part.text()),
         Test::EndsWith(part) => format!("ends_with({subject}, {})", part.text()),
-        Test::Matches(pattern) => format!("{subject} matches {}", raw_string(pattern)),
+        Test::Matches(pattern) => format!("{subject} matches {}", raw_string(&visible(pattern))),
         Test::Wildcard { strict, pattern } => {
             format!("{subject} {} {}", if *strict { "strict wildcard" } else { "wildcard" }, pattern.text())
         }

@@ -145,3 +145,28 @@ request:
     let error = Policy::translate("policy.yaml", "request:\n  - {when: a, deny: 1}\n", Path::new("."), Language::Cel);
     assert!(error.unwrap_err().to_string().contains("undeclared"));
 }
+
+/// A condition is written on one line in a flow mapping and before a comment, and on several lines elsewhere.
+#[test]
+fn patterns_stay_what_they_are() {
+    let pattern = r#"a\n\r\t \"'# : x,\\]\\}"#;
+    let long = r"request.path == '/0123456789012345678901234567890123456789' && request.method == 'GET' && ";
+    for (before, after) in [
+        ("- {deny: true, when: '", "'}"),
+        ("- deny: true\n  when: '", "' # a comment"),
+        ("- deny: true\n  when: '", "'"),
+        ("- deny: true\n  when: |-\n    ", ""),
+    ] {
+        for more in ["", long] {
+            let quoted = before.ends_with('\'');
+            let condition = format!("{more}request.path.matches(\"{pattern}\")");
+            let condition = if quoted { condition.replace('\'', "''") } else { condition };
+            let text = format!("request:\n{before}{condition}{after}\n");
+            let filter = Policy::translate("policy.yaml", &text, Path::new("."), Language::Filter).unwrap();
+            assert_eq!(filter.translated(), 1, "{text}\n{}", filter.render(false));
+            let expected = r##"a\x{a}\x{d}\x{9} "'# : x,\]\}"##;
+            let written = filter.text().replace("''", "'");
+            assert!(written.contains(expected), "{text}\n{}", filter.text());
+        }
+    }
+}
