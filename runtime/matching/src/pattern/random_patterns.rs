@@ -22,14 +22,18 @@ const REPETITIONS: &[&str] =
     &["*", "+", "?", "*?", "+?", "??", "{0}", "{1}", "{2}", "{0,2}", "{1,}", "{2,3}?", "{0,}?", "{3}"];
 
 impl Random {
-    fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
+    fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        let index = (self.0 >> 33).checked_rem(of.len() as u64).unwrap_or(0);
+        self.0 >> 33
+    }
+
+    fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
+        let index = self.next().checked_rem(of.len() as u64).unwrap_or(0);
         of.get(index as usize).copied().unwrap_or_default()
     }
 
     pub(super) fn chance(&mut self, one_in: usize) -> bool {
-        self.pick(&["+", "-", "-", "-", "-", "-"][..one_in]) == "+"
+        self.next().is_multiple_of(one_in as u64)
     }
 
     pub(super) fn text(&mut self) -> String {

@@ -1,7 +1,13 @@
 //! What a pattern means is what the `regex` crate says of the same text, wherever a rule may have a pattern: `matches` in both languages, alone and
 //! in sets, the functions that take patterns, and lists of patterns, in both tiers.
 
-#![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "tests"
+)]
 
 use super::random_patterns::Random;
 use celero::filter::FilterLanguage;
@@ -52,6 +58,10 @@ fn replaced(pattern: &bytes::Regex, text: &[u8]) -> Vec<u8> {
     out
 }
 
+/// A pattern as it is written, and what it means.
+type OfText = (String, Regex);
+type OfBytes = (String, bytes::Regex);
+
 /// A pattern on bytes, as the filter language has them.
 pub(super) fn on_bytes(pattern: &str) -> Result<bytes::Regex, regex::Error> {
     bytes::RegexBuilder::new(pattern).unicode(false).build()
@@ -63,7 +73,7 @@ type Rule = Program<Bindings<'static>>;
 /// An engine of each tier. What a search costs is judged elsewhere: its budget never ends.
 fn engines() -> [Engine; 2] {
     let limits = Limits { steps: u32::MAX, ..Limits::default() };
-    [Tier::Interpret, Tier::Native].map(|tier| Engine::builder().tier(tier).limits(limits.clone()).build())
+    [Tier::Interpret, Tier::Native].map(|tier| Engine::builder().tier(tier).limits(limits).build())
 }
 
 fn set(engine: &Engine, env: &Env<Bindings<'static>>, rules: impl Iterator<Item = String>) -> Set {
@@ -124,7 +134,7 @@ impl Dynamic {
 
 /// Patterns of text, and the texts that they are judged on.
 struct OnText {
-    patterns: Vec<(String, Regex)>,
+    patterns: Vec<OfText>,
     texts: Vec<String>,
 }
 
@@ -149,7 +159,7 @@ impl OnText {
             for text in &self.texts {
                 let mut bindings = Bindings::new(&env);
                 bindings.set("text", Value::String(text)).unwrap();
-                let matching = |(_, regex): &(String, Regex)| regex.is_match(text);
+                let matching = |(_, regex): &OfText| regex.is_match(text);
                 let found = set_of_rules.indices(&bindings, scratch).unwrap();
                 for (n, (pattern, regex)) in self.patterns.iter().enumerate() {
                     let expected = regex.is_match(text);
@@ -177,7 +187,7 @@ impl OnText {
 
 /// Patterns of bytes, and the texts that they are judged on.
 struct OnBytes {
-    patterns: Vec<(String, bytes::Regex)>,
+    patterns: Vec<OfBytes>,
     texts: Vec<Vec<u8>>,
 }
 
@@ -244,7 +254,7 @@ fn is_over_limit(error: &str) -> bool {
 }
 
 /// Random patterns that both accept, of text and of bytes. What one refuses the other refuses too.
-fn patterns(random: &mut Random, counts: &mut Counts) -> (Vec<(String, Regex)>, Vec<(String, bytes::Regex)>) {
+fn patterns(random: &mut Random, counts: &mut Counts) -> (Vec<OfText>, Vec<OfBytes>) {
     let (env, engine) = (filter_env(), Engine::builder().tier(Tier::Interpret).build());
     let (mut text, mut bytes) = (Vec::new(), Vec::new());
     while text.len() < PATTERNS || bytes.len() < PATTERNS {

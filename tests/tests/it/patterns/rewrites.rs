@@ -1,6 +1,12 @@
 //! A pattern stays what it is when its rule is written anew: canonical text, layout, JSON, and the other language.
 
-#![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    reason = "tests"
+)]
 
 use super::random_patterns::Random;
 use celero::filter::{
@@ -52,11 +58,11 @@ fn pattern_of(tree: &FilterTree) -> &str {
 
 /// The text of the last literal of a CEL rule.
 fn literal_of(ast: &Ast) -> &str {
-    let texts = ast.nodes().iter().filter_map(|node| match &node.expr {
+    let mut texts = ast.nodes().iter().filter_map(|node| match &node.expr {
         Expr::Literal(Literal::String(text)) => Some(&**text),
         _ => None,
     });
-    texts.last().unwrap()
+    texts.next_back().unwrap()
 }
 
 fn cel(source: &str) -> Ast {
