@@ -1,7 +1,7 @@
 //! Regular expressions whose searches charge what they cost.
 
 use super::analysis::program_states;
-use super::compile::{Compiled, parse};
+use super::compile::{Compiled, PROGRAM_BYTES_PER_STEP, parse};
 use super::lazy_dfa::{Direction, LazyDfa, Stop, find_with};
 use super::meter::{Meter, Unmetered};
 use super::required::{RequiredLiterals, required_literals};
@@ -22,6 +22,8 @@ pub(super) const MOST_ASSUMED: usize = 4096;
 const LONG: usize = 4096;
 /// Bytes of text searched for literals for each step charged.
 const BYTES_SCANNED_PER_STEP: usize = 64;
+/// Memory for the places of groups in all states of a program that is not charged, in bytes.
+const MOST_GROUP_BYTES: usize = 64 << 20;
 /// As [`MOST_ASSUMED`], where a text may have many matches, each of which is searched for in all that follows the one before.
 pub(super) const MOST_ASSUMED_FOR_EACH: usize = 128;
 
@@ -120,6 +122,11 @@ impl MeteredRegex {
         let slots = self.group_count();
         meter.charge(self.0.states.saturating_mul(found.len()) / STATE_BYTES_PER_STEP)?;
         meter.charge(slots)?;
+        // A state of the program takes about as many bytes as the place of a group does in each.
+        let bytes = self.heap_bytes().saturating_mul(slots);
+        if bytes > MOST_GROUP_BYTES {
+            meter.charge(bytes / PROGRAM_BYTES_PER_STEP)?;
+        }
         if text.get(found.clone()).is_none() {
             return Ok(None);
         }

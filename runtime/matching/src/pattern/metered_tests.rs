@@ -150,3 +150,16 @@ fn compiling_is_charged_by_what_it_takes() {
     let long = "a".repeat(20_000);
     assert!(matches!(compile_metered(&long, MILLION, &Budget::new(0)), Ok(Err(PatternError::TooLong { .. }))));
 }
+
+/// A search for groups reserves memory for each group in each state: gigabytes for the longest patterns.
+#[test]
+fn memory_for_groups_is_charged() {
+    let text = "ab".repeat(300);
+    for (groups, is_cheap) in [(1, true), (10, true), (100, true), (1_000, false), (2_700, false)] {
+        let regex = compile(&"(a|b)*".repeat(groups)).unwrap();
+        let budget = Budget::new(MILLION);
+        let found = regex.find_at(&text, 0, &budget).unwrap().unwrap();
+        let budget = Budget::new(MILLION);
+        assert_eq!(regex.groups(&text, found, &budget).is_ok(), is_cheap, "{groups} groups");
+    }
+}
