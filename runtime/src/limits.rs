@@ -43,6 +43,11 @@ pub struct Limits {
     /// compiled where it is evaluated, which costs steps, and each thread caches a few of them. Default: 256 MiB, about ten thousand
     /// usual patterns.
     pub patterns: usize,
+    /// Most steps for letter cases of all patterns of a rule or a set, in each parsing of them; in a set, a pattern that several rules have
+    /// counts for each. A class of most characters, such as `[\s\S]`, is 75,000 steps in a pattern that ignores case, and most classes are none:
+    /// see [`folding_steps`](celero_matching::pattern::folding_steps). A rule beyond the limit does not compile. Default: 8,000,000, about
+    /// a second.
+    pub case_steps: usize,
 }
 
 impl Default for Limits {
@@ -53,6 +58,7 @@ impl Default for Limits {
             memory: 16 << 20,
             constants: 16 << 20,
             patterns: 256 << 20,
+            case_steps: 8_000_000,
         }
     }
 }

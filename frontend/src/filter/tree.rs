@@ -1,6 +1,6 @@
 //! The checked tree of the filter language: one arena, children before parents, a type and places on every node.
 
-use super::function::FilterFunction;
+use super::function::{FilterFunction, LiteralRule};
 use super::literal::{BytesLiteral, FilterLiteral, Pattern, SetItems, Wildcard};
 use super::scheme::{FilterField, Scheme};
 use super::types::FilterType;
@@ -230,6 +230,18 @@ impl FilterTree {
     #[must_use]
     pub fn function(&self, index: u32) -> Option<&FilterFunction> {
         self.scheme.functions().get(index as usize)
+    }
+
+    /// Returns the pattern among the arguments of a call: the node of the literal, and its text.
+    #[must_use]
+    pub fn pattern_argument(&self, function: u32, args: &[NodeId]) -> Option<(NodeId, &str)> {
+        let function = self.function(function)?;
+        let is_pattern = |index: usize| function.parameter(index).is_some_and(|p| p.rule == LiteralRule::Pattern);
+        let (_, &id) = args.iter().enumerate().find(|(index, _)| is_pattern(*index))?;
+        match self.expr(id) {
+            FilterExpr::Literal(FilterLiteral::Bytes(bytes)) => Some((id, std::str::from_utf8(&bytes.value).ok()?)),
+            _ => None,
+        }
     }
 
     /// Returns whether the rule reads a field. A host need not compute the others.

@@ -51,6 +51,9 @@ pub const MEMORY: usize = 16 << 20;
 /// Most bytes of the compiled patterns of a rule.
 pub const PATTERNS: usize = 32 << 20;
 
+/// Most steps for letter cases of the patterns of a rule: about a tenth of a second, each time they are parsed.
+pub const CASE_STEPS: usize = 1_000_000;
+
 /// Most bytes of the values of an input of variables.
 pub const INPUT_MEMORY: usize = 16 << 20;
 

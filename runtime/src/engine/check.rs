@@ -50,8 +50,9 @@ impl Engine {
         let written = text(pieces, env.declarations(), limits)
             .map_err(|(source, diagnostics)| CompileError::new(&source, diagnostics))?;
         let source = Arc::clone(written.ast().source());
-        let expression = Expression::of_cel(written, env.declarations(), limits)
-            .map_err(|diagnostics| CompileError::new(&source, diagnostics))?;
+        let failed = |diagnostics| CompileError::new(&source, diagnostics);
+        let mut expression = Expression::of_cel(written, env.declarations(), limits).map_err(failed)?;
+        expression.count_case_steps(self.limits().case_steps).map_err(|error| failed(vec![error]))?;
         Ok(CheckedRule::new(expression, env))
     }
 
@@ -67,7 +68,9 @@ impl Engine {
             return Err(failed(env.problems().iter().map(undeclarable).collect()));
         }
         let limits = &self.limits().source;
-        let expression = Expression::of(source, env.rule_language(), env.declarations(), limits).map_err(failed)?;
+        let mut expression = Expression::of(source, env.rule_language(), env.declarations(), limits).map_err(failed)?;
+        // Before anything parses the patterns.
+        expression.count_case_steps(self.limits().case_steps).map_err(|error| failed(vec![error]))?;
         let mut warnings = expression.warnings().to_vec();
         warnings.extend(match expression.tree() {
             Tree::Checked(tree) => lint::lint(&tree.written, env.fields(), patterns),

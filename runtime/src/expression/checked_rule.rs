@@ -100,6 +100,12 @@ impl CheckedRule {
         self.shared.expression.result_type()
     }
 
+    /// Returns the steps that its patterns take for letter cases: what [`Limits::case_steps`](crate::Limits::case_steps) bounds.
+    #[must_use]
+    pub fn case_steps(&self) -> usize {
+        self.shared.expression.case_steps()
+    }
+
     /// Returns the name of the type of the result in the language of the rule: `list(bytes)` in CEL is `Array<Bytes>` in the filter
     /// language.
     #[must_use]

@@ -17,6 +17,7 @@ use crate::filter::Filter;
 use crate::function::{Functions, contained};
 use crate::interpret::interpret;
 use crate::library::Cx;
+use crate::lint;
 use crate::lower::is_pure;
 use crate::value::Value;
 use celero_frontend::filter::{FilterExpr, unparse_filter};
@@ -33,6 +34,8 @@ pub(crate) struct Expression {
     tree: Tree,
     ty: Type,
     warnings: Vec<Diagnostic>,
+    /// See [`Limits::case_steps`](crate::Limits::case_steps).
+    case_steps: usize,
 }
 
 /// The tree of an expression, by the family of its language.
@@ -89,9 +92,26 @@ impl Expression {
                 let ty = Type::from(tree.result_type());
                 let filter = Filter::of_tree(tree, Vec::new())?;
                 let tree = Tree::Filter(FilterRule { filter, binding: Arc::clone(binding) });
-                Ok(Self { tree, ty, warnings })
+                Ok(Self { tree, ty, warnings, case_steps: 0 })
             }
         }
+    }
+
+    /// Counts the steps for letter cases of its patterns.
+    ///
+    /// # Errors
+    /// They are more than `limit`; at the pattern that exceeds it.
+    pub(crate) fn count_case_steps(&mut self, limit: usize) -> Result<(), Diagnostic> {
+        self.case_steps = match &self.tree {
+            Tree::Checked(tree) => lint::case_steps(tree.evaluated(), limit),
+            Tree::Filter(rule) => lint::filter_case_steps(rule.filter.tree(), limit),
+        }?;
+        Ok(())
+    }
+
+    /// The steps for letter cases of its patterns.
+    pub(crate) fn case_steps(&self) -> usize {
+        self.case_steps
     }
 
     /// Replaces the warnings.
@@ -120,7 +140,8 @@ impl Expression {
     ) -> Result<Self, Vec<Diagnostic>> {
         let inlined = celero_frontend::inline(&written, declarations, limits)?;
         let ty = written.result_type().clone();
-        Ok(Self { tree: Tree::Checked(CheckedTree { written, inlined, language }), ty, warnings })
+        let tree = Tree::Checked(CheckedTree { written, inlined, language });
+        Ok(Self { tree, ty, warnings, case_steps: 0 })
     }
 
     /// The tree.

@@ -1,9 +1,9 @@
 //! What is prepared of a rule before it is evaluated: its patterns and wildcards.
 
 use super::functions::MOST_GROUPS;
-use celero_frontend::filter::{
-    Comparison, FilterExpr, FilterLiteral, FilterTree, LiteralRule, Wildcard as WildcardLiteral,
-};
+use crate::limits::Limits;
+use crate::lint::filter_case_steps;
+use celero_frontend::filter::{Comparison, FilterExpr, FilterTree, Wildcard as WildcardLiteral};
 use celero_frontend::{Diagnostic, NodeId, Stage};
 use celero_matching::Wildcard;
 use celero_matching::pattern::{ByteRegex, PatternError};
@@ -21,10 +21,11 @@ impl Prepared {
     /// Prepares a rule.
     ///
     /// # Errors
-    /// A diagnostic for each pattern whose program is too large.
+    /// A diagnostic for each pattern whose program is too large, or one at the pattern up to which letter cases take too long.
     pub(super) fn of(tree: &FilterTree) -> Result<Self, Vec<Diagnostic>> {
         let (mut patterns, mut wildcards) = (HashMap::new(), HashMap::new());
         let mut errors = Vec::new();
+        filter_case_steps(tree, Limits::default().case_steps).map_err(|error| vec![error])?;
         for (index, node) in (0u32..).zip(tree.nodes()) {
             let id = NodeId(index);
             let pattern = match &node.expr {
@@ -39,7 +40,8 @@ impl Prepared {
                     wildcards.insert(id, Arc::new(prepared(wildcard, true)));
                     None
                 }
-                FilterExpr::Call { function, args } => pattern_argument(tree, *function, tree.children(*args))
+                FilterExpr::Call { function, args } => tree
+                    .pattern_argument(*function, tree.children(*args))
                     .map(|(id, text)| (id, ByteRegex::with_groups(text, MOST_GROUPS))),
                 _ => None,
             };
@@ -74,16 +76,4 @@ impl Prepared {
 /// Prepares a wildcard pattern for matching.
 fn prepared(wildcard: &WildcardLiteral, strict: bool) -> Wildcard {
     Wildcard::new(wildcard.pieces().iter().map(|piece| &**piece), strict)
-}
-
-/// The pattern among the arguments of a call: the node of the literal, and its text.
-pub(super) fn pattern_argument<'t>(tree: &'t FilterTree, function: u32, args: &[NodeId]) -> Option<(NodeId, &'t str)> {
-    let function = tree.function(function)?;
-    let is_pattern =
-        |index: usize| function.parameter(index).is_some_and(|parameter| parameter.rule == LiteralRule::Pattern);
-    let (_, &id) = args.iter().enumerate().find(|(index, _)| is_pattern(*index))?;
-    match tree.expr(id) {
-        FilterExpr::Literal(FilterLiteral::Bytes(bytes)) => Some((id, std::str::from_utf8(&bytes.value).ok()?)),
-        _ => None,
-    }
 }

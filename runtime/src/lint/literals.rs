@@ -72,7 +72,7 @@ fn form(builtin: Builtin) -> Option<Form> {
 }
 
 /// Whether the second parameter is a regular expression.
-fn takes_pattern(builtin: Builtin) -> bool {
+pub(super) fn takes_pattern(builtin: Builtin) -> bool {
     use Builtin as B;
     matches!(
         builtin,

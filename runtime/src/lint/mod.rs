@@ -22,12 +22,14 @@ mod conditions;
 mod filter;
 mod guards;
 mod headers;
+mod letter_cases;
 mod literals;
 mod place;
 
 pub(crate) use codes::*;
 pub(crate) use filter::{filter_guard_warnings, lint_filter};
 pub(crate) use guards::guard_warnings;
+pub(crate) use letter_cases::{case_steps, exceeded_case_steps, filter_case_steps};
 pub(crate) use literals::malformed;
 
 use celero_frontend::stdlib::Builtin;

@@ -11,6 +11,7 @@ use crate::engine::{Engine, Tier, not_native};
 use crate::env::Env;
 use crate::error::CompileError;
 use crate::expression::Expression;
+use crate::lint::exceeded_case_steps;
 use crate::lower::Calls;
 use crate::lower::merge::{MergedGraph, MergedRule};
 use crate::native::template::{ParameterRows, Template};
@@ -98,12 +99,21 @@ impl Prepared {
         let mut keys = RuleKeys::of_about(if settings.indexing == Indexing::Off { 0 } else { rules.len() });
         let finds_keys = threads > 1 && settings.indexing == Indexing::Auto;
         let mut numbered = (0_u32..).zip(rules);
+        let (mut case_steps, limit) = (0_usize, engine.limits().case_steps);
         let mut add = |lowered: &mut Option<Result<LoweredRule, CompileError>>| {
             let (Some(lowered), Some((number, rule))) = (lowered, numbered.next()) else {
                 return ControlFlow::Break(());
             };
             match lowered {
                 Ok(lowered) => {
+                    case_steps = case_steps.saturating_add(lowered.case_steps);
+                    if case_steps > limit {
+                        // Refused at once: the rules after it may take as long as those before.
+                        let error = exceeded_case_steps(lowered.span, limit);
+                        let error = CompileError::new(rule.condition.source(), vec![error]);
+                        checked.failed.push((number as usize, rule.name.into(), error));
+                        return ControlFlow::Break(());
+                    }
                     checked.add(number, rule, settings.on_error, lowered);
                     if finds_keys && checked.facts.len().is_multiple_of(KEYS_AT_ONCE) {
                         let start = Instant::now();
@@ -125,6 +135,9 @@ impl Prepared {
         } else {
             rules.iter().try_for_each(|rule| add(&mut lowered(rule, observer)))
         };
+        if case_steps > limit {
+            return Err(RuleSetError::refused(checked.failed));
+        }
         if added.is_break() {
             return Err(Cancelled.into());
         }
@@ -211,7 +224,7 @@ struct CheckedRules<'r> {
 impl<'r> CheckedRules<'r> {
     /// Adds a valid rule. `on_error` is the policy of the set. Takes from `lowered` what the set keeps.
     fn add(&mut self, number: u32, rule: &RuleInput<'r>, on_error: ErrorPolicy, lowered: &mut LoweredRule) {
-        let LoweredRule { span, warnings, asks_lists, graph, kept } = lowered;
+        let LoweredRule { span, warnings, asks_lists, case_steps: _, graph, kept } = lowered;
         let span = *span;
         self.asks_lists |= *asks_lists;
         self.facts.push(Facts {
@@ -262,6 +275,8 @@ struct LoweredRule {
     span: Span,
     warnings: Vec<Diagnostic>,
     asks_lists: bool,
+    /// What its patterns take for letter cases.
+    case_steps: usize,
     /// Its graph and what it calls, or why it has none.
     graph: Result<(Calls, Graph), String>,
     /// Its checked form, if the set keeps it.
@@ -294,6 +309,7 @@ impl LoweredRule {
             span: expression.span(),
             warnings: expression.warnings().to_vec(),
             asks_lists: expression.lists(env.functions()).is_some(),
+            case_steps: expression.case_steps(),
             graph: graph.map(|(lowered, graph)| (lowered.calls, graph)),
             kept: (keep || foreign).then_some(expression),
         })

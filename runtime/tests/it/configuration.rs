@@ -33,8 +33,10 @@ fn mistakes_in_a_rule_are_named() {
 fn limits_have_defaults() {
     assert_eq!(serde_json::from_str::<Limits>("{}").unwrap(), Limits::default());
     let limits: Limits =
-        serde_json::from_str(r#"{"steps":10,"source":{"maxNodes":5},"memory":1024,"patterns":2048}"#).unwrap();
-    assert_eq!((limits.steps, limits.source.max_nodes, limits.memory, limits.patterns), (10, 5, 1024, 2048));
+        serde_json::from_str(r#"{"steps":10,"source":{"maxNodes":5},"memory":1024,"patterns":2048,"caseSteps":9}"#)
+            .unwrap();
+    assert_eq!((limits.steps, limits.source.max_nodes, limits.memory), (10, 5, 1024));
+    assert_eq!((limits.patterns, limits.case_steps), (2048, 9));
     assert_eq!(limits.source.max_depth, Limits::default().source.max_depth);
     let written = serde_json::to_string(&limits).unwrap();
     assert_eq!(serde_json::from_str::<Limits>(&written).unwrap(), limits);

@@ -25,6 +25,7 @@ mod http;
 mod index;
 mod language;
 mod layout;
+mod letter_cases;
 mod lint;
 mod list_values;
 mod lists;

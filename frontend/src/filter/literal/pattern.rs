@@ -3,6 +3,8 @@
 use super::bytes::BytesForm;
 use super::scanner::{Read, Scanner, fault, span};
 use crate::filter::codes;
+use regex_syntax::ast::{Ast, Flag, Flags, Visitor, visit};
+use std::convert::Infallible;
 use std::sync::Arc;
 
 /// A regular expression. Its syntax was checked; a search with it is unanchored, on bytes, with `unicode(false)`.
@@ -90,17 +92,56 @@ pub(crate) struct PatternProblem {
     pub(crate) message: String,
 }
 
-/// Checks the syntax of a pattern. Whether its automaton is too large shows when it is compiled.
+/// Checks the syntax of a pattern. Whether its automaton is too large shows when it is compiled, and so does what is wrong with Unicode classes in a
+/// pattern that ignores case: finding their letter cases takes milliseconds for each, which is bounded there.
 pub(crate) fn check_pattern(text: &str) -> Result<(), PatternProblem> {
     let mut parser = regex_syntax::ParserBuilder::new().unicode(false).utf8(false).build();
+    let mut syntax = regex_syntax::ast::parse::Parser::new();
     let problem = |span: &regex_syntax::ast::Span, message: String| PatternProblem {
         start: span.start.offset,
         end: span.end.offset,
         message,
     };
+    let tree = syntax.parse(text).map_err(|error| problem(error.span(), error.kind().to_string()))?;
+    let Ok(is_slow) = visit(&tree, UnicodeCases::default());
+    if is_slow {
+        return Ok(());
+    }
     parser.parse(text).map(drop).map_err(|error| match error {
         regex_syntax::Error::Parse(error) => problem(error.span(), error.kind().to_string()),
         regex_syntax::Error::Translate(error) => problem(error.span(), error.kind().to_string()),
         other => PatternProblem { start: 0, end: text.len(), message: other.to_string() },
     })
+}
+
+/// Finds out whether a pattern switches on both letter cases and Unicode.
+#[derive(Default)]
+struct UnicodeCases {
+    ignores_case: bool,
+    unicode: bool,
+}
+
+impl UnicodeCases {
+    fn flags(&mut self, flags: &Flags) {
+        self.ignores_case |= flags.flag_state(Flag::CaseInsensitive) == Some(true);
+        self.unicode |= flags.flag_state(Flag::Unicode) == Some(true);
+    }
+}
+
+impl Visitor for UnicodeCases {
+    type Output = bool;
+    type Err = Infallible;
+
+    fn finish(self) -> Result<bool, Infallible> {
+        Ok(self.ignores_case && self.unicode)
+    }
+
+    fn visit_pre(&mut self, ast: &Ast) -> Result<(), Infallible> {
+        match ast {
+            Ast::Flags(set) => self.flags(&set.flags),
+            Ast::Group(group) => group.flags().into_iter().for_each(|flags| self.flags(flags)),
+            _ => {}
+        }
+        Ok(())
+    }
 }

@@ -70,6 +70,8 @@ pub(crate) struct Compilation<'d> {
     /// The description of the phases for `celero explain`, if wanted.
     pub(crate) explanation: Option<String>,
     pub(crate) engine: &'static Engine,
+    /// What the patterns of the phases compiled so far take for letter cases.
+    pub(crate) case_steps: usize,
 }
 
 /// A compiled phase, and the credentials that its expressions read.
@@ -108,7 +110,7 @@ impl Compilation<'_> {
     /// Compiles a phase. Returns `None` if the policy has errors.
     pub(crate) fn phase<C: Context>(&mut self, scope: &PhaseEnv<C>) -> Option<CompiledPhase<C::Static>> {
         let (phase, document) = (scope.phase, self.document);
-        let expressions = ExpressionCompiler {
+        let mut expressions = ExpressionCompiler {
             engine: self.engine,
             phase,
             env: &scope.env,
@@ -121,6 +123,7 @@ impl Compilation<'_> {
             reads_ends: EndReads::default(),
             request_headers: BTreeSet::new(),
             rule_reads: RuleReads::default(),
+            case_steps: self.case_steps,
         };
         self.definitions.variables().for_each(|body| expressions.lint(body, self.problems));
         let mut compiler = RuleCompiler { expressions, compilation: self };
@@ -150,7 +153,8 @@ impl Compilation<'_> {
             placed.push(compiler.rule(node, level, number));
         }
         let count_when = compiler.count_when();
-        let ExpressionCompiler { reads, reads_ends, request_headers, .. } = compiler.expressions;
+        let ExpressionCompiler { reads, reads_ends, request_headers, case_steps, .. } = compiler.expressions;
+        self.case_steps = case_steps;
         if phase != Phase::Log {
             request_headers.iter().for_each(|name| self.normalization.of_requests.add(name));
         }

@@ -180,6 +180,7 @@ impl Policy {
             longest_delay: delays.longest,
             explanation: (purpose == Purpose::Explain).then(String::new),
             engine: purpose.engine(),
+            case_steps: 0,
         };
         let connection = compilation.phase(&connection);
         let request = compilation.phase(&request);

@@ -41,6 +41,12 @@ pub fn folding_steps(pattern: &str) -> usize {
     count(pattern).map_or(0, |count| count.steps)
 }
 
+/// [`folding_steps`] of a pattern on bytes: only `(?u)` gives it classes of more than 256 characters.
+#[must_use]
+pub fn byte_folding_steps(pattern: &str) -> usize {
+    count(pattern).filter(|count| count.unicode).map_or(0, |count| count.steps)
+}
+
 /// Counts the steps of a pattern that ignores case somewhere. `None` for other patterns, and for what is not valid.
 fn count(pattern: &str) -> Option<Count> {
     if !may_ignore_case(pattern) {

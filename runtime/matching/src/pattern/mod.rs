@@ -45,7 +45,7 @@ pub use compile::{
     MAX_BYTE_PROGRAM_BYTES, MAX_NESTING, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, compile,
     compile_bytes_metered, compile_metered,
 };
-pub use folding::{check_cases, folding_steps};
+pub use folding::{byte_folding_steps, check_cases, folding_steps};
 pub use lazy::LazyMatcher;
 pub use matcher::{Matcher, OverBudget, Undecided};
 pub use meter::{Meter, Unmetered};

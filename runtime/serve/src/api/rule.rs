@@ -32,8 +32,14 @@ static ENGINES: LazyLock<(Engine, Engine)> = LazyLock::new(|| (engine(Tier::Auto
 pub(super) fn engine(tier: Tier) -> Engine {
     let source =
         SourceLimits { max_source_bytes: limits::RULE_BYTES, max_nodes: limits::RULE_NODES, ..SourceLimits::default() };
-    let (steps, memory, patterns) = (limits::STEPS, limits::MEMORY, limits::PATTERNS);
-    let limits = Limits { source, steps, memory, patterns, ..Limits::default() };
+    let limits = Limits {
+        source,
+        steps: limits::STEPS,
+        memory: limits::MEMORY,
+        patterns: limits::PATTERNS,
+        case_steps: limits::CASE_STEPS,
+        ..Limits::default()
+    };
     Engine::builder().tier(tier).limits(limits).build()
 }
 

@@ -4,7 +4,6 @@ use super::extension::{Compute, Derive, FunctionCall, HeaderLines, MISSING};
 use super::{Lower, Lowering, Operand};
 use crate::env::Source;
 use crate::filter::derive::derived_type;
-use crate::filter::prepared::pattern_argument;
 use crate::lower::{header_name, lower_into};
 use celero_frontend::filter::{AccessStep, FilterExpr, FilterLiteral, FilterType, StandardFunction};
 use celero_frontend::{NodeId as TreeId, Type};
@@ -178,7 +177,7 @@ impl<'c> Lowering<'c> {
         let parameters = args.iter().map(|&arg| self.tree.node(arg).ty.clone()).collect();
         let run = match declared.standard {
             Some(standard) if !standard.is_of_host() => {
-                let pattern = pattern_argument(self.tree, function, args);
+                let pattern = self.tree.pattern_argument(function, args);
                 let pattern = pattern
                     .and_then(|(node, text)| Some((Box::from(text), self.filter.prepared.pattern(node)?.clone())));
                 Compute::Standard(standard, pattern)

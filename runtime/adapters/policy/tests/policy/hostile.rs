@@ -109,3 +109,31 @@ log:
         }
     }
 }
+
+/// Looking up the letter cases of a class of all characters takes milliseconds.
+#[test]
+fn the_patterns_of_a_policy_share_one_bound() {
+    let rules = |phase: &str, count: usize| {
+        let rule = |n: usize| {
+            format!("  - when: request.path.matches(r'(?i){phase}{n}[\\s\\S]x')\n    setHeaders: {{x-n: \"{n}\"}}\n")
+        };
+        format!("{phase}:\n{}", (0..count).map(rule).collect::<String>())
+    };
+    let templates = |count: usize| {
+        let template = |n: usize| format!("      x-{n}: '${{request.path.matches(r\"(?i){n}[\\s\\S]\")}}'\n");
+        format!("request:\n  - setHeaders:\n{}", (0..count).map(template).collect::<String>())
+    };
+    parse(&rules("request", 3)).unwrap();
+    for text in [
+        rules("request", 500),
+        rules("request", 60) + &rules("response", 60),
+        templates(500),
+        (0..500).fold("variables:\n".to_owned(), |text, n| {
+            text + &format!("  v{n}: request.path.matches(r'(?i){n}[\\s\\S]')\n")
+        }) + &rules("request", 1),
+    ] {
+        let error = parse(&text).unwrap_err();
+        assert!(error.contains("[policy-patterns]") && error.contains("8000000 steps"), "{error}");
+        assert_eq!(error.matches("[policy-patterns]").count(), 1, "{error}");
+    }
+}

@@ -1,0 +1,91 @@
+//! What the patterns of an expression take for letter cases, counted before any of them is parsed with these.
+
+use super::TOO_MANY_CASES;
+use super::literals::takes_pattern;
+use celero_frontend::filter::{Comparison, FilterExpr, FilterTree};
+use celero_frontend::{Checked, Diagnostic, Expr, Literal, NodeId, Overload, Reference, Span, Stage};
+use celero_matching::pattern::{byte_folding_steps, folding_steps};
+use std::collections::HashSet;
+
+/// Returns the sum of the [steps](folding_steps) of the patterns of a tree of CEL, each distinct one once.
+///
+/// # Errors
+/// It is more than `limit`; at the pattern that exceeds it.
+pub(crate) fn case_steps(tree: &Checked, limit: usize) -> Result<usize, Diagnostic> {
+    sum(checked_patterns(tree), folding_steps, limit)
+}
+
+/// [`case_steps`] of a tree of the filter language.
+pub(crate) fn filter_case_steps(tree: &FilterTree, limit: usize) -> Result<usize, Diagnostic> {
+    sum(filter_patterns(tree), byte_folding_steps, limit)
+}
+
+fn sum(
+    patterns: impl Iterator<Item = (String, Span)>,
+    steps: impl Fn(&str) -> usize,
+    limit: usize,
+) -> Result<usize, Diagnostic> {
+    let mut known = HashSet::new();
+    let mut sum = 0_usize;
+    for (pattern, span) in patterns {
+        if known.contains(&pattern) {
+            continue;
+        }
+        sum = sum.saturating_add(steps(&pattern));
+        if sum > limit {
+            return Err(exceeded_case_steps(span, limit));
+        }
+        known.insert(pattern);
+    }
+    Ok(sum)
+}
+
+/// The error about patterns whose [steps](folding_steps) exceed a limit.
+pub(crate) fn exceeded_case_steps(span: Span, limit: usize) -> Diagnostic {
+    let message = format!(
+        "up to this pattern, the letter cases of large classes in patterns that ignore case take more than {limit} steps (`case_steps`)"
+    );
+    let mut error = Diagnostic::error(Stage::Limit, TOO_MANY_CASES, span, message);
+    error.help.push("write `(?s:.)` for any character, and `(?-i:..)` around classes that have all cases".to_owned());
+    error
+}
+
+/// The patterns of a tree of CEL: constant ones, and of computed ones the literals that they are made of, which may be folded to a constant.
+fn checked_patterns(tree: &Checked) -> impl Iterator<Item = (String, Span)> {
+    let ast = tree.ast();
+    let calls = (0_u32..).map(NodeId).zip(ast.nodes()).filter_map(|(id, node)| {
+        let Expr::Call { target, args, .. } = &node.expr else { return None };
+        let Reference::Call { overloads, receiver } = tree.reference(id) else { return None };
+        let is_pattern =
+            |overload: &Overload| matches!(overload, Overload::Builtin(builtin) if takes_pattern(*builtin));
+        if !overloads.iter().any(is_pattern) {
+            return None;
+        }
+        let receiver = target.iter().filter(|_| *receiver);
+        receiver.chain(ast.children(*args)).nth(1).copied()
+    });
+    calls.filter_map(move |pattern| {
+        let mut text = String::new();
+        let mut nodes = vec![pattern];
+        while let Some(id) = nodes.pop() {
+            if let Expr::Literal(Literal::String(part)) = ast.expr(id) {
+                text.push_str(part);
+            }
+            let first = nodes.len();
+            ast.each_child(id, |child| nodes.push(child));
+            nodes.get_mut(first..)?.reverse();
+        }
+        (!text.is_empty()).then(|| (text, ast.span(pattern)))
+    })
+}
+
+fn filter_patterns(tree: &FilterTree) -> impl Iterator<Item = (String, Span)> {
+    (0_u32..).map(NodeId).zip(tree.nodes()).filter_map(|(id, node)| {
+        let (id, text) = match &node.expr {
+            FilterExpr::Compare { comparison: Comparison::Matches(pattern), .. } => (id, &*pattern.text),
+            FilterExpr::Call { function, args } => tree.pattern_argument(*function, tree.children(*args))?,
+            _ => return None,
+        };
+        Some((text.to_owned(), tree.node(id).span))
+    })
+}
