@@ -1,5 +1,6 @@
 //! Hosts and ports: the authority of a target, and the value of `Host`.
 
+use http::HeaderValue;
 use std::borrow::Cow;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -120,6 +121,20 @@ fn is_number(label: &str) -> bool {
     match hexadecimal {
         Some(digits) => digits.bytes().all(|byte| byte.is_ascii_hexdigit()),
         None => label.bytes().all(|byte| byte.is_ascii_digit()),
+    }
+}
+
+/// Returns the canonical form of a value of `Host`; `None` if it names no host. See [`Authority::parse`].
+///
+/// ```
+/// assert_eq!(celero_canonical::canonical_host(b"A.Example.:080").unwrap(), "a.example:80");
+/// assert_eq!(celero_canonical::canonical_host(b"user@a.example"), None);
+/// ```
+#[must_use]
+pub fn canonical_host(text: &[u8]) -> Option<HeaderValue> {
+    match Authority::parse(text)?.changed() {
+        Some(changed) => HeaderValue::try_from(changed).ok(),
+        None => HeaderValue::from_bytes(text).ok(),
     }
 }
 

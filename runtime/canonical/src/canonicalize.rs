@@ -141,7 +141,8 @@ fn host(parts: &request::Parts, target: &Target<'_>, fields: &mut FieldChanges) 
         (None, Some(field)) => field.changed(),
         (None, None) => None,
     };
-    if field.is_some() {
+    // What servers get as `Host`, rules read under that name too.
+    if field.is_some() || in_target.is_some() {
         let text = match (&new, in_target, target.authority) {
             (Some(text), ..) => Some(text.as_bytes()),
             (None, Some(_), Some(text)) => Some(text),

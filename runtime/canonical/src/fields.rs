@@ -101,14 +101,32 @@ fn has_space_around(value: &[u8]) -> bool {
     value.first().is_some_and(is_space) || value.last().is_some_and(is_space)
 }
 
-/// Several lines of `Cookie` are one, joined with `; ` (RFC 9113, section 8.2.3). Servers of HTTP/1.1 may read one line only.
+/// Returns a text as the value of a field; `None` if it can't be one, or if a recipient reads another value: spaces and tabs at its ends are no part
+/// of it (RFC 9110, section 5.5).
+///
+/// ```
+/// assert!(celero_canonical::field_value(b"admin").is_some());
+/// assert!(celero_canonical::field_value(b" admin").is_none());
+/// ```
+#[must_use]
+pub fn field_value(text: &[u8]) -> Option<HeaderValue> {
+    HeaderValue::from_bytes(text).ok().filter(|_| !has_space_around(text))
+}
+
+/// Several lines of `Cookie` are one. Servers of HTTP/1.1 may read one line only.
 fn join_cookies(headers: &HeaderMap, changes: &mut FieldChanges) {
-    let lines: Vec<&[u8]> = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes).collect();
-    if let [_, _, ..] = lines.as_slice()
-        && let Ok(joined) = HeaderValue::from_bytes(&lines.join(&b"; "[..]))
-    {
-        changes.set.push((COOKIE, joined));
+    let lines = headers.get_all(COOKIE);
+    if lines.iter().nth(1).is_some() {
+        changes.set.extend(joined_cookies(lines).map(|joined| (COOKIE, joined)));
     }
+}
+
+/// Returns lines of `Cookie` as one, joined with `; ` (RFC 9113, section 8.2.3). Lines without cookies are left out: the line would end with a
+/// space.
+#[must_use]
+pub fn joined_cookies<'v>(lines: impl IntoIterator<Item = &'v HeaderValue>) -> Option<HeaderValue> {
+    let lines = lines.into_iter().map(HeaderValue::as_bytes).filter(|line| !line.is_empty());
+    HeaderValue::from_bytes(&lines.collect::<Vec<_>>().join(&b"; "[..])).ok()
 }
 
 fn content_length(headers: &HeaderMap) -> Result<u64, Refusal> {

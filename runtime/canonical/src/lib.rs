@@ -7,9 +7,9 @@
 //!
 //! | part | canonical form |
 //! |---|---|
-//! | target | origin-form; absolute-form that agrees with `Host` becomes origin-form (RFC 9112, section 3.2) |
+//! | target | origin-form; absolute-form that agrees with `Host` becomes origin-form (RFC 9112, section 3.2), and `*` if `OPTIONS` has no path |
 //! | path | dot segments removed, slashes merged, unreserved characters decoded, other encoded bytes in upper case (RFC 3986, sections 5.2.4 and 6.2.2) |
-//! | host | lower case, without a dot at its end; exactly one, and the same in target and `Host` |
+//! | host | lower case, without a dot at its end; exactly one, and the same in target and `Host`, which HTTP/2 and HTTP/3 get too |
 //! | fields of the connection | removed, with all that `Connection` names (RFC 9110, section 7.6.1); only upgrades to WebSocket stay |
 //! | `Cookie` | one line, joined with `; ` (RFC 9113, section 8.2.3) |
 //! | framing | one `Content-Length` of digits, or `Transfer-Encoding: chunked` |
@@ -31,8 +31,9 @@ mod refusal;
 mod target;
 mod trailers;
 
-pub use authority::{Authority, split_authority};
+pub use authority::{Authority, canonical_host, split_authority};
 pub use canonicalize::{Changes, canonical_changes, canonicalize, canonicalize_response};
+pub use fields::{field_value, joined_cookies};
 pub use guarded::GuardedNames;
 pub use head::{Fields, Head, ResponseHead, follow_host};
 pub use options::{DotSegments, EncodedSlashes, Options, Slashes, Underscores};

@@ -57,8 +57,12 @@ pub(crate) fn read<'a>(
         (None, Some(both)) => both.query().map_or(0, |query| query.len().saturating_add(1)),
         _ => rest.iter().position(|byte| *byte == b'?').map_or(0, |place| rest.len().saturating_sub(place)),
     };
-    let is_asterisk = rest == b"*" && parts.method == Method::OPTIONS;
-    let path = if is_asterisk { None } else { canonical(rest, query, absolute, options)? };
+    let path = match rest {
+        b"*" if parts.method == Method::OPTIONS => None,
+        // `OPTIONS` of a whole server in absolute-form (RFC 9112, section 3.2.4).
+        b"" if parts.method == Method::OPTIONS && absolute => Some(PathAndQuery::from_static("*")),
+        _ => canonical(rest, query, absolute, options)?,
+    };
     // The bytes received may differ from those that the URI shows.
     let path = match path {
         None if raw.is_some() && rest != of_uri => Some(path_and_query(rest.to_vec())?),

@@ -67,6 +67,7 @@ fn targets_become_origin_form() {
         ("GET http://h", "/"),
         ("GET http://h?q", "/?q"),
         ("OPTIONS *", "*"),
+        ("OPTIONS http://h/a", "/a"),
     ] {
         assert_eq!(target(line, &["host: h"]).as_deref(), Ok(expected), "{line}");
     }
@@ -97,6 +98,10 @@ fn raw_targets_count_where_the_uri_has_less() {
     for wrong in [&b"admin"[..], b"x:admin", b"http:/h/a", b"http:h", b"", b"*", b"?a"] {
         assert_eq!(changed(wrong), Err(Refusal::TargetForm), "{}", wrong.escape_ascii());
     }
+    let mut options = head.clone();
+    options.method = http::Method::OPTIONS;
+    let of_server = canonical_changes(&options, Some(b"http://h"), &Options::default(), &guarded()).unwrap();
+    assert_eq!(of_server.uri().unwrap(), "*", "of a whole server");
     assert_eq!(changed(b"://h/"), Err(Refusal::Scheme));
     assert_eq!(changed(b"http:///a"), Err(Refusal::HostInvalid));
     assert_eq!(changed(b"http://h\\x/a"), Err(Refusal::TargetForm));
@@ -134,14 +139,14 @@ fn a_request_names_one_host() {
 }
 
 #[test]
-fn http2_has_its_host_in_the_target() {
+fn http2_has_its_host_in_target_and_field() {
     let http2 = |uri: &str, fields: &[&str]| canonical(&format!("GET {uri}"), Version::HTTP_2, fields);
     let found = |uri: &str, fields: &[&str]| {
         let (target, fields) = http2(uri, fields)?;
         Ok(format!("{target} {}", fields.join(" ")))
     };
-    assert_eq!(found("https://h/a", &[]).as_deref(), Ok("https://h/a "));
-    assert_eq!(found("http://H.:80//a?q", &[]).as_deref(), Ok("http://h:80/a?q "));
+    assert_eq!(found("https://h/a", &[]).as_deref(), Ok("https://h/a host: h"));
+    assert_eq!(found("http://H.:80//a?q", &[]).as_deref(), Ok("http://h:80/a?q host: h:80"));
     assert_eq!(found("http://h/a", &["host: H:80"]).as_deref(), Ok("http://h/a host: h"));
     assert_eq!(found("http://h/a", &["host: other"]), Err(Refusal::HostMismatch));
     assert_eq!(found("/a", &["host: H"]).as_deref(), Ok("/a host: h"));
@@ -157,8 +162,25 @@ fn http2_has_its_host_in_the_target() {
         let refusal = http2("http://h/", &[field]).unwrap_err();
         assert!(matches!(refusal, Refusal::ConnectionField | Refusal::TransferEncoding), "{field}: {refusal}");
     }
-    assert_eq!(found("http://h/", &["te: trailers"]).as_deref(), Ok("http://h/ te: trailers"));
-    assert_eq!(found("http://h/", &["cookie: a=1", "cookie: b=2"]).as_deref(), Ok("http://h/ cookie: a=1; b=2"));
+    assert_eq!(found("http://h/", &["te: trailers"]).as_deref(), Ok("http://h/ host: h te: trailers"));
+    assert_eq!(found("http://h/", &["cookie: a=1", "cookie: b=2"]).as_deref(), Ok("http://h/ cookie: a=1; b=2 host: h"));
+}
+
+/// A line that ends with a space would be read without it.
+#[test]
+fn lines_of_cookies_are_one_without_empty_ones() {
+    for (lines, joined) in [
+        (&["a=1", "b=2", "c"][..], "a=1; b=2; c"),
+        (&["a=1", ""], "a=1"),
+        (&["", "a=1"], "a=1"),
+        (&["a=1", "", "b=2"], "a=1; b=2"),
+        (&["", ""], ""),
+        (&[""], ""),
+    ] {
+        let lines: Vec<String> = lines.iter().map(|line| format!("cookie: {line}")).collect();
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        assert_eq!(fields(&lines).unwrap(), [format!("cookie: {joined}")], "{lines:?}");
+    }
 }
 
 #[test]
