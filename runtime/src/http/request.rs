@@ -12,8 +12,9 @@ use std::net::SocketAddr;
 /// | field | CEL type | |
 /// |---|---|---|
 /// | `method` | `string` | `GET` |
-/// | `uri` | `string` | the whole request target, as [`http::Uri`] writes it |
-/// | `scheme` | `string` | absent unless the target has one |
+/// | `uri` | `string` | the request target as a server of HTTP/1.1 gets it, in every version: path and query; `*` of `OPTIONS`; the authority of `CONNECT` |
+/// | `fullUri` | `string` | scheme (`http` if it is absent), host and port, path and query: the target URI (RFC 9112, section 3.3); absent if the request names no host |
+/// | `scheme` | `string` | what the host says of the connection ([`with_scheme`](RequestHead::with_scheme)); else that of the target, which a client of HTTP/2 chooses; else absent |
 /// | `path` | `string` | without the query; empty when the target has none (`CONNECT`) |
 /// | `pathAndQuery` | `string` | as the target has it |
 /// | `query` | `string` | what follows `?`; absent when there is no `?` |
@@ -44,7 +45,7 @@ impl<'a> RequestHead<'a> {
 
     #[inline]
     fn assemble(method: &'a Method, uri: &'a http::Uri, version: Version, headers: &'a HeaderMap) -> Self {
-        Self { method, target: Target { uri, headers, raw: None }, version }
+        Self { method, target: Target { uri, headers, raw: None, scheme: None }, version }
     }
 
     /// With the target as it was received, where the host has changed it.
@@ -52,6 +53,15 @@ impl<'a> RequestHead<'a> {
     #[must_use]
     pub fn with_raw_path(mut self, raw: Option<&'a [u8]>) -> Self {
         self.target.raw = raw;
+        self
+    }
+
+    /// With the scheme of the connection, `http` or `https`, where the host knows it. Clients of HTTP/1.1 don't send one, and those of HTTP/2 may
+    /// send any.
+    #[inline]
+    #[must_use]
+    pub fn with_scheme(mut self, scheme: Option<&'a str>) -> Self {
+        self.target.scheme = scheme;
         self
     }
 }
@@ -81,14 +91,7 @@ impl<'a> Request<'a> {
     #[inline]
     #[must_use]
     pub fn from_parts(parts: &'a Parts) -> Self {
-        Self { head: RequestHead::from_parts(parts), body: None }
-    }
-
-    /// With the target as it was received, where the host has changed it.
-    #[inline]
-    #[must_use]
-    pub fn with_raw_path(self, raw: Option<&'a [u8]>) -> Self {
-        Self { head: self.head.with_raw_path(raw), ..self }
+        RequestHead::from_parts(parts).into()
     }
 
     /// With a body.
@@ -96,6 +99,13 @@ impl<'a> Request<'a> {
     #[must_use]
     pub fn with_body(self, body: &'a [u8]) -> Self {
         Self { body: Some(body), ..self }
+    }
+}
+
+impl<'a> From<RequestHead<'a>> for Request<'a> {
+    #[inline]
+    fn from(head: RequestHead<'a>) -> Self {
+        Self { head, body: None }
     }
 }
 

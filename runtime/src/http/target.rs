@@ -3,7 +3,8 @@
 use crate::accessors::text::{MostlyTextView, Shown, TextView};
 use crate::arena::{Arena, EvalResult};
 use crate::context::{
-    Element, Field, FieldType, Member, Nested, at_offset, behind_reference, mostly_viewed, read_by_call, record, viewed,
+    Element, Field, FieldType, Member, Nested, at_offset, behind_reference, format_into, mostly_viewed, read_by_call,
+    record, viewed,
 };
 use crate::error::ErrorKind;
 use crate::library::lossy;
@@ -16,13 +17,15 @@ use celero_matching::ascii_str;
 use http::{HeaderMap, Uri, header};
 use std::mem::offset_of;
 
-/// `uri`, `scheme`, `path`, `pathAndQuery` and `query` of a URI, `headers`, `host` and `port`, and `rawPath`.
+/// `uri`, `fullUri`, `scheme`, `path`, `pathAndQuery` and `query` of a URI, `headers`, `host` and `port`, and `rawPath`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target<'a> {
     pub(super) uri: &'a Uri,
     pub(super) headers: &'a HeaderMap,
     /// The target as it was received, if the host has changed it.
     pub(super) raw: Option<&'a [u8]>,
+    /// The scheme of the connection, if the host knows it.
+    pub(super) scheme: Option<&'a str>,
 }
 
 macro_rules! views {
@@ -47,10 +50,36 @@ macro_rules! views {
 }
 
 views! {
-    Scheme: Uri::scheme_str;
+    OriginForm: |uri| Some(origin_form(uri));
     Path: |uri| Some(uri.path());
     PathAndQuery: |uri| Some(uri.path_and_query().map_or("", |both| both.as_str()));
     Query: Uri::query;
+}
+
+/// The target as a server of HTTP/1.1 gets it (RFC 9112, section 3.2): path and query, `*`, or the authority of `CONNECT`.
+fn origin_form(uri: &Uri) -> &str {
+    match (uri.path_and_query(), uri.authority()) {
+        (Some(both), _) => both.as_str(),
+        (None, Some(authority)) => authority.as_str(),
+        (None, None) => "",
+    }
+}
+
+/// What the host says of the scheme, else what the target says.
+struct Scheme;
+
+impl MostlyTextView for Scheme {
+    type Source<'a> = Target<'a>;
+    type Memory = Arena;
+
+    #[inline]
+    fn show<'s>(target: &'s Target<'_>) -> Shown<'s> {
+        target.scheme.or_else(|| target.uri.scheme_str()).map_or(Shown::Absent, Shown::Text)
+    }
+
+    fn make<'s>(_: &'s Target<'_>, _: &'s Arena) -> EvalResult<&'s str> {
+        Err(ErrorKind::NoSuchKey)
+    }
 }
 
 /// The host, in lower case, without port and dot at its end. Made only if the request has it in upper case, or not in UTF-8.
@@ -155,6 +184,18 @@ impl Target<'_> {
         self.headers.get(header::HOST).map(|host| lossy(host.as_bytes(), arena)).transpose()
     }
 
+    /// The target URI (RFC 9112, section 3.3).
+    fn full_uri<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+        let Some(Value::String(host)) = shown_or_made::<Host>(self, arena)? else { return Ok(None) };
+        let scheme = self.scheme.or_else(|| self.uri.scheme_str()).unwrap_or("http");
+        let path = self.uri.path_and_query().map_or("", |both| both.as_str()).trim_start_matches('*');
+        let text = match self.port(arena)? {
+            Some(Value::Int(port)) => format_into(arena, &format_args!("{scheme}://{host}:{port}{path}")),
+            _ => format_into(arena, &format_args!("{scheme}://{host}{path}")),
+        };
+        text.map(|text| Some(Value::String(text)))
+    }
+
     /// The port that the request names.
     fn port<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         let port = self.authority(arena)?.and_then(|authority| split_authority(authority).1);
@@ -173,12 +214,13 @@ const MEMBERS: &[Member] = &[
     Member::new("headers", 6, 1, &[]),
     Member::new("port", 7, 1, &[]),
     Member::new("rawPath", 8, 1, &[]),
+    Member::new("fullUri", 9, 1, &[]),
 ];
 
 // SAFETY: the layouts are those of a URI and of a header map behind references at the offsets of the two members, or call
 // `variable`; the views show the text that it gives, in the order of its indices.
 unsafe impl FieldType for Target<'_> {
-    const COUNT: u32 = 9;
+    const COUNT: u32 = 10;
     const MEMBERS: &'static [Member] = MEMBERS;
 
     fn ty() -> Type {
@@ -195,8 +237,8 @@ unsafe impl FieldType for Target<'_> {
 
     fn variable<'s>(&'s self, index: u32, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         let text = match index {
-            0 => return self.uri.value(arena),
-            1 => Scheme::of(self.uri),
+            0 => OriginForm::of(self.uri),
+            1 => return shown_or_made::<Scheme>(self, arena),
             2 => Path::of(self.uri),
             3 => PathAndQuery::of(self.uri),
             4 => Query::of(self.uri),
@@ -204,6 +246,7 @@ unsafe impl FieldType for Target<'_> {
             6 => return self.headers.value(arena),
             7 => return self.port(arena),
             8 => return shown_or_made::<RawPath>(self, arena),
+            9 => return self.full_uri(arena),
             _ => None,
         };
         Ok(text.map(Value::String))
@@ -212,8 +255,8 @@ unsafe impl FieldType for Target<'_> {
     fn variables() -> Vec<Field> {
         let uri = |layout| (offset_of!(Self, uri), layout);
         let fields = [
-            ("uri", uri(<&Uri>::layout())),
-            ("scheme", uri(behind(viewed::<Scheme>(Ty::Str, true)))),
+            ("uri", uri(behind(viewed::<OriginForm>(Ty::Str, false)))),
+            ("scheme", (0, mostly_viewed::<Scheme>(true))),
             ("path", uri(behind(viewed::<Path>(Ty::Str, false)))),
             ("pathAndQuery", uri(behind(viewed::<PathAndQuery>(Ty::Str, false)))),
             ("query", uri(behind(viewed::<Query>(Ty::Str, true)))),
@@ -221,6 +264,7 @@ unsafe impl FieldType for Target<'_> {
             ("headers", (offset_of!(Self, headers), <&HeaderMap>::layout())),
             ("port", (0, read_by_call(true))),
             ("rawPath", (0, mostly_viewed::<RawPath>(false))),
+            ("fullUri", (0, read_by_call(true))),
         ];
         let placed = |(name, (offset, mut layout)): (&str, (usize, Layout))| {
             at_offset(&mut layout, offset);
@@ -282,7 +326,7 @@ mod tests {
             let uri: Uri = target.parse().unwrap();
             let mut headers = HeaderMap::new();
             headers.extend(header.map(|value| (header::HOST, http::HeaderValue::from_bytes(value).unwrap())));
-            let target = Target { uri: &uri, headers: &headers, raw: None };
+            let target = Target { uri: &uri, headers: &headers, raw: None, scheme: None };
             let shown = match shown_or_made::<Host>(&target, &arena).unwrap() {
                 Some(Value::String(text)) => Some(text),
                 None => None,

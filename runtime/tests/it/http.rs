@@ -20,7 +20,7 @@ fn fields_have_the_names_and_types_of_gateways() {
         .collect();
     let expected = "request.method: string, request.uri: string, request.scheme: string?, request.path: string, \
                     request.pathAndQuery: string, request.query: string?, request.host: string?, \
-                    request.headers: map(string, string), request.port: int?, request.rawPath: string, request.version: string, request.body: bytes?, source.address: string?, source.port: int?";
+                    request.headers: map(string, string), request.port: int?, request.rawPath: string, request.fullUri: string?, request.version: string, request.body: bytes?, source.address: string?, source.port: int?";
     assert_eq!(fields.join(", "), expected);
     assert!(Env::<RequestContext<'_>>::new().problems().is_empty());
 }
@@ -33,7 +33,8 @@ fn a_target_with_everything() {
     let context = RequestContext::new(&request).with_source("192.0.2.7:4711".parse().unwrap()).with_body(b"{}\xff");
     for (name, value) in [
         ("request.method", r#"String("GET")"#),
-        ("request.uri", r#"String("https://user@example.com:8443/a/b?x=1&y")"#),
+        ("request.uri", r#"String("/a/b?x=1&y")"#),
+        ("request.fullUri", r#"String("https://example.com:8443/a/b?x=1&y")"#),
         ("request.scheme", r#"String("https")"#),
         ("request.path", r#"String("/a/b")"#),
         ("request.pathAndQuery", r#"String("/a/b?x=1&y")"#),
@@ -51,7 +52,7 @@ fn a_target_with_everything() {
     let in_place = agree(&context);
     assert_eq!(
         in_place.join(" "),
-        "request.method request.scheme request.path request.pathAndQuery request.query request.host request.rawPath request.version request.body source.address"
+        "request.method request.uri request.scheme request.path request.pathAndQuery request.query request.host request.rawPath request.version request.body source.address"
     );
 }
 
@@ -61,7 +62,15 @@ fn what_a_request_has_not_is_absent() {
     let (parts, ()) = request.into_parts();
     let context = RequestContext::from_parts(&parts);
     agree(&context);
-    for name in ["request.scheme", "request.query", "request.host", "request.body", "source.address", "source.port"] {
+    for name in [
+        "request.scheme",
+        "request.fullUri",
+        "request.query",
+        "request.host",
+        "request.body",
+        "source.address",
+        "source.port",
+    ] {
         assert_eq!(show(&context, name), "absent", "{name}");
     }
     let connect = http::Request::connect("example.com:443").body(()).unwrap();
@@ -70,6 +79,8 @@ fn what_a_request_has_not_is_absent() {
     assert_eq!(show(&context, "request.path"), r#"String("")"#);
     assert_eq!(show(&context, "request.pathAndQuery"), r#"String("")"#);
     assert_eq!(show(&context, "request.host"), r#"String("example.com")"#);
+    assert_eq!(show(&context, "request.uri"), r#"String("example.com:443")"#);
+    assert_eq!(show(&context, "request.fullUri"), r#"String("http://example.com:443")"#);
     let empty_query = http::Request::get("/a?").body(()).unwrap();
     assert_eq!(show(&RequestContext::new(&empty_query), "request.query"), r#"String("")"#);
 }
@@ -97,6 +108,35 @@ fn a_host_is_one_text_however_it_is_written() {
     assert_eq!(show(&RequestContext::new(&request), "request.host"), "String(\"a\u{fffd}b\")");
     *request.uri_mut() = "http://Target.Example.:81/".parse().unwrap();
     assert_eq!(show(&RequestContext::new(&request), "request.host"), "String(\"target.example\")");
+}
+
+#[test]
+fn a_target_is_one_text_in_every_version() {
+    for (target, host, scheme, uri, full) in [
+        ("/a?b", Some("Shop.example.:81"), None, "/a?b", Some("http://shop.example:81/a?b")),
+        ("http://shop.example:81/a?b", None, None, "/a?b", Some("http://shop.example:81/a?b")),
+        ("https://shop.example", None, None, "/", Some("https://shop.example/")),
+        ("http://shop.example/a", None, Some("https"), "/a", Some("https://shop.example/a")),
+        ("*", Some("shop.example"), Some("http"), "*", Some("http://shop.example")),
+        ("/a", None, Some("https"), "/a", None),
+    ] {
+        let mut request = request(target);
+        if let Some(host) = host {
+            request.headers_mut().insert("host", HeaderValue::from_static(host));
+        }
+        let (parts, ()) = request.into_parts();
+        let head = celero::http::RequestHead::from_parts(&parts).with_scheme(scheme);
+        assert_eq!(show(&head, "uri"), format!("String({uri:?})"), "{target}");
+        assert_eq!(
+            show(&head, "fullUri"),
+            full.map_or("absent".to_owned(), |full| format!("String({full:?})")),
+            "{target}"
+        );
+        if let Some(scheme) = scheme {
+            assert_eq!(show(&head, "scheme"), format!("String({scheme:?})"), "{target}");
+        }
+        agree(&head);
+    }
 }
 
 #[test]

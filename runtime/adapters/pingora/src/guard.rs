@@ -174,6 +174,8 @@ impl Guard {
         if let Some((address, via, _)) = self.client {
             self.exchange.set_client(address, via);
         }
+        let has_tls = session.digest().is_some_and(|digest| digest.ssl_digest.is_some());
+        self.exchange.set_scheme(if has_tls { "https" } else { "http" });
         match tls(session) {
             Some(tls) if self.client.is_none_or(|(_, _, is_peer)| is_peer) => self.exchange.set_tls(tls.clone()),
             Some(tls) => {
@@ -262,7 +264,7 @@ impl Guard {
     /// Sets the target to the one that was received, if the policy says `forwardRaw`.
     fn set_raw_target(&self, head: &mut RequestHeader) -> Result<()> {
         let Some(target) = self.policy.raw_target(&self.exchange) else { return Ok(()) };
-        match (head.uri.authority(), std::str::from_utf8(&target)) {
+        match (head.uri.authority(), std::str::from_utf8(target)) {
             (Some(_), Ok(text)) => {
                 let mut parts = head.uri.clone().into_parts();
                 parts.path_and_query =
@@ -271,7 +273,7 @@ impl Guard {
                 head.set_uri(uri.or_err(ErrorType::InvalidHTTPHeader, "the received target can't be sent")?);
                 Ok(())
             }
-            _ => head.set_raw_path(&target),
+            _ => head.set_raw_path(target),
         }
     }
 

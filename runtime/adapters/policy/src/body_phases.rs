@@ -13,7 +13,7 @@ use crate::phase::NotReady;
 use crate::policy::Policy;
 use crate::request_limits::PendingQuestion;
 use crate::unchangeable::Unchangeable;
-use celero::http::{Request, RequestHead};
+use celero::http::Request;
 use http::{HeaderMap, Method, StatusCode, header, request, response};
 use std::borrow::Cow;
 
@@ -100,7 +100,7 @@ impl Policy {
     ) -> Result<Decision, Box<PendingQuestion>> {
         let origin = exchange.source();
         let fixed = fixed_request(head, body, exchange.is_grpc);
-        let Exchange { findings, labels, effects, local, tls, received, .. } = exchange;
+        let Exchange { findings, labels, effects, local, tls, arrival, .. } = exchange;
         effects.edits.clear();
         effects.limits.client = origin.address.map(|client| client.ip());
         // Earlier phases may have set fields of the log entry, which stay if this one runs again.
@@ -108,7 +108,7 @@ impl Policy {
         let fields = asks_services.then(|| effects.fields.clone());
         let proofs = self.auth.lazy(&head.headers, findings);
         let prefix = self.body_settings.buffering().is_prefix();
-        let request = Request::from_parts(head).with_raw_path(received.as_deref());
+        let request = Request::from(arrival.head(head));
         let context = BodyData {
             request: if prefix { request } else { request.with_body(body) },
             body_prefix: prefix.then_some(body),
@@ -177,11 +177,11 @@ impl Policy {
         };
         let origin = exchange.source();
         let fixed = fixed_response(response, exchange.is_grpc);
-        let Exchange { findings, labels, effects, local, tls, received, .. } = exchange;
+        let Exchange { findings, labels, effects, local, tls, arrival, .. } = exchange;
         let proofs = self.auth.lazy(&head.headers, findings);
         let prefix = self.response_settings.buffering().is_prefix();
         let context = ResponseBodyData {
-            request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
+            request: arrival.head(head),
             response: ResponseHead { code: Some(response.status.as_u16().into()), headers: &response.headers },
             body: (!prefix).then_some(&*body),
             body_prefix: prefix.then_some(&*body),

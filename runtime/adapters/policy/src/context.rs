@@ -6,6 +6,7 @@ use crate::tls_hello::HelloFields;
 use celero::http::{Request, RequestHead, Source};
 use celero::{Context, Value};
 use http::HeaderMap;
+use http::request::Parts;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
@@ -16,6 +17,22 @@ pub(crate) type Labels = BTreeMap<Arc<str>, String>;
 
 /// The headers of what has none.
 pub(crate) static NO_HEADERS: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
+
+/// How a request came, as far as its canonical head does not say so.
+#[derive(Debug, Default)]
+pub(crate) struct Arrival {
+    /// Path and query as they were received, if they were not canonical.
+    pub(crate) target: Option<Box<[u8]>>,
+    /// The scheme of the connection, if the host knows it.
+    pub(crate) scheme: Option<&'static str>,
+}
+
+impl Arrival {
+    /// Returns what rules read of the head of the request.
+    pub(crate) fn head<'a>(&'a self, head: &'a Parts) -> RequestHead<'a> {
+        RequestHead::from_parts(head).with_raw_path(self.target.as_deref()).with_scheme(self.scheme)
+    }
+}
 
 /// Who sent a request.
 #[derive(Clone, Copy, Debug)]

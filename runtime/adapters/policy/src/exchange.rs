@@ -1,7 +1,7 @@
 //! The state of one request between its phases.
 
 use crate::auth::{ClientCertificate, Verification, VerifiedCredentials};
-use crate::context::{Labels, Origin};
+use crate::context::{Arrival, Labels, Origin};
 use crate::edits::Edits;
 use crate::grpc::answer_to_call;
 use crate::limit_headers::tells_limit;
@@ -32,8 +32,7 @@ pub struct Exchange {
     /// What the labels were that the phase `response` has set.
     labels_before_response: Vec<(Arc<str>, Option<String>)>,
     pub(crate) effects: Effects,
-    /// The target as it was received, if it was not canonical.
-    pub(crate) received: Option<Box<[u8]>>,
+    pub(crate) arrival: Arrival,
     /// Whether a rule says what the target is, also if it is that already: then the received one is not sent.
     pub(crate) has_new_target: bool,
     pub(crate) refusal: Option<Refusal>,
@@ -112,7 +111,8 @@ impl Exchange {
     /// Clears the state for the next request.
     pub fn reset(&mut self, peer: Option<SocketAddr>, local: Option<SocketAddr>) {
         (self.peer, self.local, self.client) = (peer, local, None);
-        (self.received, self.refusal, self.certificate, self.tls) = (None, None, None, None);
+        self.arrival = Arrival::default();
+        (self.refusal, self.certificate, self.tls) = (None, None, None);
         (self.has_new_target, self.delayed) = (false, Duration::ZERO);
         self.findings = VerifiedCredentials::default();
         self.background = Verification::default();
@@ -172,6 +172,14 @@ impl Exchange {
     /// before the phase `request`; [`reset`](Self::reset) forgets it.
     pub fn set_tls(&mut self, tls: TlsConnection) {
         self.tls = Some(tls);
+        self.set_scheme("https");
+    }
+
+    /// Sets the scheme of the connection over which the request came: `https` if the host ends its TLS, else `http`. Rules read it as
+    /// `request.scheme`, whatever a client of HTTP/2 says, and in `request.fullUri`. Without it they read what the target says, which in HTTP/1.1 is
+    /// nothing. Call it before the phase `request`; [`reset`](Self::reset) forgets it.
+    pub fn set_scheme(&mut self, scheme: &'static str) {
+        self.arrival.scheme = Some(scheme);
     }
 
     /// Returns why the request has no canonical form, if it was refused for that.
@@ -180,10 +188,10 @@ impl Exchange {
         self.refusal
     }
 
-    /// Returns the target of the request as it was received, if its canonical form is another.
+    /// Returns path and query of the request as they were received, if their canonical form is another.
     #[must_use]
     pub fn received_target(&self) -> Option<&[u8]> {
-        self.received.as_deref()
+        self.arrival.target.as_deref()
     }
 
     /// Returns the changes of the last phase, to be applied by the host: to the request ([`Edits::apply_to_request`]) after

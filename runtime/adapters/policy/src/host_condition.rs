@@ -58,6 +58,8 @@ pub struct RequestOrigin<'a> {
     pub client: SocketAddr,
     /// How the client is known: `source.via`.
     pub via: &'a str,
+    /// The scheme of the connection: `request.scheme`.
+    pub scheme: &'static str,
     /// Where the request was received: `destination.address` and `destination.port`.
     pub local: Option<SocketAddr>,
 }
@@ -66,7 +68,7 @@ impl<'a> RequestFacts<'a> {
     fn new(head: &'a request::Parts, origin: RequestOrigin<'a>) -> Self {
         let destination = origin.local.map_or_else(Source::default, Source::from);
         Self {
-            request: RequestHead::from_parts(head),
+            request: RequestHead::from_parts(head).with_scheme(Some(origin.scheme)),
             source: Source::from(origin.client),
             via: origin.via,
             destination,

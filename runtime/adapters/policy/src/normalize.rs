@@ -11,8 +11,10 @@ use crate::yaml::{MapEntry, Node};
 use bytes::Bytes;
 use celero_canonical::{
     DotSegments, EncodedSlashes, GuardedNames, Head, Options, Refusal, Slashes, Underscores, canonical_changes,
+    origin_form,
 };
-use http::{HeaderValue, StatusCode, Version, header, request};
+use http::{HeaderValue, StatusCode, Uri, header, request};
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -71,12 +73,12 @@ impl Normalization {
 
     /// Makes the head of a request canonical, or returns the answer that refuses it.
     pub(crate) fn admit(&self, head: &mut impl Head, exchange: &mut Exchange) -> Option<PolicyAnswer> {
-        (exchange.received, exchange.refusal) = (None, None);
+        (exchange.arrival.target, exchange.refusal) = (None, None);
         exchange.has_new_target = false;
         match canonical_changes(head.parts(), head.raw_target(), &self.options, &self.of_requests) {
             Ok(changes) => {
-                if changes.uri().is_some() {
-                    exchange.received = Some(received(head.parts(), head.raw_target()));
+                if let Some(uri) = changes.uri() {
+                    exchange.arrival.target = received(head.parts(), head.raw_target(), uri);
                 }
                 if !changes.is_empty() {
                     changes.apply(head);
@@ -99,13 +101,14 @@ impl Normalization {
     }
 }
 
-/// Returns the target as it was received.
-fn received(head: &request::Parts, raw: Option<&[u8]>) -> Box<[u8]> {
-    match (raw, head.uri.path_and_query()) {
-        (Some(raw), _) => raw.into(),
-        (None, Some(path)) if head.version >= Version::HTTP_2 => path.as_str().as_bytes().into(),
-        (None, _) => head.uri.to_string().into_bytes().into(),
-    }
+/// Returns path and query as they were received, if they are not those of the canonical target.
+fn received(head: &request::Parts, raw: Option<&[u8]>, canonical: &Uri) -> Option<Box<[u8]>> {
+    let of_uri = head.uri.path_and_query().map(|both| Cow::Borrowed(both.as_str().as_bytes()));
+    let received = raw.and_then(origin_form).or(of_uri)?;
+    let canonical = canonical.path_and_query()?.as_str().as_bytes();
+    // `OPTIONS` of a whole server has no path in absolute-form.
+    let is_same = received == canonical || canonical == b"*";
+    (!is_same).then(|| received.into())
 }
 
 fn answer(refusal: Refusal) -> PolicyAnswer {

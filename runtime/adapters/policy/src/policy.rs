@@ -26,13 +26,11 @@ use crate::purpose::Purpose;
 use crate::remote_limits::RemoteLimits;
 use crate::rule::Rule;
 use crate::rule_limit::CountWhen;
-use celero::http::RequestHead;
 use celero::lists::Lists;
 use celero::{Diagnostic, Style};
 use celero_canonical as canonical;
-use celero_canonical::{canonicalize_response, clean_trailers, origin_form};
+use celero_canonical::{canonicalize_response, clean_trailers};
 use http::{HeaderMap, HeaderName, request, response};
-use std::borrow::Cow;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -257,12 +255,12 @@ impl Policy {
             exchange.effects.limits.apply_verdicts();
         }
         let origin = exchange.source();
-        let Exchange { findings, labels, effects, local, tls, received, .. } = exchange;
+        let Exchange { findings, labels, effects, local, tls, arrival, .. } = exchange;
         effects.edits.clear();
         self.forget_body_of_head(head, &mut effects.edits);
         let proofs = self.auth.lazy(&head.headers, findings);
         let context = ResponseData {
-            request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
+            request: arrival.head(head),
             response: ResponseHead { code: Some(response.status.as_u16().into()), headers: &response.headers },
             peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
         };
@@ -290,13 +288,13 @@ impl Policy {
         }
         exchange.effects.limits.apply_verdicts();
         let origin = exchange.source();
-        let Exchange { findings, background, labels, effects, local, tls, received, .. } = exchange;
+        let Exchange { findings, background, labels, effects, local, tls, arrival, .. } = exchange;
         background.record(findings);
         effects.edits.clear();
         let proofs = self.auth.lazy(&head.headers, findings);
         let headers = response.map_or(&*NO_HEADERS, |response| &response.headers);
         let context = LogData {
-            request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
+            request: arrival.head(head),
             started: end.started,
             duration: end.duration,
             response: ResponseHead { code: response.map(|response| response.status.as_u16().into()), headers },
@@ -324,10 +322,9 @@ impl Policy {
     /// Returns path and query of the target as it was received, if the host has to send them instead of the canonical ones: the policy
     /// says `forwardRaw`, they differ, and no rule has changed the target.
     #[must_use]
-    pub fn raw_target<'e>(&self, exchange: &'e Exchange) -> Option<Cow<'e, [u8]>> {
+    pub fn raw_target<'e>(&self, exchange: &'e Exchange) -> Option<&'e [u8]> {
         let sends_received = self.normalization.forward_raw && !exchange.has_new_target;
-        let received = exchange.received_target().filter(|_| sends_received)?;
-        origin_form(received)
+        exchange.received_target().filter(|_| sends_received)
     }
 
     /// Returns the warnings: what is valid but probably a mistake. Each has the name of its file; spans are byte offsets in it.

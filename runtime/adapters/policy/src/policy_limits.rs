@@ -8,7 +8,6 @@ use crate::outcome::{Outcome, PolicyAnswer};
 use crate::policy::Policy;
 use crate::remote_limits::{RemoteLimits, RemoteState};
 use crate::rule_limit::LimitErrorPolicy;
-use celero::http::RequestHead;
 use celero::{Scratch, Value};
 use http::{HeaderMap, StatusCode, request};
 use std::sync::Arc;
@@ -128,10 +127,10 @@ impl Policy {
             return;
         }
         let origin = exchange.source();
-        let Exchange { findings, labels, effects, local, tls, received, .. } = exchange;
+        let Exchange { findings, labels, effects, local, tls, arrival, .. } = exchange;
         let proofs = self.auth.lazy(&head.headers, findings);
         let context = ResponseData {
-            request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
+            request: arrival.head(head),
             response: ResponseHead { code: Some(status.as_u16().into()), headers },
             peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
         };

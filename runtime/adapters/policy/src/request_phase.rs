@@ -11,7 +11,6 @@ use crate::phase::NotReady;
 use crate::policy::Policy;
 use crate::remote_limits::{RemoteQuestion, RemoteVerdict};
 use crate::request_limits::PendingQuestion;
-use celero::http::RequestHead;
 use celero_canonical::Head;
 use http::request;
 use std::sync::Arc;
@@ -95,14 +94,14 @@ impl Policy {
     /// Returns what the outcome depends on. The phase had no effect then.
     fn try_request(&self, head: &request::Parts, exchange: &mut Exchange) -> Result<Decision, Pending> {
         let origin = exchange.source();
-        let Exchange { findings, background, labels, effects, peer, local, tls, received, certificate, .. } = exchange;
+        let Exchange { findings, background, labels, effects, peer, local, tls, arrival, certificate, .. } = exchange;
         effects.edits.clear();
         effects.limits.client = origin.address.map(|client| client.ip());
         let shown = certificate.as_ref().or_else(|| tls.as_ref()?.certificate());
         self.auth.client_cert(&head.headers, *peer, shown, findings);
         let proofs = self.auth.lazy(&head.headers, findings).waiting();
         let context = RequestData {
-            request: RequestHead::from_parts(head).with_raw_path(received.as_deref()),
+            request: arrival.head(head),
             peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
         };
         // Later phases may see other headers, so what they read of them is verified now.

@@ -203,7 +203,7 @@ async fn after_service<R: Body<Data = Bytes> + Unpin>(
 fn raw_uri(policy: &Policy, exchange: &Exchange, canonical: &Uri) -> Option<Uri> {
     let target = policy.raw_target(exchange)?;
     let mut parts = canonical.clone().into_parts();
-    parts.path_and_query = Some(PathAndQuery::try_from(&*target).ok()?);
+    parts.path_and_query = Some(PathAndQuery::try_from(target).ok()?);
     Uri::from_parts(parts).ok()
 }
 

@@ -16,7 +16,7 @@ const VALUES: &[(&str, &str)] = &[
     ("http.request.uri", "request.pathAndQuery"),
     ("http.request.uri.path", "request.path"),
     ("http.request.uri.query", "default(request.query, '')"),
-    ("http.request.full_uri", "default(request.scheme, 'http') + '://' + request.host + request.pathAndQuery"),
+    ("http.request.full_uri", "request.fullUri"),
     ("http.request.headers", "request.headers"),
     ("http.request.headers.truncated", "false"),
     ("http.request.body.raw", "request.body"),

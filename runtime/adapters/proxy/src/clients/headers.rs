@@ -33,6 +33,12 @@ pub(crate) struct Connection {
     pub(crate) tls: bool,
 }
 
+impl Connection {
+    fn scheme(&self) -> &'static str {
+        if self.tls { "https" } else { "http" }
+    }
+}
+
 /// What trusted proxies say of the client and of how it sent the request.
 #[derive(Default)]
 struct Told {
@@ -53,7 +59,7 @@ pub(crate) fn identify(head: &mut RequestHeader, from: &Connection, config: &Con
     let (config, traces) = (&config.forwarded, config.traces.as_ref());
     let peer = canonical(from.peer);
     let trusted = is_in(&config.trusted, peer.ip());
-    let own_proto = if from.tls { "https" } else { "http" };
+    let own_proto = from.scheme();
     let told = if trusted { read(&head.headers, peer.ip(), config)? } else { Told::default() };
     let proto = told.proto.unwrap_or(own_proto);
     let host = told.host.clone().or_else(|| host_of(head));
@@ -82,12 +88,12 @@ pub(crate) fn identify(head: &mut RequestHeader, from: &Connection, config: &Con
     set(head, FORWARDED, told.elements.map(|elements| own_element(elements, peer.ip(), own_proto)).as_deref());
     let (trace_id, span) = match traces {
         Some(traces) => {
-            let origin = RequestOrigin { client, via, local: from.local };
+            let origin = RequestOrigin { client, via, scheme: own_proto, local: from.local };
             set_trace(head, traces, trusted, origin)
         }
         None => (keep_trace(head, true).map(|trace| trace.id), None),
     };
-    Ok(Client { address: client, via, peer, local: from.local, request_id, trace_id, span })
+    Ok(Client { address: client, via, peer, scheme: own_proto, local: from.local, request_id, trace_id, span })
 }
 
 /// Returns the trace that a request names, if it may. Otherwise removes what it says of a trace.

@@ -25,6 +25,8 @@ pub(crate) struct Client {
     pub(crate) via: &'static str,
     /// The other end of the connection, or what the PROXY protocol says of it.
     pub(crate) peer: SocketAddr,
+    /// `https` if the connection has TLS, which may be that of a proxy in front; else `http`.
+    pub(crate) scheme: &'static str,
     /// Where the request was received.
     pub(crate) local: Option<SocketAddr>,
     pub(crate) request_id: String,
@@ -41,7 +43,7 @@ impl Client {
 
     /// Returns what conditions read of the client.
     pub(crate) fn origin(&self) -> RequestOrigin<'_> {
-        RequestOrigin { client: self.address, via: self.via, local: self.local }
+        RequestOrigin { client: self.address, via: self.via, scheme: self.scheme, local: self.local }
     }
 
     /// Returns the client as a text, with its port if that is known.

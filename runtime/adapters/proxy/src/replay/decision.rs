@@ -101,6 +101,7 @@ impl Candidate {
         let mut exchange = Exchange::new(Some(connection.peer), connection.local);
         exchange.set_time(time);
         exchange.set_client(client.address, client.via);
+        exchange.set_scheme(client.scheme);
         if let Some(version) = request.tls.as_deref().filter(|_| client.is_peer()) {
             exchange.set_tls(TlsConnection::new(version, ""));
         }
