@@ -3,6 +3,7 @@
 use crate::unchangeable::Unchangeable;
 use celero::{Context, EvalError, Program};
 use http::HeaderName;
+use http::header::HOST;
 use std::fmt;
 
 /// The longest expression that a line shows, in bytes. Of a longer one the line has the place.
@@ -46,7 +47,7 @@ pub(crate) enum ActionPart<'r> {
 pub(crate) enum WhyFailed {
     /// The evaluation failed.
     Error(EvalError),
-    /// The value is not valid where it is used: a header value with a line break, a log field that JSON cannot represent.
+    /// The value is not valid where it is used: a header value with a line break or a space at an end, a log field that JSON cannot represent.
     Invalid,
     /// The body can't be changed.
     Body(Unchangeable),
@@ -85,8 +86,9 @@ fn place(error: &EvalError, source: &str) -> String {
 impl ActionPart<'_> {
     fn invalid(self) -> &'static str {
         match self {
+            Self::SetHeader(name) if *name == HOST => "the value is no host",
             Self::SetHeader(_) | Self::AddHeader(_) | Self::AnswerHeader(_) => {
-                "the value has a line break or a control character"
+                "the value has a line break or a control character, or begins or ends with a space"
             }
             Self::Label(_) | Self::AnswerBody | Self::LimitKey | Self::SetQuery(_) => "the value is not text",
             Self::SetPath => "the value is no path, or one without a canonical form",

@@ -7,6 +7,8 @@ use crate::values::{to_body, to_json};
 use bytes::Bytes;
 use celero::http::HeaderSet;
 use celero::{Context, ErrorKind, Program, Scratch, Value};
+use celero_canonical::{canonical_host, field_value};
+use http::header::HOST;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use serde_json::Value as Json;
 use std::sync::Arc;
@@ -18,6 +20,8 @@ pub(crate) type NamedList<T> = Box<[(Arc<str>, T)]>;
 #[derive(Debug)]
 pub(crate) enum HeaderEdit<S> {
     Set(HeaderName, HeaderTemplate<S>),
+    /// Sets the host of a request, in canonical form.
+    SetHost(HeaderTemplate<S>),
     Add(HeaderName, HeaderTemplate<S>),
     Remove(HeaderName),
     RemoveSet(Box<HeaderSet>),
@@ -111,6 +115,13 @@ impl<S: Context + 'static> TextTemplate<S> {
 }
 
 impl<S: Context + 'static> HeaderTemplate<S> {
+    fn program(&self) -> Option<&Program<S>> {
+        match self {
+            Self::Fixed(_) => None,
+            Self::Computed(program) => Some(program),
+        }
+    }
+
     /// Returns the value for this part of an action.
     pub(crate) fn value<'r, C: Context<Static = S>>(
         &'r self,
@@ -121,7 +132,7 @@ impl<S: Context + 'static> HeaderTemplate<S> {
         match self {
             Self::Fixed(value) => Ok(value.clone()),
             Self::Computed(program) => {
-                let value = computed(program, context, scratch, |text| HeaderValue::from_bytes(text).ok());
+                let value = computed(program, context, scratch, field_value);
                 value.map_err(|why| ActionFailure { part, program: Some(program), why })
             }
         }
@@ -200,7 +211,7 @@ fn computed<S: Context + 'static, C: Context<Static = S>, T>(
 
 impl<S: Context + 'static> HeaderEdit<S> {
     /// Adds the edit for this message to `edits`. A header whose value fails is removed, so that a value from the client never passes
-    /// for the policy's.
+    /// for the policy's. A request can't lose its host, so a host that fails [ends the phase](Self::ends_phase).
     pub(crate) fn collect<'r, C: Context<Static = S>>(
         &'r self,
         context: &C,
@@ -216,6 +227,13 @@ impl<S: Context + 'static> HeaderEdit<S> {
                     return Err(failed);
                 }
             },
+            Self::SetHost(words) => {
+                let (part, invalid) = (ActionPart::SetHeader(&HOST), WhyFailed::Invalid);
+                let value = words.value(part, context, scratch)?;
+                let value = canonical_host(value.as_bytes());
+                let value = value.ok_or(ActionFailure { part, program: words.program(), why: invalid })?;
+                edits.push(Edit::Set { name: HOST, value });
+            }
             Self::Add(name, words) => {
                 let value = words.value(ActionPart::AddHeader(name), context, scratch)?;
                 edits.push(Edit::Add { name: name.clone(), value });
@@ -223,12 +241,19 @@ impl<S: Context + 'static> HeaderEdit<S> {
             Self::Remove(name) => edits.push(Edit::Remove { name: name.clone() }),
             Self::RemoveSet(set) => {
                 let earlier: Vec<HeaderName> = edits.names_given().filter(|name| set.contains(name)).cloned().collect();
-                for name in set.find(headers).chain(&earlier).filter(|name| !is_framing(name)) {
+                for name in set.find(headers).chain(&earlier).filter(|name| !is_framing(name) && *name != HOST) {
                     edits.push(Edit::Remove { name: name.clone() });
                 }
             }
         }
         Ok(())
+    }
+}
+
+impl<S> HeaderEdit<S> {
+    /// Returns whether the phase ends if this edit fails: a request must not reach a host that nobody chose.
+    pub(crate) fn ends_phase(&self) -> bool {
+        matches!(self, Self::SetHost(_))
     }
 }
 

@@ -20,6 +20,8 @@ use crate::yaml::{MapEntry, Node, SourceText};
 use celero::counting::Counters;
 use celero::http::HeaderSet;
 use celero::{CheckedRule, Context, Engine, Env, ErrorPolicy, RuleSetBuilder};
+use celero_canonical::canonical_host;
+use http::header::HOST;
 use http::{HeaderName, StatusCode};
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
@@ -406,8 +408,13 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
     /// Removals precede settings, so that a rule can remove a header of the client and set its own.
     fn edits(&mut self, node: &Node) -> Box<[HeaderEdit<C::Static>]> {
         let mut edits = Vec::new();
-        let names: Vec<HeaderName> =
+        let mut names: Vec<HeaderName> =
             node.texts_of("removeHeaders").iter().filter_map(|name| self.compilation.header_name(name)).collect();
+        let is_of_request = matches!(self.expressions.phase, Phase::Request | Phase::RequestBody);
+        if is_of_request {
+            self.keep_one_host(node);
+            names.retain(|name| *name != HOST);
+        }
         match HeaderSet::new(&names, [""; 0]) {
             Ok(set) if names.len() > FEW_HEADERS => edits.push(HeaderEdit::RemoveSet(Box::new(set))),
             _ => edits.extend(names.into_iter().map(HeaderEdit::Remove)),
@@ -419,12 +426,37 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             edits.extend(self.compilation.named_set(&name).map(|set| HeaderEdit::RemoveSet(Box::new(set))));
         }
         for (name, words) in self.headers(node.get("setHeaders")) {
-            edits.push(HeaderEdit::Set(name, words));
+            edits.push(if is_of_request && name == HOST {
+                HeaderEdit::SetHost(words)
+            } else {
+                HeaderEdit::Set(name, words)
+            });
         }
         for (name, words) in self.headers(node.get("addHeaders")) {
             edits.push(HeaderEdit::Add(name, words));
         }
         edits.into()
+    }
+
+    /// Refuses what would leave a request without a host, or with two.
+    fn keep_one_host(&mut self, rule: &Node) {
+        let is_host = |text: &SourceText| text.text.eq_ignore_ascii_case(HOST.as_str());
+        let keys = |key: &str| rule.get(key).map_or(&[][..], Node::entries).iter();
+        let removed = rule.texts_of("removeHeaders").into_iter().filter(is_host).map(|text| text.place);
+        let added = keys("addHeaders").filter(|entry| is_host(&entry.key)).map(|entry| entry.key.place);
+        for place in removed.chain(added) {
+            let message = "a request has one `host`: it can't be removed, and none can be added".to_owned();
+            self.compilation.problems.add("policy-header", place, message).help("`setHeaders` replaces it");
+        }
+        let set = keys("setHeaders").filter(|entry| is_host(&entry.key)).filter_map(|entry| entry.value.text());
+        // What an expression computes is checked for each request.
+        for text in set.filter(|text| !text.text.contains("${")) {
+            if canonical_host(text.text.trim().as_bytes()).is_none() {
+                let message =
+                    "this is no host: a name, an IPv4 address or an IPv6 address in brackets, and perhaps a port";
+                self.compilation.problems.add("policy-header", text.place, message.to_owned());
+            }
+        }
     }
 
     fn prefixes(&mut self, prefixes: &[SourceText]) -> Option<HeaderSet> {

@@ -4,8 +4,8 @@
 use crate::body_edit::BodyEdit;
 use crate::target_edits::TargetEdits;
 use bytes::Bytes;
-use celero_canonical::{Fields, Head, ResponseHead, follow_host};
-use http::header::HOST;
+use celero_canonical::{Fields, Head, ResponseHead, follow_host, joined_cookies};
+use http::header::{COOKIE, HOST};
 use http::{HeaderName, HeaderValue, StatusCode, Uri};
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ pub enum Edit {
         /// The new value.
         value: HeaderValue,
     },
-    /// Adds a value to a header.
+    /// Adds a value to a header: a line, or the end of the only line of `cookie`.
     Add {
         /// The name.
         name: HeaderName,
@@ -82,6 +82,11 @@ impl Edits {
         for edit in &self.edits {
             match edit {
                 Edit::Set { name, value } => head.set_field(name, value.clone()),
+                // HTTP/2 and hosts join lines of cookies: rules read what they send.
+                Edit::Add { name, value } if *name == COOKIE => {
+                    let joined = joined_cookies(head.headers().get_all(COOKIE).iter().chain([value]));
+                    head.set_field(name, joined.unwrap_or_else(|| value.clone()));
+                }
                 Edit::Add { name, value } => head.add_field(name, value.clone()),
                 Edit::Remove { name } => head.remove_field(name),
             }

@@ -287,7 +287,12 @@ impl<S: Context + 'static> PhaseRules<S> {
             }
         }
         for edit in &rule.edits {
-            failures.extend(edit.collect(context, message.headers, &mut effects.edits, scratch).err());
+            if let Err(failure) = edit.collect(context, message.headers, &mut effects.edits, scratch) {
+                failures.push(failure);
+                if edit.ends_phase() {
+                    return Step::End(Some(Box::new(PolicyAnswer::empty(self.error_status, &rule.name))));
+                }
+            }
         }
         if let Some(target) = &rule.target
             && let Err(NoPath) = target.collect(&rule.name, context, &mut effects.edits.target, scratch, failures)

@@ -1,6 +1,7 @@
 //! The TLS connection over which a client speaks to the host, as rules read it: `source.tls`.
 
 use crate::auth::ClientCertificate;
+use crate::tls_hello::as_host;
 use crate::yaml::Node;
 use celero::Context;
 use std::sync::Arc;
@@ -40,10 +41,11 @@ impl TlsConnection {
         Self { inner: Arc::new(Inner { fields, certificate: None }) }
     }
 
-    /// Sets the name that the client has asked for (SNI, RFC 6066, section 3). Give it in lower case.
+    /// Sets the name that the client has asked for (SNI, RFC 6066, section 3). Rules read it as they read hosts: in lower case, without a dot at its
+    /// end.
     #[must_use]
     pub fn with_sni(mut self, name: &str) -> Self {
-        Arc::make_mut(&mut self.inner).fields.sni = Some(name.to_owned());
+        Arc::make_mut(&mut self.inner).fields.sni = Some(as_host(name));
         self
     }
 
@@ -67,7 +69,7 @@ impl TlsConnection {
         let fields = TlsFields {
             version: text("version"),
             cipher: text("cipher"),
-            sni: text("sni"),
+            sni: text("sni").map(|name| as_host(&name)),
             subject: text("subject"),
             issuer: text("issuer"),
             sans: node.get("sans").map(|_| node.texts_of("sans").into_iter().map(|text| text.text).collect()),

@@ -16,6 +16,11 @@ pub(crate) struct HelloFields {
     pub(crate) alpn: Option<Vec<String>>,
 }
 
+/// Returns a name of TLS as `request.host` is written.
+pub(crate) fn as_host(name: &str) -> String {
+    name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase()
+}
+
 impl TlsHello {
     /// Returns a hello that names no server and no protocols.
     #[must_use]
@@ -23,10 +28,10 @@ impl TlsHello {
         Self { fields: HelloFields { sni: None, alpn: Some(Vec::new()) } }
     }
 
-    /// Sets the name that the client asks for (SNI, RFC 6066, section 3). Give it in lower case.
+    /// Sets the name that the client asks for (SNI, RFC 6066, section 3). Rules read it as they read hosts: in lower case, without a dot at its end.
     #[must_use]
     pub fn with_sni(mut self, name: &str) -> Self {
-        self.fields.sni = Some(name.to_owned());
+        self.fields.sni = Some(as_host(name));
         self
     }
 
@@ -41,7 +46,7 @@ impl TlsHello {
     /// Reads the mapping `tls` of a case.
     pub(crate) fn of_case(node: &Node) -> Self {
         let alpn = node.texts_of("alpn").into_iter().map(|text| text.text).collect();
-        Self { fields: HelloFields { sni: node.text_of("sni").map(|text| text.text), alpn: Some(alpn) } }
+        Self { fields: HelloFields { sni: node.text_of("sni").map(|text| as_host(&text.text)), alpn: Some(alpn) } }
     }
 
     /// Returns what rules read.

@@ -107,7 +107,7 @@ fn failing_actions_are_reported_to_the_log_of_the_host() {
         ),
         (
             "addHeaders: {x-user: \"${string(json(request.headers['x-json']))}\"}",
-            "addHeaders x-user: the value has a line break or a control character [failure 1]",
+            "addHeaders x-user: the value has a line break or a control character, or begins or ends with a space [failure 1]",
         ),
         (
             "labels: {team: \"${{'a': 'b'}[request.headers['x-key']]}\"}",

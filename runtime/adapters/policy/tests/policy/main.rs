@@ -25,6 +25,7 @@ mod reference;
 mod remote_limits;
 mod requirements;
 mod rewrites;
+mod sent_values;
 mod support;
 mod tls;
 mod token_attacks;

@@ -42,7 +42,7 @@ pub(crate) async fn read_hello(socket: &mut Socket) -> Result<TlsHello> {
 fn described(hello: &rustls::server::ClientHello<'_>) -> TlsHello {
     let mut described = TlsHello::new();
     if let Some(name) = hello.server_name() {
-        described = described.with_sni(&name.to_ascii_lowercase());
+        described = described.with_sni(name);
     }
     match hello.alpn() {
         Some(names) => described.with_alpn(names),

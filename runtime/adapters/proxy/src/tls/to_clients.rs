@@ -92,7 +92,7 @@ impl TlsAccept for KeepForPolicy {
         let cipher = tls.current_cipher_name().unwrap_or_default().replacen("TLS13_", "TLS_", 1);
         let mut connection = TlsConnection::new(&version, &cipher);
         if let Some(name) = tls.server_name() {
-            connection = connection.with_sni(&name.to_ascii_lowercase());
+            connection = connection.with_sni(name);
         }
         if let Some(certificate) = tls.peer_certificate_der().and_then(client_certificate::read) {
             connection = connection.with_certificate(certificate);
