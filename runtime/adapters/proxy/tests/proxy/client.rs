@@ -4,9 +4,9 @@ use crate::running::LONG;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
-/// A connection.
-pub(crate) struct Client {
-    stream: BufReader<TcpStream>,
+/// A connection, which may be one of TLS.
+pub(crate) struct Client<S: Read = TcpStream> {
+    stream: BufReader<S>,
 }
 
 /// A response.
@@ -28,18 +28,24 @@ impl Client {
         let stream = TcpStream::connect(address)?;
         stream.set_read_timeout(Some(LONG))?;
         stream.set_nodelay(true)?;
-        Ok(Self { stream: BufReader::new(stream) })
-    }
-
-    /// Sends bytes. A server that answered and left is found out when its answer is read.
-    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
-        let _ = self.stream.get_mut().write_all(bytes.as_ref());
-        self
+        Ok(Self::over(stream))
     }
 
     /// Says that nothing more is sent.
     pub(crate) fn finish(&mut self) -> &mut Self {
         let _ = self.stream.get_mut().shutdown(std::net::Shutdown::Write);
+        self
+    }
+}
+
+impl<S: Read + Write> Client<S> {
+    pub(crate) fn over(stream: S) -> Self {
+        Self { stream: BufReader::new(stream) }
+    }
+
+    /// Sends bytes. A server that answered and left is found out when its answer is read.
+    pub(crate) fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
+        let _ = self.stream.get_mut().write_all(bytes.as_ref());
         self
     }
 

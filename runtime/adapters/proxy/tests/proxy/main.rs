@@ -43,6 +43,7 @@ mod overload;
 mod phases;
 mod pools;
 mod process;
+mod protocols;
 mod quickstart;
 mod rate_limit_server;
 mod raw_h2;

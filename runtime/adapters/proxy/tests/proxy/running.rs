@@ -49,7 +49,10 @@ impl ShutdownSignalWatch for Stop {
 
 /// A proxy in a thread, stopped when dropped.
 pub(crate) struct Running {
+    /// That of the first listener.
     pub(crate) address: SocketAddr,
+    /// Those of all listeners.
+    pub(crate) addresses: Vec<SocketAddr>,
     pub(crate) metrics: SocketAddr,
     pub(crate) handle: Handle,
     pub(crate) folder: Folder,
@@ -89,12 +92,12 @@ impl Running {
         prepare(&folder);
         let file = folder.write("proxy.yaml", config);
         let proxy = Proxy::bind(&file).unwrap_or_else(|error| panic!("{error}"));
-        let (address, metrics, handle) = (proxy.addresses()[0], proxy.metrics().unwrap(), proxy.handle());
+        let (addresses, metrics, handle) = (proxy.addresses().to_vec(), proxy.metrics().unwrap(), proxy.handle());
         let stop = Arc::new(Notify::new());
         let signal = Stop(Arc::clone(&stop));
         let run = move || proxy.run(Box::new(signal));
         let thread = Some(std::thread::spawn(run));
-        Self { address, metrics, handle, folder, stop, thread }
+        Self { address: addresses[0], addresses, metrics, handle, folder, stop, thread }
     }
 
     /// The value of a metric, written as on its page.

@@ -12,7 +12,8 @@ use crate::recorder::Recorder;
 use crate::running::Running;
 use check::{Tally, with_server};
 use http::Request;
-use spelling::{Random, spell};
+pub(crate) use spelling::Random;
+use spelling::spell;
 use std::net::SocketAddr;
 
 /// What the rules saw is told to the server in fields that they set.
