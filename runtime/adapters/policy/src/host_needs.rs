@@ -16,6 +16,12 @@ impl Policy {
         self.reads_ends.destination
     }
 
+    /// Returns whether the policy says `normalize: {connect: accept}`. A host that makes no tunnels should refuse to load it then.
+    #[must_use]
+    pub fn accepts_tunnels(&self) -> bool {
+        self.normalization.options.connect
+    }
+
     /// Returns whether the phases `response` or `responseBody` have rules, or limits see responses. If not, a host need not call them.
     #[must_use]
     pub fn has_response_rules(&self) -> bool {

@@ -27,8 +27,7 @@ impl Config {
     /// Returns all errors in these files, each with its position.
     pub fn summary(file: &Path) -> Result<String, Error> {
         let config = Self::load(file)?;
-        let policy = Policy::load(&config.policy)?;
-        config.check_policy_files(&policy)?;
+        let policy = config.load_policy()?;
         rate_limits::check(&config, &policy)?;
         let mut text = String::new();
         config.describe_listeners(&mut text)?;

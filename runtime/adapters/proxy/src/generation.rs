@@ -53,8 +53,7 @@ impl Generation {
     /// Loads the policy and creates the upstreams. Upstreams whose configuration is the same in `before` are kept, with the health of
     /// their servers; [`take_servers`](Self::take_servers) brings them to the addresses that their names lead to now.
     pub(crate) fn new(config: Config, demo: SocketAddr, before: Option<&Self>) -> Result<Self, Error> {
-        let mut policy = Policy::load(&config.policy)?;
-        config.check_policy_files(&policy)?;
+        let mut policy = config.load_policy()?;
         policy.log_failures(|line| log::warn!("{line}"));
         if let Some(before) = before {
             policy.take_over(&before.policy);

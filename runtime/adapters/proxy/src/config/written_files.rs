@@ -29,11 +29,28 @@ pub(super) fn check(config: &Config, root: &Node, main: &Path, problems: &mut Pr
 const HELP: &str = "the proxy writes to it; choose another file";
 
 impl Config {
+    /// Loads the policy.
+    ///
+    /// # Errors
+    /// Returns an error if it is not valid, asks for what this proxy can't do, or has a file that is also written.
+    pub(crate) fn load_policy(&self) -> Result<Policy, Error> {
+        let policy = Policy::load(&self.policy)?;
+        self.check_policy_files(&policy)?;
+        if policy.accepts_tunnels() {
+            return Err(Error::new(format!(
+                "error: {}: `normalize: {{connect: accept}}` has no effect: celero-proxy makes no tunnels, and answers CONNECT with 405\n  \
+                 = help: remove it; it is for hosts of the tower layer that make tunnels themselves",
+                self.policy.display()
+            )));
+        }
+        Ok(policy)
+    }
+
     /// Refuses files that are written and that the policy reads, as those of its lists.
     ///
     /// # Errors
     /// Returns an error that names the first of them.
-    pub(crate) fn check_policy_files(&self, policy: &Policy) -> Result<(), Error> {
+    fn check_policy_files(&self, policy: &Policy) -> Result<(), Error> {
         let written = written(self);
         if written.is_empty() {
             return Ok(());

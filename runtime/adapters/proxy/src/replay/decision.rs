@@ -79,7 +79,7 @@ impl Candidate {
     /// Loads a configuration and its policy. Lists have what copies on the disk hold of their documents at URLs.
     pub(super) fn load(file: &Path) -> Result<Self, Error> {
         let config = Config::load(file)?;
-        let mut policy = Policy::load(&config.policy)?;
+        let mut policy = config.load_policy()?;
         policy.set_remote_limits(Arc::new(AlwaysWithin));
         let copies = ListCopies::of(&config);
         policy.restore_lists(|source| copies.as_ref()?.read(source))?;

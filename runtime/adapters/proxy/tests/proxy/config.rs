@@ -40,6 +40,19 @@ fn a_misspelt_field_is_named() {
     says(&message(&config(REST), "reqest: []\n"), &["policy.yaml:1:1", "request"]);
 }
 
+/// The proxy makes no tunnels: `accept` would promise what CONNECT does not get.
+#[test]
+fn tunnels_are_refused_by_name() {
+    let expected = ["policy.yaml", "`normalize: {connect: accept}`", "celero-proxy makes no tunnels", "405", "remove it"];
+    says(&message(&config(REST), "normalize: {connect: accept}\n"), &expected);
+    let proxy = crate::running::Running::with(REST, "normalize: {connect: refuse}\n");
+    let tunnel = "CONNECT a.example:443 HTTP/1.1\r\nhost: a.example:443\r\n\r\n";
+    assert_eq!(crate::client::Client::connect(proxy.address).send(tunnel).reply().status, 405);
+    proxy.folder.write("policy.yaml", "normalize: {connect: accept}\n");
+    says(&proxy.handle.reload().unwrap_err().to_string(), &expected);
+    assert_eq!(crate::client::get(proxy.address, "/").status, 200, "what was in force stays");
+}
+
 #[test]
 fn what_is_missing_is_named() {
     says(&message(&config(REST).replace("policy: policy.yaml\n", ""), ""), &["needs the key `policy`"]);
