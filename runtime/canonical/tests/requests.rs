@@ -163,7 +163,10 @@ fn http2_has_its_host_in_target_and_field() {
         assert!(matches!(refusal, Refusal::ConnectionField | Refusal::TransferEncoding), "{field}: {refusal}");
     }
     assert_eq!(found("http://h/", &["te: trailers"]).as_deref(), Ok("http://h/ host: h te: trailers"));
-    assert_eq!(found("http://h/", &["cookie: a=1", "cookie: b=2"]).as_deref(), Ok("http://h/ cookie: a=1; b=2 host: h"));
+    assert_eq!(
+        found("http://h/", &["cookie: a=1", "cookie: b=2"]).as_deref(),
+        Ok("http://h/ cookie: a=1; b=2 host: h")
+    );
 }
 
 /// A line that ends with a space would be read without it.

@@ -43,7 +43,8 @@ fn a_misspelt_field_is_named() {
 /// The proxy makes no tunnels: `accept` would promise what CONNECT does not get.
 #[test]
 fn tunnels_are_refused_by_name() {
-    let expected = ["policy.yaml", "`normalize: {connect: accept}`", "celero-proxy makes no tunnels", "405", "remove it"];
+    let expected =
+        ["policy.yaml", "`normalize: {connect: accept}`", "celero-proxy makes no tunnels", "405", "remove it"];
     says(&message(&config(REST), "normalize: {connect: accept}\n"), &expected);
     let proxy = crate::running::Running::with(REST, "normalize: {connect: refuse}\n");
     let tunnel = "CONNECT a.example:443 HTTP/1.1\r\nhost: a.example:443\r\n\r\n";
