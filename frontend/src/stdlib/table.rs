@@ -295,7 +295,7 @@ builtins! {
         Seconds Member "getSeconds"(timestamp) -> int;
         SecondsIn Member "getSeconds"(timestamp, string) -> int;
         SecondsOfDuration Member "getSeconds"(duration) -> int;
-        /// The millisecond; of a span of time, all of it in milliseconds.
+        /// The millisecond; of a span of time, the milliseconds beyond its whole seconds.
         Milliseconds Member "getMilliseconds"(timestamp) -> int;
         MillisecondsIn Member "getMilliseconds"(timestamp, string) -> int;
         MillisecondsOfDuration Member "getMilliseconds"(duration) -> int;
@@ -367,7 +367,7 @@ builtins! {
         IpIsLoopback Member "isLoopback"(ip) -> bool;
         /// Whether an address is one of a single host that is reached through routers, private ones included.
         IpIsGlobalUnicast Member "isGlobalUnicast"(ip) -> bool;
-        /// Whether an address is in `224.0.0.0/24` or `ff02::/16`.
+        /// Whether an address is in `224.0.0.0/24`, or in `ff00::/8` with the scope 2.
         IpIsLinkLocalMulticast Member "isLinkLocalMulticast"(ip) -> bool;
         /// Whether an address is in `169.254.0.0/16` or `fe80::/10`.
         IpIsLinkLocalUnicast Member "isLinkLocalUnicast"(ip) -> bool;
@@ -536,7 +536,7 @@ builtins! {
         SortByBytes Global "@sortBy"([A], [bytes]) -> [A];
         /// The elements without those that are equal to an earlier one.
         Distinct Member "distinct"([A]) -> [A];
-        /// The numbers from 0 up to one less than a number.
+        /// The numbers from 0 up to one less than a number, which must not be negative.
         Range Global "lists.range"(int) -> [int];
         /// The elements in reverse order.
         ReverseList Member "reverse"([A]) -> [A];

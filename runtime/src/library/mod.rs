@@ -33,6 +33,7 @@ mod utf8;
 mod wildcard;
 
 pub(crate) use self::dispatch_by_helper::dispatch_by_helper;
+pub(crate) use self::encoders::padding_is_whole;
 pub(crate) use self::invoke::invoke;
 pub(crate) use self::json::{ProjectionPlan, Selected, find, json_parse, project};
 pub(crate) use self::literals::{list_of, map_of};

@@ -2,6 +2,7 @@
 
 use super::{Arguments, TooLarge};
 use crate::filter::value::FilterValue;
+use crate::library::padding_is_whole;
 use base64::Engine as _;
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
@@ -96,12 +97,15 @@ pub(super) fn encode_base64(bytes: &[u8], url: bool, padding: bool) -> FilterVal
     GeneralPurpose::new(alphabet, config).encode(bytes).into_bytes().into()
 }
 
-/// The standard alphabet, padded or not.
+/// The standard alphabet, padded or not, if [`padding_is_whole`].
 const ANY_PADDING: GeneralPurposeConfig =
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent);
 
 /// `decode_base64`: nothing if the text is not base64.
 pub(super) fn decode_base64(text: &[u8]) -> Option<Vec<u8>> {
+    if !padding_is_whole(text) {
+        return None;
+    }
     GeneralPurpose::new(&alphabet::STANDARD, ANY_PADDING).decode(text).ok()
 }
 

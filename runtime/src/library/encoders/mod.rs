@@ -13,7 +13,7 @@ use base64::display::Base64Display;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use celero_ir::ErrorKind::InvalidArgument;
 
-/// Encodes with padding; decodes with and without padding.
+/// Encodes with padding; decodes with and without padding, if [`padding_is_whole`].
 const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_padding_mode(DecodePaddingMode::Indifferent)
     .with_decode_allow_trailing_bits(true);
@@ -30,6 +30,11 @@ pub(crate) const BASE64_TOKEN: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::RequireNone),
 );
 
+/// Returns whether text in base64 has no padding or all of it: the decoders accept a part of it too.
+pub(crate) fn padding_is_whole(text: &[u8]) -> bool {
+    !text.ends_with(b"=") || text.len().is_multiple_of(4)
+}
+
 pub(crate) fn base64_encode<'a>(cx: &Cx<'a>, engine: &GeneralPurpose, bytes: &[u8]) -> EvalResult<&'a str> {
     cx.charge_bytes(bytes.len().saturating_mul(2))?;
     cx.charge(1)?;
@@ -41,6 +46,9 @@ pub(crate) fn base64_decode<'a>(cx: &Cx<'a>, engine: &GeneralPurpose, text: &str
     cx.charge(1)?;
     let mut bytes = cx.arena().vec();
     bytes.extend(text.as_bytes())?;
+    if !padding_is_whole(text.as_bytes()) {
+        return Err(InvalidArgument);
+    }
     let length = engine.decode_slice(text, bytes.as_mut_slice()).map_err(|_| InvalidArgument)?;
     bytes.finish().get(..length).ok_or(InvalidArgument)
 }

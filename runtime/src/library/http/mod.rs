@@ -18,8 +18,8 @@ use celero_ir::ErrorKind;
 pub(crate) fn cookie<'a>(cx: &Cx<'a>, map: Map<'a>, name: &str) -> EvalResult<&'a str> {
     map.charge_lookup(&Value::String("cookie"), cx)?;
     let lines = header_lines(cx, map, "cookie")?.ok_or(ErrorKind::NoSuchKey)?;
-    for line in lines {
-        let Value::String(line) = *line else { return Err(ErrorKind::NoSuchOverload) };
+    for index in 0..lines.len() {
+        let Some(Value::String(line)) = lines.get(index, cx.arena())? else { return Err(ErrorKind::NoSuchOverload) };
         cx.charge_each_byte(line.len().saturating_mul(2))?;
         let pairs = line.split(';').filter_map(|pair| pair.split_once('='));
         let found = pairs.map(|(key, value)| (blank(key), blank(value))).find(|(key, _)| *key == name);
@@ -55,7 +55,8 @@ pub(crate) fn query<'a>(cx: &Cx<'a>, text: &'a str, name: &str) -> EvalResult<Li
 fn is_uri(text: &str) -> bool {
     let scheme = text.split_once("://").map_or("", |(scheme, _)| scheme);
     let in_scheme = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
-    text.starts_with(['/', '?']) || !scheme.is_empty() && scheme.bytes().all(in_scheme)
+    text.starts_with(['/', '?'])
+        || scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.bytes().all(in_scheme)
 }
 
 #[cfg(test)]

@@ -43,10 +43,10 @@ pub(crate) fn redacted<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<Map<'a>> {
 }
 
 /// Returns the lines of a header as the view [`raw`] shows them; `None` if there are none or the view hides them.
-pub(crate) fn header_lines<'a>(cx: &Cx<'a>, map: Map<'a>, name: &str) -> EvalResult<Option<&'a [Value<'a>]>> {
+pub(crate) fn header_lines<'a>(cx: &Cx<'a>, map: Map<'a>, name: &str) -> EvalResult<Option<List<'a>>> {
     let view = View { form: ViewForm::Raw, ..View::of(map) };
     Ok(match view.value(name, None, cx.arena())? {
-        Some(Value::List(List::Slice(lines))) if !view.redacted => Some(lines),
+        Some(Value::List(lines)) if !view.redacted => Some(lines),
         _ => None,
     })
 }
