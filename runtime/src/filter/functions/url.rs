@@ -1,22 +1,44 @@
 //! `url_decode`.
 
-/// Most rounds of recursive decoding. Each round makes the text shorter, so this bounds the time only.
-const MOST_ROUNDS: usize = 32;
-
 /// Decodes `%HH` and `+`; with `unicode` also `%uHHHH`, to UTF-8; with `recursive` until nothing changes. What is not an escape
 /// stays.
 pub(in crate::filter) fn url_decode(text: &[u8], recursive: bool, unicode: bool) -> Vec<u8> {
-    let mut decoded = once(text, unicode);
-    if recursive {
-        for _ in 0..MOST_ROUNDS {
-            let next = once(&decoded, unicode);
-            if next == decoded {
-                break;
-            }
-            decoded = next;
+    if recursive { until_nothing_changes(text, unicode) } else { once(text, unicode) }
+}
+
+/// Decodes in one pass, in linear time: an escape means the same whatever follows it, so each is decoded when it is complete, and
+/// its character may complete an earlier one.
+fn until_nothing_changes(text: &[u8], unicode: bool) -> Vec<u8> {
+    let blank = |byte: &u8| if *byte == b'+' { b' ' } else { *byte };
+    let mut decoded = Vec::with_capacity(text.len());
+    for byte in text {
+        decoded.push(blank(byte));
+        while let Some((start, character)) = last_escape(&decoded, unicode) {
+            decoded.truncate(start);
+            decoded.extend(character.iter().map(blank));
         }
     }
     decoded
+}
+
+/// Returns where the escape at the end begins, and the bytes that it stands for.
+fn last_escape(text: &[u8], unicode: bool) -> Option<(usize, Vec<u8>)> {
+    let starting_at = |length: usize| {
+        let start = text.len().checked_sub(length)?;
+        Some((start, text.get(start..)?.strip_prefix(b"%")?))
+    };
+    if let Some((start, digits)) = starting_at(3)
+        && let Some((byte, _)) = pair(digits)
+    {
+        return Some((start, vec![byte]));
+    }
+    // One escape, or two for a character of two surrogates.
+    let lengths = if unicode { &[6, 12][..] } else { &[] };
+    lengths.iter().find_map(|length| {
+        let (start, escape) = starting_at(*length)?;
+        let (c, behind) = escape.strip_prefix(b"u").and_then(character)?;
+        behind.is_empty().then(|| (start, c.encode_utf8(&mut [0; 4]).as_bytes().to_vec()))
+    })
 }
 
 fn once(text: &[u8], unicode: bool) -> Vec<u8> {
