@@ -47,6 +47,15 @@ pub enum AccessStep {
     Each,
 }
 
+impl AccessStep {
+    /// Returns whether the last step is `[*]` and no other one is. The values are then those of one array or map, and nil if a part
+    /// before is missing. With other steps a missing part leaves no values, which is an empty array, as in Wirefilter.
+    #[must_use]
+    pub fn are_of_one_array(steps: &[Self]) -> bool {
+        steps.iter().position(|step| *step == Self::Each).is_some_and(|first| steps.get(first..) == Some(&[Self::Each]))
+    }
+}
+
 /// The operator of a comparison and its right side.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Comparison {

@@ -286,7 +286,7 @@ impl<'a, 'w> Walk<'a, 'w> {
         }
     }
 
-    /// Evaluates a value with `[*]`: the values, or `None` if what the first `[*]` stands behind is nil. Values that lack a part
+    /// Evaluates a value with `[*]`: the values, or `None` if they are nil ([`AccessStep::are_of_one_array`]). Values that lack a part
     /// which is taken behind a `[*]` are left out.
     fn values(&self, id: NodeId) -> Outcome<Option<Vec<Held<'a>>>> {
         let values = self.values_of(id);
@@ -322,7 +322,7 @@ impl<'a, 'w> Walk<'a, 'w> {
             } else {
                 values = values.into_iter().filter_map(|value| part(value, step)).collect();
                 if !many && values.is_empty() {
-                    return Ok(None);
+                    return Ok((!AccessStep::are_of_one_array(steps)).then(Vec::new));
                 }
             }
         }

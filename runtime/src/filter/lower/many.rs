@@ -151,8 +151,30 @@ impl<'c> Lowering<'c> {
     fn results_of_calls(&mut self, id: TreeId, function: u32, args: &'c [TreeId]) -> Lower<Elements<'c>> {
         let first = args.first().ok_or("a call without arguments")?;
         let mut elements = self.elements(*first)?;
+        if let FilterExpr::Access { base, steps } = self.tree.expr(*first)
+            && steps.first() != Some(&AccessStep::Each)
+            && !AccessStep::are_of_one_array(steps)
+        {
+            let whole = self.value(*base)?;
+            elements.range = self.or_nothing(elements.range, &whole, *first);
+        }
         elements.transforms.push(Transform::Call { id, function, args });
         Ok(elements)
+    }
+
+    /// A part of a value, or an empty list where the part is missing. The value itself may be missing.
+    fn or_nothing(&mut self, part: Operand, whole: &Operand, at: TreeId) -> Operand {
+        let (items, element) = self.items(&part, false, at);
+        let whole = self.boxed(whole.node, at);
+        let present = self.call(IsPresent, &[whole], at);
+        let present = self.add(Op::Unbox(Ty::Bool), Ty::Bool, &[present], at);
+        let empty = self.constant(Constant::List([].into()), Ty::Value, at);
+        let missing = self.missing(Ty::Value, at);
+        let otherwise = self.add(Op::Cond, Ty::Value, &[present, empty, missing], at);
+        Operand {
+            node: self.add(Op::Coalesce(Catch::Any), Ty::Value, &[items, otherwise], at),
+            ty: Type::list(element),
+        }
     }
 
     /// A test of each element: whether any is true, or all are. Elements for which it fails are left out.
