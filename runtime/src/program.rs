@@ -113,6 +113,12 @@ impl<S> Program<S> {
         self.shared.expression.is_pure(&self.shared.functions)
     }
 
+    /// Returns whether the expression calls an impure function, so that two evaluations with the same context and the same lists may differ.
+    #[must_use]
+    pub fn calls_impure(&self) -> bool {
+        self.shared.expression.calls_impure(&self.shared.functions)
+    }
+
     /// Returns whether native code evaluates the expression.
     #[must_use]
     pub fn is_native(&self) -> bool {

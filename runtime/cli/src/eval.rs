@@ -1,14 +1,14 @@
 //! `celero eval`: evaluates an expression, or a file of rules.
 
 use crate::contexts::{Command, Contexts};
-use crate::evaluate::{Engines, Evaluated, TierChoice, answers};
+use crate::evaluate::{Engines, TierChoice, answers};
 use crate::in_language::InLanguage;
 use crate::input::InputArgs;
 use crate::output::Output;
 use crate::rule_sets::{ErrorPolicyArg, builder, rejected};
 use crate::rules_file::RulesFile;
 use crate::source::{Format, Source, SourceArgs};
-use crate::{DISAGREE, REJECTED, hints, jsonl};
+use crate::{hints, jsonl};
 use celero::{Engine, ErrorPolicy, Scratch};
 use serde_json::{Value as Json, json};
 
@@ -40,7 +40,9 @@ Values carry their types: {\"int\": \"1\"} {\"uint\": \"1\"} {\"double\": 1.5} {
   {\"bool\": true} {\"null\": null} {\"list\": [..]} {\"map\": [[key, value], ..]} {\"timestamp\": \"2009-02-13T23:31:30Z\"}
   {\"duration\": \"1.5s\"} {\"type\": \"int\"} {\"optional\": value or null} {\"ip\": \"::1\"} {\"cidr\": \"10.0.0.0/8\"}
 Input may also be plain JSON: whole numbers are int, other numbers double, objects maps.
---tier both evaluates in both tiers; if the results differ, it prints {\"disagree\": {\"native\": .., \"interpret\": ..}} and exits 3.")]
+--tier both evaluates in both tiers; if the results differ, it prints {\"disagree\": {\"native\": .., \"interpret\": ..}} and exits 3.
+A rule that is too large for native code is only interpreted, and one that calls an impure function, such as uuid(), is evaluated
+once; a note says so.")]
 pub(crate) struct Args {
     #[command(flatten)]
     source: SourceArgs,
@@ -97,16 +99,16 @@ impl Command for EvaluateExpression<'_> {
         let mut code = 0;
         let several = answers.len() > 1;
         for (number, answer) in answers.iter().enumerate() {
-            code = code.max(exit_code(answer));
-            if args.json || matches!(answer, Evaluated::Disagreed { .. }) {
+            code = code.max(answer.exit_code());
+            if args.json || answer.result().is_none() {
                 output.line(&answer.json().to_string());
                 continue;
             }
             let label =
                 if several { format!("{}: ", output.paint().faint(&contexts.label(number))) } else { String::new() };
-            match answer {
-                Evaluated::Agreed(Ok(shown)) => output.line(&format!("{label}{}", shown.text)),
-                Evaluated::Agreed(Err(failure)) => {
+            match answer.result() {
+                Some(Ok(shown)) => output.line(&format!("{label}{}", shown.text)),
+                Some(Err(failure)) => {
                     if several {
                         output.line(&format!("{label}{}", output.paint().bad(&format!("error: {}", failure.message))));
                     } else {
@@ -117,18 +119,11 @@ impl Command for EvaluateExpression<'_> {
                         output.hints(&hints);
                     }
                 }
-                Evaluated::Disagreed { .. } => {}
+                None => {}
             }
+            answer.note().into_iter().for_each(|note| output.complain(note));
         }
         Ok(code)
-    }
-}
-
-fn exit_code(answer: &Evaluated) -> u8 {
-    match answer {
-        Evaluated::Agreed(Ok(_)) => 0,
-        Evaluated::Agreed(Err(_)) => REJECTED,
-        Evaluated::Disagreed { .. } => DISAGREE,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::contexts::{Contexts, INPUT_MEMORY};
 use crate::failure::Failure;
+use crate::{DISAGREE, REJECTED};
 use celero::{Arena, Context, Engine, Program, Scratch, Tier};
 use celero_tooling::{value_json, value_text};
 use serde_json::{Value as Json, json};
@@ -70,15 +71,46 @@ pub(crate) type TierResult = Result<RenderedValue, Failure>;
 pub(crate) enum Evaluated {
     /// The result; if both tiers evaluated, the same in both.
     Agreed(TierResult),
+    /// The result of one tier, and why it is not compared with the other's.
+    Alone { result: TierResult, why: String },
     /// The results of two tiers, which differ.
     Disagreed { native: TierResult, interpret: TierResult },
 }
 
 impl Evaluated {
+    /// Returns the result, if the tiers do not disagree.
+    pub(crate) fn result(&self) -> Option<&TierResult> {
+        match self {
+            Self::Agreed(result) | Self::Alone { result, .. } => Some(result),
+            Self::Disagreed { .. } => None,
+        }
+    }
+
+    /// Returns why the tiers are not compared, if both were asked for.
+    pub(crate) fn note(&self) -> Option<&str> {
+        if let Self::Alone { why, .. } = self { Some(why) } else { None }
+    }
+
+    /// Returns the exit code of the command.
+    pub(crate) fn exit_code(&self) -> u8 {
+        match self.result() {
+            Some(Ok(_)) => 0,
+            Some(Err(_)) => REJECTED,
+            None => DISAGREE,
+        }
+    }
+
     /// Returns the result as JSON.
     pub(crate) fn json(&self) -> Json {
         match self {
             Self::Agreed(outcome) => outcome_json(outcome),
+            Self::Alone { result, why } => {
+                let mut json = outcome_json(result);
+                if let Some(members) = json.as_object_mut() {
+                    members.insert("note".to_owned(), why.as_str().into());
+                }
+                json
+            }
             Self::Disagreed { native, interpret } => {
                 json!({ "disagree": { "native": outcome_json(native), "interpret": outcome_json(interpret) } })
             }
@@ -98,12 +130,37 @@ pub(crate) fn answers(engines: &Engines, contexts: &impl Contexts, source: &str)
     match engines {
         Engines::One(engine) => evaluate(engine, contexts, source).into_iter().map(Evaluated::Agreed).collect(),
         Engines::Both { native, interpret } => {
+            if let Some((engine, why)) = why_not_compared(native, interpret, contexts, source) {
+                let results = evaluate(engine, contexts, source).into_iter();
+                return results.map(|result| Evaluated::Alone { result, why: why.clone() }).collect();
+            }
             let pairs = evaluate(native, contexts, source).into_iter().zip(evaluate(interpret, contexts, source));
             let compared = pairs.map(|(native, interpret)| {
                 let equal = agree(&native, &interpret);
                 if equal { Evaluated::Agreed(native) } else { Evaluated::Disagreed { native, interpret } }
             });
             compared.collect()
+        }
+    }
+}
+
+/// Returns the only engine that evaluates and why, if the results of both would say nothing about the tiers.
+fn why_not_compared<'e>(
+    native: &'e Engine,
+    interpret: &'e Engine,
+    contexts: &impl Contexts,
+    source: &str,
+) -> Option<(&'e Engine, String)> {
+    match native.compile(contexts.env(), source) {
+        Ok(program) if program.calls_impure() => Some((
+            native,
+            "the tiers are not compared: the rule calls a function that gives another result each time".into(),
+        )),
+        Ok(_) => None,
+        Err(error) => {
+            let [diagnostic] = error.diagnostics() else { return None };
+            let why = || (interpret, format!("native code is not used: {}", diagnostic.message));
+            (diagnostic.code == "native-code").then(why)
         }
     }
 }
@@ -120,9 +177,9 @@ fn agree(native: &TierResult, interpret: &TierResult) -> bool {
 
 /// Returns whether two rules have the same value, or none.
 pub(crate) fn agree_on_value(one: &Evaluated, other: &Evaluated) -> bool {
-    match (one, other) {
-        (Evaluated::Agreed(Ok(one)), Evaluated::Agreed(Ok(other))) => one.json == other.json,
-        (Evaluated::Agreed(Err(_)), Evaluated::Agreed(Err(_))) => true,
+    match (one.result(), other.result()) {
+        (Some(Ok(one)), Some(Ok(other))) => one.json == other.json,
+        (Some(Err(_)), Some(Err(_))) => true,
         _ => false,
     }
 }

@@ -11,7 +11,7 @@ use crate::rule_sets::ErrorPolicyArg;
 use crate::rules_file::RulesFile;
 use crate::source::{Format, Source, SourceArgs};
 use crate::units::bytes;
-use crate::{DISAGREE, REJECTED, hints, listing, policy};
+use crate::{REJECTED, hints, listing, policy};
 use celero::{Engine, ErrorPolicy, Explanation, Span};
 use celero_tooling::disassembly::{Disassembly, disassemble};
 use serde_json::{Value as Json, json};
@@ -187,12 +187,7 @@ impl Command for ExplainExpression<'_> {
                 show(result, source, output);
             }
         }
-        let code = |result: &Evaluated| match result {
-            Evaluated::Disagreed { .. } => DISAGREE,
-            Evaluated::Agreed(Err(_)) => REJECTED,
-            Evaluated::Agreed(Ok(_)) => 0,
-        };
-        Ok(results.iter().map(code).max().unwrap_or(0))
+        Ok(results.iter().map(Evaluated::exit_code).max().unwrap_or(0))
     }
 }
 
@@ -239,9 +234,10 @@ fn as_json(explanation: &Explanation, disassembly: Option<&Disassembly>, source:
 }
 
 fn show(result: &Evaluated, source: &Source, output: &mut Output) {
-    match result {
-        Evaluated::Agreed(Ok(shown)) => output.line(&shown.text),
-        Evaluated::Agreed(Err(failure)) => output.complain(&failure.render(&source.name, &source.text, output.color())),
-        Evaluated::Disagreed { .. } => output.line(&result.json().to_string()),
+    match result.result() {
+        Some(Ok(shown)) => output.line(&shown.text),
+        Some(Err(failure)) => output.complain(&failure.render(&source.name, &source.text, output.color())),
+        None => output.line(&result.json().to_string()),
     }
+    result.note().into_iter().for_each(|note| output.complain(note));
 }

@@ -56,5 +56,5 @@ pub(crate) fn compared(
 pub(crate) fn is_false_for_failure(to: Language, before: &Evaluated, after: &Evaluated) -> bool {
     let is_false =
         |value: &Evaluated| *value.json().pointer("/value/bool").unwrap_or(&serde_json::Value::Null) == false;
-    to == Language::Filter && matches!(before, Evaluated::Agreed(Err(_))) && is_false(after)
+    to == Language::Filter && matches!(before.result(), Some(Err(_))) && is_false(after)
 }

@@ -219,17 +219,19 @@ impl Expression {
 
     /// Whether the evaluated tree calls no impure function and asks no list.
     pub(crate) fn is_pure(&self, functions: &Functions) -> bool {
-        if self.lists(functions).is_some() {
-            return false;
-        }
+        self.lists(functions).is_none() && !self.calls_impure(functions)
+    }
+
+    /// Whether the evaluated tree calls an impure function.
+    pub(crate) fn calls_impure(&self, functions: &Functions) -> bool {
         let checked = match &self.tree {
             Tree::Checked(tree) => tree.evaluated(),
-            Tree::Filter(rule) => return rule.is_pure(functions),
+            Tree::Filter(rule) => return !rule.is_pure(functions),
         };
         let mut ids = (0..u32::try_from(checked.ast().nodes().len()).unwrap_or(u32::MAX)).map(NodeId);
-        ids.all(|id| match checked.reference(id) {
-            Reference::Call { overloads, .. } => overloads.iter().all(|called| is_pure(called, functions)),
-            _ => true,
+        ids.any(|id| match checked.reference(id) {
+            Reference::Call { overloads, .. } => !overloads.iter().all(|called| is_pure(called, functions)),
+            _ => false,
         })
     }
 

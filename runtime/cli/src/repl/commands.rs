@@ -2,7 +2,7 @@
 
 use crate::bench;
 use crate::contexts::{Command, Contexts};
-use crate::evaluate::{Engines, Evaluated, TierChoice, answers};
+use crate::evaluate::{Engines, TierChoice, answers};
 use crate::failure::Failure;
 use crate::in_language::InLanguage;
 use crate::input::{Declarations, Input, NamedInput, RequestInput, requests_of};
@@ -308,14 +308,15 @@ impl Command for OnExpression<'_> {
                 let several = answers.len() > 1;
                 for (number, answer) in answers.iter().enumerate() {
                     let label = if several { format!("{}: ", contexts.label(number)) } else { String::new() };
-                    match answer {
-                        Evaluated::Agreed(Ok(shown)) => output.line(&format!("{label}{}", shown.text)),
-                        Evaluated::Agreed(Err(failure)) => {
+                    match answer.result() {
+                        Some(Ok(shown)) => output.line(&format!("{label}{}", shown.text)),
+                        Some(Err(failure)) => {
                             code = crate::REJECTED;
                             output.complain(&format!("{label}{}", failure.render(NAME, text, output.color())));
                         }
-                        Evaluated::Disagreed { .. } => output.line(&answer.json().to_string()),
+                        None => output.line(&answer.json().to_string()),
                     }
+                    answer.note().into_iter().for_each(|note| output.complain(note));
                 }
                 Ok(code)
             }

@@ -114,3 +114,27 @@ fn faulty_definitions_are_mistakes_in_the_command() {
     let run = celero(&["check", "--expr", "1", "--define", "f(n: int)"]);
     assert!(run.code == 2 && run.err.contains("--define: `f(n: int)`: expected"), "{}", run.err);
 }
+
+#[test]
+fn tiers_are_not_compared_where_that_says_nothing() {
+    let one = |expr: &str| {
+        let given = file("n.json", "{\"n\": 1}");
+        let run =
+            |json: &[&str]| celero(&[&["eval", "-e", expr, "--bindings", &given, "--tier", "both"], json].concat());
+        (run(&[]), run(&["--json"]))
+    };
+    let many: Vec<String> = (0..5500).map(|i| format!("n + {i}")).collect();
+    let (text, json) = one(&format!("[{}][n]", many.join(", ")));
+    assert_eq!((text.code, text.out.as_str()), (0, "2\n"), "{}", text.err);
+    assert!(text.err.contains("native code is not used: "), "{}", text.err);
+    assert_eq!((json.code, json.json()["value"]["int"].as_str()), (0, Some("2")));
+    assert!(json.json()["note"].as_str().unwrap().starts_with("native code is not used: "));
+    for expr in ["uuid()", "random()", "[1, 2].map(i, uuid())"] {
+        let (text, json) = one(expr);
+        assert_eq!(text.code, 0, "{expr}: {}{}", text.out, text.err);
+        assert!(text.err.contains("the tiers are not compared"), "{expr}: {}", text.err);
+        assert!(json.json()["note"].as_str().unwrap().starts_with("the tiers are not compared"), "{expr}");
+    }
+    let (_, compared) = one("n + 1");
+    assert_eq!(compared.json(), serde_json::json!({"value": {"int": "2"}}));
+}
