@@ -1,6 +1,7 @@
 //! Random calls: of a row of the library's table, and of the functions that the environment declares.
 
 use super::expression::{LOCALS, Writer, primary};
+use super::rng::Rng;
 use super::types::{self, Bindings};
 use super::{definitions, host, literal};
 use celero_frontend::Type;
@@ -117,6 +118,32 @@ impl Writer<'_> {
             return primary(literal::key(self.rng, ty));
         }
         self.expr(ty)
+    }
+}
+
+/// A call of a row whose arguments are the variables `a`, `b` and so on, with the types of these, random where the row takes any;
+/// and the name of the field that is selected, which is no variable. The keys of a sorting are in a second list.
+#[must_use]
+pub fn call_with_variables(rng: &mut Rng, row: &Row) -> (String, Vec<Type>, Option<String>) {
+    let mut bindings = Bindings::new();
+    types::complete(rng, row, &mut bindings);
+    let mut types: Vec<Type> = row.params.iter().map(|param| types::substitute(param, &bindings)).collect();
+    match row.name {
+        "@sortBy" => {
+            if let Some(first) = types.first_mut() {
+                *first = Type::list(Type::Int);
+            }
+            ("a.sortBy(x, b[x])".to_owned(), types, None)
+        }
+        "_?._" => {
+            let field = *rng.pick(literal::FIELDS);
+            types.truncate(1);
+            (format!("a.?{field}"), types, Some(field.to_owned()))
+        }
+        _ => {
+            let names = ["a", "b", "c", "d"].iter().take(types.len()).map(|name| (*name).to_owned());
+            (render(row, names.collect(), rng.chance(50)), types, None)
+        }
     }
 }
 

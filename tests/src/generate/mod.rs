@@ -20,6 +20,7 @@ mod rng;
 mod types;
 mod value;
 
+pub use calls::call_with_variables;
 pub use coverage::{Coverage, Group};
 pub use host::declare;
 pub use minimise::minimise;

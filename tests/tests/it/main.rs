@@ -10,6 +10,7 @@ mod filter;
 mod hostile_expressions;
 mod hostile_sets;
 mod json;
+mod judges;
 mod patterns;
 mod random_budgets;
 mod random_indexed_sets;
