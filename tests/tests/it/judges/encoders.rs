@@ -19,7 +19,7 @@ pub(super) fn base64(bytes: &[u8], last: &str, padding: bool) -> Text {
     let alphabet = alphabet(last);
     let six = |group: &[u8]| (0..6).fold(0, |number, bit| number * 2 + group.get(bit).copied().unwrap_or(0));
     let mut text: Text = bits.chunks(6).map(|group| alphabet[usize::from(six(group))] as char).collect();
-    while padding && text.len() % 4 != 0 {
+    while padding && !text.len().is_multiple_of(4) {
         text.push('=');
     }
     text
@@ -29,7 +29,7 @@ pub(super) fn base64(bytes: &[u8], last: &str, padding: bool) -> Text {
 pub(super) fn from_base64(text: &str, last: &str, unused_bits: bool) -> Option<Vec<u8>> {
     let digits = text.trim_end_matches('=');
     let padding = text.len() - digits.len();
-    if digits.len() % 4 == 1 || (padding != 0 && (padding > 2 || text.len() % 4 != 0)) {
+    if digits.len() % 4 == 1 || (padding != 0 && (padding > 2 || !text.len().is_multiple_of(4))) {
         return None;
     }
     let alphabet = alphabet(last);

@@ -258,8 +258,8 @@ fn call(rng: &mut Rng, function: &FilterFunction, standard: StandardFunction) ->
             first = Some(match &written {
                 Written::Field(at) => FIELDS[*at].1.parse().unwrap(),
                 Written::Literal(FilterValue::Bytes(_)) => FilterType::Bytes,
-                Written::Literal(FilterValue::Int(_)) => FilterType::Int,
-                Written::Literal(_) => unreachable!("literals are bytes or numbers"),
+                // Literals are bytes or numbers.
+                Written::Literal(_) => FilterType::Int,
             });
         }
         sources.push(source);

@@ -52,6 +52,9 @@ pub(super) fn judge(function: StandardFunction, args: &[Argument]) -> Result<Arg
         }
         F::EndsWith => Some(first.iter().rev().take(second.len()).eq(second.iter().rev()).into()),
         F::StartsWith => Some(first.iter().take(second.len()).eq(second).into()),
+        F::IsTimedHmacValidV0 if args.get(4).and_then(int).is_some_and(|length| !(0..1000).contains(&length)) => {
+            return Err(No::Unjudged);
+        }
         F::IsTimedHmacValidV0 => Some(is_timed_hmac_valid(args).unwrap_or(false).into()),
         F::Join => {
             let Some(FilterValue::Array(parts)) = &args[0] else { return Err(No::Unjudged) };
@@ -70,8 +73,8 @@ pub(super) fn judge(function: StandardFunction, args: &[Argument]) -> Result<Arg
             let found = lookup(args)?;
             found.and_then(|json| json.as_str().map(|s| s.as_bytes().to_vec())).and_then(text)
         }
-        F::Lower => text(first.iter().map(|b| if (b'A'..=b'Z').contains(b) { b + 32 } else { *b }).collect()),
-        F::Upper => text(first.iter().map(|b| if (b'a'..=b'z').contains(b) { b - 32 } else { *b }).collect()),
+        F::Lower => text(first.iter().map(|b| if b.is_ascii_uppercase() { b + 32 } else { *b }).collect()),
+        F::Upper => text(first.iter().map(|b| if b.is_ascii_lowercase() { b - 32 } else { *b }).collect()),
         F::RegexReplace => {
             let pattern = regex(std::str::from_utf8(second).unwrap());
             text(match pattern.captures(first) {
@@ -168,7 +171,7 @@ fn lookup(args: &[Argument]) -> Result<Option<serde_json::Value>, No> {
     Ok(Some(json))
 }
 
-fn regex(pattern: &str) -> Regex {
+pub(super) fn regex(pattern: &str) -> Regex {
     RegexBuilder::new(pattern).unicode(false).build().unwrap()
 }
 
@@ -181,6 +184,11 @@ fn expand(replacement: &[u8], group: impl Fn(usize) -> Vec<u8>) -> Vec<u8> {
         (.., other) => other.unwrap().as_bytes().to_vec(),
     });
     parts.flatten().collect()
+}
+
+/// Whether a pattern matches the whole text.
+pub(super) fn is_wildcard_match(pattern: &[u8], text: &[u8], case: bool) -> bool {
+    stars(pattern, text, case).is_some()
 }
 
 /// What the stars of a pattern stand for, each as little as possible, if the pattern matches the whole text.
@@ -254,7 +262,7 @@ fn is_timed_hmac_valid(args: &[Argument]) -> Option<bool> {
         let code = std::str::from_utf8(&found[4]).ok()?;
         from_base64(code, "-_", false).filter(|_| !code.contains('='))?
     } else {
-        let code = url_decode(&found[4].to_vec().split(|b| *b == b'+').collect::<Vec<_>>().join(&b"%2B"[..]), false);
+        let code = url_decode(&found[4].split(|b| *b == b'+').collect::<Vec<_>>().join(&b"%2B"[..]), false);
         from_base64(std::str::from_utf8(&code).ok()?, "+/", false)?
     };
     let time: i64 = std::str::from_utf8(&found[3]).unwrap().parse().unwrap();

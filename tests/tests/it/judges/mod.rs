@@ -12,8 +12,7 @@
     clippy::cast_sign_loss,
     clippy::cast_possible_wrap,
     clippy::cast_precision_loss,
-    clippy::float_cmp,
-    clippy::enum_glob_use,
+    clippy::panic,
     reason = "tests"
 )]
 
@@ -22,6 +21,7 @@ mod containers;
 mod encoders;
 mod filter_functions;
 mod filter_judge;
+mod filter_rules;
 mod grammar;
 mod http;
 mod library;
