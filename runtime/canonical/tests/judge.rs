@@ -1,7 +1,13 @@
 //! Paths, authorities and targets, judged by a slow reading of RFC 3986 and RFC 9112, and by the `url` crate, which reads them as browsers do.
 //!
 //! `CELERO_CANONICAL_CASES` sets how many random texts are tried.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::arithmetic_side_effects,
+    reason = "tests"
+)]
 
 use celero_canonical::{
     Authority, DotSegments, EncodedSlashes, GuardedNames, Options, Refusal, Slashes, canonical_path, canonicalize,
