@@ -1,6 +1,6 @@
 //! `/lists` on the listener for operators: what lists hold, and changes of them. Every request must show the token.
 
-use crate::list_control::{ChangeError, ListAction};
+use crate::list_control::{ChangeError, ListAction, MAX_BODIES};
 use crate::state::State;
 use celero_lists::{Entries, Format, ListType, ListsError, WrongEntries};
 use celero_policy::{ListSource, expects_continue};
@@ -12,7 +12,9 @@ use std::time::Duration;
 use tokio::time::{Instant, timeout, timeout_at};
 
 /// Largest body of a change, in bytes.
-const MAX_BODY: usize = 8 << 20;
+const MAX_BODY: usize = MAX_BODIES;
+/// How long a change waits until others have made place for its body.
+const LONGEST_WAIT: Duration = Duration::from_secs(5);
 /// Most entries of a change, with equal ones. A range of addresses in a few bytes is up to 254.
 const MAX_ENTRIES: usize = 1_000_000;
 /// How long the rest of a refused body is read.
@@ -68,6 +70,8 @@ struct Wanted {
     /// What the entries of the body are, and carry.
     ty: ListType,
     body: Body,
+    /// How many bytes the body has at most.
+    length: usize,
 }
 
 /// How entries are written in a body.
@@ -134,7 +138,7 @@ fn admitted(state: &State, session: &ServerSession, path: &str) -> Result<Option
     if length.is_some_and(|length| length > MAX_BODY) {
         return Err(too_large());
     }
-    Ok(Some(Wanted { action, list: list.to_owned(), ty, body }))
+    Ok(Some(Wanted { action, list: list.to_owned(), ty, body, length: length.unwrap_or(MAX_BODY) }))
 }
 
 fn too_large() -> Reply {
@@ -143,13 +147,25 @@ fn too_large() -> Reply {
 
 /// Reads the body and makes the change. An error is for a request whose body was not read to its end.
 async fn change(state: &Arc<State>, session: &mut ServerSession, wanted: Wanted) -> Result<Reply, Reply> {
+    let share = u32::try_from(wanted.length).unwrap_or(u32::MAX);
+    let place = timeout(LONGEST_WAIT, Arc::clone(&state.list_bodies).acquire_many_owned(share)).await;
+    let Ok(Ok(place)) = place else {
+        let reply =
+            Reply::error(503, format!("other changes are read, of up to {MAX_BODIES} bytes; nothing has changed"));
+        return Err(reply.with(header::RETRY_AFTER, "1"));
+    };
     if expects_continue(session.req_header()) && session.write_continue_response().await.is_err() {
         return Err(Reply::error(400, "the connection failed"));
     }
     let body = read(state, session).await?;
     let state = Arc::clone(state);
     // Parsing takes time, and the disk has to answer. If the client leaves, the change is made all the same.
-    let made = tokio::task::spawn_blocking(move || made(&state, &wanted, body)).await;
+    let made = tokio::task::spawn_blocking(move || {
+        let reply = made(&state, &wanted, body);
+        drop(place);
+        reply
+    });
+    let made = made.await;
     Ok(made.unwrap_or_else(|_| Reply::error(500, "the change failed")))
 }
 
@@ -172,7 +188,7 @@ async fn read(state: &State, session: &mut ServerSession) -> Result<Vec<u8>, Rep
 
 /// Makes a change. Blocks.
 fn made(state: &State, wanted: &Wanted, body: Vec<u8>) -> Reply {
-    let Wanted { action, list, ty, body: form } = wanted;
+    let Wanted { action, list, ty, body: form, .. } = wanted;
     let entries = match parsed(ty, *form, body) {
         Ok(entries) if entries.is_empty() => return Reply::error(400, "the body has no entries"),
         Ok(entries) => entries,

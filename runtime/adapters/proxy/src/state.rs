@@ -9,7 +9,7 @@ use crate::file_stamps::{FileStamps, check_end_markers};
 use crate::generation::Generation;
 use crate::hand_over::{Listening, Predecessor};
 use crate::line_log::LineLog;
-use crate::list_control::ListControl;
+use crate::list_control::{ListControl, MAX_BODIES};
 use crate::metrics::Metrics;
 use crate::mirror::Mirrors;
 use crate::service_manager;
@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 
 /// The state that all services share.
 pub(crate) struct State {
@@ -52,6 +52,8 @@ pub(crate) struct State {
     pub(crate) mirrors: Mirrors,
     pub(crate) history: EventHistory,
     pub(crate) lists: ListControl,
+    /// The bytes of bodies of changes of lists that may be read and parsed at a time.
+    pub(crate) list_bodies: Arc<Semaphore>,
     pub(crate) log: Option<LineLog>,
 }
 
@@ -81,6 +83,7 @@ impl State {
             mirrors: Mirrors::default(),
             history: EventHistory::default(),
             lists,
+            list_bodies: Arc::new(Semaphore::new(MAX_BODIES)),
             log,
         }
     }

@@ -17,6 +17,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use store::Store;
 
+/// Most bytes of the bodies of all changes that are read or parsed at a time: parsed entries are many times as large as their text.
+pub(crate) const MAX_BODIES: usize = 8 << 20;
+
 /// What operators do to lists.
 #[derive(Default)]
 pub(crate) struct ListControl {
