@@ -1,11 +1,12 @@
 //! The files of a policy: the main file, the files that it includes, and those of lower levels.
 
+use crate::emptiness;
 use crate::outcome::Phase;
 use crate::policy_keys::{POLICY, RULE, SECTIONS};
 use crate::problems::{FileSpan, Problems, similar};
-use crate::yaml::{MapEntry, Node, SourceText, read};
+use crate::yaml::{MapEntry, Node, SourceText, read, why_foreign};
 use std::io::Read as _;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 /// The largest number of included files.
 const MOST_FILES: usize = 100;
@@ -19,6 +20,8 @@ pub(crate) struct Document {
     included: Vec<(PathBuf, usize)>,
     /// The number of levels after the first.
     lower_levels: usize,
+    /// The folder of the level that is being read, which its files may not leave; `None` in the first level.
+    folder: Option<PathBuf>,
 }
 
 #[derive(Debug)]
@@ -27,16 +30,20 @@ struct PolicyFile {
     /// The folder that relative paths start from.
     base: PathBuf,
     level: usize,
+    /// The folder that the files of a lower level may not leave.
+    folder: Option<PathBuf>,
 }
 
 /// The sections that a file of a lower level may have beside rules.
-const DEFINITIONS: [&str; 5] = ["include", "variables", "functions", "headerSets", "lists"];
+const DEFINITIONS: [&str; 6] = ["include", "empty", "variables", "functions", "headerSets", "lists"];
 
 /// A section of a file, and the folder that relative paths in it start from.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Section<'d> {
     pub(crate) node: &'d Node,
     pub(crate) base: &'d Path,
+    /// The folder that the section's files may not leave: that of a lower level.
+    pub(crate) folder: Option<&'d Path>,
 }
 
 impl Document {
@@ -45,21 +52,39 @@ impl Document {
         let mut document = Self::default();
         let itself = Path::new(name).file_name().map(|file| identity(&base.join(file)));
         let mut within: Vec<PathBuf> = itself.into_iter().collect();
-        document.add(name, text, base, problems, &mut within);
+        document.add(name, text, base, None, problems, &mut within);
         let levels = document.files.last().map_or_else(Vec::new, |file| file.root.texts_of("levels"));
         for path in levels {
             document.lower_levels = document.lower_levels.saturating_add(1);
-            document.include(&path, base, problems, &mut within);
+            document.folder = None;
+            let file = base.join(&path.text);
+            let (before, errors) = (document.files.len(), problems.count());
+            document.include(&path, base, file.parent(), problems, &mut within);
+            let added = document.files.get(before..).unwrap_or_default();
+            let is_meant = added.iter().any(|file| emptiness::is_allowed(&file.root));
+            if problems.count() == errors && !is_meant && !added.iter().any(PolicyFile::has_rules) {
+                emptiness::report_level(&path.text, path.place, problems);
+            }
         }
         document
     }
 
-    fn add(&mut self, name: &str, text: &str, base: &Path, problems: &mut Problems, within: &mut Vec<PathBuf>) {
+    fn add(
+        &mut self,
+        name: &str,
+        text: &str,
+        base: &Path,
+        included: Option<FileSpan>,
+        problems: &mut Problems,
+        within: &mut Vec<PathBuf>,
+    ) {
         let file = problems.file(name.to_owned(), text);
-        let Some(root) = read(file, problems) else { return };
-        if root.is_nothing() {
-            return;
+        let before = problems.count();
+        let root = read(file, problems);
+        if problems.count() == before {
+            emptiness::check_file(file, root.as_ref(), included, problems);
         }
+        let Some(root) = root.filter(|root| !root.is_nothing()) else { return };
         if let Some((place, message, help)) = other_format(&root, name) {
             problems.add("policy-key", place, message).help(help);
             return;
@@ -75,13 +100,29 @@ impl Document {
             check_lower_level(&root, problems);
         }
         for path in root.texts_of("include") {
-            self.include(&path, base, problems, within);
+            self.include(&path, base, None, problems, within);
         }
-        self.files.push(PolicyFile { root, base: base.to_owned(), level: self.lower_levels });
+        self.files.push(PolicyFile {
+            root,
+            base: base.to_owned(),
+            level: self.lower_levels,
+            folder: self.folder.clone(),
+        });
     }
 
-    fn include(&mut self, path: &SourceText, base: &Path, problems: &mut Problems, within: &mut Vec<PathBuf>) {
+    /// Reads a file that another one names. `level` is the folder of a file of a level.
+    fn include(
+        &mut self,
+        path: &SourceText,
+        base: &Path,
+        level: Option<&Path>,
+        problems: &mut Problems,
+        within: &mut Vec<PathBuf>,
+    ) {
         let file = base.join(&path.text);
+        if !stays_within(&file, self.folder.as_deref(), path, problems) {
+            return;
+        }
         let identity = identity(&file);
         let refusal = if within.contains(&identity) {
             Some(format!("`{}` includes itself", path.text))
@@ -105,9 +146,16 @@ impl Document {
             problems.add("policy-file", path.place, format!("`{}` is not UTF-8", file.display()));
             return;
         };
+        if let Some(why) = why_not_quoted(&path.text, &text) {
+            problems.add("policy-include", path.place, format!("this is no file of a policy: {why}"));
+            return;
+        }
+        if let Some(folder) = level {
+            self.folder = Some(folder.to_owned());
+        }
         within.push(identity);
         let base = file.parent().unwrap_or(base);
-        self.add(&file.display().to_string(), &text, base, problems, within);
+        self.add(&file.display().to_string(), &text, base, Some(path.place), problems, within);
         within.pop();
     }
 
@@ -119,6 +167,11 @@ impl Document {
     /// Returns the sections of a name in all files.
     pub(crate) fn all<'d>(&'d self, name: &'static str) -> impl Iterator<Item = Section<'d>> {
         self.files.iter().filter_map(move |file| file.section(name))
+    }
+
+    /// Returns whether a file of the first level says that it may be empty.
+    pub(crate) fn may_be_empty(&self) -> bool {
+        self.files.iter().any(|file| file.level == 0 && emptiness::is_allowed(&file.root))
     }
 
     /// Returns whether the policy has more than one level.
@@ -183,8 +236,46 @@ impl Document {
 
 impl PolicyFile {
     fn section(&self, name: &str) -> Option<Section<'_>> {
-        Some(Section { node: self.root.get(name)?, base: &self.base })
+        Some(Section { node: self.root.get(name)?, base: &self.base, folder: self.folder.as_deref() })
     }
+
+    fn has_rules(&self) -> bool {
+        Phase::ALL.iter().filter_map(|phase| self.root.get(phase.name())).any(|section| {
+            section.get("rules").unwrap_or(section).elements().iter().any(|rule| !rule.entries().is_empty())
+        })
+    }
+}
+
+/// Returns why the text of a file is not one of a policy, if nothing of it may be quoted.
+fn why_not_quoted(name: &str, text: &str) -> Option<String> {
+    let keys: Vec<&str> = SECTIONS.keys.iter().map(|key| key.name).collect();
+    why_foreign(name, text, &keys)
+}
+
+/// Returns whether a file is in the folder of a lower level, whose owner may not read other files of the machine. Reports that it is not.
+pub(crate) fn stays_within(file: &Path, folder: Option<&Path>, at: &SourceText, problems: &mut Problems) -> bool {
+    let Some(folder) = folder else { return true };
+    let inside = match (std::fs::canonicalize(file), std::fs::canonicalize(folder_of(folder))) {
+        (Ok(file), Ok(folder)) => file.starts_with(folder),
+        // Whether a file exists elsewhere is not told either.
+        _ => is_below(Path::new(&at.text)),
+    };
+    let stays = inside && is_below(Path::new(&at.text));
+    if !stays {
+        let message = format!("`{}` is not below the folder of this level", at.text);
+        let help =
+            "a file of a lower level names files in its own folder and below, without `..` and without links to others";
+        problems.add("policy-level", at.place, message).help(help);
+    }
+    stays
+}
+
+fn is_below(path: &Path) -> bool {
+    path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+fn folder_of(folder: &Path) -> &Path {
+    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
 }
 
 /// Reports what a file of a lower level has beside rules and definitions.

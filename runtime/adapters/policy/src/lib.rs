@@ -65,6 +65,7 @@ mod definitions;
 mod delay;
 mod document;
 mod edits;
+mod emptiness;
 mod entry_format;
 mod error;
 mod error_policy;

@@ -39,13 +39,14 @@ impl LivePolicy {
         self.current.load_full()
     }
 
-    /// Loads the file again. A file with errors changes nothing. A valid file replaces the policy, and all counters start at 0, but those of limits with the same name
+    /// Loads the file again. A file with errors changes nothing, nor does one that is empty although the policy in force is not ([`Policy::check_replaces`]). A valid file replaces the policy, and all counters start at 0, but those of limits with the same name
     /// and definition, and of lookups in lists with the same name.
     ///
     /// # Errors
     /// See [`Policy::load`].
     pub fn reload(&self) -> Result<(), PolicyError> {
         let mut next = Policy::load(&self.file)?;
+        next.check_replaces(&self.current())?;
         next.take_over(&self.current());
         next.restore_lists(|_| None)?;
         self.current.store(Arc::new(next));

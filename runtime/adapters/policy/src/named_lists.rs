@@ -1,7 +1,8 @@
 //! The section `lists`: named lists that expressions ask as `value in lists.NAME` and `lists.NAME[key]`, with entries in the policy, in files and at
 //! URLs.
 
-use crate::document::{Document, Section, read_unwatched, watch};
+use crate::document::{Document, Section, read_unwatched, stays_within, watch};
+use crate::emptiness::{self, ReadSource};
 use crate::entry_format::EntryFormat;
 use crate::fetch_url::{check_url, without_query};
 use crate::list_source::{ListDocument, ListSource, ListSourceSettings};
@@ -12,7 +13,7 @@ use celero::lists::{Entries, EntryValue, Kind, Limits, ListType, Lists, ListsErr
 use celero_lists::{FilePattern, Format, RecordPaths};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 /// The time between two fetches of a URL.
@@ -44,22 +45,26 @@ pub(crate) fn declare(document: &Document, problems: &mut Problems) -> Option<Li
 /// The sections `lists` of a policy, each with the folder that relative paths in it start from, and the sources at URLs.
 #[derive(Debug)]
 pub(crate) struct ListSections {
-    sections: Vec<(Node, PathBuf)>,
+    sections: Vec<(Node, PathBuf, Option<PathBuf>)>,
     pub(crate) sources: Vec<Arc<ListSource>>,
+    /// What had entries when it was last read.
+    read: Mutex<Vec<ReadSource>>,
 }
 
 impl ListSections {
     pub(crate) fn of(document: &Document, problems: &mut Problems) -> Self {
         let sections = document.all("lists");
-        let sections: Vec<_> = sections.map(|section| (section.node.clone(), section.base.to_owned())).collect();
+        let sections: Vec<_> = sections
+            .map(|section| (section.node.clone(), section.base.to_owned(), section.folder.map(Path::to_owned)))
+            .collect();
         let mut sources = Vec::new();
-        for MapEntry { key, value } in sections.iter().flat_map(|(node, _)| node.entries()) {
+        for MapEntry { key, value } in sections.iter().flat_map(|(node, ..)| node.entries()) {
             // Other types were reported.
             if let Some(ty) = list_type(value, &mut Problems::default()) {
                 add_sources(&mut sources, &key.text, &ty, value, problems);
             }
         }
-        Self { sections, sources }
+        Self { sections, sources, read: Mutex::default() }
     }
 
     /// Where the first list is named: for what is wrong with all of them.
@@ -68,7 +73,17 @@ impl ListSections {
     }
 
     fn all(&self) -> impl Iterator<Item = Section<'_>> {
-        self.sections.iter().map(|(node, base)| Section { node, base })
+        self.sections.iter().map(|(node, base, folder)| Section { node, base, folder: folder.as_deref() })
+    }
+
+    /// Returns what had entries when it was last read.
+    pub(crate) fn read_sources(&self) -> Vec<ReadSource> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes what was read.
+    pub(crate) fn remember(&self, read: Vec<ReadSource>) {
+        emptiness::remember(&mut self.read.lock().unwrap_or_else(PoisonError::into_inner), read);
     }
 
     /// Returns the names of the lists that have files, with these, or the patterns that stand for them.
@@ -83,14 +98,15 @@ impl ListSections {
 }
 
 /// Adds the entries of these lists in one change, and leaves out those that have expired. Reports every wrong entry. Of a source at a URL counts the
-/// document that is `offered`, or else the last one that was accepted.
+/// document that is `offered`, or else the last one that was accepted. Returns which sources had entries, of lists that may not be empty.
 pub(crate) fn fill(
     lists: &Lists,
     sections: &ListSections,
     offered: Option<(&ListSource, &ListDocument)>,
     problems: &mut Problems,
-) {
+) -> Vec<ReadSource> {
     let before = problems.count();
+    let mut read = Vec::new();
     let mut change = lists.change();
     for section in sections.all() {
         for MapEntry { key, value } in section.node.entries() {
@@ -98,38 +114,70 @@ pub(crate) fn fill(
             let snapshot = lists.load();
             let Some(ty) = snapshot.find(&key.text).and_then(|(id, _)| snapshot.list_type(id)) else { continue };
             let mut all = Entries::new(&ty);
-            for entry in value.get("entries").map_or(&[][..], Node::elements) {
-                add(&mut all, entry, problems);
+            let mut note = |source: Option<String>, place: FileSpan, has_entries: bool| {
+                if !emptiness::is_allowed(value) {
+                    read.push(ReadSource { list: key.text.clone(), source, place, has_entries });
+                }
+            };
+            if let Some(entries) = value.get("entries") {
+                for entry in entries.elements() {
+                    add(&mut all, entry, problems);
+                }
+                note(Some("`entries`".to_owned()), key.place, !all.is_empty());
             }
             for path in value.texts_of("files") {
                 let file = section.base.join(&path.text);
+                if !stays_within(&folder_of_pattern(&file), section.folder, &path, problems) {
+                    continue;
+                }
                 watch(&file, problems);
                 let paths = || record_paths(value, &ty, path.place, problems);
                 let Some(format) = EntryFormat::new(None, &file, paths) else { continue };
                 for file in files(file, &path, problems) {
+                    if !stays_within(&file, section.folder, &path, problems) {
+                        continue;
+                    }
                     let Some(bytes) = read_unwatched(&file, format.largest_file(), &path, problems) else { continue };
+                    let had = all.len();
                     append(&mut all, &format, &bytes, &file.display(), path.place, problems);
+                    note(Some(file.display().to_string()), path.place, all.len() > had);
                 }
             }
+            let mut is_complete = true;
             for source in sections.sources.iter().filter(|source| source.list() == key.text) {
                 let own = offered.filter(|(offered, _)| std::ptr::eq(*offered, &**source));
                 let kept = source.document();
                 if let Some(document) = own.map(|(_, document)| document).or(kept.as_deref()) {
                     let url = source.shown_url();
+                    let had = all.len();
                     append(&mut all, source.format(), &document.bytes, &url, source.place, problems);
+                    // Not at the source: an error shows the line, and the query of a URL may hold a secret.
+                    note(Some(format!("{url} (URL {})", source.number())), key.place, all.len() > had);
+                } else {
+                    is_complete = false;
                 }
+            }
+            if is_complete {
+                note(None, key.place, !all.is_empty());
             }
             change = change.replace(&key.text, all);
         }
     }
     if problems.count() > before {
-        return;
+        return read;
     }
     let result = change.commit().and_then(|_| lists.expire(SystemTime::now()));
     if let (Err(error), Some(first)) = (result, sections.all().next()) {
         let what = if let ListsError::Limit { .. } = error { "the lists hold " } else { "" };
         problems.add("policy-list", first.node.place, format!("{what}{error}"));
     }
+    read
+}
+
+/// Returns the folder of a pattern of files, or the file.
+fn folder_of_pattern(file: &Path) -> PathBuf {
+    let folder = FilePattern::of_path(file).and_then(|_| file.parent());
+    folder.unwrap_or(file).to_owned()
 }
 
 /// Returns empty lists of the same names and kinds, of those that are `wanted`.

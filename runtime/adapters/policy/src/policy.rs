@@ -66,6 +66,8 @@ pub struct Policy {
     pub(crate) lists: Option<Lists>,
     pub(crate) list_sections: ListSections,
     pub(crate) problems: Problems,
+    /// Whether a file of the first level says that it may be empty.
+    pub(crate) may_be_empty: bool,
     pub(crate) late_needs: LateNeeds,
     /// The first rules of the phase `request` with a limit by the client's address.
     pub(crate) early_limits: Box<[usize]>,
@@ -141,7 +143,8 @@ impl Policy {
         let definitions = Definitions::read(&document, &mut problems);
         let list_sections = ListSections::of(&document, &mut problems);
         if let Some(lists) = &definitions.lists {
-            named_lists::fill(lists, &list_sections, None, &mut problems);
+            let read = named_lists::fill(lists, &list_sections, None, &mut problems);
+            list_sections.remember(read);
         }
         let auth = Auth::compile(&document, &mut problems);
         let mut normalization = Normalization::compile(&document, &mut problems);
@@ -224,6 +227,7 @@ impl Policy {
             count_when: response.count_when,
             lists: definitions.lists.clone(),
             list_sections,
+            may_be_empty: document.may_be_empty(),
             problems,
             late_needs,
             early_limits,

@@ -44,6 +44,9 @@ pub(crate) const LIST_FORMATS: &[&str] = &["lines", "csv", "jsonl", "mmdb"];
 pub(crate) const LIST_KINDS: &[&str] =
     &["addresses", "texts", "textsIgnoringCase", "hosts", "integers", "patterns", "wildcards"];
 
+/// The word by which a file or a list says that it may be empty.
+const EMPTY: &[&str] = &["allowed"];
+
 pub(crate) static SECTIONS: MappingSpec = MappingSpec::new(
     "a policy",
     &[
@@ -51,6 +54,11 @@ pub(crate) static SECTIONS: MappingSpec = MappingSpec::new(
             "include",
             List(&Text),
             "Files whose content precedes the content of this file. Paths are relative to this file.",
+        ),
+        optional(
+            "empty",
+            Word(EMPTY),
+            "`allowed`: this file may be without content, its phases without rules, and a policy without rules may replace one with rules. Default: that is an error, because a file may have been cut to nothing.",
         ),
         optional(
             "levels",
@@ -188,6 +196,11 @@ static NAMED_LIST: MappingSpec = MappingSpec::new(
             "files",
             List(&Text),
             "Files with further entries: lines with comments after `#`, `.csv` with a column `entry`, or `.jsonl`. With values, `.csv` and `.jsonl` with a column for each field, or `value`, and `.mmdb`. `blocked.d/*.txt` stands for all files of a folder with this extension. Paths are relative to this file.",
+        ),
+        optional(
+            "empty",
+            Word(EMPTY),
+            "`allowed`: a list, file or URL that had entries may have none when it is read again. Default: that is refused, because a file may have been cut to nothing.",
         ),
         optional(
             "urls",

@@ -7,19 +7,32 @@ use std::fmt;
 #[derive(Debug)]
 pub struct Error {
     text: String,
+    /// Whether a file was refused only because something in it is empty.
+    emptiness: bool,
 }
 
 impl Error {
     /// Returns an error with this message.
     pub(crate) fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into() }
+        Self { text: text.into(), emptiness: false }
+    }
+
+    /// Returns the same error with another text.
+    #[must_use]
+    pub(crate) fn with_text(self, text: String) -> Self {
+        Self { text, ..self }
+    }
+
+    /// Returns whether a file was refused only because something in it is empty.
+    pub(crate) fn is_emptiness(&self) -> bool {
+        self.emptiness
     }
 
     /// Names the part of the configuration that the error is about.
     #[must_use]
     pub(crate) fn within(self, part: &str) -> Self {
         let text = self.text.strip_prefix("error: ").unwrap_or(&self.text);
-        Self::new(format!("error: {part}: {text}"))
+        Self { text: format!("error: {part}: {text}"), ..self }
     }
 }
 
@@ -33,7 +46,7 @@ impl std::error::Error for Error {}
 
 impl From<PolicyError> for Error {
     fn from(error: PolicyError) -> Self {
-        Self::new(error.to_string())
+        Self { text: error.to_string(), emptiness: error.is_emptiness() }
     }
 }
 

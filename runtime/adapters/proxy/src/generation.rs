@@ -56,6 +56,7 @@ impl Generation {
         let mut policy = config.load_policy()?;
         policy.log_failures(|line| log::warn!("{line}"));
         if let Some(before) = before {
+            policy.check_replaces(&before.policy)?;
             policy.take_over(&before.policy);
         }
         let rate_limits = RateLimits::new(&config, &policy, before.map(|before| &*before.rate_limits))?;
@@ -211,7 +212,7 @@ mod tests {
             file
         };
         let token = write("token", "0123456789abcdef0123456789abcdef");
-        write("policy.yaml", "");
+        write("policy.yaml", "empty: allowed\n");
         let file = write(
             "proxy.yaml",
             "listeners: [{ address: 127.0.0.1:0 }]\nmetrics: 127.0.0.1:0\npolicy: policy.yaml\nadmin: { token: token }\n\

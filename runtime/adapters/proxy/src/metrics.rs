@@ -22,6 +22,8 @@ pub(crate) struct Metrics {
     overloaded: AtomicU64,
     reloads: AtomicU64,
     reload_failures: AtomicU64,
+    /// Files that were refused because they would have been empty.
+    refused_empty: AtomicU64,
     exports: AtomicU64,
     export_failures: AtomicU64,
     /// Refused heads, by the statuses of [`HEAD_STATUSES`].
@@ -113,6 +115,11 @@ impl Metrics {
         counter.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Counts files that were refused because something in them is empty.
+    pub(crate) fn emptiness_refused(&self) {
+        self.refused_empty.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Counts metrics that were sent to a collector, or not taken by it.
     pub(crate) fn exported(&self, worked: bool) {
         let counter = if worked { &self.exports } else { &self.export_failures };
@@ -179,6 +186,11 @@ impl Metrics {
             "celero_policy_reload_failures_total",
             "Reloads that failed because of errors in the files.",
             get(&self.reload_failures),
+        );
+        page.single_counter(
+            "celero_refused_empty_total",
+            "Reloads and documents of lists that were refused because a policy, a level or a list would have been empty.",
+            get(&self.refused_empty),
         );
         page.counter("celero_metric_exports_total", "How often all metrics were sent to a collector, by the result.");
         page.sample(&[("result", "exported")], get(&self.exports));

@@ -202,6 +202,7 @@ impl State {
                 Ok(())
             }
             Err(error) => {
+                self.note_refusal(&error);
                 self.history.reloaded(cause, Err(&error.to_string()));
                 log::error!("{cause}, but nothing changes because of errors in the files:\n{error}");
                 service_manager::ready("the last reload was refused because of errors in the files; the log has them");
@@ -239,7 +240,11 @@ impl State {
         let files = now.policy.list_files().filter(|(list, _)| list == source.list()).flat_map(|(_, files)| files);
         let stamps = FileStamps::of(files.collect());
         // Reading a large document takes seconds, which no reload waits for.
-        let mut read = ListControl::read_document(&now.policy, source, document)?;
+        let refused = |error: Error| {
+            self.note_refusal(&error);
+            error
+        };
+        let mut read = ListControl::read_document(&now.policy, source, document).map_err(refused)?;
         let _alone = lock(&self.reloading);
         if !is_known(&self.current().policy) {
             return Ok(None);
@@ -271,9 +276,17 @@ impl State {
                 self.history.reloaded(cause, Ok(&result));
             }
             Err(error) => {
+                self.note_refusal(&error);
                 self.history.reloaded(cause, Err(&error.to_string()));
                 log::error!("{cause}, but nothing changes because of errors in the files:\n{error}");
             }
+        }
+    }
+
+    /// Counts why files were refused.
+    fn note_refusal(&self, error: &Error) {
+        if error.is_emptiness() {
+            self.metrics.emptiness_refused();
         }
     }
 

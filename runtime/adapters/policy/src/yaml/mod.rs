@@ -4,10 +4,12 @@
 //! small file can't expand to a large document.
 
 mod advice;
+mod foreign;
 pub mod problems;
 mod read;
 mod scalar_offset;
 
+pub use foreign::why_foreign;
 pub use read::read;
 pub(crate) use scalar_offset::offset_in_file;
 

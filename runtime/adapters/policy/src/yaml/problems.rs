@@ -151,7 +151,15 @@ impl Problems {
         Span::new(first, last.max(first))
     }
 
-    pub(crate) fn count(&self) -> usize {
+    /// Returns the message and the place of the first error.
+    pub(crate) fn first_error(&self) -> Option<(&str, FileSpan)> {
+        let Problem { file, diagnostic } = self.found.first()?;
+        Some((&diagnostic.message, FileSpan::new(*file, diagnostic.span.start, diagnostic.span.end)))
+    }
+
+    /// Returns the number of errors and warnings.
+    #[must_use]
+    pub fn count(&self) -> usize {
         self.found.len()
     }
 

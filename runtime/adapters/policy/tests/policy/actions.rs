@@ -391,7 +391,7 @@ requestBody:
 #[test]
 fn an_empty_policy_does_nothing() {
     for text in ["", "# nothing\n", "request:\n", "request: []\n", "response: {}\nlog: {rules: []}\n"] {
-        let policy = policy(text);
+        let policy = policy(&format!("empty: allowed\n{text}"));
         let (head, mut exchange) = (head("GET /", &[]), exchange());
         assert_eq!(status(ask(&policy, &head, &mut exchange)), 0);
         assert!(exchange.edits().is_empty() && policy.rules().count() == 0 && policy.request_buffering().is_none());

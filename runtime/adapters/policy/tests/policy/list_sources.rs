@@ -186,6 +186,27 @@ fn database(country: &str) -> Vec<u8> {
     [vec![0, 0, 1, 0, 0, 17], vec![0; 16], record, b"\xab\xcd\xefMaxMind.com".to_vec(), about].concat()
 }
 
+/// Of several documents each one keeps its entries; the first document of a URL may be empty.
+#[test]
+fn a_document_that_has_lost_all_entries_is_refused() {
+    for (allowed, kept) in [("", 403), ("empty: allowed, ", 0)] {
+        let text = URLS.replacen("{kind: texts, ", &format!("{{kind: texts, {allowed}"), 1);
+        let policy = Policy::parse("policy.yaml", &text, Path::new(".")).unwrap();
+        let sources: Vec<Arc<ListSource>> = policy.list_sources().cloned().collect();
+        fetched(&policy, &sources[0], "").unwrap();
+        for (source, path) in sources.iter().zip(["/1", "/2"]) {
+            fetched(&policy, source, &format!("{path}\n")).unwrap();
+            for cut in ["", "\n", "# nothing\n"] {
+                let result = fetched(&policy, source, cut);
+                assert_eq!(result.is_err(), allowed.is_empty(), "{result:?}");
+                assert_eq!(asked(&policy, path), kept);
+                let error = result.err().unwrap_or_default();
+                assert!(!allowed.is_empty() || error.contains("empty: allowed") && !error.contains("key=1"), "{error}");
+            }
+        }
+    }
+}
+
 #[test]
 fn databases_are_read_and_replaced() {
     let folder = Folder::new("list-mmdb");

@@ -38,7 +38,7 @@ fn rules_ask_lists() {
         lists.change().remove("blocked", "192.0.2.0/29").insert("tenants", "example.com").commit().unwrap();
         assert_eq!(asked(&others, "example.com"), 0);
     }
-    assert!(policy("request: []").lists().is_none());
+    assert!(policy("empty: allowed").lists().is_none());
 }
 
 #[test]
@@ -99,7 +99,7 @@ request:
     let live = LivePolicy::load(&file).unwrap();
     // A longer prefix in a file decides, not the entry in the policy.
     assert_eq!(asked(&live.current(), "h"), 405);
-    folder.write("geo.jsonl", "");
+    folder.write("geo.jsonl", "{\"entry\": \"192.0.2.8\", \"country\": \"AT\"}\n");
     live.reload().unwrap();
     assert_eq!(asked(&live.current(), "h"), 403);
     let policy = live.current();
@@ -204,7 +204,7 @@ request: [{when: source.address in lists.blocked, deny: 403}, {when: request.pat
     // Another order, and another list. A request that has the policy before still counts.
     folder.write(
         "policy.yaml",
-        "lists: {new: {kind: integers}, blocked: {kind: addresses}}
+        "lists: {new: {kind: integers}, blocked: {kind: addresses, empty: allowed}}
 request: [{when: source.address in lists.blocked && source.port in lists.new, deny: 403}]",
     );
     live.reload().unwrap();

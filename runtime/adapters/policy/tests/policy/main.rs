@@ -7,6 +7,7 @@ mod bodies;
 mod body_changes;
 mod connections;
 mod delays;
+mod emptiness;
 mod errors;
 mod examples;
 mod failures;

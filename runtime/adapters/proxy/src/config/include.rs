@@ -5,6 +5,7 @@
 //! from the folder of the file that has them.
 
 use super::environment::expand;
+use super::keys::SECTIONS;
 use crate::error::Error;
 use celero_lists::FilePattern;
 use celero_policy::problems::{FileSpan, Problems};
@@ -54,21 +55,24 @@ struct FileReader<'p> {
 }
 
 impl FileReader<'_> {
-    fn add(&mut self, file: &Path, text: &str) {
+    /// Adds the content of a file. Returns whether it has any.
+    fn add(&mut self, file: &Path, text: &str) -> bool {
         let number = self.problems.file(file.display().to_string(), text);
         let folder = file.parent().unwrap_or(Path::new("")).to_owned();
         // `Problems::file` numbers files consecutively, so a number is an index into `folders`.
         self.files.folders.resize(number.saturating_add(1), folder);
-        let Some(mut root) = yaml::read(number, self.problems).filter(|root| !root.is_nothing()) else { return };
+        let Some(mut root) = yaml::read(number, self.problems).filter(|root| !root.is_nothing()) else {
+            return false;
+        };
+        let has_content = root.entries().iter().any(|entry| match &entry.value.value {
+            NodeValue::Scalar(_) => !entry.value.is_nothing(),
+            NodeValue::List(elements) => !elements.is_empty(),
+            NodeValue::Map(entries) => !entries.is_empty(),
+        });
         expand(&mut root, self.problems, &|name| std::env::var(name).ok());
         let included = root.get("include").map_or(&[][..], Node::elements);
         for path in included.iter().filter_map(Node::text).collect::<Vec<_>>() {
             self.include(&path, number);
-        }
-        if self.within.len() > 1 && !matches!(root.value, NodeValue::Map(_)) {
-            let message = format!("{} is no mapping with the keys of a configuration", file.display());
-            self.problems.add("config-include", root.place, message);
-            return;
         }
         match (&mut self.files.root, root) {
             (Some(Node { value: NodeValue::Map(all), place }), Node { value: NodeValue::Map(entries), place: own }) => {
@@ -78,6 +82,7 @@ impl FileReader<'_> {
             }
             (whole, root) => *whole = Some(root),
         }
+        has_content
     }
 
     /// Reads the files that a path or a pattern names.
@@ -111,16 +116,29 @@ impl FileReader<'_> {
         if !self.files.included.iter().any(|known| known == file) {
             self.files.included.push(file.to_owned());
         }
-        match read_text(file) {
+        // Nothing of a file that is no configuration is quoted: it may hold secrets.
+        let read = read_text(file).map_err(|why| format!("{} can't be read: {why}", file.display())).and_then(|text| {
+            let keys: Vec<&str> = SECTIONS.keys.iter().map(|key| key.name).collect();
+            match yaml::why_foreign(&path.text, &text, &keys) {
+                Some(why) => Err(format!("this is no file of a configuration: {why}")),
+                None => Ok(text),
+            }
+        });
+        match read {
             Ok(text) => {
                 self.within.push(identity);
-                self.add(file, &text);
+                let before = self.problems.count();
+                let is_empty = !self.add(file, &text);
                 self.within.pop();
+                if is_empty && self.problems.count() == before {
+                    let message =
+                        format!("{} is empty: it has no listeners, upstreams, routes or settings", file.display());
+                    let problem = self.problems.add("config-include", path.place, message);
+                    problem
+                        .help("it may have been cut to nothing; if this is meant, remove the file, or its name here");
+                }
             }
-            Err(why) => {
-                let message = format!("{} can't be read: {why}", file.display());
-                self.problems.add("config-include", path.place, message);
-            }
+            Err(why) => drop(self.problems.add("config-include", path.place, why)),
         }
     }
 }

@@ -40,7 +40,7 @@ pub(super) static CONFIG: DocumentSpec = DocumentSpec::new(
 /// The values of `balance`.
 pub(super) const BALANCE: &[&str] = &["roundRobin", "random", "leastRequests", "consistent"];
 
-static SECTIONS: MappingSpec = MappingSpec::new(
+pub(super) static SECTIONS: MappingSpec = MappingSpec::new(
     "a configuration",
     &[
         optional(

@@ -217,7 +217,7 @@ fn the_client_and_then_the_configuration_choose_the_coding() {
 #[test]
 fn codings_are_named_once_and_known() {
     let folder = crate::running::Folder::new();
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     for (codings, expected) in
         [("[br, gzip, br]", "`br` is there twice"), ("[deflate]", "deflate"), ("[]", "must not be empty")]
     {

@@ -1,6 +1,6 @@
 //! What a newcomer gets wrong, and what the proxy says.
 
-use crate::running::{Folder, config};
+use crate::running::{Folder, NO_RULES, config};
 use celero_proxy::Proxy;
 use celero_proxy::config::Config;
 
@@ -9,7 +9,7 @@ const REST: &str = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream
 /// The message about a configuration and a policy.
 fn message(proxy: &str, policy: &str) -> String {
     let folder = Folder::new();
-    folder.write("policy.yaml", policy);
+    folder.write("policy.yaml", if policy.is_empty() { NO_RULES } else { policy });
     let file = folder.write("proxy.yaml", proxy);
     let error = Config::check(&file).expect_err("this is wrong").to_string();
     error.replace(&format!("{}/", folder.0.display()), "")
@@ -25,7 +25,7 @@ fn says(message: &str, parts: &[&str]) {
 #[test]
 fn a_good_one_is_taken() {
     let folder = Folder::new();
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     let file = folder.write("proxy.yaml", &config(REST));
     Config::check(&file).unwrap_or_else(|error| panic!("{error}"));
 }
@@ -198,7 +198,7 @@ fn paths_that_no_request_has_are_refused() {
     }
     for path in ["/", "/a//b", "/a%2Fb", "/a%7Cb", "/a/"] {
         let folder = Folder::new();
-        folder.write("policy.yaml", "");
+        folder.write("policy.yaml", "empty: allowed\n");
         let whole = with("{ upstream: a }", &format!("{{ path: '{path}', upstream: a }}"));
         Config::check(&folder.write("proxy.yaml", &whole)).unwrap_or_else(|error| panic!("{error}"));
     }
@@ -219,12 +219,12 @@ fn what_the_proxy_writes_is_nothing_that_it_reads() {
         says(&message(&whole, ""), &["config-conflict", "are the same file", first, second]);
     }
     let folder = Folder::new();
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     let whole = config(REST).replace("accessLog: access.log", &log("/dev/null\nrecord: { file: /dev/null }"));
     Config::check(&folder.write("proxy.yaml", &whole)).unwrap_or_else(|error| panic!("{error}"));
     for key in ["accessLog: sub", "accessLog: a\nrecord: { file: sub }"] {
         let folder = Folder::new();
-        folder.write("policy.yaml", "");
+        folder.write("policy.yaml", "empty: allowed\n");
         std::fs::create_dir(folder.0.join("sub")).unwrap();
         let whole = config(REST).replace("accessLog: access.log", key);
         let error = Config::check(&folder.write("proxy.yaml", &whole)).unwrap_err().to_string();
@@ -285,7 +285,7 @@ fn a_policy_is_a_regular_file_of_bounded_size() {
 #[test]
 fn routes_that_are_never_tried_are_warned_of() {
     let folder = Folder::new();
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     let summary = |routes: &str| {
         Config::summary(&folder.write("proxy.yaml", &with("[{ upstream: a }]", routes)))
             .unwrap_or_else(|error| panic!("{error}"))

@@ -53,7 +53,7 @@ fn a_denied_connection_is_closed_without_an_answer() {
     assert_eq!(proxy.metric("celero_requests_open"), 0.0);
     assert_eq!(proxy.metric("celero_requests_total{status=\"none\"}"), 0.0);
     // A reload counts for new connections, and only for them.
-    proxy.folder.write("policy.yaml", "request: []\n");
+    proxy.folder.write("policy.yaml", "empty: allowed\n");
     proxy.handle.reload().unwrap();
     let mut kept = Client::connect(proxy.address);
     assert_eq!(kept.request("GET /", &[], b"").kept().status, 200);

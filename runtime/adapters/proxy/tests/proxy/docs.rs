@@ -20,7 +20,7 @@ fn block(page: &str, language: &str) -> String {
 
 fn message(proxy: &str) -> String {
     let folder = Folder::new();
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     let file = folder.write("proxy.yaml", proxy);
     let error = Config::check(&file).expect_err("this is wrong").to_string();
     error.replace(&format!("{}/", folder.0.display()), "")
@@ -29,7 +29,7 @@ fn message(proxy: &str) -> String {
 #[test]
 fn the_whole_configuration_is_one() {
     let (folder, example) = (Folder::new(), block(&page(), "yaml"));
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     folder.write("admin.token", &"t".repeat(32));
     let file = folder.write("proxy.yaml", &example);
     Config::check(&file).unwrap_or_else(|error| panic!("{error}"));
@@ -132,6 +132,6 @@ fn the_files_of_kubernetes_fit_together() {
     assert!((config.grace + config.drain_delay).as_secs() < seconds);
     for probe in ["/health", "/ready"] {
         assert!(text.contains(&format!("path: {probe}, port: admin")), "{probe}");
-        assert_eq!(get(Running::demo("").metrics, probe).status, 200);
+        assert_eq!(get(Running::demo("empty: allowed\n").metrics, probe).status, 200);
     }
 }

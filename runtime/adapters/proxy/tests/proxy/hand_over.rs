@@ -78,7 +78,7 @@ impl Drop for Processes {
 fn a_new_process_may_be_wanted_from_the_start() {
     for _ in 0..5 {
         let folder = Folder::new();
-        folder.write("policy.yaml", "");
+        folder.write("policy.yaml", "empty: allowed\n");
         let mut all = Processes::start(folder, "h2c: true", DEMO);
         all.replace();
         assert!(all.first.end().success());
@@ -89,7 +89,7 @@ fn a_new_process_may_be_wanted_from_the_start() {
 #[test]
 fn a_new_process_takes_over() {
     let folder = Folder::new();
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     let mut all = Processes::start(folder, "h2c: true", DEMO);
     let (address, metrics) = (all.first.address, all.first.metrics);
     let mut open = Client::connect(address);
@@ -124,7 +124,7 @@ fn a_new_process_takes_over() {
 #[test]
 fn a_new_process_has_the_new_listeners() {
     let folder = Folder::new();
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     let mut all = Processes::start(folder, "h2c: true", DEMO);
     let file = all.folder.0.join("proxy.yaml");
     let text = std::fs::read_to_string(&file).unwrap();
@@ -140,7 +140,7 @@ fn a_new_process_has_the_new_listeners() {
 #[test]
 fn a_new_process_that_fails_changes_nothing() {
     let folder = Folder::new();
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     let all = Processes::start(folder, "h2c: true", DEMO);
     for number in 1..3 {
         all.folder.write("policy.yaml", &format!("request: [{{ deny: treu{number} }}]\n"));
@@ -238,7 +238,7 @@ fn the_service_manager_follows() {
         let length = manager.recv(&mut bytes).unwrap();
         String::from_utf8_lossy(&bytes[..length]).into_owned()
     };
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     let file = folder.write("proxy.yaml", &config_with("h2c: true", DEMO));
     let first = Process::spawn(Command::new(COMMAND).arg("--config").arg(file).env("NOTIFY_SOCKET", &path));
     let current = first.id();

@@ -42,7 +42,7 @@ fn drip(address: SocketAddr, start: &[u8], piece: &[u8]) -> String {
 
 #[test]
 fn requests_of_any_length_are_answered() {
-    let proxy = Running::demo("");
+    let proxy = Running::demo("empty: allowed\n");
     for address in [proxy.address, proxy.metrics] {
         for request in ["GET / HTTP/1.0\r\n\r\n", "GARBAGE\r\n\r\n", "\r\n\r\nX\r\n\r\n", "P\r\n\r\n", "PRI\r\n\r\n"] {
             let answer = exchange(address, request.as_bytes());

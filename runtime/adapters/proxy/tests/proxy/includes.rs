@@ -1,7 +1,7 @@
 //! Configurations of several files.
 
 use crate::client::get;
-use crate::running::{Folder, Running, config, eventually};
+use crate::running::{Folder, NO_RULES, Running, config, eventually};
 use celero_proxy::config::Config;
 use std::path::Path;
 
@@ -26,7 +26,7 @@ fn write(folder: &Folder, files: &[(&str, &str)]) {
 /// The error about a configuration that includes `includes`, without the folder.
 fn message(includes: &str, files: &[(&str, &str)]) -> String {
     let folder = Folder::new();
-    write(&folder, &[("policy.yaml", "")]);
+    write(&folder, &[("policy.yaml", NO_RULES)]);
     write(&folder, files);
     let file = folder.write("proxy.yaml", &format!("include: [{includes}]\n{}", config(DEMO)));
     let error = Config::load(&file).expect_err("this is wrong").to_string();
@@ -82,10 +82,12 @@ fn what_is_there_twice_is_named_with_both_places() {
 
 #[test]
 fn mistakes_are_reported_where_they_are() {
-    let found = message("a.yaml", &[("a.yaml", "\n\nroutes: [{ path: /x, upstrem: demo }]\nthreds: 1\n")]);
-    says(&found, &["a.yaml:3:", "did you mean `upstream`?", "a.yaml:4:1", "did you mean `threads`?"]);
+    let found = message("a.yaml", &[("a.yaml", "\n\nroutes: [{ path: /x, upstrem: demo }]\n")]);
+    says(&found, &["a.yaml:3:", "did you mean `upstream`?"]);
+    let found = message("a.yaml", &[("a.yaml", "routes: []\nthreds: 1\n")]);
+    says(&found, &["proxy.yaml:1:11", "a.yaml:2:1", "did you mean `threads`?"]);
     says(&message("a.yaml", &[("a.yaml", "routes: what\n")]), &["a.yaml:1:9", "`routes` is a list"]);
-    says(&message("a.yaml", &[("a.yaml", "- a\n")]), &["a.yaml:1:1", "no mapping with the keys of a configuration"]);
+    says(&message("a.yaml", &[("a.yaml", "- a\n")]), &["a.yaml:1:1", "it is no mapping with keys"]);
     says(&message("a.yaml", &[("a.yaml", "routes: [\n")]), &["a.yaml:"]);
     says(&message("none.yaml", &[]), &["proxy.yaml:1:11", "none.yaml can't be read"]);
     says(&message("\"none/*.yaml\"", &[]), &["proxy.yaml:1:11", "`none/*.yaml` can't be included"]);
@@ -135,7 +137,7 @@ fn included_files_are_watched() {
 #[test]
 fn an_end_marker_is_required_of_included_files() {
     let folder = Folder::new();
-    write(&folder, &[("policy.yaml", "...\n"), ("a.yaml", &route("/x", 401))]);
+    write(&folder, &[("policy.yaml", "empty: allowed\n...\n"), ("a.yaml", &route("/x", 401))]);
     let text = format!("include: [a.yaml]\nreload: {{ endMarker: true }}\n{}...\n", config(DEMO));
     let file = folder.write("proxy.yaml", &text);
     let error = Config::check(Path::new(&file)).unwrap_err().to_string();

@@ -85,7 +85,7 @@ fn the_end_has_a_bound() {
 
 /// Starts the proxy with a socket that was opened before, as systemd does.
 fn activated(folder: &Folder, socket: &TcpListener) -> Command {
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     let address = socket.local_addr().unwrap();
     let file = folder.write("proxy.yaml", &config(DEMO).replacen("127.0.0.1:0", &address.to_string(), 1));
     let mut command = Command::new("sh");
@@ -132,7 +132,7 @@ fn the_service_manager_is_told_the_state() {
         let length = manager.recv(&mut bytes).unwrap();
         String::from_utf8_lossy(&bytes[..length]).into_owned()
     };
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     let file = folder.write("proxy.yaml", &config(DEMO));
     let mut process = Process::spawn(Command::new(COMMAND).arg("--config").arg(file).env("NOTIFY_SOCKET", &path));
     let says = |expected: &[&str]| {

@@ -17,6 +17,7 @@ mod connections;
 mod credentials;
 mod delays;
 mod docs;
+mod emptiness;
 mod example;
 mod failover;
 mod grpc;

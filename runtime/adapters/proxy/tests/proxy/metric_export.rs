@@ -185,7 +185,7 @@ fn failures_are_counted_and_the_last_metrics_are_sent() {
 #[test]
 fn a_reload_starts_and_ends_the_export() {
     let (address, collected) = collector(200);
-    let proxy = Running::demo("");
+    let proxy = Running::demo("empty: allowed\n");
     let sent = || collected.lock().unwrap().requests.len();
     let without = std::fs::read_to_string(proxy.folder.0.join("proxy.yaml")).unwrap();
     let export =

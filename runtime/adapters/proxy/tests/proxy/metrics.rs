@@ -108,7 +108,7 @@ fn refused_calls_of_grpc_are_no_successes() {
 
 #[test]
 fn the_process_is_measured() {
-    let now = page(&Running::demo(""));
+    let now = page(&Running::demo("empty: allowed\n"));
     assert!(
         now["process_resident_memory_bytes"] > 1e6
             && now["process_resident_memory_bytes"] < now["process_virtual_memory_bytes"]

@@ -53,7 +53,7 @@ fn prometheus_reads_native_histograms() {
         say("left out: there is no prometheus");
         return;
     }
-    let (proxy, folder) = (Running::demo(""), Folder::new());
+    let (proxy, folder) = (Running::demo("empty: allowed\n"), Folder::new());
     let target = format!(
         "global: {{ scrape_interval: 1s }}\nscrape_configs:\n  - job_name: celero\n    static_configs: [{{ targets: [\"{}\"] }}]\n",
         proxy.metrics

@@ -108,7 +108,7 @@ fn a_configuration_is_described() {
 #[test]
 fn folders_of_files_that_are_written_must_exist() {
     let folder = Folder::new();
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     folder.write("token", &"t".repeat(32));
     let rest = "upstreams: [{ name: b, demo: true }]\nroutes: [{ upstream: b }]\npolicy: policy.yaml\nlisteners: [{ address: 127.0.0.1:0 }]\n";
     for (key, text) in [
@@ -137,7 +137,7 @@ const ELSEWHERE: [&str; 5] = ["listeners", "policy", "upstreams", "routes", "com
 #[test]
 fn all_settings_are_described() {
     let folder = Folder::new();
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     folder.write("admin.token", &"t".repeat(32));
     let collector = "url: \"http://me:secret@127.0.0.1:1/x?key=secret\"";
     let file = folder.write(
@@ -204,7 +204,7 @@ fn a_reload_says_what_differs() {
 #[test]
 fn values_may_come_from_the_environment() {
     let folder = Folder::new();
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     // Cargo sets these for tests.
     let route = "{ path: /v, answer: { status: 200, body: '${CARGO_PKG_NAME} $${X} ${CELERO_NOT_SET:-usual}' } }";
     let proxy = Running::with(&DEMO.replace("[{ upstream: demo }]", &format!("[{route}, {{ upstream: demo }}]")), "");

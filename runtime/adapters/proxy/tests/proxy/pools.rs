@@ -412,7 +412,7 @@ fn many_requests_at_once_open_no_more_connections_with_http2() {
 fn what_makes_no_sense_is_refused() {
     let message = |rest: &str| {
         let folder = crate::running::Folder::new();
-        folder.write("policy.yaml", "");
+        folder.write("policy.yaml", "empty: allowed\n");
         let file = folder.write("proxy.yaml", &config(rest));
         celero_proxy::config::Config::load(&file).expect_err(rest).to_string()
     };

@@ -26,7 +26,7 @@ impl Process {
     }
 
     pub(crate) fn start_with(folder: &Folder, rest: &str) -> Self {
-        folder.write("policy.yaml", "");
+        folder.write("policy.yaml", "empty: allowed\n");
         let file = folder.write("proxy.yaml", &config(rest));
         Self::spawn(Command::new(env!("CARGO_BIN_EXE_celero-proxy")).arg("--config").arg(file))
     }
@@ -235,7 +235,7 @@ fn a_malformed_response_is_a_warning_that_says_why() {
 #[test]
 fn the_log_is_json_if_asked_for() {
     let folder = Folder::new();
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     let file = folder.write("proxy.yaml", &config(DEMO));
     let mut command = Command::new(env!("CARGO_BIN_EXE_celero-proxy"));
     command.args(["--log-format", "json", "--config"]).arg(file).stderr(Stdio::piped());
@@ -290,7 +290,7 @@ fn an_error_at_the_start_is_json_too() {
 #[test]
 fn as_many_files_may_be_open_as_connections_need() {
     let folder = Folder::new();
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     let rest = |connections: u32| config(&format!("{DEMO}limits: {{ connections: {connections} }}\n"));
     let file = folder.write("proxy.yaml", &rest(200));
     let script = format!(

@@ -271,7 +271,7 @@ fn a_configuration_without_the_service_is_refused() {
     }
     assert!(services("rateLimitServices: [{ name: counter, address: \"a:1\", domain: d }]\n").is_ok());
     // A reload that adds such a limit changes nothing.
-    let proxy = Running::with(DEMO, "request: []\n");
+    let proxy = Running::with(DEMO, "");
     proxy.folder.write("policy.yaml", SHARED);
     assert!(proxy.handle.reload().is_err());
     assert_eq!(get(proxy.address, "/").status, 200);

@@ -40,7 +40,7 @@ fn a_name_that_leads_elsewhere_is_followed() {
     let rest = format!(
         "upstreams: [{{ name: one, servers: [\"server.test:{port}\"], resolve: 20ms }}]\nroutes: [{{ upstream: one }}]\n"
     );
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     let file = folder.write("proxy.yaml", &config(&rest));
     let script = format!("{mounted} && exec '{}' --config '{}'", env!("CARGO_BIN_EXE_celero-proxy"), file.display());
     let process = Process::spawn(Command::new("unshare").args(["-rm", "sh", "-c", &script]));

@@ -157,7 +157,7 @@ fn timeouts_of_a_route_replace_those_of_the_file() {
 #[test]
 fn mistakes_are_reported() {
     let folder = Folder::new();
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     folder.write("large.html", &"x".repeat((1 << 20) + 1));
     for (route, expected) in [
         ("path: /", "a route needs the key `upstream`, `split` or `answer`"),

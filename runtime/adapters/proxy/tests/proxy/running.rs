@@ -88,7 +88,7 @@ impl Running {
 
     fn start(config: &str, policy: &str, prepare: impl FnOnce(&Folder)) -> Self {
         let folder = Folder::new();
-        folder.write("policy.yaml", policy);
+        folder.write("policy.yaml", if policy.is_empty() { NO_RULES } else { policy });
         prepare(&folder);
         let file = folder.write("proxy.yaml", config);
         let proxy = Proxy::bind(&file).unwrap_or_else(|error| panic!("{error}"));
@@ -117,6 +117,9 @@ impl Running {
 }
 
 /// A whole configuration.
+/// A policy without rules.
+pub(crate) const NO_RULES: &str = "empty: allowed\n";
+
 pub(crate) fn config(rest: &str) -> String {
     config_with("h2c: true", rest)
 }

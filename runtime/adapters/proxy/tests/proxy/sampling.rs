@@ -105,7 +105,7 @@ fn the_end_of_a_request_may_decide() {
 #[test]
 fn conditions_are_checked() {
     let folder = Folder::new();
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     for (traces, parts) in [
         ("sample: [{ when: request.pth == '/', share: 1 }]", &["proxy.yaml:8:36", "did you mean `request.path`?"][..]),
         ("sample: [{ when: request.path, share: 1 }]", &["a condition is `bool`, this is `string`"]),

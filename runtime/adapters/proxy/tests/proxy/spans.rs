@@ -171,7 +171,7 @@ fn a_reload_changes_the_collector() {
 #[test]
 fn what_is_no_collector_is_an_error() {
     let folder = crate::running::Folder::new();
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     for (url, why) in [("127.0.0.1:4318", "is no URL of a collector"), ("ftp://a/b", "is no URL of a collector")] {
         let rest = format!(
             "upstreams: [{{ name: d, demo: true }}]\nroutes: [{{ upstream: d }}]\ntraces: {{ export: {{ url: \"{url}\" }} }}\n"

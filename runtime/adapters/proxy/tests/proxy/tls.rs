@@ -293,7 +293,7 @@ fn mistakes_are_named() {
     authority.server(&["two.example"]).write(&folder, "two");
     folder.write("empty.pem", "nothing\n");
     folder.write("broken.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
-    folder.write("policy.yaml", "");
+    folder.write("policy.yaml", "empty: allowed\n");
     let listener = |tls: &str| format!("[{{ address: 127.0.0.1:0, {tls} }}]");
     let upstream = |tls: &str| format!("[{{ name: demo, servers: [\"127.0.0.1:1\"], {tls} }}]");
     let (plain, demo) = (listener("h2c: true"), upstream("h2c: true"));
