@@ -4,6 +4,9 @@ use super::{SourceText, offset_in_file};
 use celero::{Diagnostic, Label, Severity, Span, Stage, Style};
 use std::path::PathBuf;
 
+/// Most errors and warnings of one file that are shown. Showing one reads the file up to its place.
+const MOST_SHOWN: usize = 100;
+
 /// A range of bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileSpan {
@@ -181,17 +184,23 @@ impl Problems {
             .map(|Problem { file, diagnostic }| (self.files.get(*file).map_or("", |file| &*file.name), diagnostic))
     }
 
-    /// Returns everything as text: file by file, errors before warnings, in the order of the file's text.
+    /// Returns the errors and warnings as text: file by file, errors before warnings, in the order of the file's text. Of those beyond the first
+    /// 100 of a file there is the number only.
     pub(crate) fn render(&self, style: Style) -> String {
         let mut text = String::new();
         for (number, file) in self.files.iter().enumerate() {
-            let mut found: Vec<Diagnostic> =
-                self.found.iter().filter(|p| p.file == number).map(|p| p.diagnostic.clone()).collect();
+            let mut found: Vec<&Diagnostic> =
+                self.found.iter().filter(|p| p.file == number).map(|p| &p.diagnostic).collect();
             found.sort_by_key(|diagnostic| (diagnostic.severity == Severity::Warning, diagnostic.span.start));
+            let hidden = found.len().saturating_sub(MOST_SHOWN);
+            let found: Vec<Diagnostic> = found.into_iter().take(MOST_SHOWN).cloned().collect();
             if !text.is_empty() && !found.is_empty() {
                 text.push('\n');
             }
             text.push_str(&celero::render(&file.text, &file.name, &found, style));
+            if hidden > 0 {
+                text.push_str(&format!("\n{}: {hidden} more errors and warnings, which are not shown\n", file.name));
+            }
         }
         text
     }
@@ -211,6 +220,20 @@ pub(crate) fn similar<'n>(written: &str, names: &[&'n str]) -> Option<&'n str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_first_hundred_are_shown() {
+        let mut problems = Problems::default();
+        let file = problems.file("a.yaml".to_owned(), "a: 1\n");
+        for _ in 0..MOST_SHOWN {
+            problems.add("policy-key", FileSpan::new(file, 0, 1), "wrong".to_owned());
+        }
+        assert!(!problems.render(Style::Plain).contains("not shown"));
+        problems.add("policy-key", FileSpan::new(file, 0, 1), "wrong".to_owned());
+        let text = problems.render(Style::Plain);
+        assert_eq!(text.matches("error[policy-key]").count(), MOST_SHOWN);
+        assert!(text.ends_with("\na.yaml: 1 more errors and warnings, which are not shown\n"), "{text}");
+    }
 
     #[test]
     fn similar_names_are_found() {

@@ -3,7 +3,8 @@
 use super::advice::advice;
 use super::problems::{FileSpan, Problems};
 use super::{MapEntry, Node, NodeValue, Scalar, SourceText};
-use saphyr_parser::{Event, Marker, Parser, ScalarStyle, Span};
+use saphyr_parser::{Event, Marker, Parser, Span};
+use std::collections::HashMap;
 
 /// The deepest nesting of a document.
 const MOST_LEVELS: usize = 32;
@@ -48,10 +49,19 @@ struct OpenCollection {
     content: Content,
 }
 
+/// A mapping that is not closed yet.
+#[derive(Default)]
+struct OpenMap {
+    entries: Vec<MapEntry>,
+    /// A key whose value follows.
+    key: Option<SourceText>,
+    /// Where each key was written first.
+    places: HashMap<String, FileSpan>,
+}
+
 enum Content {
     List(Vec<Node>),
-    /// The entries, and a key whose value follows.
-    Map(Vec<MapEntry>, Option<SourceText>),
+    Map(OpenMap),
 }
 
 struct Reader {
@@ -116,12 +126,12 @@ impl Reader {
                 return self.put(Node { place, value: NodeValue::Scalar(scalar) }, problems);
             }
             Event::SequenceStart(..) => return self.start(place, Content::List(Vec::new())),
-            Event::MappingStart(..) => return self.start(place, Content::Map(Vec::new(), None)),
+            Event::MappingStart(..) => return self.start(place, Content::Map(OpenMap::default())),
             Event::SequenceEnd | Event::MappingEnd => {
                 if let Some(OpenCollection { place: start, content }) = self.open.pop() {
                     let value = match content {
                         Content::List(nodes) => NodeValue::List(nodes),
-                        Content::Map(entries, _) => NodeValue::Map(entries),
+                        Content::Map(map) => NodeValue::Map(map.entries),
                     };
                     return self.put(Node { place: FileSpan { end: place.end, ..start }, value }, problems);
                 }
@@ -147,19 +157,21 @@ impl Reader {
         };
         match &mut open.content {
             Content::List(nodes) => nodes.push(node),
-            Content::Map(entries, key @ None) => {
-                let NodeValue::Scalar(Scalar { text, style }) = node.value else { return Err("a key must be text") };
-                if let Some(first) = entries.iter().find(|entry| entry.key.text == text) {
-                    let message = format!("`{text}` occurs a second time here");
-                    problems.add("policy-duplicate", node.place, message).also(first.key.place, "the first is here");
+            Content::Map(map) => match map.key.take() {
+                None => {
+                    let NodeValue::Scalar(Scalar { text, style }) = node.value else {
+                        return Err("a key must be text");
+                    };
+                    if let Some(first) = map.places.get(&text) {
+                        let message = format!("`{text}` occurs a second time here");
+                        problems.add("policy-duplicate", node.place, message).also(*first, "the first is here");
+                    } else {
+                        map.places.insert(text.clone(), node.place);
+                    }
+                    map.key = Some(SourceText { text, place: node.place, style });
                 }
-                *key = Some(SourceText { text, place: node.place, style });
-            }
-            Content::Map(entries, key) => {
-                let nothing = || SourceText { text: String::new(), place: node.place, style: ScalarStyle::Plain };
-                let key = key.take().unwrap_or_else(nothing);
-                entries.push(MapEntry { key, value: node });
-            }
+                Some(key) => map.entries.push(MapEntry { key, value: node }),
+            },
         }
         Ok(())
     }
