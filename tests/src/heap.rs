@@ -14,11 +14,15 @@ thread_local! {
 }
 
 static HELD: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
 
 fn take(bytes: usize) {
     // A thread that is ending has no counter any more, and nobody reads it.
     let _ = TAKEN.try_with(|taken| taken.set(taken.get().wrapping_add(1)));
-    HELD.fetch_add(bytes, Ordering::Relaxed);
+    let held = HELD.fetch_add(bytes, Ordering::Relaxed).wrapping_add(bytes);
+    if held > PEAK.load(Ordering::Relaxed) {
+        PEAK.fetch_max(held, Ordering::Relaxed);
+    }
 }
 
 fn give(bytes: usize) {
@@ -65,4 +69,12 @@ pub fn allocations(mut f: impl FnMut()) -> u64 {
 #[must_use]
 pub fn held() -> usize {
     HELD.load(Ordering::Relaxed)
+}
+
+/// Returns the largest number of bytes that all threads together take at once in `f` beyond what they held before.
+pub fn peak<T>(f: impl FnOnce() -> T) -> (T, usize) {
+    let before = held();
+    PEAK.store(before, Ordering::Relaxed);
+    let result = f();
+    (result, PEAK.load(Ordering::Relaxed).saturating_sub(before))
 }

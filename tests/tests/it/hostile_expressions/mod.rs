@@ -4,6 +4,7 @@
 
 use crate::support::{cpu_time, least_times};
 use celero::{Bindings, Engine, Env, ErrorKind, Limits, Program, Scratch, SourceLimits, Tier, Type, Value};
+use celero_tests::rule_shapes::SHAPES;
 use celero_tests::shared::say;
 use std::time::Duration;
 
@@ -39,90 +40,6 @@ fn roomy(tier: Tier) -> Engine {
     let source = SourceLimits { max_source_bytes: 4 << 20, ..SourceLimits::default() };
     Engine::builder().tier(tier).limits(Limits { source, ..Limits::default() }).build()
 }
-
-type Shape = (&'static str, fn(usize) -> String);
-
-/// Shapes that repeat something `n` times.
-const SHAPES: &[Shape] = &[
-    ("parens", |n| "(".repeat(n) + "1" + &")".repeat(n)),
-    ("parens unclosed", |n| "(".repeat(n)),
-    ("lists", |n| "[".repeat(n) + &"]".repeat(n)),
-    ("lists unclosed", |n| "[".repeat(n)),
-    ("maps", |n| "{1:".repeat(n) + "1" + &"}".repeat(n)),
-    ("maps unclosed", |n| "{1:".repeat(n)),
-    ("calls", |n| "size(".repeat(n) + "s" + &")".repeat(n)),
-    ("conversions", |n| "int(".repeat(n) + "i" + &")".repeat(n)),
-    ("calls unclosed", |n| "f(".repeat(n)),
-    ("indexes", |n| "d[".repeat(n) + "1" + &"]".repeat(n)),
-    ("indexes unclosed", |n| "d[".repeat(n)),
-    ("macros", |n| "[1].map(x,".repeat(n) + "x" + &")".repeat(n)),
-    ("macros all", |n| "[1].all(x,".repeat(n) + "true" + &")".repeat(n)),
-    ("macros in ranges", |n| "[1]".to_owned() + &".map(x,x)".repeat(n)),
-    ("macros unclosed", |n| "[1].map(x,".repeat(n)),
-    ("binds", |n| "cel.bind(x,1,".repeat(n) + "x" + &")".repeat(n)),
-    ("withs", |n| "1".to_owned() + &".with(x,x)".repeat(n)),
-    ("defaults", |n| "default(".repeat(n) + "1" + &",1)".repeat(n)),
-    ("coalesces", |n| "coalesce(1,".repeat(n) + "i" + &")".repeat(n)),
-    ("operands of coalesce", |n| "coalesce(i".to_owned() + &",i+1".repeat(n) + ")"),
-    ("maps of keys", |n| "{1:1}".to_owned() + &".filterKeys(k,k>0)".repeat(n)),
-    ("binds in binds", |n| "cel.bind(x,".repeat(n) + "1" + &",x)".repeat(n)),
-    ("not", |n| "!".repeat(n) + "a"),
-    ("not alone", |n| "!".repeat(n)),
-    ("minus", |n| "-".repeat(n) + "i"),
-    ("minus number", |n| "-".repeat(n) + "1"),
-    ("alternating signs", |n| "!-".repeat(n) + "a"),
-    ("not in parens", |n| "!(".repeat(n) + "a" + &")".repeat(n)),
-    ("minus in parens", |n| "-(".repeat(n) + "i" + &")".repeat(n)),
-    ("motif", |n| "!!(!!!!!!(!!!!(((((!!(!!(!!!!((".repeat(n)),
-    ("fields", |n| "d".to_owned() + &".b".repeat(n)),
-    ("optional fields", |n| "d".to_owned() + &".?b".repeat(n)),
-    ("methods", |n| "d".to_owned() + &".f()".repeat(n)),
-    ("known methods", |n| "d".to_owned() + &".size()".repeat(n)),
-    ("optional or", |n| "optional.of(i)".to_owned() + &".or(optional.of(i))".repeat(n)),
-    ("elements", |n| "d".to_owned() + &"[0]".repeat(n)),
-    ("sum", |n| "i".to_owned() + &"+i".repeat(n)),
-    ("sum of text", |n| "s".to_owned() + &"+s".repeat(n)),
-    ("difference", |n| "i".to_owned() + &"-i".repeat(n)),
-    ("product", |n| "i".to_owned() + &"*i".repeat(n)),
-    ("quotient", |n| "i".to_owned() + &"/i".repeat(n)),
-    ("remainder", |n| "i".to_owned() + &"%i".repeat(n)),
-    ("equal", |n| "a".to_owned() + &"==a".repeat(n)),
-    ("less", |n| "a".to_owned() + &"<a".repeat(n)),
-    ("in", |n| "d".to_owned() + &" in d".repeat(n)),
-    ("and", |n| "a".to_owned() + &"&&a".repeat(n)),
-    ("or", |n| "a".to_owned() + &"||a".repeat(n)),
-    ("and of different", |n| (0..n).map(|k| format!("i!={k}&&")).collect::<String>() + "a"),
-    ("or of calls", |n| (0..n).map(|k| format!("s.contains('{k}')||")).collect::<String>() + "a"),
-    ("or and", |n| "a".to_owned() + &"||a&&a".repeat(n)),
-    ("nested or", |n| "a||(".repeat(n) + "a" + &")".repeat(n)),
-    ("or and in turn", |n| "a||(a&&(".repeat(n) + "a" + &"))".repeat(n)),
-    ("conditionals", |n| "a?1:".repeat(n) + "1"),
-    ("conditionals as condition", |n| "(".repeat(n) + "a" + &"?a:a)".repeat(n)),
-    ("conditionals in both", |n| "a?(a?1:2):".repeat(n) + "1"),
-    ("conditionals unclosed", |n| "a?".repeat(n)),
-    ("wide list", |n| "[".to_owned() + &"1,".repeat(n) + "]"),
-    ("wide list of variables", |n| "[".to_owned() + &"i,".repeat(n) + "]"),
-    ("wide map", |n| "{".to_owned() + &(0..n).map(|k| format!("{k}:i,")).collect::<String>() + "}"),
-    ("wide in", |n| "s in [".to_owned() + &(0..n).map(|k| format!("'v{k}',")).collect::<String>() + "]"),
-    ("wide call", |n| "f(1".to_owned() + &",1".repeat(n) + ")"),
-    ("names", |n| "[".to_owned() + &(0..n).map(|k| format!("x{k},")).collect::<String>() + "]"),
-    ("type errors", |n| "[".to_owned() + &"1+'a',".repeat(n) + "]"),
-    ("long name", |n| "x".repeat(n)),
-    ("long number", |n| "1".repeat(n)),
-    ("long string", |n| "'".to_owned() + &"\\n".repeat(n) + "'"),
-    ("long pattern", |n| "s.matches('".to_owned() + &"(a|b)*".repeat(n) + "')"),
-    ("repeated pattern", |n| "s.matches('".to_owned() + &"(".repeat(n) + "a" + &"){9}".repeat(n) + "')"),
-    ("unterminated strings", |n| "'a\n".repeat(n)),
-    ("comments", |n| "//a\n".repeat(n)),
-    ("block comments", |n| "/*".repeat(n)),
-    ("foreign", |n| "é".repeat(n)),
-    ("closers", |n| ")]}".repeat(n)),
-    ("nested lists of lists", |n| "[[".repeat(n) + &"],[]]".repeat(n)),
-    ("transforms", |n| "{1:1}.transformMap(k,v,".repeat(n) + "v" + &")".repeat(n)),
-    ("dots", |n| ".".repeat(n)),
-    ("questions", |n| "?".repeat(n)),
-    ("commas", |n| ",".repeat(n)),
-];
 
 /// One row of the table of times.
 struct Row {

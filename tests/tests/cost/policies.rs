@@ -1,0 +1,134 @@
+//! Policies: every place of the schema with long text, many elements, many keys and deep nesting.
+
+use crate::measure::growth;
+use crate::{exclusive, report};
+use celero_policy::Policy;
+use serde_json::{Map, Value as Json, json};
+use std::collections::HashSet;
+use std::hint::black_box;
+use std::path::Path;
+
+/// What stands at a place instead of what belongs there.
+const VALUES: &[(&str, fn(usize) -> Json)] = &[
+    ("a long text", |n| json!("a".repeat(n))),
+    ("a chain", |n| json!("true".to_owned() + &" || true".repeat(n))),
+    ("templates", |n| json!("${request.path}".repeat(n))),
+    ("many texts", |n| (0..n).map(|k| json!(format!("/k{k}"))).collect()),
+    ("equal texts", |n| (0..n).map(|_| json!("a")).collect()),
+    ("many keys", |n| Json::Object((0..n).map(|k| (format!("k{k}"), json!("a"))).collect())),
+    ("deep lists", |n| (0..n.min(2000)).fold(json!(1), |inner, _| json!([inner]))),
+    ("deep keys", |n| (0..n.min(2000)).fold(json!(1), |inner, _| json!({ "a": inner }))),
+];
+
+/// Places whose cost is known to grow faster than their size.
+const KNOWN: &[(&str, &str)] = &[
+    // Each definition is checked with all earlier ones.
+    (".variables", "many keys"),
+    (".variables", "many of its kind"),
+    // Each diagnostic of a template finds its place in the file from the start of the text.
+    (".connection[].limit.key", "templates"),
+    (".connection[].limit.key[]", "templates"),
+];
+
+/// A small value that the schema admits.
+fn sample(schema: &Json) -> Json {
+    if let Some(first) = schema.get("anyOf").and_then(|any| any.get(0)) {
+        return sample(first);
+    }
+    if let Some(value) = schema.get("const").or_else(|| schema.get("enum").and_then(|words| words.get(0))) {
+        return value.clone();
+    }
+    let ty = schema.get("type").map_or(&Json::Null, |ty| if ty.is_array() { &ty[0] } else { ty });
+    match ty.as_str() {
+        Some("object") => {
+            let properties = schema.get("properties").and_then(Json::as_object);
+            let required =
+                schema.get("required").and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str);
+            let members = required.filter_map(|key| Some((key.to_owned(), sample(properties?.get(key)?))));
+            Json::Object(members.collect())
+        }
+        Some("array") => json!([sample(&schema["items"])]),
+        Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or(json!(1)),
+        Some("boolean") => json!(true),
+        Some(_) if schema.get("pattern").is_some() => json!("1s"),
+        _ => json!("'a'"),
+    }
+}
+
+/// Replaces the value at a place.
+type Put<'a> = &'a dyn Fn(Json) -> Json;
+
+/// Calls `visit` with each place of the schema: its path, its schema, and the function that makes a document with a value there.
+fn places(schema: &Json, path: &str, put: Put<'_>, visit: &mut dyn FnMut(&str, &Json, Put<'_>)) {
+    visit(path, schema, put);
+    for any in schema.get("anyOf").and_then(Json::as_array).into_iter().flatten() {
+        if any.get("properties").or(any.get("items")).or(any.get("additionalProperties")).is_some() {
+            places(any, path, put, visit);
+        }
+    }
+    for (key, inner) in schema.get("properties").and_then(Json::as_object).into_iter().flatten() {
+        let around = |value: Json| {
+            let mut members = sample(schema).as_object().cloned().unwrap_or_default();
+            members.insert(key.clone(), value);
+            put(Json::Object(members))
+        };
+        places(inner, &format!("{path}.{key}"), &around, visit);
+    }
+    if let Some(inner) = schema.get("items") {
+        places(inner, &format!("{path}[]"), &|value| put(json!([value])), visit);
+    }
+    if let Some(inner) = schema.get("additionalProperties").filter(|inner| inner.is_object()) {
+        places(inner, &format!("{path}.*"), &|value| put(json!({ "k": value })), visit);
+    }
+}
+
+fn read(text: &str) {
+    match Policy::parse("policy.yaml", text, Path::new("/nowhere")) {
+        Ok(policy) => drop(black_box(policy.render_warnings(false))),
+        Err(error) => drop(black_box(error.to_string())),
+    }
+}
+
+#[test]
+fn policies_cost_what_their_size_says() {
+    let _guard = exclusive();
+    let (mut problems, mut count) = (Vec::new(), 0);
+    let mut seen = HashSet::new();
+    places(&Policy::json_schema(), "", &|value| value, &mut |path, schema, put| {
+        // Rules have the same keys in several phases.
+        let key = path.rsplit('.').next().unwrap_or(path);
+        if !seen.insert((key.to_owned(), schema.to_string())) {
+            return;
+        }
+        count += 1;
+        let element = |n: usize| match (schema.get("items"), schema.get("additionalProperties")) {
+            (Some(items), _) => Json::Array(vec![sample(items); n]),
+            (_, Some(values)) if values.is_object() => {
+                let entries = (0..n).map(|k| (format!("k{k}"), sample(values)));
+                Json::Object(entries.collect::<Map<_, _>>())
+            }
+            _ => sample(schema),
+        };
+        for (name, make) in VALUES {
+            if KNOWN.contains(&(path, *name)) {
+                continue;
+            }
+            let work = |n: usize| {
+                let text = put(make(n)).to_string();
+                move || read(&text)
+            };
+            problems.extend(growth(&format!("{path}: {name}"), 1 << 9, work));
+        }
+        if schema.get("items").or(schema.get("additionalProperties").filter(|values| values.is_object())).is_some()
+            && !KNOWN.contains(&(path, "many of its kind"))
+        {
+            let work = |n: usize| {
+                let text = put(element(n)).to_string();
+                move || read(&text)
+            };
+            problems.extend(growth(&format!("{path}: many of its kind"), 1 << 9, work));
+        }
+    });
+    assert!(count > 100, "{count}");
+    report(&problems);
+}
