@@ -140,6 +140,9 @@ pub struct Declarations {
     pub(crate) most_dots: usize,
     functions: Vec<HostFunction>,
     definitions: Vec<Arc<Definition>>,
+    /// The nodes of all bodies, and the depth of the deepest one.
+    pub(crate) body_nodes: usize,
+    pub(crate) body_depth: u32,
     /// Definitions without parameters by name: their index.
     aliases: HashMap<Arc<str>, u32>,
     lists: Vec<DeclaredList>,
@@ -206,6 +209,9 @@ impl Declarations {
     /// other function may have its name, form and number of parameters.
     pub fn add_definition(&mut self, mut definition: Definition) {
         definition.signature.overload = Overload::Defined(u32::try_from(self.definitions.len()).unwrap_or(u32::MAX));
+        let body = definition.body.ast();
+        self.body_nodes = self.body_nodes.saturating_add(body.nodes().len());
+        self.body_depth = self.body_depth.max(body.depth());
         self.definitions.push(Arc::new(definition));
     }
 

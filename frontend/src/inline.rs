@@ -47,8 +47,7 @@ pub(crate) fn inline_body(
         return Ok(None);
     }
     // The deepest recursion is into a body below the deepest call.
-    let bodies = declarations.definitions().iter().map(|d| d.body.ast().depth()).max().unwrap_or(0);
-    with_stack(checked.ast().depth().saturating_add(bodies), || {
+    with_stack(checked.ast().depth().saturating_add(declarations.body_depth), || {
         let mut writer = Writer::new(checked, parameters, declarations, limits);
         let mut copy = Copy::new(checked, parameters);
         let root = writer.copy(&mut copy, checked.ast().root()).map_err(|diagnostic| vec![*diagnostic])?;

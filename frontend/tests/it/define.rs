@@ -185,3 +185,21 @@ fn depth_is_bounded() {
     let found = inlined(&declarations, &both);
     assert!(found.is_ok() || found.unwrap_err().first().unwrap().code == "too-deep");
 }
+
+#[test]
+fn all_definitions_together_are_bounded() {
+    let mut declarations = declared(&[("f0()", "n + n")]);
+    let doubled = (1..14).map(|i| (format!("f{i}()"), format!("f{0}() + f{0}()", i - 1)));
+    // Each of these has half as many nodes as one tree may have.
+    let wide = (0..100).map(|i| (format!("wide{i}()"), "f13() + 1".to_owned()));
+    let refused = doubled.chain(wide).find_map(|(declaration, body)| {
+        add(&mut declarations, &declaration, &body).err().map(|errors| (declaration, errors))
+    });
+    let (declaration, errors) = refused.expect("the definitions have over a million nodes");
+    assert!(declaration.starts_with("wide"), "{declaration}");
+    let [Diagnostic { code, message, .. }] = &*errors else { panic!("{errors:?}") };
+    assert_eq!(*code, "too-many-nodes");
+    assert!(message.contains(&declaration[..declaration.len() - 2]) && message.contains("262144"), "{message}");
+    // What was refused is not there, and what is small still fits.
+    assert!(add(&mut declarations, "small()", "n").is_ok());
+}

@@ -5,9 +5,9 @@ use crate::ast::Name;
 use crate::cel::notation::FunctionDeclaration;
 use crate::checked::Checked;
 use crate::declarations::{Declarations, Definition};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, Severity, Stage, TOO_MANY_NODES};
 use crate::inline::{guarded, inline_body};
-use crate::limits::{Limits, with_stack};
+use crate::limits::{DEFINITION_NODES, Limits, with_stack};
 use crate::span::Span;
 use crate::stdlib::{Overload, Signature};
 use crate::types::Type;
@@ -60,6 +60,19 @@ pub fn define(
     let result = result.clone().unwrap_or_else(|| found.clone());
     if result != found && result != Type::Dyn {
         body = guarded(&body, levels, &result, limits)?;
+    }
+    if declarations.body_nodes.saturating_add(body.ast().nodes().len()) > DEFINITION_NODES {
+        return Err(vec![Diagnostic {
+            severity: Severity::Error,
+            stage: Stage::Limit,
+            code: TOO_MANY_NODES,
+            message: format!(
+                "with `{name}` the definitions have more than {DEFINITION_NODES} nodes, with the definitions that they use in their places"
+            ),
+            span: body.ast().span(body.ast().root()),
+            labels: Vec::new(),
+            help: vec!["the body of a definition counts at each of its uses".to_owned()],
+        }]);
     }
     let params = parameters.iter().map(|(_, ty)| Type::clone(ty)).collect();
     Ok(Definition {
