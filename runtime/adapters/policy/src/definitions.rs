@@ -9,6 +9,7 @@ use crate::problems::Problems;
 use crate::yaml::SourceText;
 use celero::lists::Lists;
 use celero::{Context, Env, EnvError};
+use std::collections::HashSet;
 
 /// The definitions of a policy.
 #[derive(Debug)]
@@ -106,7 +107,11 @@ impl Definitions {
     /// Reports the definitions that are not valid in any phase, each with the errors of the phase that has the fewest. Returns their names.
     pub(crate) fn report(&self, phases: [&Missing; 6], problems: &mut Problems) -> Vec<String> {
         let nowhere = |index: usize| {
-            let errors = phases.iter().map(|missing| missing.iter().find(|(i, _)| *i == index).map(|(_, error)| error));
+            let errors = phases.iter().map(|missing| {
+                // In the order of the definitions.
+                let at = missing.binary_search_by_key(&index, |(i, _)| *i).ok()?;
+                missing.get(at).map(|(_, error)| error)
+            });
             let errors = errors.collect::<Option<Vec<&EnvError>>>()?;
             errors.into_iter().min_by_key(|error| error.diagnostics().len())
         };
@@ -119,10 +124,11 @@ impl Definitions {
         // A definition that uses an invalid one is invalid for that reason alone; only the root is reported.
         let names = failed.iter().map(|(definition, _)| definition.name()).chain(self.without_body.iter().cloned());
         let names: Vec<String> = names.collect();
+        let invalid: HashSet<&str> = names.iter().map(String::as_str).collect();
         let follows = |error: &EnvError| {
             let mut found = error.diagnostics().iter();
             error.is_in_body()
-                && found.all(|found| names.iter().any(|name| found.message.contains(&format!("`{name}`"))))
+                && found.all(|found| found.message.split('`').skip(1).step_by(2).any(|quoted| invalid.contains(quoted)))
         };
         let roots = failed.iter().filter(|(_, error)| !follows(error)).count();
         for (definition, error) in &failed {
