@@ -137,3 +137,14 @@ fn the_patterns_of_a_policy_share_one_bound() {
         assert_eq!(error.matches("[policy-patterns]").count(), 1, "{error}");
     }
 }
+
+/// Takes what a chain of variables makes of a text of a few kilobytes, or refuses it and names the definition.
+#[test]
+fn definitions_that_grow_are_refused_by_name() {
+    let doubled: String = (1..14).map(|i| format!("  v{i}: variables.v{0} + variables.v{0}\n", i - 1)).collect();
+    let wide: String = (0..100).map(|i| format!("  wide{i}: variables.v13 + 1\n")).collect();
+    let text =
+        format!("variables:\n  v0: 1 + 1\n{doubled}{wide}request:\n  - if: variables.wide99 == 1\n    deny: 403\n");
+    let message = parse(&text).unwrap_err();
+    assert!(message.contains("wide") && message.contains("262144"), "{message}");
+}
