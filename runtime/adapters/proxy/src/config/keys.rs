@@ -470,7 +470,7 @@ static LIMITS: MappingSpec = MappingSpec::new(
         optional(
             "controlFrames",
             Integer { least: 10, most: 1_000_000 },
-            "The number of frames without content (pings, settings, resets) of an HTTP/2 connection in ten seconds. Default: 1000.",
+            "The number of frames without content of an HTTP/2 connection in ten seconds that requests and responses do not pay for. Default: 1000.",
         ),
         optional(
             "bodyRate",

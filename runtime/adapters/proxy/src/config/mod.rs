@@ -309,7 +309,7 @@ pub struct Limits {
     pub request_line: usize,
     /// Open requests of an HTTP/2 connection.
     pub streams: u32,
-    /// Frames without content of an HTTP/2 connection in ten seconds.
+    /// Frames without content of an HTTP/2 connection in ten seconds that requests and responses do not pay for.
     pub control_frames: u32,
     /// Bytes of a body for which a client gets a second more.
     pub body_rate: usize,

@@ -132,7 +132,7 @@ impl ClientStream {
 
     /// Returns the stream for HTTP/2, whose frames have no deadline here.
     pub(super) fn into_http2(mut self) -> Stream {
-        self.frames = Some(FrameBudget::new(self.limits.control_frames));
+        self.frames = Some(FrameBudget::new(self.limits.control_frames, self.limits.streams));
         self.progress.complete.store(true, Ordering::Relaxed);
         Box::new(self)
     }
@@ -258,6 +258,27 @@ impl ClientStream {
         false
     }
 
+    /// Counts the frames of HTTP/2 in what was written of these pieces.
+    fn count_sent<'b>(&mut self, written: &Poll<Result<usize>>, pieces: impl IntoIterator<Item = &'b [u8]>) {
+        let (Some(frames), Poll::Ready(Ok(written))) = (&mut self.frames, written) else { return };
+        let mut left = *written;
+        for piece in pieces {
+            frames.send(piece.get(..left).unwrap_or(piece));
+            left = left.saturating_sub(piece.len());
+        }
+    }
+
+    /// Says goodbye to a client of HTTP/2 that sent too many frames without content. Returns the error that ends the connection.
+    fn end_flood(&mut self, cx: &mut Context<'_>) -> Error {
+        self.progress.flooded.store(true, Ordering::Relaxed);
+        if let Some(farewell) = self.frames.as_ref().and_then(FrameBudget::farewell) {
+            // It fits into the buffer of the socket. If it does not, the client reads nothing.
+            let _ = Pin::new(&mut self.inner).poll_write(cx, &farewell);
+            let _ = Pin::new(&mut self.inner).poll_flush(cx);
+        }
+        Error::new(ErrorKind::ConnectionAborted, "the client sent too many frames without content")
+    }
+
     /// Sends an answer, and ends the connection.
     fn refuse(&mut self, cx: &mut Context<'_>, status: StatusCode) -> Poll<Result<()>> {
         self.progress.answer(status.as_u16());
@@ -300,6 +321,10 @@ impl AsyncRead for ClientStream {
         if !self.progress.complete.load(Ordering::Relaxed) {
             return self.poll_head(cx, buf);
         }
+        if self.frames.as_mut().is_some_and(FrameBudget::turn_is_over) {
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
         let before = buf.filled().len();
         ready!(self.poll_inner(cx, buf))?;
         let new = buf.filled().get(before..).unwrap_or_default();
@@ -307,10 +332,8 @@ impl AsyncRead for ClientStream {
             // The next head may have arrived with the end of a body.
             self.scan = None;
         }
-        if self.frames.as_mut().is_some_and(|frames| !frames.take(new)) {
-            self.progress.flooded.store(true, Ordering::Relaxed);
-            let reason = "the client sent too many frames without content";
-            return Poll::Ready(Err(Error::new(ErrorKind::ConnectionAborted, reason)));
+        if self.frames.as_mut().is_some_and(|frames| !frames.receive(new)) {
+            return Poll::Ready(Err(self.end_flood(cx)));
         }
         Poll::Ready(Ok(()))
     }
@@ -324,6 +347,7 @@ impl AsyncWrite for ClientStream {
             self.progress.answer(status.map_or(0, |status| status.as_u16()));
         }
         let written = Pin::new(&mut self.inner).poll_write(cx, bytes);
+        self.count_sent(&written, [bytes]);
         self.poll_sent(cx, written)
     }
 
@@ -343,6 +367,7 @@ impl AsyncWrite for ClientStream {
         slices: &[IoSlice<'_>],
     ) -> Poll<Result<usize>> {
         let written = Pin::new(&mut self.inner).poll_write_vectored(cx, slices);
+        self.count_sent(&written, slices.iter().map(|slice| &**slice));
         self.poll_sent(cx, written)
     }
 

@@ -1,74 +1,146 @@
-//! Bounds the HTTP/2 frames that make work without carrying a request.
+//! Bounds the HTTP/2 frames that make work without carrying a request or a part of one.
 //!
-//! Pings and settings must be answered, and a request that is reset at once costs the server behind the proxy as much as any other. A
-//! well-behaved client sends few of these frames; a flood of them ends the connection.
+//! Each frame that a client sends has a price of one, but the ones that are paid for otherwise: `DATA` with content, whose bytes were
+//! sent, and `HEADERS` of a request as long as no more requests are open than may be. A client pays from what it has earned:
+//!
+//! | event | earns | because clients send for it |
+//! |---|---|---|
+//! | a request | 2 | the window of its stream, its priority, trailers, the end of its body |
+//! | a head of a response | 2 | priorities, acknowledgements |
+//! | `DATA` sent to the client | 2, and 2 for each KiB | `WINDOW_UPDATE` of the stream and of the connection, at worst for each read of 1 KiB; pings with which gRPC measures the bandwidth |
+//!
+//! What is not earned is paid from the budget. `RST_STREAM`, and `HEADERS` beyond the open requests, are always paid from the budget: a
+//! request that is reset costs the server behind the proxy as much as any other. A connection whose budget is spent is closed.
 
+use super::frame_heads::{DATA, FrameHead, FrameHeads, HEADERS, RST_STREAM};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The bytes before the first frame: the preface.
+/// The bytes before the client's first frame: the preface.
 const PREFACE: usize = 24;
-/// The bytes of a frame's head (RFC 9113, section 4.1).
-const HEAD: usize = 9;
 /// The time in which a whole budget is given again.
 const PERIOD: Duration = Duration::from_secs(10);
 
-const DATA: u8 = 0;
-const HEADERS: u8 = 1;
-const WINDOW_UPDATE: u8 = 8;
-const END_STREAM: u8 = 1;
+/// What a request, a response and a frame with content earn.
+const EARNED: u32 = 2;
+/// The bytes of content that earn as much again.
+const PIECE: u32 = 1 << 10;
+/// The most that is kept of what was earned: enough for 32 MiB that the client releases at once in pieces of 1 KiB.
+const MOST_EARNED: u32 = 1 << 16;
 
-/// Reads the heads of the frames of a connection.
+/// The frames after which others have their turn: a connection is read in one go as long as bytes are there.
+const TURN: u32 = 256;
+
+/// The code of `RST_STREAM` for requests beyond those that may be open.
+const REFUSED_STREAM: u32 = 7;
+
+/// The frames of a connection.
 #[derive(Debug)]
 pub(super) struct FrameBudget {
-    /// Bytes until the next head of a frame.
-    skip: usize,
-    head: [u8; HEAD],
-    filled: usize,
+    received: FrameHeads,
+    sent: FrameHeads,
     most: u32,
     left: u32,
     filled_up: Instant,
+    earned: u32,
+    /// How many requests may be open.
+    streams: u32,
+    last_stream: u32,
+    /// Requests without a response.
+    unanswered: u32,
+    /// Frames since others had their turn.
+    in_turn: u32,
 }
 
 impl FrameBudget {
-    /// Returns a budget of `most` frames in ten seconds.
-    pub(super) fn new(most: u32) -> Self {
-        Self { skip: PREFACE, head: [0; HEAD], filled: 0, most, left: most, filled_up: Instant::now() }
+    /// Returns a budget of `most` frames in ten seconds, for a connection that may have `streams` open requests.
+    pub(super) fn new(most: u32, streams: u32) -> Self {
+        Self {
+            received: FrameHeads::after(PREFACE),
+            sent: FrameHeads::after(0),
+            most,
+            left: most,
+            filled_up: Instant::now(),
+            earned: 0,
+            streams,
+            last_stream: 0,
+            unanswered: 0,
+            in_turn: 0,
+        }
     }
 
-    /// Takes the next bytes of the connection. Returns whether the budget suffices. Cost: one step for each frame.
-    pub(super) fn take(&mut self, mut bytes: &[u8]) -> bool {
-        while !bytes.is_empty() {
-            if let Some((_, rest)) = bytes.split_at_checked(self.skip) {
-                bytes = rest;
-                self.skip = 0;
-            } else {
-                self.skip = self.skip.saturating_sub(bytes.len());
-                return true;
-            }
-            while let (Some(place), Some((byte, rest))) = (self.head.get_mut(self.filled), bytes.split_first()) {
-                *place = *byte;
-                self.filled = self.filled.saturating_add(1);
-                bytes = rest;
-            }
-            if self.filled == HEAD && !self.frame() {
+    /// Takes the next bytes from the client. Returns whether the budget suffices. Cost: one step for each frame.
+    pub(super) fn receive(&mut self, mut bytes: &[u8]) -> bool {
+        while let Some(frame) = self.received.next(&mut bytes) {
+            self.in_turn = self.in_turn.saturating_add(1);
+            if !self.pays(frame) {
                 return false;
             }
         }
         true
     }
 
-    /// Takes a frame whose head is complete.
-    fn frame(&mut self) -> bool {
-        let [a, b, c, kind, flags, ..] = self.head;
-        let length = u32::from_be_bytes([0, a, b, c]);
-        self.skip = usize::try_from(length).unwrap_or(usize::MAX);
-        self.filled = 0;
-        match kind {
-            DATA => length > 0 || flags & END_STREAM != 0 || self.spend(),
-            HEADERS | WINDOW_UPDATE => true,
+    /// Takes the next bytes to the client.
+    pub(super) fn send(&mut self, mut bytes: &[u8]) {
+        while let Some(frame) = self.sent.next(&mut bytes) {
+            match frame.kind {
+                HEADERS => {
+                    self.answer();
+                    self.earn(EARNED);
+                }
+                DATA => self.earn(frame.content.div_ceil(PIECE).saturating_add(1).saturating_mul(EARNED)),
+                RST_STREAM if frame.code != REFUSED_STREAM => self.answer(),
+                _ => {}
+            }
+        }
+    }
+
+    /// Returns whether others should have their turn before more is read, and begins the next turn then.
+    pub(super) fn turn_is_over(&mut self) -> bool {
+        let over = self.in_turn >= TURN;
+        if over {
+            self.in_turn = 0;
+        }
+        over
+    }
+
+    /// Returns the last frame of a connection whose budget is spent (`GOAWAY` with `ENHANCE_YOUR_CALM`), unless another one is being sent.
+    pub(super) fn farewell(&self) -> Option<[u8; 17]> {
+        let [a, b, c, d] = self.last_stream.to_be_bytes();
+        self.sent.is_between_frames().then_some([0, 0, 8, 7, 0, 0, 0, 0, 0, a, b, c, d, 0, 0, 0, 11])
+    }
+
+    /// Takes the price of a frame. Returns whether it could be paid.
+    fn pays(&mut self, frame: FrameHead) -> bool {
+        match frame.kind {
+            DATA if frame.content > 0 => true,
+            HEADERS if frame.stream > self.last_stream => {
+                self.last_stream = frame.stream;
+                self.unanswered = self.unanswered.saturating_add(1);
+                if self.unanswered > self.streams {
+                    return self.spend();
+                }
+                self.earn(EARNED);
+                true
+            }
+            RST_STREAM => {
+                self.answer();
+                self.spend()
+            }
+            _ if self.earned > 0 => {
+                self.earned = self.earned.saturating_sub(1);
+                true
+            }
             _ => self.spend(),
         }
+    }
+
+    fn answer(&mut self) {
+        self.unanswered = self.unanswered.saturating_sub(1);
+    }
+
+    fn earn(&mut self, frames: u32) {
+        self.earned = self.earned.saturating_add(frames).min(MOST_EARNED);
     }
 
     fn spend(&mut self) -> bool {
@@ -86,24 +158,94 @@ impl FrameBudget {
 mod tests {
     use super::*;
 
-    fn frame(kind: u8, flags: u8, payload: usize) -> Vec<u8> {
-        let head = vec![0, (payload >> 8) as u8, payload as u8, kind, flags, 0, 0, 0, 1];
-        [head, vec![b'x'; payload]].concat()
+    const WINDOW_UPDATE: u8 = 8;
+    const STREAMS: u32 = 5;
+
+    fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+        [&length[1..], &[kind, flags], &stream.to_be_bytes(), payload].concat()
+    }
+
+    fn started(most: u32) -> FrameBudget {
+        let mut budget = FrameBudget::new(most, STREAMS);
+        assert!(budget.receive(&[0; PREFACE]));
+        budget
+    }
+
+    /// Returns how many of these frames a budget takes, of 10,000.
+    fn taken(budget: &mut FrameBudget, mut next: impl FnMut(u32) -> Vec<u8>) -> u32 {
+        (0..10_000).find(|i| !budget.receive(&next(*i))).unwrap_or(10_000)
     }
 
     #[test]
-    fn only_frames_without_content_are_counted() {
-        let start = vec![0; PREFACE];
-        let free = [frame(DATA, 0, 300), frame(HEADERS, 4, 20), frame(WINDOW_UPDATE, 0, 4), frame(DATA, END_STREAM, 0)];
-        let ping = frame(6, 0, 8);
-        for size in [1, 2, 7, 9, 17, 1000] {
-            let mut budget = FrameBudget::new(3);
-            let mut take = |bytes: &[u8]| bytes.chunks(size).all(|piece| budget.take(piece));
-            assert!(take(&start));
-            assert!((0..50).all(|_| take(&free.concat())));
-            assert!(take(&ping) && take(&frame(DATA, 0, 0)) && take(&frame(3, 0, 4)));
-            assert!(take(&free.concat()));
-            assert!(!take(&ping), "pieces of {size} bytes");
+    fn every_kind_of_frame_without_content_has_a_price() {
+        for kind in 0..=u8::MAX {
+            // Of a stream that is known, and with padding only.
+            for (flags, payload) in [(0, &[][..]), (1, &[]), (8, &[3, 0, 0, 0]), (9, &[0])] {
+                if matches!(kind, DATA) || flags & 8 == 0 {
+                    let mut budget = started(20);
+                    assert!(budget.receive(&frame(HEADERS, 4, 1, b"x")));
+                    let most = taken(&mut budget, |_| frame(kind, flags, 1, payload));
+                    assert!((20..=22).contains(&most), "{most} frames of kind {kind} with flags {flags}");
+                }
+            }
         }
+    }
+
+    #[test]
+    fn requests_beyond_the_open_ones_have_a_price() {
+        let mut budget = started(20);
+        let refused = (0..10_000).find(|i| {
+            budget.send(&frame(RST_STREAM, 0, 2 * i + 1, &[0, 0, 0, 7]));
+            !budget.receive(&frame(HEADERS, 5, 2 * i + 1, b"x"))
+        });
+        assert_eq!(refused, Some(20 + STREAMS));
+        // Answered ones have none.
+        let mut budget = started(0);
+        for i in 0..10_000 {
+            assert!(budget.receive(&frame(HEADERS, 5, 2 * i + 1, b"x")));
+            budget.send(&frame(HEADERS, 5, 2 * i + 1, b"y"));
+        }
+        // Those that the client resets cost one.
+        let mut budget = started(20);
+        let reset = |i| [frame(HEADERS, 5, 2 * i + 1, b"x"), frame(RST_STREAM, 0, 2 * i + 1, &[0, 0, 0, 8])].concat();
+        assert_eq!(taken(&mut budget, reset), 20);
+    }
+
+    #[test]
+    fn windows_are_paid_by_what_was_sent() {
+        for length in [1, 100, 1024, 16 << 10] {
+            let mut budget = started(0);
+            assert!(budget.receive(&frame(HEADERS, 5, 1, b"x")));
+            budget.send(&frame(HEADERS, 4, 1, b"y"));
+            let data = frame(DATA, 0, 1, &vec![b'y'; length]);
+            for _ in 0..5_000 {
+                data.chunks(7).for_each(|piece| budget.send(piece));
+                for _ in 0..length.div_ceil(1 << 10) {
+                    assert!(budget.receive(&frame(WINDOW_UPDATE, 0, 1, &[0, 0, 4, 0])));
+                    assert!(budget.receive(&frame(WINDOW_UPDATE, 0, 0, &[0, 0, 4, 0])));
+                }
+            }
+        }
+        let mut budget = started(20);
+        assert_eq!(taken(&mut budget, |_| frame(WINDOW_UPDATE, 0, 0, &[0, 0, 0, 1])), 20);
+    }
+
+    #[test]
+    fn a_body_has_no_price() {
+        let mut budget = started(0);
+        assert!(budget.receive(&frame(HEADERS, 4, 1, b"x")));
+        assert!((0..10_000).all(|_| budget.receive(&frame(DATA, 0, 1, b"x"))));
+        assert!(budget.receive(&frame(DATA, 1, 1, b"")));
+    }
+
+    #[test]
+    fn others_have_their_turn() {
+        let mut budget = started(10_000);
+        let turns = (0..10 * TURN).filter(|_| {
+            assert!(budget.receive(&frame(WINDOW_UPDATE, 0, 0, &[0, 0, 0, 1])));
+            budget.turn_is_over()
+        });
+        assert_eq!(turns.count(), 10);
     }
 }

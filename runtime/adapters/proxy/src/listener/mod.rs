@@ -9,6 +9,7 @@ mod client_stream;
 mod connections;
 mod denial_log;
 mod frame_budget;
+mod frame_heads;
 mod head_scan;
 mod http1;
 mod http2;

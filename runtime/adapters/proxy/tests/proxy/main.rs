@@ -20,6 +20,7 @@ mod docs;
 mod emptiness;
 mod example;
 mod failover;
+mod frame_floods;
 mod grpc;
 mod h2;
 mod h2_abuse;

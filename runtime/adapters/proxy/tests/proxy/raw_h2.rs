@@ -1,24 +1,34 @@
 //! A client of HTTP/2 that sends any frames, also those that a well-behaved client would not send.
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 pub(crate) const DATA: u8 = 0;
 pub(crate) const HEADERS: u8 = 1;
+pub(crate) const PRIORITY: u8 = 2;
 pub(crate) const RST_STREAM: u8 = 3;
 pub(crate) const SETTINGS: u8 = 4;
+pub(crate) const PUSH_PROMISE: u8 = 5;
 pub(crate) const PING: u8 = 6;
 pub(crate) const GOAWAY: u8 = 7;
+pub(crate) const WINDOW_UPDATE: u8 = 8;
 pub(crate) const CONTINUATION: u8 = 9;
 
+pub(crate) const ACK: u8 = 1;
 pub(crate) const END_STREAM: u8 = 1;
 pub(crate) const END_HEADERS: u8 = 4;
+pub(crate) const PADDED: u8 = 8;
 
 /// A connection.
 pub(crate) struct RawH2 {
-    stream: TcpStream,
+    stream: Box<dyn Bytes>,
 }
+
+/// A stream of bytes in both directions.
+pub(crate) trait Bytes: Read + Write {}
+
+impl<S: Read + Write> Bytes for S {}
 
 /// A frame.
 #[derive(Debug)]
@@ -36,7 +46,12 @@ impl RawH2 {
         stream.set_read_timeout(Some(Duration::from_secs(8))).unwrap();
         stream.set_write_timeout(Some(Duration::from_secs(8))).unwrap();
         stream.set_nodelay(true).unwrap();
-        let mut client = Self { stream };
+        Self::over(stream, settings)
+    }
+
+    /// The same on a connection that is there.
+    pub(crate) fn over(stream: impl Bytes + 'static, settings: &[u8]) -> Self {
+        let mut client = Self { stream: Box::new(stream) };
         client.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
         client.frame(SETTINGS, 0, 0, settings);
         client
@@ -44,7 +59,7 @@ impl RawH2 {
 
     /// Sends bytes. Returns whether the connection takes them.
     pub(crate) fn send(&mut self, bytes: &[u8]) -> bool {
-        self.stream.write_all(bytes).is_ok()
+        self.stream.write_all(bytes).is_ok() && self.stream.flush().is_ok()
     }
 
     /// Sends a frame.
@@ -80,7 +95,8 @@ impl RawH2 {
             match self.stream.read(&mut bytes) {
                 Ok(0) => return true,
                 Ok(_) => {}
-                Err(error) => return error.kind() == std::io::ErrorKind::ConnectionReset,
+                // TLS was not ended, or what was sent was not read.
+                Err(error) => return matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::UnexpectedEof),
             }
         }
     }
