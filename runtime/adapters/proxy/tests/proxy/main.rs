@@ -6,6 +6,7 @@ mod answering;
 mod backend;
 mod bodies;
 mod body_changes;
+mod cancelled_requests;
 mod canonical;
 mod certificates;
 mod client;

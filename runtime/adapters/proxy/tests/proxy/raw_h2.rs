@@ -51,10 +51,15 @@ impl RawH2 {
 
     /// The same on a connection that is there.
     pub(crate) fn over(stream: impl Bytes + 'static, settings: &[u8]) -> Self {
-        let mut client = Self { stream: Box::new(stream) };
+        let mut client = Self::begun(stream);
         client.send(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
         client.frame(SETTINGS, 0, 0, settings);
         client
+    }
+
+    /// Returns an end of a connection on which both have said that they speak HTTP/2.
+    pub(crate) fn begun(stream: impl Bytes + 'static) -> Self {
+        Self { stream: Box::new(stream) }
     }
 
     /// Sends bytes. Returns whether the connection takes them.
