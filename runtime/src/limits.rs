@@ -48,6 +48,9 @@ pub struct Limits {
     /// see [`folding_steps`](celero_matching::pattern::folding_steps). A rule beyond the limit does not compile. Default: 8,000,000, about
     /// a second.
     pub case_steps: usize,
+    /// Most nodes of the rules of a set that call functions or use names defined in rules, with their bodies in the places of the calls. Each rule
+    /// alone is within [`SourceLimits::max_nodes`](celero_frontend::Limits::max_nodes). The rule that exceeds the limit does not compile. Default: 4,000,000.
+    pub inlined_nodes: usize,
 }
 
 impl Default for Limits {
@@ -59,6 +62,7 @@ impl Default for Limits {
             constants: 16 << 20,
             patterns: 256 << 20,
             case_steps: 8_000_000,
+            inlined_nodes: 4_000_000,
         }
     }
 }

@@ -106,6 +106,13 @@ impl CheckedRule {
         self.shared.expression.case_steps()
     }
 
+    /// Returns the number of its nodes with the bodies of definitions in the places of their calls: what
+    /// [`Limits::inlined_nodes`](crate::Limits::inlined_nodes) bounds. 0 if it uses no definition.
+    #[must_use]
+    pub fn inlined_nodes(&self) -> usize {
+        self.shared.expression.inlined_nodes()
+    }
+
     /// Returns the name of the type of the result in the language of the rule: `list(bytes)` in CEL is `Array<Bytes>` in the filter
     /// language.
     #[must_use]

@@ -109,6 +109,11 @@ impl Expression {
         Ok(())
     }
 
+    /// The nodes of the evaluated tree, if it has bodies of functions defined in CEL; otherwise 0.
+    pub(crate) fn inlined_nodes(&self) -> usize {
+        self.checked().and_then(|tree| tree.inlined.as_ref()).map_or(0, |inlined| inlined.ast().nodes().len())
+    }
+
     /// The steps for letter cases of its patterns.
     pub(crate) fn case_steps(&self) -> usize {
         self.case_steps

@@ -11,6 +11,7 @@ use crate::engine::{Engine, Tier, not_native};
 use crate::env::Env;
 use crate::error::CompileError;
 use crate::expression::Expression;
+use crate::limits::Limits;
 use crate::lint::exceeded_case_steps;
 use crate::lower::Calls;
 use crate::lower::merge::{MergedGraph, MergedRule};
@@ -18,7 +19,7 @@ use crate::native::template::{ParameterRows, Template};
 use crate::native::{CompiledRules, LinearBlock, SetCode, SetCompiler};
 use crate::parallel::{both, map_in_order};
 
-use celero_frontend::{Diagnostic, Severity, Span, Stage, Type};
+use celero_frontend::{Diagnostic, Severity, Span, Stage, TOO_MANY_NODES, Type};
 use celero_ir::passes::{StageObserver, observed};
 use celero_ir::{Graph, Origin};
 use celero_matching::pattern::PatternCache;
@@ -99,17 +100,15 @@ impl Prepared {
         let mut keys = RuleKeys::of_about(if settings.indexing == Indexing::Off { 0 } else { rules.len() });
         let finds_keys = threads > 1 && settings.indexing == Indexing::Auto;
         let mut numbered = (0_u32..).zip(rules);
-        let (mut case_steps, limit) = (0_usize, engine.limits().case_steps);
+        let mut budget = SetBudget::new(engine.limits());
         let mut add = |lowered: &mut Option<Result<LoweredRule, CompileError>>| {
             let (Some(lowered), Some((number, rule))) = (lowered, numbered.next()) else {
                 return ControlFlow::Break(());
             };
             match lowered {
                 Ok(lowered) => {
-                    case_steps = case_steps.saturating_add(lowered.case_steps);
-                    if case_steps > limit {
+                    if let Some(error) = budget.exceeded_by(lowered) {
                         // Refused at once: the rules after it may take as long as those before.
-                        let error = exceeded_case_steps(lowered.span, limit);
                         let error = CompileError::new(rule.condition.source(), vec![error]);
                         checked.failed.push((number as usize, rule.name.into(), error));
                         return ControlFlow::Break(());
@@ -135,7 +134,7 @@ impl Prepared {
         } else {
             rules.iter().try_for_each(|rule| add(&mut lowered(rule, observer)))
         };
-        if case_steps > limit {
+        if budget.is_exceeded {
             return Err(RuleSetError::refused(checked.failed));
         }
         if added.is_break() {
@@ -205,6 +204,39 @@ impl Prepared {
     }
 }
 
+/// What the rules of a set may take together.
+struct SetBudget {
+    limits: Limits,
+    case_steps: usize,
+    inlined_nodes: usize,
+    is_exceeded: bool,
+}
+
+impl SetBudget {
+    fn new(limits: &Limits) -> Self {
+        Self { limits: *limits, case_steps: 0, inlined_nodes: 0, is_exceeded: false }
+    }
+
+    /// Counts a rule. Returns the error about the limit that it exceeds.
+    fn exceeded_by(&mut self, rule: &LoweredRule) -> Option<Diagnostic> {
+        self.case_steps = self.case_steps.saturating_add(rule.case_steps);
+        self.inlined_nodes = self.inlined_nodes.saturating_add(rule.inlined_nodes);
+        let Limits { case_steps, inlined_nodes, .. } = self.limits;
+        let error = if self.case_steps > case_steps {
+            exceeded_case_steps(rule.span, case_steps)
+        } else if self.inlined_nodes > inlined_nodes {
+            let message = format!(
+                "up to this rule, the rules that use definitions have more than {inlined_nodes} nodes (`inlined_nodes`), the bodies of the definitions included"
+            );
+            Diagnostic::error(Stage::Limit, TOO_MANY_NODES, rule.span, message)
+        } else {
+            return None;
+        };
+        self.is_exceeded = true;
+        Some(error)
+    }
+}
+
 /// What is known of the rules once each was checked, lowered and merged. They are added in their order.
 #[derive(Default)]
 struct CheckedRules<'r> {
@@ -224,7 +256,7 @@ struct CheckedRules<'r> {
 impl<'r> CheckedRules<'r> {
     /// Adds a valid rule. `on_error` is the policy of the set. Takes from `lowered` what the set keeps.
     fn add(&mut self, number: u32, rule: &RuleInput<'r>, on_error: ErrorPolicy, lowered: &mut LoweredRule) {
-        let LoweredRule { span, warnings, asks_lists, case_steps: _, graph, kept } = lowered;
+        let LoweredRule { span, warnings, asks_lists, case_steps: _, inlined_nodes: _, graph, kept } = lowered;
         let span = *span;
         self.asks_lists |= *asks_lists;
         self.facts.push(Facts {
@@ -277,6 +309,8 @@ struct LoweredRule {
     asks_lists: bool,
     /// What its patterns take for letter cases.
     case_steps: usize,
+    /// Its nodes, if it uses definitions.
+    inlined_nodes: usize,
     /// Its graph and what it calls, or why it has none.
     graph: Result<(Calls, Graph), String>,
     /// Its checked form, if the set keeps it.
@@ -310,6 +344,7 @@ impl LoweredRule {
             warnings: expression.warnings().to_vec(),
             asks_lists: expression.lists(env.functions()).is_some(),
             case_steps: expression.case_steps(),
+            inlined_nodes: expression.inlined_nodes(),
             graph: graph.map(|(lowered, graph)| (lowered.calls, graph)),
             kept: (keep || foreign).then_some(expression),
         })

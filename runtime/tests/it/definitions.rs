@@ -192,3 +192,22 @@ fn names_stand_for_expressions() {
         assert_eq!(wrong.problems().len(), 1);
     }
 }
+
+#[test]
+fn the_definitions_that_rules_of_a_set_use_are_bounded_together() {
+    let limits = Limits { inlined_nodes: 100, ..Limits::default() };
+    let engine = Engine::builder().limits(limits).build();
+    let env = Env::dynamic().variable("n", Type::Int).define("many(n: int)", "n > 1 && n > 2 && n > 3 && n > 4");
+    let set = |rules: usize| {
+        let all = (0..rules)
+            .fold(engine.rules(&env), |set, i| set.rule(&format!("r{i}"), &format!("many(n) || n == {i}"), ()));
+        // A rule without definitions takes nothing.
+        all.rule("other", "n > 1 && n > 2 && n > 3 && n > 4 && n > 5 && n > 6", ()).build()
+    };
+    let nodes = engine.check(&env, "many(n) || n == 0").unwrap().inlined_nodes();
+    set(100 / nodes).unwrap();
+    let error = set(100 / nodes + 3).unwrap_err();
+    let found: Vec<_> = error.diagnostics().map(|(rule, found)| (rule, found.code)).collect();
+    assert_eq!(found, [(100 / nodes, "too-many-nodes")], "{error}");
+    assert!(error.to_string().contains("`inlined_nodes`"), "{error}");
+}

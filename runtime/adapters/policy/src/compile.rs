@@ -4,6 +4,7 @@ use crate::actions::{Field, HeaderEdit, HeaderTemplate, NamedList, TextTemplate,
 use crate::definitions::{Definitions, Missing};
 use crate::document::Document;
 use crate::error_policy::PhaseErrorPolicy;
+use crate::expression_budget::ExpressionBudget;
 use crate::expressions::{CredentialReads, DeclaredNames, EndReads, ExpressionCompiler};
 use crate::language::Language;
 use crate::levels::Claims;
@@ -72,8 +73,8 @@ pub(crate) struct Compilation<'d> {
     /// The description of the phases for `celero explain`, if wanted.
     pub(crate) explanation: Option<String>,
     pub(crate) engine: &'static Engine,
-    /// What the patterns of the phases compiled so far take for letter cases.
-    pub(crate) case_steps: usize,
+    /// What the expressions of the phases compiled so far have taken.
+    pub(crate) budget: ExpressionBudget,
 }
 
 /// A compiled phase, and the credentials that its expressions read.
@@ -125,7 +126,7 @@ impl Compilation<'_> {
             reads_ends: EndReads::default(),
             request_headers: BTreeSet::new(),
             rule_reads: RuleReads::default(),
-            case_steps: self.case_steps,
+            budget: self.budget,
         };
         self.definitions.variables().for_each(|body| expressions.lint(body, self.problems));
         let mut compiler = RuleCompiler { expressions, compilation: self };
@@ -155,8 +156,8 @@ impl Compilation<'_> {
             placed.push(compiler.rule(node, level, number));
         }
         let count_when = compiler.count_when();
-        let ExpressionCompiler { reads, reads_ends, request_headers, case_steps, .. } = compiler.expressions;
-        self.case_steps = case_steps;
+        let ExpressionCompiler { reads, reads_ends, request_headers, budget, .. } = compiler.expressions;
+        self.budget = budget;
         if phase != Phase::Log {
             request_headers.iter().for_each(|name| self.normalization.of_requests.add(name));
         }

@@ -1,6 +1,7 @@
 //! Checks and compiles the expressions of a phase. Errors are reported at their spans in the file.
 
 use crate::actions::{Field, HeaderTemplate, TextTemplate};
+use crate::expression_budget::ExpressionBudget;
 use crate::language::{Language, filter_text, has_text};
 use crate::outcome::Phase;
 use crate::problems::{FileSpan, Problems};
@@ -143,8 +144,8 @@ pub(crate) struct ExpressionCompiler<'a, C> {
     pub(crate) request_headers: BTreeSet<Box<str>>,
     /// What the expressions of the current rule read of what rules can change.
     pub(crate) rule_reads: RuleReads,
-    /// What the patterns of the policy take for letter cases so far: see [`celero::Limits::case_steps`].
-    pub(crate) case_steps: usize,
+    /// What the expressions of the policy have taken so far.
+    pub(crate) budget: ExpressionBudget,
 }
 
 impl<C: Context> ExpressionCompiler<'_, C> {
@@ -161,24 +162,10 @@ impl<C: Context> ExpressionCompiler<'_, C> {
     /// Reports the warnings about the body of a definition.
     pub(crate) fn lint(&mut self, body: &SourceText, problems: &mut Problems) {
         if let Ok(checked) = self.engine.check(self.env, &body.text)
-            && self.count_case_steps(&checked, body, problems)
+            && self.budget.take(&checked, self.engine.limits(), body, problems)
         {
             warn(&checked, body, 0, problems);
         }
-    }
-
-    /// Counts what the patterns of an expression take for letter cases. Returns false, and reports it once, if those of the policy take too long.
-    fn count_case_steps(&mut self, checked: &CheckedRule, text: &SourceText, problems: &mut Problems) -> bool {
-        let limit = self.engine.limits().case_steps;
-        let was_within = self.case_steps <= limit;
-        self.case_steps = self.case_steps.saturating_add(checked.case_steps());
-        if was_within && self.case_steps > limit {
-            let message =
-                format!("up to here, the patterns of the policy take more than {limit} steps for letter cases");
-            let help = "write `(?s:.)` for any character, and `(?-i:..)` around classes that have all cases";
-            problems.add("policy-patterns", text.place, message).help(help);
-        }
-        self.case_steps <= limit
     }
 
     /// Checks a condition.
@@ -363,12 +350,12 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         source: &str,
         problems: &mut Problems,
     ) -> Option<CheckedRule> {
-        // More patterns would take longer still.
-        if self.case_steps > self.engine.limits().case_steps {
+        // More expressions would take longer still.
+        if !self.budget.is_within(self.engine.limits()) {
             return None;
         }
         match self.engine.check(self.env(), source) {
-            Ok(checked) if !self.count_case_steps(&checked, text, problems) => None,
+            Ok(checked) if !self.budget.take(&checked, self.engine.limits(), text, problems) => None,
             Ok(checked) => {
                 warn(&checked, text, start, problems);
                 self.note_reads(&checked, text, start, problems);

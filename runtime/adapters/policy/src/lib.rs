@@ -71,6 +71,7 @@ mod error;
 mod error_policy;
 mod exchange;
 mod expectation;
+mod expression_budget;
 mod expression_layout;
 mod expression_places;
 mod expressions;

@@ -13,6 +13,7 @@ use crate::delay::Delays;
 use crate::document::{Document, LARGEST_FILE, bounded};
 use crate::error::PolicyError;
 use crate::exchange::Exchange;
+use crate::expression_budget::ExpressionBudget;
 use crate::expressions::{CredentialReads, DeclaredNames, EndReads};
 use crate::failure_log::FailureSink;
 use crate::late_needs::LateNeeds;
@@ -181,7 +182,7 @@ impl Policy {
             longest_delay: delays.longest,
             explanation: (purpose == Purpose::Explain).then(String::new),
             engine: purpose.engine(),
-            case_steps: 0,
+            budget: ExpressionBudget::default(),
         };
         let connection = compilation.phase(&connection);
         let request = compilation.phase(&request);

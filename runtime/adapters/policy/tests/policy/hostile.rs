@@ -147,4 +147,11 @@ fn definitions_that_grow_are_refused_by_name() {
         format!("variables:\n  v0: 1 + 1\n{doubled}{wide}request:\n  - if: variables.wide99 == 1\n    deny: 403\n");
     let message = parse(&text).unwrap_err();
     assert!(message.contains("wide") && message.contains("262144"), "{message}");
+    // One large definition in many rules of two phases.
+    let large: String = (0..14).map(|i| format!("  v{}: variables.v{i} + variables.v{i}\n", i + 1)).collect();
+    let rules =
+        |phase: &str| format!("{phase}:\n{}", "  - when: variables.v14 == 1\n    setHeaders: {x-a: b}\n".repeat(100));
+    let text = format!("variables:\n  v0: 1\n{large}") + &rules("request") + &rules("response");
+    let message = parse(&text).unwrap_err();
+    assert!(message.contains("[policy-definitions]") && message.contains("4000000 nodes"), "{message}");
 }

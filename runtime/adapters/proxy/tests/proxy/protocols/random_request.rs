@@ -213,6 +213,6 @@ impl RandomRequest {
 
     /// `Host` beside `:authority`, which some clients of HTTP/2 send. Pingora takes one that has the same bytes only.
     pub(super) fn host_beside_authority(&self) -> Option<&'static str> {
-        (self.number % 3 == 0).then_some(self.authority)
+        self.number.is_multiple_of(3).then_some(self.authority)
     }
 }
