@@ -1,15 +1,13 @@
 //! What is refused because nothing is in it. A full disk or a shell's `>` cuts a file to nothing, and a policy without rules lets every request
 //! pass. The key `empty: allowed` of a policy's file or of a list says that it is meant.
 
-use crate::error::PolicyError;
 use crate::outcome::Phase;
-use crate::policy::Policy;
 use crate::problems::{FileSpan, Problems};
 use crate::yaml::{Node, NodeValue};
 
 /// The code of diagnostics about what is empty.
-const CODE: &str = "policy-empty";
-const HELP: &str = "if this is meant, write `empty: allowed` at the top of the file";
+pub(crate) const CODE: &str = "policy-empty";
+pub(crate) const HELP: &str = "if this is meant, write `empty: allowed` at the top of the file";
 
 /// Whether a file or a list may be empty.
 pub(crate) fn is_allowed(node: &Node) -> bool {
@@ -89,31 +87,4 @@ pub(crate) fn check_lists(before: &[ReadSource], now: &[ReadSource], problems: &
 pub(crate) fn remember(known: &mut Vec<ReadSource>, read: Vec<ReadSource>) {
     known.retain(|old| !read.iter().any(|new| new.is(old)));
     known.extend(read);
-}
-
-impl Policy {
-    /// Checks that this policy is not empty where the policy before was not: that it has rules if that one had, and that its lists have entries. A
-    /// file that was cut to nothing would let every request pass. The key `empty: allowed` of the policy and of a list says that it is
-    /// meant. Call it when a policy is to replace another one, before [`take_over`](Self::take_over).
-    ///
-    /// # Errors
-    /// Returns a [`PolicyError`] that names what is empty. [`PolicyError::is_emptiness`] recognises it.
-    pub fn check_replaces(&self, before: &Self) -> Result<(), PolicyError> {
-        let mut problems = self.problems.of_same_files();
-        if !self.may_be_empty && self.rules().next().is_none() && before.rules().next().is_some() {
-            let message = "this policy has no rules, but the policy in force has some".to_owned();
-            problems.add(CODE, FileSpan::new(0, 0, 0), message).help(HELP);
-        }
-        check_lists(&before.list_sections.read_sources(), &self.list_sections.read_sources(), &mut problems);
-        if problems.has_errors() { Err(PolicyError::new(problems)) } else { Ok(()) }
-    }
-}
-
-impl PolicyError {
-    /// Returns whether the policy was rejected only because something in it is empty.
-    #[must_use]
-    pub fn is_emptiness(&self) -> bool {
-        let mut errors = self.diagnostics().filter(|(_, found)| found.severity == celero::Severity::Error).peekable();
-        errors.peek().is_some() && errors.all(|(_, found)| found.code == CODE)
-    }
 }

@@ -1,7 +1,8 @@
 //! Why a policy was rejected.
 
+use crate::emptiness::CODE;
 use crate::problems::Problems;
-use celero::{Diagnostic, Style};
+use celero::{Diagnostic, Severity, Style};
 use std::fmt;
 
 /// All errors and warnings of a rejected policy. Displays as text, each with file, line, column and the marked source.
@@ -26,6 +27,15 @@ impl PolicyError {
     #[must_use]
     pub fn render(&self, color: bool) -> String {
         self.problems.render(if color { Style::Ansi } else { Style::Plain })
+    }
+}
+
+impl PolicyError {
+    /// Returns whether the policy was rejected only because something in it is empty.
+    #[must_use]
+    pub fn is_emptiness(&self) -> bool {
+        let mut errors = self.diagnostics().filter(|(_, found)| found.severity == Severity::Error).peekable();
+        errors.peek().is_some() && errors.all(|(_, found)| found.code == CODE)
     }
 }
 

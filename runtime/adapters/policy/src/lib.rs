@@ -104,6 +104,7 @@ mod policy_lists;
 mod purpose;
 mod remote_limit;
 mod remote_limits;
+mod replacement;
 mod request_limits;
 mod request_phase;
 mod requirement;
