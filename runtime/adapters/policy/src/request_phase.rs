@@ -110,7 +110,7 @@ impl Policy {
             Ok(answer) => {
                 if answer.is_none() && !self.logged.is_none() {
                     let slow = proofs.verify(self.logged);
-                    *background = self.auth.start(slow, &head.headers).unwrap_or_default();
+                    *background = self.auth.start(slow, &head.headers, effects.limits.client).unwrap_or_default();
                 }
                 exchange.end_phase();
                 let answer = answer.or_else(|| exchange.find_target(head, self.request.error_status));
@@ -124,7 +124,7 @@ impl Policy {
                 if let Some(question) = effects.limits.pending.take() {
                     return Err(Pending::Question(Box::new(question)));
                 }
-                match self.auth.start(proofs.slow(), &head.headers) {
+                match self.auth.start(proofs.slow(), &head.headers, effects.limits.client) {
                     Ok(verification) => Err(Pending::Verification(verification)),
                     Err(Busy) => {
                         let busy = PolicyAnswer::try_again(&Arc::from("auth.busy"));

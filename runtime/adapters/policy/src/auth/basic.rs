@@ -24,6 +24,9 @@ const WRONG: Duration = Duration::from_secs(10);
 /// The highest cost of a hash: each step doubles the time, and 16 takes seconds.
 const HIGHEST_COST: u32 = 16;
 
+/// The number of bytes of a password that bcrypt reads: it ignores those after them.
+const LONGEST_PASSWORD: usize = 72;
+
 /// The longest accepted credentials, in bytes of Base64.
 const LONGEST: usize = 4 << 10;
 
@@ -41,6 +44,8 @@ pub(crate) struct Users {
 /// A user's name and a password, as a client sent them.
 pub(crate) struct Login {
     pub(crate) digest: Digest,
+    /// The digest of the user's name.
+    pub(crate) user: Digest,
     text: String,
 }
 
@@ -95,16 +100,21 @@ impl Users {
         let (hash, known) = self.hash(user)?;
         // With the hash, because another policy may use this memory, in which the user is gone or has another password.
         let digest = self.right.digest(&[text.as_bytes(), hash.as_bytes(), &[known.into()]]);
-        Some(Login { digest, text })
+        let user = self.user_digest(user);
+        Some(Login { digest, user, text })
     }
 
     /// Returns the hash that the password of a user is compared with, and whether it is the user's. An unknown user has the hash of some
     /// user, always the same for a name, so that the comparison costs the same.
     fn hash(&self, user: &str) -> Option<(&str, bool)> {
         let known = self.users.get(user).copied();
-        let [a, b, c, d, ..] = self.right.digest(&[b"user", user.as_bytes()]);
+        let [a, b, c, d, ..] = self.user_digest(user);
         let other = usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap_or(0).checked_rem(self.hashes.len());
         Some((self.hashes.get(known.or(other)?)?, known.is_some()))
+    }
+
+    fn user_digest(&self, user: &str) -> Digest {
+        self.right.digest(&[b"user", user.as_bytes()])
     }
 
     /// Uses the memory of an earlier policy: what it knows about the same users with the same hashes counts here, too.
@@ -127,7 +137,10 @@ impl Users {
         let (user, password) = login.text.split_once(':')?;
         let (hash, known) = self.hash(user)?;
         let same = bcrypt::verify(password, hash).unwrap_or(false);
-        if same && known {
+        // bcrypt ignores what is after the 72nd byte, and cannot distinguish a zero byte from its own at the end of a password. Asked after
+        // hashing, so that the time is the same.
+        let whole = password.len() <= LONGEST_PASSWORD && !password.contains('\0');
+        if same && known && whole {
             let fields = Some(Arc::new(JsonMap::from_iter([("username".to_owned(), user.into())])));
             self.right.insert(login.digest, fields.clone(), 1, RIGHT);
             return fields;

@@ -26,9 +26,9 @@ use client_cert::ClientCerts;
 use http::{HeaderMap, HeaderName, header};
 use job::Job;
 use jwt::{Jwt, TokenWait};
-use pool::Pool;
+use pool::{Pool, Source};
 use serde_json::{Map as JsonMap, Value as Json};
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 /// The fields of verified credentials.
@@ -109,11 +109,16 @@ impl Auth {
         LazyCredentials::new(self, headers, findings)
     }
 
-    /// Starts the slow verifications of the given kinds.
-    pub(crate) fn start(&self, kinds: CredentialReads, headers: &HeaderMap) -> Result<Verification, Busy> {
+    /// Starts the slow verifications of the given kinds, for a client at an address.
+    pub(crate) fn start(
+        &self,
+        kinds: CredentialReads,
+        headers: &HeaderMap,
+        client: Option<IpAddr>,
+    ) -> Result<Verification, Busy> {
         let mut started = Verification::default();
         if let Some(jwt) = self.jwt.as_ref().filter(|_| kinds.jwt) {
-            match jwt.start(headers, &self.pool)? {
+            match jwt.start(headers, &self.pool, client)? {
                 TokenWait::Nothing => {}
                 TokenWait::Finding(job) => started.jwt = Some(job),
                 TokenWait::Keys(job) => started.keys = Some(job),
@@ -123,7 +128,8 @@ impl Auth {
             && let Some(login) = users.login(headers)
         {
             let users = Arc::clone(users);
-            started.basic = Some(self.pool.start(login.digest, move || users.verify(&login))?);
+            let source = Source::new(client, Some(login.user));
+            started.basic = Some(self.pool.start(login.digest, source, move || users.verify(&login))?);
         }
         Ok(started)
     }

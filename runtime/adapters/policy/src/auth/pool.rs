@@ -1,10 +1,12 @@
 //! The threads that verify what takes long: passwords, and tokens that any of many keys may have signed. They are few, started when
-//! they are needed, and end when nothing is left to do. How many verifications wait for them is bounded.
+//! they are needed, and end when nothing is left to do. How many verifications wait for them is bounded, also those of one client address
+//! and those for one user, so that no client and no attack on one user takes the places of others.
 
 use super::Finding;
 use super::job::Job;
 use super::memory::Digest;
 use std::collections::{HashMap, VecDeque};
+use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -38,11 +40,31 @@ struct Queue {
 
 struct Task {
     digest: Digest,
+    source: Source,
     job: Arc<Job<Finding>>,
     work: Box<dyn FnOnce() -> Finding + Send>,
 }
 
-/// Too many verifications wait.
+/// Whom a verification counts for.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Source {
+    /// The client's IPv4 address, or the /64 network of its IPv6 address, all of which one client may have.
+    network: Option<IpAddr>,
+    /// The digest of the name of the user who is to be verified.
+    user: Option<Digest>,
+}
+
+impl Source {
+    pub(crate) fn new(client: Option<IpAddr>, user: Option<Digest>) -> Self {
+        let network = client.map(|address| match address.to_canonical() {
+            IpAddr::V6(address) => IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX))),
+            address => address,
+        });
+        Self { network, user }
+    }
+}
+
+/// Too many verifications wait, of all clients, of this one or for this user.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Busy;
 
@@ -63,6 +85,7 @@ impl Pool {
     pub(crate) fn start(
         &self,
         digest: Digest,
+        source: Source,
         work: impl FnOnce() -> Finding + Send + 'static,
     ) -> Result<Arc<Job<Finding>>, Busy> {
         let mut queue = self.0.queue();
@@ -70,10 +93,10 @@ impl Pool {
             return Ok(job);
         }
         let starts_at_once = queue.idle > queue.waiting.len() || queue.threads < self.0.most_threads;
-        if !starts_at_once && queue.waiting.len() >= self.0.most_waiting {
+        if !starts_at_once && queue.is_full_for(source, self.0.most_waiting) {
             queue.drop_unwanted();
         }
-        if !starts_at_once && queue.waiting.len() >= self.0.most_waiting {
+        if !starts_at_once && queue.is_full_for(source, self.0.most_waiting) {
             self.0.refused.fetch_add(1, Ordering::Relaxed);
             return Err(Busy);
         }
@@ -91,7 +114,7 @@ impl Pool {
         }
         let job = Job::new();
         queue.open.insert(digest, Arc::downgrade(&job));
-        queue.waiting.push_back(Task { digest, job: Arc::clone(&job), work: Box::new(work) });
+        queue.waiting.push_back(Task { digest, source, job: Arc::clone(&job), work: Box::new(work) });
         drop(queue);
         self.0.arrived.notify_one();
         Ok(job)
@@ -119,6 +142,15 @@ impl Task {
 }
 
 impl Queue {
+    /// Returns whether a verification may not wait: all places are taken, or a quarter of them by the same client or for the same user.
+    fn is_full_for(&self, source: Source, most_waiting: usize) -> bool {
+        let share = most_waiting.div_ceil(4);
+        let taken = |same: &dyn Fn(&Source) -> bool| self.waiting.iter().filter(|task| same(&task.source)).count();
+        self.waiting.len() >= most_waiting
+            || source.network.is_some() && taken(&|other| other.network == source.network) >= share
+            || source.user.is_some() && taken(&|other| other.user == source.user) >= share
+    }
+
     fn drop_unwanted(&mut self) {
         let Self { waiting, open, .. } = self;
         waiting.retain(|task| {
@@ -138,7 +170,7 @@ impl Shared {
 
     /// Carries out work until there is none.
     fn serve(&self) {
-        while let Some(Task { digest, job, work }) = self.next() {
+        while let Some(Task { digest, job, work, .. }) = self.next() {
             // A verification that panics has found nothing.
             let finding = std::panic::catch_unwind(std::panic::AssertUnwindSafe(work)).unwrap_or_default();
             self.done.fetch_add(1, Ordering::Relaxed);
@@ -192,17 +224,20 @@ mod tests {
     fn the_queue_is_bounded_and_drops_what_nobody_wants() {
         let pool = Pool::new(1, 2);
         let (release, wait) = mpsc::channel::<()>();
-        let first = pool.start([0; 32], move || wait.recv().ok().and(None)).unwrap();
+        let first = pool.start([0; 32], Source::default(), move || wait.recv().ok().and(None)).unwrap();
         // The thread is busy before the next ones wait.
         while pool.counts().2 > 0 {
             std::thread::yield_now();
         }
-        let second = pool.start([1; 32], || None).unwrap();
-        let third = pool.start([2; 32], || None).unwrap();
-        assert_eq!(pool.start([3; 32], || None).unwrap_err(), Busy);
-        assert!(Arc::ptr_eq(&second, &pool.start([1; 32], || None).unwrap()), "the same credentials, the same job");
+        let second = pool.start([1; 32], Source::default(), || None).unwrap();
+        let third = pool.start([2; 32], Source::default(), || None).unwrap();
+        assert_eq!(pool.start([3; 32], Source::default(), || None).unwrap_err(), Busy);
+        assert!(
+            Arc::ptr_eq(&second, &pool.start([1; 32], Source::default(), || None).unwrap()),
+            "the same credentials, the same job"
+        );
         drop(third);
-        let fourth = pool.start([4; 32], || None).expect("the place of a job that nobody wants");
+        let fourth = pool.start([4; 32], Source::default(), || None).expect("the place of a job that nobody wants");
         assert_eq!(pool.counts(), (0, 1, 2));
         release.send(()).unwrap();
         for job in [first, second, fourth] {
@@ -214,8 +249,11 @@ mod tests {
     #[test]
     fn a_panic_is_no_finding_and_the_thread_goes_on() {
         let pool = Pool::new(1, 2);
-        let job = pool.start([0; 32], || panic!("on purpose")).unwrap();
+        let job = pool.start([0; 32], Source::default(), || panic!("on purpose")).unwrap();
         assert_eq!(block_on(job.wait()), None);
-        assert_eq!(block_on(pool.start([0; 32], || Some(Arc::default())).unwrap().wait()), Some(Arc::default()));
+        assert_eq!(
+            block_on(pool.start([0; 32], Source::default(), || Some(Arc::default())).unwrap().wait()),
+            Some(Arc::default())
+        );
     }
 }

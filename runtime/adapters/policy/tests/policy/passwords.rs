@@ -237,3 +237,47 @@ fn files_of_users_are_checked() {
     assert_eq!(status(policy.request(&mut request("/private", "ada:right"), &mut exchange())), 401);
     assert_eq!(policy.verifications().done, 0);
 }
+
+/// bcrypt reads 72 bytes at most, and repeats a password after its zero byte: other passwords would count as the right one.
+#[test]
+fn only_the_whole_password_is_right() {
+    let folder = Folder::new("whole-password");
+    let long = "p".repeat(72);
+    let lines = [("ada", long.as_str()), ("grace", "right")]
+        .map(|(user, password)| format!("{user}:{}\n", bcrypt::hash(password, 4).unwrap()));
+    folder.write("users", lines.concat());
+    let policy = Policy::load(&folder.write("policy.yaml", format!("basicAuth: {{users: users}}\n{GUARD}"))).unwrap();
+    let ask = |login: &str| status(policy.request(&mut request("/private", login), &mut exchange()));
+    assert_eq!((ask(&format!("ada:{long}")), ask("grace:right")), (0, 0));
+    let done = policy.verifications().done;
+    assert_eq!(ask(&format!("ada:{long}p")), 401);
+    assert_eq!(ask("grace:right\0right"), 401);
+    assert_eq!(policy.verifications().done, done + 2, "these cost as much as other wrong passwords");
+}
+
+/// Who sends many wrong logins from one address, or for one user, leaves places for others.
+#[test]
+fn one_address_or_one_user_does_not_take_all_places() {
+    type Login = fn(usize) -> (String, String);
+    let floods: [(&str, Login); 3] = [
+        ("address", |number| ("192.0.2.1".into(), format!("user{number}:wrong"))),
+        ("network", |number| (format!("2001:db8::{number:x}"), format!("user{number}:wrong"))),
+        ("user", |number| (format!("192.0.2.{number}"), format!("ada:wrong {number}"))),
+    ];
+    for (name, login) in floods {
+        let policy = policy(&format!("shares-{name}"), 10, "threads: 1, maxWaiting: 16", GUARD);
+        let from = |address: &str| Exchange::new(Some(std::net::SocketAddr::new(address.parse().unwrap(), 1)), None);
+        let (mut heads, mut exchanges): (Vec<Parts>, Vec<Exchange>) =
+            (0..100).map(login).map(|(address, login)| (request("/private", &login), from(&address))).unzip();
+        let mut waiting: Vec<_> = heads
+            .iter_mut()
+            .zip(&mut exchanges)
+            .map(|(head, exchange)| Box::pin(policy.request_async(head, exchange)))
+            .collect();
+        let refused =
+            waiting.iter_mut().filter_map(|login| poll(login.as_mut())).filter(|status| *status == 503).count();
+        assert!(refused >= 50, "{name}: {refused} of 100 are refused");
+        let mut other = request("/private", "grace:right");
+        assert_eq!(status(policy.request(&mut other, &mut from("198.51.100.7"))), 0, "{name}");
+    }
+}

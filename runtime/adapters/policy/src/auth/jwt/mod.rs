@@ -13,7 +13,7 @@ pub use key_source::{KeyFetch, KeyFetcher, KeySource, KeySourceInfo};
 
 use super::job::Job;
 use super::memory::{Digest, Memory};
-use super::pool::{Busy, Pool};
+use super::pool::{Busy, Pool, Source};
 use super::{Finding, Lookup, credentials, single_value};
 use crate::document::Section;
 use crate::problems::Problems;
@@ -23,6 +23,7 @@ use claims::{ClaimRules, now};
 use http::{HeaderMap, HeaderName, header};
 use keys::{KeySet, takes_long};
 use smallvec::SmallVec;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 use token::Token;
@@ -148,14 +149,21 @@ impl Jwt {
     }
 
     /// Starts what [`look_up`](Self::look_up) needs.
-    pub(crate) fn start(self: &Arc<Self>, headers: &HeaderMap, pool: &Pool) -> Result<TokenWait, Busy> {
+    pub(crate) fn start(
+        self: &Arc<Self>,
+        headers: &HeaderMap,
+        pool: &Pool,
+        client: Option<IpAddr>,
+    ) -> Result<TokenWait, Busy> {
         let Some(text) = self.token(headers) else { return Ok(TokenWait::Nothing) };
         let Some(token) = Token::parse(text) else { return Ok(TokenWait::Nothing) };
         let keys = self.current_keys();
         if keys.takes_long(&token) {
             let digest = self.memory.digest(&[text.as_bytes()]);
             let (this, text) = (Arc::clone(self), text.to_owned());
-            return Ok(TokenWait::Finding(pool.start(digest, move || this.verify_slowly(&text, digest))?));
+            return Ok(TokenWait::Finding(
+                pool.start(digest, Source::new(client, None), move || this.verify_slowly(&text, digest))?,
+            ));
         }
         let known = keys.know_id(&token);
         match self.sources.iter().find(|source| source.may_help(&token, known)) {
