@@ -120,12 +120,13 @@ fn options_without_effect_are_refused() {
 
 #[test]
 fn empty_files_are_told() {
-    let files: &[(&str, &[u8])] = &[("p.yaml", POLICY), ("empty.yaml", b"")];
+    let files: &[(&str, &[u8])] = &[("p.yaml", POLICY), ("empty.yaml", b""), ("meant.yaml", b"empty: allowed\n")];
     let folder = Folder::new("empty", files);
+    folder.says(&["check", "empty.yaml"], 1, &["error[policy-empty]: empty.yaml is empty", "write `empty: allowed`"]);
     folder.says(
-        &["check", "empty.yaml"],
+        &["check", "meant.yaml"],
         0,
-        &["ok: 0 rules", "hint: `empty.yaml` has no rules: every request is admitted"],
+        &["ok: 0 rules", "hint: `meant.yaml` has no rules: every request is admitted"],
     );
     folder.says(&["test", "p.yaml", "empty.yaml"], 2, &["empty.yaml: the file has no cases"]);
 }

@@ -27,7 +27,7 @@ fn forty_wrong_logins_delay_no_public_page() {
     let file = std::env::temp_dir().join(format!("celero-users-{}", std::process::id()));
     std::fs::write(&file, format!("ada:{hash}\n")).unwrap();
     let policy = format!(
-        "basicAuth: {{users: {}, threads: 1, maxWaiting: 20}}\nrequest:\n\
+        "basicAuth: {{users: {}, threads: 1, maxWaiting: 60}}\nrequest:\n\
          - {{when: request.path.startsWith('/public'), allow: true}}\n- {{when: '!has(basicAuth.username)', deny: 401}}\n",
         file.display()
     );
