@@ -8,8 +8,11 @@ use std::collections::HashSet;
 use std::hint::black_box;
 use std::path::Path;
 
+/// A name, and a value of a size.
+type SizedValue = (&'static str, fn(usize) -> Json);
+
 /// What stands at a place instead of what belongs there.
-const VALUES: &[(&str, fn(usize) -> Json)] = &[
+const VALUES: &[SizedValue] = &[
     ("a long text", |n| json!("a".repeat(n))),
     ("a chain", |n| json!("true".to_owned() + &" || true".repeat(n))),
     ("templates", |n| json!("${request.path}".repeat(n))),

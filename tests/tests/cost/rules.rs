@@ -1,5 +1,6 @@
 //! Rules: every operation on every shape, in CEL and in the filter language.
 
+use crate::SizedRule;
 use crate::measure::growth;
 use crate::{exclusive, report};
 use celero::{Bindings, Engine, Env, Limits, Scratch, SourceLimits, Tier, Type, Value};
@@ -114,7 +115,7 @@ fn random_compositions_cost_what_their_size_says() {
 }
 
 /// Rules in the filter language that repeat something `n` times.
-const FILTERS: &[(&str, fn(usize) -> String)] = &[
+const FILTERS: &[SizedRule] = &[
     ("parentheses", |n| "(".repeat(n) + "ssl" + &")".repeat(n)),
     ("unclosed", |n| "(".repeat(n)),
     ("not", |n| "not ".repeat(n) + "ssl"),

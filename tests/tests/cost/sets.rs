@@ -1,5 +1,6 @@
 //! Sets of rules and live rules: building, warnings, the index, changes.
 
+use crate::SizedRule;
 use crate::measure::growth;
 use crate::{exclusive, report};
 use celero::http::RequestContext;
@@ -7,7 +8,7 @@ use celero::{Engine, Env, ErrorPolicy, Indexing, Live, Rule, Scratch};
 use std::hint::black_box;
 
 /// Rules made from a number.
-const RULES: &[(&str, fn(usize) -> String)] = &[
+const RULES: &[SizedRule] = &[
     ("equal", |_| "request.host == 'a'".to_owned()),
     ("hosts", |k| format!("request.host == 'h{k}'")),
     ("prefixes", |k| format!("request.path.startsWith('/{k}/')")),

@@ -55,7 +55,7 @@ fn licences_of_dependencies_are_allowed() {
         .unwrap();
     let message = String::from_utf8_lossy(&output.stderr);
     if message.contains("failed to download") || message.contains("Could not resolve host") {
-        println!("left out: the licences of the dependencies (cargo can't download all of them)");
+        celero_tests::shared::say("left out: the licences of the dependencies (cargo can't download all of them)");
         return;
     }
     assert!(output.status.success(), "{message}");

@@ -151,9 +151,12 @@ fn pause() {
     std::thread::sleep(Duration::from_millis(10));
 }
 
+/// Serves what a listener accepts, and counts it.
+type Serve = fn(&TcpListener, &Seen);
+
 #[test]
 fn a_place_is_free_when_the_server_can_know_it() {
-    let servers: [(&str, fn(&TcpListener, &Seen)); 2] = [("", http1), (", h2c: true, pool: { streams: 100 }", http2)];
+    let servers: [(&str, Serve); 2] = [("", http1), (", h2c: true, pool: { streams: 100 }", http2)];
     for (keys, serve) in servers {
         for (way, leave) in LEAVING {
             let listener = TcpListener::bind("127.0.0.1:0").unwrap();

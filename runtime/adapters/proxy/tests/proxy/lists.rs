@@ -28,7 +28,7 @@ pub(crate) fn rest(more: &str) -> String {
     format!("{UPSTREAM}admin: {{ token: admin.token, listChanges: changes.redb }}\n{more}")
 }
 
-fn running(rest: &str) -> Running {
+pub(crate) fn running(rest: &str) -> Running {
     Running::with_listener("h2c: true", rest, POLICY, |folder| {
         folder.write("paths.txt", "/file\n/both # a comment\n");
         folder.write("admin.token", &format!("{TOKEN}\n"));
@@ -479,26 +479,4 @@ fn changes_and_reloads_do_not_lose_each_other() {
             assert_eq!(get(proxy.address, &format!("/{operator}/{round}")).status, expected);
         }
     }
-}
-
-/// A body whose end does not come keeps its place: another large one waits and is refused, a small one has place as soon as the first is over.
-#[test]
-fn the_bodies_of_all_changes_are_bounded_together() {
-    use std::io::Write;
-    let proxy = running(&rest(""));
-    let head = format!(
-        "POST /lists/paths HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {TOKEN}\r\ncontent-type: text/plain\r\ncontent-length: {}\r\n\r\n/held",
-        8 << 20
-    );
-    let mut held = std::net::TcpStream::connect(proxy.metrics).unwrap();
-    held.write_all(head.as_bytes()).unwrap();
-    std::thread::sleep(Duration::from_millis(300));
-    let reply = change(proxy.metrics, "POST /lists/paths", "text/plain", "/waits\n");
-    assert_eq!((reply.status, reply.header("retry-after")), (503, "1".to_owned()), "{}", reply.text());
-    drop(held);
-    eventually(
-        || change(proxy.metrics, "POST /lists/paths", "text/plain", "/a\n").status == 200,
-        || "a change after the large one".into(),
-    );
-    assert_eq!(denied(proxy.address, &["/a", "/held", "/waits"]), ["/a"]);
 }

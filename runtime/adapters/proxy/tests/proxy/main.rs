@@ -32,6 +32,7 @@ mod http1;
 mod includes;
 mod lifecycle;
 mod limits;
+mod list_bodies;
 mod list_folders;
 mod list_kills;
 mod list_lookups;

@@ -18,7 +18,7 @@ fn a_public_page_is_served_while_passwords_are_verified() {
     let folder = std::env::temp_dir().join(format!("celero-tower-passwords-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("users"), USERS).unwrap();
-    let text = "basicAuth: {users: users, threads: 1, maxWaiting: 8}\nrequest:\n- {when: request.path == '/public', allow: true}\n\
+    let text = "basicAuth: {users: users, threads: 1, maxWaiting: 32}\nrequest:\n- {when: request.path == '/public', allow: true}\n\
                 - {when: '!has(basicAuth.username)', deny: 401}\n";
     std::fs::write(folder.join("policy.yaml"), text).unwrap();
     let policy = Arc::new(LivePolicy::load(&folder.join("policy.yaml")).unwrap());
