@@ -5,6 +5,7 @@ use super::literals::takes_pattern;
 use celero_frontend::filter::{Comparison, FilterExpr, FilterTree};
 use celero_frontend::{Checked, Diagnostic, Expr, Literal, NodeId, Overload, Reference, Span, Stage};
 use celero_matching::pattern::{byte_folding_steps, folding_steps};
+use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// Returns the sum of the [steps](folding_steps) of the patterns of a tree of CEL, each distinct one once.
@@ -20,22 +21,22 @@ pub(crate) fn filter_case_steps(tree: &FilterTree, limit: usize) -> Result<usize
     sum(filter_patterns(tree), byte_folding_steps, limit)
 }
 
-fn sum(
-    patterns: impl Iterator<Item = (String, Span)>,
+fn sum<'t>(
+    patterns: impl Iterator<Item = (Cow<'t, str>, Span)>,
     steps: impl Fn(&str) -> usize,
     limit: usize,
 ) -> Result<usize, Diagnostic> {
     let mut known = HashSet::new();
     let mut sum = 0_usize;
     for (pattern, span) in patterns {
-        if known.contains(&pattern) {
+        let steps = steps(&pattern);
+        if steps == 0 || !known.insert(pattern) {
             continue;
         }
-        sum = sum.saturating_add(steps(&pattern));
+        sum = sum.saturating_add(steps);
         if sum > limit {
             return Err(exceeded_case_steps(span, limit));
         }
-        known.insert(pattern);
     }
     Ok(sum)
 }
@@ -51,7 +52,7 @@ pub(crate) fn exceeded_case_steps(span: Span, limit: usize) -> Diagnostic {
 }
 
 /// The patterns of a tree of CEL: constant ones, and of computed ones the literals that they are made of, which may be folded to a constant.
-fn checked_patterns(tree: &Checked) -> impl Iterator<Item = (String, Span)> {
+fn checked_patterns(tree: &Checked) -> impl Iterator<Item = (Cow<'_, str>, Span)> {
     let ast = tree.ast();
     let calls = (0_u32..).map(NodeId).zip(ast.nodes()).filter_map(|(id, node)| {
         let Expr::Call { target, args, .. } = &node.expr else { return None };
@@ -65,6 +66,9 @@ fn checked_patterns(tree: &Checked) -> impl Iterator<Item = (String, Span)> {
         receiver.chain(ast.children(*args)).nth(1).copied()
     });
     calls.filter_map(move |pattern| {
+        if let Expr::Literal(Literal::String(text)) = ast.expr(pattern) {
+            return Some((Cow::Borrowed(&**text), ast.span(pattern)));
+        }
         let mut text = String::new();
         let mut nodes = vec![pattern];
         while let Some(id) = nodes.pop() {
@@ -75,17 +79,17 @@ fn checked_patterns(tree: &Checked) -> impl Iterator<Item = (String, Span)> {
             ast.each_child(id, |child| nodes.push(child));
             nodes.get_mut(first..)?.reverse();
         }
-        (!text.is_empty()).then(|| (text, ast.span(pattern)))
+        Some((Cow::Owned(text), ast.span(pattern)))
     })
 }
 
-fn filter_patterns(tree: &FilterTree) -> impl Iterator<Item = (String, Span)> {
+fn filter_patterns(tree: &FilterTree) -> impl Iterator<Item = (Cow<'_, str>, Span)> {
     (0_u32..).map(NodeId).zip(tree.nodes()).filter_map(|(id, node)| {
         let (id, text) = match &node.expr {
             FilterExpr::Compare { comparison: Comparison::Matches(pattern), .. } => (id, &*pattern.text),
             FilterExpr::Call { function, args } => tree.pattern_argument(*function, tree.children(*args))?,
             _ => return None,
         };
-        Some((text.to_owned(), tree.node(id).span))
+        Some((Cow::Borrowed(text), tree.node(id).span))
     })
 }

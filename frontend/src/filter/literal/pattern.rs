@@ -102,10 +102,13 @@ pub(crate) fn check_pattern(text: &str) -> Result<(), PatternProblem> {
         end: span.end.offset,
         message,
     };
-    let tree = syntax.parse(text).map_err(|error| problem(error.span(), error.kind().to_string()))?;
-    let Ok(is_slow) = visit(&tree, UnicodeCases::default());
-    if is_slow {
-        return Ok(());
+    // Only a flag makes a pattern ignore case.
+    if text.contains("(?") {
+        let tree = syntax.parse(text).map_err(|error| problem(error.span(), error.kind().to_string()))?;
+        let Ok(is_slow) = visit(&tree, UnicodeCases::default());
+        if is_slow {
+            return Ok(());
+        }
     }
     parser.parse(text).map(drop).map_err(|error| match error {
         regex_syntax::Error::Parse(error) => problem(error.span(), error.kind().to_string()),

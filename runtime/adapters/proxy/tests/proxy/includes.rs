@@ -100,7 +100,8 @@ fn mistakes_are_reported_where_they_are() {
     says(&message("a.yaml", &cycle), &["b.yaml:1:11", "a.yaml includes itself"]);
     says(&message("proxy.yaml", &[]), &["proxy.yaml:1:11", "proxy.yaml includes itself"]);
     says(&message("a.yaml, ./a.yaml", &[("a.yaml", "")]), &["proxy.yaml:1:19", "is included twice"]);
-    let many: Vec<(String, String)> = (0..101).map(|n| (format!("d/{n:03}.yaml"), "routes: []\n".to_owned())).collect();
+    let many: Vec<(String, String)> =
+        (0..101).map(|n| (format!("d/{n:03}.yaml"), route(&format!("/{n}"), 401))).collect();
     let many: Vec<(&str, &str)> = many.iter().map(|(name, text)| (&**name, &**text)).collect();
     says(&message("\"d/*.yaml\"", &many), &["a configuration includes at most 100 files"]);
     let each: Vec<&str> = many.iter().map(|(name, _)| *name).collect();
