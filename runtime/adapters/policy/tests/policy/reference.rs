@@ -1,7 +1,7 @@
 //! `docs/policy.md` and `docs/limits.md`: their policies compile, their cases hold, and they have every key.
 
 use crate::support::Folder;
-use celero_policy::Policy;
+use celero_policy::{Outline, Phase, Policy};
 use serde_json::Value as Json;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -70,4 +70,42 @@ fn every_key_is_in_it() {
         .filter(|key| !page.contains(&format!("`{key}`")) && !page.contains(&format!("`{key}: ")))
         .collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+/// The names in code marks of a line. `.port` after `source.address` is `source.port`.
+fn names(line: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for name in line.split('`').skip(1).step_by(2) {
+        let parent = names.last().and_then(|name| Some(name.rsplit_once('.')?.0.to_owned()));
+        names.push(match parent.filter(|_| name.starts_with('.')) {
+            Some(parent) => parent + name,
+            None => name.to_owned(),
+        });
+    }
+    names
+}
+
+#[test]
+fn every_attribute_is_in_it_and_no_other() {
+    let page = page();
+    let outline = Outline::of("policy.yaml", "{request: []}", Path::new(".")).unwrap();
+    let in_page: BTreeSet<String> = page.lines().flat_map(names).collect();
+    let mut declared = BTreeSet::new();
+    for phase in Phase::ALL {
+        declared.extend(outline.declarations(Some(phase)).variables().iter().map(|variable| variable.name.to_string()));
+    }
+    assert!(declared.len() > 30, "{declared:?}");
+    let missing: Vec<_> = declared.difference(&in_page).collect();
+    assert!(missing.is_empty(), "not in the page: {missing:?}");
+
+    let (_, table) = page.split_once("\nA rule that reads a variable its phase does not have").unwrap();
+    let (table, _) = table.split_once("\n\nThe rules of a phase").unwrap();
+    let in_table: BTreeSet<String> =
+        table.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()).flat_map(names).collect();
+    assert!(in_table.len() > 20, "{in_table:?}");
+    // What a policy defines itself.
+    let defined = ["variables", "env"];
+    let unknown: Vec<_> =
+        in_table.iter().filter(|name| !defined.contains(&name.as_str()) && !declared.contains(*name)).collect();
+    assert!(unknown.is_empty(), "no attributes: {unknown:?}");
 }
