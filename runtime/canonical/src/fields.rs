@@ -208,6 +208,8 @@ fn options(headers: &HeaderMap, changes: &mut FieldChanges) -> Result<Connection
         let name = HeaderName::from_bytes(token).map_err(|_| Refusal::Nomination)?;
         match name.as_str() {
             "upgrade" => options.upgrade = true,
+            // It is removed or written anew in any case.
+            "connection" => {}
             // They frame or route the message, or say whose it is, so they are never of the connection.
             "host" | "content-length" | "transfer-encoding" | "forwarded" | "x-forwarded-for" | "x-forwarded-host"
             | "x-forwarded-port" | "x-forwarded-proto" | "x-real-ip" | "x-request-id" | "traceparent"

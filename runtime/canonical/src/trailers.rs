@@ -3,37 +3,38 @@
 use crate::guarded::GuardedNames;
 use http::{HeaderMap, HeaderName};
 
-/// Fields that a recipient needs before the content, or that frame and route it (RFC 9110, section 6.5.1).
+/// Fields that a recipient needs before the content (RFC 9110, section 6.5.1), besides those that are always guarded.
 const NEVER: [&str; 26] = [
     "age",
-    "authorization",
     "cache-control",
-    "connection",
     "content-encoding",
-    "content-length",
     "content-range",
     "content-type",
-    "cookie",
+    "date",
     "expect",
-    "forwarded",
-    "host",
+    "expires",
+    "http2-settings",
+    "if-match",
+    "if-modified-since",
+    "if-none-match",
+    "if-range",
+    "if-unmodified-since",
     "keep-alive",
     "location",
-    "proxy-authorization",
+    "max-forwards",
+    "pragma",
+    "proxy-authenticate",
     "proxy-connection",
     "range",
+    "retry-after",
     "set-cookie",
-    "te",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
     "vary",
-    "x-forwarded-for",
-    "x-forwarded-host",
-    "x-forwarded-proto",
+    "warning",
+    "www-authenticate",
 ];
 
-/// Removes from trailers what RFC 9110, section 6.5.1, forbids there, and the guarded names with their imitations. Call it for the
+/// Removes from trailers what RFC 9110, section 6.5.1, forbids there, and the guarded names, those of [`GuardedNames::ALWAYS`] included, with
+/// their imitations. Call it for the
 /// trailers of requests and of responses. Without trailers it does nothing.
 pub fn clean_trailers(trailers: &mut HeaderMap, guarded: &GuardedNames) {
     let wrong = |name: &&HeaderName| NEVER.contains(&name.as_str()) || guarded.covers(name);
@@ -51,7 +52,7 @@ mod tests {
     #[test]
     fn trailers_keep_what_decides_nothing() {
         let mut trailers = HeaderMap::new();
-        for name in ["grpc-status", "host", "x-user", "x_user", "content-length", "x-checksum"] {
+        for name in ["grpc-status", "host", "x-user", "x_user", "content-length", "x-checksum", "x-real-ip"] {
             trailers.append(HeaderName::from_static(name), HeaderValue::from_static("1"));
         }
         let mut guarded = GuardedNames::default();

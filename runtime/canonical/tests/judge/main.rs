@@ -1,6 +1,7 @@
-//! Paths, authorities and targets, judged by a slow reading of RFC 3986 and RFC 9112, and by the `url` crate, which reads them as browsers do.
+//! The canonical request, judged by code that is slow and close to the text of RFC 3986 and RFC 9110 to 9113, and by the `url` crate, which reads paths
+//! and hosts as browsers do.
 //!
-//! `CELERO_CANONICAL_CASES` sets how many random texts are tried.
+//! `CELERO_CANONICAL_CASES` sets how many random texts and heads are tried.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -8,6 +9,8 @@
     clippy::arithmetic_side_effects,
     reason = "tests"
 )]
+
+mod fields;
 
 use celero_canonical::{
     Authority, DotSegments, EncodedSlashes, GuardedNames, Options, Refusal, Slashes, canonical_path, canonicalize,
