@@ -5,6 +5,7 @@
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::Span;
+use std::borrow::Cow;
 use std::fmt::Write;
 
 /// Most columns shown of a source line.
@@ -79,8 +80,8 @@ fn one(out: &mut String, source: &str, origin: &str, diagnostic: &Diagnostic, st
     let digits = marks.last().map_or(1, |mark| mark.line.number.to_string().len());
     let bar = style.paint(BLUE, "|");
     let head = style.paint(colour, &format!("{severity}[{}]", diagnostic.code));
-    let _ = writeln!(out, "{head}: {}", style.paint(BOLD, &diagnostic.message));
-    let _ = writeln!(out, "{:digits$}{} {origin}:{line}:{column}", "", style.paint(BLUE, "-->"));
+    let _ = writeln!(out, "{head}: {}", style.paint(BOLD, &visible(&diagnostic.message)));
+    let _ = writeln!(out, "{:digits$}{} {}:{line}:{column}", "", style.paint(BLUE, "-->"), visible(origin));
     let _ = writeln!(out, "{:digits$} {bar}", "");
     let mut shown = 0;
     let mut cut = Cut::default();
@@ -96,10 +97,11 @@ fn one(out: &mut String, source: &str, origin: &str, diagnostic: &Diagnostic, st
         let carets = if mark.primary { "^" } else { "-" }.repeat(to.saturating_sub(from).max(1));
         let carets = style.paint(if mark.primary { colour } else { BLUE }, &carets);
         let space = if mark.text.is_empty() { "" } else { " " };
-        let _ = writeln!(out, "{:digits$} {bar} {:from$}{carets}{space}{}", "", "", mark.text);
+        let _ = writeln!(out, "{:digits$} {bar} {:from$}{carets}{space}{}", "", "", visible(mark.text));
     }
     for help in &diagnostic.help {
-        let _ = writeln!(out, "{:digits$} {} {} {help}", "", style.paint(BLUE, "="), style.paint(BOLD, "help:"));
+        let (sign, word, help) = (style.paint(BLUE, "="), style.paint(BOLD, "help:"), visible(help));
+        let _ = writeln!(out, "{:digits$} {sign} {word} {help}", "");
     }
 }
 
@@ -179,7 +181,7 @@ impl Cut {
             } else if c == '\t' {
                 text.extend(std::iter::repeat_n(' ', wide));
             } else {
-                text.push(if is_hidden(c) { '\u{fffd}' } else { c });
+                text.push(shown(c));
             }
             column = next;
         }
@@ -217,6 +219,15 @@ fn columns(c: char) -> usize {
         | '\u{20000}'..='\u{3fffd}' => 2,
         _ => 1,
     }
+}
+
+/// Returns a text of one line as it is shown: what it quotes may have line ends.
+fn visible(text: &str) -> Cow<'_, str> {
+    if text.contains(is_hidden) { text.chars().map(shown).collect() } else { text.into() }
+}
+
+fn shown(c: char) -> char {
+    if is_hidden(c) { '\u{fffd}' } else { c }
 }
 
 /// Returns whether printing a character can have another effect than showing it.

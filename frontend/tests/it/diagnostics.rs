@@ -4,7 +4,7 @@
 //!
 //! With `BLESS` set, the test writes the file anew instead of comparing; read the difference before keeping it.
 
-use celero_frontend::{Limits, PARSER_CODES, Stage, Style, parse, render};
+use celero_frontend::{Diagnostic, Label, Limits, PARSER_CODES, Span, Stage, Style, parse, render};
 
 #[test]
 fn rendering_is_as_recorded() {
@@ -56,5 +56,23 @@ fn codes_are_distinct_and_kebab_case() {
     for (at, info) in PARSER_CODES.iter().enumerate() {
         assert!(info.code.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", info.code);
         assert!(PARSER_CODES.iter().skip(at + 1).all(|other| other.code != info.code), "{}", info.code);
+    }
+}
+
+/// A message quotes what others have written, and stands in logs: it must not look like other lines of the log.
+#[test]
+fn no_text_of_a_diagnostic_begins_a_line() {
+    let hostile = "a\u{1b}[2J\n2026-01-01 INFO all is well\r\u{202e}";
+    let error = Diagnostic::error(Stage::Check, "some-code", Span::new(0, 1), format!("no key `{hostile}`"));
+    let found = Diagnostic {
+        labels: vec![Label { span: Span::new(1, 2), text: hostile.to_owned() }],
+        help: vec![hostile.to_owned()],
+        ..error
+    };
+    for style in [Style::Plain, Style::Ansi] {
+        let text = render("xy", &format!("file {hostile}"), std::slice::from_ref(&found), style);
+        assert_eq!(text.matches("INFO").count(), 4, "{text:?}");
+        assert!(text.lines().all(|line| !line.starts_with("2026")), "{text:?}");
+        assert!(!text.contains(['\u{202e}', '\r']) && !text.contains("\u{1b}[2J"), "{text:?}");
     }
 }
