@@ -210,3 +210,48 @@ fn urls_are_checked() {
         crate::support::policy(&format!("jwt: {{keys: [{{jwksUrl: '{good}'}}]}}\n"));
     }
 }
+
+/// Tokens are remembered with the keys that counted. Two sources, of which one and then the other is too old, are not the same keys.
+#[test]
+fn a_remembered_token_ends_with_its_source() {
+    let text = "jwt: {keys: [{jwksUrl: 'https://a.example/keys', refresh: 1s, maxStale: 1s, cooldown: 1s}, \
+                {jwksUrl: 'https://b.example/keys', refresh: 1s, maxStale: 1s, cooldown: 1s}]}\n\
+                request:\n- {when: '!has(jwt.sub)', deny: 401}\n";
+    let token = request("rsa.pem", "a");
+    let sleep = |millis| std::thread::sleep(Duration::from_millis(millis));
+    for _ in 0..20 {
+        let policy = Policy::parse("policy.yaml", text, Path::new(".")).unwrap();
+        let sources: Vec<_> = policy.key_sources().collect();
+        let fetch = |source: usize, key: Json| sources[source].fetcher().begin().finish(Ok(&document(&[key]))).unwrap();
+        fetch(1, jwk("other.pem", "b"));
+        sleep(600);
+        let own = Instant::now();
+        fetch(0, jwk("rsa.pem", "a"));
+        sleep(500);
+        let taken = ask(&policy, &token);
+        if taken != Some(0) || sources[1].info().keys > 0 || own.elapsed() >= Duration::from_secs(1) {
+            // The machine was too slow.
+            continue;
+        }
+        sleep(600);
+        fetch(1, jwk("other.pem", "b"));
+        assert_eq!((sources[0].info().keys, sources[1].info().keys), (0, 1));
+        assert_eq!(ask(&policy, &token), Some(401), "its keys are too old");
+        return;
+    }
+    panic!("the machine is too slow for a second");
+}
+
+#[test]
+fn keys_count_for_what_they_are_meant() {
+    let verifies = |key_ops: Json| {
+        let (policy, mut key) = (policy(""), jwk("rsa.pem", "a"));
+        key.as_object_mut().unwrap().insert("key_ops".into(), key_ops);
+        let fetched = source(&policy).fetcher().begin().finish(Ok(&document(&[key])));
+        fetched.is_ok() && ask(&policy, &request("rsa.pem", "a")) == Some(0)
+    };
+    assert!(verifies(json!(["verify"])) && verifies(json!(["sign", "verify"])));
+    for other in [json!([]), json!(["encrypt"]), json!(["sign"]), json!(["wrapKey", "x"])] {
+        assert!(!verifies(other.clone()), "{other}");
+    }
+}

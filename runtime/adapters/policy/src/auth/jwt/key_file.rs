@@ -8,7 +8,7 @@ use crate::fetch_url::check_url;
 use crate::problems::Problems;
 use crate::schema::seconds;
 use crate::yaml::{Node, SourceText};
-use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, PublicKeyUse};
+use jsonwebtoken::jwk::{AlgorithmParameters, EllipticCurve, Jwk, KeyOperations, PublicKeyUse};
 use jsonwebtoken::{Algorithm, DecodingKey};
 use serde_json::Value as Json;
 use std::str::FromStr;
@@ -139,6 +139,10 @@ pub(super) fn parse_key_set(document: &[u8], private: bool) -> Result<Vec<Key>, 
 fn algorithms_of(key: &Jwk) -> Option<Vec<Algorithm>> {
     use Algorithm::{ES256, ES384, EdDSA, HS256, HS384, HS512, PS256, PS384, PS512, RS256, RS384, RS512};
     if key.common.public_key_use.as_ref().is_some_and(|purpose| *purpose != PublicKeyUse::Signature) {
+        return None;
+    }
+    // RFC 7517, section 4.3: what the key is for, if the set says it.
+    if key.common.key_operations.as_ref().is_some_and(|allowed| !allowed.contains(&KeyOperations::Verify)) {
         return None;
     }
     let kind: &[Algorithm] = match &key.algorithm {

@@ -53,7 +53,7 @@ pub struct KeySource {
 struct LoadedKeys {
     keys: Arc<KeySet>,
     document: Box<[u8]>,
-    /// Incremented when the document changes.
+    /// Incremented when the document changes, or arrives again after it was too old.
     version: u64,
     at: Instant,
 }
@@ -143,16 +143,20 @@ impl KeySource {
     /// Returns the keys, unless they are too old.
     pub(super) fn keys(&self) -> Option<Arc<KeySet>> {
         let loaded = self.loaded.load();
-        let loaded = loaded.as_ref().filter(|loaded| loaded.at.elapsed() <= self.settings.max_stale)?;
+        let loaded = loaded.as_ref().filter(|loaded| !self.is_stale(loaded))?;
         Some(Arc::clone(&loaded.keys))
     }
 
-    /// Returns a number that changes when the keys that count change.
+    /// Returns a number that grows when the keys that count change.
     pub(super) fn version(&self) -> u64 {
-        self.loaded.load().as_ref().map_or(0, |loaded| {
-            let stale = loaded.at.elapsed() > self.settings.max_stale;
-            loaded.version.saturating_mul(2).saturating_add(stale.into())
-        })
+        self.loaded
+            .load()
+            .as_ref()
+            .map_or(0, |loaded| loaded.version.saturating_mul(2).saturating_add(self.is_stale(loaded).into()))
+    }
+
+    fn is_stale(&self, loaded: &LoadedKeys) -> bool {
+        loaded.at.elapsed() > self.settings.max_stale
     }
 
     /// Returns whether a fetch may find the key of a token that no key has verified: its id is unknown, or there are no keys.
@@ -309,7 +313,8 @@ impl KeySource {
         let before = self.loaded.load_full();
         if let Some(same) = before.as_ref().filter(|before| *before.document == *document) {
             let (keys, document) = (Arc::clone(&same.keys), same.document.clone());
-            self.loaded.store(Some(Arc::new(LoadedKeys { keys, document, at: Instant::now(), version: same.version })));
+            let version = same.version.saturating_add(self.is_stale(same).into());
+            self.loaded.store(Some(Arc::new(LoadedKeys { keys, document, at: Instant::now(), version })));
             return Ok(None);
         }
         // The document is public, so a secret in it is none.
