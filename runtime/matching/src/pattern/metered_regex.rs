@@ -188,8 +188,7 @@ impl Program {
     #[cold]
     #[inline(never)]
     pub(super) fn is_match<M: Meter>(&self, text: &str, meter: &M) -> Result<bool, M::Error> {
-        let ascii = text.is_ascii();
-        if let Some(worst) = self.worst_of_ascii(ascii, text.len(), MOST_ASSUMED) {
+        if let Some(worst) = self.worst_of_ascii(text, MOST_ASSUMED) {
             meter.charge(worst)?;
             return Ok(self.regex.is_match(text));
         }
@@ -202,7 +201,9 @@ impl Program {
             }
         }
         let search = |dfa: &LazyDfa| dfa.search(bytes, 0..bytes.len(), true, meter);
-        if ascii && let Some(dfa) = self.built(&self.ascii, |hir| LazyDfa::new(&reduce(hir)?.hir, Direction::Forward)) {
+        if text.is_ascii()
+            && let Some(dfa) = self.built(&self.ascii, |hir| LazyDfa::new(&reduce(hir)?.hir, Direction::Forward))
+        {
             match search(dfa) {
                 Ok(end) => return Ok(end.is_some()),
                 Err(Stop::Spent(error)) => return Err(error),
@@ -236,19 +237,16 @@ impl Program {
     #[inline(never)]
     pub(super) fn find_at<M: Meter>(&self, text: &str, at: usize, meter: &M) -> Result<Option<Range<usize>>, M::Error> {
         let rest = text.get(at..).unwrap_or_default();
-        if let Some(worst) = self.worst_of_ascii(rest.is_ascii(), rest.len(), MOST_ASSUMED_FOR_EACH) {
+        if let Some(worst) = self.worst_of_ascii(rest, MOST_ASSUMED_FOR_EACH) {
             meter.charge(worst)?;
             return Ok(self.assume(text, at));
         }
-        let bytes = text.as_bytes();
         let forward = self.built(&self.forward, |hir| LazyDfa::new(hir, Direction::Forward));
         let backward = self.built(&self.backward, |hir| LazyDfa::new(hir, Direction::Backward));
         let mut states = self.states;
-        if let (Some(forward), Some(backward)) = (forward, backward)
-            && (!forward.has_empty() || text.is_ascii())
-        {
+        if let (Some(forward), Some(backward)) = (forward, backward) {
             states = states.min(forward.program_states());
-            match find_with(forward, backward, bytes, at, meter) {
+            match find_between_characters(forward, backward, text, at, meter) {
                 Ok(found) => return Ok(found),
                 Err(Stop::Spent(error)) => return Err(error),
                 Err(Stop::Undecided) => {}
@@ -258,18 +256,18 @@ impl Program {
         Ok(self.assume(text, at))
     }
 
-    /// Returns the steps of the slowest search of an ASCII text of this length, if they are at most `most`. A program has ten or twenty
-    /// states for a class of Unicode, of which an ASCII text reaches one or two.
-    fn worst_of_ascii(&self, ascii: bool, length: usize, most: usize) -> Option<usize> {
+    /// Returns the steps of the slowest search of a text, if it is ASCII and they are at most `most`. A program has ten or twenty states for a class
+    /// of Unicode, of which an ASCII text reaches one or two. Reads only texts that are short enough.
+    fn worst_of_ascii(&self, text: &str, most: usize) -> Option<usize> {
         let count = || {
             let reduced = parse(&self.pattern).and_then(|hir| reduce(&hir));
             reduced.map_or(self.states, |reduced| program_states(&reduced.hir).min(self.states))
         };
-        if !ascii || length / STATE_BYTES_PER_STEP > most {
+        if text.len() / STATE_BYTES_PER_STEP > most || !text.is_ascii() {
             return None;
         }
         let states = *self.ascii_states.get_or_init(count);
-        Some(states.saturating_mul(length) / STATE_BYTES_PER_STEP).filter(|worst| *worst <= most)
+        Some(states.saturating_mul(text.len()) / STATE_BYTES_PER_STEP).filter(|worst| *worst <= most)
     }
 
     /// Returns what `build` makes of the pattern, on the first call, if the memory budget allows it.
@@ -284,6 +282,22 @@ impl Program {
             self.budget.keep(dfa, bytes)
         };
         place.get_or_init(build).as_ref()
+    }
+}
+
+/// As [`find_with`] in a text: the empty matches that the automata find inside of a character are none.
+fn find_between_characters<M: Meter>(
+    forward: &LazyDfa,
+    backward: &LazyDfa,
+    text: &str,
+    mut at: usize,
+    meter: &M,
+) -> Result<Option<Range<usize>>, Stop<M::Error>> {
+    loop {
+        match find_with(forward, backward, text.as_bytes(), at, meter)? {
+            Some(inside) if !text.is_char_boundary(inside.end) => at = text.ceil_char_boundary(inside.end),
+            found => return Ok(found),
+        }
     }
 }
 

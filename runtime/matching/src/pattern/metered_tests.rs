@@ -64,6 +64,10 @@ fn automata_find_what_the_engine_finds() {
     }
     for (pattern, text) in [
         (r"(?-u:\B)", "aéa"),
+        (r"(?-u:\B)", "éé今"),
+        (r"(?-u:\B)今|(?-u:\B)", "é今éé"),
+        ("a*", "éaé今aa"),
+        ("(?:éé)*|a", "aéééa"),
         ("select.*from", "select a from b, select c from d"),
         (r"\bé+\b", "a é éé"),
         ("a*", "baac"),
@@ -131,6 +135,53 @@ fn ordinary_searches_are_cheap() {
         let again = Budget::new(MILLION);
         assert_eq!(regex.is_match(text, &again), Ok(false), "{pattern}");
         assert!(again.spent(MILLION) <= text.len() / 5, "{pattern}: {}", again.spent(MILLION));
+    }
+}
+
+/// Finds all matches, as functions that replace them do. Returns how many there are.
+fn find_all(regex: &MeteredRegex, text: &str, meter: &impl Meter<Error = ()>) -> Result<usize, ()> {
+    let (mut at, mut count) = (0, 0);
+    while at <= text.len()
+        && let Some(found) = regex.find_at(text, at, meter)?
+    {
+        at = if found.is_empty() { text.ceil_char_boundary(found.end + 1).max(found.end + 1) } else { found.end };
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// What a search does not read, it does not charge: many matches in a long text cost what the text does.
+#[test]
+fn all_matches_cost_what_the_text_does() {
+    for (pattern, piece) in [
+        ("a", "a"),
+        ("a*", "ab"),
+        ("a*", "é"),
+        ("x*", "é"),
+        ("", "é"),
+        ("é?", "éa"),
+        (r"\w+", "é "),
+        (r"\w+\s", "ab "),
+        ("[ab]{2,5}|c", "abc"),
+        ("(?i)select|[a-z]+", "a selec "),
+    ] {
+        let regex = compile(pattern).unwrap();
+        let spent = |n: usize| {
+            let budget = Budget::new(usize::MAX);
+            assert!(find_all(&regex, &piece.repeat(n), &budget).unwrap() >= n / 2, "{pattern} in {piece}");
+            budget.spent(usize::MAX)
+        };
+        let (small, large) = (spent(2_000), spent(8_000));
+        assert!(large <= 5 * small, "{pattern} in {piece}: {small} steps, {large} steps for four times the text");
+    }
+}
+
+/// Where each match is only known at the end of the text, the searches cost the square of the text, and end when the budget is spent.
+#[test]
+fn matches_that_read_the_whole_text_are_charged() {
+    for pattern in ["a.*b|a", "a.*?b|a", "(?:a.*b)?"] {
+        let regex = compile(pattern).unwrap();
+        assert_eq!(find_all(&regex, &"a".repeat(1 << 16), &Budget::new(MILLION)), Err(()), "{pattern}");
     }
 }
 
