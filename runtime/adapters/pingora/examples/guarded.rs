@@ -65,7 +65,7 @@ impl ProxyHttp for Guarded {
         guard: &mut Guard,
         _: bool,
     ) -> Box<Error> {
-        guard.error_while_proxy(session);
+        guard.error_while_proxy(session, &mut error);
         error.set_retry(false);
         error
     }

@@ -6,13 +6,15 @@
 //! - its retry buffer is what was buffered of the request's body, whatever its size, so that each attempt starts with these bytes;
 //! - the tasks of a response are held back until the phase `responseBody` has decided. If it decides because the prefix of a body has
 //!   been waited for, Pingora's loop, which waits for a client or a server, is made to turn: see [`ClientSession::wake`];
-//! - what is sent then may be compressed: rules read and change the plain body.
+//! - what is sent then may be compressed: rules read and change the plain body;
+//! - the wait for the head of a response ends after a while: Pingora bounds each read of it, not the whole.
 //!
 //! For a request it is in place from just before a server gets the request until the server answers, for a response from then until the
 //! request ends; [`take_back`] restores Pingora's.
 
 use crate::compressor::Compressor;
 use crate::held_response::{Decision, HeldResponse};
+use crate::response_head_clock::ResponseHeadClock;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_core::Stream;
@@ -42,6 +44,8 @@ struct ClientSession {
     inner: ServerSession,
     /// What was buffered of the request's body.
     first: Option<FirstBytes>,
+    /// While the head of a response is awaited.
+    head: Option<ResponseHeadClock>,
     response: Option<Box<HeldResponse>>,
     compressor: Option<Compressor>,
     /// The tasks of a response that was held back long enough: to be sent next.
@@ -62,14 +66,22 @@ pub(crate) struct FirstBytes {
 /// Puts a [`ClientSession`] in the place of Pingora's session.
 pub(crate) fn put_in_place(
     session: &mut Session,
-    first: Option<FirstBytes>,
+    (first, head): (Option<FirstBytes>, Option<ResponseHeadClock>),
     response: Option<Box<HeldResponse>>,
     compressor: Option<Compressor>,
 ) -> Place {
     let place = Place::default();
     let inner = std::mem::replace(&mut *session.downstream_session, absent());
-    let own =
-        ClientSession { inner, first, response, compressor, due: Vec::new(), woken: false, place: Arc::clone(&place) };
+    let own = ClientSession {
+        inner,
+        first,
+        head,
+        response,
+        compressor,
+        due: Vec::new(),
+        woken: false,
+        place: Arc::clone(&place),
+    };
     *session.downstream_session = ServerSession::new_custom(Box::new(own));
     place
 }
@@ -202,11 +214,16 @@ impl CustomSession for ClientSession {
     }
 
     async fn read_body_or_idle(&mut self, no_body_expected: bool) -> Result<Option<Bytes>> {
-        let deadline = self.response.as_ref().and_then(|held| held.deadline());
+        let head_end = match &mut self.head {
+            Some(clock) if self.inner.is_body_done() => clock.end(),
+            _ => None,
+        };
+        let deadline = head_end.or_else(|| self.response.as_ref().and_then(|held| held.deadline()));
         let read = self.inner.read_body_or_idle(no_body_expected);
         let Some(deadline) = deadline else { return read.await };
         match pingora::time::timeout(deadline.saturating_duration_since(Instant::now()), read).await {
             Ok(read) => read,
+            Err(_) if head_end.is_some() => ResponseHeadClock::over(),
             Err(_) => self.wake(),
         }
     }

@@ -11,6 +11,7 @@ use crate::delay_wait::DelayWait;
 use crate::head::{OfResponse, PingoraRequestHead};
 use crate::held_response::HeldResponse;
 use crate::response_framing;
+use crate::response_head_clock::{ResponseHeadClock, blame_server};
 use crate::write_answer::write_answer;
 use bytes::Bytes;
 use celero_policy::{Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary, TlsConnection};
@@ -35,6 +36,8 @@ pub struct Guard {
     client: Option<(SocketAddr, &'static str, bool)>,
     answer: Option<Box<PolicyAnswer>>,
     body_clock: BodyClock,
+    /// How long servers have for the head of a response.
+    response_head: Option<Duration>,
     /// Which responses are compressed.
     compression: Option<Arc<Compression>>,
     /// The coding that the client likes best. Rules and phases may change what the server is told.
@@ -68,6 +71,7 @@ impl Guard {
             client: None,
             answer: None,
             body_clock: BodyClock::new(BodyPace::default()),
+            response_head: None,
             compression: None,
             coding: None,
             interim_responses: 0,
@@ -93,6 +97,13 @@ impl Guard {
     /// reads what the client accepts. Default: none. Answers of the policy are sent as they are.
     pub fn set_compression(&mut self, compression: Arc<Compression>) {
         self.compression = Some(compression);
+    }
+
+    /// Sets how long a server may take for the head of its final response, from when the whole request was read from the client. Interim responses do not
+    /// extend it. Without it, Pingora bounds only each read: a server that sends a byte now and then has no time limit. Call it before
+    /// [`upstream_request_filter`](Self::upstream_request_filter).
+    pub fn set_response_head_timeout(&mut self, limit: Duration) {
+        self.response_head = Some(limit);
     }
 
     /// Sends the response of the server as it is. Call it before [`response_filter`](Self::response_filter).
@@ -249,15 +260,18 @@ impl Guard {
     pub fn upstream_request_filter(&mut self, session: &mut Session, head: &mut RequestHeader) -> Result<()> {
         self.restore(session);
         self.set_raw_target(head)?;
-        let (first, whole) = match &self.body {
-            BufferedBody::Nothing | BufferedBody::Sent => return Ok(()),
-            BufferedBody::Whole(body) => (body.clone(), true),
-            BufferedBody::Beginning(beginning) => (beginning.clone(), false),
+        let first = match &self.body {
+            BufferedBody::Nothing | BufferedBody::Sent => None,
+            BufferedBody::Whole(body) => Some(FirstBytes { bytes: body.clone(), whole: true }),
+            BufferedBody::Beginning(beginning) => Some(FirstBytes { bytes: beginning.clone(), whole: false }),
         };
-        if !whole {
+        if matches!(self.body, BufferedBody::Beginning(_)) {
             self.body = BufferedBody::Sent;
         }
-        self.place = Some(put_in_place(session, Some(FirstBytes { bytes: first, whole }), None, None));
+        let head = self.response_head.map(ResponseHeadClock::new);
+        if first.is_some() || head.is_some() {
+            self.place = Some(put_in_place(session, (first, head), None, None));
+        }
         Ok(())
     }
 
@@ -282,9 +296,11 @@ impl Guard {
         self.policy.response_trailers(trailers);
     }
 
-    /// Restores Pingora's session after an attempt that failed. Call it before you decide about another one.
-    pub fn error_while_proxy(&mut self, session: &mut Session) {
+    /// Restores Pingora's session after an attempt that failed, and makes the error one of the server if its head took too long. Call it before you decide
+    /// about another attempt.
+    pub fn error_while_proxy(&mut self, session: &mut Session, error: &mut Error) {
         self.restore(session);
+        blame_server(error);
     }
 
     fn restore(&mut self, session: &mut Session) {
@@ -305,7 +321,7 @@ impl Guard {
     /// Returns an error if the policy answers instead of the server. Return it from the filter, and send the answer in
     /// [`fail_to_proxy`](Self::fail_to_proxy). Returns an error of the server if it switches protocols without being asked to, frames its
     /// response otherwise than by `chunked`, by a length or by the end of the connection, or sends more than 100 interim responses. Those of servers
-    /// of HTTP/2 are not counted: Pingora drops them, and they do not extend its read timeout for the head. The type of
+    /// of HTTP/2 are not counted: Pingora drops them. The type of
     /// the errors of the server is `ErrorType::CustomCode`, with words for logs.
     pub fn response_filter(&mut self, session: &mut Session, response: &mut ResponseHeader) -> Result<()> {
         let interim = response.status.is_informational() && response.status.as_u16() != 101;
@@ -362,7 +378,7 @@ impl Guard {
             None => Compressor::of_head(compression, coding, session.req_header(), response),
         });
         if held.is_some() || compressor.is_some() {
-            self.place = Some(put_in_place(session, None, held, compressor));
+            self.place = Some(put_in_place(session, (None, None), held, compressor));
         }
     }
 

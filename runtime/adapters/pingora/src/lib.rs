@@ -66,6 +66,7 @@ mod head;
 mod held_response;
 mod http_1_0;
 mod response_framing;
+mod response_head_clock;
 mod write_answer;
 
 pub use body_clock::BodyPace;

@@ -48,7 +48,7 @@ pub(crate) fn set_own_version(response: &mut ResponseHeader) {
     }
 }
 
-/// The most interim responses to a request: each starts the server's time limit anew.
+/// The most interim responses to a request.
 const MOST_INTERIM: u32 = 100;
 
 /// Counts an interim response (RFC 9110, section 15.2).

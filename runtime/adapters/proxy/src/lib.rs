@@ -27,6 +27,7 @@ mod check;
 mod clients;
 mod collector;
 pub mod config;
+mod content_clock;
 mod demo;
 mod error;
 mod event_history;

@@ -98,8 +98,7 @@ impl Mirrors {
         tokio::spawn(async move {
             let MirroredRequest { upstream, body, _permit, _admitted, .. } = copy;
             let done = timeout(MAX_DURATION, exchange(&connector, &peer, head, body.freeze())).await;
-            let done =
-                done.unwrap_or_else(|_| Error::e_explain(ErrorType::ReadTimedout, "the response takes too long"));
+            let done = done.unwrap_or_else(|_| Err(late()));
             let counter = if done.is_ok() { &counts.answered } else { &counts.failed };
             counter.fetch_add(1, Ordering::Relaxed);
             if let Err(error) = done {
@@ -162,7 +161,11 @@ async fn exchange(connector: &Connector, peer: &HttpPeer, head: RequestHeader, b
         session.write_request_body(body, true).await?;
     }
     session.finish_request_body().await?;
-    read_final_head(&mut session).await?;
+    let head = read_final_head(&mut session);
+    match peer.options.read_timeout {
+        Some(limit) => timeout(limit, head).await.map_err(|_| late())??,
+        None => head.await?,
+    }
     let mut length = 0_usize;
     while let Some(piece) = session.read_response_body().await? {
         length = length.saturating_add(piece.len());
@@ -173,6 +176,11 @@ async fn exchange(connector: &Connector, peer: &HttpPeer, head: RequestHeader, b
     }
     connector.release_http_session(session, peer, peer.options.idle_timeout).await;
     Ok(())
+}
+
+/// Returns the error of a response that takes too long.
+fn late() -> Box<Error> {
+    Error::explain(ErrorType::ReadTimedout, "the response takes too long")
 }
 
 /// Reads the head of the final response. Pingora can't read a body before that.

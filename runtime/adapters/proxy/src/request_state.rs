@@ -4,6 +4,7 @@ use crate::admission::Admitted;
 use crate::brief_entry;
 use crate::clients::Client;
 use crate::config::Retry;
+use crate::content_clock::ContentClock;
 use crate::generation::Generation;
 use crate::latency;
 use crate::mirror::MirroredRequest;
@@ -54,6 +55,8 @@ pub(crate) struct RequestState {
     pub(crate) repeated: usize,
     /// Whether this server has sent the head of a response that is no failure.
     pub(crate) answered: bool,
+    /// When the server sent the last piece of the response that has content.
+    pub(crate) content: ContentClock,
     /// Whether the response of the server is dropped, and another server is tried.
     pub(crate) retry_status: bool,
     /// A copy that was not sent yet.
@@ -92,6 +95,7 @@ impl RequestState {
             retries: 0,
             repeated: 0,
             answered: false,
+            content: ContentClock::default(),
             retry_status: false,
             copy: None,
             has_body: false,

@@ -2,6 +2,7 @@
 
 use crate::clients::{Connection, identify};
 use crate::config::{Route, Target};
+use crate::content_clock::ContentClock;
 use crate::event_history::Refused;
 use crate::listener::{BodyWatch, ClientStream};
 use crate::request_state::RequestState;
@@ -176,6 +177,10 @@ impl ProxyHttp for Service {
         let mut peer = upstream.peer(server);
         connections.into_iter().for_each(|connections| connections.apply(&mut peer));
         request.now.apply_timeouts(&mut peer, request.route);
+        if let Some(limit) = peer.options.read_timeout {
+            request.guard.set_response_head_timeout(limit);
+            request.content = ContentClock::new(limit);
+        }
         Ok(Box::new(peer))
     }
 
@@ -207,6 +212,19 @@ impl ProxyHttp for Service {
         }
         self.send_copy(session, request);
         Ok(())
+    }
+
+    /// Pingora passes on each read of a body, also of what is no content: parts of the head of a chunk, and trailers.
+    fn upstream_response_body_filter(
+        &self,
+        _: &mut Session,
+        body: &mut Option<Bytes>,
+        end: bool,
+        request: &mut RequestState,
+    ) -> Result<Option<Duration>> {
+        let is_content = end || body.as_ref().is_some_and(|body| !body.is_empty());
+        request.content.take(is_content)?;
+        Ok(None)
     }
 
     async fn request_body_filter(
@@ -292,7 +310,8 @@ impl ProxyHttp for Service {
         request: &mut RequestState,
         reused: bool,
     ) -> Box<Error> {
-        request.guard.error_while_proxy(session);
+        let mut error = error;
+        request.guard.error_while_proxy(session, &mut error);
         let mut error = error.more_context(format!("server {peer}"));
         let (server, retries) = (request.server, request.retries);
         retry::after_failure(session, request, &mut error, reused);

@@ -366,7 +366,11 @@ static ROUTE_TIMEOUTS: MappingSpec = MappingSpec::new(
     "`timeouts` of a route",
     &[
         optional("connect", PositiveDuration, "The longest time until a server accepts a connection."),
-        optional("read", PositiveDuration, "The longest time between bytes from a server."),
+        optional(
+            "read",
+            PositiveDuration,
+            "The longest time for the head of a server's response, and between pieces of its body.",
+        ),
         optional("write", PositiveDuration, "The longest time until a server takes bytes."),
     ],
 );
@@ -406,7 +410,11 @@ static TIMEOUTS: MappingSpec = MappingSpec::new(
     "`timeouts`",
     &[
         optional("connect", PositiveDuration, "The longest time until a server accepts a connection. Default: 3s."),
-        optional("read", PositiveDuration, "The longest time between bytes from a server. Default: 60s."),
+        optional(
+            "read",
+            PositiveDuration,
+            "The longest time for the head of a server's response, from when the whole request has arrived, and between pieces of its body. Default: 60s.",
+        ),
         optional("write", PositiveDuration, "The longest time until a server takes bytes. Default: 60s."),
         optional(
             "head",

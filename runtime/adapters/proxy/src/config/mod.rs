@@ -256,7 +256,7 @@ pub struct UpstreamTls {
 pub struct Timeouts {
     /// Until a server accepts a connection.
     pub connect: Duration,
-    /// Between bytes from a server.
+    /// For the whole head of a server's response, and between pieces of its body.
     pub read: Duration,
     /// Until a server takes bytes.
     pub write: Duration,

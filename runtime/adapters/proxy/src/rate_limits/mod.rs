@@ -25,7 +25,7 @@ use tonic_prost::ProstCodec;
 /// The largest answer of a service, in bytes.
 const LARGEST_ANSWER: usize = 64 << 10;
 
-/// How often an idle connection is tested, and how long its answer may take.
+/// How often an idle connection is tested, and how long its answer, or a handshake of TLS, may take.
 const PING: Duration = Duration::from_secs(10);
 
 /// What became of calls: the values of the label `result`.
@@ -130,7 +130,8 @@ impl Service {
             .keep_alive_timeout(PING)
             .keep_alive_while_idle(true);
         if let Some(tls) = &config.tls {
-            endpoint = endpoint.tls_config(client_of(tls)?).map_err(wrong)?;
+            // A call that gives up does not end the handshake, and the next call would wait for the same.
+            endpoint = endpoint.tls_config(client_of(tls)?.timeout(PING)).map_err(wrong)?;
         }
         Ok(Self {
             endpoint,

@@ -18,6 +18,7 @@ mod connections;
 mod credentials;
 mod delays;
 mod docs;
+mod dripping_servers;
 mod emptiness;
 mod example;
 mod failover;

@@ -219,9 +219,8 @@ fn nobody_listens_and_the_local_limit_comes_first() {
     assert_eq!(get_with(proxy.address, "/", &["x-forwarded-for: 192.0.2.1"]).status, 429);
 }
 
-#[test]
-fn tls_trusts_only_the_authorities_of_the_configuration() {
-    let (authority, other) = (Authority::new("tests"), Authority::new("others"));
+/// What a service with the name `limits.example` needs for handshakes.
+fn server_config(authority: &Authority) -> rustls::ServerConfig {
     let signed = authority.server(&["limits.example"]);
     let chain = CertificateDer::pem_slice_iter(signed.chain.as_bytes()).collect::<Result<_, _>>().unwrap();
     let key = PrivateKeyDer::from_pem_slice(signed.key.as_bytes()).unwrap();
@@ -229,7 +228,13 @@ fn tls_trusts_only_the_authorities_of_the_configuration() {
     let builder = rustls::ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
     let mut tls = builder.with_no_client_auth().with_single_cert(chain, key).unwrap();
     tls.alpn_protocols = vec![b"h2".to_vec()];
-    let server = RateLimitServer::over(within(true, 1, 1), Some(Arc::new(tls)));
+    tls
+}
+
+#[test]
+fn tls_trusts_only_the_authorities_of_the_configuration() {
+    let (authority, other) = (Authority::new("tests"), Authority::new("others"));
+    let server = RateLimitServer::over(within(true, 1, 1), Some(Arc::new(server_config(&authority))));
     for (trusted, name, status) in
         [(&authority, "limits.example", 200), (&other, "limits.example", 503), (&authority, "another.example", 503)]
     {
@@ -239,6 +244,34 @@ fn tls_trusts_only_the_authorities_of_the_configuration() {
         });
         assert_eq!(get(proxy.address, "/").status, status, "{name}");
     }
+}
+
+/// A handshake that a server does not go on with ends, and the next call opens another connection.
+#[test]
+fn a_handshake_that_hangs_ends() {
+    let authority = Authority::new("one");
+    let server = RateLimitServer::over(within(true, 1, 1), Some(Arc::new(server_config(&authority))));
+    let (front, behind) = (std::net::TcpListener::bind("127.0.0.1:0").unwrap(), server.address);
+    let address = front.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let mut sockets = front.incoming().map_while(Result::ok);
+        // It is kept, and gets no answer.
+        let hangs = sockets.next();
+        for client in sockets {
+            let server = std::net::TcpStream::connect(behind).unwrap();
+            for (mut from, mut to) in [(client.try_clone().unwrap(), server.try_clone().unwrap()), (server, client)] {
+                std::thread::spawn(move || std::io::copy(&mut from, &mut to));
+            }
+        }
+        drop(hangs);
+    });
+    let more = ", failures: 1000, tls: { serverName: limits.example, authorities: ca.pem }";
+    let rest = rest(address, more).replace("timeout: 10s", "timeout: 500ms");
+    let proxy = Running::with_listener("h2c: true", &rest, SHARED, |folder| {
+        folder.write("ca.pem", &authority.pem());
+    });
+    assert_eq!(get(proxy.address, "/").status, 503);
+    eventually(|| get(proxy.address, "/").status == 200, || "another connection".into());
 }
 
 #[test]
