@@ -5,6 +5,7 @@
 
 use super::frame_budget::FrameBudget;
 use super::head_scan::HeadScan;
+use super::tls_socket::RecordBudget;
 use crate::config::{Limits, Timeouts};
 use async_trait::async_trait;
 use http::StatusCode;
@@ -87,6 +88,8 @@ pub(crate) struct ClientStream {
     timer: Option<Pin<Box<Sleep>>>,
     /// Of an HTTP/2 connection.
     frames: Option<FrameBudget>,
+    /// Of TLS, if the connection has it.
+    records: Arc<RecordBudget>,
     /// Whether the answer to a refused head was sent.
     lingers: bool,
     /// Whether a write waits until the client takes bytes, and how long.
@@ -98,7 +101,7 @@ pub(crate) struct ClientStream {
 
 impl ClientStream {
     /// Returns a connection whose first head must be complete within the deadline of heads.
-    pub(super) fn new(inner: Stream, timeouts: Timeouts, limits: Limits) -> Self {
+    pub(super) fn new(inner: Stream, timeouts: Timeouts, limits: Limits, records: Arc<RecordBudget>) -> Self {
         Self {
             inner,
             looked: Vec::new(),
@@ -110,6 +113,7 @@ impl ClientStream {
             deadline: after(timeouts.head),
             timer: None,
             frames: None,
+            records,
             lingers: false,
             stuck: false,
             send_timer: None,
@@ -178,12 +182,22 @@ impl ClientStream {
 
     fn poll_inner(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<Result<()>> {
         let Some(rest) = self.looked.get(self.again..).filter(|rest| !rest.is_empty()) else {
-            return Pin::new(&mut self.inner).poll_read(cx, buf);
+            return self.poll_content(cx, buf);
         };
         let piece = rest.get(..buf.remaining()).unwrap_or(rest);
         buf.put_slice(piece);
         self.again = self.again.saturating_add(piece.len());
         Poll::Ready(Ok(()))
+    }
+
+    /// Reads what has arrived.
+    fn poll_content(&mut self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<Result<()>> {
+        let before = buf.filled().len();
+        let read = Pin::new(&mut self.inner).poll_read(cx, buf);
+        if buf.filled().len() > before {
+            self.records.had_content();
+        }
+        read
     }
 
     /// Reads bytes of a head.
@@ -297,7 +311,7 @@ impl ClientStream {
         let ended = || Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the head was refused")));
         while Instant::now() < self.deadline {
             let mut piece = ReadBuf::new(&mut bytes);
-            match Pin::new(&mut self.inner).poll_read(cx, &mut piece) {
+            match self.poll_content(cx, &mut piece) {
                 Poll::Ready(Ok(())) if !piece.filled().is_empty() => {}
                 Poll::Ready(_) => return ended(),
                 Poll::Pending if self.poll_timer(cx) => return ended(),

@@ -15,6 +15,7 @@ mod http1;
 mod http2;
 mod proxy_protocol;
 mod stopping;
+mod tls_socket;
 
 pub(crate) use body_watch::BodyWatch;
 pub(crate) use client_stream::ClientStream;
@@ -38,6 +39,7 @@ use std::net::IpAddr;
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
 use stopping::stopping;
+use tls_socket::{RecordBudget, TlsSocket};
 use tokio::time::{Instant, timeout, timeout_at};
 
 /// Serves the connections of one socket.
@@ -129,9 +131,15 @@ impl<A> Listener<A> {
     }
 
     /// Does the handshake of TLS, if the listener has it. Returns `None` if it fails, or takes longer than a head may.
-    async fn secured(&self, socket: Box<Socket>, now: &Generation, deadline: Instant) -> Option<Stream> {
+    async fn secured(
+        &self,
+        socket: Box<Socket>,
+        now: &Generation,
+        deadline: Instant,
+        records: &Arc<RecordBudget>,
+    ) -> Option<Stream> {
         let (Protocol::Tls, Some(number)) = (self.protocol, self.number) else { return Some(socket) };
-        let handshake = accept(now.tls(number)?, *socket);
+        let handshake = accept(now.tls(number)?, TlsSocket::new(*socket, Arc::clone(records)));
         match timeout_at(deadline, handshake).await {
             Ok(Ok(stream)) => Some(Box::new(stream)),
             Ok(Err(error)) => self.no_handshake(&error.to_string()),
@@ -176,10 +184,11 @@ impl<A: HttpServerApp + Send + Sync + 'static> ServerApp for Listener<A> {
         }
         let deadline = after(timeouts.head);
         let _admitted = self.admitted(&mut socket, &now, deadline).await?;
-        let stream = self.secured(socket, &now, deadline).await?;
+        let records = Arc::default();
+        let stream = self.secured(socket, &now, deadline, &records).await?;
         drop(now);
         let agreed = stream.selected_alpn_proto();
-        let mut stream = ClientStream::new(stream, timeouts, limits);
+        let mut stream = ClientStream::new(stream, timeouts, limits, Arc::clone(&records));
         let progress = stream.progress();
         let stops = stopping(shutdown);
         let served = async {
@@ -205,6 +214,9 @@ impl<A: HttpServerApp + Send + Sync + 'static> ServerApp for Listener<A> {
             }
         }
         self.report(client, &progress);
+        if records.is_spent() {
+            self.state.metrics.connection_refused();
+        }
         None
     }
 

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use celero_policy::TlsConnection;
 use pingora::listeners::TlsAccept;
 use pingora::listeners::tls::Acceptor;
-use pingora::protocols::l4::stream::Stream as Socket;
+use pingora::protocols::IO;
 use pingora::protocols::tls::server::handshake_with_callback;
 use pingora::protocols::tls::{TlsRef, TlsStream};
 use rustls::crypto::ring::default_provider;
@@ -76,7 +76,7 @@ fn authorities(file: &std::path::Path) -> Result<RootCertStore, Error> {
 }
 
 /// Does the handshake of a connection.
-pub(crate) async fn accept(tls: &ClientTls, socket: Socket) -> pingora::Result<TlsStream<Socket>> {
+pub(crate) async fn accept<S: IO>(tls: &ClientTls, socket: S) -> pingora::Result<TlsStream<S>> {
     handshake_with_callback(&tls.acceptor, socket, &KeepForPolicy).await
 }
 

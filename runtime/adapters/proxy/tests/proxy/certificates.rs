@@ -5,6 +5,7 @@ use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, CertifiedIssuer, DnType,
     ExtendedKeyUsagePurpose, IsCa, KeyIdMethod, KeyPair, RevokedCertParams, SanType, date_time_ymd,
 };
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, ClientConnection, HandshakeKind, RootCertStore, StreamOwned, SupportedProtocolVersion};
@@ -82,7 +83,14 @@ impl Authority {
 
     /// A client that trusts this authority.
     pub(crate) fn trust(&self) -> TlsClient {
-        TlsClient { authority: self.pem(), shown: None, versions: rustls::ALL_VERSIONS, protocols: Vec::new() }
+        let provider = rustls::crypto::ring::default_provider();
+        TlsClient {
+            authority: self.pem(),
+            shown: None,
+            versions: rustls::ALL_VERSIONS,
+            protocols: Vec::new(),
+            provider,
+        }
     }
 }
 
@@ -99,11 +107,13 @@ impl Signed {
 }
 
 /// A client of TLS.
+#[derive(Clone)]
 pub(crate) struct TlsClient {
     authority: String,
     shown: Option<(String, String)>,
     versions: &'static [&'static SupportedProtocolVersion],
     protocols: Vec<Vec<u8>>,
+    provider: CryptoProvider,
 }
 
 /// A connection with TLS.
@@ -119,6 +129,10 @@ impl TlsClient {
     pub(crate) fn versions(mut self, versions: &'static [&'static SupportedProtocolVersion]) -> Self {
         self.versions = versions;
         self
+    }
+
+    pub(crate) fn provider(self, provider: CryptoProvider) -> Self {
+        Self { provider, ..self }
     }
 
     pub(crate) fn protocols(mut self, protocols: &[&str]) -> Self {
@@ -142,7 +156,7 @@ impl TlsClient {
     pub(crate) fn config(&self) -> ClientConfig {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(self.authority.as_bytes()).unwrap()).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let provider = Arc::new(self.provider.clone());
         let builder = ClientConfig::builder_with_provider(provider).with_protocol_versions(self.versions).unwrap();
         let builder = builder.with_root_certificates(roots);
         let mut config = match &self.shown {

@@ -18,10 +18,10 @@ const BUDGET: u32 = 100;
 const ENOUGH: u32 = 4 * BUDGET;
 
 /// A kind of frame, and the frames of a flood by their number. Stream 1 has a body that has not ended, stream 3 is over.
-type Flood = (&'static str, fn(u32) -> Vec<u8>);
+pub(crate) type Flood = (&'static str, fn(u32) -> Vec<u8>);
 
 /// Every kind of frame in each form in which it carries nothing.
-const FLOODS: [Flood; 25] = [
+pub(crate) const FLOODS: [Flood; 25] = [
     ("DATA", |_| frame(DATA, 0, 1, &[])),
     ("DATA of padding", |_| frame(DATA, PADDED, 1, &[3, 0, 0, 0])),
     ("the end of a body", |_| frame(DATA, END_STREAM, 1, &[])),
@@ -65,7 +65,7 @@ fn strict(upstream: &str) -> Running {
 }
 
 /// Returns a connection with a stream whose body has not ended, and one that is over.
-fn begun(mut client: RawH2) -> RawH2 {
+pub(crate) fn begun(mut client: RawH2) -> RawH2 {
     client.request("POST", "/x", END_HEADERS, 1);
     client.request("GET", "/", END_HEADERS | END_STREAM, 3);
     while let Some(answer) = client.read() {
@@ -77,7 +77,7 @@ fn begun(mut client: RawH2) -> RawH2 {
 }
 
 /// Sends a flood. Returns whether the connection is closed by then.
-fn is_ended_by(mut client: RawH2, kinds: &[Flood]) -> bool {
+pub(crate) fn is_ended_by(mut client: RawH2, kinds: &[Flood]) -> bool {
     for i in 0..ENOUGH {
         if !client.send(&kinds.iter().flat_map(|(_, frames)| frames(i)).collect::<Vec<_>>()) {
             return true;

@@ -1,0 +1,155 @@
+//! The socket under a client's TLS, which bounds records that carry nothing.
+//!
+//! Records without content, updates of keys and alerts are read and decrypted before anybody above TLS sees a byte, all that have arrived in one go. rustls
+//! bounds some of them, but not empty records, and each of these permits more updates of keys.
+
+use async_trait::async_trait;
+use pingora::protocols::l4::stream::Stream as Socket;
+use pingora::protocols::raw_connect::ProxyDigest;
+use pingora::protocols::{
+    GetProxyDigest, GetSocketDigest, GetTimingDigest, Peek, Shutdown, SocketDigest, Ssl, TimingDigest, UniqueID,
+    UniqueIDType,
+};
+use std::io::{Error, ErrorKind, IoSlice, Result};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+
+/// The most bytes of records without content: more than any handshake has. A record with content has at most 16 KiB and 256 bytes.
+const MOST: usize = 128 << 10;
+
+/// The bytes after which others have their turn: rustls reads as long as bytes are there and give no content.
+const TURN: usize = 16 << 10;
+
+/// The bytes of records since the last content. Shared by the two sides of TLS.
+#[derive(Debug, Default)]
+pub(super) struct RecordBudget(AtomicUsize);
+
+impl RecordBudget {
+    /// Notes that a record had content.
+    pub(super) fn had_content(&self) {
+        self.0.store(0, Ordering::Relaxed);
+    }
+
+    /// Returns whether too many bytes of records had none.
+    pub(super) fn is_spent(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > MOST
+    }
+
+    fn take(&self, bytes: usize) {
+        self.0.fetch_add(bytes, Ordering::Relaxed);
+    }
+}
+
+/// The socket under TLS.
+#[derive(Debug)]
+pub(crate) struct TlsSocket {
+    inner: Socket,
+    budget: Arc<RecordBudget>,
+    /// Bytes since others had their turn.
+    in_turn: usize,
+}
+
+impl TlsSocket {
+    pub(super) fn new(inner: Socket, budget: Arc<RecordBudget>) -> Self {
+        Self { inner, budget, in_turn: 0 }
+    }
+}
+
+impl AsyncRead for TlsSocket {
+    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<Result<()>> {
+        if self.budget.is_spent() {
+            return Poll::Ready(Err(Error::new(
+                ErrorKind::ConnectionAborted,
+                "the client sent too many records of TLS without content",
+            )));
+        }
+        if self.in_turn >= TURN {
+            self.in_turn = 0;
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
+        }
+        let before = buf.filled().len();
+        let read = Pin::new(&mut self.inner).poll_read(cx, buf);
+        if read.is_pending() {
+            self.in_turn = 0;
+        }
+        ready!(read)?;
+        let new = buf.filled().len().saturating_sub(before);
+        self.in_turn = self.in_turn.saturating_add(new);
+        self.budget.take(new);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for TlsSocket {
+    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<Result<usize>> {
+        Pin::new(&mut self.inner).poll_write(cx, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        Pin::new(&mut self.inner).poll_flush(cx)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Result<()>> {
+        Pin::new(&mut self.inner).poll_shutdown(cx)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slices: &[IoSlice<'_>],
+    ) -> Poll<Result<usize>> {
+        Pin::new(&mut self.inner).poll_write_vectored(cx, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+}
+
+#[async_trait]
+impl Shutdown for TlsSocket {
+    async fn shutdown(&mut self) {
+        Shutdown::shutdown(&mut self.inner).await;
+    }
+}
+
+impl UniqueID for TlsSocket {
+    fn id(&self) -> UniqueIDType {
+        self.inner.id()
+    }
+}
+
+impl Ssl for TlsSocket {}
+
+impl Peek for TlsSocket {}
+
+impl GetTimingDigest for TlsSocket {
+    fn get_timing_digest(&self) -> Vec<Option<TimingDigest>> {
+        self.inner.get_timing_digest()
+    }
+
+    fn get_read_pending_time(&self) -> Duration {
+        self.inner.get_read_pending_time()
+    }
+
+    fn get_write_pending_time(&self) -> Duration {
+        self.inner.get_write_pending_time()
+    }
+}
+
+impl GetProxyDigest for TlsSocket {
+    fn get_proxy_digest(&self) -> Option<Arc<ProxyDigest>> {
+        self.inner.get_proxy_digest()
+    }
+}
+
+impl GetSocketDigest for TlsSocket {
+    fn get_socket_digest(&self) -> Option<Arc<SocketDigest>> {
+        self.inner.get_socket_digest()
+    }
+}
