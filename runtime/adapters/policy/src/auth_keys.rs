@@ -109,7 +109,7 @@ pub(crate) static BASIC_AUTH: MappingSpec = MappingSpec::new(
         optional(
             "maxWaiting",
             Integer { least: 1, most: 100_000 },
-            "The largest number of passwords that wait for a thread. Further requests are answered with 503. Default: 64.",
+            "The largest number of passwords that wait for a thread: of one client address and for one user a quarter, and only as many as are free. Addresses take turns. Further requests are answered with 503. Default: 64.",
         ),
     ],
 );

@@ -9,6 +9,7 @@ mod jwt;
 mod lazy;
 mod memory;
 mod pool;
+mod turns;
 
 pub use client_cert::ClientCertificate;
 pub(crate) use job::block_on;

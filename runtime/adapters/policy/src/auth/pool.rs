@@ -1,11 +1,13 @@
 //! The threads that verify what takes long: passwords, and tokens that any of many keys may have signed. They are few, started when
-//! they are needed, and end when nothing is left to do. How many verifications wait for them is bounded, also those of one client address
-//! and those for one user, so that no client and no attack on one user takes the places of others.
+//! they are needed, and end when nothing is left to do. How many verifications wait for them is bounded. So are those of one client address and
+//! those for one user, the closer the more wait: a place is free for others until as many addresses as half the places hold one. The
+//! addresses take turns, so what waits of one address delays the others by one verification each.
 
 use super::Finding;
 use super::job::Job;
 use super::memory::Digest;
-use std::collections::{HashMap, VecDeque};
+use super::turns::Turns;
+use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -30,7 +32,10 @@ struct Shared {
 
 #[derive(Default)]
 struct Queue {
-    waiting: VecDeque<Task>,
+    /// The tasks that wait, by the networks of clients.
+    waiting: Turns<Option<IpAddr>, Task>,
+    /// How many of them there are for each user.
+    of_users: HashMap<Digest, usize>,
     /// The jobs that wait or run, by the digest of their credentials: who sends the same credentials waits for the same job.
     open: HashMap<Digest, Weak<Job<Finding>>>,
     threads: usize,
@@ -113,8 +118,7 @@ impl Pool {
             }
         }
         let job = Job::new();
-        queue.open.insert(digest, Arc::downgrade(&job));
-        queue.waiting.push_back(Task { digest, source, job: Arc::clone(&job), work: Box::new(work) });
+        queue.add(Task { digest, source, job: Arc::clone(&job), work: Box::new(work) });
         drop(queue);
         self.0.arrived.notify_one();
         Ok(job)
@@ -142,24 +146,59 @@ impl Task {
 }
 
 impl Queue {
-    /// Returns whether a verification may not wait: all places are taken, or a quarter of them by the same client or for the same user.
+    /// Returns whether a verification may not wait: all places are taken, or the same client or the same user has a quarter of them, or as many as
+    /// are free.
     fn is_full_for(&self, source: Source, most_waiting: usize) -> bool {
-        let share = most_waiting.div_ceil(4);
-        let taken = |same: &dyn Fn(&Source) -> bool| self.waiting.iter().filter(|task| same(&task.source)).count();
-        self.waiting.len() >= most_waiting
-            || source.network.is_some() && taken(&|other| other.network == source.network) >= share
-            || source.user.is_some() && taken(&|other| other.user == source.user) >= share
+        let free = most_waiting.saturating_sub(self.waiting.len());
+        let share = most_waiting.div_ceil(4).min(free);
+        let of_network = source.network.map(|network| self.waiting.of_client(&Some(network)));
+        let of_user = source.user.map(|user| self.of_users.get(&user).copied().unwrap_or(0));
+        free == 0 || of_network.max(of_user).is_some_and(|taken| taken >= share)
+    }
+
+    fn add(&mut self, task: Task) {
+        self.open.insert(task.digest, Arc::downgrade(&task.job));
+        if let Some(user) = task.source.user {
+            let count = self.of_users.entry(user).or_default();
+            *count = count.saturating_add(1);
+        }
+        self.waiting.push(task.source.network, task);
+    }
+
+    /// Takes the next task that somebody waits for.
+    fn take(&mut self) -> Option<Task> {
+        while let Some(task) = self.waiting.pop() {
+            forget(&mut self.of_users, &task);
+            if task.is_wanted() {
+                return Some(task);
+            }
+            self.open.remove(&task.digest);
+        }
+        None
     }
 
     fn drop_unwanted(&mut self) {
-        let Self { waiting, open, .. } = self;
+        let Self { waiting, open, of_users, .. } = self;
         waiting.retain(|task| {
             let wanted = task.is_wanted();
             if !wanted {
+                forget(of_users, task);
                 open.remove(&task.digest);
             }
             wanted
         });
+    }
+}
+
+/// Counts a task for its user no more.
+fn forget(of_users: &mut HashMap<Digest, usize>, task: &Task) {
+    if let Some(user) = task.source.user
+        && let Some(count) = of_users.get_mut(&user)
+    {
+        *count = count.saturating_sub(1);
+        if *count == 0 {
+            of_users.remove(&user);
+        }
     }
 }
 
@@ -183,11 +222,8 @@ impl Shared {
     fn next(&self) -> Option<Task> {
         let mut queue = self.queue();
         loop {
-            while let Some(task) = queue.waiting.pop_front() {
-                if task.is_wanted() {
-                    return Some(task);
-                }
-                queue.open.remove(&task.digest);
+            if let Some(task) = queue.take() {
+                return Some(task);
             }
             if queue.closed {
                 break;
@@ -196,7 +232,7 @@ impl Shared {
             let (woken, waited) = self.arrived.wait_timeout(queue, IDLE).unwrap_or_else(PoisonError::into_inner);
             queue = woken;
             queue.idle = queue.idle.saturating_sub(1);
-            if waited.timed_out() && queue.waiting.is_empty() {
+            if waited.timed_out() && queue.waiting.len() == 0 {
                 break;
             }
         }
@@ -244,6 +280,75 @@ mod tests {
             assert_eq!(block_on(job.wait()), None);
         }
         assert_eq!(pool.counts(), (3, 1, 0));
+    }
+
+    /// However many addresses hold as much as they can, the next one has a place, and its turn after one of each of them.
+    #[test]
+    fn addresses_together_leave_places_and_take_turns() {
+        const MOST: usize = 64;
+        let address = |number: usize| Some(IpAddr::from([10, 0, 0, u8::try_from(number).unwrap()]));
+        for attackers in 1..=MOST / 2 {
+            let pool = Pool::new(1, MOST);
+            let (release, wait) = mpsc::channel::<()>();
+            let held = pool.start([255; 32], Source::default(), move || wait.recv().ok().and(None)).unwrap();
+            while pool.counts().2 > 0 {
+                std::thread::yield_now();
+            }
+            let (mut jobs, mut next, done) = (vec![held], 0_u16, Arc::new(AtomicU64::new(0)));
+            let mut start = |client| {
+                next += 1;
+                let mut digest = [0; 32];
+                digest[..2].copy_from_slice(&next.to_le_bytes());
+                let done = Arc::clone(&done);
+                let ordinal = Arc::new(AtomicU64::new(0));
+                let own = Arc::clone(&ordinal);
+                let work = move || {
+                    own.store(done.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+                    None
+                };
+                pool.start(digest, Source::new(address(client), Some(digest)), work).map(|job| (job, ordinal))
+            };
+            for _ in 0..MOST / 4 {
+                for attacker in 0..attackers {
+                    jobs.extend(start(attacker).ok().map(|(job, _)| job));
+                }
+            }
+            let waiting = jobs.len() - 1;
+            assert!(waiting < MOST, "{attackers} addresses hold {waiting} places");
+            let (other, ordinal) =
+                start(attackers).unwrap_or_else(|Busy| panic!("{attackers} hold all {waiting} places"));
+            release.send(()).unwrap();
+            assert_eq!(block_on(other.wait()), None);
+            let ordinal = usize::try_from(ordinal.load(Ordering::Relaxed)).unwrap();
+            assert!(ordinal <= attackers + 1, "{attackers}: {ordinal}");
+        }
+    }
+
+    /// The same user from many addresses.
+    #[test]
+    fn a_user_has_a_share_whatever_the_address() {
+        let pool = Pool::new(1, 8);
+        let (release, wait) = mpsc::channel::<()>();
+        let held = pool.start([255; 32], Source::default(), move || wait.recv().ok().and(None)).unwrap();
+        while pool.counts().2 > 0 {
+            std::thread::yield_now();
+        }
+        let start = |number: u8, user| {
+            let client = IpAddr::from([10, 0, 0, number]);
+            pool.start([number; 32], Source::new(Some(client), Some([user; 32])), || None)
+        };
+        let mut jobs: Vec<_> = (0..8).filter_map(|number| start(number, 1).ok()).collect();
+        assert_eq!(jobs.len(), 2);
+        jobs.push(start(8, 2).unwrap());
+        // Places of who is gone are free again, for the user, too.
+        jobs.remove(0);
+        pool.0.queue().drop_unwanted();
+        jobs.push(start(9, 1).unwrap());
+        assert!(start(10, 1).is_err());
+        release.send(()).unwrap();
+        jobs.push(held);
+        jobs.iter().for_each(|job| assert_eq!(block_on(job.wait()), None));
+        assert!(pool.0.queue().of_users.is_empty());
     }
 
     #[test]

@@ -57,6 +57,38 @@ fn forty_wrong_logins_delay_no_public_page() {
     assert_eq!(entry["rule"], "auth.busy");
 }
 
+/// Four addresses send as many wrong logins as they can, a fifth one logs in: it is verified after at most one login of each of them.
+#[test]
+fn four_addresses_do_not_hold_out_others() {
+    const PLACES: usize = 16;
+    let hash = bcrypt::hash("right", 11).unwrap();
+    let policy = format!(
+        "basicAuth: {{users: users, threads: 1, maxWaiting: {PLACES}}}\nrequest: [{{when: '!has(basicAuth.username)', deny: 401}}]\n"
+    );
+    let settings = format!("{DEMO}forwarded: {{ trusted: [127.0.0.1] }}\n");
+    let proxy = Running::with_listener("h2c: true", &settings, &policy, |folder| {
+        folder.write("users", &format!("ada:{hash}\n"));
+    });
+    let login = |client: usize, login: &str| {
+        let mut connection = Client::connect(proxy.address);
+        connection.request("GET /", &[&basic(login), &format!("x-forwarded-for: 10.0.0.{client}")], b"");
+        connection
+    };
+    let refused = || proxy.metric("celero_auth_refused_total");
+    let mut others = Vec::new();
+    for number in 0..PLACES {
+        // A user each: none of them has a share that is taken.
+        others.extend((0..4).map(|client| login(client, &format!("u{client}-{number}:wrong"))));
+    }
+    eventually(|| refused() >= 20.0, || "the places to be taken".into());
+    let done = || proxy.metric("celero_auth_verifications_total");
+    let (refused_before, before) = (refused(), done());
+    assert_eq!(login(9, "ada:right").reply().status, 200);
+    // One of each address, the one that ran, its own, and what was done while this looked.
+    let between = done() - before;
+    assert!(between <= 4.0 + 1.0 + 1.0 + 3.0 && refused() >= refused_before, "{between}");
+}
+
 /// What the server with the keys does.
 #[derive(Clone)]
 enum Behaviour {
