@@ -8,6 +8,7 @@ mod foreign;
 pub mod problems;
 mod read;
 mod scalar_offset;
+mod surrogates;
 
 pub use foreign::why_foreign;
 pub use read::read;

@@ -2,6 +2,7 @@
 
 use super::advice::advice;
 use super::problems::{FileSpan, Problems};
+use super::surrogates::{LoneSurrogate, Surrogates};
 use super::{MapEntry, Node, NodeValue, Scalar, SourceText};
 use saphyr_parser::{Event, Marker, Parser, Span};
 use std::collections::HashMap;
@@ -14,7 +15,8 @@ const NO_TAGS: &str = "tags are not supported";
 /// Reads a file. Returns `None` if it is empty or not valid YAML, which is reported.
 pub fn read(file: usize, problems: &mut Problems) -> Option<Node> {
     let text = problems.text(file).to_owned();
-    let reader = Reader { file, offsets: Offsets::of(&text), open: Vec::new(), root: None, documents: 0 };
+    let surrogates = Surrogates::of(&text);
+    let reader = Reader { file, offsets: Offsets::of(&text), surrogates, open: Vec::new(), root: None, documents: 0 };
     reader.run(&text, problems)
 }
 
@@ -64,17 +66,19 @@ enum Content {
     Map(OpenMap),
 }
 
-struct Reader {
+struct Reader<'t> {
     file: usize,
     offsets: Offsets,
+    surrogates: Surrogates<'t>,
     open: Vec<OpenCollection>,
     root: Option<Node>,
     documents: usize,
 }
 
-impl Reader {
+impl Reader<'_> {
     fn run(mut self, text: &str, problems: &mut Problems) -> Option<Node> {
-        let mut parser = Parser::new_from_str(text);
+        let parsed = self.surrogates.text.clone();
+        let mut parser = Parser::new_from_str(&parsed);
         while let Some(event) = parser.next_event() {
             let (event, span) = match event {
                 Ok(event) => event,
@@ -122,7 +126,19 @@ impl Reader {
                 return Err(NO_TAGS);
             }
             Event::Scalar(text, style, ..) => {
-                let scalar = Scalar { text: text.into_owned(), style };
+                let range = place.start as usize..place.end as usize;
+                let text = match self.surrogates.restored(text.into_owned(), style, range) {
+                    Ok(text) => text,
+                    Err(LoneSurrogate(at)) => {
+                        let at = u32::try_from(at).unwrap_or(u32::MAX);
+                        let place = FileSpan::new(self.file, at, at.saturating_add(6));
+                        let message = "this escape is one half of a surrogate pair, without the other half".to_owned();
+                        let help = "a character is both halves, as in `\\ud83d\\ude00`, or its code: `\\U0001F600`";
+                        problems.add("policy-yaml", place, message).help(help);
+                        String::new()
+                    }
+                };
+                let scalar = Scalar { text, style };
                 return self.put(Node { place, value: NodeValue::Scalar(scalar) }, problems);
             }
             Event::SequenceStart(..) => return self.start(place, Content::List(Vec::new())),

@@ -80,6 +80,8 @@ impl<'r> Walk<'r> {
         if self.style == ScalarStyle::DoubleQuoted && rest.starts_with('\\') {
             let length = match rest.as_bytes().get(1) {
                 Some(b'x') => 4,
+                // A surrogate pair is two escapes.
+                Some(b'u') if u32::from(character) > 0xffff => 12,
                 Some(b'u') => 6,
                 Some(b'U') => 10,
                 _ => rest.chars().take(2).map(char::len_utf8).sum(),
@@ -152,6 +154,9 @@ mod tests {
         check("a: x @ y\nb: @\n".replace("b: @", "b: x@").as_str());
         check("a: 'it''s @ and '' @'\n");
         check("a: \"\\t@ \\x41 \\u00e4@ \\\" @\"\n");
+        // The parser of this test reads no surrogates, so the text has what they stand for.
+        let pair = "a: \"\\ud83d\\ude00@\"";
+        assert_eq!(offset_in_file(pair, 3..17, "\u{1f600}@", ScalarStyle::DoubleQuoted, 4), 16);
         check("a: \"x \\\n    y@\n    z @\"\n");
         check("a: one\n   two@\n   three @\n\n   four@\n");
         check("a: 'one\n\n\n   two@\n   three @'\n");
