@@ -22,6 +22,8 @@ pub(crate) struct Document {
     lower_levels: usize,
     /// The folder of the level that is being read, which its files may not leave; `None` in the first level.
     folder: Option<PathBuf>,
+    /// How many bytes the files of this level have so far.
+    level_bytes: u64,
 }
 
 #[derive(Debug)]
@@ -56,7 +58,7 @@ impl Document {
         let levels = document.files.last().map_or_else(Vec::new, |file| file.root.texts_of("levels"));
         for path in levels {
             document.lower_levels = document.lower_levels.saturating_add(1);
-            document.folder = None;
+            (document.folder, document.level_bytes) = (None, 0);
             let file = base.join(&path.text);
             let (before, errors) = (document.files.len(), problems.count());
             document.include(&path, base, file.parent(), problems, &mut within);
@@ -142,6 +144,13 @@ impl Document {
         }
         self.included.push((identity.clone(), self.lower_levels));
         let Some(bytes) = read_file(&file, path, problems) else { return };
+        self.level_bytes = self.level_bytes.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
+        if self.lower_levels > 0 && self.level_bytes > LARGEST_LEVEL {
+            let message = format!("the files of a lower level have at most {} MiB together", LARGEST_LEVEL >> 20);
+            let problem = problems.add("policy-level", path.place, message);
+            problem.help("many entries belong in `files` of `lists`");
+            return;
+        }
         let Ok(text) = String::from_utf8(bytes) else {
             problems.add("policy-file", path.place, format!("`{}` is not UTF-8", file.display()));
             return;
@@ -362,6 +371,10 @@ pub(crate) fn read_unwatched(file: &Path, largest: u64, at: &SourceText, problem
 
 /// The largest file that a policy may name, in bytes.
 pub(crate) const LARGEST_FILE: u64 = 64 << 20;
+
+/// The largest sum of the files of a lower level, in bytes, without those of lists. Its owner may not use up the memory of the process, or the time of
+/// its reloads.
+const LARGEST_LEVEL: u64 = 1 << 20;
 
 /// Reads a file. A pipe or a device might have no end, and an editor reads the policies of strangers.
 pub(crate) fn bounded(file: &Path, largest: u64) -> std::io::Result<Vec<u8>> {

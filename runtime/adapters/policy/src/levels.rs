@@ -13,6 +13,9 @@ use celero_canonical::GuardedNames;
 use http::{HeaderName, header};
 use std::sync::Arc;
 
+/// The most changes that are reported: there may be as many as pairs of rules.
+const MOST_REPORTED: usize = 1_000;
+
 /// What rules change that has a name of its own.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Named {
@@ -149,12 +152,19 @@ impl Claims {
 
     /// Reports what rules of lower levels change although a rule of a higher level changes or reads it.
     pub(crate) fn report(&self, problems: &mut Problems) {
-        for lower in self.0.iter().filter(|claims| claims.level > 0) {
+        let mut by_level: Vec<&RuleClaims> = self.0.iter().collect();
+        by_level.sort_by_key(|claims| claims.level);
+        let most = problems.count().saturating_add(MOST_REPORTED);
+        for lower in by_level.iter().filter(|claims| claims.level > 0 && claims.changes_anything()) {
             if !lower.of_response {
                 lower.report_identity(problems);
             }
-            for higher in self.0.iter().filter(|claims| claims.level < lower.level) {
+            let higher = by_level.partition_point(|claims| claims.level < lower.level);
+            for higher in by_level.iter().take(higher) {
                 lower.report_against(higher, problems);
+                if problems.count() >= most {
+                    return;
+                }
             }
         }
     }
@@ -170,6 +180,11 @@ impl RuleClaims {
             return Some(given.map_or(self.place, |(_, place)| *place));
         }
         self.removed.as_ref().is_some_and(|removed| removed.covers(name)).then_some(self.place)
+    }
+
+    /// Whether there is anything that a rule of a higher level could have decided.
+    fn changes_anything(&self) -> bool {
+        self.changes_headers() || !self.named.is_empty() || self.answers && self.of_response
     }
 
     fn changes_headers(&self) -> bool {

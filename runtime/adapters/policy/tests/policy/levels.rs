@@ -192,3 +192,43 @@ fn a_limit_is_settled_in_its_own_level_or_above() {
     let error = Policy::load(&main).unwrap_err().to_string();
     assert!(error.contains("rule `tokens` of a higher level sets the limit `tokens`"), "{error}");
 }
+
+/// The owner of a level must not be able to use up the memory of the host.
+#[test]
+fn the_files_of_a_level_are_bounded_together() {
+    let folder = Folder::new("level-size");
+    let rules = "request: [{deny: 403}]\n";
+    let file = folder.write("policy.yaml", format!("levels: [team.yaml]\n{rules}"));
+    folder.write("team.yaml", format!("include: [more.yaml]\n{rules}"));
+    let filled = |bytes: usize| {
+        folder.write("more.yaml", format!("{rules}{}", "#\n".repeat(bytes / 2)));
+        Policy::load(&file).map(drop).map_err(|error| error.to_string())
+    };
+    filled((1 << 20) - 100).unwrap();
+    let error = filled(1 << 20).unwrap_err();
+    assert!(error.contains("team.yaml:1:11") && error.contains("at most 1 MiB together"), "{error}");
+}
+
+/// Many rules of levels are compared with each other: the time must not grow with the square of their number, nor the errors with their pairs.
+#[test]
+fn many_rules_of_levels_cost_what_their_number_says() {
+    let folder = Folder::new("level-rules");
+    let rules = |count: usize, rule: &str| format!("request:\n{}", rule.repeat(count));
+    let load = |own: &str, team: &str| {
+        let file = folder.write("policy.yaml", format!("levels: [team.yaml]\n{own}"));
+        folder.write("team.yaml", team);
+        let start = std::time::Instant::now();
+        let loaded = Policy::load(&file).map(drop).map_err(|error| error.to_string());
+        (start.elapsed(), loaded)
+    };
+    let own = "request: [{when: 'request.path == \"/\"', deny: 403}]\n";
+    let time = |count: usize| {
+        let (time, loaded) = load(own, &rules(count, "- {a: 1}\n"));
+        assert!(loaded.unwrap_err().contains("more errors"));
+        time
+    };
+    let (few, many) = (time(10_000), time(40_000));
+    assert!(many < few * 9, "{few:?} and {many:?}");
+    let (_, loaded) = load(&rules(200, "- {setHeaders: {x-a: '1'}}\n"), &rules(200, "- {setHeaders: {x-a: '1'}}\n"));
+    assert!(loaded.unwrap_err().contains("more errors"));
+}
