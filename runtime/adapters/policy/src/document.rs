@@ -4,8 +4,8 @@ use crate::emptiness;
 use crate::outcome::Phase;
 use crate::policy_keys::{POLICY, RULE, SECTIONS};
 use crate::problems::{FileSpan, Problems, similar};
+use crate::regular_file::read_within;
 use crate::yaml::{MapEntry, Node, SourceText, read, why_foreign};
-use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
 /// The largest number of included files.
@@ -143,7 +143,9 @@ impl Document {
             return;
         }
         self.included.push((identity.clone(), self.lower_levels));
-        let Some(bytes) = read_file(&file, path, problems) else { return };
+        watch(&file, problems);
+        let folder = self.folder.clone();
+        let Some(bytes) = read_unwatched(&file, folder.as_deref(), LARGEST_FILE, path, problems) else { return };
         self.level_bytes = self.level_bytes.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         if self.lower_levels > 0 && self.level_bytes > LARGEST_LEVEL {
             let message = format!("the files of a lower level have at most {} MiB together", LARGEST_LEVEL >> 20);
@@ -348,7 +350,7 @@ fn twice(what: &str, place: FileSpan, first: FileSpan, problems: &mut Problems) 
 /// be read.
 pub(crate) fn read_file(file: &Path, at: &SourceText, problems: &mut Problems) -> Option<Vec<u8>> {
     watch(file, problems);
-    read_unwatched(file, LARGEST_FILE, at, problems)
+    read_unwatched(file, None, LARGEST_FILE, at, problems)
 }
 
 /// Adds a file, or a pattern of files, to those that hosts watch.
@@ -358,9 +360,15 @@ pub(crate) fn watch(file: &Path, problems: &mut Problems) {
     }
 }
 
-/// Returns the content of a file of at most `largest` bytes. Reports at `at` that it can't be read.
-pub(crate) fn read_unwatched(file: &Path, largest: u64, at: &SourceText, problems: &mut Problems) -> Option<Vec<u8>> {
-    match bounded(file, largest) {
+/// Returns the content of a file of at most `largest` bytes, which must be in `folder`, if there is one. Reports at `at` that it can't be read.
+pub(crate) fn read_unwatched(
+    file: &Path,
+    folder: Option<&Path>,
+    largest: u64,
+    at: &SourceText,
+    problems: &mut Problems,
+) -> Option<Vec<u8>> {
+    match read_within(file, folder.map(folder_of), largest) {
         Ok(bytes) => Some(bytes),
         Err(error) => {
             problems.add("policy-file", at.place, format!("{} can't be read: {error}", file.display()));
@@ -375,16 +383,3 @@ pub(crate) const LARGEST_FILE: u64 = 64 << 20;
 /// The largest sum of the files of a lower level, in bytes, without those of lists. Its owner may not use up the memory of the process, or the time of
 /// its reloads.
 const LARGEST_LEVEL: u64 = 1 << 20;
-
-/// Reads a file. A pipe or a device might have no end, and an editor reads the policies of strangers.
-pub(crate) fn bounded(file: &Path, largest: u64) -> std::io::Result<Vec<u8>> {
-    if !std::fs::metadata(file)?.is_file() {
-        return Err(std::io::Error::other("it is not a regular file"));
-    }
-    let mut bytes = Vec::new();
-    std::fs::File::open(file)?.take(largest.saturating_add(1)).read_to_end(&mut bytes)?;
-    if u64::try_from(bytes.len()).is_ok_and(|length| length > largest) {
-        return Err(std::io::Error::other(format!("it is larger than {} MiB", largest >> 20)));
-    }
-    Ok(bytes)
-}

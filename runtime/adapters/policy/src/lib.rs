@@ -102,6 +102,7 @@ mod policy_keys;
 mod policy_limits;
 mod policy_lists;
 mod purpose;
+mod regular_file;
 mod remote_limit;
 mod remote_limits;
 mod replacement;
@@ -146,6 +147,8 @@ pub use outcome::{
 };
 pub use outline::{Outline, PolicyDefinition, PolicyExpression, PolicyRule};
 pub use policy::Policy;
+#[doc(hidden)]
+pub use regular_file::{open_regular, read_regular};
 pub use remote_limits::{RemoteAnswer, RemoteLimits, RemoteQuestion, RemoteReply, Unavailable};
 pub use tls_connection::TlsConnection;
 pub use tls_hello::TlsHello;

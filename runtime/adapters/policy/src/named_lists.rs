@@ -137,7 +137,9 @@ pub(crate) fn fill(
                     if !stays_within(&file, section.folder, &path, problems) {
                         continue;
                     }
-                    let Some(bytes) = read_unwatched(&file, format.largest_file(), &path, problems) else { continue };
+                    let largest = format.largest_file();
+                    let bytes = read_unwatched(&file, section.folder, largest, &path, problems);
+                    let Some(bytes) = bytes else { continue };
                     let had = all.len();
                     append(&mut all, &format, &bytes, &file.display(), path.place, problems);
                     note(Some(file.display().to_string()), path.place, all.len() > had);

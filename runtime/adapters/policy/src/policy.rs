@@ -10,7 +10,7 @@ use crate::context::{
 };
 use crate::definitions::Definitions;
 use crate::delay::Delays;
-use crate::document::{Document, LARGEST_FILE, bounded};
+use crate::document::{Document, LARGEST_FILE};
 use crate::error::PolicyError;
 use crate::exchange::Exchange;
 use crate::expression_budget::ExpressionBudget;
@@ -24,6 +24,7 @@ use crate::outcome::{LogFields, Outcome, Phase, RequestSummary};
 use crate::phase::PhaseRules;
 use crate::problems::Problems;
 use crate::purpose::Purpose;
+use crate::regular_file::read_regular;
 use crate::remote_limits::RemoteLimits;
 use crate::rule::Rule;
 use crate::rule_limit::CountWhen;
@@ -120,7 +121,7 @@ impl Policy {
     }
 
     fn read(file: &Path, purpose: Purpose) -> Result<(Self, String), PolicyError> {
-        let text = bounded(file, LARGEST_FILE).map(String::from_utf8);
+        let text = read_regular(file, LARGEST_FILE).map(String::from_utf8);
         let mut problems = Problems::default();
         problems.paths.push(file.to_owned());
         let (name, base) = (file.display().to_string(), file.parent().unwrap_or(Path::new(".")));

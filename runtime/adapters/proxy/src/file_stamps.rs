@@ -4,6 +4,7 @@
 
 use crate::error::Error;
 use celero_lists::FilePattern;
+use celero_policy::read_regular;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::Metadata;
@@ -211,6 +212,9 @@ impl FileStamps {
     }
 }
 
+/// The largest file, in bytes: that of a policy.
+const LARGEST_FILE: u64 = 64 << 20;
+
 /// Checks that YAML files end with the line `...`, the end of a YAML document.
 ///
 /// # Errors
@@ -221,7 +225,9 @@ pub(crate) fn check_end_markers<'f>(files: impl IntoIterator<Item = &'f Path>) -
         if !yaml {
             continue;
         }
-        let text = std::fs::read_to_string(file)?;
+        let text = read_regular(file, LARGEST_FILE)
+            .map_err(|error| Error::new(format!("error: {} can't be read: {error}", file.display())))?;
+        let text = String::from_utf8_lossy(&text);
         if text.trim_end().lines().next_back() != Some("...") {
             return Err(Error::new(format!(
                 "error: {} does not end with the line `...`\n  = help: `reload.endMarker` requires it, because a file without it may \

@@ -9,9 +9,8 @@ use super::keys::SECTIONS;
 use crate::error::Error;
 use celero_lists::FilePattern;
 use celero_policy::problems::{FileSpan, Problems};
+use celero_policy::read_regular;
 use celero_policy::yaml::{self, MapEntry, Node, NodeValue, SourceText};
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The largest number of included files.
@@ -193,16 +192,6 @@ pub(super) fn identity(file: &Path) -> PathBuf {
 }
 
 fn read_text(file: &Path) -> Result<String, String> {
-    let read = || -> std::io::Result<Vec<u8>> {
-        if !std::fs::metadata(file)?.is_file() {
-            return Err(std::io::Error::other("it is not a regular file"));
-        }
-        let mut bytes = Vec::new();
-        File::open(file)?.take(LARGEST_FILE.saturating_add(1)).read_to_end(&mut bytes)?;
-        if u64::try_from(bytes.len()).is_ok_and(|length| length > LARGEST_FILE) {
-            return Err(std::io::Error::other(format!("it is larger than {} MiB", LARGEST_FILE >> 20)));
-        }
-        Ok(bytes)
-    };
-    String::from_utf8(read().map_err(|error| error.to_string())?).map_err(|_| "it is not UTF-8".to_owned())
+    let bytes = read_regular(file, LARGEST_FILE).map_err(|error| error.to_string())?;
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8".to_owned())
 }

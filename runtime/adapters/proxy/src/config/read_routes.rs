@@ -8,13 +8,13 @@ use super::{HashKey, Mirror, Retry, RetryOn, Route, RouteTimeouts, Split, Static
 use bytes::Bytes;
 use celero_policy::ResponseCondition;
 use celero_policy::canonical::{EncodedSlashes, Options, Slashes, canonical_path};
+use celero_policy::open_regular;
 use celero_policy::problems::FileSpan;
 use celero_policy::schema::share;
 use celero_policy::yaml::{MapEntry, Node, SourceText};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
-use std::fs::File;
 use std::io::Read;
 use std::sync::Arc;
 
@@ -165,7 +165,7 @@ impl Reader<'_> {
         let path = self.path_of(text);
         let read = || -> std::io::Result<Vec<u8>> {
             let (mut bytes, bound) = (Vec::new(), u64::try_from(LARGEST_ANSWER).unwrap_or(u64::MAX));
-            File::open(&path)?.take(bound.saturating_add(1)).read_to_end(&mut bytes)?;
+            open_regular(&path)?.take(bound.saturating_add(1)).read_to_end(&mut bytes)?;
             Ok(bytes)
         };
         match read() {

@@ -1,6 +1,7 @@
 //! The token that requests show which change lists.
 
 use crate::error::Error;
+use celero_policy::open_regular;
 use http::HeaderMap;
 use http::header::AUTHORIZATION;
 use ring::digest::{Digest, SHA256, digest};
@@ -24,7 +25,7 @@ impl AdminToken {
     pub(crate) fn load(file: &Path) -> Result<Self, Error> {
         let wrong = |why: String| Error::new(format!("error: {}, the token of `admin`: {why}", file.display()));
         let mut text = Vec::new();
-        let read = File::open(file).and_then(|opened| {
+        let read = open_regular(file).and_then(|opened| {
             let mode = exposure(&opened)?;
             opened.take(4096).read_to_end(&mut text)?;
             Ok(mode)

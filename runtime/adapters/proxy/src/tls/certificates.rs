@@ -31,7 +31,7 @@ impl Certificates {
                 problem(file, format!("it can't be used with the key in {}: {error}", key.display()))
             })?;
             if let Some(file) = ocsp {
-                certified.ocsp = Some(std::fs::read(file).map_err(|error| problem(file, error))?);
+                certified.ocsp = Some(pem::read(file)?);
             }
             let certified = Arc::new(certified);
             for name in names {

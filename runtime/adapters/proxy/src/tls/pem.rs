@@ -1,6 +1,7 @@
 //! Files in PEM.
 
 use crate::error::Error;
+use celero_policy::read_regular;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
 use std::fmt::Display;
@@ -8,8 +9,8 @@ use std::path::Path;
 
 /// Returns the certificates of a file, at least one.
 pub(super) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
-    let read = || CertificateDer::pem_file_iter(file)?.collect::<Result<Vec<_>, pem::Error>>();
-    let found = read().map_err(|error| problem(file, error))?;
+    let found = CertificateDer::pem_slice_iter(&read(file)?).collect::<Result<Vec<_>, pem::Error>>();
+    let found = found.map_err(|error| problem(file, error))?;
     if found.is_empty() {
         return Err(problem(file, "there is no certificate in it"));
     }
@@ -18,8 +19,8 @@ pub(super) fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, 
 
 /// Returns the revocation lists of a file, at least one.
 pub(super) fn revocation_lists(file: &Path) -> Result<Vec<CertificateRevocationListDer<'static>>, Error> {
-    let read = || CertificateRevocationListDer::pem_file_iter(file)?.collect::<Result<Vec<_>, pem::Error>>();
-    let found = read().map_err(|error| problem(file, error))?;
+    let found = CertificateRevocationListDer::pem_slice_iter(&read(file)?).collect::<Result<Vec<_>, pem::Error>>();
+    let found = found.map_err(|error| problem(file, error))?;
     if found.is_empty() {
         return Err(problem(file, "there is no revocation list in it"));
     }
@@ -28,10 +29,18 @@ pub(super) fn revocation_lists(file: &Path) -> Result<Vec<CertificateRevocationL
 
 /// Returns the private key of a file.
 pub(super) fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, Error> {
-    PrivateKeyDer::from_pem_file(file).map_err(|error| match error {
+    PrivateKeyDer::from_pem_slice(&read(file)?).map_err(|error| match error {
         pem::Error::NoItemsFound => problem(file, "there is no private key in it"),
         error => problem(file, error),
     })
+}
+
+/// The largest file, in bytes. Lists of revoked certificates are the largest.
+const LARGEST_FILE: u64 = 64 << 20;
+
+/// Returns the content of a file.
+pub(super) fn read(file: &Path) -> Result<Vec<u8>, Error> {
+    read_regular(file, LARGEST_FILE).map_err(|error| problem(file, error))
 }
 
 /// Returns an error about a file.

@@ -1,9 +1,8 @@
 //! TLS to services that the proxy calls by gRPC.
 
-use super::pem::{self, problem};
+use super::pem::{self, read};
 use crate::config::{Certificate, UpstreamTls};
 use crate::error::Error;
-use std::path::Path;
 use tonic::transport::{Certificate as Trusted, ClientTlsConfig, Identity};
 
 /// Returns what a client of a service needs for handshakes.
@@ -11,7 +10,6 @@ use tonic::transport::{Certificate as Trusted, ClientTlsConfig, Identity};
 /// # Errors
 /// A file can't be read, or has another content than its key says.
 pub(crate) fn client_of(config: &UpstreamTls) -> Result<ClientTlsConfig, Error> {
-    let read = |file: &Path| std::fs::read(file).map_err(|error| problem(file, error));
     let mut tls = ClientTlsConfig::new().domain_name(&config.server_name);
     tls = match &config.authorities {
         Some(file) => {

@@ -1,10 +1,12 @@
 //! What a newcomer gets wrong, and what the proxy says.
 
-use crate::running::{Folder, NO_RULES, config};
+use crate::certificates::Authority;
+use crate::running::{Folder, LONG, NO_RULES, config};
 use celero_proxy::Proxy;
 use celero_proxy::config::Config;
 
 const REST: &str = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\n";
+const DENY: &str = "request: [{ deny: 403 }]\n";
 
 /// The message about a configuration and a policy.
 fn message(proxy: &str, policy: &str) -> String {
@@ -280,6 +282,66 @@ fn a_policy_is_a_regular_file_of_bounded_size() {
     policy.set_len((64 << 20) + 1).unwrap();
     let error = Config::check(&file).unwrap_err().to_string();
     says(&error, &["policy.yaml", "it is larger than 64 MiB"]);
+}
+
+/// Opening a pipe waits until somebody writes to it, and a device may have no end: a reload would never end.
+#[cfg(unix)]
+#[test]
+fn pipes_and_devices_are_refused_wherever_a_file_is_named() {
+    let authority = Authority::new("tests");
+    let listener = |tls: &str| config(REST).replace("h2c: true", &format!("tls: {{ {tls} }}"));
+    let own = "{ chain: own.pem, key: own.key }";
+    let upstream =
+        |tls: &str| with("['127.0.0.1:9']", &format!("['127.0.0.1:9'], tls: {{ serverName: a.example, {tls} }}"));
+    let service = "rateLimitServices: [{ name: a, address: '127.0.0.1:9', domain: a, tls: { serverName: a.example, authorities: PIPE } }]";
+    let policy = |text: &str| (config(REST), format!("{text}\n{DENY}"));
+    let proxy = |text: String| (text, DENY.to_owned());
+    let cases = [
+        proxy(config(REST).replace("policy.yaml", "PIPE.yaml")),
+        proxy(format!("include: [PIPE.yaml]\n{}", config(REST))),
+        proxy(format!("include: ['PI*.yaml']\n{}", config(REST)).replace("PI*", "pipes/*")),
+        proxy(listener("certificates: [{ chain: PIPE, key: own.key }]")),
+        proxy(listener("certificates: [{ chain: own.pem, key: PIPE }]")),
+        proxy(listener("certificates: [{ chain: own.pem, key: own.key, ocsp: PIPE }]")),
+        proxy(listener(&format!("certificates: [{own}], clients: {{ authorities: PIPE }}"))),
+        proxy(listener(&format!("certificates: [{own}], clients: {{ authorities: own.pem, revoked: PIPE }}"))),
+        proxy(upstream("authorities: PIPE")),
+        proxy(upstream("authorities: own.pem, certificate: { chain: PIPE, key: own.key }")),
+        proxy(upstream("authorities: own.pem, certificate: { chain: own.pem, key: PIPE }")),
+        proxy(format!("admin: {{ token: PIPE }}\n{}", config(REST))),
+        proxy(config(REST).replace("routes: [", "routes: [{ path: /x, answer: { status: 200, file: PIPE } }, ")),
+        proxy(format!("{service}\n{}", config(REST))),
+        policy("include: [PIPE.yaml]"),
+        policy("levels: [PIPE.yaml]"),
+        policy("lists: {a: {kind: texts, files: [PIPE.txt]}}"),
+        policy("lists: {a: {kind: texts, files: ['pipes/*.txt']}}"),
+        policy("lists: {a: {kind: addresses, values: {country: string}, files: [PIPE.mmdb]}}"),
+        policy("jwt: {keys: [{jwks: PIPE}]}"),
+        policy("jwt: {keys: [{pem: PIPE, algorithm: RS256}]}"),
+        policy("jwt: {keys: [{secret: PIPE, algorithm: HS256}]}"),
+        policy("basicAuth: {users: PIPE}"),
+    ];
+    let folder = Folder::new();
+    authority.server(&["a.example"]).write(&folder, "own");
+    std::fs::create_dir(folder.0.join("pipes")).unwrap();
+    for name in ["pipes/a", "pipes/a.yaml", "pipes/a.txt", "pipes/a.mmdb"] {
+        let made = std::process::Command::new("mkfifo").arg(folder.0.join(name)).status().unwrap();
+        assert!(made.success());
+    }
+    for (number, (text, policy)) in cases.into_iter().enumerate() {
+        for place in ["pipes/a", "/dev/zero"] {
+            if place == "/dev/zero" && (text.contains("PIPE.") || policy.contains("PIPE.")) {
+                continue;
+            }
+            let (text, policy) = (text.replace("PIPE", place), policy.replace("PIPE", place));
+            folder.write("policy.yaml", &policy);
+            let file = folder.write("proxy.yaml", &text);
+            let (tell, said) = std::sync::mpsc::channel();
+            std::thread::spawn(move || tell.send(Config::check(&file).map_err(|error| error.to_string())));
+            let said = said.recv_timeout(LONG).unwrap_or_else(|_| panic!("case {number} hangs:\n{text}{policy}"));
+            says(&said.expect_err(&text), &["it is not a regular file"]);
+        }
+    }
 }
 
 #[test]
