@@ -24,6 +24,8 @@ const COPIES: usize = 256;
 const LARGEST_BODY: usize = 64 << 10;
 /// The largest body of a response that is read: then the connection is closed.
 const LARGEST_RESPONSE: usize = 1 << 20;
+/// The most interim responses, as to other requests: a server could keep a thread busy with them.
+const MOST_INTERIM: usize = 100;
 /// The longest time of a copy, from sending it to the end of its response.
 const MAX_DURATION: Duration = Duration::from_secs(30);
 
@@ -185,7 +187,7 @@ fn late() -> Box<Error> {
 
 /// Reads the head of the final response. Pingora can't read a body before that.
 async fn read_final_head(session: &mut HttpSession) -> Result<()> {
-    loop {
+    for _ in 0..=MOST_INTERIM {
         session.read_response_header().await?;
         let is_interim =
             |head: &ResponseHeader| head.status.is_informational() && head.status != StatusCode::SWITCHING_PROTOCOLS;
@@ -193,4 +195,5 @@ async fn read_final_head(session: &mut HttpSession) -> Result<()> {
             return Ok(());
         }
     }
+    Error::e_explain(ErrorType::InvalidHTTPHeader, "too many interim responses")
 }

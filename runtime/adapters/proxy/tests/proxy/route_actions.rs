@@ -97,19 +97,21 @@ fn copies_are_whole_requests() {
     assert_eq!(shadow.hits(), 3);
 }
 
-/// Interim responses come before the response.
+/// Interim responses come before the response, but not without end.
 #[test]
-fn interim_responses_to_copies_are_passed_over() {
-    let main = Answering::always(200, "main");
-    let interim = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n";
-    let shadow = Answering::start(move |_| Some(format!("{interim}{interim}{}", response(200, "shadow"))));
-    let servers = |server: &Answering| format!("servers: [\"{}\"]", server.address);
-    let proxy = Running::with(&mirrored(&servers(&main), &servers(&shadow)), "");
-    assert_eq!(get(proxy.address, "/").text(), "main");
-    eventually(
-        || proxy.metric(r#"celero_mirrored_requests_total{result="answered"}"#) == 1.0,
-        || "an answer to the copy".into(),
-    );
+fn interim_responses_to_copies_are_passed_over_up_to_a_bound() {
+    for (count, result) in [(2, "answered"), (100, "answered"), (101, "failed")] {
+        let main = Answering::always(200, "main");
+        let interim = "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n".repeat(count);
+        let shadow = Answering::start(move |_| Some(format!("{interim}{}", response(200, "shadow"))));
+        let servers = |server: &Answering| format!("servers: [\"{}\"]", server.address);
+        let proxy = Running::with(&mirrored(&servers(&main), &servers(&shadow)), "");
+        assert_eq!(get(proxy.address, "/").text(), "main");
+        let line = |result| format!("celero_mirrored_requests_total{{result=\"{result}\"}}");
+        let sum = || proxy.metric(&line("answered")) + proxy.metric(&line("failed"));
+        eventually(|| sum() == 1.0, || "an end of the copy".into());
+        assert_eq!(proxy.metric(&line(result)), 1.0, "{count} interim responses");
+    }
 }
 
 /// An upstream for copies that is dead, or never answers, costs the clients nothing.
