@@ -1,5 +1,6 @@
 //! `/lists` on the listener for operators: what lists hold, and changes of them. Every request must show the token.
 
+use crate::array_lines;
 use crate::list_control::{ChangeError, ListAction, MAX_BODIES};
 use crate::state::State;
 use celero_lists::{Entries, Format, ListType, ListsError, WrongEntries};
@@ -15,6 +16,10 @@ use tokio::time::{Instant, timeout, timeout_at};
 const MAX_BODY: usize = MAX_BODIES;
 /// How long a change waits until others have made place for its body.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
+/// The time of a body, to which each [`LEAST_RATE`] bytes that have arrived add a second. A sender that stalls makes place before those that wait are refused.
+const BODY_TIME: Duration = Duration::from_secs(3);
+/// The lowest average rate of a body in the long run, in bytes per second.
+const LEAST_RATE: usize = 64 << 10;
 /// Most entries of a change, with equal ones. A range of addresses in a few bytes is up to 254.
 const MAX_ENTRIES: usize = 1_000_000;
 /// How long the rest of a refused body is read.
@@ -171,10 +176,12 @@ async fn change(state: &Arc<State>, session: &mut ServerSession, wanted: Wanted)
 
 async fn read(state: &State, session: &mut ServerSession) -> Result<Vec<u8>, Reply> {
     let timeouts = *state.current().timeouts();
-    let now = Instant::now();
-    let end = now.checked_add(timeouts.body_total).unwrap_or(now);
+    let began = Instant::now();
     let mut body = Vec::new();
     loop {
+        let seconds = u64::try_from(body.len().checked_div(LEAST_RATE).unwrap_or_default()).unwrap_or(u64::MAX);
+        let time = BODY_TIME.saturating_add(Duration::from_secs(seconds)).min(timeouts.body_total);
+        let end = began.checked_add(time).unwrap_or(began);
         let piece = timeout_at(end, timeout(timeouts.body, session.read_request_body()));
         match piece.await {
             Ok(Ok(Ok(Some(bytes)))) if bytes.len() > MAX_BODY.saturating_sub(body.len()) => return Err(too_large()),
@@ -229,18 +236,17 @@ fn made(state: &State, wanted: &Wanted, body: Vec<u8>) -> Reply {
 }
 
 fn parsed(ty: &ListType, form: Body, body: Vec<u8>) -> Result<Entries, Reply> {
-    let text = String::from_utf8(body).map_err(|_| Reply::error(400, "the body is not UTF-8; nothing has changed"))?;
-    let parsed = match form {
-        Body::Text(format) => Entries::parse_at_most(ty, format, &text, MAX_ENTRIES),
+    let not_utf8 = |_| Reply::error(400, "the body is not UTF-8; nothing has changed");
+    let mut text = String::from_utf8(body).map_err(not_utf8)?;
+    let format = match form {
+        Body::Text(format) => format,
         Body::JsonArray => {
-            let elements: Vec<Json> = serde_json::from_str(&text)
+            text = array_lines::of_array(text)
                 .map_err(|error| Reply::error(400, format!("no array in JSON: {error}; nothing has changed")))?;
-            // An element is what a line of JSON Lines is.
-            let lines: Vec<String> = elements.iter().map(Json::to_string).collect();
-            Entries::parse_at_most(ty, Format::JsonLines, &lines.join("\n"), MAX_ENTRIES)
+            Format::JsonLines
         }
     };
-    parsed.map_err(|wrong| wrong_entries(&wrong, form))
+    Entries::parse_at_most(ty, format, &text, MAX_ENTRIES).map_err(|wrong| wrong_entries(&wrong, form))
 }
 
 fn wrong_entries(wrong: &WrongEntries, form: Body) -> Reply {

@@ -21,6 +21,7 @@ mod admin_lists;
 mod admin_page;
 mod admission;
 mod all_metrics;
+mod array_lines;
 mod bound_service;
 mod brief_entry;
 mod check;
