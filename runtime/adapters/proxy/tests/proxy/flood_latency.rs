@@ -67,7 +67,8 @@ fn compare(
     other: &(dyn Fn() -> Duration + Sync),
 ) {
     let mut slow = Vec::new();
-    for (name, attack) in attacks {
+    let wanted = std::env::var("CELERO_FLOOD").unwrap_or_default();
+    for (name, attack) in attacks.into_iter().filter(|(name, _)| format!("{kind}, {name}").contains(&wanted)) {
         let mut times = [Vec::new(), Vec::new(), Vec::new()];
         for _ in 0..ROUNDS {
             for (times, flooded) in times.iter_mut().zip([None, Some(proxies[1].address), Some(proxies[0].address)]) {
