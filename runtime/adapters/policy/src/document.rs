@@ -1,6 +1,6 @@
 //! The files of a policy: the main file, the files that it includes, and those of lower levels.
 
-use crate::emptiness;
+use crate::emptiness::{self, LevelPhases};
 use crate::outcome::Phase;
 use crate::policy_keys::{POLICY, RULE, SECTIONS};
 use crate::problems::{FileSpan, Problems, similar};
@@ -64,7 +64,7 @@ impl Document {
             document.include(&path, base, file.parent(), problems, &mut within);
             let added = document.files.get(before..).unwrap_or_default();
             let is_meant = added.iter().any(|file| emptiness::is_allowed(&file.root));
-            if problems.count() == errors && !is_meant && !added.iter().any(PolicyFile::has_rules) {
+            if problems.count() == errors && !is_meant && !added.iter().any(PolicyFile::has_any_rules) {
                 emptiness::report_level(&path.text, path.place, problems);
             }
         }
@@ -180,9 +180,21 @@ impl Document {
         self.files.iter().filter_map(move |file| file.section(name))
     }
 
-    /// Returns whether a file of the first level says that it may be empty.
-    pub(crate) fn may_be_empty(&self) -> bool {
-        self.files.iter().any(|file| file.level == 0 && emptiness::is_allowed(&file.root))
+    /// Returns the phases with rules of each level, the first level first.
+    pub(crate) fn phases_of_levels(&self) -> Vec<LevelPhases> {
+        let names = self.files.iter().filter(|file| file.level == 0).flat_map(|file| file.root.texts_of("levels"));
+        let names =
+            std::iter::once("the policy".to_owned()).chain(names.map(|name| format!("the level `{}`", name.text)));
+        let level = |(level, name)| {
+            let files = || self.files.iter().filter(move |file| file.level == level);
+            let has_rules = |phase: &&'static str| files().any(|file| file.has_rules(phase));
+            LevelPhases {
+                name,
+                phases: Phase::ALL.map(Phase::name).into_iter().filter(has_rules).collect(),
+                may_be_empty: files().any(|file| emptiness::is_allowed(&file.root)),
+            }
+        };
+        names.enumerate().map(level).collect()
     }
 
     /// Returns whether the policy has more than one level.
@@ -238,9 +250,8 @@ impl Document {
     /// Returns the rules of a phase in all files with their levels, the first level first. The first is 0.
     pub(crate) fn rules_by_level<'d>(&'d self, phase: &'static str) -> impl Iterator<Item = (usize, &'d Node)> {
         self.files.iter().flat_map(move |file| {
-            let section = file.root.get(phase);
-            let rules = section.map_or(&[][..], |section| section.get("rules").unwrap_or(section).elements());
-            rules.iter().filter(|rule| !rule.entries().is_empty()).map(move |rule| (file.level, rule))
+            let rules = file.rules(phase).iter();
+            rules.filter(|rule| !rule.entries().is_empty()).map(move |rule| (file.level, rule))
         })
     }
 }
@@ -250,10 +261,17 @@ impl PolicyFile {
         Some(Section { node: self.root.get(name)?, base: &self.base, folder: self.folder.as_deref() })
     }
 
-    fn has_rules(&self) -> bool {
-        Phase::ALL.iter().filter_map(|phase| self.root.get(phase.name())).any(|section| {
-            section.get("rules").unwrap_or(section).elements().iter().any(|rule| !rule.entries().is_empty())
-        })
+    fn has_any_rules(&self) -> bool {
+        Phase::ALL.iter().any(|phase| self.has_rules(phase.name()))
+    }
+
+    fn has_rules(&self, phase: &'static str) -> bool {
+        self.rules(phase).iter().any(|rule| !rule.entries().is_empty())
+    }
+
+    fn rules(&self, phase: &'static str) -> &[Node] {
+        let section = self.root.get(phase);
+        section.map_or(&[][..], |section| section.get("rules").unwrap_or(section).elements())
     }
 }
 

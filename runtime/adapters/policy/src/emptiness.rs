@@ -4,10 +4,12 @@
 use crate::outcome::Phase;
 use crate::problems::{FileSpan, Problems};
 use crate::yaml::{Node, NodeValue};
+use std::fmt::Display;
 
 /// The code of diagnostics about what is empty.
 pub(crate) const CODE: &str = "policy-empty";
 pub(crate) const HELP: &str = "if this is meant, write `empty: allowed` at the top of the file";
+pub(crate) const LIST_HELP: &str = "if this is meant, write `empty: allowed` in the list";
 
 /// Whether a file or a list may be empty.
 pub(crate) fn is_allowed(node: &Node) -> bool {
@@ -43,6 +45,26 @@ pub(crate) fn report_level(name: &str, at: FileSpan, problems: &mut Problems) {
     problems.add(CODE, at, format!("the level `{name}` has no rules")).help(HELP);
 }
 
+/// The phases in which a level has rules.
+#[derive(Debug)]
+pub(crate) struct LevelPhases {
+    /// The level as messages name it.
+    pub(crate) name: String,
+    pub(crate) phases: Vec<&'static str>,
+    pub(crate) may_be_empty: bool,
+}
+
+/// Reports phases of a level that had rules, and have none.
+pub(crate) fn check_phases(before: &[LevelPhases], now: &[LevelPhases], problems: &mut Problems) {
+    for level in now.iter().filter(|level| !level.may_be_empty) {
+        let known = before.iter().filter(|known| known.name == level.name).flat_map(|known| &known.phases);
+        for phase in known.filter(|phase| !level.phases.contains(phase)) {
+            let message = format!("the phase `{phase}` of {} has no rules, but in force it has some", level.name);
+            problems.add(CODE, FileSpan::new(0, 0, 0), message).help(HELP);
+        }
+    }
+}
+
 fn is_hollow(node: &Node) -> bool {
     match &node.value {
         NodeValue::Scalar(_) => node.is_nothing(),
@@ -51,40 +73,21 @@ fn is_hollow(node: &Node) -> bool {
     }
 }
 
-/// Whether a source of a list had entries when it was read.
-#[derive(Clone, Debug)]
-pub(crate) struct ReadSource {
-    pub(crate) list: String,
-    /// A file, a URL or the key `entries`; `None` is the whole list.
-    pub(crate) source: Option<String>,
-    /// Where the policy names it.
-    pub(crate) place: FileSpan,
-    pub(crate) has_entries: bool,
+/// Reports that a file, a document or the key `entries` of a list has no entries.
+pub(crate) fn report_source(list: &str, source: &dyn Display, at: FileSpan, problems: &mut Problems) {
+    let message = format!("the list `{list}` has no entries from {source}, which may have been cut to nothing");
+    problems.add(CODE, at, message).help(LIST_HELP);
 }
 
-impl ReadSource {
-    fn is(&self, other: &Self) -> bool {
-        (&self.list, &self.source) == (&other.list, &other.source)
-    }
+/// Reports that none of the files that a list names are there.
+pub(crate) fn report_list(list: &str, at: FileSpan, problems: &mut Problems) {
+    problems
+        .add(CODE, at, format!("the list `{list}` has no entries: no file has a name that it gives"))
+        .help(LIST_HELP);
 }
 
-/// Reports lists that would have no entries, or none of a file, a URL or the policy, although they had some before.
-pub(crate) fn check_lists(before: &[ReadSource], now: &[ReadSource], problems: &mut Problems) {
-    let emptied = |now: &&ReadSource| !now.has_entries && before.iter().any(|old| old.has_entries && old.is(now));
-    let emptied: Vec<&ReadSource> = now.iter().filter(emptied).collect();
-    for ReadSource { list, source, place, .. } in &emptied {
-        let message = match source {
-            Some(source) => format!("the list `{list}` had entries from {source}, which has none now"),
-            // One message for each list is enough.
-            None if emptied.iter().any(|other| other.list == *list && other.source.is_some()) => continue,
-            None => format!("the list `{list}` had entries, and would have none now"),
-        };
-        problems.add(CODE, *place, message).help("if this is meant, write `empty: allowed` in the list");
-    }
-}
-
-/// Brings what was read last into `known`.
-pub(crate) fn remember(known: &mut Vec<ReadSource>, read: Vec<ReadSource>) {
-    known.retain(|old| !read.iter().any(|new| new.is(old)));
-    known.extend(read);
+/// Returns whether a list says where its entries are. The others are for hosts to fill.
+pub(crate) fn names_entries(list: &Node) -> bool {
+    let has_elements = |key| list.get(key).is_some_and(|node| !node.elements().is_empty());
+    list.get("entries").is_some() || has_elements("files") || has_elements("urls")
 }

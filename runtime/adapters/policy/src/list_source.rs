@@ -27,6 +27,8 @@ pub(crate) struct ListSourceSettings {
     pub(crate) timeout: Duration,
     /// The largest document, in bytes.
     pub(crate) largest: usize,
+    /// Whether a document may have no entries.
+    pub(crate) may_be_empty: bool,
 }
 
 /// A document with entries, as a host fetched it.
@@ -140,9 +142,13 @@ impl ListSource {
     /// Checks the entries of a document.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// What is wrong with them, or that there are none, unless the list may be empty.
     pub fn check(&self, document: &ListDocument) -> Result<(), String> {
-        self.format().parse(&self.settings.ty, &document.bytes).map(drop).map_err(|wrong| wrong.join("\n"))
+        let entries = self.format().parse(&self.settings.ty, &document.bytes).map_err(|wrong| wrong.join("\n"))?;
+        if entries.is_empty() && !self.settings.may_be_empty {
+            return Err("it has no entries, and the list has no `empty: allowed`".to_owned());
+        }
+        Ok(())
     }
 
     /// Returns the last document that was accepted.
@@ -219,7 +225,10 @@ impl ListSource {
     pub(crate) fn take_over(&self, before: &Self) -> bool {
         let (own, other) = (&self.settings, &before.settings);
         let mut known = before.state().clone();
-        let fits = known.document.as_ref().is_none_or(|document| document.bytes.len() <= own.largest);
+        let may_be_empty = own.may_be_empty || !other.may_be_empty;
+        let fits = known.document.as_ref().is_none_or(|document| {
+            document.bytes.len() <= own.largest && (may_be_empty || self.check(document).is_ok())
+        });
         let is_same =
             (&own.list, &own.ty, &own.url, &own.format) == (&other.list, &other.ty, &other.url, &other.format) && fits;
         if is_same {
@@ -260,6 +269,7 @@ mod tests {
             refresh: Duration::from_secs(refresh),
             timeout: Duration::from_secs(timeout),
             largest,
+            may_be_empty: false,
         };
         ListSource::new(settings, FileSpan { file: 0, start: 0, end: 0 }, 1)
     }

@@ -2,7 +2,7 @@
 //! URLs.
 
 use crate::document::{Document, Section, read_unwatched, stays_within, watch};
-use crate::emptiness::{self, ReadSource};
+use crate::emptiness;
 use crate::entry_format::EntryFormat;
 use crate::fetch_url::{check_url, without_query};
 use crate::list_source::{ListDocument, ListSource, ListSourceSettings};
@@ -13,7 +13,7 @@ use celero::lists::{Entries, EntryValue, Kind, Limits, ListType, Lists, ListsErr
 use celero_lists::{FilePattern, Format, RecordPaths};
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// The time between two fetches of a URL.
@@ -47,8 +47,6 @@ pub(crate) fn declare(document: &Document, problems: &mut Problems) -> Option<Li
 pub(crate) struct ListSections {
     sections: Vec<(Node, PathBuf, Option<PathBuf>)>,
     pub(crate) sources: Vec<Arc<ListSource>>,
-    /// What had entries when it was last read.
-    read: Mutex<Vec<ReadSource>>,
 }
 
 impl ListSections {
@@ -64,7 +62,7 @@ impl ListSections {
                 add_sources(&mut sources, &key.text, &ty, value, problems);
             }
         }
-        Self { sections, sources, read: Mutex::default() }
+        Self { sections, sources }
     }
 
     /// Where the first list is named: for what is wrong with all of them.
@@ -76,14 +74,19 @@ impl ListSections {
         self.sections.iter().map(|(node, base, folder)| Section { node, base, folder: folder.as_deref() })
     }
 
-    /// Returns what had entries when it was last read.
-    pub(crate) fn read_sources(&self) -> Vec<ReadSource> {
-        self.read.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn lists(&self) -> impl Iterator<Item = &MapEntry> {
+        self.sections.iter().flat_map(|(node, ..)| node.entries())
     }
 
-    /// Notes what was read.
-    pub(crate) fn remember(&self, read: Vec<ReadSource>) {
-        emptiness::remember(&mut self.read.lock().unwrap_or_else(PoisonError::into_inner), read);
+    /// Returns the names and places of the lists that don't say where their entries are, and not that they may be empty.
+    pub(crate) fn unnamed_entries(&self) -> impl Iterator<Item = (String, FileSpan)> {
+        let unnamed = |list: &&MapEntry| !emptiness::names_entries(&list.value) && !emptiness::is_allowed(&list.value);
+        self.lists().filter(unnamed).map(|list| (list.key.text.clone(), list.key.place))
+    }
+
+    /// Returns whether the list of this name says where its entries are.
+    pub(crate) fn names_entries(&self, name: &str) -> bool {
+        self.lists().any(|list| list.key.text == name && emptiness::names_entries(&list.value))
     }
 
     /// Returns the names of the lists that have files, with these, or the patterns that stand for them.
@@ -97,83 +100,118 @@ impl ListSections {
     }
 }
 
-/// Adds the entries of these lists in one change, and leaves out those that have expired. Reports every wrong entry. Of a source at a URL counts the
-/// document that is `offered`, or else the last one that was accepted. Returns which sources had entries, of lists that may not be empty.
+/// Adds the entries of these lists in one change, and leaves out those that have expired. Reports every wrong entry, and every source without
+/// entries of a list that may not be empty. Of a source at a URL counts the document that is `offered`, or else the last one that was accepted.
 pub(crate) fn fill(
     lists: &Lists,
     sections: &ListSections,
     offered: Option<(&ListSource, &ListDocument)>,
     problems: &mut Problems,
-) -> Vec<ReadSource> {
+) {
     let before = problems.count();
-    let mut read = Vec::new();
     let mut change = lists.change();
     for section in sections.all() {
-        for MapEntry { key, value } in section.node.entries() {
-            // Other names and types were reported, or are not asked for.
+        for list in section.node.entries() {
             let snapshot = lists.load();
-            let Some(ty) = snapshot.find(&key.text).and_then(|(id, _)| snapshot.list_type(id)) else { continue };
-            let mut all = Entries::new(&ty);
-            let mut note = |source: Option<String>, place: FileSpan, has_entries: bool| {
-                if !emptiness::is_allowed(value) {
-                    read.push(ReadSource { list: key.text.clone(), source, place, has_entries });
-                }
-            };
-            if let Some(entries) = value.get("entries") {
-                for entry in entries.elements() {
-                    add(&mut all, entry, problems);
-                }
-                note(Some("`entries`".to_owned()), key.place, !all.is_empty());
-            }
-            for path in value.texts_of("files") {
-                let file = section.base.join(&path.text);
-                if !stays_within(&folder_of_pattern(&file), section.folder, &path, problems) {
-                    continue;
-                }
-                watch(&file, problems);
-                let paths = || record_paths(value, &ty, path.place, problems);
-                let Some(format) = EntryFormat::new(None, &file, paths) else { continue };
-                for file in files(file, &path, problems) {
-                    if !stays_within(&file, section.folder, &path, problems) {
-                        continue;
-                    }
-                    let largest = format.largest_file();
-                    let bytes = read_unwatched(&file, section.folder, largest, &path, problems);
-                    let Some(bytes) = bytes else { continue };
-                    let had = all.len();
-                    append(&mut all, &format, &bytes, &file.display(), path.place, problems);
-                    note(Some(file.display().to_string()), path.place, all.len() > had);
-                }
-            }
-            let mut is_complete = true;
-            for source in sections.sources.iter().filter(|source| source.list() == key.text) {
-                let own = offered.filter(|(offered, _)| std::ptr::eq(*offered, &**source));
-                let kept = source.document();
-                if let Some(document) = own.map(|(_, document)| document).or(kept.as_deref()) {
-                    let url = source.shown_url();
-                    let had = all.len();
-                    append(&mut all, source.format(), &document.bytes, &url, source.place, problems);
-                    // Not at the source: an error shows the line, and the query of a URL may hold a secret.
-                    note(Some(format!("{url} (URL {})", source.number())), key.place, all.len() > had);
-                } else {
-                    is_complete = false;
-                }
-            }
-            if is_complete {
-                note(None, key.place, !all.is_empty());
-            }
-            change = change.replace(&key.text, all);
+            // Other names and types were reported, or are not asked for.
+            let Some(ty) = snapshot.find(&list.key.text).and_then(|(id, _)| snapshot.list_type(id)) else { continue };
+            let entries = read_list(section, list, &ty, &sections.sources, offered, problems);
+            change = change.replace(&list.key.text, entries);
         }
     }
     if problems.count() > before {
-        return read;
+        return;
     }
     let result = change.commit().and_then(|_| lists.expire(SystemTime::now()));
     if let (Err(error), Some(first)) = (result, sections.all().next()) {
         let what = if let ListsError::Limit { .. } = error { "the lists hold " } else { "" };
         problems.add("policy-list", first.node.place, format!("{what}{error}"));
     }
-    read
+}
+
+/// Reads the entries of one list.
+fn read_list(
+    section: Section<'_>,
+    list: &MapEntry,
+    ty: &ListType,
+    sources: &[Arc<ListSource>],
+    offered: Option<(&ListSource, &ListDocument)>,
+    problems: &mut Problems,
+) -> Entries {
+    let MapEntry { key, value } = list;
+    let before = problems.count();
+    let mut all = Added { list, entries: Entries::new(ty) };
+    if let Some(entries) = value.get("entries") {
+        if entries.elements().is_empty() && !emptiness::is_allowed(value) {
+            emptiness::report_source(&key.text, &"`entries`", key.place, problems);
+        }
+        for entry in entries.elements() {
+            add(&mut all.entries, entry, problems);
+        }
+    }
+    for path in value.texts_of("files") {
+        let file = section.base.join(&path.text);
+        if !stays_within(&folder_of_pattern(&file), section.folder, &path, problems) {
+            continue;
+        }
+        watch(&file, problems);
+        let paths = || record_paths(value, ty, path.place, problems);
+        let Some(format) = EntryFormat::new(None, &file, paths) else { continue };
+        for file in files(file, &path, problems) {
+            if !stays_within(&file, section.folder, &path, problems) {
+                continue;
+            }
+            let largest = format.largest_file();
+            let Some(bytes) = read_unwatched(&file, section.folder, largest, &path, problems) else { continue };
+            all.append(&format, &bytes, &file.display(), path.place, problems);
+        }
+    }
+    let mut is_complete = true;
+    for source in sources.iter().filter(|source| source.list() == key.text) {
+        let own = offered.filter(|(offered, _)| std::ptr::eq(*offered, &**source));
+        let kept = source.document();
+        match own.map(|(_, document)| document).or(kept.as_deref()) {
+            Some(document) => {
+                all.append(source.format(), &document.bytes, &source.shown_url(), source.place, problems);
+            }
+            None => is_complete = false,
+        }
+    }
+    let is_empty = is_complete && all.entries.is_empty() && problems.count() == before;
+    if is_empty && emptiness::names_entries(value) && !emptiness::is_allowed(value) {
+        emptiness::report_list(&key.text, key.place, problems);
+    }
+    all.entries
+}
+
+/// The entries of a list that were read so far.
+struct Added<'n> {
+    list: &'n MapEntry,
+    entries: Entries,
+}
+
+impl Added<'_> {
+    /// Adds the entries of a file or document. Reports what is wrong with them.
+    fn append(
+        &mut self,
+        format: &EntryFormat,
+        bytes: &[u8],
+        name: &dyn Display,
+        place: FileSpan,
+        problems: &mut Problems,
+    ) {
+        match format.parse(self.entries.list_type(), bytes) {
+            Ok(entries) if entries.is_empty() && !emptiness::is_allowed(&self.list.value) => {
+                emptiness::report_source(&self.list.key.text, name, place, problems);
+            }
+            Ok(entries) => self.entries.append(entries),
+            Err(wrong) => {
+                for sentence in wrong {
+                    problems.add("policy-list", place, format!("{name}: {sentence}"));
+                }
+            }
+        }
+    }
 }
 
 /// Returns the folder of a pattern of files, or the file.
@@ -227,6 +265,7 @@ fn add_sources(sources: &mut Vec<Arc<ListSource>>, list: &str, ty: &ListType, no
             refresh: time("refresh").unwrap_or(REFRESH).max(LEAST_REFRESH),
             timeout: time("timeout").unwrap_or(TIMEOUT),
             largest: entry.text_of("largest").and_then(|text| size(&text.text)).unwrap_or(LARGEST_DOCUMENT),
+            may_be_empty: emptiness::is_allowed(node),
         };
         sources.push(Arc::new(ListSource::new(settings, url.place, number)));
     }
@@ -327,25 +366,6 @@ fn insert(entries: &mut Entries, text: &SourceText, value: EntryValue, problems:
         let reason = wrong.listed().first().map_or("", |entry| &entry.reason);
         let message = format!("`{}` is no entry of a list of {}: {reason}", text.text, entries.list_type());
         problems.add("policy-list", text.place, message);
-    }
-}
-
-/// Adds the entries of a file or document. Reports what is wrong with them.
-fn append(
-    all: &mut Entries,
-    format: &EntryFormat,
-    bytes: &[u8],
-    name: &dyn Display,
-    place: FileSpan,
-    problems: &mut Problems,
-) {
-    match format.parse(all.list_type(), bytes) {
-        Ok(entries) => all.append(entries),
-        Err(wrong) => {
-            for sentence in wrong {
-                problems.add("policy-list", place, format!("{name}: {sentence}"));
-            }
-        }
     }
 }
 

@@ -11,6 +11,7 @@ use crate::context::{
 use crate::definitions::Definitions;
 use crate::delay::Delays;
 use crate::document::{Document, LARGEST_FILE};
+use crate::emptiness::LevelPhases;
 use crate::error::PolicyError;
 use crate::exchange::Exchange;
 use crate::expression_budget::ExpressionBudget;
@@ -68,8 +69,8 @@ pub struct Policy {
     pub(crate) lists: Option<Lists>,
     pub(crate) list_sections: ListSections,
     pub(crate) problems: Problems,
-    /// Whether a file of the first level says that it may be empty.
-    pub(crate) may_be_empty: bool,
+    /// The phases with rules of each level, the first level first.
+    pub(crate) phases_of_levels: Vec<LevelPhases>,
     pub(crate) late_needs: LateNeeds,
     /// The first rules of the phase `request` with a limit by the client's address.
     pub(crate) early_limits: Box<[usize]>,
@@ -145,8 +146,7 @@ impl Policy {
         let definitions = Definitions::read(&document, &mut problems);
         let list_sections = ListSections::of(&document, &mut problems);
         if let Some(lists) = &definitions.lists {
-            let read = named_lists::fill(lists, &list_sections, None, &mut problems);
-            list_sections.remember(read);
+            named_lists::fill(lists, &list_sections, None, &mut problems);
         }
         let auth = Auth::compile(&document, &mut problems);
         let mut normalization = Normalization::compile(&document, &mut problems);
@@ -229,7 +229,7 @@ impl Policy {
             count_when: response.count_when,
             lists: definitions.lists.clone(),
             list_sections,
-            may_be_empty: document.may_be_empty(),
+            phases_of_levels: document.phases_of_levels(),
             problems,
             late_needs,
             early_limits,

@@ -1,6 +1,5 @@
 //! The named lists of a policy, for hosts that change them or read their files again.
 
-use crate::emptiness;
 use crate::error::PolicyError;
 use crate::list_source::{ListDocument, ListSource};
 use crate::named_lists::{fill, like};
@@ -46,13 +45,8 @@ impl Policy {
         let Some(running) = &self.lists else { return Ok(None) };
         let mut problems = self.problems.of_same_files();
         let fresh = like(running, wanted);
-        let read = fill(&fresh, &self.list_sections, offered, &mut problems);
-        emptiness::check_lists(&self.list_sections.read_sources(), &read, &mut problems);
-        if problems.has_errors() {
-            return Err(PolicyError::new(problems));
-        }
-        self.list_sections.remember(read);
-        Ok(Some(fresh))
+        fill(&fresh, &self.list_sections, offered, &mut problems);
+        if problems.has_errors() { Err(PolicyError::new(problems)) } else { Ok(Some(fresh)) }
     }
 
     /// Returns the names of the lists that have files, each with its files. A path that ends in `*.` and an extension is a

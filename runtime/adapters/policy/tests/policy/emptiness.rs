@@ -1,7 +1,7 @@
 //! Files that were cut to nothing: an empty policy would let every request pass.
 
 use crate::support::{Folder, ask, exchange, head, status};
-use celero_policy::{LivePolicy, Policy};
+use celero_policy::{LivePolicy, Phase, Policy};
 
 /// Every form of a file without content.
 const EMPTY: [&str; 17] = [
@@ -73,9 +73,61 @@ fn a_file_that_is_empty_is_refused_at_the_start_and_changes_nothing_later() {
     }
 }
 
-/// Each kind of list from each kind of source: cut to nothing, it keeps its entries.
+/// A file that was cut in its middle has lost its last phases.
 #[test]
-fn a_list_that_had_entries_keeps_them() {
+fn a_phase_that_had_rules_keeps_them() {
+    let all: Vec<String> = Phase::ALL.iter().map(|phase| format!("{}: [{{count: c}}]\n", phase.name())).collect();
+    let whole = format!(
+        "requestBody: {{limit: 1KiB, rules: [{{count: c}}]}}\nresponseBody: {{limit: 1KiB, rules: [{{count: c}}]}}\n{}",
+        all.iter().filter(|text| !text.contains("Body")).map(String::as_str).collect::<String>()
+    );
+    let folder = Folder::new("empty-phase");
+    let file = folder.write("policy.yaml", &whole);
+    let live = LivePolicy::load(&file).unwrap();
+    for phase in Phase::ALL {
+        let rest: String = whole
+            .lines()
+            .filter(|line| !line.starts_with(&format!("{}:", phase.name())))
+            .map(|line| format!("{line}\n"))
+            .collect();
+        folder.write("policy.yaml", &rest);
+        let error = live.reload().unwrap_err();
+        let expected = format!("the phase `{}` of the policy has no rules, but", phase.name());
+        assert!(error.is_emptiness() && error.to_string().contains(&expected), "{error}");
+        // At the start nothing is known of before.
+        Policy::load(&file).unwrap();
+        folder.write("policy.yaml", format!("empty: allowed\n{rest}"));
+        live.reload().unwrap();
+        folder.write("policy.yaml", &whole);
+        live.reload().unwrap();
+    }
+}
+
+/// What a level lost is refused, too, and only its own file allows it.
+#[test]
+fn a_phase_of_a_level_keeps_its_rules() {
+    let folder = Folder::new("empty-level-phase");
+    let level = format!("{RULES}response: [{{count: c}}]\n");
+    folder.write("team.yaml", &level);
+    let main = "levels: [team.yaml]\nlog: [{count: d}]\n";
+    let live = LivePolicy::load(&folder.write("policy.yaml", main)).unwrap();
+    for (main, team, refused) in [
+        (main, "response: [{count: c}]\n", true),
+        (&format!("empty: allowed\n{main}"), "response: [{count: c}]\n", true),
+        ("levels: [team.yaml]\n", &format!("empty: allowed\n{level}"), true),
+        (main, "empty: allowed\nresponse: [{count: c}]\n", false),
+        // A level that is not named any more is none that was cut.
+        ("log: [{count: d}]\n", "", false),
+    ] {
+        folder.write("team.yaml", team);
+        folder.write("policy.yaml", main);
+        assert_eq!(live.reload().is_err_and(|error| error.is_emptiness()), refused, "{main} {team}");
+    }
+}
+
+/// Each kind of list from each kind of source: cut to nothing, it is refused at the start, and keeps its entries later.
+#[test]
+fn a_list_keeps_its_entries() {
     for (kind, entry) in [
         ("addresses", "192.0.2.0/24"),
         ("texts", "/a"),
@@ -103,16 +155,18 @@ fn a_list_that_had_entries_keeps_them() {
             let empty = if file.ends_with(".csv") { "entry\n" } else { "" };
             for cut in ["", "\n", empty].into_iter().filter(|text| !file.ends_with(".csv") || *text == "entry\n") {
                 folder.write(file, cut);
-                for error in [live.reload().unwrap_err(), live.current().read_lists().unwrap_err()] {
+                let read_again = live.current().read_lists().unwrap_err();
+                for error in [Policy::load(&main).unwrap_err(), live.reload().unwrap_err(), read_again] {
                     assert!(error.is_emptiness(), "{kind} {source}: {error}");
-                    assert!(error.to_string().contains("the list `l` had entries"), "{error}");
+                    let error = error.to_string();
+                    assert!(error.contains("the list `l` has no entries from ") && error.contains(file), "{error}");
+                    assert!(error.contains("`empty: allowed` in the list"), "{error}");
                 }
             }
-            // At the start nothing is known of before.
-            Policy::load(&main).unwrap();
             folder.write("policy.yaml", with(", empty: allowed"));
             live.reload().unwrap();
             live.current().read_lists().unwrap();
+            Policy::load(&main).unwrap();
         }
         let folder = Folder::new("empty-entries");
         let of = |list: &str| format!("lists: {{l: {{kind: {kind}{list}}}}}\n{RULES}");
@@ -121,6 +175,8 @@ fn a_list_that_had_entries_keeps_them() {
         for list in [", entries: []", ", entries: ", ""] {
             folder.write("policy.yaml", of(list));
             assert!(live.reload().unwrap_err().is_emptiness(), "{kind} {list}");
+            // A list without sources is for the host to fill.
+            assert_eq!(Policy::load(&folder.path("policy.yaml")).is_ok(), list.is_empty(), "{kind} {list}");
         }
         folder.write("policy.yaml", of(", empty: allowed"));
         live.reload().unwrap();
@@ -139,6 +195,9 @@ fn a_folder_whose_files_are_gone_is_an_empty_list() {
     policy.read_lists().unwrap();
     std::fs::remove_file(folder.path("d/b.txt")).unwrap();
     assert!(policy.read_lists().unwrap_err().is_emptiness());
+    assert!(Policy::load(&main).unwrap_err().is_emptiness());
+    let more = "lists: {l: {kind: texts, entries: [/c], files: ['d/*.txt']}}\n";
+    Policy::load(&folder.write("policy.yaml", format!("{more}{RULES}"))).unwrap();
 }
 
 /// A file of secrets that is included: by the main file, by an included file, by a level.

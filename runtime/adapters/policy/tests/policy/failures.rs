@@ -284,7 +284,7 @@ fn a_bad_file_changes_nothing_and_says_why() {
     assert!(live.reload().unwrap_err().to_string().contains("not UTF-8"));
     std::fs::remove_file(&file).unwrap();
     assert!(live.reload().unwrap_err().to_string().contains("policy.yaml can't be read"));
-    std::fs::write(&file, "request:\n- deny: 404\n").unwrap();
+    std::fs::write(&file, "include: [more.yaml]\nrequest:\n- deny: 404\n").unwrap();
     live.reload().unwrap();
     assert_eq!(ask(), 404);
     // A request keeps the policy that it started with.

@@ -109,7 +109,7 @@ fn all_files_of_a_folder_are_one_list() {
     std::fs::create_dir_all(folder.path("paths.d")).unwrap();
     let file = folder.write(
         "policy.yaml",
-        "lists: {paths: {kind: texts, files: ['paths.d/*.txt', 'paths.d/*.jsonl']}}
+        "lists: {paths: {kind: texts, empty: allowed, files: ['paths.d/*.txt', 'paths.d/*.jsonl']}}
 request: [{when: request.path in lists.paths, deny: 403}]",
     );
     let live = LivePolicy::load(&file).unwrap();
@@ -186,14 +186,15 @@ fn database(country: &str) -> Vec<u8> {
     [vec![0, 0, 1, 0, 0, 17], vec![0; 16], record, b"\xab\xcd\xefMaxMind.com".to_vec(), about].concat()
 }
 
-/// Of several documents each one keeps its entries; the first document of a URL may be empty.
+/// Of several documents each one keeps its entries, and the first document of a URL has some.
 #[test]
 fn a_document_that_has_lost_all_entries_is_refused() {
     for (allowed, kept) in [("", 403), ("empty: allowed, ", 0)] {
         let text = URLS.replacen("{kind: texts, ", &format!("{{kind: texts, {allowed}"), 1);
         let policy = Policy::parse("policy.yaml", &text, Path::new(".")).unwrap();
         let sources: Vec<Arc<ListSource>> = policy.list_sources().cloned().collect();
-        fetched(&policy, &sources[0], "").unwrap();
+        assert_eq!(fetched(&policy, &sources[0], "").is_err(), allowed.is_empty());
+        assert_eq!(sources[0].check(&document("# nothing\n")).is_err(), allowed.is_empty());
         for (source, path) in sources.iter().zip(["/1", "/2"]) {
             fetched(&policy, source, &format!("{path}\n")).unwrap();
             for cut in ["", "\n", "# nothing\n"] {
@@ -250,6 +251,14 @@ request:
         std::fs::read_to_string(&file).unwrap().replace("files: [geo.mmdb]", "urls: ['https://a.example/geo.mmdb']");
     let policy = Policy::load(&folder.write("urls.yaml", &text)).unwrap();
     let source = Arc::clone(policy.list_sources().next().unwrap());
+    // One without entries is refused as an empty file is.
+    let mut nothing = database("FR");
+    nothing[5] = 1;
+    write(&nothing);
+    for error in [read().unwrap_err(), Policy::load(&file).unwrap_err()] {
+        assert!(error.is_emptiness() && error.to_string().contains("geo.mmdb"), "{error}");
+    }
+    write(&database("FR"));
     let document = ListDocument { bytes: whole.into(), ..document("") };
     policy.lists().unwrap().take_over_some(policy.read_list_with(&source, &document).unwrap().unwrap()).unwrap();
     assert_eq!(asked(&policy, "/"), 403);

@@ -21,9 +21,7 @@ const EMPTY: [&str; 9] = [
 
 #[test]
 fn a_file_that_is_cut_to_nothing_changes_nothing() {
-    let proxy = Running::demo(
-        &format!("response: [{{setHeaders: {{x-a: b}}}}]\n{RULES}").replace("request.path in lists.blocked || ", ""),
-    );
+    let proxy = Running::demo(&RULES.replace("request.path in lists.blocked || ", ""));
     let file = |name: &str| proxy.folder.0.join(name);
     let refused = || proxy.metric("celero_refused_empty_total");
     let denied = |path: &str| get(proxy.address, path).status == 403;
@@ -38,6 +36,15 @@ fn a_file_that_is_cut_to_nothing_changes_nothing() {
         assert!(error.contains("empty: allowed"), "{text:?}: {error}");
         assert!(refused() > before && denied("/listed") && denied("/denied"), "{text:?}");
     }
+    // A file that was cut in its middle has lost its last phase.
+    proxy.folder.write("policy.yaml", &format!("{LISTS}{RULES}response: [{{setHeaders: {{x-a: b}}}}]\n"));
+    proxy.handle.reload().unwrap();
+    let before = refused();
+    proxy.folder.write("policy.yaml", &format!("{LISTS}{RULES}"));
+    let error = proxy.handle.reload().unwrap_err().to_string();
+    assert!(error.contains("the phase `response` of the policy has no rules") && refused() > before, "{error}");
+    proxy.folder.write("policy.yaml", &format!("empty: allowed\n{LISTS}{RULES}"));
+    proxy.handle.reload().unwrap();
     // The file is watched as well, and the list is read alone.
     proxy.folder.write("policy.yaml", &format!("{LISTS}{RULES}"));
     proxy.handle.reload().unwrap();
@@ -52,6 +59,12 @@ fn a_file_that_is_cut_to_nothing_changes_nothing() {
     eventually(|| !denied("/listed"), || "an empty list that is allowed".into());
     proxy.folder.write("policy.yaml", "empty: allowed\n");
     eventually(|| !denied("/denied"), || "an empty policy that is allowed".into());
+    // A restart knows nothing of before.
+    proxy.folder.write("policy.yaml", &format!("{LISTS}{RULES}"));
+    assert!(
+        celero_proxy::Proxy::bind(&file("proxy.yaml")).is_err_and(|error| error.to_string().contains("blocked.txt"))
+    );
+    proxy.folder.write("policy.yaml", "empty: allowed\n");
     let before = proxy.metric("celero_policy_reload_failures_total");
     for text in ["", "# nothing\n", "{}\n", "null\n", "routes:\n", "upstreams: []\n"] {
         proxy.folder.write("proxy.yaml", text);
