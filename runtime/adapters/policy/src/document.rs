@@ -5,7 +5,7 @@ use crate::outcome::Phase;
 use crate::policy_keys::{POLICY, RULE, SECTIONS};
 use crate::problems::{FileSpan, Problems, similar};
 use crate::regular_file::read_within;
-use crate::yaml::{MapEntry, Node, SourceText, read, why_foreign};
+use crate::yaml::{MapEntry, Node, SourceText, read};
 use std::path::{Component, Path, PathBuf};
 
 /// The largest number of included files.
@@ -157,7 +157,7 @@ impl Document {
             problems.add("policy-file", path.place, format!("`{}` is not UTF-8", file.display()));
             return;
         };
-        if let Some(why) = why_not_quoted(&path.text, &text) {
+        if let Some(why) = POLICY.why_foreign(&path.text, &text) {
             problems.add("policy-include", path.place, format!("this is no file of a policy: {why}"));
             return;
         }
@@ -273,12 +273,6 @@ impl PolicyFile {
         let section = self.root.get(phase);
         section.map_or(&[][..], |section| section.get("rules").unwrap_or(section).elements())
     }
-}
-
-/// Returns why the text of a file is not one of a policy, if nothing of it may be quoted.
-fn why_not_quoted(name: &str, text: &str) -> Option<String> {
-    let keys: Vec<&str> = SECTIONS.keys.iter().map(|key| key.name).collect();
-    why_foreign(name, text, &keys)
 }
 
 /// Returns whether a file is in the folder of a lower level, whose owner may not read other files of the machine. Reports that it is not.

@@ -157,7 +157,7 @@ impl ValueSpec {
     }
 
     /// Returns the value in words, for messages.
-    fn expected(&self) -> String {
+    pub(super) fn expected(&self) -> String {
         match self {
             Self::Text | Self::Template => "text".to_owned(),
             Self::Any | Self::JsonTemplate => "any value".to_owned(),

@@ -32,6 +32,7 @@
 //! ```
 
 mod check;
+mod foreign;
 mod json_schema;
 mod scalar;
 

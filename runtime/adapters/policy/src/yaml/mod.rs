@@ -4,13 +4,13 @@
 //! small file can't expand to a large document.
 
 mod advice;
-mod foreign;
+mod concealed;
 pub mod problems;
 mod read;
 mod scalar_offset;
 mod surrogates;
+mod url_secrets;
 
-pub use foreign::why_foreign;
 pub use read::read;
 pub(crate) use scalar_offset::offset_in_file;
 

@@ -1,5 +1,7 @@
 //! Errors and warnings about files, each with the span of the file that it is about.
 
+use super::concealed::Concealed;
+use super::url_secrets::hide_url_secrets;
 use super::{SourceText, offset_in_file};
 use celero::{Diagnostic, Label, Severity, Span, Stage, Style};
 use std::path::PathBuf;
@@ -70,6 +72,8 @@ impl Problem {
 pub struct Problems {
     files: Vec<File>,
     found: Vec<Problem>,
+    /// What messages may not quote.
+    concealed: Vec<Concealed>,
     /// The files that were read, for hosts that watch them.
     pub(crate) paths: Vec<PathBuf>,
 }
@@ -93,7 +97,12 @@ impl Problems {
 
     /// Returns the same files without errors and warnings, for reading again what they name.
     pub(crate) fn of_same_files(&self) -> Self {
-        Self { files: self.files.clone(), ..Self::default() }
+        Self { files: self.files.clone(), concealed: self.concealed.clone(), ..Self::default() }
+    }
+
+    /// Says that messages about a scalar do not quote its text, which has values of environment variables, but what is written in the file.
+    pub fn conceal(&mut self, place: FileSpan, written: String, text: &str, values: &[String]) {
+        self.concealed.push(Concealed::new(place, written, text, values));
     }
 
     pub(crate) fn text(&self, file: usize) -> &str {
@@ -185,7 +194,7 @@ impl Problems {
     }
 
     /// Returns the errors and warnings as text: file by file, errors before warnings, in the order of the file's text. Of those beyond the first
-    /// 100 of a file there is the number only.
+    /// 100 of a file there is the number only. Secrets in URLs are hidden, and so is what is [concealed](Self::conceal).
     pub(crate) fn render(&self, style: Style) -> String {
         let mut text = String::new();
         for (number, file) in self.files.iter().enumerate() {
@@ -193,16 +202,34 @@ impl Problems {
                 self.found.iter().filter(|p| p.file == number).map(|p| &p.diagnostic).collect();
             found.sort_by_key(|diagnostic| (diagnostic.severity == Severity::Warning, diagnostic.span.start));
             let hidden = found.len().saturating_sub(MOST_SHOWN);
-            let found: Vec<Diagnostic> = found.into_iter().take(MOST_SHOWN).cloned().collect();
+            let found: Vec<Diagnostic> =
+                found.into_iter().take(MOST_SHOWN).map(|found| self.without_secrets(number, found)).collect();
             if !text.is_empty() && !found.is_empty() {
                 text.push('\n');
             }
-            text.push_str(&celero::render(&file.text, &file.name, &found, style));
+            text.push_str(&celero::render(&hide_url_secrets(&file.text), &file.name, &found, style));
             if hidden > 0 {
                 text.push_str(&format!("\n{}: {hidden} more errors and warnings, which are not shown\n", file.name));
             }
         }
         text
+    }
+
+    fn without_secrets(&self, file: usize, found: &Diagnostic) -> Diagnostic {
+        let place = FileSpan::new(file, found.span.start, found.span.end);
+        let shown = |text: &String| {
+            let text = self.concealed.iter().fold(text.clone(), |text, concealed| {
+                if concealed.concerns(place) { concealed.conceal(&text) } else { concealed.conceal_whole(&text) }
+            });
+            hide_url_secrets(&text).into_owned()
+        };
+        let labels = found.labels.iter().map(|label| Label { text: shown(&label.text), ..label.clone() });
+        Diagnostic {
+            message: shown(&found.message),
+            labels: labels.collect(),
+            help: found.help.iter().map(shown).collect(),
+            ..found.clone()
+        }
     }
 }
 

@@ -205,9 +205,18 @@ fn a_folder_whose_files_are_gone_is_an_empty_list() {
 fn an_included_file_of_another_format_is_not_quoted() {
     let folder = Folder::new("secrets");
     std::fs::create_dir_all(folder.path("teams")).unwrap();
-    for secret in
-        ["hunter2", "hunter2: x", "[hunter2", "# hunter2\n", "- hunter2\n- b", "\"hunter2", "token=hunter2\nb: c: d"]
-    {
+    for secret in [
+        "hunter2",
+        "hunter2: x",
+        "[hunter2",
+        "# hunter2\n",
+        "- hunter2\n- b",
+        "\"hunter2",
+        "token=hunter2\nb: c: d",
+        "jwt: hunter2",
+        "apiKey: {key: hunter2}",
+        "env: {A: hunter2}",
+    ] {
         folder.write("admin.token", secret);
         folder.write("teams/own.token", secret);
         folder.write("more.yaml", "include: [admin.token]\n");

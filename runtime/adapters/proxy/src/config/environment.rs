@@ -1,6 +1,6 @@
 //! Environment variables in the values of a configuration: `${NAME}`, and `${NAME:-default}` with a default.
 //!
-//! They are replaced in the document after it was parsed, so that a value can't add keys.
+//! They are replaced in the document after it was parsed, so that a value can't add keys. No error quotes their values, which may be secrets.
 
 use celero_policy::problems::Problems;
 use celero_policy::yaml::{Node, NodeValue};
@@ -9,7 +9,10 @@ use celero_policy::yaml::{Node, NodeValue};
 pub(super) fn expand(node: &mut Node, problems: &mut Problems, value_of: &impl Fn(&str) -> Option<String>) {
     if let Some(text) = node.text().filter(|text| text.text.contains("${")) {
         match expanded(&text.text, value_of) {
-            Ok(expanded) => node.set_text(expanded),
+            Ok((expanded, values)) => {
+                problems.conceal(node.place, text.text, &expanded, &values);
+                node.set_text(expanded);
+            }
             Err((message, help)) => {
                 problems.add("config-variable", node.place, message).help(help);
             }
@@ -22,9 +25,12 @@ pub(super) fn expand(node: &mut Node, problems: &mut Problems, value_of: &impl F
     }
 }
 
-/// Returns a text with the values of its variables, or a message and what helps.
-fn expanded(text: &str, value_of: &impl Fn(&str) -> Option<String>) -> Result<String, (String, &'static str)> {
-    let (mut found, mut rest) = (String::new(), text);
+/// Returns a text with the values of its variables, and these values; or a message and what helps.
+fn expanded(
+    text: &str,
+    value_of: &impl Fn(&str) -> Option<String>,
+) -> Result<(String, Vec<String>), (String, &'static str)> {
+    let (mut found, mut values, mut rest) = (String::new(), Vec::new(), text);
     while let Some((before, after)) = rest.split_once("${") {
         if let Some(before) = before.strip_suffix('$') {
             found.push_str(before);
@@ -44,6 +50,7 @@ fn expanded(text: &str, value_of: &impl Fn(&str) -> Option<String>) -> Result<St
         }
         // As in a shell, the default stands for an empty value, too.
         let value = value_of(name).filter(|value| default.is_none() || !value.is_empty());
+        values.extend(value.clone());
         let Some(value) = value.or_else(|| default.map(str::to_owned)) else {
             let help = "set it where the proxy is started, or write a default: `${NAME:-default}`";
             return Err((format!("the environment variable `{name}` is not set, or is not UTF-8"), help));
@@ -53,7 +60,7 @@ fn expanded(text: &str, value_of: &impl Fn(&str) -> Option<String>) -> Result<St
         rest = after;
     }
     found.push_str(rest);
-    Ok(found)
+    Ok((found, values))
 }
 
 #[cfg(test)]
@@ -82,7 +89,7 @@ mod tests {
             ("${A:b}", Err("`A:b` is no name of an environment variable")),
             ("${:-b}", Err("`` is no name of an environment variable")),
         ] {
-            let found = expanded(text, &value).map_err(|(message, _)| message);
+            let found = expanded(text, &value).map(|(text, _)| text).map_err(|(message, _)| message);
             assert_eq!(found.as_deref().map_err(String::as_str), result, "{text}");
         }
     }

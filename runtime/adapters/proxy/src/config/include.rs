@@ -5,7 +5,7 @@
 //! from the folder of the file that has them.
 
 use super::environment::expand;
-use super::keys::SECTIONS;
+use super::keys::CONFIG;
 use crate::error::Error;
 use celero_lists::FilePattern;
 use celero_policy::problems::{FileSpan, Problems};
@@ -117,8 +117,7 @@ impl FileReader<'_> {
         }
         // Nothing of a file that is no configuration is quoted: it may hold secrets.
         let read = read_text(file).map_err(|why| format!("{} can't be read: {why}", file.display())).and_then(|text| {
-            let keys: Vec<&str> = SECTIONS.keys.iter().map(|key| key.name).collect();
-            match yaml::why_foreign(&path.text, &text, &keys) {
+            match CONFIG.why_foreign(&path.text, &text) {
                 Some(why) => Err(format!("this is no file of a configuration: {why}")),
                 None => Ok(text),
             }

@@ -91,6 +91,8 @@ fn an_included_file_is_neither_empty_nor_quoted() {
         ("hunter2: a", "no file of a configuration"),
         ("[hunter2", "no file of a configuration"),
         ("- hunter2", "no file of a configuration"),
+        ("threads: hunter2", "no file of a configuration"),
+        ("admin: {password: hunter2}", "no file of a configuration"),
     ] {
         proxy.folder.write("more.yaml", text);
         let error = proxy.handle.reload().unwrap_err().to_string();
