@@ -123,6 +123,7 @@ impl ValueSpec {
     pub(crate) fn fits(&self, node: &Node) -> bool {
         let text = || node.text().map(|text| text.text);
         let plain = |fits: &dyn Fn(&str) -> bool| node.plain().is_some_and(fits);
+        let quoted_or_not = |fits: &dyn Fn(&str) -> bool| node.scalar().is_some_and(fits);
         match self {
             Self::Text | Self::Expression => text().is_some_and(|text| !text.is_empty()),
             Self::Template => text().is_some(),
@@ -134,12 +135,12 @@ impl ValueSpec {
             }
             Self::Share => plain(&|text| share(text).is_some()),
             Self::Ratio => plain(&|text| ratio(text).is_some()),
-            Self::Size => plain(&|text| size(text).is_some()),
-            Self::PositiveSize => plain(&|text| size(text).is_some_and(|bytes| bytes > 0)),
-            Self::Seconds => plain(&|text| seconds(text).is_some()),
-            Self::Duration => plain(&|text| duration(text).is_some()),
-            Self::PositiveDuration => plain(&|text| duration(text).is_some_and(|time| !time.is_zero())),
-            Self::Rate => text().is_some_and(|text| rate(&text).is_some()),
+            Self::Size => quoted_or_not(&|text| size(text).is_some()),
+            Self::PositiveSize => quoted_or_not(&|text| size(text).is_some_and(|bytes| bytes > 0)),
+            Self::Seconds => quoted_or_not(&|text| seconds(text).is_some()),
+            Self::Duration => quoted_or_not(&|text| duration(text).is_some()),
+            Self::PositiveDuration => quoted_or_not(&|text| duration(text).is_some_and(|time| !time.is_zero())),
+            Self::Rate => quoted_or_not(&|text| rate(text).is_some()),
             Self::Word(words) => text().is_some_and(|text| words.contains(&&*text)),
             Self::List(_) => matches!(node.value, NodeValue::List(_)),
             Self::Map(_) | Self::Mapping(_) => matches!(node.value, NodeValue::Map(_)),
@@ -169,7 +170,7 @@ impl ValueSpec {
             Self::Ratio => "a number from 0 to 1".to_owned(),
             Self::Size => "a number of bytes from 0 to 1GiB, as in `64KiB`".to_owned(),
             Self::PositiveSize => "a number of bytes from 1 to 1GiB, as in `64KiB`".to_owned(),
-            Self::Seconds => "a number of seconds up to 86400, as in `30s`".to_owned(),
+            Self::Seconds => "a time of whole seconds up to 24h, as in `30s`, `5m` or `1h`".to_owned(),
             Self::Duration => "a time from 0s to 24h, as in `250ms`, `10s`, `5m` or `1h`".to_owned(),
             Self::PositiveDuration => "a time from 1ms to 24h, as in `250ms`, `10s`, `5m` or `1h`".to_owned(),
             Self::Rate => "a number in a time, as in `100/s`, `5/m` or `100/10s`".to_owned(),

@@ -37,11 +37,13 @@ fn value(spec: &ValueSpec) -> Json {
         ValueSpec::Integer { least, most } => json!({ "type": "integer", "minimum": least, "maximum": most }),
         ValueSpec::Ratio => json!({ "type": "number", "minimum": 0, "maximum": 1 }),
         ValueSpec::Share => json!({ "type": "number", "exclusiveMinimum": 0, "maximum": 1 }),
-        ValueSpec::Size => json!({ "type": ["integer", "string"], "pattern": "^[0-9]+ *(B|KiB|MiB|GiB)?$" }),
+        ValueSpec::Size => {
+            json!({ "type": ["integer", "string"], "minimum": 0, "pattern": "^[0-9]+ *(B|KiB|MiB|GiB)?$" })
+        }
         ValueSpec::PositiveSize => {
             json!({ "type": ["integer", "string"], "minimum": 1, "pattern": "^0*[1-9][0-9]* *(B|KiB|MiB|GiB)?$" })
         }
-        ValueSpec::Seconds => json!({ "type": ["integer", "string"], "pattern": "^[0-9]+s?$" }),
+        ValueSpec::Seconds => json!({ "type": ["integer", "string"], "minimum": 0, "pattern": "^[0-9]+[smh]?$" }),
         ValueSpec::Duration => json!({ "type": "string", "pattern": "^[0-9]+(ms|s|m|h)$" }),
         ValueSpec::PositiveDuration => json!({ "type": "string", "pattern": "^0*[1-9][0-9]*(ms|s|m|h)$" }),
         ValueSpec::Rate => json!({ "type": "string", "pattern": "^[0-9]+/[0-9]*[smhd]$" }),

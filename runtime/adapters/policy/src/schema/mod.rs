@@ -122,7 +122,7 @@ pub enum ValueSpec {
     Size,
     /// The same, above 0.
     PositiveSize,
-    /// A whole number of seconds, `30s`: see [`seconds`].
+    /// A time of whole seconds, `30s`: see [`seconds`].
     Seconds,
     /// A time with a unit, `250ms`: see [`duration`].
     Duration,

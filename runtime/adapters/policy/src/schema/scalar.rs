@@ -28,10 +28,17 @@ pub fn size(text: &str) -> Option<usize> {
     number.parse::<usize>().ok()?.checked_mul(unit).filter(|bytes| *bytes <= 1 << 30)
 }
 
-/// Reads a whole number of seconds, up to a day, with or without the unit `s`.
+/// Reads a time of whole seconds, up to a day. The units are `s` (also without a unit), `m` and `h`.
 #[must_use]
 pub fn seconds(text: &str) -> Option<u64> {
-    text.strip_suffix('s').unwrap_or(text).parse().ok().filter(|seconds| *seconds <= 86_400)
+    let (number, unit) = number_and_unit(text)?;
+    let unit = match unit {
+        "" | "s" => 1,
+        "m" => 60,
+        "h" => 3_600,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(unit).filter(|seconds| *seconds <= 86_400)
 }
 
 /// Reads a time, up to a day. The units are `ms`, `s`, `m` and `h`; one of them is required.
@@ -123,7 +130,9 @@ mod tests {
 
     #[test]
     fn times_have_units_and_bounds() {
-        assert_eq!([seconds("30"), seconds("30s"), seconds("1m"), seconds("86401")], [Some(30), Some(30), None, None]);
+        let known = ["30", "30s", "5m", "24h", "86401", "25h", "1ms", "+1", "", "s"].map(seconds);
+        assert_eq!(known[..4], [Some(30), Some(30), Some(300), Some(86_400)]);
+        assert_eq!(known[4..], [None; 6]);
         assert_eq!(duration("250ms"), Some(Duration::from_millis(250)));
         assert_eq!(duration("5m"), Some(Duration::from_secs(300)));
         for wrong in ["", "5", "s", "-1s", "1.5s", "5 s", "99999999999999999999s", "25h"] {

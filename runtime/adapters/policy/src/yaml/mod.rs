@@ -80,7 +80,16 @@ impl Node {
         }
     }
 
-    /// Returns the text of a scalar, in any style; `None` for nothing.
+    /// Returns the text of a scalar, in any style. `"5m"` and `5m` are one time: JSON, and tools that write YAML, have quotes around it.
+    #[must_use]
+    pub fn scalar(&self) -> Option<&str> {
+        match &self.value {
+            NodeValue::Scalar(scalar) => Some(&scalar.text),
+            _ => None,
+        }
+    }
+
+    /// Returns the text of a scalar and its span, in any style; `None` for nothing.
     #[must_use]
     pub fn text(&self) -> Option<SourceText> {
         match &self.value {

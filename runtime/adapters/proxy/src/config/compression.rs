@@ -1,8 +1,7 @@
 //! The section `compression` of a configuration.
 
-use super::read::{Reader, number};
+use super::read::{Reader, bytes, number};
 use celero_pingora::Coding;
-use celero_policy::schema::size;
 use celero_policy::yaml::{Node, SourceText};
 
 /// Which responses are compressed.
@@ -43,7 +42,7 @@ impl Reader<'_> {
         }
         let types = node.get("types").map(|_| texts.into_iter().map(|text| text.text).collect());
         let codings = self.codings(node);
-        let min_size = node.get("minSize").and_then(Node::plain).and_then(size);
+        let min_size = bytes(node, "minSize");
         Compression {
             types,
             codings,

@@ -331,7 +331,7 @@ fn reload(node: &Node) -> Reload {
 
 fn limits(node: &Node) -> Limits {
     let usual = Limits::default();
-    let bytes = |key| size(node.get(key)?.plain()?);
+    let bytes = |key| bytes(node, key);
     Limits {
         connections: number(node, "connections").unwrap_or(usual.connections),
         connections_per_address: number(node, "connectionsPerAddress"),
@@ -360,7 +360,11 @@ pub(super) fn number<N: FromStr>(node: &Node, key: &str) -> Option<N> {
 }
 
 pub(super) fn time(node: &Node, key: &str) -> Option<Duration> {
-    duration(node.get(key)?.plain()?)
+    duration(node.get(key)?.scalar()?)
+}
+
+pub(super) fn bytes(node: &Node, key: &str) -> Option<usize> {
+    size(node.get(key)?.scalar()?)
 }
 
 fn cores() -> usize {

@@ -1,8 +1,8 @@
 //! The section `record` of a configuration.
 
-use super::read::Reader;
+use super::read::{Reader, bytes};
 use super::record_keys::{HEADERS, PARAMETERS};
-use celero_policy::schema::{share, size};
+use celero_policy::schema::share;
 use celero_policy::yaml::{Node, SourceText};
 use http::HeaderName;
 use std::path::{Path, PathBuf};
@@ -50,12 +50,7 @@ impl Reader<'_> {
         Some(Record {
             file: node.text_of("file").map(|text| self.path_of(&text))?,
             share: node.get("share").and_then(Node::plain).and_then(share).unwrap_or(1.0),
-            max_size: node
-                .get("maxSize")
-                .and_then(Node::plain)
-                .and_then(size)
-                .and_then(|bytes| bytes.try_into().ok())
-                .unwrap_or(100 << 20),
+            max_size: bytes(node, "maxSize").and_then(|bytes| bytes.try_into().ok()).unwrap_or(100 << 20),
             redact_headers,
             redact_parameters,
         })

@@ -52,6 +52,7 @@ mod pools;
 mod process;
 mod protocols;
 mod quickstart;
+mod quoted_values;
 mod rate_limit_server;
 mod raw_h2;
 mod raw_tls;
