@@ -18,12 +18,12 @@ pub(crate) fn parse_all(kind: Kind, text: &str) -> Result<Vec<Entry>, String> {
     Entry::parse(kind, text).map(|entry| vec![entry])
 }
 
-/// Returns the networks of a range `first..last`, both ends included: at most 254. `None` if the text has no `..`.
+/// Returns the networks of a range `first..last` or `first-last`, both ends included: at most 254. `None` if the text has neither sign.
 ///
 /// # Errors
 /// An end is no address, or the ends are not of one family, or in the wrong order.
 fn networks(text: &str) -> Option<Result<Vec<Entry>, String>> {
-    let (first, last) = text.split_once("..")?;
+    let (first, last) = text.split_once("..").or_else(|| text.split_once('-'))?;
     let (Ok(first), Ok(last)) = (first.trim().parse::<IpAddr>(), last.trim().parse::<IpAddr>()) else {
         return Some(Err("an end of the range is not an IP address".to_owned()));
     };

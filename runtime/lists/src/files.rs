@@ -3,6 +3,7 @@
 use crate::entries::Entries;
 use crate::error::WrongEntries;
 use crate::limits::Limits;
+use crate::lines;
 use crate::value::{Cells, Scalar, WrongValue, article, complete};
 use crate::value_type::{Field, ListType, ScalarType, ValueType};
 use serde_json::{Map, Value};
@@ -19,8 +20,9 @@ pub const MAX_FILE_BYTES: u64 = 1 << 30;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// One entry a line, without the spaces around it. `#` at the beginning of a line or after a space starts a comment. Empty lines are
-    /// ignored.
+    /// One entry a line, without the spaces around it. `#` at the beginning of a line or after a space starts a comment; in lists of addresses,
+    /// hosts and integers so do `;` and `//`. Empty lines are ignored. In a list of hosts, a line with an address and names is one of a hosts file
+    /// (`0.0.0.0 ads.example`): its names are entries, but for those of the machine itself, such as `localhost`.
     Lines,
     /// Comma-separated values (RFC 4180). The first record names the columns: `entry`, the fields of the values, and if wanted `expires`. Others
     /// are ignored. An entry leaves out a field whose column is empty. Each record has as many columns as the first.
@@ -38,6 +40,16 @@ impl Format {
             Some("csv") => Self::Csv,
             Some("jsonl" | "ndjson") => Self::JsonLines,
             _ => Self::Lines,
+        }
+    }
+
+    /// Returns how entries are written in this format, for messages: what follows "it is read as".
+    #[must_use]
+    pub fn description(self) -> &'static str {
+        match self {
+            Self::Lines => "plain lines: one entry each, and comments after `#`",
+            Self::Csv => "CSV, whose first record names the columns: `entry`, and those of values",
+            Self::JsonLines => "JSON Lines: a text, a number or an object with the member `entry` in each",
         }
     }
 }
@@ -107,9 +119,8 @@ impl Entries {
             }
             (Format::Lines, None) => {
                 for (number, line) in (1..).zip(text.lines()) {
-                    let line = without_comment(line).trim();
-                    if !line.is_empty() {
-                        entries.add(Some(number), line, Ok(Cells::default()), None, &mut wrong);
+                    for entry in lines::entries(ty.kind(), line) {
+                        entries.add(Some(number), entry, Ok(Cells::default()), None, &mut wrong);
                     }
                 }
             }
@@ -158,18 +169,6 @@ pub fn read_at_most(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
     file.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
     let read = bytes.len() as u64;
     if read > most { Err(too_large(read)) } else { Ok(bytes) }
-}
-
-/// The line up to a `#` that begins it or follows a space.
-fn without_comment(line: &str) -> &str {
-    let mut before = ' ';
-    for (at, c) in line.char_indices() {
-        if c == '#' && before.is_whitespace() {
-            return line.get(..at).unwrap_or(line);
-        }
-        before = c;
-    }
-    line
 }
 
 /// The time of a number of seconds since 1970.

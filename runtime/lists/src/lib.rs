@@ -18,6 +18,8 @@ mod files;
 mod kind;
 mod levels;
 mod limits;
+#[cfg(feature = "files")]
+mod lines;
 mod lists;
 mod lookup_counter;
 #[cfg(feature = "mmdb")]

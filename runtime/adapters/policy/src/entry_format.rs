@@ -40,6 +40,14 @@ impl EntryFormat {
         }
     }
 
+    /// Returns what follows "it is read as" in a message.
+    pub(crate) fn description(&self) -> &'static str {
+        match self {
+            Self::Text(format) => format.description(),
+            Self::Mmdb(_) => "a MaxMind database",
+        }
+    }
+
     /// Reads the entries of a list of this type.
     ///
     /// # Errors

@@ -206,8 +206,12 @@ impl Added<'_> {
             }
             Ok(entries) => self.entries.append(entries),
             Err(wrong) => {
+                let mut help = Some(format!("it is read as {}", format.description()));
                 for sentence in wrong {
-                    problems.add("policy-list", place, format!("{name}: {sentence}"));
+                    let problem = problems.add("policy-list", place, format!("{name}: {sentence}"));
+                    if let Some(help) = help.take() {
+                        problem.help(help);
+                    }
                 }
             }
         }

@@ -121,6 +121,8 @@ impl FileError {
         if others > 0 {
             output.complain(&format!("error: {}: and {others} more wrong entries", path.display()));
         }
+        let format = Format::of_path(path).description();
+        output.complain(&format!("  = help: {} is read as {format}", path.display()));
     }
 
     /// Returns what is wrong as JSON.
