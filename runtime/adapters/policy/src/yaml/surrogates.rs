@@ -83,7 +83,7 @@ impl<'t> Surrogates<'t> {
     }
 }
 
-/// Returns the code of an escape `\uXXXX` at a byte of a text.
+/// Returns the code of an escape of four digits at a byte of a text.
 fn escaped(text: &str, at: usize) -> Option<u32> {
     let digits = text.get(at..at.checked_add(ESCAPE)?)?.strip_prefix("\\u")?;
     digits.bytes().all(|byte| byte.is_ascii_hexdigit()).then(|| u32::from_str_radix(digits, 16).ok())?
