@@ -58,7 +58,7 @@ pub(crate) static SECTIONS: MappingSpec = MappingSpec::new(
         optional(
             "empty",
             Word(EMPTY),
-            "`allowed`: this file may be without content, its phases without rules, and a policy without rules may replace one with rules. Default: that is an error, because a file may have been cut to nothing.",
+            "`allowed`: this file may be without content, its phases without rules, and a policy may replace one of which more phases have rules. Default: that is an error, because a file may have been cut to nothing.",
         ),
         optional(
             "levels",
@@ -200,7 +200,7 @@ static NAMED_LIST: MappingSpec = MappingSpec::new(
         optional(
             "empty",
             Word(EMPTY),
-            "`allowed`: a list, file or URL that had entries may have none when it is read again. Default: that is refused, because a file may have been cut to nothing.",
+            "`allowed`: files, documents at URLs and `entries` of the list may have no entries. Default: that is refused, because a file may have been cut to nothing.",
         ),
         optional(
             "urls",
