@@ -3,7 +3,8 @@
 //! A declaration says nothing about how a value is found or a function is run; the runtime keeps that beside it, under the
 //! same index.
 
-use crate::checked::Checked;
+use crate::checked::{Checked, Reference};
+use crate::expanded_size::ExpandedSize;
 use crate::stdlib::{Libraries, Library, Overload, Signature, TABLE};
 use crate::types::Type;
 use std::collections::HashMap;
@@ -36,8 +37,12 @@ pub struct Definition {
     pub(crate) signature: Signature,
     /// The names of the parameters, the receiver's first. In the body they are the variables of the first levels.
     pub(crate) parameters: Box<[Arc<str>]>,
-    /// The body, with the definitions that it uses inlined.
+    /// The body. Calls of other definitions are calls in it.
     pub(crate) body: Checked,
+    /// The size of the body with these in their places.
+    pub(crate) size: ExpandedSize,
+    /// Whether the body asks lists, or a definition that it uses does.
+    pub(crate) asks_lists: bool,
 }
 
 impl Definition {
@@ -139,10 +144,9 @@ pub struct Declarations {
     /// Most dots in the name of a variable.
     pub(crate) most_dots: usize,
     functions: Vec<HostFunction>,
-    definitions: Vec<Arc<Definition>>,
-    /// The nodes of all bodies, and the depth of the deepest one.
-    pub(crate) body_nodes: usize,
-    pub(crate) body_depth: u32,
+    definitions: Arc<Vec<Arc<Definition>>>,
+    /// What can be called, by name: functions of the host, then definitions.
+    callable: HashMap<Arc<str>, Vec<Overload>>,
     /// Definitions without parameters by name: their index.
     aliases: HashMap<Arc<str>, u32>,
     lists: Vec<DeclaredList>,
@@ -198,8 +202,11 @@ impl Declarations {
     /// Adds a host function and returns its index, the one of [`Overload::Host`].
     pub fn add_function(&mut self, name: &str, receiver: bool, params: Vec<Type>, result: Type) -> u32 {
         let index = u32::try_from(self.functions.len()).unwrap_or(u32::MAX);
+        let name: Arc<str> = name.into();
+        let callable = self.callable.entry(Arc::clone(&name)).or_default();
+        callable.insert(callable.partition_point(|known| matches!(known, Overload::Host(_))), Overload::Host(index));
         self.functions.push(HostFunction {
-            name: name.into(),
+            name,
             signature: Signature { overload: Overload::Host(index), receiver, params: params.into(), result },
         });
         index
@@ -207,20 +214,25 @@ impl Declarations {
 
     /// Adds a function defined in CEL. It must have been checked against these declarations, or an earlier state of them. No
     /// other function may have its name, form and number of parameters.
-    pub fn add_definition(&mut self, mut definition: Definition) {
-        definition.signature.overload = Overload::Defined(u32::try_from(self.definitions.len()).unwrap_or(u32::MAX));
-        let body = definition.body.ast();
-        self.body_nodes = self.body_nodes.saturating_add(body.nodes().len());
-        self.body_depth = self.body_depth.max(body.depth());
-        self.definitions.push(Arc::new(definition));
+    pub fn add_definition(&mut self, definition: Definition) {
+        let name = Arc::clone(&definition.name);
+        let index = self.push_definition(definition);
+        self.callable.entry(name).or_default().push(Overload::Defined(index));
     }
 
     /// Adds a definition without parameters that rules mention by its name alone, as they do a variable.
     pub fn add_alias(&mut self, definition: Definition) {
         let name = Arc::clone(&definition.name);
-        self.add_definition(definition);
         self.most_dots = self.most_dots.max(name.matches('.').count());
-        self.aliases.insert(name, u32::try_from(self.definitions.len().saturating_sub(1)).unwrap_or(u32::MAX));
+        let index = self.push_definition(definition);
+        self.aliases.insert(name, index);
+    }
+
+    fn push_definition(&mut self, mut definition: Definition) -> u32 {
+        let index = u32::try_from(self.definitions.len()).unwrap_or(u32::MAX);
+        definition.signature.overload = Overload::Defined(index);
+        Arc::make_mut(&mut self.definitions).push(Arc::new(definition));
+        index
     }
 
     /// Returns the definition without parameters of this name, with its index.
@@ -229,9 +241,32 @@ impl Declarations {
         Some((index, self.definitions.get(index as usize)?))
     }
 
-    /// Whether a definition is mentioned by its name, without a call.
-    pub(crate) fn is_alias(&self, definition: &Definition) -> bool {
-        self.alias(&definition.name).is_some_and(|(_, alias)| alias.signature.overload == definition.signature.overload)
+    /// Whether the host declares or a definition is a function of this name, which expressions call.
+    pub(crate) fn is_callable(&self, name: &str) -> bool {
+        self.callable.contains_key(name)
+    }
+
+    /// The names of the functions of the host and of those defined in CEL, in no order.
+    pub(crate) fn callable_names(&self) -> impl Iterator<Item = &str> {
+        self.callable.keys().map(|name| &**name)
+    }
+
+    /// The signatures of the functions of this name: those of the host, then those defined in CEL.
+    pub fn signatures(&self, name: &str) -> impl Iterator<Item = &Signature> {
+        self.callable.get(name).into_iter().flatten().filter_map(|overload| match *overload {
+            Overload::Host(index) => self.functions.get(index as usize).map(|function| &function.signature),
+            Overload::Defined(index) => self.definitions.get(index as usize).map(|definition| &definition.signature),
+            Overload::Builtin(_) => None,
+        })
+    }
+
+    /// The definitions of this name, also the one that is mentioned without a call.
+    pub fn definitions_named(&self, name: &str) -> impl Iterator<Item = &Definition> {
+        let called = self.callable.get(name).into_iter().flatten().filter_map(|overload| match *overload {
+            Overload::Defined(index) => self.definitions.get(index as usize).map(|definition| &**definition),
+            _ => None,
+        });
+        called.chain(self.alias(name).map(|(_, definition)| definition))
     }
 
     /// Adds a list and returns its index, the one of [`Reference::InList`](crate::Reference::InList). A variable or definition `lists.NAME`
@@ -240,6 +275,13 @@ impl Declarations {
         let index = u32::try_from(self.lists.len()).unwrap_or(u32::MAX);
         self.lists.push(DeclaredList { name: name.into(), key, values });
         index
+    }
+
+    /// Whether an expression asks a list, or a definition that it uses does.
+    #[must_use]
+    pub fn asks_lists(&self, checked: &Checked) -> bool {
+        let mut used = checked.references().filter_map(|reference| self.definition_of(reference));
+        checked.asks_lists() || used.any(|definition| definition.asks_lists)
     }
 
     /// The lists, by index.
@@ -252,6 +294,14 @@ impl Declarations {
     #[must_use]
     pub fn has_name(&self, name: &str) -> bool {
         self.by_name.contains_key(name) || self.aliases.contains_key(name)
+    }
+
+    /// Returns the definition that a call refers to. Such a call has no other candidates: no other function may have the same name,
+    /// form and number of parameters.
+    pub(crate) fn definition_of(&self, reference: &Reference) -> Option<&Definition> {
+        let Reference::Call { overloads, .. } = reference else { return None };
+        let [Overload::Defined(index)] = **overloads else { return None };
+        self.definitions.get(index as usize).map(|definition| &**definition)
     }
 
     /// The names of definitions without parameters, in no order.
@@ -275,6 +325,12 @@ impl Declarations {
     #[must_use]
     pub fn definitions(&self) -> &[Arc<Definition>] {
         &self.definitions
+    }
+
+    /// The functions defined in CEL, to be kept: a copy shares them.
+    #[must_use]
+    pub fn shared_definitions(&self) -> Arc<Vec<Arc<Definition>>> {
+        Arc::clone(&self.definitions)
     }
 
     /// The names of all functions that expressions may call: of the libraries that are on, of the host, and defined in CEL. Macros are not

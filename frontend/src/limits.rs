@@ -21,9 +21,6 @@ pub struct Limits {
 /// Longest source whatever the limits say: offsets fit in 24 bits.
 pub(crate) const SOURCE_BYTES: u32 = 0xff_ffff;
 
-/// Most nodes of all definitions of an environment, each with the definitions that it uses in their places.
-pub(crate) const DEFINITION_NODES: usize = 1 << 18;
-
 impl Default for Limits {
     fn default() -> Self {
         Self { max_source_bytes: 1 << 16, max_depth: 250, max_nodes: 1 << 16, max_diagnostics: 16 }

@@ -121,11 +121,6 @@ impl TreeBuilder {
         Checked::new_unverified(Ast::new(source, nodes, pool, names, root), types, references)
     }
 
-    /// The number of nodes so far.
-    pub(crate) fn len(&self) -> usize {
-        self.nodes.len()
-    }
-
     /// The depth that a node of this expression has.
     pub(crate) fn depth(&self, expr: &Expr) -> u32 {
         let mut below = 0;

@@ -186,20 +186,63 @@ fn depth_is_bounded() {
     assert!(found.is_ok() || found.unwrap_err().first().unwrap().code == "too-deep");
 }
 
+/// Definitions hold what was written: thousands that use a large one take no more than they are long.
 #[test]
-fn all_definitions_together_are_bounded() {
+fn definitions_share_what_they_use() {
     let mut declarations = declared(&[("f0()", "n + n")]);
-    let doubled = (1..14).map(|i| (format!("f{i}()"), format!("f{0}() + f{0}()", i - 1)));
+    for i in 1..14 {
+        add(&mut declarations, &format!("f{i}()"), &format!("f{0}() + f{0}()", i - 1)).unwrap();
+    }
     // Each of these has half as many nodes as one tree may have.
-    let wide = (0..100).map(|i| (format!("wide{i}()"), "f13() + 1".to_owned()));
-    let refused = doubled.chain(wide).find_map(|(declaration, body)| {
-        add(&mut declarations, &declaration, &body).err().map(|errors| (declaration, errors))
+    for i in 0..1000 {
+        add(&mut declarations, &format!("wide{i}()"), "f13() + 1").unwrap();
+    }
+    assert!(inlined(&declarations, "wide999() == 1").is_ok());
+    let errors = inlined(&declarations, "wide1() + wide2() == 1").unwrap_err();
+    assert_eq!(errors.iter().map(|e| (e.code, e.span.start)).collect::<Vec<_>>(), [("too-many-nodes", 10)]);
+}
+
+/// A chain of names for one thing is no deeper as a tree, but writing it recurses.
+#[test]
+fn names_of_names_are_bounded() {
+    let mut declarations = declared(&[("f0()", "n")]);
+    let refused = (1..1000).find_map(|i| {
+        add(&mut declarations, &format!("f{i}()"), &format!("f{}()", i - 1)).err().map(|errors| (i, errors))
     });
-    let (declaration, errors) = refused.expect("the definitions have over a million nodes");
-    assert!(declaration.starts_with("wide"), "{declaration}");
-    let [Diagnostic { code, message, .. }] = &*errors else { panic!("{errors:?}") };
-    assert_eq!(*code, "too-many-nodes");
-    assert!(message.contains(&declaration[..declaration.len() - 2]) && message.contains("262144"), "{message}");
-    // What was refused is not there, and what is small still fits.
-    assert!(add(&mut declarations, "small()", "n").is_ok());
+    let (last, errors) = refused.unwrap();
+    assert_eq!((last, errors[0].code), (251, "too-deep"), "{errors:?}");
+    assert_eq!(meaning(&inlined(&declarations, "f249()").unwrap()), meaning(&inlined(&declarations, "n").unwrap()));
+}
+
+/// The size that is known before a tree is written is that of the tree, or more where an argument replaces its parameter in the end.
+#[test]
+fn the_size_of_a_tree_is_known_before_it_is_written() {
+    let declarations = declared(&[
+        ("id(a)", "a"),
+        ("sum(a: int, b: int)", "a + b"),
+        ("sum3(a, b, c)", "sum(sum(a, b), c)"),
+        ("each(l, d)", "l.map(x, sum(x, d)).filter(y, y > d)"),
+        ("deep(a)", "[[[[a]]]]"),
+    ]);
+    // Where an argument replaces its parameter, the parameter's uses are counted too.
+    for (call, more_nodes, deeper) in [
+        ("id(v)", 1, 0),
+        ("sum(1, n)", 2, 0),
+        ("sum(n + 1, v)", 0, 0),
+        ("sum3(n + 1, n + 2, n + 3)", 0, 0),
+        ("each([1], n + 2)", 0, 0),
+        ("deep(deep(v))", 1, 0),
+        ("sum3(1, 2, 3)", 12, 3),
+    ] {
+        let tree = inlined(&declarations, call).unwrap();
+        let (nodes, depth) = (u32::try_from(tree.ast().nodes().len()).unwrap(), tree.ast().depth());
+        let fits = |max_nodes: u32, max_depth: u32| {
+            let (checked, _) =
+                check(parse(call, &Limits::default()).unwrap(), &declarations, &Limits::default()).unwrap();
+            inline(&checked, &declarations, &Limits { max_nodes, max_depth, ..Limits::default() }).is_ok()
+        };
+        assert!(!fits(nodes - 1, 250) && !fits(65_536, depth - 1), "{call}");
+        assert!(fits(nodes + more_nodes, 250), "{call}: {nodes} nodes");
+        assert!(fits(65_536, depth + deeper), "{call}: depth {depth}");
+    }
 }

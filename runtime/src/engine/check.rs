@@ -2,7 +2,7 @@
 
 use super::Engine;
 use crate::context::Context;
-use crate::env::{Env, EnvError};
+use crate::env::{Env, EnvError, RuleLanguage};
 use crate::error::CompileError;
 use crate::expression::{CheckedRule, Expression, TextPiece, Tree, text};
 use crate::lint;
@@ -17,6 +17,24 @@ impl Engine {
     /// [`CompileError`] with every diagnostic.
     pub fn check<C: Context>(&self, env: &Env<C>, source: &str) -> Result<CheckedRule, CompileError> {
         self.expression(env, source, &PatternCache::default()).map(|expression| CheckedRule::new(expression, env))
+    }
+
+    /// Returns the warnings about an expression, and the steps that its patterns take for letter cases: those of [`check`](Self::check), but
+    /// the definitions that it uses stay where they are. For the bodies of definitions, which are put in the places of their calls
+    /// where a rule needs them only.
+    ///
+    /// # Errors
+    /// [`CompileError`] with every diagnostic.
+    pub fn lint<C: Context>(&self, env: &Env<C>, source: &str) -> Result<(Vec<Diagnostic>, usize), CompileError> {
+        let RuleLanguage::Checked(language) = env.rule_language() else {
+            let checked = self.check(env, source)?;
+            return Ok((checked.warnings().to_vec(), checked.case_steps()));
+        };
+        let failed = |diagnostics| CompileError::new(source, diagnostics);
+        let (tree, warnings) = language.check(source, env.declarations(), &self.limits().source).map_err(failed)?;
+        let steps = lint::case_steps(&tree, self.limits().case_steps).map_err(|error| failed(vec![error]))?;
+        let found = lint::lint(&tree, env.fields(), &PatternCache::default());
+        Ok((self.ordered([warnings, found].concat()), steps))
     }
 
     /// Returns an expression whose result is the text of these pieces, one after the other: a `string`. A result becomes text as
@@ -76,9 +94,15 @@ impl Engine {
             Tree::Checked(tree) => lint::lint(&tree.written, env.fields(), patterns),
             Tree::Filter(rule) => lint::lint_filter(rule.filter.tree(), &rule.binding),
         });
-        warnings.sort_by_key(|warning| warning.span.start);
-        warnings.truncate(limits.max_diagnostics as usize);
+        let warnings = self.ordered(warnings);
         Ok(expression.with_warnings(warnings))
+    }
+
+    /// Returns the first warnings, in the order of the source.
+    fn ordered(&self, mut warnings: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        warnings.sort_by_key(|warning| warning.span.start);
+        warnings.truncate(self.limits().source.max_diagnostics as usize);
+        warnings
     }
 }
 

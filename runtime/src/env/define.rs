@@ -1,8 +1,7 @@
 //! Functions that are defined in CEL.
 
 use super::{Env, EnvError, names, overlap};
-use crate::limits::Limits;
-use celero_frontend::{FunctionDeclaration, Parameter, RECEIVER, Span, define, misdeclared};
+use celero_frontend::{FunctionDeclaration, Limits, Parameter, RECEIVER, Span, define, misdeclared};
 use std::collections::HashSet;
 
 impl<C> Env<C> {
@@ -36,7 +35,7 @@ impl<C> Env<C> {
     /// another one.
     #[must_use]
     pub fn define(mut self, declaration: &str, body: &str) -> Self {
-        if let Err(problem) = self.add_definition(declaration, body) {
+        if let Err(problem) = self.try_define(declaration, body, &Limits::default()) {
             self.problems.push(problem);
         }
         self
@@ -57,26 +56,35 @@ impl<C> Env<C> {
     /// ```
     #[must_use]
     pub fn alias(mut self, name: &str, body: &str) -> Self {
-        if let Err(problem) = self.add_alias(name, body) {
+        if let Err(problem) = self.try_alias(name, body, &Limits::default()) {
             self.problems.push(problem);
         }
         self
     }
 
-    fn add_alias(&mut self, name: &str, body: &str) -> Result<(), EnvError> {
+    /// Defines a name for an expression within other limits than the default ones. Else as [`alias`](Self::alias).
+    ///
+    /// # Errors
+    /// What is wrong, with at most `max_diagnostics` findings; with 0 nothing is suggested either. The environment is then as it was.
+    pub fn try_alias(&mut self, name: &str, body: &str, limits: &Limits) -> Result<(), EnvError> {
         let wrong = |reason| EnvError::new(format!("name `{name}`: {reason}"));
         names::variable(name).map_err(wrong)?;
         if self.declarations.has_name(name) {
             return Err(wrong("it is declared already".to_owned()));
         }
         let declaration = FunctionDeclaration::alias(name);
-        let definition = define(&self.declarations, &declaration, body, &Limits::default().source)
+        let definition = define(&self.declarations, &declaration, body, limits)
             .map_err(|found| EnvError::of_body(name, body, found))?;
         self.declarations.add_alias(definition);
         Ok(())
     }
 
-    fn add_definition(&mut self, text: &str, body: &str) -> Result<(), EnvError> {
+    /// Defines a function in CEL within other limits than the default ones. Else as [`define`](Self::define).
+    ///
+    /// # Errors
+    /// As of [`try_alias`](Self::try_alias). The environment is then as it was.
+    pub fn try_define(&mut self, declaration: &str, body: &str, limits: &Limits) -> Result<(), EnvError> {
+        let text = declaration;
         let wrong = |name: &str, span, message| EnvError::of_declaration(name, text, vec![misdeclared(span, message)]);
         let declaration =
             FunctionDeclaration::parse(text).map_err(|error| wrong(text.trim(), error.span, error.message))?;
@@ -86,7 +94,7 @@ impl<C> Env<C> {
             .and_then(|()| overlap::of_definition(&self.declarations, name, receiver.is_some(), count))
             .map_err(|reason| wrong(name, *span, reason))?;
         named(receiver.is_some(), parameters).map_err(|(span, reason)| wrong(name, span, reason))?;
-        let definition = define(&self.declarations, &declaration, body, &Limits::default().source)
+        let definition = define(&self.declarations, &declaration, body, limits)
             .map_err(|found| EnvError::of_body(name, body, found))?;
         self.declarations.add_definition(definition);
         Ok(())

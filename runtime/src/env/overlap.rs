@@ -1,7 +1,7 @@
 //! Finds overloads that calls cannot distinguish.
 
 use celero_frontend::stdlib::{Library, TABLE};
-use celero_frontend::{Declarations, Signature, Type, macro_library};
+use celero_frontend::{Declarations, Definition, Overload, Signature, Type, macro_library};
 
 /// Checks that no call fits both a new function and one that exists, or is that of a macro.
 ///
@@ -73,12 +73,12 @@ fn with_host(
     receiver: bool,
     fits: impl Fn(&Signature) -> bool,
 ) -> Result<(), String> {
-    let host = declared.functions().iter().filter(|f| &*f.name == name).map(|f| &f.signature);
+    let host = declared.signatures(name).filter(|signature| matches!(signature.overload, Overload::Host(_)));
     against(host, name, receiver, fits).map_err(|signature| format!("the environment already has `{signature}`"))
 }
 
 fn with_definitions(declared: &Declarations, name: &str, receiver: bool, params: usize) -> Result<(), String> {
-    let defined = declared.definitions().iter().filter(|d| d.name() == name).map(|d| d.signature());
+    let defined = declared.definitions_named(name).map(Definition::signature);
     against(defined, name, receiver, |s| s.params.len() == params)
         .map_err(|signature| format!("`{signature}` is already defined"))
 }

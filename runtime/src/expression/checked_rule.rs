@@ -51,7 +51,7 @@ struct Environment {
     /// Fingerprint of the names and types of the variables.
     variables: u64,
     functions: Functions,
-    definitions: Vec<Arc<Definition>>,
+    definitions: Arc<Vec<Arc<Definition>>>,
     libraries: Libraries,
     container: String,
 }
@@ -62,7 +62,7 @@ impl Environment {
         Self {
             variables: env.variables().fingerprint(),
             functions: env.functions().clone(),
-            definitions: declarations.definitions().to_vec(),
+            definitions: declarations.shared_definitions(),
             libraries: declarations.libraries(),
             container: declarations.container().to_owned(),
         }
@@ -71,11 +71,14 @@ impl Environment {
     fn is<C>(&self, env: &Env<C>) -> bool {
         let Self { variables, functions, definitions, libraries, container } = self;
         let declarations = env.declarations();
-        let others = declarations.definitions();
+        let others = declarations.shared_definitions();
+        let are_others = || {
+            definitions.len() == others.len()
+                && definitions.iter().zip(&*others).all(|(one, other)| Arc::ptr_eq(one, other))
+        };
         *variables == env.variables().fingerprint()
             && functions.are(env.functions())
-            && definitions.len() == others.len()
-            && definitions.iter().zip(others).all(|(one, other)| Arc::ptr_eq(one, other))
+            && (Arc::ptr_eq(definitions, &others) || are_others())
             && *libraries == declarations.libraries()
             && container == declarations.container()
     }

@@ -211,3 +211,38 @@ fn the_definitions_that_rules_of_a_set_use_are_bounded_together() {
     assert_eq!(found, [(100 / nodes, "too-many-nodes")], "{error}");
     assert!(error.to_string().contains("`inlined_nodes`"), "{error}");
 }
+
+/// Returns an environment with definitions each of which has twice the nodes of the one before: the last has 36,863.
+fn doubling() -> Env<Bindings<'static>> {
+    let env = Env::dynamic().variable("n", Type::Int).variable("s", Type::String).alias("v.a0", "size(s) + n * 2 - 1 ");
+    (0..12).zip(1..13).fold(env, |env, (half, k)| env.alias(&format!("v.a{k}"), &format!("v.a{half} + v.a{half}")))
+}
+
+/// What an environment refuses leaves it as it was.
+#[test]
+fn definitions_can_be_tried() {
+    let mut env = Env::dynamic().variable("n", Type::Int);
+    let limits = SourceLimits::default();
+    env.try_alias("twice", "n + n", &limits).unwrap();
+    let error = env.try_alias("other", "twce + 1", &limits).unwrap_err();
+    assert!(error.to_string().contains("did you mean `twice`?"), "{error}");
+    let brief = SourceLimits { max_diagnostics: 0, ..limits };
+    let error = env.try_alias("other", "twce + 1", &brief).unwrap_err();
+    assert!(!error.to_string().contains("did you mean"), "{error}");
+    assert!(env.try_define("f(x: int) -> int", "x + ", &limits).is_err());
+    env.try_define("f(x: int) -> int", "x + twice", &limits).unwrap();
+    assert!(env.problems().is_empty());
+    assert!(Engine::new().compile(&env, "f(1) == other").is_err());
+    assert!(Engine::new().compile(&env, "f(1) == 3").is_ok());
+}
+
+/// What is told of a body is about the body, however large the definitions are that it uses.
+#[test]
+fn the_lint_of_a_body_leaves_definitions_where_they_are() {
+    let (engine, env) = (Engine::new(), doubling());
+    let (warnings, steps) = engine.lint(&env, "v.a12 == 1 && 'a'.matches('(?i)[\\\\s\\\\S]')").unwrap();
+    assert_eq!((warnings.len(), steps > 0), (0, true));
+    let (warnings, _) = engine.lint(&env, "v.a12 == 1 || 'a'.matches('(')").unwrap();
+    assert_eq!(warnings.iter().map(|warning| warning.code).collect::<Vec<_>>(), ["literal-never-valid"]);
+    assert!(engine.lint(&env, "v.a13").is_err());
+}

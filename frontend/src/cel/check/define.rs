@@ -5,9 +5,10 @@ use crate::ast::Name;
 use crate::cel::notation::FunctionDeclaration;
 use crate::checked::Checked;
 use crate::declarations::{Declarations, Definition};
-use crate::diagnostic::{Diagnostic, Severity, Stage, TOO_MANY_NODES};
-use crate::inline::{guarded, inline_body};
-use crate::limits::{DEFINITION_NODES, Limits, with_stack};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::expanded_size::expanded_size;
+use crate::inline::guarded;
+use crate::limits::{Limits, with_stack};
 use crate::span::Span;
 use crate::stdlib::{Overload, Signature};
 use crate::types::Type;
@@ -21,7 +22,7 @@ pub const RECEIVER: &str = "this";
 ///
 /// # Errors
 /// The errors of [`parse`](crate::parse) and [`check`](crate::check) for the body; an error if the body's type is not that of
-/// the declared result, or if the body exceeds the limits after the definitions that it uses are inlined.
+/// the declared result, or if the body exceeds the limits with the definitions that it uses in their places.
 pub fn define(
     declarations: &Declarations,
     declaration: &FunctionDeclaration,
@@ -56,23 +57,12 @@ pub fn define(
     .map(|(types, references, _)| Checked::new_unverified(ast, types, references))?;
     let found = checked.result_type().clone();
     let levels = u32::try_from(parameters.len()).unwrap_or(u32::MAX);
-    let mut body = inline_body(&checked, levels, declarations, limits)?.unwrap_or(checked);
+    let mut size = expanded_size(&checked, declarations, limits).map_err(|excess| vec![*excess])?;
+    let asks_lists = declarations.asks_lists(&checked);
+    let mut body = checked;
     let result = result.clone().unwrap_or_else(|| found.clone());
     if result != found && result != Type::Dyn {
-        body = guarded(&body, levels, &result, limits)?;
-    }
-    if declarations.body_nodes.saturating_add(body.ast().nodes().len()) > DEFINITION_NODES {
-        return Err(vec![Diagnostic {
-            severity: Severity::Error,
-            stage: Stage::Limit,
-            code: TOO_MANY_NODES,
-            message: format!(
-                "with `{name}` the definitions have more than {DEFINITION_NODES} nodes, with the definitions that they use in their places"
-            ),
-            span: body.ast().span(body.ast().root()),
-            labels: Vec::new(),
-            help: vec!["the body of a definition counts at each of its uses".to_owned()],
-        }]);
+        (body, size) = (guarded(&body, levels, &result), size.wrapped());
     }
     let params = parameters.iter().map(|(_, ty)| Type::clone(ty)).collect();
     Ok(Definition {
@@ -80,6 +70,8 @@ pub fn define(
         signature: Signature { overload: Overload::Defined(0), receiver: receiver.is_some(), params, result },
         parameters: parameters.iter().map(|(name, _)| (*name).into()).collect(),
         body,
+        size,
+        asks_lists,
     })
 }
 

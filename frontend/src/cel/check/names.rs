@@ -33,7 +33,6 @@ pub(super) struct Names<'a> {
     /// Prefixes to try, longest first, each with its dot; the last is empty.
     scopes: Vec<String>,
     pub(super) declarations: &'a Declarations,
-    functions: HashMap<&'a str, Vec<&'a Signature>>,
     pub(super) libraries: Libraries,
     /// Most components of a declared variable's or type's name, container included.
     longest: usize,
@@ -82,14 +81,7 @@ impl<'a> Names<'a> {
         }
         scopes.push(String::new());
         let longest = declarations.most_dots.saturating_add(1).max(*LONGEST_TYPE);
-        let mut functions: HashMap<&str, Vec<&Signature>> = HashMap::new();
-        for function in declarations.functions() {
-            functions.entry(&function.name).or_default().push(&function.signature);
-        }
-        for definition in declarations.definitions().iter().filter(|d| !declarations.is_alias(d)) {
-            functions.entry(&definition.name).or_default().push(&definition.signature);
-        }
-        Self { scopes, declarations, functions, libraries: declarations.libraries(), longest, locals: Vec::new() }
+        Self { scopes, declarations, libraries: declarations.libraries(), longest, locals: Vec::new() }
     }
 
     fn scopes(&self, rooted: bool) -> &[String] {
@@ -144,13 +136,12 @@ impl<'a> Names<'a> {
         self.scopes(rooted)
             .iter()
             .map(|scope| qualified(scope, name))
-            .find(|n| self.functions.contains_key(&**n) || TABLE.signatures(n, self.libraries).next().is_some())
+            .find(|n| self.declarations.is_callable(n) || TABLE.signatures(n, self.libraries).next().is_some())
     }
 
     /// The signatures of a function by its declared name.
     pub(super) fn signatures(&self, name: &str) -> SmallVec<[&'a Signature; 8]> {
-        let host = self.functions.get(name).map_or(&[][..], |s| s);
-        TABLE.signatures(name, self.libraries).chain(host.iter().copied()).collect()
+        TABLE.signatures(name, self.libraries).chain(self.declarations.signatures(name)).collect()
     }
 
     /// Returns a library that is off and has a function of this name.
@@ -187,7 +178,7 @@ impl<'a> Names<'a> {
     /// The names of functions that can be written in a call, sorted.
     pub(super) fn function_names(&self) -> Vec<&'a str> {
         let mut names: Vec<&str> = TABLE.names(self.libraries).filter(|n| !is_operator(n)).collect();
-        names.extend(self.functions.keys().copied());
+        names.extend(self.declarations.callable_names());
         names.sort_unstable();
         names.dedup();
         names
