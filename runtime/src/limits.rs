@@ -49,7 +49,8 @@ pub struct Limits {
     /// a second.
     pub case_steps: usize,
     /// Most nodes of the rules of a set that call functions or use names defined in rules, with their bodies in the places of the calls. Each rule
-    /// alone is within [`SourceLimits::max_nodes`](celero_frontend::Limits::max_nodes). The rule that exceeds the limit does not compile. Default: 4,000,000.
+    /// alone is within [`SourceLimits::max_nodes`](celero_frontend::Limits::max_nodes). In the filter language, fields with a small body count nothing. The rule
+    /// that exceeds the limit does not compile. Default: 4,000,000.
     pub inlined_nodes: usize,
 }
 

@@ -69,6 +69,8 @@ impl CheckedTree {
 pub(crate) struct FilterRule {
     pub(crate) filter: Filter,
     pub(crate) binding: Arc<FilterBinding>,
+    /// The nodes of the large expressions whose values its fields have, at each use.
+    inlined_nodes: usize,
 }
 
 impl Expression {
@@ -89,9 +91,10 @@ impl Expression {
             }
             RuleLanguage::Filter(binding) => {
                 let (tree, warnings) = binding.check(source, limits)?;
+                let inlined_nodes = binding.inlined_nodes(&tree, limits).map_err(|excess| vec![excess])?;
                 let ty = Type::from(tree.result_type());
                 let filter = Filter::of_tree(tree, Vec::new())?;
-                let tree = Tree::Filter(FilterRule { filter, binding: Arc::clone(binding) });
+                let tree = Tree::Filter(FilterRule { filter, binding: Arc::clone(binding), inlined_nodes });
                 Ok(Self { tree, ty, warnings, case_steps: 0 })
             }
         }
@@ -111,7 +114,10 @@ impl Expression {
 
     /// The nodes of the evaluated tree, if it has bodies of functions defined in CEL; otherwise 0.
     pub(crate) fn inlined_nodes(&self) -> usize {
-        self.checked().and_then(|tree| tree.inlined.as_ref()).map_or(0, |inlined| inlined.ast().nodes().len())
+        match &self.tree {
+            Tree::Checked(tree) => tree.inlined.as_ref().map_or(0, |inlined| inlined.ast().nodes().len()),
+            Tree::Filter(rule) => rule.inlined_nodes,
+        }
     }
 
     /// The steps for letter cases of its patterns.

@@ -70,9 +70,10 @@ impl<'a> Bound<'_, 'a> {
                 None => Ok(None),
             },
             Source::Header { map, name } => self.header(*map, name),
-            Source::Expression(checked) => {
+            Source::Expression(expression) => {
                 let mut value = Value::Null;
-                interpret(checked, self.functions, self.host, self.cx, &mut value).map_err(|error| error.kind)?;
+                interpret(expression.checked(), self.functions, self.host, self.cx, &mut value)
+                    .map_err(|error| error.kind)?;
                 filter_value(&value, ty, self.cx)
             }
             Source::Derived(how, base) => {

@@ -43,7 +43,7 @@ fn add(found: &mut Fields, source: &Source, variables: &[Variable], layouts: &[L
             found.add_variable(variables, *index, is_map);
         }
         Source::Header { map, name } => found.add_header(variables, *map, name),
-        Source::Expression(checked) => found.merge(Fields::of(checked, variables, layouts)),
+        Source::Expression(expression) => found.merge(Fields::of(expression.checked(), variables, layouts)),
         Source::Derived(_, base) => add(found, base, variables, layouts),
     }
 }

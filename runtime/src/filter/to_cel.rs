@@ -350,7 +350,8 @@ impl Translation<'_> {
                 let Some(map) = self.variables.get(*map as usize) else { return self.none(id, "this field") };
                 value(format!("{}[{}]", map.name, quoted(name)), Type::String, Failure::Missing)
             }
-            Source::Expression(checked) => {
+            Source::Expression(expression) => {
+                let checked = expression.checked();
                 value(format!("({})", Cel.unparse(checked)), checked.result_type().clone(), Failure::Any)
             }
             Source::Derived(..) => self.none(id, "this field, which follows from another one"),

@@ -218,6 +218,31 @@ fn doubling() -> Env<Bindings<'static>> {
     (0..12).zip(1..13).fold(env, |env, (half, k)| env.alias(&format!("v.a{k}"), &format!("v.a{half} + v.a{half}")))
 }
 
+/// A rule in the filter language has the bodies of definitions in it too: large ones count at each use.
+#[test]
+fn large_definitions_count_in_the_filter_language() {
+    use celero::filter::FilterLanguage;
+    let env = doubling().alias("v.name", "s").filter_language(FilterLanguage::new());
+    let engine = Engine::new();
+    let mut bindings = Bindings::new(&env);
+    bindings.set("s", "ab".into()).unwrap();
+    bindings.set("n", Value::Int(3)).unwrap();
+    let small = engine.compile(&env, "v.a1 eq 14 and v.name eq \"ab\" and v.a0 eq 7").unwrap();
+    assert_eq!(small.test(&bindings), Ok(true));
+    let large = engine.check(&env, "v.a12 eq 28672").unwrap();
+    assert!((32_000..=65_536).contains(&large.inlined_nodes()), "{}", large.inlined_nodes());
+    assert_eq!(engine.compile_checked(&env, &large).unwrap().test(&bindings), Ok(true));
+    assert!(large.fields().reads("s") && large.fields().reads("n"));
+    assert_eq!(engine.check(&env, "v.a0 eq 7 or v.a0 eq 8").unwrap().inlined_nodes(), 0);
+    let error = engine.check(&env, "v.a12 eq 1 or v.a12 eq 2").unwrap_err();
+    let found: Vec<_> = error.diagnostics().iter().map(|found| (found.code, found.span.start)).collect();
+    assert_eq!(found, [("too-many-nodes", 14)], "{error}");
+    let limits = Limits { inlined_nodes: 100_000, ..Limits::default() };
+    let engine = Engine::builder().limits(limits).build();
+    let set = (0..5).fold(engine.rules(&env), |set, k| set.rule(&format!("r{k}"), &format!("v.a12 eq {k}"), ()));
+    assert!(set.build().unwrap_err().to_string().contains("`inlined_nodes`"));
+}
+
 /// What an environment refuses leaves it as it was.
 #[test]
 fn definitions_can_be_tried() {

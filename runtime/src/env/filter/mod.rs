@@ -8,10 +8,10 @@ pub(crate) use source::{Derivation, Source};
 
 use super::{Env, EnvError};
 use celero_frontend::filter::{
-    ArgumentKind, FilterFunction, FilterOptions, FilterParameter, FilterTree, FilterType, Named, ResultType, Scheme,
-    StandardFunction, check_filter, check_value, format_filter, http_scheme, unparse_filter,
+    ArgumentKind, FilterExpr, FilterFunction, FilterOptions, FilterParameter, FilterTree, FilterType, Named,
+    ResultType, Scheme, StandardFunction, check_filter, check_value, format_filter, http_scheme, unparse_filter,
 };
-use celero_frontend::{Cel, Declarations, Diagnostic, Language as _, Limits, inline};
+use celero_frontend::{Cel, Declarations, Diagnostic, Language as _, Limits, Stage, TOO_MANY_NODES};
 use celero_lists::Kind;
 use std::collections::HashMap;
 use std::fmt;
@@ -171,6 +171,26 @@ impl FilterBinding {
             .or_else(|diagnostics| check_value(source, &self.scheme, &options).map_err(|_| diagnostics))
     }
 
+    /// Returns the nodes of the large expressions whose values the fields of a rule have, at each use.
+    ///
+    /// # Errors
+    /// With these the rule has more than `max_nodes`; at the field that exceeds it.
+    pub(crate) fn inlined_nodes(&self, tree: &FilterTree, limits: &Limits) -> Result<usize, Diagnostic> {
+        let mut inlined = 0_usize;
+        for node in tree.nodes() {
+            let FilterExpr::Field(field) = node.expr else { continue };
+            inlined = inlined.saturating_add(self.source(field).counted_nodes());
+            if inlined > limits.max_nodes as usize {
+                let message = format!(
+                    "with the definitions that it uses in their places the expression has more than {} nodes (`max_nodes`)",
+                    limits.max_nodes
+                );
+                return Err(Diagnostic::error(Stage::Limit, TOO_MANY_NODES, node.span, message));
+            }
+        }
+        Ok(inlined)
+    }
+
     /// The canonical layout of a rule, with a line end. A value is on one line. Lists need not be declared.
     ///
     /// # Errors
@@ -206,7 +226,7 @@ impl<C> Env<C> {
 
     fn bind(&self, language: FilterLanguage, problems: &mut Vec<String>) -> FilterBinding {
         let FilterLanguage { options, http, nil_not_equal, fields, any_list } = language;
-        let declarations = &self.declarations;
+        let declarations = &Arc::new(self.declarations.clone());
         let mut scheme = if http { http_scheme() } else { Scheme::new() };
         scheme.set_nil_not_equal(nil_not_equal);
         let mut sources: Vec<Source> = scheme.fields().iter().map(|_| Source::Missing).collect();
@@ -237,11 +257,11 @@ impl<C> Env<C> {
         let mut aliases: Vec<&str> = declarations.aliases().collect();
         aliases.sort_unstable();
         for alias in aliases {
-            let Ok((ty, source)) = self.expression_source(alias) else { continue };
+            let Ok((ty, source)) = self.expression_source(alias, declarations) else { continue };
             let _ = set(&mut scheme, alias, ty, source);
         }
         if http {
-            for (name, source) in http::sources(|cel| self.expression_source(cel).ok()) {
+            for (name, source) in http::sources(|cel| self.expression_source(cel, declarations).ok()) {
                 let ty = match scheme.named(name) {
                     Some(Named::Field(index)) => scheme.fields().get(index as usize).map(|field| field.ty.clone()),
                     _ => None,
@@ -252,7 +272,8 @@ impl<C> Env<C> {
             }
         }
         for (name, cel) in &fields {
-            let added = self.expression_source(cel).and_then(|(ty, source)| set(&mut scheme, name, ty, source));
+            let added =
+                self.expression_source(cel, declarations).and_then(|(ty, source)| set(&mut scheme, name, ty, source));
             if let Err(reason) = added {
                 problems.push(format!("field `{name}`: {reason}"));
             }
@@ -305,12 +326,12 @@ impl<C> Env<C> {
     ///
     /// # Errors
     /// Why there is none.
-    fn expression_source(&self, cel: &str) -> Result<(FilterType, Source), String> {
-        let (declarations, limits) = (&self.declarations, Limits::default());
+    fn expression_source(&self, cel: &str, declarations: &Arc<Declarations>) -> Result<(FilterType, Source), String> {
+        let limits = Limits::default();
         let first =
             |diagnostics: Vec<Diagnostic>| diagnostics.into_iter().next().map_or_else(String::new, |one| one.message);
-        let checked = check_cel(cel, declarations, &limits).map_err(first)?;
-        source::of_expression(checked, &self.fields)
+        let (written, _) = Cel.check(cel, declarations, &limits).map_err(first)?;
+        source::of_expression(written, declarations, &limits, &self.fields)
     }
 }
 
@@ -324,14 +345,4 @@ fn documented_of_host(scheme: &Scheme, name: &str, parameters: &[FilterParameter
         && function.required.len() == parameters.len()
         && function.required.iter().zip(parameters).all(takes);
     fits.then_some(number)
-}
-
-/// A CEL expression with the bodies of functions in the places of their calls.
-fn check_cel(
-    cel: &str,
-    declarations: &Declarations,
-    limits: &Limits,
-) -> Result<celero_frontend::Checked, Vec<Diagnostic>> {
-    let (written, _) = Cel.check(cel, declarations, limits)?;
-    Ok(inline(&written, declarations, limits)?.unwrap_or(written))
 }

@@ -3,9 +3,14 @@
 use super::types::filter_type;
 use crate::fields::header_access;
 use celero_frontend::filter::FilterType;
-use celero_frontend::{Checked, Expr, NodeId, Reference, Type};
+use celero_frontend::{
+    Checked, Declarations, Diagnostic, Expr, Limits, NodeId, Reference, Type, inline, inlined_nodes,
+};
 use celero_ir::layout::Field as Layout;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+/// An expression with more nodes, the bodies of the definitions that it uses included, is no field of the host, and its nodes count at each use.
+const MOST_NODES_OF_FIELD: usize = 64;
 
 /// Where the value of a field comes from.
 #[derive(Clone, Debug)]
@@ -22,19 +27,53 @@ pub(crate) enum Source {
         name: Box<str>,
     },
     /// The value of a CEL expression.
-    Expression(Arc<Checked>),
+    Expression(Arc<FieldExpression>),
     /// What follows from another source.
     Derived(Derivation, Box<Source>),
 }
 
 impl Source {
+    /// The nodes that a rule takes for each use of the field; 0 for what is small.
+    pub(super) fn counted_nodes(&self) -> usize {
+        match self {
+            Self::Expression(expression) => expression.counted_nodes(),
+            Self::Derived(_, base) => base.counted_nodes(),
+            Self::Missing | Self::Variable(..) | Self::Header { .. } => 0,
+        }
+    }
+
     /// Whether the value depends on lists of the host.
     pub(super) fn asks_lists(&self) -> bool {
         match self {
-            Self::Expression(checked) => checked.asks_lists(),
+            Self::Expression(expression) => expression.asks_lists,
             Self::Derived(_, base) => base.asks_lists(),
             Self::Missing | Self::Variable(..) | Self::Header { .. } => false,
         }
+    }
+}
+
+/// The CEL expression whose value a field has. The bodies of large definitions are put in the places of their calls when a rule uses the field.
+#[derive(Debug)]
+pub(crate) struct FieldExpression {
+    written: Checked,
+    declarations: Arc<Declarations>,
+    limits: Limits,
+    /// See [`inlined_nodes`].
+    inlined_nodes: usize,
+    asks_lists: bool,
+    evaluated: OnceLock<Option<Checked>>,
+}
+
+impl FieldExpression {
+    /// The tree that is evaluated.
+    pub(crate) fn checked(&self) -> &Checked {
+        let evaluated = self.evaluated.get_or_init(|| inline(&self.written, &self.declarations, &self.limits).ok()?);
+        evaluated.as_ref().unwrap_or(&self.written)
+    }
+
+    /// The nodes that a rule takes for each use of the field; 0 for a small expression.
+    pub(crate) fn counted_nodes(&self) -> usize {
+        if self.inlined_nodes > MOST_NODES_OF_FIELD { self.inlined_nodes } else { 0 }
     }
 }
 
@@ -62,25 +101,47 @@ pub(crate) enum Derivation {
 /// The source that an expression is, and its type.
 ///
 /// # Errors
-/// The language has no such type.
-pub(super) fn of_expression(checked: Checked, fields: &[Layout]) -> Result<(FilterType, Source), String> {
+/// The language has no such type, or the expression exceeds the limits.
+pub(super) fn of_expression(
+    written: Checked,
+    declarations: &Arc<Declarations>,
+    limits: &Limits,
+    fields: &[Layout],
+) -> Result<(FilterType, Source), String> {
+    let first =
+        |diagnostics: Vec<Diagnostic>| diagnostics.into_iter().next().map_or_else(String::new, |one| one.message);
+    let expression = FieldExpression {
+        inlined_nodes: inlined_nodes(&written, declarations, limits).map_err(first)?,
+        asks_lists: declarations.asks_lists(&written),
+        declarations: Arc::clone(declarations),
+        limits: *limits,
+        written,
+        evaluated: OnceLock::new(),
+    };
+    // What a host has under a name of its own is small.
+    if expression.counted_nodes() == 0
+        && let Some(found) = of_host(expression.checked(), fields)
+    {
+        return found;
+    }
+    match filter_type(expression.written.result_type(), None) {
+        Some(ty) => Ok((ty, Source::Expression(Arc::new(expression)))),
+        None => Err(no_type(&expression.written)),
+    }
+}
+
+/// The source of an expression that is a variable or a header, and its type.
+fn of_host(checked: &Checked, fields: &[Layout]) -> Option<Result<(FilterType, Source), String>> {
     let root = checked.ast().root();
     if let Reference::Variable(index) = *checked.reference(root)
         && !matches!(checked.ast().expr(root), Expr::Select { test: true, .. })
     {
         let ty = filter_type(checked.result_type(), fields.get(index as usize));
         let source = Source::Variable(index, checked.result_type().clone());
-        return ty.map(|ty| (ty, source)).ok_or_else(|| no_type(&checked));
+        return Some(ty.map(|ty| (ty, source)).ok_or_else(|| no_type(checked)));
     }
-    if reads(&checked, root)
-        && let Some(access) = header_access(&checked, fields, root)
-    {
-        return Ok((FilterType::Bytes, Source::Header { map: access.field, name: access.name.into() }));
-    }
-    match filter_type(checked.result_type(), None) {
-        Some(ty) => Ok((ty, Source::Expression(Arc::new(checked)))),
-        None => Err(no_type(&checked)),
-    }
+    let access = header_access(checked, fields, root).filter(|_| reads(checked, root))?;
+    Some(Ok((FilterType::Bytes, Source::Header { map: access.field, name: access.name.into() })))
 }
 
 /// Whether a node is a plain selection or index: no test, and no optional.

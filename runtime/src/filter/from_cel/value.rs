@@ -10,6 +10,9 @@ use celero_frontend::filter::quoted_bytes;
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Checked, Expr, FallbackKind, Literal, NodeId, Overload, Reference, Type};
 
+/// Most nodes of a field's expression, with the definitions that it uses in their places, that values are compared with.
+const MOST_COMPARED_NODES: usize = 4096;
+
 /// What CEL does where a value is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Absence {
@@ -110,8 +113,14 @@ impl Translation<'_> {
                     }
                     Absence::NoSuchKey
                 }
-                Source::Expression(known) if same((checked, id), (known, known.ast().root())) => {
-                    self.absence(known, known.ast().root())
+                // Only what is small is compared: a tree with each large definition in its place would be made for that.
+                Source::Expression(known) if known.counted_nodes() <= MOST_COMPARED_NODES => {
+                    let known = known.checked();
+                    let root = known.ast().root();
+                    if !same((checked, id), (known, root)) {
+                        return None;
+                    }
+                    self.absence(known, root)
                 }
                 _ => return None,
             };

@@ -49,7 +49,8 @@ impl<'c> Lowering<'c> {
                 let header = self.add(Op::Header { field: *map, name }, Ty::Maybe, &[], at);
                 Operand { node: self.add(Op::Require, Ty::Raw, &[header], at), ty: Type::String }
             }
-            Source::Expression(checked) => {
+            Source::Expression(expression) => {
+                let checked = expression.checked();
                 let node = lower_into(&mut self.lowered, self.level, checked, self.functions, self.fields);
                 Operand { node, ty: checked.result_type().clone() }
             }
