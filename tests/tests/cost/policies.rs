@@ -25,9 +25,6 @@ const VALUES: &[SizedValue] = &[
 
 /// Places whose cost is known to grow faster than their size.
 const KNOWN: &[(&str, &str)] = &[
-    // Each definition is checked with all earlier ones.
-    (".variables", "many keys"),
-    (".variables", "many of its kind"),
     // Each diagnostic of a template finds its place in the file from the start of the text.
     (".connection[].limit.key", "templates"),
     (".connection[].limit.key[]", "templates"),

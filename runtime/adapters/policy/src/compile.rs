@@ -1,16 +1,18 @@
 //! Compiles the rules of a phase from a document.
 
 use crate::actions::{Field, HeaderEdit, HeaderTemplate, NamedList, TextTemplate, is_framing};
-use crate::definitions::{Definitions, Missing};
+use crate::declared_names::DeclaredNames;
+use crate::definitions::{DefinitionScope as _, Definitions};
 use crate::document::Document;
 use crate::error_policy::PhaseErrorPolicy;
 use crate::expression_budget::ExpressionBudget;
-use crate::expressions::{CredentialReads, DeclaredNames, EndReads, ExpressionCompiler};
+use crate::expressions::{CredentialReads, EndReads, ExpressionCompiler};
 use crate::language::Language;
 use crate::levels::Claims;
 use crate::normalize::Normalization;
 use crate::outcome::Phase;
 use crate::phase::PhaseRules;
+use crate::phase_env::PhaseEnv;
 use crate::problems::{FileSpan, Problems};
 use crate::rule::Rule;
 use crate::rule_limit::CountWhen;
@@ -41,21 +43,6 @@ pub(crate) type CounterNames = Vec<String>;
 
 /// The names of a policy's limits, with their places, and whether a rule may settle their costs.
 pub(crate) type LimitNames = Vec<(Arc<str>, FileSpan, bool)>;
-
-/// The environment of a phase, and the definitions that are not valid in it.
-pub(crate) struct PhaseEnv<C> {
-    pub(crate) phase: Phase,
-    pub(crate) env: Env<C>,
-    pub(crate) missing: Missing,
-}
-
-impl<C: Context> PhaseEnv<C> {
-    pub(crate) fn new(phase: Phase, definitions: &Definitions, names: &mut DeclaredNames) -> Self {
-        let (env, missing) = definitions.env();
-        names.add(phase, &env);
-        Self { phase, env, missing }
-    }
-}
 
 /// The state of compiling a policy, shared by its phases.
 pub(crate) struct Compilation<'d> {
@@ -126,9 +113,10 @@ impl Compilation<'_> {
             reads_ends: EndReads::default(),
             request_headers: BTreeSet::new(),
             rule_reads: RuleReads::default(),
-            budget: self.budget,
+            budget: self.budget.clone(),
         };
-        self.definitions.variables().for_each(|body| expressions.lint(body, self.problems));
+        let valid = self.definitions.variables().filter(|(number, _)| scope.has(*number));
+        valid.for_each(|(_, body)| expressions.lint(body, self.problems));
         let mut compiler = RuleCompiler { expressions, compilation: self };
         let mut placed: Vec<OrderedRule<C::Static>> = Vec::new();
         let mut names: HashMap<String, FileSpan> = HashMap::new();

@@ -3,19 +3,26 @@
 //! A definition may use others in any order, but never itself. It may read variables that only some phases have; then it exists in
 //! these phases only.
 
+use crate::declared_names::broken_prefix;
+use crate::definition_graph::{DefinitionGraph, function_name};
 use crate::document::Document;
+use crate::mentions::qualified_name;
 use crate::named_lists;
 use crate::problems::Problems;
 use crate::yaml::SourceText;
 use celero::lists::Lists;
-use celero::{Context, Env, EnvError};
+use celero::{Context, Diagnostic, Env, EnvError, SourceLimits, Span};
 use std::collections::HashSet;
+
+/// Of how many wrong definitions the errors are reported, and of how many that use wrong ones. Of other wrong ones only the names are.
+const MOST_EXPLAINED: usize = 100;
 
 /// The definitions of a policy.
 #[derive(Debug)]
 pub(crate) struct Definitions {
     constants: Vec<(String, String)>,
     defined: Vec<Definition>,
+    graph: DefinitionGraph,
     /// The names of definitions whose body is not text, which was reported.
     without_body: Vec<String>,
     /// The named lists, if there are any.
@@ -23,15 +30,21 @@ pub(crate) struct Definitions {
 }
 
 #[derive(Debug)]
-struct Definition {
+pub(crate) struct Definition {
     /// The declaration of a function, or the name of a variable.
     declaration: SourceText,
     is_function: bool,
     body: SourceText,
 }
 
-/// The definitions that are not valid in a phase, each with the reason.
-pub(crate) type Missing = Vec<(usize, EnvError)>;
+/// A phase as definitions see it.
+pub(crate) trait DefinitionScope {
+    /// Whether the definition of this number is valid in the phase.
+    fn has(&self, number: usize) -> bool;
+
+    /// Returns why a definition is not valid in the phase.
+    fn why_not(&mut self, definition: &Definition) -> Option<EnvError>;
+}
 
 impl Definitions {
     /// Reads the definitions of a document, and reports environment variables that are not set. The lists have no entries yet.
@@ -50,7 +63,7 @@ impl Definitions {
                 constants.push(constant);
             }
         }
-        let (mut defined, mut without_body) = (Vec::new(), Vec::new());
+        let (mut defined, mut without_body) = (Vec::<Definition>::new(), Vec::new());
         for (section, is_function) in [("functions", true), ("variables", false)] {
             for entry in document.entries(section, problems) {
                 let declaration = entry.key.clone();
@@ -60,11 +73,13 @@ impl Definitions {
                 }
             }
         }
-        Self { constants, defined, without_body, lists: named_lists::declare(document, problems) }
+        let texts = defined.iter().map(|one| (one.name(), one.is_function, one.body.text.as_str()));
+        let graph = DefinitionGraph::new(texts);
+        Self { constants, defined, graph, without_body, lists: named_lists::declare(document, problems) }
     }
 
-    /// Returns an environment with the definitions that are valid in it, and the others.
-    pub(crate) fn env<C: Context>(&self) -> (Env<C>, Missing) {
+    /// Returns an environment with the definitions that are valid in it, and whether each is.
+    pub(crate) fn env<C: Context>(&self) -> (Env<C>, Vec<bool>) {
         let mut env = Env::<C>::new();
         if let Some(lists) = &self.lists {
             env = env.lists(lists);
@@ -72,26 +87,12 @@ impl Definitions {
         for (name, literal) in &self.constants {
             env = env.alias(name, literal);
         }
-        let mut missing: Vec<usize> = (0..self.defined.len()).collect();
-        loop {
-            let mut failed = Vec::new();
-            let before = missing.len();
-            for index in missing {
-                let Some(definition) = self.defined.get(index) else { continue };
-                let next = definition.add_to(env.clone());
-                match next.problems() {
-                    [] => env = next,
-                    [problem, ..] => failed.push((index, problem.clone())),
-                }
-            }
-            if failed.len() == before {
-                return (env, failed);
-            }
-            missing = failed.into_iter().map(|(index, _)| index).collect();
-            if missing.is_empty() {
-                return (env, Vec::new());
-            }
-        }
+        // What is wrong is reported once all phases are known; suggestions are made then.
+        let limits = SourceLimits { max_diagnostics: 0, ..SourceLimits::default() };
+        let valid = self.graph.declare(|number| {
+            self.defined.get(number).is_some_and(|definition| definition.add_to(&mut env, &limits).is_ok())
+        });
+        (env, valid)
     }
 
     /// Returns the declaration and the body of each definition, and whether it is a function.
@@ -99,44 +100,63 @@ impl Definitions {
         self.defined.iter().map(|definition| (&definition.declaration, &definition.body, definition.is_function))
     }
 
-    /// Returns the bodies of the variables.
-    pub(crate) fn variables(&self) -> impl Iterator<Item = &SourceText> {
-        self.defined.iter().filter(|definition| !definition.is_function).map(|definition| &definition.body)
+    /// Returns the bodies of the variables, with their numbers among the definitions.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (usize, &SourceText)> {
+        let variables = self.defined.iter().enumerate().filter(|(_, definition)| !definition.is_function);
+        variables.map(|(number, definition)| (number, &definition.body))
     }
 
     /// Reports the definitions that are not valid in any phase, each with the errors of the phase that has the fewest. Returns their names.
-    pub(crate) fn report(&self, phases: [&Missing; 6], problems: &mut Problems) -> Vec<String> {
-        let nowhere = |index: usize| {
-            let errors = phases.iter().map(|missing| {
-                // In the order of the definitions.
-                let at = missing.binary_search_by_key(&index, |(i, _)| *i).ok()?;
-                missing.get(at).map(|(_, error)| error)
-            });
-            let errors = errors.collect::<Option<Vec<&EnvError>>>()?;
-            errors.into_iter().min_by_key(|error| error.diagnostics().len())
-        };
-        let failed: Vec<(&Definition, &EnvError)> = self
-            .defined
-            .iter()
-            .enumerate()
-            .filter_map(|(index, definition)| Some((definition, nowhere(index)?)))
-            .collect();
-        // A definition that uses an invalid one is invalid for that reason alone; only the root is reported.
-        let names = failed.iter().map(|(definition, _)| definition.name()).chain(self.without_body.iter().cloned());
-        let names: Vec<String> = names.collect();
-        let invalid: HashSet<&str> = names.iter().map(String::as_str).collect();
-        let follows = |error: &EnvError| {
-            let mut found = error.diagnostics().iter();
-            error.is_in_body()
-                && found.all(|found| found.message.split('`').skip(1).step_by(2).any(|quoted| invalid.contains(quoted)))
-        };
-        let roots = failed.iter().filter(|(_, error)| !follows(error)).count();
-        for (definition, error) in &failed {
-            if roots == 0 && self.without_body.is_empty() || !follows(error) {
-                definition.report(error, problems);
+    pub(crate) fn report(&self, phases: &mut [&mut dyn DefinitionScope], problems: &mut Problems) -> HashSet<String> {
+        let failed: Vec<bool> =
+            (0..self.defined.len()).map(|number| phases.iter().all(|phase| !phase.has(number))).collect();
+        let all_failed = || self.defined.iter().enumerate().filter(|(number, _)| failed.get(*number) == Some(&true));
+        let names = all_failed().map(|(_, definition)| definition.name()).chain(self.without_body.iter().cloned());
+        let names: HashSet<String> = names.collect();
+        let before = problems.count();
+        let mut in_cycle = HashSet::new();
+        for cycle in self.graph.cycles(&failed) {
+            self.report_cycle(&cycle, problems);
+            in_cycle.extend(cycle);
+        }
+        let (mut roots, mut followers) = (0_usize, 0_usize);
+        for (number, definition) in all_failed().filter(|(number, _)| !in_cycle.contains(number)) {
+            // A definition that uses an invalid one is invalid for that reason alone, or has errors of its own too.
+            let is_follower = self.graph.uses_any(number, &failed);
+            let count = if is_follower { &mut followers } else { &mut roots };
+            *count = count.saturating_add(1);
+            if *count <= MOST_EXPLAINED {
+                let errors = phases.iter_mut().filter_map(|phase| phase.why_not(definition));
+                if let Some(error) = errors.min_by_key(|error| error.diagnostics().len()) {
+                    definition.report(&error, &names, problems);
+                }
+            } else if !is_follower {
+                definition.report_name(problems);
             }
         }
+        // Functions of one name that use each other: each seems to be wrong for the sake of another one.
+        if problems.count() == before {
+            all_failed().take(MOST_EXPLAINED).for_each(|(_, definition)| definition.report_name(problems));
+        }
         names
+    }
+
+    /// Reports definitions each of which uses the next one, and the last one the first.
+    fn report_cycle(&self, cycle: &[usize], problems: &mut Problems) {
+        /// Most definitions of a cycle that the message names.
+        const MOST_NAMED: usize = 8;
+        let mut members = cycle.iter().filter_map(|number| self.defined.get(*number));
+        let Some(first) = members.next() else { return };
+        let mut message = format!("`{}` uses itself", first.name());
+        for member in members.by_ref().take(MOST_NAMED) {
+            message += &format!(", through `{}`", member.name());
+        }
+        let more = members.count();
+        if more > 0 {
+            message += &format!(" and {more} more");
+        }
+        let problem = problems.add("policy-definition", first.body.place, message);
+        problem.help("a definition may use others in any order, but never itself".to_owned());
     }
 }
 
@@ -146,21 +166,32 @@ impl Definition {
         name(&self.declaration.text, self.is_function)
     }
 
-    fn add_to<C: Context>(&self, env: Env<C>) -> Env<C> {
+    pub(crate) fn add_to<C: Context>(&self, env: &mut Env<C>, limits: &SourceLimits) -> Result<(), EnvError> {
         if self.is_function {
-            env.define(&self.declaration.text, &self.body.text)
+            env.try_define(&self.declaration.text, &self.body.text, limits)
         } else {
-            env.alias(&self.name(), &self.body.text)
+            env.try_alias(&self.name(), &self.body.text, limits)
         }
     }
 
-    fn report(&self, error: &EnvError, problems: &mut Problems) {
+    /// Reports that the definition is wrong.
+    fn report_name(&self, problems: &mut Problems) {
+        let message = format!("the definition of `{}` is not valid", self.name());
+        let problem = problems.add("policy-definition", self.declaration.place, message);
+        problem.help("a definition may use others in any order, but never itself".to_owned());
+    }
+
+    /// Reports an error, except for names that are those of `broken` definitions, whose errors are reported.
+    fn report(&self, error: &EnvError, broken: &HashSet<String>, problems: &mut Problems) {
         if error.diagnostics().is_empty() {
             problems.add("policy-definition", self.declaration.place, error.to_string());
         }
         let text = if error.is_in_body() { &self.body } else { &self.declaration };
         for found in error.diagnostics() {
-            let mut found = found.clone();
+            if error.is_in_body() && is_broken(found, &text.text, broken, &self.name()) {
+                continue;
+            }
+            let mut found = fully_named(found, &text.text);
             // This advice holds for `Env` only: a policy may define names in any order.
             found.help.retain(|help| !help.contains("defined before"));
             problems.of_expression(text, 0, &found);
@@ -168,13 +199,32 @@ impl Definition {
     }
 }
 
+/// Returns whether a diagnostic of an expression is about a name that another definition, which is broken, should have.
+fn is_broken(found: &Diagnostic, source: &str, broken: &HashSet<String>, defining: &str) -> bool {
+    if !matches!(found.code, "undeclared-name" | "undeclared-function") {
+        return false;
+    }
+    let (path, _) = qualified_name(source, found.span);
+    broken_prefix(path, broken).is_some_and(|name| name != defining)
+}
+
+/// Returns a diagnostic about an undeclared variable of the policy with its whole name.
+pub(crate) fn fully_named(found: &Diagnostic, source: &str) -> Diagnostic {
+    let mut found = found.clone();
+    let (path, start) = qualified_name(source, found.span);
+    let name = path.strip_prefix("variables.").and_then(|rest| rest.split('.').next());
+    if let Some(name) = name.filter(|_| found.code == "undeclared-name") {
+        found.message = format!("undeclared reference to `variables.{name}`");
+        let end = start.saturating_add("variables.".len()).saturating_add(name.len());
+        let [start, end] = [start, end].map(|at| u32::try_from(at).unwrap_or(found.span.end));
+        found.span = Span::new(start, end.max(found.span.end));
+    }
+    found
+}
+
 /// Returns the name that expressions use for the definition with this key.
 pub(crate) fn name(declaration: &str, is_function: bool) -> String {
-    if is_function {
-        declaration.split('(').next().unwrap_or(declaration).trim().to_owned()
-    } else {
-        format!("variables.{declaration}")
-    }
+    if is_function { function_name(declaration).to_owned() } else { format!("variables.{declaration}") }
 }
 
 /// Returns a CEL string literal with this text.

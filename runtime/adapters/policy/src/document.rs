@@ -6,6 +6,7 @@ use crate::policy_keys::{POLICY, RULE, SECTIONS};
 use crate::problems::{FileSpan, Problems, similar};
 use crate::regular_file::read_within;
 use crate::yaml::{MapEntry, Node, SourceText, read};
+use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 /// The largest number of included files.
@@ -175,6 +176,11 @@ impl Document {
         self.files.iter().map(|file| &file.root)
     }
 
+    /// Returns the number of each file with its level.
+    pub(crate) fn levels(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.files.iter().map(|file| (file.root.place.file, file.level))
+    }
+
     /// Returns the sections of a name in all files.
     pub(crate) fn all<'d>(&'d self, name: &'static str) -> impl Iterator<Item = Section<'d>> {
         self.files.iter().filter_map(move |file| file.section(name))
@@ -204,14 +210,14 @@ impl Document {
 
     /// Returns the entries of the sections of a name. Reports a key that an earlier file has already.
     pub(crate) fn entries<'d>(&'d self, name: &'static str, problems: &mut Problems) -> Vec<&'d MapEntry> {
-        let mut found: Vec<&MapEntry> = Vec::new();
+        let (mut found, mut places) = (Vec::new(), HashMap::new());
         for entry in self.all(name).flat_map(|section| section.node.entries()) {
-            match found.iter().find(|known| known.key.text == entry.key.text) {
-                Some(known) if known.key.place.file != entry.key.place.file => {
-                    twice(&entry.key.text, entry.key.place, known.key.place, problems);
-                }
-                Some(_) => {}
-                None => found.push(entry),
+            let first = *places.entry(&*entry.key.text).or_insert_with(|| {
+                found.push(entry);
+                entry.key.place
+            });
+            if first.file != entry.key.place.file {
+                twice(&entry.key.text, entry.key.place, first, problems);
             }
         }
         found

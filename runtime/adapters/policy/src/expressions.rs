@@ -1,8 +1,11 @@
 //! Checks and compiles the expressions of a phase. Errors are reported at their spans in the file.
 
 use crate::actions::{Field, HeaderTemplate, TextTemplate};
+use crate::declared_names::{DeclaredNames, broken_prefix};
+use crate::definitions::fully_named;
 use crate::expression_budget::ExpressionBudget;
 use crate::language::{Language, filter_text, has_text};
+use crate::mentions::qualified_name;
 use crate::outcome::Phase;
 use crate::problems::{FileSpan, Problems};
 use crate::rule_limit::Number;
@@ -15,7 +18,7 @@ use celero::{CheckedRule, CompileError, Context, Diagnostic, Engine, Env, Progra
 use http::HeaderValue;
 use serde_json::Value as Json;
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
 use std::sync::LazyLock;
 use std::thread::available_parallelism;
@@ -34,47 +37,6 @@ fn compile_threads(processors: usize) -> NonZeroUsize {
 
 /// Warnings that are errors in a policy, because such an expression never works.
 const NEVER_RIGHT: [&str; 2] = ["literal-never-valid", "invalid-header-name"];
-
-/// Which names are declared in which phases.
-#[derive(Debug, Default)]
-pub(crate) struct DeclaredNames {
-    phases: BTreeMap<String, Vec<Phase>>,
-    /// Names whose definitions have errors, which were reported.
-    pub(crate) broken: Vec<String>,
-}
-
-impl DeclaredNames {
-    /// Adds the names of a phase.
-    pub(crate) fn add<C: Context>(&mut self, phase: Phase, env: &Env<C>) {
-        let declared = env.declarations();
-        let variables = declared.variables().iter().map(|variable| variable.name.to_string());
-        for name in variables.chain(declared.definitions().iter().map(|definition| definition.name().to_owned())) {
-            let phases = self.phases.entry(name).or_default();
-            if !phases.contains(&phase) {
-                phases.push(phase);
-            }
-        }
-    }
-
-    /// Returns the longest prefix of a qualified name that some phase declares, with these phases.
-    fn find(&self, path: &str) -> Option<(String, &[Phase])> {
-        let mut name = path;
-        loop {
-            if let Some(phases) = self.phases.get(name) {
-                return Some((name.to_owned(), phases));
-            }
-            name = name.rsplit_once('.')?.0;
-        }
-    }
-
-    /// Returns the phases that declare names below a name.
-    fn below(&self, name: &str) -> Vec<Phase> {
-        let start = format!("{name}.");
-        let below = self.phases.iter().filter(|(known, _)| known.starts_with(&start));
-        let phases: Vec<Phase> = below.flat_map(|(_, phases)| phases).copied().collect();
-        Phase::ALL.into_iter().filter(|phase| phases.contains(phase)).collect()
-    }
-}
 
 /// Which credentials the expressions of a phase read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -161,10 +123,12 @@ impl<C: Context> ExpressionCompiler<'_, C> {
 
     /// Reports the warnings about the body of a definition.
     pub(crate) fn lint(&mut self, body: &SourceText, problems: &mut Problems) {
-        if let Ok(checked) = self.engine.check(self.env, &body.text)
-            && self.budget.take(&checked, self.engine.limits(), body, problems)
+        let limits = self.engine.limits();
+        if self.budget.is_within(body, limits)
+            && let Ok((warnings, case_steps)) = self.engine.lint(self.env, &body.text)
+            && self.budget.take(case_steps, 0, limits, body, problems)
         {
-            warn(&checked, body, 0, problems);
+            warn(&warnings, body, 0, problems);
         }
     }
 
@@ -351,13 +315,13 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         problems: &mut Problems,
     ) -> Option<CheckedRule> {
         // More expressions would take longer still.
-        if !self.budget.is_within(self.engine.limits()) {
+        if !self.budget.is_within(text, self.engine.limits()) {
             return None;
         }
         match self.engine.check(self.env(), source) {
-            Ok(checked) if !self.budget.take(&checked, self.engine.limits(), text, problems) => None,
+            Ok(checked) if !self.take(&checked, text, problems) => None,
             Ok(checked) => {
-                warn(&checked, text, start, problems);
+                warn(checked.warnings(), text, start, problems);
                 self.note_reads(&checked, text, start, problems);
                 self.report_absent(&checked, text, start, problems);
                 Some(checked)
@@ -365,7 +329,9 @@ impl<C: Context> ExpressionCompiler<'_, C> {
             Err(error) => {
                 for found in error.diagnostics() {
                     match self.undeclared(found, source) {
-                        Undeclared::InNoPhase => problems.of_expression(text, start, found),
+                        Undeclared::InNoPhase => {
+                            problems.of_expression(text, start, &fully_named(found, source));
+                        }
                         Undeclared::InOtherPhase(found) => problems.of_expression(text, start, &found),
                         Undeclared::DefinitionFailed => {}
                     }
@@ -373,6 +339,10 @@ impl<C: Context> ExpressionCompiler<'_, C> {
                 None
             }
         }
+    }
+
+    fn take(&mut self, checked: &CheckedRule, text: &SourceText, problems: &mut Problems) -> bool {
+        self.budget.take(checked.case_steps(), checked.inlined_nodes(), self.engine.limits(), text, problems)
     }
 
     /// Records which ends of the connection, headers and credentials an expression reads, and reports credentials that the policy can't verify.
@@ -419,18 +389,11 @@ impl<C: Context> ExpressionCompiler<'_, C> {
             return Undeclared::InNoPhase;
         }
         // The span of the diagnostic is the first unknown part of a qualified name. The whole name may extend to both sides.
-        let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
-        let (at, end) = (found.span.start as usize, found.span.end as usize);
-        let before = source.get(..at).unwrap_or("");
-        let start = before.trim_end_matches(is_part).len();
-        let rest = source.get(start..).unwrap_or("");
-        let path = rest.get(..rest.find(|c| !is_part(c)).unwrap_or(rest.len())).unwrap_or("");
-        let is_broken =
-            |name: &String| path.strip_prefix(name.as_str()).is_some_and(|rest| !rest.starts_with(|c| c != '.'));
-        if self.names.broken.iter().any(is_broken) {
+        let (path, start) = qualified_name(source, found.span);
+        if broken_prefix(path, &self.names.broken).is_some() {
             return Undeclared::DefinitionFailed;
         }
-        let upto = source.get(start..end).unwrap_or("");
+        let upto = source.get(start..found.span.end as usize).unwrap_or("");
         let (name, phases) = match self.names.find(path) {
             Some((name, phases)) => (name, phases.to_vec()),
             None => (upto.to_owned(), self.names.below(upto)),
@@ -465,8 +428,8 @@ fn place_of(name: &str, checked: &CheckedRule, text: &SourceText, start: usize, 
     FileSpan::new(text.place.file, place.start, place.end)
 }
 
-pub(crate) fn warn(checked: &CheckedRule, text: &SourceText, start: usize, problems: &mut Problems) {
-    for warning in checked.warnings() {
+pub(crate) fn warn(warnings: &[Diagnostic], text: &SourceText, start: usize, problems: &mut Problems) {
+    for warning in warnings {
         let mut warning = warning.clone();
         if NEVER_RIGHT.contains(&warning.code) {
             warning.severity = Severity::Error;

@@ -208,7 +208,7 @@ impl EndCondition {
 fn compile<C: Context>(text: &SourceText, problems: &mut Problems) -> Option<Program<C::Static>> {
     let env = Env::<C>::new();
     let compiled = ENGINE.check(&env, &text.text).and_then(|checked| {
-        warn(&checked, text, 0, problems);
+        warn(checked.warnings(), text, 0, problems);
         if !matches!(checked.result_type(), Type::Bool | Type::Dyn) {
             let message = format!("a condition is `bool`, this is `{}`", checked.type_name());
             problems.add("policy-type", text.place, message);

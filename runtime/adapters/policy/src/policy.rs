@@ -3,11 +3,12 @@
 use crate::auth::{Auth, KeySource};
 use crate::body_change::Message;
 use crate::body_settings::BodySettings;
-use crate::compile::{Compilation, PhaseEnv};
+use crate::compile::Compilation;
 use crate::context::{
     BodyData, CommonData, ConnectionData, LogData, NO_HEADERS, RequestData, ResponseBodyData, ResponseData,
     ResponseHead,
 };
+use crate::declared_names::DeclaredNames;
 use crate::definitions::Definitions;
 use crate::delay::Delays;
 use crate::document::{Document, LARGEST_FILE};
@@ -15,7 +16,7 @@ use crate::emptiness::LevelPhases;
 use crate::error::PolicyError;
 use crate::exchange::Exchange;
 use crate::expression_budget::ExpressionBudget;
-use crate::expressions::{CredentialReads, DeclaredNames, EndReads};
+use crate::expressions::{CredentialReads, EndReads};
 use crate::failure_log::FailureSink;
 use crate::late_needs::LateNeeds;
 use crate::levels::Claims;
@@ -23,6 +24,7 @@ use crate::named_lists::{self, ListSections};
 use crate::normalize::Normalization;
 use crate::outcome::{LogFields, Outcome, Phase, RequestSummary};
 use crate::phase::PhaseRules;
+use crate::phase_env::PhaseEnv;
 use crate::problems::Problems;
 use crate::purpose::Purpose;
 use crate::regular_file::read_regular;
@@ -152,21 +154,14 @@ impl Policy {
         let mut normalization = Normalization::compile(&document, &mut problems);
         let delays = Delays::compile(&document, &mut problems);
         let mut names = DeclaredNames::default();
-        let connection = PhaseEnv::<ConnectionData<'_>>::new(Phase::Connection, &definitions, &mut names);
-        let request = PhaseEnv::<RequestData<'_>>::new(Phase::Request, &definitions, &mut names);
-        let body = PhaseEnv::<BodyData<'_>>::new(Phase::RequestBody, &definitions, &mut names);
-        let response = PhaseEnv::<ResponseData<'_>>::new(Phase::Response, &definitions, &mut names);
-        let response_body = PhaseEnv::<ResponseBodyData<'_>>::new(Phase::ResponseBody, &definitions, &mut names);
-        let log = PhaseEnv::<LogData<'_>>::new(Phase::Log, &definitions, &mut names);
+        let mut connection = PhaseEnv::<ConnectionData<'_>>::new(Phase::Connection, &definitions, &mut names);
+        let mut request = PhaseEnv::<RequestData<'_>>::new(Phase::Request, &definitions, &mut names);
+        let mut body = PhaseEnv::<BodyData<'_>>::new(Phase::RequestBody, &definitions, &mut names);
+        let mut response = PhaseEnv::<ResponseData<'_>>::new(Phase::Response, &definitions, &mut names);
+        let mut response_body = PhaseEnv::<ResponseBodyData<'_>>::new(Phase::ResponseBody, &definitions, &mut names);
+        let mut log = PhaseEnv::<LogData<'_>>::new(Phase::Log, &definitions, &mut names);
         names.broken = definitions.report(
-            [
-                &connection.missing,
-                &request.missing,
-                &body.missing,
-                &response.missing,
-                &response_body.missing,
-                &log.missing,
-            ],
+            &mut [&mut connection, &mut request, &mut body, &mut response, &mut response_body, &mut log],
             &mut problems,
         );
         let configured = auth.configured();
@@ -183,7 +178,7 @@ impl Policy {
             longest_delay: delays.longest,
             explanation: (purpose == Purpose::Explain).then(String::new),
             engine: purpose.engine(),
-            budget: ExpressionBudget::default(),
+            budget: ExpressionBudget::new(&document),
         };
         let connection = compilation.phase(&connection);
         let request = compilation.phase(&request);

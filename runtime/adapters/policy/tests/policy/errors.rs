@@ -135,8 +135,6 @@ fn names_of_other_phases_are_told_apart_from_unknown_ones() {
 fn only_the_root_of_wrong_definitions_is_shown() {
     let error = wrong("variables:\n  a: variables.b || variables.c\n  b: nme\n  c: 'true'\n");
     assert_eq!(error.matches("error[").count(), 1, "{error}");
-    let error = wrong("variables:\n  a: variables.b\n  b: variables.a\n");
-    assert_eq!(error.matches("error[").count(), 2, "{error}");
 }
 
 /// What a newcomer writes, and the advice.

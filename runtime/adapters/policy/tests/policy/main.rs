@@ -6,6 +6,7 @@ mod auth;
 mod bodies;
 mod body_changes;
 mod connections;
+mod definitions;
 mod delays;
 mod emptiness;
 mod errors;

@@ -263,3 +263,41 @@ fn entries_of_lists_expire() {
     eventually(|| get(proxy.address, "/once").status == 200, || "the end of an entry".into());
     assert_eq!(get(proxy.address, "/always").status, 403);
 }
+
+/// A tenant writes definitions that double over a file of its level: the policy that runs keeps answering, in the memory that it had.
+#[test]
+fn a_level_that_exceeds_its_share_changes_nothing() {
+    let level = |rules: &str| format!("variables: {{ mine: 'true' }}\nresponse:\n{rules}");
+    let rule = |version: usize| format!("  - {{ when: variables.mine, setHeaders: {{ x-version: \"{version}\" }} }}\n");
+    let main = "levels: [team.yaml]\nresponse: [{ allow: true }]\n";
+    let demo = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\n";
+    let proxy = Running::with_listener("h2c: true", demo, main, |folder| {
+        folder.write("team.yaml", &level(&rule(1)));
+    });
+    assert_eq!(version(&proxy), "1");
+    let doubled = |count: usize| -> String {
+        (1..count).map(|n| format!("  v{n}: variables.v{0} + variables.v{0}\n", n - 1)).collect()
+    };
+    // Each definition is twice as large as the one before; each fits, and all rules together do not.
+    let too_large =
+        format!("variables:\n  v0: '1'\n{}response:\n{}", doubled(220), rule(2).replace("mine", "v219 == 1"));
+    let used = |n: usize| format!("  - {{ when: variables.v14 == {n}, setHeaders: {{ x-version: \"3\" }} }}\n");
+    let used: String = (0..60).map(used).collect();
+    let too_many = format!("variables:\n  v0: '1'\n{}response:\n{used}", doubled(15));
+    let memory = || proxy.metric("process_resident_memory_bytes");
+    let before = memory();
+    for (text, why) in [(too_large, "has more than 65536 nodes"), (too_many, "of level 2 that use definitions")] {
+        assert!(text.len() < 9_500, "{}", text.len());
+        let failures = proxy.metric("celero_policy_reload_failures_total");
+        proxy.folder.write("team.yaml", &text);
+        eventually(|| proxy.metric("celero_policy_reload_failures_total") > failures, || format!("a failure: {why}"));
+        let error = proxy.handle.reload().unwrap_err().to_string();
+        assert!(error.contains("team.yaml:") && error.contains(why), "{error}");
+        assert_eq!(version(&proxy), "1");
+    }
+    // Other tests run in this process.
+    let grown = memory() - before;
+    assert!(grown < 1e9, "{grown} bytes more");
+    proxy.folder.write("team.yaml", &level(&rule(4)));
+    eventually(|| version(&proxy) == "4", || "version 4".into());
+}
