@@ -55,6 +55,7 @@ mod defined_call;
 mod diagnostic;
 mod dump;
 mod expanded_size;
+mod expansion;
 pub mod filter;
 mod inline;
 mod language;

@@ -6,7 +6,7 @@ use crate::cel::notation::FunctionDeclaration;
 use crate::checked::Checked;
 use crate::declarations::{Declarations, Definition};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::expanded_size::expanded_size;
+use crate::expansion::expanded_size;
 use crate::inline::guarded;
 use crate::limits::{Limits, with_stack};
 use crate::span::Span;
