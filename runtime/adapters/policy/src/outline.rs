@@ -8,7 +8,7 @@ use crate::language::Language;
 use crate::outcome::Phase;
 use crate::problems::{FileSpan, Problems};
 use crate::template::{TemplatePart, parse};
-use crate::yaml::{Node, SourceText, offset_in_file};
+use crate::yaml::{Node, SourceText};
 use celero::filter::{FilterLanguage, Scheme};
 use celero::language::{Declarations, FunctionDeclaration, RECEIVER};
 use celero::{Context, Env, Type};
@@ -190,12 +190,13 @@ fn expressions_of(place: &ExpressionPlace, file: &str) -> Vec<PolicyExpression> 
         }
         _ => Vec::new(),
     };
+    let offset = |at: usize| u32::try_from(place.text.offset_in_file(file, at)).unwrap_or(u32::MAX);
     let expression = |source: &str, start: usize| PolicyExpression {
         source: source.to_owned(),
         phase,
         is_filter: place.language == Language::Filter,
         parameters: parameters.clone(),
-        offsets: offsets(&place.text, file, start, source.len()),
+        offsets: (0..=source.len()).map(|at| offset(start.saturating_add(at))).collect(),
     };
     if !place.is_template {
         return vec![expression(&place.text.text, 0)];
@@ -206,25 +207,6 @@ fn expressions_of(place: &ExpressionPlace, file: &str) -> Vec<PolicyExpression> 
         TemplatePart::Expression(source, start) => Some(expression(source, *start)),
     });
     expressions.collect()
-}
-
-/// The longest scalar in which every byte has its own offset. Finding one takes time linear in the scalar.
-const MOST_BYTES: usize = 4096;
-
-/// Returns the offset in the file of each byte of a part of a scalar, and of its end.
-fn offsets(text: &SourceText, file: &str, start: usize, length: usize) -> Vec<u32> {
-    let range = bytes(text.place);
-    let is_same = file.get(range.clone()) == Some(&text.text);
-    let offset = |at: usize| {
-        let at = start.saturating_add(at);
-        let at = if is_same || text.text.len() > MOST_BYTES {
-            range.start.saturating_add(at).min(range.end)
-        } else {
-            offset_in_file(file, range.clone(), &text.text, text.style, at)
-        };
-        u32::try_from(at).unwrap_or(u32::MAX)
-    };
-    (0..=length).map(offset).collect()
 }
 
 fn rules_of(root: &Node) -> Vec<PolicyRule> {

@@ -12,10 +12,10 @@ mod surrogates;
 mod url_secrets;
 
 pub use read::read;
-pub(crate) use scalar_offset::offset_in_file;
 
 use problems::FileSpan;
 use saphyr_parser::ScalarStyle;
+use scalar_offset::Offsets;
 use serde_json::Value as Json;
 
 /// A node of a document.
@@ -62,6 +62,19 @@ pub struct SourceText {
     /// Its span.
     pub place: FileSpan,
     pub(crate) style: ScalarStyle,
+    offsets: Offsets,
+}
+
+impl SourceText {
+    fn new(text: String, place: FileSpan, style: ScalarStyle) -> Self {
+        Self { text, place, style, offsets: Offsets::default() }
+    }
+
+    /// Returns the offset in its file of the byte `at` of the text.
+    pub(crate) fn offset_in_file(&self, file: &str, at: usize) -> usize {
+        let range = self.place.start as usize..self.place.end.max(self.place.start) as usize;
+        self.offsets.get(file, range, &self.text, self.style, at)
+    }
 }
 
 impl Node {
@@ -94,7 +107,7 @@ impl Node {
     pub fn text(&self) -> Option<SourceText> {
         match &self.value {
             NodeValue::Scalar(Scalar { text, style }) if !self.is_nothing() => {
-                Some(SourceText { text: text.clone(), place: self.place, style: *style })
+                Some(SourceText::new(text.clone(), self.place, *style))
             }
             _ => None,
         }

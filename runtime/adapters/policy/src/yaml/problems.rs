@@ -1,9 +1,10 @@
 //! Errors and warnings about files, each with the span of the file that it is about.
 
+use super::SourceText;
 use super::concealed::Concealed;
 use super::url_secrets::hide_url_secrets;
-use super::{SourceText, offset_in_file};
 use celero::{Diagnostic, Label, Severity, Span, Stage, Style};
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 /// Most errors and warnings of one file that are shown. Showing one reads the file up to its place.
@@ -74,6 +75,8 @@ pub struct Problems {
     found: Vec<Problem>,
     /// What messages may not quote.
     concealed: Vec<Concealed>,
+    /// The numbers of those that are about expressions, by where they are.
+    of_expressions: HashMap<(usize, Span), Vec<usize>>,
     /// The files that were read, for hosts that watch them.
     pub(crate) paths: Vec<PathBuf>,
 }
@@ -144,17 +147,19 @@ impl Problems {
             label.span = self.placed(text, start, label.span);
         }
         let file = text.place.file;
-        if !self.found.iter().any(|known| known.file == file && known.diagnostic == diagnostic) {
+        let here = self.of_expressions.entry((file, diagnostic.span)).or_default();
+        let is_known = |number: &usize| self.found.get(*number).is_some_and(|known| known.diagnostic == diagnostic);
+        if !here.iter().any(is_known) {
+            here.push(self.found.len());
             self.found.push(Problem { file, diagnostic });
         }
     }
 
     /// Returns the span in the file of a part of an expression.
     pub(crate) fn placed(&self, text: &SourceText, start: usize, span: Span) -> Span {
-        let FileSpan { file, start: from, end: to } = text.place;
+        let file = self.text(text.place.file);
         let place = |at: u32| {
-            let (file, at) = (self.text(file), start.saturating_add(at as usize));
-            let at = offset_in_file(file, from as usize..to as usize, &text.text, text.style, at);
+            let at = text.offset_in_file(file, start.saturating_add(at as usize));
             u32::try_from(at).unwrap_or(u32::MAX)
         };
         let first = place(span.start);

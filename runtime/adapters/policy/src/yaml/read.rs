@@ -184,7 +184,7 @@ impl Reader<'_> {
                     } else {
                         map.places.insert(text.clone(), node.place);
                     }
-                    map.key = Some(SourceText { text, place: node.place, style });
+                    map.key = Some(SourceText::new(text, node.place, style));
                 }
                 Some(key) => map.entries.push(MapEntry { key, value: node }),
             },

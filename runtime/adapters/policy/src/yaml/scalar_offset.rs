@@ -1,25 +1,45 @@
-//! Finds a character of a scalar in its file, whatever the scalar's style.
+//! Finds the characters of a scalar in its file, whatever the scalar's style.
 
 use saphyr_parser::ScalarStyle;
 use std::ops::Range;
+use std::sync::OnceLock;
 
-/// Returns the offset in `file` of the byte `offset` of a scalar's text, which is written in `range`.
+/// Where each byte of a scalar's text is written in its file. It is found for all bytes by the first question.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Offsets(OnceLock<Option<Box<[usize]>>>);
+
+impl Offsets {
+    /// Returns the offset in `file` of the byte `at` of a scalar's text, which is written in `range`. All calls must be about the same scalar.
+    pub(super) fn get(&self, file: &str, range: Range<usize>, text: &str, style: ScalarStyle, at: usize) -> usize {
+        let differs = || file.get(range.clone()) != Some(text);
+        let offsets = || differs().then(|| offsets_in_file(file, range.clone(), text, style).into());
+        match self.0.get_or_init(offsets) {
+            Some(offsets) => offsets.get(at).or(offsets.last()).copied().unwrap_or(range.end),
+            None => range.start.saturating_add(at).min(range.end),
+        }
+    }
+}
+
+/// Returns the offset in `file` of each byte of a scalar's text, and of its end. The text is written in `range`.
 ///
 /// Walks text and file in parallel, and skips in the file what YAML folds, escapes or indents. Where they differ, the result is the last
-/// offset at which they agreed.
-pub(crate) fn offset_in_file(file: &str, range: Range<usize>, text: &str, style: ScalarStyle, offset: usize) -> usize {
+/// offset at which they agreed. A byte inside of a character has the offset of the next character.
+fn offsets_in_file(file: &str, range: Range<usize>, text: &str, style: ScalarStyle) -> Vec<usize> {
     let raw = file.get(range.clone()).unwrap_or("");
     let before = file.get(..range.start).unwrap_or("");
-    let mut walk = Walk::start(raw, before.rsplit('\n').next().unwrap_or(""), style);
-    for (at, character) in text.char_indices() {
-        if at >= offset {
-            break;
-        }
-        let next = text.get(at..).and_then(|rest| rest.chars().nth(1));
-        walk.step(character, next);
-    }
+    let mut walk = Walk::start(raw, before, style);
+    let mut offsets = Vec::with_capacity(text.len().saturating_add(1));
+    let mut characters = text.chars().peekable();
     walk.skip_joints();
-    range.start.saturating_add(walk.at.min(raw.len()))
+    let here = |walk: &Walk<'_>| range.start.saturating_add(walk.at.min(raw.len()));
+    while let Some(character) = characters.next() {
+        offsets.push(here(&walk));
+        walk.step(character, characters.peek().copied());
+        walk.skip_joints();
+        offsets.extend((1..character.len_utf8()).map(|_| here(&walk)));
+    }
+    offsets.push(here(&walk));
+    offsets
 }
 
 struct Walk<'r> {
@@ -28,12 +48,14 @@ struct Walk<'r> {
     at: usize,
     /// The number of columns that indent each line of a block.
     indent: usize,
+    /// Where blanks end that were read ahead.
+    blanks_end: usize,
 }
 
 impl<'r> Walk<'r> {
-    /// Returns a walk at the start of a scalar. `before` is the text before it on its line.
+    /// Returns a walk at the start of a scalar. `before` is the text of the file before it.
     fn start(raw: &'r str, before: &str, style: ScalarStyle) -> Self {
-        let mut walk = Self { raw, style, at: 0, indent: 0 };
+        let mut walk = Self { raw, style, at: 0, indent: 0, blanks_end: 0 };
         match style {
             ScalarStyle::Plain => {}
             ScalarStyle::SingleQuoted | ScalarStyle::DoubleQuoted => walk.at = 1,
@@ -41,7 +63,8 @@ impl<'r> Walk<'r> {
                 // A block is indented like its first line.
                 let first = raw.lines().find(|line| !line.trim().is_empty()).unwrap_or("");
                 let blanks = first.len().saturating_sub(first.trim_start_matches(' ').len());
-                walk.indent = if raw.starts_with(first) { before.len().saturating_add(blanks) } else { blanks };
+                let column = before.rsplit('\n').next().map_or(0, str::len);
+                walk.indent = if raw.starts_with(first) { column.saturating_add(blanks) } else { blanks };
             }
         }
         walk
@@ -91,7 +114,11 @@ impl<'r> Walk<'r> {
         if self.style == ScalarStyle::SingleQuoted && character == '\'' && rest.starts_with("''") {
             return self.forward(2);
         }
-        let blanks = rest.len().saturating_sub(rest.trim_start_matches([' ', '\t']).len());
+        // Each run of blanks is read once, not once for each of its characters.
+        if self.blanks_end <= self.at {
+            self.blanks_end = self.raw.len().saturating_sub(rest.trim_start_matches([' ', '\t']).len());
+        }
+        let blanks = self.blanks_end.saturating_sub(self.at);
         let after = rest.get(blanks..).unwrap_or("");
         let ends_line = after.starts_with('\n') || after.starts_with("\r\n");
         if matches!(character, ' ' | '\n') && ends_line && (!self.is_block() || blanks == 0) {
@@ -140,7 +167,7 @@ mod tests {
             let (Event::Scalar(text, style, ..), span) = event.unwrap() else { continue };
             let range = span.start.index()..span.end.index();
             for (at, _) in text.match_indices('@') {
-                let place = offset_in_file(document, range.clone(), &text, style, at);
+                let place = offsets_in_file(document, range.clone(), &text, style)[at];
                 let raw = document.get(range.clone());
                 assert_eq!(document.get(place..=place), Some("@"), "{style:?} {raw:?} {text:?} {at} {place}");
                 found.push(place);
@@ -163,5 +190,7 @@ mod tests {
         check("a: |\n  x\n    y@\n\n  z @\nb: |-\n   @ @\n");
         check("a: >\n  x\n  y@\n\n  z @\n\n\n  w@\n    v@\n  u@\n");
         check("a: |\r\n  x@\r\n  y@\r\n");
+        check("a: 'x   @ \t @é  @'\n");
+        check("a: 'x   @   \n   y  @'\nb: |\n \n  x   @  \n  @\n");
     }
 }
