@@ -9,6 +9,7 @@ use celero::Severity;
 use celero::filter::{FilterOptions, check_filter};
 use celero::language::{Cel, Language as _, Limits};
 use celero_tooling::language::Language;
+use std::cell::OnceCell;
 use std::ops::Range;
 
 /// An edit that a diagnostic suggests.
@@ -20,14 +21,19 @@ pub(crate) struct Fix {
     pub(crate) text: String,
 }
 
-/// Returns the edits that a diagnostic suggests. In an expression an edit is offered only if fewer errors are left after it.
-pub(crate) fn fixes(document: &Document, finding: &Finding, checks: &dyn Checks) -> Vec<Fix> {
+/// Returns the edits that a diagnostic suggests. In an expression an edit is offered only if fewer errors are left after it. `regions` are those of
+/// the document, found when they are first needed.
+pub(crate) fn fixes(
+    document: &Document,
+    regions: &OnceCell<Regions>,
+    finding: &Finding,
+    checks: &dyn Checks,
+) -> Vec<Fix> {
     let words = finding.diagnostic.help.iter().flat_map(|help| suggestions(help));
     let range = finding.range();
-    let mut regions = None;
     let mut found: Vec<Fix> = Vec::new();
     for word in words {
-        let regions = regions.get_or_insert_with(|| Regions::of(document));
+        let regions = regions.get_or_init(|| Regions::of(document));
         let fix = |range: Range<usize>| Fix { title: format!("Replace with `{word}`"), range, text: word.to_owned() };
         let fixed = match regions.at(range.start) {
             // A key or a value of a policy: the place of the diagnostic is all of it.

@@ -9,8 +9,9 @@ use celero_policy::{Outline, Policy};
 use celero_tooling::rules_file::RulesFile;
 use celero_tooling::source::{Format, RuleText, Unreadable};
 use lsp_types::{Diagnostic as Shown, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString};
+use std::collections::HashMap;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The code of a file whose format, language or lines can't be read. The other codes are those of `docs/diagnostics.md`.
 const INVALID_FILE: &str = "invalid-file";
@@ -125,8 +126,23 @@ fn policy(document: &Document, text: &str) -> Vec<Finding> {
     found.into_iter().map(placed).collect()
 }
 
+/// The files besides a document that its findings are about. Each is read once.
+#[derive(Default)]
+pub(crate) struct OtherFiles(HashMap<PathBuf, (String, LineIndex)>);
+
+impl OtherFiles {
+    fn range(&mut self, path: &Path, span: Span) -> lsp_types::Range {
+        let (text, lines) = self.0.entry(path.to_owned()).or_insert_with(|| {
+            let text = std::fs::read_to_string(path).unwrap_or_default();
+            let lines = LineIndex::new(&text);
+            (text, lines)
+        });
+        lines.range(text, span.start as usize..span.end as usize)
+    }
+}
+
 /// Returns a finding in the form of the protocol. The message has the help below it.
-pub(crate) fn shown(finding: &Finding, document: &Document, uri: &lsp_types::Uri) -> Shown {
+pub(crate) fn shown(finding: &Finding, document: &Document, uri: &lsp_types::Uri, others: &mut OtherFiles) -> Shown {
     let Finding { diagnostic, elsewhere } = finding;
     let range = |span: Span| document.lines.range(&document.text, span.start as usize..span.end as usize);
     let mut message = diagnostic.message.clone();
@@ -140,8 +156,7 @@ pub(crate) fn shown(finding: &Finding, document: &Document, uri: &lsp_types::Uri
     let mut related: Vec<DiagnosticRelatedInformation> = diagnostic.labels.iter().map(related).collect();
     if let Some((path, span)) = elsewhere {
         message = format!("in {}: {message}", path.display());
-        let text = std::fs::read_to_string(path).unwrap_or_default();
-        let range = LineIndex::new(&text).range(&text, span.start as usize..span.end as usize);
+        let range = others.range(path, *span);
         related.extend(uri::of_path(path).map(|uri| DiagnosticRelatedInformation {
             location: Location { uri, range },
             message: diagnostic.message.clone(),

@@ -4,7 +4,7 @@
 //! types fast does not wait for the diagnostics of every key.
 
 use crate::actions::{Fix, fixes};
-use crate::checker::{self, Finding};
+use crate::checker::{self, Finding, OtherFiles};
 use crate::completion::completion;
 use crate::definition::definition;
 use crate::document::Document;
@@ -18,6 +18,7 @@ use crate::transport::{self, INVALID_REQUEST, Incoming};
 use lsp_types::*;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, BufRead, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -33,6 +34,9 @@ const REQUEST_FAILED: i32 = -32803;
 const MOST_OPEN: usize = 1000;
 /// Most messages that wait between the threads.
 const MOST_WAITING: usize = 64;
+
+/// Most diagnostics of a range for which code actions are looked for: each takes several checks of its expression.
+const MOST_FIXED: usize = 100;
 
 /// An error of a request: its code and its message.
 type Failure = (i32, String);
@@ -193,7 +197,8 @@ impl<W: Write> Server<'_, W> {
             Some(document) => {
                 let found = catch_unwind(AssertUnwindSafe(|| checker::check(document, self.checks)));
                 let found = found.unwrap_or_default();
-                let shown = found.iter().map(|finding| checker::shown(finding, document, &uri)).collect();
+                let mut others = OtherFiles::default();
+                let shown = found.iter().map(|finding| checker::shown(finding, document, &uri, &mut others)).collect();
                 let params = PublishDiagnosticsParams::new(uri.clone(), shown, Some(document.version));
                 self.findings.insert(uri, found);
                 params
@@ -266,14 +271,14 @@ impl<W: Write> Server<'_, W> {
         let computed = if self.findings.contains_key(&uri) { Vec::new() } else { checker::check(document, checks) };
         let found = self.findings.get(&uri).unwrap_or(&computed);
         let overlaps = |finding: &&Finding| finding.range().start <= asked.end && asked.start <= finding.range().end;
-        let mut actions = Vec::new();
-        for finding in found.iter().filter(overlaps) {
-            for Fix { title, range, text } in fixes(document, finding, checks) {
+        let (mut actions, regions, mut others) = (Vec::new(), OnceCell::new(), OtherFiles::default());
+        for finding in found.iter().filter(overlaps).take(MOST_FIXED) {
+            for Fix { title, range, text } in fixes(document, &regions, finding, checks) {
                 let edit = TextEdit { range: document.lines.range(&document.text, range), new_text: text };
                 actions.push(json!({
                     "title": title,
                     "kind": CodeActionKind::QUICKFIX,
-                    "diagnostics": [checker::shown(finding, document, &uri)],
+                    "diagnostics": [checker::shown(finding, document, &uri, &mut others)],
                     "edit": { "changes": { uri.as_str(): [edit] } },
                 }));
             }
