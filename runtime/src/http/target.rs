@@ -65,7 +65,7 @@ fn origin_form(uri: &Uri) -> &str {
     }
 }
 
-/// What the host says of the scheme, else what the target says.
+/// The [scheme](Target::scheme).
 struct Scheme;
 
 impl MostlyTextView for Scheme {
@@ -74,7 +74,7 @@ impl MostlyTextView for Scheme {
 
     #[inline]
     fn show<'s>(target: &'s Target<'_>) -> Shown<'s> {
-        target.scheme.or_else(|| target.uri.scheme_str()).map_or(Shown::Absent, Shown::Text)
+        target.scheme().map_or(Shown::Absent, Shown::Text)
     }
 
     fn make<'s>(_: &'s Target<'_>, _: &'s Arena) -> EvalResult<&'s str> {
@@ -176,6 +176,11 @@ where
 }
 
 impl Target<'_> {
+    /// What the host says of the scheme, else what the target says.
+    fn scheme(&self) -> Option<&str> {
+        self.scheme.or_else(|| self.uri.scheme_str())
+    }
+
     /// The authority of the URI, else the first `Host` header.
     fn authority<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<&'s str>> {
         if let Some(authority) = self.uri.authority() {
@@ -187,7 +192,7 @@ impl Target<'_> {
     /// The target URI (RFC 9112, section 3.3).
     fn full_uri<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         let Some(Value::String(host)) = shown_or_made::<Host>(self, arena)? else { return Ok(None) };
-        let scheme = self.scheme.or_else(|| self.uri.scheme_str()).unwrap_or("http");
+        let scheme = self.scheme().unwrap_or("http");
         let path = self.uri.path_and_query().map_or("", |both| both.as_str()).trim_start_matches('*');
         let text = match self.port(arena)? {
             Some(Value::Int(port)) => format_into(arena, &format_args!("{scheme}://{host}:{port}{path}")),

@@ -90,8 +90,7 @@ pub(super) fn call(function: StandardFunction, args: &Arguments<'_>) -> Result<O
         F::Upper => args.bytes(0).map(|text| text.to_ascii_uppercase().into()),
         F::RegexReplace => return replace::regex_replace(args),
         F::WildcardReplace => return replace::wildcard_replace(args),
-        F::RemoveBytes => both(args)
-            .map(|(text, set)| text.iter().copied().filter(|byte| !set.contains(byte)).collect::<Vec<u8>>().into()),
+        F::RemoveBytes => both(args).map(|(text, removed)| text::remove_bytes(text, removed)),
         F::RemoveQueryArgs => query::remove_query_args(args).map(FilterValue::Bytes),
         F::Sha256 => args.bytes(0).map(hmac::sha256).map(|digest| digest.to_vec().into()),
         F::Split => text::split(args),

@@ -56,6 +56,18 @@ pub(super) fn split(args: &Arguments<'_>) -> Option<FilterValue> {
     Some(parts.into_iter().collect())
 }
 
+/// `remove_bytes`
+pub(super) fn remove_bytes(text: &[u8], removed: &[u8]) -> FilterValue {
+    let mut is_removed = [false; 256];
+    for byte in removed {
+        if let Some(is_removed) = is_removed.get_mut(usize::from(*byte)) {
+            *is_removed = true;
+        }
+    }
+    let is_kept = |byte: &u8| is_removed.get(usize::from(*byte)) == Some(&false);
+    text.iter().copied().filter(is_kept).collect::<Vec<u8>>().into()
+}
+
 /// `substring`: byte indexes, from the end if they are negative. Beyond an end they are that end.
 pub(super) fn substring(args: &Arguments<'_>) -> Option<FilterValue> {
     let text = args.bytes(0)?;
