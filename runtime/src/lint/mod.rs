@@ -19,6 +19,7 @@
 mod case;
 mod codes;
 mod conditions;
+mod doubled;
 mod filter;
 mod guards;
 mod headers;
@@ -49,6 +50,7 @@ pub(crate) fn lint(checked: &Checked, fields: &[layout::Field], patterns: &Patte
         lint.literals(id);
         lint.headers(id);
         lint.other_case(id);
+        lint.doubled_backslash(id);
         match &node.expr {
             Expr::Cond { .. } | Expr::Logic { .. } => lint.conditions(id),
             Expr::Binary { .. } => lint.comparison(id),

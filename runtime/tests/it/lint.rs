@@ -283,6 +283,18 @@ fn filter_rules_are_warned_of() {
         ("ssl and not true", "constant-condition", "not true", "`and` is always false"),
         ("ssl xor true", "constant-condition", "true", "only negates"),
         ("ssl or http.host in {}", "constant-condition", "http.host in {}", "no value is in an empty set"),
+        (
+            r#"http.request.uri.path matches "(?i)\\.php$""#,
+            "doubled-backslash",
+            r#"http.request.uri.path matches "(?i)\\.php$""#,
+            r"`\\.` in a pattern is a backslash before `.`",
+        ),
+        (
+            r#"regex_replace(http.host, r"\\.x$", "") eq """#,
+            "doubled-backslash",
+            r#"r"\\.x$""#,
+            r"`\\.` in a pattern is a backslash before `.`",
+        ),
         ("lower(http.host) eq \"aB\"", "never-that-case", "lower(http.host) eq \"aB\"", "no letter `B`"),
         (
             "ssl or upper(http.host) in {\"A\" \"Ab\"}",

@@ -74,6 +74,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("false-for-failure", "request.headers[\"user-agent\"] == \"curl/8\""),
     ("filter-field-missing", "cf.threat_score gt 50"),
     ("never-that-case", "lower(http.host) eq \"Example.com\""),
+    ("doubled-backslash", "http.request.uri.path matches \"(?i)\\\\.php$\""),
     ("covered-item", "ip.src in {10.0.0.0/8 10.1.0.0/16}"),
     ("never-matches", "\"/a\".startsWith(\"/b\") && request.method == \"GET\""),
     ("duplicate-rule", "request.path == '/admin'"),
@@ -174,7 +175,7 @@ fn reported(code: &str, source: &str) -> Vec<celero::Diagnostic> {
             let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());
             engine.to_filter(&env, source).map_or_else(errors, |translated| translated.warnings().to_vec())
         }
-        "filter-field-missing" | "never-that-case" | "covered-item" => {
+        "filter-field-missing" | "never-that-case" | "covered-item" | "doubled-backslash" => {
             let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());
             engine.compile(&env, source).map_or_else(errors, |program| program.warnings().to_vec())
         }

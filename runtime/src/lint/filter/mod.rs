@@ -8,6 +8,7 @@ mod guards;
 
 pub(crate) use guards::filter_guard_warnings;
 
+use super::doubled::doubled_backslashes;
 use crate::env::FilterBinding;
 use celero_frontend::Diagnostic;
 use celero_frontend::filter::FilterTree;
@@ -20,6 +21,7 @@ pub(crate) fn lint_filter(tree: &FilterTree, binding: &FilterBinding) -> Vec<Dia
         constant::constant_conditions(tree, node, &mut found);
         case::other_case(tree, node, &mut found);
         covered::covered_items(node, &mut found);
+        doubled_backslashes(tree, node, &mut found);
     }
     found.sort_by_key(|warning| (warning.span.start, warning.span.end));
     found
