@@ -197,7 +197,8 @@ impl Scheme {
     /// The declared name that is most similar to an unknown one.
     pub(crate) fn similar_name(&self, name: &str) -> Option<&str> {
         let fields = self.fields.iter().map(|field| &*field.name);
-        similar(name, fields.chain(self.functions.iter().map(|function| &*function.name)))
+        let names = || fields.clone().chain(self.functions.iter().map(|function| &*function.name));
+        similar(name, names()).or_else(|| with_same_end(name, names()))
     }
 
     /// The lists of this type, in words.
@@ -214,6 +215,16 @@ impl Scheme {
     pub(crate) fn similar_list(&self, name: &str, ty: &FilterType) -> Option<&str> {
         similar(name, self.lists.iter().filter(|(of, _)| of == ty).map(|(_, list)| &**list))
     }
+}
+
+/// The shortest name that ends with the segments of another one, or with the last of them; the first of several.
+fn with_same_end<'n>(name: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
+    let shared = |known: &str| {
+        let pairs = known.rsplit('.').zip(name.rsplit('.'));
+        pairs.take_while(|(one, other)| one.eq_ignore_ascii_case(other)).count()
+    };
+    let found = names.map(|known| (shared(known), known)).filter(|(shared, _)| *shared > 0);
+    found.min_by_key(|(shared, known)| (std::cmp::Reverse(*shared), known.len())).map(|(_, known)| known)
 }
 
 fn index(length: usize) -> u32 {

@@ -3,9 +3,11 @@
 use super::logic::Condition;
 use super::value::Value;
 use super::{Parsed, Parser, Stop};
+use crate::ast::NodeId;
 use crate::diagnostic::{Diagnostic, Stage};
 use crate::filter::codes;
 use crate::filter::literal::FilterLiteral;
+use crate::filter::scheme::Named;
 use crate::filter::tree::{Comparison, FilterExpr, OrderOp};
 use crate::filter::types::FilterType;
 use crate::span::Span;
@@ -90,7 +92,7 @@ impl Parser<'_> {
         }
         self.scan.skip_space();
         let operator_start = self.scan.at();
-        let Some((operator, length)) = self.operator() else { return Err(self.no_operator(&ty)) };
+        let Some((operator, length)) = self.operator() else { return Err(self.no_operator(&ty, value.id)) };
         self.scan.advance(length);
         let focus = self.scan.span_from(operator_start);
         let word = self.scan.text().get(operator_start..self.scan.at()).unwrap_or("");
@@ -141,10 +143,10 @@ impl Parser<'_> {
     }
 
     /// What stands here is not an operator.
-    fn no_operator(&mut self, ty: &FilterType) -> Stop {
+    fn no_operator(&mut self, ty: &FilterType, value: NodeId) -> Stop {
         let span = self.scan.here();
-        let word = self.word_here();
-        let span = if word.is_empty() { span } else { Span::new(span.start, span.start.saturating_add(length(word))) };
+        let word = self.word_here().to_owned();
+        let span = if word.is_empty() { span } else { Span::new(span.start, span.start.saturating_add(length(&word))) };
         let mut error = Diagnostic::error(Stage::Parse, codes::OPERATOR, span, "expected ComparisonOp");
         let meant = match word.to_ascii_lowercase().as_str() {
             "=" | "is" | "equals" | "equal" | "===" => Some("eq"),
@@ -155,7 +157,9 @@ impl Parser<'_> {
             "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "in" | "contains" | "matches" | "wildcard" => None,
             lower => crate::similar::similar(lower, OPERATORS.iter().map(|(word, _)| *word)),
         };
-        if let Some(meant) = meant {
+        if let Some(call) = self.call_instead(&word, value) {
+            error.help.push(format!("`{}` is a function, not an operator: `{call}`", self.function_named(&word)));
+        } else if let Some(meant) = meant {
             error.help.push(format!("did you mean `{meant}`?"));
         } else if word.bytes().any(|byte| byte.is_ascii_uppercase()) {
             error.help.push(format!("operators are written in lower case: `{}`", word.to_ascii_lowercase()));
@@ -168,6 +172,39 @@ impl Parser<'_> {
         }
         error.help.extend(self.hint_at_tab());
         self.report(error)
+    }
+
+    /// The function of a name, as it is or with capital letters for underscores, `startsWith`; empty if there is none.
+    fn function_named(&self, word: &str) -> String {
+        let mut snake = String::new();
+        for letter in word.chars() {
+            if letter.is_ascii_uppercase() && !snake.is_empty() {
+                snake.push('_');
+            }
+            snake.push(letter.to_ascii_lowercase());
+        }
+        if matches!(self.scheme.named(&snake), Some(Named::Function(_))) { snake } else { String::new() }
+    }
+
+    /// A call instead of a word that stands here as if it were an operator, if there is a function of this name that takes the value first.
+    fn call_instead(&mut self, word: &str, value: NodeId) -> Option<String> {
+        let name = self.function_named(word);
+        let Some(Named::Function(index)) = self.scheme.named(&name) else { return None };
+        let node = self.nodes.get(value.0 as usize)?;
+        let function = self.scheme.functions().get(index as usize)?;
+        if !function.parameter(0).is_some_and(|first| first.takes(&node.ty, None)) {
+            return None;
+        }
+        let text = self.scan.text();
+        let value = text.get(node.span.start as usize..node.span.end as usize)?;
+        let start = self.scan.at();
+        self.scan.advance(word.len());
+        self.scan.skip_space();
+        let argument = self.scan.at();
+        let literal = self.blind_literal().is_some();
+        let argument = self.scan.text().get(argument..self.scan.at()).filter(|_| literal).unwrap_or("..").to_owned();
+        self.scan.go_to(start);
+        Some(format!("{name}({value}, {argument})"))
     }
 }
 

@@ -63,7 +63,9 @@ impl Parser<'_> {
     pub(super) fn unknown_identifier(&mut self, span: Span) -> Stop {
         let name = self.scan.text().get(span.start as usize..span.end as usize).unwrap_or("").to_owned();
         let mut error = Diagnostic::error(Stage::Check, codes::UNKNOWN_IDENTIFIER, span, "unknown identifier");
-        if let Some(meant) = self.scheme.similar_name(&name) {
+        if let Some((value, method)) = self.method(&name) {
+            error.help.push(format!("functions stand before their values: `{method}({value}, ..)`"));
+        } else if let Some(meant) = self.scheme.similar_name(&name) {
             error.help.push(format!("did you mean `{meant}`?"));
         } else if name.starts_with("any") || name.starts_with("all") {
             error.help.push("`any` and `all` are followed by a parenthesis".to_owned());
@@ -73,6 +75,14 @@ impl Parser<'_> {
             error.help.push(format!("`not{name}` is read as `not {name}`"));
         }
         self.report(error)
+    }
+
+    /// A field and a function whose names an unknown one consists of: `http.host.starts_with`.
+    fn method<'n>(&self, name: &'n str) -> Option<(&'n str, &'n str)> {
+        let (value, method) = name.rsplit_once('.')?;
+        let is_call = matches!(self.scheme.named(method), Some(Named::Function(_)));
+        let is_field = matches!(self.scheme.named(value), Some(Named::Field(_)));
+        (is_call && is_field).then_some((value, method))
     }
 
     /// Reads `[..]`, any number of times. No blank may stand before the bracket.
