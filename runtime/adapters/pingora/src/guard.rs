@@ -182,6 +182,7 @@ impl Guard {
         let mut stop = pin!(stop);
         let mut delays = DelayWait::new(stop.as_mut());
         self.exchange.reset(inet(session.client_addr()), inet(session.server_addr()));
+        self.exchange.set_start_time(self.started);
         if let Some((address, via, _)) = self.client {
             self.exchange.set_client(address, via);
         }

@@ -98,7 +98,7 @@ impl Policy {
         body: &[u8],
         exchange: &mut Exchange,
     ) -> Result<Decision, Box<PendingQuestion>> {
-        let origin = exchange.source();
+        let (started, origin) = (exchange.start_time(), exchange.source());
         let fixed = fixed_request(head, body, exchange.is_grpc);
         let Exchange { findings, labels, effects, local, tls, arrival, .. } = exchange;
         effects.edits.clear();
@@ -112,7 +112,7 @@ impl Policy {
         let context = BodyData {
             request: if prefix { request } else { request.with_body(body) },
             body_prefix: prefix.then_some(body),
-            peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
+            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, labels),
         };
         let changeable = MessageBody { bytes: body, most: self.body_settings.buffering().limit(), fixed };
         let message = Message { headers: &head.headers, body: Some(changeable) };
@@ -175,7 +175,7 @@ impl Policy {
             BodyView::Skip => return Outcome::Continue,
             BodyView::Answer(answer) => return exchange.outcome(Some(answer)),
         };
-        let origin = exchange.source();
+        let (started, origin) = (exchange.start_time(), exchange.source());
         let fixed = fixed_response(response, exchange.is_grpc);
         let Exchange { findings, labels, effects, local, tls, arrival, .. } = exchange;
         let proofs = self.auth.lazy(&head.headers, findings);
@@ -185,7 +185,7 @@ impl Policy {
             response: ResponseHead { code: Some(response.status.as_u16().into()), headers: &response.headers },
             body: (!prefix).then_some(&*body),
             body_prefix: prefix.then_some(&*body),
-            peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
+            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, labels),
         };
         let changeable = MessageBody { bytes: &body, most: self.response_settings.buffering().limit(), fixed };
         let message = Message { headers: &response.headers, body: Some(changeable) };

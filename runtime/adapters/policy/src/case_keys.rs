@@ -70,6 +70,11 @@ static REQUEST: MappingSpec = MappingSpec::new(
         optional("uri", Text, "The request target. Default: `/`."),
         optional("headers", Map(&TEXT_OR_TEXTS), "The headers. A list is a header that is sent several times."),
         optional("body", Text, "The body. Default: empty."),
+        optional(
+            "time",
+            Integer { least: 0, most: 253_402_300_799 },
+            "When the request arrives (`request.startTime`), in seconds since the beginning of 1970. Default: 0.",
+        ),
         optional("source", Text, "The address of the client: `192.0.2.7:4711`."),
         optional("destination", Text, "The address of the proxy: `10.0.0.1:443`."),
         optional("tls", Mapping(&TLS), "The client's TLS connection, as rules read it: `source.tls`. Default: no TLS."),

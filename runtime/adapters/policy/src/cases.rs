@@ -97,6 +97,8 @@ struct Case<'n> {
     before: Vec<Earlier<'n>>,
     /// When the request arrives, after the beginning of the case.
     at: Duration,
+    /// When the request arrives, after the beginning of 1970.
+    time: Duration,
     head: request::Parts,
     body: Vec<u8>,
     response: response::Parts,
@@ -153,6 +155,7 @@ impl<'n> Case<'n> {
         let at = node.text_of("at").and_then(|text| duration(&text.text)).unwrap_or_default();
         let (asked, answered) = (node.get("request"), node.get("response"));
         let text = |key: &str| asked.and_then(|request| request.text_of(key));
+        let time = Duration::from_secs(text("time").and_then(|text| text.text.parse().ok()).unwrap_or_default());
         let (mut head, ()) = http::Request::new(()).into_parts();
         head.method = parsed(text("method"), Method::GET, "a method", problems);
         head.uri = target(text("uri"), &head.method, problems);
@@ -172,7 +175,7 @@ impl<'n> Case<'n> {
         let body = text("body").map(|text| text.text.into_bytes()).unwrap_or_default();
         let response_body = answered.and_then(|response| response.text_of("body"));
         let response_body = response_body.map(|text| text.text.into_bytes()).unwrap_or_default();
-        Self { name, before: Vec::new(), at, head, body, response, response_body, addresses, node }
+        Self { name, before: Vec::new(), at, time, head, body, response, response_body, addresses, node }
     }
 
     /// Runs the case with unused limits.
@@ -338,6 +341,8 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     let [source, destination] = case.addresses;
     let mut exchange = Exchange::new(Some(source), Some(destination));
     exchange.set_time(case.at);
+    let started = SystemTime::UNIX_EPOCH.checked_add(case.time).unwrap_or(SystemTime::UNIX_EPOCH);
+    exchange.set_start_time(started);
     let mut connection = ClientConnection::new(Some(source), Some(destination));
     connection.set_time(case.at);
     if let Some(tls) = case.node.get("request").and_then(|request| request.get("tls")) {
@@ -394,7 +399,7 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
         body = answer.body.clone();
     }
     let bytes_sent = body.len() as u64;
-    let end = RequestSummary { started: SystemTime::UNIX_EPOCH, duration: Duration::from_millis(1), bytes_sent };
+    let end = RequestSummary { started, duration: Duration::from_millis(1), bytes_sent };
     let log = policy.log(&head, Some(&response), &end, &mut exchange);
     CaseResult { connection, closed_by: None, request: head, request_body, body, response, answer, exchange, log }
 }

@@ -59,6 +59,8 @@ pub(crate) struct ConnectionData<'a> {
 #[derive(Debug, Context)]
 #[context(rename_all = "camelCase")]
 pub(crate) struct CommonData<'a> {
+    #[context(name = "request.startTime")]
+    pub(crate) started: SystemTime,
     #[context(nested)]
     pub(crate) source: Source,
     #[context(name = "source.via")]
@@ -76,6 +78,7 @@ pub(crate) struct CommonData<'a> {
 
 impl<'a> CommonData<'a> {
     pub(crate) fn new(
+        started: SystemTime,
         origin: Origin,
         local: Option<SocketAddr>,
         tls: Option<&'a TlsConnection>,
@@ -84,6 +87,7 @@ impl<'a> CommonData<'a> {
     ) -> Self {
         let source = |address: Option<SocketAddr>| address.map_or_else(Source::default, Source::from);
         Self {
+            started,
             source: source(origin.address),
             via: origin.via,
             tls: tls.map(TlsConnection::fields),
@@ -156,8 +160,6 @@ pub(crate) struct ResponseBodyData<'a> {
 pub(crate) struct LogData<'a> {
     #[context(nested)]
     pub(crate) request: RequestHead<'a>,
-    #[context(name = "request.startTime")]
-    pub(crate) started: SystemTime,
     #[context(name = "request.duration")]
     pub(crate) duration: Duration,
     #[context(nested)]

@@ -15,7 +15,7 @@ use serde_json::Value as Json;
 use smallvec::SmallVec;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// The state of one request between its phases: addresses, verified credentials, labels, log fields, and the edits of the last
 /// phase. Reuse it for another request on the same connection with [`reset`](Self::reset), which keeps its memory.
@@ -32,6 +32,8 @@ pub struct Exchange {
     /// What the labels were that the phase `response` has set.
     labels_before_response: Vec<(Arc<str>, Option<String>)>,
     pub(crate) effects: Effects,
+    /// When the request arrived.
+    pub(crate) started: Option<SystemTime>,
     pub(crate) arrival: Arrival,
     /// Whether a rule says what the target is, also if it is that already: then the received one is not sent.
     pub(crate) has_new_target: bool,
@@ -113,6 +115,7 @@ impl Exchange {
         (self.peer, self.local, self.client) = (peer, local, None);
         self.arrival = Arrival::default();
         (self.refusal, self.certificate, self.tls) = (None, None, None);
+        self.started = None;
         (self.has_new_target, self.delayed) = (false, Duration::ZERO);
         self.findings = VerifiedCredentials::default();
         self.background = Verification::default();
@@ -131,6 +134,19 @@ impl Exchange {
     pub fn set_time(&mut self, time: Duration) {
         let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self.effects.limits.time = Some(Time::from_nanos(nanos));
+    }
+
+    /// Sets when the request arrived: rules read it as `request.startTime`. The phase `log` reads [`RequestSummary::started`] instead. Call it
+    /// before the phase `request`, which else takes the time of its start; [`reset`](Self::reset) forgets it.
+    ///
+    /// [`RequestSummary::started`]: crate::RequestSummary::started
+    pub fn set_start_time(&mut self, time: SystemTime) {
+        self.started = Some(time);
+    }
+
+    /// Returns when the request arrived.
+    pub(crate) fn start_time(&self) -> SystemTime {
+        self.started.unwrap_or_else(SystemTime::now)
     }
 
     /// Sets who sent the request, if a trusted proxy in front has said so: rules read `address` as `source.address` and `source.port` (0: unknown),

@@ -255,7 +255,7 @@ impl Policy {
         if self.response_buffering(head, response).is_none() {
             exchange.effects.limits.apply_verdicts();
         }
-        let origin = exchange.source();
+        let (started, origin) = (exchange.start_time(), exchange.source());
         let Exchange { findings, labels, effects, local, tls, arrival, .. } = exchange;
         effects.edits.clear();
         self.forget_body_of_head(head, &mut effects.edits);
@@ -263,7 +263,7 @@ impl Policy {
         let context = ResponseData {
             request: arrival.head(head),
             response: ResponseHead { code: Some(response.status.as_u16().into()), headers: &response.headers },
-            peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
+            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, labels),
         };
         let answer = self.response.run(&context, Message::head(&response.headers), effects);
         exchange.end_response_phase();
@@ -288,7 +288,7 @@ impl Policy {
             self.count_response(head, response.status, &response.headers, exchange);
         }
         exchange.effects.limits.apply_verdicts();
-        let origin = exchange.source();
+        let (started, origin) = (end.started, exchange.source());
         let Exchange { findings, background, labels, effects, local, tls, arrival, .. } = exchange;
         background.record(findings);
         effects.edits.clear();
@@ -296,11 +296,10 @@ impl Policy {
         let headers = response.map_or(&*NO_HEADERS, |response| &response.headers);
         let context = LogData {
             request: arrival.head(head),
-            started: end.started,
             duration: end.duration,
             response: ResponseHead { code: response.map(|response| response.status.as_u16().into()), headers },
             bytes_sent: i64::try_from(end.bytes_sent).unwrap_or(i64::MAX),
-            peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
+            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, labels),
         };
         // A rule that ends the phase with an error ends it early; the fields that were added before stay.
         let _ = self.log.run(&context, Message::head(headers), effects);

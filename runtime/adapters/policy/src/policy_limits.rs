@@ -126,13 +126,13 @@ impl Policy {
         if self.count_when.is_empty() {
             return;
         }
-        let origin = exchange.source();
+        let (started, origin) = (exchange.start_time(), exchange.source());
         let Exchange { findings, labels, effects, local, tls, arrival, .. } = exchange;
         let proofs = self.auth.lazy(&head.headers, findings);
         let context = ResponseData {
             request: arrival.head(head),
             response: ResponseHead { code: Some(status.as_u16().into()), headers },
-            peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
+            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, labels),
         };
         let mut scratch = Scratch::new();
         for asked in effects.limits.counting_later() {

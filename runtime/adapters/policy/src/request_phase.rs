@@ -14,7 +14,7 @@ use crate::request_limits::PendingQuestion;
 use celero_canonical::Head;
 use http::request;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// What the outcome of the phase depends on.
 enum Pending {
@@ -66,6 +66,7 @@ impl Policy {
         exchange.effects.delay = Duration::ZERO;
         exchange.delayed = Duration::ZERO;
         exchange.is_grpc = is_call(head.parts());
+        exchange.started.get_or_insert_with(SystemTime::now);
         let refused = self.normalization.admit(head, exchange).or_else(|| expectation::refusal(&head.parts().headers));
         if self.auth.decide_peer(head, exchange.peer) {
             // The peer ends the TLS of its clients: its own connection is none of theirs.
@@ -93,7 +94,7 @@ impl Policy {
     /// # Errors
     /// Returns what the outcome depends on. The phase had no effect then.
     fn try_request(&self, head: &request::Parts, exchange: &mut Exchange) -> Result<Decision, Pending> {
-        let origin = exchange.source();
+        let (started, origin) = (exchange.start_time(), exchange.source());
         let Exchange { findings, background, labels, effects, peer, local, tls, arrival, certificate, .. } = exchange;
         effects.edits.clear();
         effects.limits.client = origin.address.map(|client| client.ip());
@@ -102,7 +103,7 @@ impl Policy {
         let proofs = self.auth.lazy(&head.headers, findings).waiting();
         let context = RequestData {
             request: arrival.head(head),
-            peer: CommonData::new(origin, *local, tls.as_ref(), &proofs, labels),
+            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, labels),
         };
         // Later phases may see other headers, so what they read of them is verified now.
         let ready = || self.late.is_none() || proofs.verify(self.late).is_none();

@@ -117,6 +117,7 @@ where
     };
     let local = state.host.local.as_ref().and_then(|find| find(&head));
     let mut exchange = Exchange::new(peer, local);
+    exchange.set_start_time(state.started);
     if let Some(tls) = head.extensions.get::<TlsConnection>() {
         exchange.set_tls(tls.clone());
     }
