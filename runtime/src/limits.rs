@@ -44,7 +44,7 @@ pub struct Limits {
     /// usual patterns.
     pub patterns: usize,
     /// Most steps for letter cases of all patterns of a rule or a set, in each parsing of them; in a set, a pattern that several rules have
-    /// counts for each. A class of most characters, such as `[\s\S]`, is 75,000 steps in a pattern that ignores case, and most classes are none:
+    /// counts for each. A class of many letters, such as `\pL`, is 1,000 steps in a pattern that ignores case, one of most characters in the filter language 75,000:
     /// see [`folding_steps`](celero_matching::pattern::folding_steps). A rule beyond the limit does not compile. Default: 8,000,000, about
     /// a second.
     pub case_steps: usize,

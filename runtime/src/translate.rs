@@ -8,7 +8,6 @@ use crate::expression::Tree;
 use crate::filter::{Given, from_cel, to_cel};
 use crate::lint::{NEVER_VALID, NO_EQUAL};
 use celero_frontend::{Cel, Diagnostic, Severity, Stage};
-use celero_matching::pattern::PatternCache;
 
 /// A rule in another language.
 #[derive(Clone, Debug)]
@@ -78,7 +77,7 @@ impl Engine {
     /// # Ok::<(), celero::CompileError>(())
     /// ```
     pub fn to_filter<C: Context>(&self, env: &Env<C>, source: &str) -> Result<Translated, CompileError> {
-        let rule = self.expression(&env.clone().language(Cel), source, &PatternCache::default())?;
+        let rule = self.expression(&env.clone().language(Cel), source, &self.pattern_cache())?;
         let failed = |notes| CompileError::new(source, notes);
         let no_equal = |message: String| failed(vec![Diagnostic::error(Stage::Check, NO_EQUAL, rule.span(), message)]);
         let RuleLanguage::Filter(binding) = env.rule_language() else {

@@ -1,8 +1,13 @@
 //! How regular expressions and wildcards are written as entries, and what they take when they are compiled.
 
-use celero_matching::pattern::{MAX_PROGRAM_BYTES, analyze, check_cases, compile, folding_steps};
+use celero_matching::pattern::{
+    Dialect, MAX_PROGRAM_BYTES, PatternError, analyze, check_cases, compile, folding_steps,
+};
 
 const _: () = assert!(MAX_PROGRAM_BYTES < MAX_COMPILED_BYTES, "every pattern fits into a list");
+
+/// How the patterns of a list are read, whatever the language of the rules that ask for them.
+pub(crate) const DIALECT: Dialect = Dialect::Re2;
 
 /// Most entries of a list of patterns or wildcards.
 pub const MAX_PATTERNS: usize = 10_000;
@@ -29,33 +34,31 @@ const WILDCARD_BYTES_PER_STAR: usize = 512;
 /// # Errors
 /// Why it is none, or that it takes too much memory.
 pub(crate) fn check_pattern(text: &str) -> Result<(), String> {
-    if analyze(text).is_some_and(|analysis| analysis.program_bytes <= MAX_PROGRAM_BYTES) {
+    if analyze(DIALECT.pattern(text)).is_some_and(|analysis| analysis.program_bytes <= MAX_PROGRAM_BYTES) {
         return Ok(());
     }
-    let Err(error) = compile(text) else { return Ok(()) };
-    // Of an error with a drawing of the place, the sentence.
-    let error = error.to_string();
-    let sentence = error.lines().last().unwrap_or_default();
-    Err(match sentence.strip_prefix("error: ") {
-        Some(why) => format!("not a regular expression: {why}"),
-        None => sentence.to_owned(),
+    let Err(error) = compile(DIALECT.pattern(text)) else { return Ok(()) };
+    Err(match error {
+        PatternError::Syntax(error) => format!("not a regular expression: {error}"),
+        other => other.to_string(),
     })
 }
 
 /// Returns whether only compiling a pattern says whether it is too large.
 pub(crate) fn may_be_large(text: &str) -> bool {
-    analyze(text).is_some_and(|analysis| analysis.program_bytes > MAX_PROGRAM_BYTES)
+    analyze(DIALECT.pattern(text)).is_some_and(|analysis| analysis.program_bytes > MAX_PROGRAM_BYTES)
 }
 
 /// Returns the steps that one parsing of a pattern takes for letter cases. One that takes too many by itself is wrong, and is not parsed.
 pub(crate) fn case_steps(text: &str) -> usize {
-    if check_cases(text).is_ok() { folding_steps(text) } else { 0 }
+    let pattern = DIALECT.pattern(text);
+    if check_cases(pattern).is_ok() { folding_steps(pattern) } else { 0 }
 }
 
 /// Why no more patterns are read: their letter cases take more than [`MAX_CASE_STEPS`].
 pub(crate) fn too_many_cases() -> String {
     format!(
-        "the entries ignore case in too many classes of most characters, such as `[\\s\\S]` after `(?i)`: their letter cases take more than \
+        "the entries ignore case in too many large classes, such as `\\pL` after `(?i)`: their letter cases take more than \
          {MAX_CASE_STEPS} steps; write `(?s:.)` for any character"
     )
 }
@@ -131,10 +134,11 @@ mod tests {
     #[test]
     fn what_is_no_pattern_says_why_in_a_sentence() {
         for (text, reason) in [
-            ("(", "not a regular expression: unclosed group"),
-            ("a**", ""),
-            ("[z-a]", "invalid character class range"),
-            (r"\w{1000}", "exceeds the size limit of 2097152 bytes"),
+            ("(", "not a regular expression: unclosed group, at byte 0"),
+            (r"\<a{", ""),
+            ("a**", "repeats a repetition"),
+            ("[z-a]", "`z-a` is no range"),
+            (r"\pL{1000}", "exceeds the size limit of 2097152 bytes"),
             ("(?=a)", "look-around"),
         ] {
             match check_pattern(text) {

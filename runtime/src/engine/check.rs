@@ -5,6 +5,7 @@ use crate::context::Context;
 use crate::env::{Env, EnvError, RuleLanguage};
 use crate::error::CompileError;
 use crate::expression::{CheckedRule, Expression, TextPiece, Tree, text};
+use crate::library::PATTERN_DIALECT;
 use crate::lint;
 use celero_frontend::{CHECKER_CODES, CodeInfo, Diagnostic, FORMAT_CODES, PARSER_CODES, Severity, Span, Stage};
 use celero_matching::pattern::PatternCache;
@@ -16,7 +17,7 @@ impl Engine {
     /// # Errors
     /// [`CompileError`] with every diagnostic.
     pub fn check<C: Context>(&self, env: &Env<C>, source: &str) -> Result<CheckedRule, CompileError> {
-        self.expression(env, source, &PatternCache::default()).map(|expression| CheckedRule::new(expression, env))
+        self.expression(env, source, &self.pattern_cache()).map(|expression| CheckedRule::new(expression, env))
     }
 
     /// Returns the warnings about an expression, and the steps that its patterns take for letter cases: those of [`check`](Self::check), but
@@ -72,6 +73,11 @@ impl Engine {
         let mut expression = Expression::of_cel(written, env.declarations(), limits).map_err(failed)?;
         expression.count_case_steps(self.limits().case_steps).map_err(|error| failed(vec![error]))?;
         Ok(CheckedRule::new(expression, env))
+    }
+
+    /// An empty cache for the patterns of a compilation.
+    pub(crate) fn pattern_cache(&self) -> PatternCache {
+        PatternCache::with_budget(self.limits().patterns).of_dialect(PATTERN_DIALECT)
     }
 
     /// Parses, checks and lints an expression, and puts the bodies of functions defined in CEL in the places of their calls.

@@ -54,7 +54,7 @@ impl Engine {
     ) -> Result<Program<C::Static>, CompileError> {
         traced(rule.source(), || {
             let expression = rule.expression_for(env)?;
-            let patterns = PatternCache::with_budget(self.limits().patterns);
+            let patterns = self.pattern_cache();
             self.program(env, expression, &patterns, &mut Stages::default(), &mut ())
         })
     }
@@ -71,7 +71,7 @@ impl Engine {
         observer: &mut dyn StageObserver,
     ) -> Result<Program<C::Static>, CompileError> {
         let expression = rule.expression_for(env)?;
-        let patterns = PatternCache::with_budget(self.limits().patterns);
+        let patterns = self.pattern_cache();
         self.program(env, expression, &patterns, &mut Stages::default(), observer)
     }
 
@@ -82,7 +82,7 @@ impl Engine {
         stages: &mut Stages,
     ) -> Result<Program<C::Static>, CompileError> {
         traced(source, || {
-            let patterns = PatternCache::with_budget(self.limits().patterns);
+            let patterns = self.pattern_cache();
             let expression = Arc::new(self.expression(env, source, &patterns)?);
             self.program(env, expression, &patterns, stages, &mut ())
         })

@@ -1,10 +1,24 @@
 //! Patterns that mean the same in CEL and in the filter language.
 
+use celero_matching::pattern::is_same_in_dialects;
 use std::borrow::Cow;
+
+/// Why a pattern has no equal in the other language; `None` if it means the same in both.
+pub(super) fn difference(pattern: &str) -> Option<&'static str> {
+    if !is_same_in_unicode(pattern) {
+        return Some("a pattern that sees bytes in the filter language and characters in CEL");
+    }
+    if !is_same_in_dialects(pattern) {
+        return Some(
+            "a pattern that RE2, which reads those of CEL, refuses or reads otherwise than the regex crate does",
+        );
+    }
+    None
+}
 
 /// Whether a pattern without Unicode finds in UTF-8 what it finds with Unicode. Cautious: everything that stands for several
 /// characters may differ, and so may letters of any case.
-pub(super) fn is_same_in_unicode(pattern: &str) -> bool {
+fn is_same_in_unicode(pattern: &str) -> bool {
     let mut escaped = false;
     for letter in pattern.chars() {
         if escaped {
@@ -24,7 +38,7 @@ pub(super) fn is_same_in_unicode(pattern: &str) -> bool {
     !pattern.contains("(?")
 }
 
-/// A pattern that [is the same](is_same_in_unicode) in both languages, with control characters as escapes: a raw string would have them as they are,
+/// A pattern that [is the same](difference) in both languages, with control characters as escapes: a raw string would have them as they are,
 /// and where a rule is written on one line, a line break would become a space.
 pub(super) fn visible(pattern: &str) -> Cow<'_, str> {
     if !pattern.contains(char::is_control) {

@@ -4,7 +4,8 @@
 //! there: where that could make a difference, and for everything that CEL lacks, there is no translation, and a note says why.
 
 use crate::env::{FilterBinding, Source, names};
-use crate::filter::pattern::is_same_in_unicode;
+use crate::filter::pattern::difference;
+use crate::library::PATTERN_DIALECT;
 use crate::lint::NO_EQUAL;
 use celero_frontend::filter::{
     AccessStep, BytesLiteral, Comparison, Connective, FilterExpr, FilterLiteral, FilterTree, FilterType, IpItem,
@@ -218,10 +219,10 @@ impl Translation<'_> {
             }
             Comparison::Matches(pattern) => {
                 self.is_text(id, value)?;
-                if !is_same_in_unicode(&pattern.text) {
-                    return self.none(id, "a pattern that sees bytes where CEL's see characters");
+                if let Some(difference) = difference(&pattern.text) {
+                    return self.none(id, difference);
                 }
-                if compile(&pattern.text).is_err() {
+                if compile(PATTERN_DIALECT.pattern(&pattern.text)).is_err() {
                     return self.none(id, "a pattern that is longer, larger or nested deeper than CEL's may be");
                 }
                 format!("{text}.matches({})", quoted(&pattern.text))

@@ -2,6 +2,7 @@
 
 use super::TOO_MANY_CASES;
 use super::literals::takes_pattern;
+use crate::library::PATTERN_DIALECT;
 use celero_frontend::filter::{Comparison, FilterExpr, FilterTree};
 use celero_frontend::{Checked, Diagnostic, Expr, Literal, NodeId, Overload, Reference, Span, Stage};
 use celero_matching::pattern::{byte_folding_steps, folding_steps};
@@ -13,7 +14,7 @@ use std::collections::HashSet;
 /// # Errors
 /// It is more than `limit`; at the pattern that exceeds it.
 pub(crate) fn case_steps(tree: &Checked, limit: usize) -> Result<usize, Diagnostic> {
-    sum(checked_patterns(tree), folding_steps, limit)
+    sum(checked_patterns(tree), |pattern| folding_steps(PATTERN_DIALECT.pattern(pattern)), limit)
 }
 
 /// [`case_steps`] of a tree of the filter language.

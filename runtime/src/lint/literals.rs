@@ -5,12 +5,12 @@ use super::place::inside;
 use super::{Lint, NEVER_VALID};
 use crate::arena::Arena;
 use crate::interpret::literal_value;
-use crate::library::{Cx, Malformed, Piece, invoke, pieces};
+use crate::library::{Cx, Malformed, PATTERN_DIALECT, Piece, invoke, pieces};
 use crate::value::{Timestamp, Value};
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Expr, Literal, NodeId};
 use celero_ir::ErrorKind;
-use celero_matching::pattern::check_cases;
+use celero_matching::pattern::{ParsedPattern, PatternError};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -283,15 +283,11 @@ fn clauses(format: &str) -> usize {
 
 /// What is wrong with the syntax of a pattern, or with parsing it, and where.
 fn syntax_error(pattern: &str) -> Option<(String, Range<usize>)> {
-    if let Err(error) = check_cases(pattern) {
-        return Some((error.to_string(), 0..pattern.len()));
+    match ParsedPattern::new(PATTERN_DIALECT.pattern(pattern)).err()? {
+        PatternError::Syntax(error) => Some((error.reason, error.span)),
+        error @ PatternError::TooManyCases => Some((error.to_string(), 0..pattern.len())),
+        _ => None,
     }
-    let (reason, span) = match regex_syntax::Parser::new().parse(pattern).err()? {
-        regex_syntax::Error::Parse(error) => (error.kind().to_string(), *error.span()),
-        regex_syntax::Error::Translate(error) => (error.kind().to_string(), *error.span()),
-        _ => return None,
-    };
-    Some((reason, span.start.offset..span.end.offset))
 }
 
 /// Returns text in quotes, on one line and cut if it is long.

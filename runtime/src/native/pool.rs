@@ -80,7 +80,7 @@ impl Pool {
     /// The address of a pattern of a graph: that of the prepared one, or one that is compiled when it is first needed.
     pub(super) fn later(&mut self, id: ConstId, pattern: &str, patterns: &PatternCache) -> usize {
         self.either(id, || {
-            let matcher = Box::new(Matcher::lazy(pattern, patterns.budget()));
+            let matcher = Box::new(Matcher::lazy(patterns.pattern(pattern), patterns.budget()));
             let address = std::ptr::from_ref(&*matcher) as usize;
             (Prepared::Matcher(matcher), address)
         })

@@ -93,7 +93,7 @@ impl Prepared {
         mut trace: PlanTrace,
         observer: &mut dyn StageObserver,
     ) -> Result<Self, RuleSetError> {
-        let patterns = PatternCache::with_budget(engine.limits().patterns);
+        let patterns = engine.pattern_cache();
         let mut checked = CheckedRules::default();
         let threads = if rules.len() >= MIN_PARALLEL { settings.threads } else { 1 };
         let (fields, lists) = (env.fields(), env.functions().lists());

@@ -198,6 +198,8 @@ fn what_has_no_equal_is_marked() {
         ("ip.src in $bad", "the list `bad`, which is not declared"),
         ("ip.src lt 10.0.0.1", "an order of addresses"),
         (r#"http.host matches "a.c""#, "a pattern that sees bytes"),
+        (r#"http.host matches r"\<a""#, "a pattern that RE2"),
+        (r#"http.host matches "a**""#, "a pattern that RE2"),
         (r#"any(http.request.headers[*][*] eq "b")"#, "several `[*]`"),
         (r#"any(http.request.headers["A"][*] eq "b")"#, "capital letters"),
         ("cf.threat_score gt 1", "has no value"),

@@ -399,7 +399,7 @@ fn a_rule_of_many_patterns_compiles_soon() {
         }
         cpu_time() - start
     };
-    for pattern in [r"\\w{9}", r"\\w{1000}", r"^[a-c]+", r"("] {
+    for pattern in [r"\\pL{9}", r"\\pL{1000}", r"^[a-c]+", r"("] {
         let tests: Vec<String> = (0..1800).map(|n| format!("text.matches('{pattern}{n}$')")).collect();
         let source = tests.join(" || ");
         let timed = || {

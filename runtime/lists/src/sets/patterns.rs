@@ -8,7 +8,7 @@ use super::{EntrySet, Keys};
 use crate::entry::Key;
 use crate::error::TooLarge;
 use crate::pattern_text::{
-    MAX_CASE_STEPS, MAX_COMPILED_BYTES, MAX_PATTERNS, case_steps, pattern_of, wildcard_bytes, wildcard_pieces,
+    DIALECT, MAX_CASE_STEPS, MAX_COMPILED_BYTES, MAX_PATTERNS, case_steps, pattern_of, wildcard_bytes, wildcard_pieces,
 };
 use celero_matching::pattern::{Meter, PatternCache, Undecided, Unmetered};
 use celero_matching::{Matcher, PatternMatch, PatternSet, Wildcard};
@@ -106,7 +106,7 @@ pub(crate) fn entry_matches(entry: &str, is_wildcard: bool, value: &[u8]) -> boo
         Engine::Wildcard(wildcard(entry))
     } else {
         // Entries were checked.
-        let Ok(matcher) = Matcher::new(entry) else { return false };
+        let Ok(matcher) = Matcher::new(DIALECT.pattern(entry)) else { return false };
         Engine::Pattern(Box::new(matcher))
     };
     let Ok(found) = with_meter(value, &Unmetered, |text| engine.is_match(text).unwrap_or(false));
@@ -146,7 +146,7 @@ impl<const WILDCARDS: bool> EntrySet for Patterns<WILDCARDS> {
 
     fn build(keys: Vec<Box<str>>) -> Result<Self, TooLarge> {
         let texts = Strings::new(&keys).ok_or(TooLarge::Numbers)?;
-        let cache = PatternCache::with_budget(SEARCH_BYTES);
+        let cache = PatternCache::with_budget(SEARCH_BYTES).of_dialect(DIALECT);
         let mut engines = Vec::with_capacity(keys.len());
         let mut each = Vec::with_capacity(keys.len());
         let mut compiled = Compiled::default();
@@ -162,7 +162,7 @@ impl<const WILDCARDS: bool> EntrySet for Patterns<WILDCARDS> {
                 let Ok(regex) = cache.regex(key) else { return Err(TooLarge::Numbers) };
                 // It keeps the text.
                 let bytes = regex.heap_bytes().saturating_add(key.len());
-                (Engine::Pattern(Box::new(Matcher::from_regex(key, regex))), bytes)
+                (Engine::Pattern(Box::new(Matcher::from_regex(regex))), bytes)
             };
             let own = Compiled { bytes, case_steps };
             compiled = compiled.and(own);
@@ -174,7 +174,7 @@ impl<const WILDCARDS: bool> EntrySet for Patterns<WILDCARDS> {
         let pattern = |key: &str| pattern_of(&wildcard_pieces(key).unwrap_or_default());
         let patterns: Vec<Cow<'_, str>> =
             keys.iter().map(|key| if WILDCARDS { pattern(key).into() } else { Cow::Borrowed(&**key) }).collect();
-        let patterns: Vec<&str> = patterns.iter().map(|pattern| &**pattern).collect();
+        let patterns: Vec<_> = patterns.iter().map(|pattern| DIALECT.pattern(pattern)).collect();
         let set = PatternSet::new(&patterns, TABLE_BYTES, cache.budget());
         Ok(Self { set, engines: engines.into(), texts, each: each.into(), compiled })
     }

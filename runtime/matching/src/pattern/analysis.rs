@@ -1,6 +1,7 @@
 //! What a pattern says without being run: whether it is a plain text test, and how large its program is at most.
 
 use super::compile::parse;
+use super::dialect::Pattern;
 use regex_syntax::hir::literal::{Extractor, Literal};
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 
@@ -52,7 +53,7 @@ pub struct Analysis {
 /// assert_eq!(tests("("), None);
 /// ```
 #[must_use]
-pub fn analyze(pattern: &str) -> Option<Analysis> {
+pub fn analyze<'p>(pattern: impl Into<Pattern<'p>>) -> Option<Analysis> {
     parse(pattern).map(|hir| analyze_parsed(&hir))
 }
 

@@ -3,6 +3,7 @@
 use super::analysis::{MIN_PROGRAM_BYTES, program_bound, program_states};
 use super::compile::parse;
 use super::dfa_search::Search;
+use super::dialect::{OwnedPattern, Pattern};
 use super::lazy_dfa::{Direction, LazyDfa, Stop};
 use super::meter::Meter;
 use super::metered_regex::{MOST_ASSUMED, STATE_BYTES_PER_STEP};
@@ -27,7 +28,7 @@ const MAX_CACHE_BYTES: usize = 1 << 20;
 /// fit into the processor's cache. Searches charge what those of a [`MeteredRegex`](super::MeteredRegex) do.
 #[derive(Debug)]
 pub struct AsciiRegex {
-    pattern: Box<str>,
+    pattern: OwnedPattern,
     regex: Regex,
     /// Upper bound of the states of the program.
     states: usize,
@@ -38,12 +39,13 @@ pub struct AsciiRegex {
 impl AsciiRegex {
     /// Returns `None` if the pattern is not valid, matches parts of characters, or is too large.
     #[must_use]
-    pub fn new(pattern: &str) -> Option<Self> {
+    pub fn new<'p>(pattern: impl Into<Pattern<'p>>) -> Option<Self> {
+        let pattern = pattern.into();
         Self::of(pattern, &reduce(&parse(pattern)?)?.hir)
     }
 
     /// The engine of a pattern that was reduced to this.
-    pub(super) fn of(pattern: &str, hir: &Hir) -> Option<Self> {
+    pub(super) fn of(pattern: Pattern<'_>, hir: &Hir) -> Option<Self> {
         let config = Config::new()
             .utf8_empty(false)
             .which_captures(WhichCaptures::None)
@@ -55,7 +57,8 @@ impl AsciiRegex {
 
     /// As [`new`](Self::new), with memory from `budget`. Also returns `None` if that does not suffice, without compiling the pattern.
     #[must_use]
-    pub fn within(pattern: &str, budget: &MemoryBudget) -> Option<Self> {
+    pub fn within<'p>(pattern: impl Into<Pattern<'p>>, budget: &MemoryBudget) -> Option<Self> {
+        let pattern = pattern.into();
         // Nor is it parsed where none is left.
         if !budget.has(MIN_PROGRAM_BYTES) {
             return None;
@@ -111,7 +114,7 @@ impl AsciiRegex {
     }
 
     fn built(&self) -> Option<&LazyDfa> {
-        let build = || LazyDfa::new(&reduce(&parse(&self.pattern)?)?.hir, Direction::Forward);
+        let build = || LazyDfa::new(&reduce(&parse(self.pattern.get())?)?.hir, Direction::Forward);
         self.dfa.get_or_init(build).as_ref()
     }
 

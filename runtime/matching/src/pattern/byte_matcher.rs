@@ -4,6 +4,7 @@ use super::anchored_dfa::AnchoredDfa;
 use super::byte_regex::ByteRegex;
 use super::compile::{MAX_BYTE_PROGRAM_BYTES, PatternError, Syntax, engine};
 use super::dfa_search::BYTES_PER_STEP;
+use super::dialect::Pattern;
 use super::lazy::LazyMatcher;
 use super::matcher::{OverBudget, Undecided};
 use super::meter::Meter;
@@ -80,7 +81,7 @@ impl ByteMatcher {
 impl Engine {
     /// The automaton of a pattern that is anchored to an end, if it is small.
     fn anchored(pattern: &str) -> Option<Self> {
-        AnchoredDfa::new(&Syntax::Bytes.parse(pattern).ok()?).map(Self::Anchored)
+        AnchoredDfa::new(&Syntax::Bytes.parse(pattern.into()).ok()?).map(Self::Anchored)
     }
 
     fn heap_bytes(&self) -> usize {
@@ -104,12 +105,12 @@ impl Engine {
 }
 
 #[cold]
-fn build(pattern: &str, budget: &MemoryBudget) -> Option<Box<Engine>> {
-    let engine = match Engine::anchored(pattern) {
+fn build(pattern: Pattern<'_>, budget: &MemoryBudget) -> Option<Box<Engine>> {
+    let engine = match Engine::anchored(pattern.text) {
         Some(engine) => engine,
         None => {
             let compiled = engine(pattern, Syntax::Bytes, MAX_BYTE_PROGRAM_BYTES).ok()?;
-            Engine::Search(ByteRegex::from_compiled(pattern, compiled, budget))
+            Engine::Search(ByteRegex::from_compiled(pattern.text, compiled, budget))
         }
     };
     let bytes = engine.heap_bytes();

@@ -48,7 +48,7 @@ impl ByteRegex {
     /// # Errors
     /// If the pattern is not valid, or its program would exceed [`MAX_BYTE_PROGRAM_BYTES`].
     pub fn new(pattern: &str) -> Result<Self, PatternError> {
-        let compiled = engine(pattern, Syntax::Bytes, MAX_BYTE_PROGRAM_BYTES)?;
+        let compiled = engine(pattern.into(), Syntax::Bytes, MAX_BYTE_PROGRAM_BYTES)?;
         Ok(Self::from_compiled(pattern, compiled, &MemoryBudget::default()))
     }
 
@@ -58,7 +58,7 @@ impl ByteRegex {
     /// # Errors
     /// Those of [`new`](Self::new).
     pub fn with_groups(pattern: &str, most: u32) -> Result<Self, PatternError> {
-        let hir = keep_groups(Syntax::Bytes.parse(pattern)?, most);
+        let hir = keep_groups(Syntax::Bytes.parse(pattern.into())?, most);
         let compiled = engine_of(&hir, Syntax::Bytes, MAX_BYTE_PROGRAM_BYTES)?;
         Ok(Self::from_compiled(pattern, compiled, &MemoryBudget::default()))
     }
@@ -172,7 +172,7 @@ impl Program {
     /// Returns the automaton for long texts, which the first call builds if the memory budget allows it.
     fn built<'p>(&'p self, place: &'p OnceLock<Option<LazyDfa>>, direction: Direction) -> Option<&'p LazyDfa> {
         let build = || {
-            let dfa = LazyDfa::new(&Syntax::Bytes.parse(&self.pattern).ok()?, direction)?;
+            let dfa = LazyDfa::new(&Syntax::Bytes.parse((&*self.pattern).into()).ok()?, direction)?;
             let bytes = dfa.heap_bytes();
             self.budget.keep(dfa, bytes)
         };

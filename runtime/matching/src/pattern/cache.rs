@@ -6,6 +6,7 @@ use super::byte_regex::ByteRegex;
 use super::compile::{
     MAX_BYTE_PROGRAM_BYTES, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, Syntax, engine, engine_of, parse,
 };
+use super::dialect::{Dialect, Pattern};
 use super::matcher::{Engine, Matcher};
 use super::metered_regex::MeteredRegex;
 use crate::MemoryBudget;
@@ -26,6 +27,8 @@ const MOST_ANALYSES: usize = 128;
 /// kept share one [`MemoryBudget`]. A thread that asks for a pattern waits while another one compiles a pattern.
 #[derive(Debug, Default)]
 pub struct PatternCache {
+    /// That of the patterns on text.
+    dialect: Dialect,
     compiled: Mutex<HashMap<Box<str>, Compiled>>,
     /// Patterns on bytes.
     bytes: Mutex<HashMap<Box<str>, Result<ByteRegex, PatternError>>>,
@@ -72,6 +75,18 @@ impl PatternCache {
     #[must_use]
     pub fn with_budget(bytes: usize) -> Self {
         Self { budget: MemoryBudget::new(bytes), ..Self::default() }
+    }
+
+    /// The same cache, for patterns on text in a dialect.
+    #[must_use]
+    pub fn of_dialect(self, dialect: Dialect) -> Self {
+        Self { dialect, ..self }
+    }
+
+    /// A pattern on text of this cache.
+    #[must_use]
+    pub fn pattern<'p>(&self, text: &'p str) -> Pattern<'p> {
+        self.dialect.pattern(text)
     }
 
     /// The memory budget of the matchers.
@@ -128,10 +143,10 @@ impl PatternCache {
                 Some(matcher) => matcher,
                 None => Matcher(Engine::Search(self.regex(pattern)?)),
             },
-            None => self.regex(pattern).map(|regex| Matcher::from_regex(pattern, regex))?,
+            None => self.regex(pattern).map(|regex| Matcher::from_regex(regex))?,
         };
         let bytes = matcher.heap_bytes(program_bytes);
-        Ok(self.budget.keep(matcher, bytes).unwrap_or_else(|| Matcher::lazy(pattern, &self.budget)))
+        Ok(self.budget.keep(matcher, bytes).unwrap_or_else(|| Matcher::lazy(self.pattern(pattern), &self.budget)))
     }
 
     /// Returns the compiled pattern on bytes.
@@ -143,7 +158,7 @@ impl PatternCache {
         if let Some(found) = known.get(pattern) {
             return found.clone();
         }
-        let compiled = engine(pattern, Syntax::Bytes, MAX_BYTE_PROGRAM_BYTES);
+        let compiled = engine(pattern.into(), Syntax::Bytes, MAX_BYTE_PROGRAM_BYTES);
         let regex = compiled.map(|compiled| ByteRegex::from_compiled(pattern, compiled, &self.budget));
         known.insert(pattern.into(), regex.clone());
         regex
@@ -165,7 +180,7 @@ impl PatternCache {
             return found.clone();
         }
         // Without the lock: other threads analyse other patterns meanwhile.
-        let parsed = if pattern.len() > MAX_PATTERN_BYTES { None } else { parse(pattern) };
+        let parsed = if pattern.len() > MAX_PATTERN_BYTES { None } else { parse(self.pattern(pattern)) };
         let analysis = parsed.map(|hir| {
             let analysis = analyze_parsed(&hir);
             let is_light = analysis.program_bytes <= LIGHT_PROGRAM_BYTES;
@@ -187,13 +202,13 @@ impl PatternCache {
         let parsed = self.analysis(pattern).and_then(|known| known.hir);
         let light = match parsed {
             Some(hir) => engine_of(&hir, Syntax::Text, LIGHT_PROGRAM_BYTES),
-            None => engine(pattern, Syntax::Text, LIGHT_PROGRAM_BYTES),
+            None => engine(self.pattern(pattern), Syntax::Text, LIGHT_PROGRAM_BYTES),
         };
         let (weight, regex) = match light {
             Ok(regex) => (1, Ok(regex)),
-            Err(_) => (HEAVY_WEIGHT, engine(pattern, Syntax::Text, MAX_PROGRAM_BYTES)),
+            Err(_) => (HEAVY_WEIGHT, engine(self.pattern(pattern), Syntax::Text, MAX_PROGRAM_BYTES)),
         };
-        let regex = regex.map(|compiled| MeteredRegex::new(pattern, compiled, &self.budget));
+        let regex = regex.map(|compiled| MeteredRegex::new(self.pattern(pattern), compiled, &self.budget));
         let compiled = Compiled { weight, regex };
         known.insert(pattern.into(), compiled.clone());
         compiled

@@ -2,10 +2,13 @@
 
 use super::analysis::program_states;
 use super::byte_regex::ByteRegex;
-use super::folding::{check_parsed_cases, folding_steps, may_ignore_case};
+use super::dialect::{Dialect, Pattern};
+use super::folding::{MOST_STEPS, check_parsed_cases, folding_steps, may_ignore_case};
 use super::groups::keep_groups;
 use super::meter::Meter;
 use super::metered_regex::MeteredRegex;
+use super::re2;
+use super::syntax_error::SyntaxError;
 use crate::MemoryBudget;
 use regex_automata::meta::{self, Regex};
 use regex_syntax::ast;
@@ -46,9 +49,9 @@ pub enum PatternError {
         /// Length of the pattern.
         bytes: usize,
     },
-    /// The pattern is not valid. The text shows where and why, in several lines.
-    Syntax(String),
-    /// The pattern ignores case in too many classes of most characters: looking up their other letter cases takes milliseconds each.
+    /// The pattern is not valid.
+    Syntax(SyntaxError),
+    /// The pattern ignores case in too many large classes: looking up their other letter cases takes up to milliseconds each.
     TooManyCases,
     /// The compiled program would exceed a limit.
     TooLarge {
@@ -63,8 +66,8 @@ impl std::fmt::Display for PatternError {
             Self::TooLong { bytes } => write!(f, "pattern of {bytes} bytes is longer than {MAX_PATTERN_BYTES}"),
             Self::Syntax(error) => error.fmt(f),
             Self::TooManyCases => f.write_str(
-                "the pattern ignores case in more than nine classes of most characters, such as `[\\s\\S]` after `(?i)`; \
-                 write `(?s:.)` for any character",
+                "the pattern ignores case in too many large classes; write `(?s:.)` for any character, and `(?-i:..)` around \
+                 classes that have all cases",
             ),
             Self::TooLarge { limit } => write!(f, "the program of the pattern exceeds the size limit of {limit} bytes"),
         }
@@ -84,7 +87,7 @@ pub(super) struct Compiled {
 /// What a pattern matches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Syntax {
-    /// Text: the syntax of `regex::Regex`, within the limits of this file.
+    /// Text: the syntax of the pattern's dialect, within the limits of this file.
     Text,
     /// Bytes: that of `regex::bytes::RegexBuilder` with `unicode(false)`.
     Bytes,
@@ -92,19 +95,24 @@ pub(super) enum Syntax {
 
 impl Syntax {
     /// Parses a pattern.
-    pub(super) fn parse(self, pattern: &str) -> Result<Hir, PatternError> {
-        if self == Self::Text && pattern.len() > MAX_PATTERN_BYTES {
-            return Err(PatternError::TooLong { bytes: pattern.len() });
+    pub(super) fn parse(self, pattern: Pattern<'_>) -> Result<Hir, PatternError> {
+        if self == Self::Text && pattern.text.len() > MAX_PATTERN_BYTES {
+            return Err(PatternError::TooLong { bytes: pattern.text.len() });
         }
         self.parse_of_any_length(pattern)
     }
 
-    fn parse_of_any_length(self, pattern: &str) -> Result<Hir, PatternError> {
+    fn parse_of_any_length(self, pattern: Pattern<'_>) -> Result<Hir, PatternError> {
+        if self == Self::Text && pattern.dialect == Dialect::Re2 {
+            let parsed = re2::parse(pattern.text, MAX_NESTING, MOST_STEPS).map_err(PatternError::Syntax)?;
+            return parsed.ok_or(PatternError::TooManyCases);
+        }
+        let pattern = pattern.text;
         let (nesting, text) = match self {
             Self::Text => (MAX_NESTING, true),
             Self::Bytes => (MAX_BYTE_NESTING, false),
         };
-        let syntax = |error: regex_syntax::Error| PatternError::Syntax(error.to_string());
+        let syntax = |error: regex_syntax::Error| PatternError::Syntax(SyntaxError::of_regex(&error, pattern));
         let parsed = ast::parse::ParserBuilder::new().nest_limit(nesting).build().parse(pattern);
         let ast = parsed.map_err(|error| syntax(error.into()))?;
         if may_ignore_case(pattern) {
@@ -126,7 +134,8 @@ impl Syntax {
 ///
 /// # Errors
 /// If the pattern is not valid or exceeds [`MAX_PATTERN_BYTES`], [`MAX_NESTING`] or [`MAX_PROGRAM_BYTES`].
-pub fn compile(pattern: &str) -> Result<MeteredRegex, PatternError> {
+pub fn compile<'p>(pattern: impl Into<Pattern<'p>>) -> Result<MeteredRegex, PatternError> {
+    let pattern = pattern.into();
     let compiled = engine(pattern, Syntax::Text, MAX_PROGRAM_BYTES)?;
     Ok(MeteredRegex::new(pattern, compiled, &MemoryBudget::default()))
 }
@@ -136,13 +145,14 @@ pub fn compile(pattern: &str) -> Result<MeteredRegex, PatternError> {
 ///
 /// # Errors
 /// That of the meter, in the outer result, if compiling costs more than is left; those of [`compile`] in the inner one.
-pub fn compile_metered<M: Meter>(
-    pattern: &str,
+pub fn compile_metered<'p, M: Meter>(
+    pattern: impl Into<Pattern<'p>>,
     left: usize,
     meter: &M,
 ) -> Result<Result<MeteredRegex, PatternError>, M::Error> {
-    if pattern.len() > MAX_PATTERN_BYTES {
-        return Ok(Err(PatternError::TooLong { bytes: pattern.len() }));
+    let pattern = pattern.into();
+    if pattern.text.len() > MAX_PATTERN_BYTES {
+        return Ok(Err(PatternError::TooLong { bytes: pattern.text.len() }));
     }
     let compiled = engine_metered(pattern, Syntax::Text, left, meter)?;
     Ok(compiled.map(|compiled| MeteredRegex::new(pattern, compiled, &MemoryBudget::default())))
@@ -157,17 +167,17 @@ pub fn compile_bytes_metered<M: Meter>(
     left: usize,
     meter: &M,
 ) -> Result<Result<ByteRegex, PatternError>, M::Error> {
-    let compiled = engine_metered(pattern, Syntax::Bytes, left, meter)?;
+    let compiled = engine_metered(pattern.into(), Syntax::Bytes, left, meter)?;
     Ok(compiled.map(|compiled| ByteRegex::from_compiled(pattern, compiled, &MemoryBudget::default())))
 }
 
 fn engine_metered<M: Meter>(
-    pattern: &str,
+    pattern: Pattern<'_>,
     syntax: Syntax,
     left: usize,
     meter: &M,
 ) -> Result<Result<Compiled, PatternError>, M::Error> {
-    let parsing = pattern.len().saturating_mul(STEPS_PER_BYTE).saturating_add(STEPS_PER_PATTERN);
+    let parsing = pattern.text.len().saturating_mul(STEPS_PER_BYTE).saturating_add(STEPS_PER_PATTERN);
     meter.charge(parsing)?;
     let folding = folding_steps(pattern);
     meter.charge(folding)?;
@@ -192,7 +202,7 @@ fn engine_metered<M: Meter>(
 }
 
 /// Compiles a pattern to a program of at most `program_bytes`, one on bytes without its groups.
-pub(super) fn engine(pattern: &str, syntax: Syntax, program_bytes: usize) -> Result<Compiled, PatternError> {
+pub(super) fn engine(pattern: Pattern<'_>, syntax: Syntax, program_bytes: usize) -> Result<Compiled, PatternError> {
     let hir = syntax.parse(pattern)?;
     let hir = if syntax == Syntax::Bytes { keep_groups(hir, 0) } else { hir };
     engine_of(&hir, syntax, program_bytes)
@@ -213,8 +223,8 @@ pub(super) fn engine_of(hir: &Hir, syntax: Syntax, program_bytes: usize) -> Resu
 }
 
 /// Parses a pattern of any length. Returns `None` if it is not valid, or if it ignores case in too many classes.
-pub(crate) fn parse(pattern: &str) -> Option<Hir> {
-    Syntax::Text.parse_of_any_length(pattern).ok()
+pub(crate) fn parse<'p>(pattern: impl Into<Pattern<'p>>) -> Option<Hir> {
+    Syntax::Text.parse_of_any_length(pattern.into()).ok()
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! What parsing a pattern costs beyond reading it: classes of characters whose other letter cases are looked up one by one.
 
-use super::compile::{MAX_BYTE_NESTING, PatternError, Syntax};
+use super::compile::{MAX_BYTE_NESTING, MAX_PATTERN_BYTES, PatternError, Syntax};
+use super::dialect::{Dialect, Pattern};
+use super::re2;
 use regex_syntax::ast::{
     Ast, ClassPerl, ClassSetBinaryOp, ClassSetItem, ClassUnicode, Flag, Flags, Visitor, parse::ParserBuilder, visit,
 };
@@ -13,7 +15,7 @@ const PROPERTY_STEPS: usize = 2_000;
 const MANY: u32 = 1 << 12;
 
 /// Most steps for the letter cases of a pattern: some seventy milliseconds.
-const MOST_STEPS: usize = 10 * WIDE_STEPS;
+pub(super) const MOST_STEPS: usize = 10 * WIDE_STEPS;
 
 /// Returns an error if parsing a pattern would take too long: if it ignores case in more than a few classes of most characters.
 ///
@@ -21,7 +23,7 @@ const MOST_STEPS: usize = 10 * WIDE_STEPS;
 ///
 /// # Errors
 /// [`PatternError::TooManyCases`].
-pub fn check_cases(pattern: &str) -> Result<(), PatternError> {
+pub fn check_cases<'p>(pattern: impl Into<Pattern<'p>>) -> Result<(), PatternError> {
     if folding_steps(pattern) > MOST_STEPS { Err(PatternError::TooManyCases) } else { Ok(()) }
 }
 
@@ -37,8 +39,14 @@ pub(super) fn check_parsed_cases(ast: &Ast, syntax: Syntax) -> Result<(), Patter
 ///
 /// Use it to bound what parsing many patterns takes together: [`check_cases`] bounds it for each of them.
 #[must_use]
-pub fn folding_steps(pattern: &str) -> usize {
-    count(pattern).map_or(0, |count| count.steps)
+pub fn folding_steps<'p>(pattern: impl Into<Pattern<'p>>) -> usize {
+    let Pattern { text, dialect } = pattern.into();
+    match dialect {
+        // A longer pattern is refused before it is parsed.
+        Dialect::Re2 if text.len() <= MAX_PATTERN_BYTES && may_ignore_case(text) => re2::folding_steps(text),
+        Dialect::Re2 => 0,
+        Dialect::Regex => count(text).map_or(0, |count| count.steps),
+    }
 }
 
 /// [`folding_steps`] of a pattern on bytes: only `(?u)` gives it classes of more than 256 characters.

@@ -1,5 +1,6 @@
 //! Engines that are built when they are first used.
 
+use super::dialect::{OwnedPattern, Pattern};
 use crate::MemoryBudget;
 use std::sync::OnceLock;
 
@@ -9,7 +10,7 @@ use std::sync::OnceLock;
 /// them builds the engine.
 #[derive(Debug)]
 pub struct LazyMatcher<E> {
-    pattern: Box<str>,
+    pattern: OwnedPattern,
     budget: MemoryBudget,
     /// `None` inside if the budget did not allow it.
     engine: OnceLock<Option<E>>,
@@ -18,21 +19,21 @@ pub struct LazyMatcher<E> {
 impl<E> LazyMatcher<E> {
     /// A matcher of a valid pattern that takes the memory of its engine from `budget`.
     #[must_use]
-    pub fn new(pattern: &str, budget: &MemoryBudget) -> Self {
-        Self { pattern: pattern.into(), budget: budget.clone(), engine: OnceLock::new() }
+    pub fn new<'p>(pattern: impl Into<Pattern<'p>>, budget: &MemoryBudget) -> Self {
+        Self { pattern: pattern.into().into(), budget: budget.clone(), engine: OnceLock::new() }
     }
 
     /// Returns the engine, which `build` makes on the first call. Returns `None` if `build` returned `None` then: it does
     /// so where the budget is used up.
     #[inline]
-    pub fn get(&self, build: impl FnOnce(&str, &MemoryBudget) -> Option<E>) -> Option<&E> {
-        self.engine.get_or_init(|| build(&self.pattern, &self.budget)).as_ref()
+    pub fn get(&self, build: impl FnOnce(Pattern<'_>, &MemoryBudget) -> Option<E>) -> Option<&E> {
+        self.engine.get_or_init(|| build(self.pattern.get(), &self.budget)).as_ref()
     }
 
     /// The pattern.
     #[must_use]
     #[inline]
-    pub fn pattern(&self) -> &str {
-        &self.pattern
+    pub fn pattern(&self) -> Pattern<'_> {
+        self.pattern.get()
     }
 }

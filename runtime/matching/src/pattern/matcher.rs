@@ -5,6 +5,7 @@ use super::anchored_dfa::AnchoredDfa;
 use super::ascii_regex::AsciiRegex;
 use super::compile::{MAX_PROGRAM_BYTES, PatternError, Syntax, engine, engine_of, parse};
 use super::dfa_search::BYTES_PER_STEP;
+use super::dialect::Pattern;
 use super::lazy::LazyMatcher;
 use super::meter::{Meter, Unmetered};
 use super::metered_regex::MeteredRegex;
@@ -47,7 +48,7 @@ pub(super) enum Engine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OverBudget<'m> {
     /// The pattern, for a caller that wants to search with a temporary engine.
-    pub pattern: &'m str,
+    pub pattern: Pattern<'m>,
 }
 
 /// Why a search has no answer.
@@ -61,7 +62,7 @@ pub enum Undecided<'m, E> {
 
 impl std::fmt::Display for OverBudget<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "no memory is left in the budget for the pattern {:?}", self.pattern)
+        write!(f, "no memory is left in the budget for the pattern {:?}", self.pattern.text)
     }
 }
 
@@ -72,7 +73,7 @@ impl Matcher {
     ///
     /// # Errors
     /// See [`compile`](super::compile()).
-    pub fn new(pattern: &str) -> Result<Self, PatternError> {
+    pub fn new<'p>(pattern: impl Into<Pattern<'p>>) -> Result<Self, PatternError> {
         Self::from_parsed(&ParsedPattern::new(pattern)?)
     }
 
@@ -81,22 +82,22 @@ impl Matcher {
     /// # Errors
     /// If the compiled program would exceed [`MAX_PROGRAM_BYTES`].
     pub fn from_parsed(pattern: &ParsedPattern<'_>) -> Result<Self, PatternError> {
-        let (hir, text) = (pattern.hir(), pattern.text());
+        let (hir, pattern) = (pattern.hir(), pattern.pattern());
         match Self::anchored(hir) {
             // Nothing else is compiled, unless that shows whether the program is too large.
             Some(anchored) if analysis::program_bound(hir) <= MAX_PROGRAM_BYTES => Ok(anchored),
             anchored => {
                 let compiled = engine_of(hir, Syntax::Text, MAX_PROGRAM_BYTES)?;
-                let search = || Self(Engine::Search(MeteredRegex::new(text, compiled, &MemoryBudget::default())));
+                let search = || Self(Engine::Search(MeteredRegex::new(pattern, compiled, &MemoryBudget::default())));
                 Ok(anchored.unwrap_or_else(search))
             }
         }
     }
 
-    /// A matcher of `pattern`, which `regex` was compiled from.
+    /// A matcher of the pattern that was compiled before.
     #[must_use]
-    pub fn from_regex(pattern: &str, regex: MeteredRegex) -> Self {
-        parse(pattern).and_then(|hir| Self::anchored(&hir)).unwrap_or(Self(Engine::Search(regex)))
+    pub fn from_regex(regex: MeteredRegex) -> Self {
+        parse(regex.pattern()).and_then(|hir| Self::anchored(&hir)).unwrap_or(Self(Engine::Search(regex)))
     }
 
     /// A matcher of `hir`, a pattern that is anchored to an end of the text; `None` if it is not, or not small.
@@ -106,7 +107,7 @@ impl Matcher {
 
     /// A matcher of a valid pattern that is compiled on first use, with memory from `budget`.
     #[must_use]
-    pub fn lazy(pattern: &str, budget: &MemoryBudget) -> Self {
+    pub fn lazy<'p>(pattern: impl Into<Pattern<'p>>, budget: &MemoryBudget) -> Self {
         Self(Engine::Lazy(Box::new(LazyMatcher::new(pattern, budget))))
     }
 
@@ -179,7 +180,7 @@ fn read_all<M: Meter>(text: &str, meter: &M) -> Result<(), M::Error> {
 
 /// Builds the engine of a lazy matcher. Most texts are ASCII, and a smaller engine is enough for them.
 #[cold]
-fn build(pattern: &str, budget: &MemoryBudget) -> Option<Box<Engine>> {
+fn build(pattern: Pattern<'_>, budget: &MemoryBudget) -> Option<Box<Engine>> {
     let hir = parse(pattern)?;
     let ascii = || {
         let ascii = Box::new(AsciiRegex::of(pattern, &reduce(&hir)?.hir)?);
@@ -194,13 +195,13 @@ fn build(pattern: &str, budget: &MemoryBudget) -> Option<Box<Engine>> {
 }
 
 #[cold]
-fn build_regex(pattern: &str, budget: &MemoryBudget) -> Option<MeteredRegex> {
+fn build_regex(pattern: Pattern<'_>, budget: &MemoryBudget) -> Option<MeteredRegex> {
     let compiled =
         budget.take(program_bound(pattern)).then(|| engine(pattern, Syntax::Text, MAX_PROGRAM_BYTES).ok()).flatten();
     compiled.map(|compiled| MeteredRegex::new(pattern, compiled, budget))
 }
 
 /// Upper bound of the bytes of a valid pattern's program.
-fn program_bound(pattern: &str) -> usize {
+fn program_bound(pattern: Pattern<'_>) -> usize {
     analyze(pattern).map_or(0, |analysis| analysis.program_bytes).min(MAX_PROGRAM_BYTES)
 }

@@ -2,6 +2,7 @@
 
 use super::analysis::program_states;
 use super::compile::{Compiled, PROGRAM_BYTES_PER_STEP, parse};
+use super::dialect::{OwnedPattern, Pattern};
 use super::lazy_dfa::{Direction, LazyDfa, Stop, find_with};
 use super::meter::{Meter, Unmetered};
 use super::required::{RequiredLiterals, required_literals};
@@ -36,7 +37,7 @@ pub(super) const MOST_ASSUMED_FOR_EACH: usize = 128;
 /// * otherwise one step for eight bytes of text, and what building the states of an automaton takes that the text reaches and no
 ///   search of the thread has reached before.
 ///
-/// The syntax, and what is found, are those of the [`regex`](https://docs.rs/regex) crate. Clones share the program.
+/// What is found is what the [`regex`](https://docs.rs/regex) crate finds. Clones share the program.
 ///
 /// ```
 /// use celero_matching::pattern::{Unmetered, compile};
@@ -51,7 +52,7 @@ pub struct MeteredRegex(pub(super) Arc<Program>);
 
 #[derive(Debug)]
 pub(super) struct Program {
-    pattern: Box<str>,
+    pattern: OwnedPattern,
     regex: meta::Regex,
     /// Upper bound of the states of the program.
     states: usize,
@@ -72,7 +73,7 @@ pub(super) struct Program {
 }
 
 impl MeteredRegex {
-    pub(super) fn new(pattern: &str, Compiled { regex, states }: Compiled, budget: &MemoryBudget) -> Self {
+    pub(super) fn new(pattern: Pattern<'_>, Compiled { regex, states }: Compiled, budget: &MemoryBudget) -> Self {
         Self(Arc::new(Program {
             pattern: pattern.into(),
             regex,
@@ -140,6 +141,12 @@ impl MeteredRegex {
         self.0.regex.group_info().group_len(PatternID::ZERO)
     }
 
+    /// The pattern.
+    #[must_use]
+    pub fn pattern(&self) -> Pattern<'_> {
+        self.0.pattern.get()
+    }
+
     /// Bytes of the compiled program, without what is built for the first long text.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
@@ -195,7 +202,7 @@ impl Program {
         let bytes = text.as_bytes();
         if text.len() >= LONG {
             meter.charge(text.len() / BYTES_SCANNED_PER_STEP)?;
-            let required = self.required.get_or_init(|| required(&self.pattern)).as_ref();
+            let required = self.required.get_or_init(|| required(self.pattern.get())).as_ref();
             if required.is_some_and(|required| required.find(bytes, (0..bytes.len()).into()).is_none()) {
                 return Ok(false);
             }
@@ -260,7 +267,7 @@ impl Program {
     /// of Unicode, of which an ASCII text reaches one or two. Reads only texts that are short enough.
     fn worst_of_ascii(&self, text: &str, most: usize) -> Option<usize> {
         let count = || {
-            let reduced = parse(&self.pattern).and_then(|hir| reduce(&hir));
+            let reduced = parse(self.pattern.get()).and_then(|hir| reduce(&hir));
             reduced.map_or(self.states, |reduced| program_states(&reduced.hir).min(self.states))
         };
         if text.len() / STATE_BYTES_PER_STEP > most || !text.is_ascii() {
@@ -277,7 +284,7 @@ impl Program {
         build: impl FnOnce(&Hir) -> Option<LazyDfa>,
     ) -> Option<&'p LazyDfa> {
         let build = || {
-            let dfa = build(&parse(&self.pattern)?)?;
+            let dfa = build(&parse(self.pattern.get())?)?;
             let bytes = dfa.heap_bytes();
             self.budget.keep(dfa, bytes)
         };
@@ -302,7 +309,7 @@ fn find_between_characters<M: Meter>(
 }
 
 /// A search for literals of which every text has one in which the pattern matches.
-fn required(pattern: &str) -> Option<Prefilter> {
+fn required(pattern: Pattern<'_>) -> Option<Prefilter> {
     match required_literals(pattern)? {
         RequiredLiterals::Substring(found) if !found.folded => Prefilter::new(MatchKind::All, &found.literals),
         _ => None,

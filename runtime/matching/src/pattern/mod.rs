@@ -1,8 +1,9 @@
 //! Single patterns (regular expressions): the limits they are compiled within, the cheapest engine for each, and what can be
 //! said of a pattern without running it.
 //!
-//! The syntax is that of the [`regex`] crate. Every engine returns what [`regex::Regex::is_match`] returns, or, for patterns on bytes
-//! ([`ByteRegex`], [`ByteMatcher`]), what [`regex::bytes::Regex::is_match`] returns with Unicode switched off.
+//! A pattern on text is written in a [`Dialect`]: that of the [`regex`] crate, or RE2's. Every engine returns what [`regex::Regex::is_match`]
+//! returns, or Go's `Regexp.MatchString`; for patterns on bytes ([`ByteRegex`], [`ByteMatcher`]), which are in the dialect of the `regex` crate, what
+//! [`regex::bytes::Regex::is_match`] returns with Unicode switched off.
 
 mod analysis;
 mod anchored_dfa;
@@ -12,6 +13,7 @@ mod byte_regex;
 mod cache;
 mod compile;
 mod dfa_search;
+mod dialect;
 mod folding;
 mod groups;
 mod interleaved;
@@ -21,9 +23,11 @@ mod matcher;
 mod meter;
 mod metered_regex;
 mod parsed;
+mod re2;
 mod reach;
 mod required;
 mod small_alphabet;
+mod syntax_error;
 
 #[cfg(test)]
 mod byte_tests;
@@ -45,13 +49,15 @@ pub use compile::{
     MAX_BYTE_PROGRAM_BYTES, MAX_NESTING, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, compile,
     compile_bytes_metered, compile_metered,
 };
+pub use dialect::{Dialect, Pattern};
 pub use folding::{byte_folding_steps, check_cases, folding_steps};
 pub use lazy::LazyMatcher;
 pub use matcher::{Matcher, OverBudget, Undecided};
 pub use meter::{Meter, Unmetered};
 pub use metered_regex::{Groups, MeteredRegex};
-pub use parsed::ParsedPattern;
+pub use parsed::{ParsedPattern, is_same_in_dialects};
 pub use required::{Literals, RequiredLiterals, SHORTEST_SUBSTRING, required_literals};
+pub use syntax_error::SyntaxError;
 
 pub(crate) use analysis::program_states;
 pub(crate) use compile::{PROGRAM_BYTES_PER_STEP, parse};

@@ -1,6 +1,7 @@
 //! Patterns that are parsed once for several uses.
 
 use super::compile::{PatternError, Syntax};
+use super::dialect::{Dialect, Pattern};
 use regex_syntax::hir::Hir;
 
 /// A valid pattern, parsed but not compiled.
@@ -23,7 +24,7 @@ use regex_syntax::hir::Hir;
 /// ```
 #[derive(Debug, Clone)]
 pub struct ParsedPattern<'p> {
-    text: &'p str,
+    pattern: Pattern<'p>,
     hir: Hir,
 }
 
@@ -33,17 +34,41 @@ impl<'p> ParsedPattern<'p> {
     /// # Errors
     /// If the pattern is not valid, ignores case in too many classes of most characters, or exceeds
     /// [`MAX_PATTERN_BYTES`](super::MAX_PATTERN_BYTES) or [`MAX_NESTING`](super::MAX_NESTING).
-    pub fn new(pattern: &'p str) -> Result<Self, PatternError> {
-        Syntax::Text.parse(pattern).map(|hir| Self { text: pattern, hir })
+    pub fn new(pattern: impl Into<Pattern<'p>>) -> Result<Self, PatternError> {
+        let pattern = pattern.into();
+        Syntax::Text.parse(pattern).map(|hir| Self { pattern, hir })
     }
 
-    /// The pattern.
+    /// The text of the pattern.
     #[must_use]
     pub fn text(&self) -> &'p str {
-        self.text
+        self.pattern.text
+    }
+
+    pub(crate) fn pattern(&self) -> Pattern<'p> {
+        self.pattern
     }
 
     pub(crate) fn hir(&self) -> &Hir {
         &self.hir
     }
+}
+
+/// Whether a pattern on text is valid in all dialects, and read alike in them and as a pattern on bytes. Cautious: a class that differs in Unicode
+/// is another one on bytes.
+///
+/// ```
+/// use celero_matching::pattern::is_same_in_dialects;
+///
+/// assert!(is_same_in_dialects("^/(a|b{2})+$"));
+/// assert!(!is_same_in_dialects(r"^\<"));
+/// assert!(!is_same_in_dialects("a**"));
+/// ```
+#[must_use]
+pub fn is_same_in_dialects(text: &str) -> bool {
+    let parsed = |syntax: Syntax, dialect: Dialect| syntax.parse(dialect.pattern(text)).ok();
+    let of_re2 = parsed(Syntax::Text, Dialect::Re2);
+    of_re2.is_some()
+        && of_re2 == parsed(Syntax::Text, Dialect::Regex)
+        && of_re2 == parsed(Syntax::Bytes, Dialect::Regex)
 }

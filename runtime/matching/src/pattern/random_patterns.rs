@@ -27,7 +27,7 @@ impl Random {
         self.0 >> 33
     }
 
-    fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
+    pub(super) fn pick<'a>(&mut self, of: &[&'a str]) -> &'a str {
         let index = self.next().checked_rem(of.len() as u64).unwrap_or(0);
         of.get(index as usize).copied().unwrap_or_default()
     }

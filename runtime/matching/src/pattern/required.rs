@@ -1,6 +1,7 @@
 //! Finds literals that a pattern requires: every text in which it matches has one of them.
 
 use super::compile::parse;
+use super::dialect::Pattern;
 use super::reach::Reach;
 use super::small_alphabet::trim;
 use crate::byte_frequency::rarity_bits;
@@ -53,7 +54,7 @@ pub struct Literals {
 /// assert_eq!(required_literals("[0-9]+"), None);
 /// ```
 #[must_use]
-pub fn required_literals(pattern: &str) -> Option<RequiredLiterals> {
+pub fn required_literals<'p>(pattern: impl Into<Pattern<'p>>) -> Option<RequiredLiterals> {
     rated_literals(&parse(pattern)?).map(|rated| rated.required)
 }
 

@@ -9,7 +9,8 @@ use super::required_literals::Gated;
 use super::table::{StateTable, TableMatches};
 use crate::MemoryBudget;
 use crate::pattern::{
-    AsciiRegex, Interleaved, LazyMatcher, Meter, Near, PROGRAM_BYTES_PER_STEP, ParsedPattern, Parts, Reach, parse,
+    AsciiRegex, Interleaved, LazyMatcher, Meter, Near, PROGRAM_BYTES_PER_STEP, ParsedPattern, Parts, Pattern, Reach,
+    parse,
 };
 use std::cell::Cell;
 
@@ -202,7 +203,10 @@ impl PatternSet {
     /// Building takes up to some seconds for hundreds of large patterns. A pattern that is not valid is always reported as
     /// [`PatternMatch::Possible`].
     #[must_use]
-    pub fn new(patterns: &[&str], table_bytes: usize, budget: &MemoryBudget) -> Self {
+    pub fn new<'p, P>(patterns: &[P], table_bytes: usize, budget: &MemoryBudget) -> Self
+    where
+        P: Copy + Into<Pattern<'p>>,
+    {
         Self::within(patterns, table_bytes, MAX_WORK, budget)
     }
 
@@ -210,13 +214,17 @@ impl PatternSet {
     #[must_use]
     pub fn from_parsed(patterns: &[ParsedPattern<'_>], table_bytes: usize, budget: &MemoryBudget) -> Self {
         let described =
-            (0..).zip(patterns).map(|(id, pattern)| Described::new(id, pattern.text(), Some(pattern.hir())));
+            (0..).zip(patterns).map(|(id, pattern)| Described::new(id, pattern.pattern(), Some(pattern.hir())));
         Self::of(described.collect(), table_bytes, MAX_WORK, budget)
     }
 
     /// As [`new`](Self::new), with a limit on the work for automata. Patterns for which no work is left get no table.
-    pub(super) fn within(patterns: &[&str], table_bytes: usize, work: u64, budget: &MemoryBudget) -> Self {
-        let described = (0..).zip(patterns).map(|(id, pattern)| Described::new(id, pattern, parse(pattern).as_ref()));
+    pub(super) fn within<'p, P>(patterns: &[P], table_bytes: usize, work: u64, budget: &MemoryBudget) -> Self
+    where
+        P: Copy + Into<Pattern<'p>>,
+    {
+        let patterns = (0..).zip(patterns).map(|(id, pattern)| (id, (*pattern).into()));
+        let described = patterns.map(|(id, pattern)| Described::new(id, pattern, parse(pattern).as_ref()));
         Self::of(described.collect(), table_bytes, work, budget)
     }
 
@@ -225,7 +233,7 @@ impl PatternSet {
         // Short patterns first: long ones take most of the work.
         let mut order: Vec<(u32, &Described<'_>)> =
             (0_u32..).zip(&patterns).filter(|(_, pattern)| !pattern.is_rare()).collect();
-        order.sort_by_key(|(_, pattern)| pattern.text.len());
+        order.sort_by_key(|(_, pattern)| pattern.pattern.text.len());
         let automata = order
             .into_iter()
             .filter_map(|(id, pattern)| Automaton::new(id, pattern.reduced.as_ref()?, pattern.bytes, &mut work));
@@ -275,7 +283,8 @@ impl PatternSet {
         }
         let mut members = Vec::with_capacity(patterns.len());
         let mut unmerged = Vec::new();
-        for (id, (Described { text, reduced, bytes, gated }, decided)) in (0_u32..).zip(patterns.iter().zip(decided)) {
+        for (id, (Described { pattern, reduced, bytes, gated }, decided)) in (0_u32..).zip(patterns.iter().zip(decided))
+        {
             if decided.is_none() && gated.is_none() {
                 unmerged.push(id);
             }
@@ -286,7 +295,7 @@ impl PatternSet {
                     bytes: *bytes,
                     marked: decided.is_some() && gated.is_some(),
                     reach,
-                    regex: searched.then(|| LazyMatcher::new(text, budget)),
+                    regex: searched.then(|| LazyMatcher::new(*pattern, budget)),
                 },
                 None => Member { bytes: *bytes, marked: false, reach, regex: None },
             });
@@ -310,7 +319,7 @@ impl PatternSet {
     /// built on first use.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
-        let copies = self.members.iter().filter_map(|member| Some(member.regex.as_ref()?.pattern().len()));
+        let copies = self.members.iter().filter_map(|member| Some(member.regex.as_ref()?.pattern().text.len()));
         let members = copies.fold(size_of_val(&*self.members), usize::saturating_add);
         let members = members.saturating_add(size_of_val(&*self.unmerged));
         self.bytes.saturating_add(self.gate.as_ref().map_or(0, Gate::heap_bytes)).saturating_add(members)
@@ -460,7 +469,7 @@ impl PatternSet {
         let TextInput { steps, building, .. } = lookup.input;
         let searchable = !SYMBOLS && steps.get() != 0 && building.get() != 0;
         spend(steps, 1);
-        let build = |pattern: &str, budget: &MemoryBudget| {
+        let build = |pattern: Pattern<'_>, budget: &MemoryBudget| {
             let regex = AsciiRegex::within(pattern, budget);
             let bytes = regex.as_ref().map_or(0, AsciiRegex::heap_bytes);
             spend(building, bytes / PROGRAM_BYTES_PER_STEP);

@@ -405,7 +405,7 @@ fn most_collected_patterns_require_literals() {
         if patterns.is_empty() {
             continue;
         }
-        let some = patterns.iter().filter(|pattern| required_literals(pattern).is_some()).count();
+        let some = patterns.iter().filter(|pattern| required_literals(*pattern).is_some()).count();
         let share = some as f64 / patterns.len() as f64;
         assert!(share >= least, "{name}: {some} of {}", patterns.len());
     }

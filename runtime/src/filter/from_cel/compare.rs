@@ -4,7 +4,7 @@ use super::literal::Constant;
 use super::test::Test;
 use super::value::{Absence, Operand};
 use super::{Condition, Outcomes, Translation};
-use crate::filter::pattern::is_same_in_unicode;
+use crate::filter::pattern::difference;
 use crate::library::cidr_from_string;
 use celero_frontend::filter::{FilterType, OrderOp};
 use celero_frontend::stdlib::Builtin;
@@ -234,8 +234,8 @@ impl Translation<'_> {
             (Builtin::Matches, &[value, pattern]) => {
                 let (value, text) = (self.text_value(value), self.text_part(pattern));
                 let Some(Constant::Text(text)) = text else { return None };
-                if !is_same_in_unicode(&text) {
-                    return self.none(pattern, "a pattern that sees characters where the filter language's see bytes");
+                if let Some(difference) = difference(&text) {
+                    return self.none(pattern, difference);
                 }
                 self.test(id, &value?, &Test::Matches(text))
             }

@@ -1,17 +1,17 @@
 //! `matches`, and what regular expressions cost: charges for searches and for compiling, and a cache of patterns that are only known at
 //! evaluation.
 //!
-//! CEL's patterns have RE2's syntax. That of the regex crate differs as follows: `\C`, `\Q..\E` and `(?P=name)` are errors;
-//! the classes `\d \s \w` and `\b` are those of Unicode, in RE2 those of ASCII; in `x{n}`, `n` may exceed 1000 within the size
-//! limit; the flags `x` and `R` exist; classes may nest and intersect (`[a-z&&[^b]]`). Both engines search in time linear in
-//! the text; [`MeteredRegex`] says what a search is charged.
+//! CEL's patterns have [RE2's syntax](Dialect::Re2). [`MeteredRegex`] says what a search is charged.
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::library::recent_cache::RecentCache;
 use celero_ir::ErrorKind;
 use celero_matching::Matcher;
-use celero_matching::pattern::{self, ByteMatcher, ByteRegex, Meter, MeteredRegex, Undecided};
+use celero_matching::pattern::{self, ByteMatcher, ByteRegex, Dialect, Meter, MeteredRegex, Undecided};
+
+/// How patterns of CEL are read, wherever they stand.
+pub(crate) const PATTERN_DIALECT: Dialect = Dialect::Re2;
 
 /// Steps charged for finding a pattern in the cache.
 const CACHE_STEPS: usize = 2;
@@ -41,7 +41,7 @@ pub(crate) fn regex_found(cx: &Cx<'_>, matcher: &Matcher, text: &str) -> EvalRes
     match matcher.search(text, cx) {
         Ok(found) => Ok(found),
         Err(Undecided::Spent(kind)) => Err(kind),
-        Err(Undecided::NoEngine(over)) => with_regex(cx, over.pattern, |regex| regex.is_match(text, cx))?,
+        Err(Undecided::NoEngine(over)) => with_regex(cx, over.pattern.text, |regex| regex.is_match(text, cx))?,
     }
 }
 
@@ -51,7 +51,7 @@ pub(crate) fn byte_regex_found(cx: &Cx<'_>, matcher: &ByteMatcher, bytes: &[u8])
     match matcher.search(bytes, cx) {
         Ok(found) => Ok(found),
         Err(Undecided::Spent(kind)) => Err(kind),
-        Err(Undecided::NoEngine(over)) => without_engine(cx, over.pattern, bytes),
+        Err(Undecided::NoEngine(over)) => without_engine(cx, over.pattern.text, bytes),
     }
 }
 
@@ -78,7 +78,7 @@ pub(crate) fn with_regex<R>(cx: &Cx<'_>, pattern: &str, search: impl FnOnce(&Met
     cx.charge(CACHE_STEPS)?;
     let compile = || {
         let left = usize::try_from(cx.left()).unwrap_or(0);
-        pattern::compile_metered(pattern, left, cx)?.map_err(|_| ErrorKind::InvalidArgument)
+        pattern::compile_metered(PATTERN_DIALECT.pattern(pattern), left, cx)?.map_err(|_| ErrorKind::InvalidArgument)
     };
     // The search may use the cache again, and while the thread exits, the cache may be dropped already.
     let regex = COMPILED.try_with(|compiled| compiled.with(pattern, compile, MeteredRegex::clone));
@@ -102,7 +102,9 @@ mod tests {
             ("Ω≈ç", "^.{3}$", Ok(true)),
             ("AB", "(?i)ab", Ok(true)),
             ("a", "(", Err(ErrorKind::InvalidArgument)),
-            ("a", r"\Qa\E", Err(ErrorKind::InvalidArgument)),
+            ("a", r"\Qa\E", Ok(true)),
+            ("٣", r"\d", Ok(false)),
+            ("a", "a**", Err(ErrorKind::InvalidArgument)),
             ("a", "((a{100}){100}){100}", Err(ErrorKind::InvalidArgument)),
         ];
         for (text, pattern, want) in cases {
@@ -164,11 +166,12 @@ mod tests {
         };
         let small = spent("small[0-9]").unwrap();
         assert!((3_000..7_000).contains(&small), "{small}");
-        let large = spent(r"large\w{40}").unwrap();
+        let large = spent(r"large\pL{40}").unwrap();
         assert!(large > 100_000, "{large}");
-        assert!(spent(r"(?i)[\s\S]folded").unwrap() > 75_000);
-        assert_eq!(spent(&r"(?i)[\s\S]".repeat(100)), Err(ErrorKind::OutOfBudget));
+        let folded = |classes: usize| format!("(?i){}", r"[B-\x{10FFFF}]?".repeat(classes));
+        assert!(spent(&folded(75)).unwrap() > 75_000);
+        assert_eq!(spent(&folded(1_050)), Err(ErrorKind::OutOfBudget));
         let cx = Cx::new(10_000, &arena);
-        assert_eq!(string_matches(&cx, "a", r"unfinished\w{40}"), Err(ErrorKind::OutOfBudget));
+        assert_eq!(string_matches(&cx, "a", r"unfinished\pL{40}"), Err(ErrorKind::OutOfBudget));
     }
 }

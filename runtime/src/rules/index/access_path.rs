@@ -8,6 +8,7 @@ use super::estimate::are_rare;
 use super::keys::{AccessPath, AccessPathId, IndexKey, KeyId, Keys, ListName};
 use super::subject::Subject;
 use crate::function::NamedLists;
+use crate::library::PATTERN_DIALECT;
 use crate::lower::Calls;
 use crate::lower::merge::MergedGraph;
 use celero_ir::layout::Field;
@@ -384,7 +385,7 @@ fn matched(pattern: &str) -> (Vec<IndexKey>, bool) {
     let keys = |literals: &Literals, key: fn(Arc<[u8]>) -> IndexKey| {
         literals.literals.iter().map(|literal| key((&**literal).into())).collect()
     };
-    match required_literals(pattern) {
+    match required_literals(PATTERN_DIALECT.pattern(pattern)) {
         Some(RequiredLiterals::Whole(literals)) => (keys(&literals, IndexKey::Is), literals.folded),
         Some(RequiredLiterals::Prefix(literals)) => (keys(&literals, IndexKey::Prefix), literals.folded),
         Some(RequiredLiterals::Suffix(literals)) => (keys(&literals, IndexKey::Suffix), literals.folded),

@@ -3,6 +3,7 @@
 use super::attribute::{AttributeId, AttributeKind};
 use super::keys::{IndexKey, LookupKind};
 use super::numbers::Numbers;
+use crate::library::PATTERN_DIALECT;
 use celero_lists::ListId;
 use celero_matching::{ExactMap, LiteralMap, MemoryBudget, Networks, PatternSet, PrefixMap, SuffixMap};
 use std::collections::BTreeMap;
@@ -113,7 +114,7 @@ impl Lookup {
                     };
                     *by_pattern.entry(pattern).or_insert([Target::NOTHING; 2]).get_mut(place)? = target;
                 }
-                let patterns: Vec<&str> = by_pattern.keys().copied().collect();
+                let patterns: Vec<_> = by_pattern.keys().map(|pattern| PATTERN_DIALECT.pattern(pattern)).collect();
                 let patterns = PatternSet::new(&patterns, MOST_PATTERN_BYTES, budget);
                 let matcher = Matcher::Text(TextMatcher::Pattern(Box::new(patterns)));
                 let targets = by_pattern.into_values().flatten().collect();

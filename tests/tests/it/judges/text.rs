@@ -196,13 +196,29 @@ fn quote(text: &str) -> Text {
     quoted + "\""
 }
 
+/// A pattern of RE2 for the `regex` crate: classes are of ASCII, a brace that begins no repetition is a character, and no repetition is repeated. Other
+/// differences are judged in `patterns::re2`.
+fn of_re2(pattern: &str) -> Option<Text> {
+    let unescaped = Regex::new(r"(?s)\\.").unwrap().replace_all(pattern, "a");
+    if Regex::new(r"[*+?]\??[*+]|[*+?]\?\?").unwrap().is_match(&unescaped) {
+        return None;
+    }
+    let brace = Regex::new(r"(?s)\\.|\{(?:[0-9]+(?:,[0-9]*)?\})?").unwrap();
+    let pattern = brace.replace_all(pattern, |found: &regex::Captures<'_>| match &found[0] {
+        "{" => r"\{".to_owned(),
+        other => other.to_owned(),
+    });
+    let of_ascii = |text: Text, class: &&str| text.replace(class, &format!("(?-u:{class})"));
+    Some([r"\d", r"\w", r"\b"].iter().fold(pattern.into_owned(), of_ascii))
+}
+
 fn patterns(b: B, args: &[Owned]) -> Option<Judged> {
     use B::*;
     let (String(s), String(p)) = (args.first()?, args.get(1)?) else { return None };
     if !matches!(b, Matches | RegexExtract | RegexExtractAll | RegexReplace | RegexReplaceFirst | RegexReplaceOnce) {
         return None;
     }
-    let Ok(regex) = Regex::new(p) else { return Some(Err(No::Fails)) };
+    let Some(regex) = of_re2(p).and_then(|pattern| Regex::new(&pattern).ok()) else { return Some(Err(No::Fails)) };
     let groups = regex.captures_len() - 1;
     let part = |found: &regex::Captures<'_>| found.get(groups).map(|part| String(part.as_str().to_owned()));
     Some(match (b, args) {

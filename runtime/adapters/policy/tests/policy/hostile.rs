@@ -110,26 +110,27 @@ log:
     }
 }
 
-/// Looking up the letter cases of a class of all characters takes milliseconds.
+/// Looking up the letter cases of 75 classes of most characters takes milliseconds.
 #[test]
 fn the_patterns_of_a_policy_share_one_bound() {
+    let wide = r"[B-\x{10FFFF}]".repeat(75);
     let rules = |phase: &str, count: usize| {
         let rule = |n: usize| {
-            format!("  - when: request.path.matches(r'(?i){phase}{n}[\\s\\S]x')\n    setHeaders: {{x-n: \"{n}\"}}\n")
+            format!("  - when: request.path.matches(r'(?i){phase}{n}{wide}x')\n    setHeaders: {{x-n: \"{n}\"}}\n")
         };
         format!("{phase}:\n{}", (0..count).map(rule).collect::<String>())
     };
     let templates = |count: usize| {
-        let template = |n: usize| format!("      x-{n}: '${{request.path.matches(r\"(?i){n}[\\s\\S]\")}}'\n");
+        let template = |n: usize| format!("      x-{n}: '${{request.path.matches(r\"(?i){n}{wide}\")}}'\n");
         format!("request:\n  - setHeaders:\n{}", (0..count).map(template).collect::<String>())
     };
     parse(&rules("request", 3)).unwrap();
     for text in [
-        rules("request", 500),
+        rules("request", 120),
         rules("request", 60) + &rules("response", 60),
-        templates(500),
-        (0..500).fold("variables:\n".to_owned(), |text, n| {
-            text + &format!("  v{n}: request.path.matches(r'(?i){n}[\\s\\S]')\n")
+        templates(120),
+        (0..120).fold("variables:\n".to_owned(), |text, n| {
+            text + &format!("  v{n}: request.path.matches(r'(?i){n}{wide}')\n")
         }) + &rules("request", 1),
     ] {
         let error = parse(&text).unwrap_err();

@@ -1,0 +1,3 @@
+module celero.example/judges
+
+go 1.24
