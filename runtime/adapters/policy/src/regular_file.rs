@@ -63,7 +63,8 @@ fn path_of(file: &File, opened_by: &Path) -> Result<PathBuf> {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
