@@ -64,8 +64,8 @@ impl ExpressionBudget {
     /// The level of a text, and what its expressions may take.
     fn share_of(&self, text: &SourceText, limits: &Limits) -> (usize, Taken) {
         let level = self.levels.get(&text.place.file).copied().unwrap_or(0);
-        let parts = if level == 0 { 1 } else { SHARE_OF_LOWER_LEVEL };
-        (level, Taken { case_steps: limits.case_steps / parts, inlined_nodes: limits.inlined_nodes / parts })
+        let share = |limit: usize| if level == 0 { limit } else { limit / SHARE_OF_LOWER_LEVEL };
+        (level, Taken { case_steps: share(limits.case_steps), inlined_nodes: share(limits.inlined_nodes) })
     }
 }
 

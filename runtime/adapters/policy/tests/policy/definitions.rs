@@ -6,6 +6,9 @@ use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
+/// A name, and a document of a size.
+type Shape = (&'static str, fn(usize) -> String);
+
 fn parse(text: &str) -> Result<Policy, String> {
     Policy::parse("policy.yaml", text, Path::new("/nowhere")).map_err(|error| error.to_string())
 }
@@ -133,7 +136,7 @@ fn definitions_take_time_linear_in_their_number() {
         drop(parse(text));
         cpu_time().saturating_sub(start)
     };
-    let shapes: [(&str, fn(usize) -> String); 5] = [
+    let shapes: [Shape; 5] = [
         ("reversed", reversed),
         ("a wrong chain", wrong_chain),
         ("of two phases", of_two_phases),
