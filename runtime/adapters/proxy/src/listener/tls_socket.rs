@@ -13,34 +13,48 @@ use pingora::protocols::{
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The most bytes of records without content: more than any handshake has. A record with content has at most 16 KiB and 256 bytes.
-const MOST: usize = 128 << 10;
+/// The most bytes before the first content: more than any handshake has.
+const MOST_FIRST: usize = 128 << 10;
+/// The most bytes between pieces of content: those of a record with content, and of what is read with it.
+const MOST: usize = 32 << 10;
+/// The bytes of the largest record with content (RFC 8446, section 5.2).
+const RECORD: usize = (16 << 10) + 256 + 5;
 
-/// The bytes after which others have their turn: rustls reads as long as bytes are there and give no content.
-const TURN: usize = 16 << 10;
+/// The bytes after which others have their turn, beyond those of a record: rustls reads as long as bytes are there and give no content, and an update of keys
+/// costs as much as many records.
+const TURN: usize = 2 << 10;
 
 /// The bytes of records since the last content. Shared by the two sides of TLS.
 #[derive(Debug, Default)]
-pub(super) struct RecordBudget(AtomicUsize);
+pub(super) struct RecordBudget {
+    bytes: AtomicUsize,
+    /// Whether there was content.
+    content: AtomicBool,
+}
 
 impl RecordBudget {
     /// Notes that a record had content.
     pub(super) fn had_content(&self) {
-        self.0.store(0, Ordering::Relaxed);
+        self.bytes.store(0, Ordering::Relaxed);
+        self.content.store(true, Ordering::Relaxed);
     }
 
     /// Returns whether too many bytes of records had none.
     pub(super) fn is_spent(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > MOST
+        self.bytes() > if self.content.load(Ordering::Relaxed) { MOST } else { MOST_FIRST }
     }
 
     fn take(&self, bytes: usize) {
-        self.0.fetch_add(bytes, Ordering::Relaxed);
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
     }
 }
 
@@ -67,7 +81,7 @@ impl AsyncRead for TlsSocket {
                 "the client sent too many records of TLS without content",
             )));
         }
-        if self.in_turn >= TURN {
+        if self.in_turn >= TURN && self.budget.bytes() > RECORD {
             self.in_turn = 0;
             cx.waker().wake_by_ref();
             return Poll::Pending;
