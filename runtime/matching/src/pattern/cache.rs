@@ -143,7 +143,7 @@ impl PatternCache {
                 Some(matcher) => matcher,
                 None => Matcher(Engine::Search(self.regex(pattern)?)),
             },
-            None => self.regex(pattern).map(|regex| Matcher::from_regex(regex))?,
+            None => self.regex(pattern).map(Matcher::from_regex)?,
         };
         let bytes = matcher.heap_bytes(program_bytes);
         Ok(self.budget.keep(matcher, bytes).unwrap_or_else(|| Matcher::lazy(self.pattern(pattern), &self.budget)))

@@ -32,7 +32,7 @@ fn searches_that_take_turns_find_what_they_find_alone() {
     let (mut random, mut places) = (Random(7), fastrand::Rng::with_seed(7));
     let mut regexes: Vec<AsciiRegex> = (0..400).filter_map(|_| AsciiRegex::new(&random.pattern(2))).collect();
     let fixed = ["ab+a$", "select.*from", "a[^c]*c", r"\bab\b", "^x*$", "(a|b)x{40}a", "needle", "[ab]x+b", "$"];
-    regexes.extend(fixed.iter().filter_map(|pattern| AsciiRegex::new(pattern)));
+    regexes.extend(fixed.iter().filter_map(AsciiRegex::new));
     let mut outcomes = [0; 2];
     for round in 0..6 {
         let mut text = "x".repeat(LONG + round);
@@ -57,7 +57,7 @@ fn searches_that_take_turns_find_what_they_find_alone() {
 #[test]
 fn each_search_that_takes_turns_pays_for_itself() {
     let patterns = ["[ab]*a[ab]{300}c", "[ab]+c", "ba*b$", "[ab]*d", "a[ab]*e"];
-    let regexes: Vec<AsciiRegex> = patterns.iter().filter_map(|pattern| AsciiRegex::new(pattern)).collect();
+    let regexes: Vec<AsciiRegex> = patterns.iter().filter_map(AsciiRegex::new).collect();
     let mut random = fastrand::Rng::with_seed(3);
     let mut text: String = (0..LONG).map(|_| if random.bool() { 'a' } else { 'b' }).collect();
     text.push_str("bab");
