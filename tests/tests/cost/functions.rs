@@ -3,16 +3,12 @@
 use crate::measure::growth;
 use crate::{exclusive, report};
 use celero::{Arena, Bindings, Engine, Env, List, Map, Scratch, Tier, Type, Value};
-use celero_frontend::stdlib::{Builtin, Style, TABLE};
+use celero_frontend::stdlib::{Style, TABLE};
 use std::hint::black_box;
 
 /// What texts repeat: plain, escaped, decoded, split, nested, malformed, with places for values.
 const PIECES: &[&str] =
     &["a", "%41", "a=b&", "a,", "[", "{\"a\":", "1", "\"\\u00e9\",", "é", "%s", "${1}", " ", "\\", "QUJD", "../", ".*"];
-
-/// Functions of all matches: the search for each match is charged for the whole rest of the text, and reads it to see whether it is ASCII. So long
-/// texts with many matches cost their square, until the budget is spent.
-const CHARGED_FOR_THE_REST: &[Builtin] = &[Builtin::RegexExtractAll, Builtin::RegexReplace, Builtin::RegexReplaceFirst];
 
 fn value<'a>(ty: &Type, piece: &str, n: usize, arena: &'a Arena) -> Option<Value<'a>> {
     let text = || arena.alloc_str(&piece.repeat(n)).unwrap();
@@ -68,7 +64,7 @@ fn functions_cost_what_their_arguments_say() {
             matches!(ty, Type::String | Type::Bytes | Type::List(_) | Type::Map(_) | Type::Dyn | Type::Param(_))
         };
         // The cost of numbers, times and addresses does not grow.
-        if !row.params.iter().any(large) || CHARGED_FOR_THE_REST.contains(&row.builtin) {
+        if !row.params.iter().any(large) {
             continue;
         }
         let names: Vec<String> = (0..row.params.len()).map(|k| format!("x{k}")).collect();

@@ -5,13 +5,18 @@
 #![expect(dropping_copy_types, reason = "results are dropped alike, whatever they are")]
 
 use celero_tests::heap::Heap;
+use celero_tests::shared::say;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+mod filter_functions;
 mod functions;
+mod lists;
 mod measure;
-mod policies;
+mod requests;
 mod rules;
+mod schema;
 mod sets;
+mod tools;
 
 /// A name, and a rule of a size or with a number.
 type SizedRule = (&'static str, fn(usize) -> String);

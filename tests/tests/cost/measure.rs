@@ -19,7 +19,7 @@ const FLOOR: Cost = Cost { seconds: 0.012, bytes: 2_000_000.0 };
 const MOST_GROWTH: f64 = 2.5 * 2.5;
 
 /// Work that takes this long is large enough to judge how its cost grows.
-const ENOUGH_SECONDS: f64 = 0.04;
+const ENOUGH_SECONDS: f64 = 0.02;
 
 fn cpu_time() -> Duration {
     clock_gettime(ClockId::ProcessCPUTime).try_into().unwrap()
@@ -55,6 +55,11 @@ pub(crate) fn growth<W: FnMut()>(name: &str, most: usize, mut prepare: impl FnMu
     };
     // What is built once in a process is not the shape's.
     at(1, 1);
+    // What stays below the floor is not judged: then few sizes are measured.
+    let is_low = |cost: Cost, times: f64| cost.seconds * times < FLOOR.seconds && cost.bytes * times < FLOOR.bytes;
+    if [most / 64, most / 8].iter().all(|n| is_low(at(*n, 1), 8.0)) && is_low(at(most, 1), 1.0) {
+        return None;
+    }
     let mut costs: Vec<(usize, Cost)> = Vec::new();
     let (mut steep, mut n) = (0, 4);
     while n <= most || steep > 0 {

@@ -154,7 +154,7 @@ const FILTERS: &[SizedRule] = &[
     ("lists", |n| many(n, " or ", |k| format!("ip.src in $list_{k}"))),
 ];
 
-fn many(n: usize, between: &str, each: impl Fn(usize) -> String) -> String {
+pub(crate) fn many(n: usize, between: &str, each: impl Fn(usize) -> String) -> String {
     (0..n).map(each).collect::<Vec<_>>().join(between)
 }
 

@@ -1,8 +1,9 @@
-//! Policies: every place of the schema with long text, many elements, many keys and deep nesting.
+//! Files with a schema, policies and configurations: every place of the schema with long text, many elements, many keys and deep nesting.
 
 use crate::measure::growth;
 use crate::{exclusive, report};
 use celero_policy::Policy;
+use celero_proxy::config::Config;
 use serde_json::{Map, Value as Json, json};
 use std::collections::HashSet;
 use std::hint::black_box;
@@ -25,9 +26,6 @@ const VALUES: &[SizedValue] = &[
 
 /// Places whose cost is known to grow faster than their size.
 const KNOWN: &[(&str, &str)] = &[
-    // Each diagnostic of a template finds its place in the file from the start of the text.
-    (".connection[].limit.key", "templates"),
-    (".connection[].limit.key[]", "templates"),
 ];
 
 /// A small value that the schema admits.
@@ -82,53 +80,60 @@ fn places(schema: &Json, path: &str, put: Put<'_>, visit: &mut dyn FnMut(&str, &
     }
 }
 
-fn read(text: &str) {
-    match Policy::parse("policy.yaml", text, Path::new("/nowhere")) {
-        Ok(policy) => drop(black_box(policy.render_warnings(false))),
-        Err(error) => drop(black_box(error.to_string())),
-    }
-}
-
-#[test]
-fn policies_cost_what_their_size_says() {
+/// Measures what reading costs with each value at each place of a schema, and with many elements of the kind that belongs there.
+fn places_cost_what_their_size_says<W: FnMut()>(
+    format: &str,
+    schema: &Json,
+    fewest: usize,
+    read: impl Fn(String) -> W,
+) {
     let _guard = exclusive();
     let (mut problems, mut count) = (Vec::new(), 0);
     let mut seen = HashSet::new();
-    places(&Policy::json_schema(), "", &|value| value, &mut |path, schema, put| {
-        // Rules have the same keys in several phases.
+    places(schema, "", &|value| value, &mut |path, schema, put| {
+        // Some objects, such as rules, have the same keys in several places.
         let key = path.rsplit('.').next().unwrap_or(path);
         if !seen.insert((key.to_owned(), schema.to_string())) {
             return;
         }
         count += 1;
-        let element = |n: usize| match (schema.get("items"), schema.get("additionalProperties")) {
-            (Some(items), _) => Json::Array(vec![sample(items); n]),
-            (_, Some(values)) if values.is_object() => {
-                let entries = (0..n).map(|k| (format!("k{k}"), sample(values)));
-                Json::Object(entries.collect::<Map<_, _>>())
+        let mut measure = |name: &str, make: &dyn Fn(usize) -> Json| {
+            if !KNOWN.contains(&(path, name)) {
+                let work = |n: usize| read(put(make(n)).to_string());
+                problems.extend(growth(&format!("{format} {path}: {name}"), 1 << 9, work));
             }
-            _ => sample(schema),
         };
         for (name, make) in VALUES {
-            if KNOWN.contains(&(path, *name)) {
-                continue;
-            }
-            let work = |n: usize| {
-                let text = put(make(n)).to_string();
-                move || read(&text)
-            };
-            problems.extend(growth(&format!("{path}: {name}"), 1 << 9, work));
+            measure(name, make);
         }
-        if schema.get("items").or(schema.get("additionalProperties").filter(|values| values.is_object())).is_some()
-            && !KNOWN.contains(&(path, "many of its kind"))
-        {
-            let work = |n: usize| {
-                let text = put(element(n)).to_string();
-                move || read(&text)
-            };
-            problems.extend(growth(&format!("{path}: many of its kind"), 1 << 9, work));
+        match (schema.get("items"), schema.get("additionalProperties")) {
+            (Some(items), _) => measure("many of its kind", &|n| Json::Array(vec![sample(items); n])),
+            (_, Some(values)) if values.is_object() => measure("many of its kind", &|n| {
+                Json::Object((0..n).map(|k| (format!("k{k}"), sample(values))).collect::<Map<_, _>>())
+            }),
+            _ => {}
         }
     });
-    assert!(count > 100, "{count}");
+    assert!(count > fewest, "{count}");
     report(&problems);
+}
+
+#[test]
+fn policies_cost_what_their_size_says() {
+    places_cost_what_their_size_says("policy", &Policy::json_schema(), 100, |text| {
+        move || match Policy::parse("policy.yaml", &text, Path::new("/nowhere")) {
+            Ok(policy) => drop(black_box(policy.render_warnings(false))),
+            Err(error) => drop(black_box(error.to_string())),
+        }
+    });
+}
+
+#[test]
+fn configurations_of_the_proxy_cost_what_their_size_says() {
+    let file = std::env::temp_dir().join(format!("celero-cost-{}.yaml", std::process::id()));
+    places_cost_what_their_size_says("configuration", &Config::json_schema(), 100, |text| {
+        std::fs::write(&file, text).unwrap();
+        || drop(black_box(Config::load(&file).map_err(|error| error.to_string()).is_ok()))
+    });
+    std::fs::remove_file(file).unwrap();
 }
