@@ -121,8 +121,10 @@ fn functions_of_the_filter_language_cost_what_their_values_say() {
     report(&problems);
 }
 
+type Tree = (&'static str, fn(usize) -> Json);
+
 /// Trees of rules that repeat something.
-const TREES: &[(&str, fn(usize) -> Json)] = &[
+const TREES: &[Tree] = &[
     ("not", |n| {
         (0..n.min(2000)).fold(json!({"lhs": "b", "op": "Equal", "rhs": "a"}), |arg, _| json!({"op": "Not", "arg": arg}))
     }),

@@ -9,6 +9,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 /// A kind, a name, and the entry of a number.
 type SizedEntry = (Kind, &'static str, fn(usize) -> String);
 
+/// A name, a type, the format, the line of an entry, and the text before all lines.
+type FormatOfLists = (&'static str, ListType, Format, fn(String) -> String, &'static str);
+
 const ENTRIES: &[SizedEntry] = &[
     (Kind::Addresses, "addresses", |k| Ipv4Addr::from_bits(k as u32).to_string()),
     (Kind::Addresses, "addresses of IPv6", |k| Ipv6Addr::from_bits((k as u128) << 64).to_string()),
@@ -72,7 +75,7 @@ fn lists_cost_what_their_entries_say() {
     for (kind, name, make) in ENTRIES {
         let columns = "{a: string, b: int}";
         let valued: ListType = format!("{}:{columns}", kind.name()).parse().unwrap();
-        let formats: [(&str, ListType, Format, fn(String) -> String, &str); 3] = [
+        let formats: [FormatOfLists; 3] = [
             ("lines", (*kind).into(), Format::Lines, |entry| entry, ""),
             ("CSV", valued.clone(), Format::Csv, |entry| format!("\"{entry}\",x,1"), "entry,a,b\n"),
             (
