@@ -21,10 +21,37 @@ pub enum ArgumentKind {
 pub enum Accepts {
     /// This type.
     Type(FilterType),
+    /// Any type.
+    Anything,
     /// An array of anything.
     AnyArray,
+    /// A map of anything.
+    AnyMap,
+    /// An array or map of values that are no arrays or maps themselves.
+    PrimitiveCollection,
     /// The type of the first argument.
     SameAsFirst,
+    /// The type of the elements of the first argument, or of its values.
+    ElementOfFirst,
+}
+
+impl Accepts {
+    fn takes(&self, ty: &FilterType, first: Option<&FilterType>) -> bool {
+        match self {
+            Self::Type(wanted) => wanted == ty,
+            Self::Anything => true,
+            Self::AnyArray => matches!(ty, FilterType::Array(_)),
+            Self::AnyMap => matches!(ty, FilterType::Map(_)),
+            Self::PrimitiveCollection => element_of(ty).is_some_and(|element| element_of(element).is_none()),
+            Self::SameAsFirst => first == Some(ty),
+            Self::ElementOfFirst => first.and_then(element_of) == Some(ty),
+        }
+    }
+}
+
+/// The type of the elements of an array or of the values of a map.
+fn element_of(ty: &FilterType) -> Option<&FilterType> {
+    if let FilterType::Array(element) | FilterType::Map(element) = ty { Some(element) } else { None }
 }
 
 /// What a literal argument must be, besides its type.
@@ -82,11 +109,15 @@ impl FilterParameter {
     /// Returns whether an argument of a type fits.
     #[must_use]
     pub fn takes(&self, ty: &FilterType, first: Option<&FilterType>) -> bool {
-        self.accepts.iter().any(|accepted| match accepted {
-            Accepts::Type(wanted) => wanted == ty,
-            Accepts::AnyArray => matches!(ty, FilterType::Array(_)),
-            Accepts::SameAsFirst => first == Some(ty),
-        })
+        self.accepts.iter().any(|accepted| accepted.takes(ty, first))
+    }
+
+    /// Returns whether it names this type, or one that follows from the first argument's and is this one.
+    #[must_use]
+    pub fn accepts_some(&self, ty: &FilterType, first: Option<&FilterType>) -> bool {
+        let follows =
+            |accepted: &&Accepts| matches!(accepted, Accepts::Type(_) | Accepts::SameAsFirst | Accepts::ElementOfFirst);
+        self.accepts.iter().filter(follows).any(|accepted| accepted.takes(ty, first))
     }
 
     /// The types that it takes, for messages: `Bytes or Array`.
@@ -96,8 +127,15 @@ impl FilterParameter {
             .iter()
             .map(|accepted| match (accepted, first) {
                 (Accepts::Type(ty), _) | (Accepts::SameAsFirst, Some(ty)) => ty.to_string(),
+                (Accepts::Anything, _) => "anything".to_owned(),
                 (Accepts::AnyArray, _) => "Array".to_owned(),
+                (Accepts::AnyMap, _) => "Map".to_owned(),
+                (Accepts::PrimitiveCollection, _) => "Array or Map of Bool, Int, Ip or Bytes".to_owned(),
                 (Accepts::SameAsFirst, None) => "the first argument's type".to_owned(),
+                (Accepts::ElementOfFirst, first) => match first.and_then(element_of) {
+                    Some(element) => element.to_string(),
+                    None => "the type of its elements".to_owned(),
+                },
             })
             .collect();
         names.join(" or ")

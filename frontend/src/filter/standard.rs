@@ -10,10 +10,14 @@ pub enum StandardFunction {
     BitSlice,
     Cidr,
     Cidr6,
+    Coalesce,
     Concat,
     DecodeBase64,
     EncodeBase64,
     EndsWith,
+    HasKey,
+    HasValue,
+    IsJwtPresent,
     IsJwtValid,
     IsTimedHmacValidV0,
     Join,
@@ -39,7 +43,7 @@ impl StandardFunction {
     /// Returns whether only a host can compute the function.
     #[must_use]
     pub const fn is_of_host(self) -> bool {
-        matches!(self, Self::BitSlice | Self::IsJwtValid)
+        matches!(self, Self::BitSlice | Self::IsJwtPresent | Self::IsJwtValid)
     }
 }
 
@@ -71,6 +75,11 @@ fn texts() -> FilterType {
 /// The key of a JSON object, or the index of a JSON array.
 fn json_key() -> FilterParameter {
     literal(Bytes).or(Accepts::Type(Int))
+}
+
+/// A parameter that takes what is accepted.
+fn accepting(kind: ArgumentKind, accepted: Accepts) -> FilterParameter {
+    FilterParameter { accepts: [accepted].into(), ..FilterParameter::new(kind, Bytes) }
 }
 
 /// A documented function with its required parameters.
@@ -110,7 +119,9 @@ fn row_of_many<const N: usize>(
 pub fn standard_functions() -> Vec<FilterFunction> {
     use StandardFunction as F;
     let concatenated = any(Bytes).or(Accepts::AnyArray);
-    let same = FilterParameter { accepts: [Accepts::SameAsFirst].into(), ..any(Bytes) };
+    let same = accepting(ArgumentKind::Any, Accepts::SameAsFirst);
+    let anything = accepting(ArgumentKind::Field, Accepts::Anything);
+    let element = accepting(ArgumentKind::Any, Accepts::ElementOfFirst);
     let pattern = literal(Bytes).with_rule(LiteralRule::Pattern);
     let separator = literal(Bytes).with_rule(LiteralRule::NotEmpty);
     let wildcard = literal(Bytes).with_rule(LiteralRule::Wildcard);
@@ -121,10 +132,14 @@ pub fn standard_functions() -> Vec<FilterFunction> {
         row(F::BitSlice, "bit_slice", [field(Bytes), any(Int), any(Int)], Int),
         row(F::Cidr, "cidr", [field(Ip), between(1, 32), between(1, 128)], Ip),
         row(F::Cidr6, "cidr6", [field(Ip), between(1, 128)], Ip),
+        row_of_many(F::Coalesce, "coalesce", [anything, same.clone()], same.clone(), ResultType::SameAsFirst),
         row_of_many(F::Concat, "concat", [concatenated, same.clone()], same, ResultType::SameAsFirst),
         row(F::DecodeBase64, "decode_base64", [field(Bytes)], Bytes),
         row_with(F::EncodeBase64, "encode_base64", [any(Bytes)], [flags("up")], Bytes),
         row(F::EndsWith, "ends_with", [field(Bytes), any(Bytes)], Bool),
+        row(F::HasKey, "has_key", [accepting(ArgumentKind::Field, Accepts::AnyMap), any(Bytes)], Bool),
+        row(F::HasValue, "has_value", [accepting(ArgumentKind::Field, Accepts::PrimitiveCollection), element], Bool),
+        row(F::IsJwtPresent, "is_jwt_present", [literal(Bytes)], Bool),
         row(F::IsJwtValid, "is_jwt_valid", [literal(Bytes)], Bool),
         row_with(
             F::IsTimedHmacValidV0,

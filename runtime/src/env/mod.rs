@@ -8,7 +8,7 @@ mod overlap;
 mod problem;
 
 pub use filter::FilterLanguage;
-pub(crate) use filter::{Derivation, FilterBinding, Source};
+pub(crate) use filter::{Derivation, FilterBinding, PartValue, Source, Spelling};
 pub use problem::EnvError;
 
 use crate::context::Context;

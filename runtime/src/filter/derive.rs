@@ -1,51 +1,101 @@
-//! Fields whose values follow from those of other fields: cookies, arguments, extensions.
+//! Fields whose values follow from those of other fields: cookies, arguments, extensions, forms.
 
 use super::functions::url_decode;
+use super::mime::{media_type, mime};
+use super::multipart::{BodyPart, parts};
 use super::value::FilterValue;
-use crate::env::Derivation;
+use crate::env::{Derivation, PartValue};
 use celero_frontend::filter::FilterType;
 use std::collections::BTreeMap;
 
-/// The type of the value from which another is derived.
+/// The type of the value from which another is derived. That of a form, or of a body of several parts, is the content type and the body.
 pub(super) fn base_type(how: Derivation) -> FilterType {
+    use Derivation as D;
     match how {
-        Derivation::HeaderNames | Derivation::HeaderValues => FilterType::map(FilterType::array(FilterType::Bytes)),
-        _ => FilterType::Bytes,
+        D::HeaderNames | D::HeaderValues => FilterType::map(FilterType::array(FilterType::Bytes)),
+        D::Form | D::FormNames | D::FormValues | D::Multipart | D::Parts(_) => FilterType::array(FilterType::Bytes),
+        D::Cookies | D::Arguments | D::ArgumentNames | D::ArgumentValues => FilterType::Bytes,
+        D::Extension | D::Languages | D::MediaType | D::Mime => FilterType::Bytes,
     }
 }
 
 /// The type of the derived value.
 pub(super) fn derived_type(how: Derivation) -> FilterType {
+    use Derivation as D;
+    let texts = FilterType::array(FilterType::Bytes);
     match how {
-        Derivation::Cookies | Derivation::Arguments => FilterType::map(FilterType::array(FilterType::Bytes)),
-        Derivation::Extension => FilterType::Bytes,
-        _ => FilterType::array(FilterType::Bytes),
+        D::Cookies | D::Arguments | D::Form | D::Multipart => FilterType::map(texts),
+        D::Extension | D::MediaType | D::Mime => FilterType::Bytes,
+        D::HeaderNames | D::HeaderValues | D::ArgumentNames | D::ArgumentValues => texts,
+        D::FormNames | D::FormValues | D::Languages | D::Parts(PartValue::Content) => texts,
+        D::Parts(_) => FilterType::array(texts),
     }
 }
 
 /// Derives a value from one of the [base type](base_type). Takes time linear in its size, with a logarithm for maps and languages.
 pub(super) fn derive(how: Derivation, base: &FilterValue) -> Option<FilterValue> {
-    if let FilterValue::Map(headers) = base {
-        let lines = headers.iter().flat_map(|(name, lines)| match lines {
-            FilterValue::Array(lines) => lines.iter().map(|line| (name, line)).collect::<Vec<_>>(),
-            _ => Vec::new(),
-        });
-        let values = match how {
-            Derivation::HeaderNames => lines.map(|(name, _)| FilterValue::Bytes(name.clone())).collect(),
-            Derivation::HeaderValues => lines.map(|(_, line)| line.clone()).collect(),
-            _ => return None,
-        };
-        return Some(FilterValue::Array(values));
+    match base {
+        FilterValue::Map(headers) => of_headers(how, headers),
+        FilterValue::Array(typed_body) => match typed_body.as_slice() {
+            [FilterValue::Bytes(content_type), FilterValue::Bytes(body)] => of_body(how, content_type, body),
+            _ => None,
+        },
+        FilterValue::Bytes(text) => of_text(how, text),
+        _ => None,
     }
-    let text = base.as_bytes()?;
+}
+
+fn of_headers(how: Derivation, headers: &BTreeMap<Vec<u8>, FilterValue>) -> Option<FilterValue> {
+    let lines = headers.iter().flat_map(|(name, lines)| match lines {
+        FilterValue::Array(lines) => lines.iter().map(|line| (name, line)).collect::<Vec<_>>(),
+        _ => Vec::new(),
+    });
     Some(match how {
-        Derivation::HeaderNames | Derivation::HeaderValues => return None,
+        Derivation::HeaderNames => lines.map(|(name, _)| name.clone()).collect(),
+        Derivation::HeaderValues => FilterValue::Array(lines.map(|(_, line)| line.clone()).collect()),
+        _ => return None,
+    })
+}
+
+fn of_text(how: Derivation, text: &[u8]) -> Option<FilterValue> {
+    Some(match how {
         Derivation::Cookies => by_name(cookies(text)),
         Derivation::Arguments => by_name(arguments(text).map(|(name, value)| (name.to_vec(), value))),
         Derivation::ArgumentNames => arguments(text).map(|(name, _)| name.to_vec()).collect(),
         Derivation::ArgumentValues => arguments(text).map(|(_, value)| value.to_vec()).collect(),
         Derivation::Extension => extension(text).to_ascii_lowercase().into(),
         Derivation::Languages => languages(text),
+        Derivation::MediaType => media_type(text).into(),
+        Derivation::Mime => mime(text)?.into(),
+        _ => return None,
+    })
+}
+
+fn of_body(how: Derivation, content_type: &[u8], body: &[u8]) -> Option<FilterValue> {
+    let form = match how {
+        Derivation::Form => Derivation::Arguments,
+        Derivation::FormNames => Derivation::ArgumentNames,
+        Derivation::FormValues => Derivation::ArgumentValues,
+        _ => return of_parts(how, &parts(content_type, body)?),
+    };
+    // A form has the notation of a query.
+    (media_type(content_type) == b"application/x-www-form-urlencoded").then(|| of_text(form, body))?
+}
+
+fn of_parts(how: Derivation, parts: &[BodyPart<'_>]) -> Option<FilterValue> {
+    let texts = |texts: Vec<&[u8]>| texts.into_iter().map(<[u8]>::to_vec).collect::<FilterValue>();
+    let each = |value: &dyn Fn(&BodyPart<'_>) -> FilterValue| FilterValue::Array(parts.iter().map(value).collect());
+    Some(match how {
+        Derivation::Multipart => {
+            by_name(parts.iter().flat_map(|part| part.parameters(b"name").into_iter().map(|name| (name, part.content))))
+        }
+        Derivation::Parts(PartValue::Content) => each(&|part| part.content.to_vec().into()),
+        Derivation::Parts(PartValue::Names) => each(&|part| part.parameters(b"name").into_iter().collect()),
+        Derivation::Parts(PartValue::FileNames) => each(&|part| part.parameters(b"filename").into_iter().collect()),
+        Derivation::Parts(PartValue::Dispositions) => each(&|part| texts(part.fields(b"content-disposition"))),
+        Derivation::Parts(PartValue::Types) => each(&|part| texts(part.fields(b"content-type"))),
+        Derivation::Parts(PartValue::Encodings) => each(&|part| texts(part.fields(b"content-transfer-encoding"))),
+        _ => return None,
     })
 }
 
@@ -75,9 +125,10 @@ fn cookies(header: &[u8]) -> impl Iterator<Item = (Vec<u8>, &[u8])> {
     parts.filter_map(|part| split_at_byte(part, b'=')).map(|(name, value)| (url_decode(name, false, false), value))
 }
 
+/// What follows the last dot of the last segment. A dot at its beginning, as in `/.env`, is none of an extension.
 fn extension(path: &[u8]) -> &[u8] {
     let segment = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
-    let dot = memchr::memrchr(b'.', segment);
+    let dot = memchr::memrchr(b'.', segment).filter(|dot| *dot > 0);
     dot.and_then(|dot| segment.get(dot.saturating_add(1)..)).unwrap_or_default()
 }
 
@@ -132,9 +183,16 @@ mod tests {
         assert_eq!(shown(Derivation::ArgumentNames, "b=1&a=2&b=3"), "b|a|b");
         assert_eq!(shown(Derivation::ArgumentValues, "b=1&a=2=2&b"), "1|2=2|");
         assert_eq!(shown(Derivation::Cookies, "a=1; b%20c=2;a=%33; junk"), "a=1|%33 b c=2");
-        for (path, extension) in
-            [("/a/b.tar.GZ", "gz"), ("/a.d/b", ""), ("/", ""), ("", ""), ("/a.", ""), ("/.env", "env")]
-        {
+        for (path, extension) in [
+            ("/a/b.tar.GZ", "gz"),
+            ("/a.d/b", ""),
+            ("/", ""),
+            ("", ""),
+            ("/a.", ""),
+            ("/.env", ""),
+            ("/.a.env", "env"),
+            ("/a/..", ""),
+        ] {
             assert_eq!(shown(Derivation::Extension, path), extension, "{path}");
         }
         assert_eq!(shown(Derivation::Languages, "de;q=0.5, en-GB, fr;q=0, *, it;q=0.8"), "en-GB|it|de");

@@ -61,6 +61,8 @@ mod from_json;
 mod functions;
 mod interpret;
 mod lower;
+mod mime;
+mod multipart;
 mod named_lists;
 mod pattern;
 mod prepared;

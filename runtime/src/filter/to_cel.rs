@@ -110,9 +110,11 @@ impl Translation<'_> {
                 Some(absorbed(&value, &value.text, false))
             }
             FilterExpr::Compare { value, comparison } => {
-                let value = match element {
-                    Some(element) => element.clone(),
-                    None => self.value(*value)?,
+                let in_words = self.in_words_of_variable(*value, comparison);
+                let (value, comparison) = match (element, &in_words) {
+                    (Some(element), _) => (element.clone(), comparison),
+                    (None, Some((value, comparison))) => (value.clone(), comparison),
+                    (None, None) => (self.value(*value)?, comparison),
                 };
                 let missing =
                     matches!(comparison, Comparison::Order(OrderOp::NotEqual, _)) && tree.scheme().nil_not_equal();
@@ -125,6 +127,29 @@ impl Translation<'_> {
             FilterExpr::Quantifier { all, operand } => self.quantifier(id, *all, *operand),
             _ => self.none(id, "this"),
         }
+    }
+
+    /// A comparison of a field that has the values of a variable in other words, as one of the variable; `None` if it is none with words.
+    fn in_words_of_variable(&self, value: NodeId, comparison: &Comparison) -> Option<(Value, Comparison)> {
+        let FilterExpr::Field(field) = *self.tree.expr(value) else { return None };
+        let spelling = self.binding.spelling_of_field(field)?;
+        let variable = self.variables.get(spelling.variable as usize)?;
+        let word = |literal: &BytesLiteral| {
+            let word = spelling.of_variable(std::str::from_utf8(&literal.value).ok()?)?;
+            Some(BytesLiteral { value: word.as_bytes().into(), form: literal.form })
+        };
+        let comparison = match comparison {
+            Comparison::Order(op @ (OrderOp::Equal | OrderOp::NotEqual), FilterLiteral::Bytes(bytes)) => {
+                Comparison::Order(*op, FilterLiteral::Bytes(word(bytes)?))
+            }
+            Comparison::OneOf(SetItems::Bytes(items)) => {
+                let items: Option<Vec<BytesLiteral>> = items.iter().map(word).collect();
+                Comparison::OneOf(SetItems::Bytes(items?.into()))
+            }
+            _ => return None,
+        };
+        let failure = if variable.optional { Failure::Missing } else { Failure::Never };
+        Some((Value { text: variable.name.to_string(), ty: variable.ty.clone(), failure, guard: None }, comparison))
     }
 
     /// `any` and `all` of comparisons of the elements of one list, which has one `[*]`.

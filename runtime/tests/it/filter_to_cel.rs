@@ -28,7 +28,28 @@ const RULES: &[&str] = &[
     r#"any(lower(http.request.headers["x-lines"][*])[*] eq "one") and len(http.request.headers["x-lines"]) eq 2"#,
     r#"http.request.headers["x-lines"][1] eq "two" or http.request.headers["x-lines"][2] ne "a""#,
     r#"not http.request.headers["x-absent"][0] eq "a" and http.request.headers["x-absent"][0] ne "a""#,
+    r#"http.request.version eq "HTTP/2" or http.request.version eq "HTTP/2.0""#,
+    r#"not http.request.version in {"HTTP/2" "HTTP/3"} and starts_with(http.request.version, "HTTP/")"#,
+    r#"http.request.version in {"HTTP/2.0" "HTTP/1.1"} xor http.request.version matches "2$""#,
 ];
+
+#[test]
+fn words_of_a_field_are_those_of_its_variable() {
+    let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());
+    let engine = Engine::new();
+    for (filter, cel) in [
+        (r#"http.request.version eq "HTTP/2""#, r#"request.version == "HTTP/2.0""#),
+        (r#"http.request.version ne "HTTP/1.1""#, r#"request.version != "HTTP/1.1""#),
+        (r#"http.request.version in {"HTTP/1.0" "HTTP/3"}"#, r#"(request.version in ["HTTP/1.0", "HTTP/3.0"])"#),
+    ] {
+        let cel = engine.format(cel).unwrap();
+        assert_eq!(engine.to_cel(&env, filter).unwrap(), cel);
+        assert_eq!(engine.to_filter(&env, &cel).unwrap().text(), format!("{filter}\n"));
+    }
+    // No request has this version in CEL, and the variable has its own name here.
+    let never = engine.to_filter(&env, r#"request.version == "HTTP/2""#).unwrap();
+    assert_eq!(never.text(), "request.version eq \"HTTP/2\"\n");
+}
 
 #[test]
 fn translations_of_rules_about_requests_are_equal() {
@@ -48,7 +69,11 @@ fn translations_of_rules_about_requests_are_equal() {
             if let Some(agent) = agent {
                 request = request.header("user-agent", http::HeaderValue::from_bytes(agent).unwrap());
             }
-            (request.body(()).unwrap(), source)
+            let mut request = request.body(()).unwrap();
+            if uri.starts_with("https") {
+                *request.version_mut() = http::Version::HTTP_2;
+            }
+            (request, source)
         })
         .collect();
         let engine = Engine::builder().tier(Tier::Interpret).build();

@@ -129,10 +129,14 @@ pub fn filter_doc(function: &FilterFunction) -> &'static str {
             "The first address of the network that the address is in; the numbers are prefix lengths for IPv4 and IPv6."
         }
         F::Cidr6 => "The first address of the network that an IPv6 address is in; an IPv4 address stays.",
+        F::Coalesce => "The first value that is not missing.",
         F::Concat => "The values one after the other. Missing ones are left out.",
         F::DecodeBase64 => "What a Base64 text stands for; missing if it is not Base64.",
         F::EncodeBase64 => "The value as Base64.",
         F::EndsWith => "Whether the value ends with the second one.",
+        F::HasKey => "Whether a map has a key. Names of headers are in lower case.",
+        F::HasValue => "Whether a value is an element of an array or a value of a map.",
+        F::IsJwtPresent => "Whether a request has a token. Only a host can compute it.",
         F::IsJwtValid => "Whether a token is valid. Only a host can compute it.",
         F::IsTimedHmacValidV0 => "Whether a message has a valid authentication code that is not too old.",
         F::Join => "The elements with a separator between them.",

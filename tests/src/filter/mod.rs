@@ -13,5 +13,6 @@ mod tiers;
 
 pub use data::{bindings, show, value};
 pub use host::{HostFunction, Values};
+pub use native::filter_value;
 pub use round_trip::round_trip;
 pub use tiers::{Outcome, evaluate_other_tier, interpret};

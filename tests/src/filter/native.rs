@@ -97,7 +97,8 @@ fn engine_value<'a>(value: &'a FilterValue, arena: &'a Arena) -> Option<Value<'a
     })
 }
 
-fn filter_value(value: &Value<'_>, ty: &FilterType, arena: &Arena) -> Option<FilterValue> {
+/// Returns the result of a program in the filter language as a value of this type.
+pub fn filter_value(value: &Value<'_>, ty: &FilterType, arena: &Arena) -> Option<FilterValue> {
     Some(match (value, ty) {
         (Value::Bool(value), FilterType::Bool) => FilterValue::Bool(*value),
         (Value::Int(value), FilterType::Int) => FilterValue::Int(*value),

@@ -130,7 +130,8 @@ impl Parser<'_> {
             return Err(self.report(error));
         }
         // If something is wrong in the first argument, what must have its type is not checked.
-        let undecided = first.is_none() && parameter.accepts.contains(&Accepts::SameAsFirst);
+        let follows = |accepted: &Accepts| matches!(accepted, Accepts::SameAsFirst | Accepts::ElementOfFirst);
+        let undecided = first.is_none() && parameter.accepts.iter().any(follows);
         if !undecided && !parameter.takes(ty, first) {
             let message = format!(
                 "invalid type of argument #{index}: expected value of type {}, but got {ty}",

@@ -2,9 +2,11 @@
 
 mod http;
 mod source;
+mod spelling;
 mod types;
 
-pub(crate) use source::{Derivation, Source};
+pub(crate) use source::{Derivation, PartValue, Source};
+pub(crate) use spelling::Spelling;
 
 use super::{Env, EnvError};
 use celero_frontend::filter::{
@@ -112,6 +114,8 @@ pub(crate) struct FilterBinding {
     scheme: Arc<Scheme>,
     /// Indexed by field.
     sources: Vec<Source>,
+    /// The fields that have the values of a variable in other words.
+    spellings: Vec<Spelling>,
     /// The numbers of the lists, by the names and the types of their values.
     lists: HashMap<(Arc<str>, FilterType), u32>,
     /// Whether a field asks lists.
@@ -129,6 +133,16 @@ impl FilterBinding {
     /// Where the value of a field comes from.
     pub(crate) fn source(&self, field: u32) -> &Source {
         self.sources.get(field as usize).unwrap_or(&Source::Missing)
+    }
+
+    /// How a field spells the values of a variable.
+    pub(crate) fn spelling_of_field(&self, field: u32) -> Option<&Spelling> {
+        self.spellings.iter().find(|spelling| spelling.field == field)
+    }
+
+    /// How a field spells the values of this variable.
+    pub(crate) fn spelling_of_variable(&self, variable: u32) -> Option<&Spelling> {
+        self.spellings.iter().find(|spelling| spelling.variable == variable)
     }
 
     /// The host's function behind a function of the scheme, and the type of its results.
@@ -271,6 +285,7 @@ impl<C> Env<C> {
                 }
             }
         }
+        let mut spellings = if http { self.spellings(&scheme) } else { Vec::new() };
         for (name, cel) in &fields {
             let added =
                 self.expression_source(cel, declarations).and_then(|(ty, source)| set(&mut scheme, name, ty, source));
@@ -278,6 +293,11 @@ impl<C> Env<C> {
                 problems.push(format!("field `{name}`: {reason}"));
             }
         }
+        // A host can give these fields other values.
+        spellings.retain(|spelling| {
+            let name = scheme.fields().get(spelling.field as usize).map(|field| &field.name);
+            name.is_some_and(|name| fields.iter().all(|(given, _)| **given != **name))
+        });
         if any_list {
             scheme.accept_all_lists();
         }
@@ -296,7 +316,17 @@ impl<C> Env<C> {
         }
         let functions = self.host_functions(&mut scheme);
         let asks_lists = sources.iter().any(Source::asks_lists);
-        FilterBinding { options, scheme: Arc::new(scheme), sources, lists, asks_lists, functions }
+        FilterBinding { options, scheme: Arc::new(scheme), sources, spellings, lists, asks_lists, functions }
+    }
+
+    /// The documented fields that have the values of a variable in other words.
+    fn spellings(&self, scheme: &Scheme) -> Vec<Spelling> {
+        let found = http::spelled().filter_map(|(field, variable, words)| {
+            let Some(Named::Field(field)) = scheme.named(field) else { return None };
+            let (variable, _) = self.declarations.variable(variable)?;
+            Some(Spelling { field, variable, words })
+        });
+        found.collect()
     }
 
     /// Declares the host's functions whose parameters and results are of types of the filter language.

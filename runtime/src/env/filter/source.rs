@@ -96,6 +96,37 @@ pub(crate) enum Derivation {
     Extension,
     /// The languages of an `accept-language` header, the preferred first.
     Languages,
+    /// The media type of a `content-type` header, in lower case, without parameters.
+    MediaType,
+    /// The media type of a body, by its first bytes; missing if they are of no known one.
+    Mime,
+    /// The fields of a form, from a content type and a body: their values by name. Nothing is decoded.
+    Form,
+    /// The names of the fields of a form.
+    FormNames,
+    /// The values of the fields of a form.
+    FormValues,
+    /// The parts of a body of several, from a content type and the body: their contents by name.
+    Multipart,
+    /// A value of each part of a body of several.
+    Parts(PartValue),
+}
+
+/// What is known of a part of a body of several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PartValue {
+    /// Its bytes.
+    Content,
+    /// The names in its `content-disposition`.
+    Names,
+    /// The file names in its `content-disposition`.
+    FileNames,
+    /// Its `content-disposition` fields.
+    Dispositions,
+    /// Its `content-type` fields.
+    Types,
+    /// Its `content-transfer-encoding` fields.
+    Encodings,
 }
 
 /// The source that an expression is, and its type.

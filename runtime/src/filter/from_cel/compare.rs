@@ -4,6 +4,7 @@ use super::literal::Constant;
 use super::test::Test;
 use super::value::{Absence, Operand};
 use super::{Condition, Outcomes, Translation};
+use crate::env::Spelling;
 use crate::filter::pattern::difference;
 use crate::library::cidr_from_string;
 use celero_frontend::filter::{FilterType, OrderOp};
@@ -30,9 +31,25 @@ impl Translation<'_> {
             let _ = (self.value(value), self.value(constant));
             return self.none(id, "a comparison of two values: the right side is always a literal");
         }
+        let field = self.in_words_of_field(value);
         let value = self.value(value)?;
         let constant = self.operand_constant(id, &value, constant)?;
+        if let (Some((field, spelling)), OrderOp::Equal | OrderOp::NotEqual) = (&field, order)
+            && let Some(word) = word_of_field(spelling, &constant)
+        {
+            return self.ordered(id, field, order, word);
+        }
         self.ordered(id, &value, order, constant)
+    }
+
+    /// The field that has the values of a variable in other words.
+    fn in_words_of_field(&self, value: NodeId) -> Option<(Operand, Spelling)> {
+        let Reference::Variable(variable) = *self.checked.reference(value) else { return None };
+        let spelling = self.binding.spelling_of_variable(variable)?;
+        let field = self.binding.scheme().fields().get(spelling.field as usize)?;
+        let (text, ty) = (field.name.to_string(), field.ty.clone());
+        let (cel, absence) = (self.checked.type_of(value).clone(), self.absence_of(variable));
+        Some((Operand { text, ty, cel, absence, default: None, each: false }, spelling.clone()))
     }
 
     fn ordered(&mut self, id: NodeId, value: &Operand, order: OrderOp, constant: Constant) -> Option<Outcomes> {
@@ -119,6 +136,7 @@ impl Translation<'_> {
         let ast = self.checked.ast();
         match ast.expr(of) {
             Expr::List { elements, optional } if optional.is_empty() => {
+                let of_value = value;
                 let value = self.value(value);
                 let mut constants = Vec::new();
                 let mut complete = true;
@@ -128,9 +146,14 @@ impl Translation<'_> {
                         None => complete = false,
                     }
                 }
-                let value = value?;
+                let found = value?;
                 complete.then_some(())?;
-                self.test(id, &value, &Test::OneOf(constants))
+                if let Some((field, spelling)) = self.in_words_of_field(of_value)
+                    && let Some(words) = constants.iter().map(|word| word_of_field(&spelling, word)).collect()
+                {
+                    return self.test(id, &field, &Test::OneOf(words));
+                }
+                self.test(id, &found, &Test::OneOf(constants))
             }
             _ => {
                 let Some(constant) = self.constant(value) else {
@@ -296,6 +319,12 @@ impl Translation<'_> {
             Err(_) => self.none(id, "a text that is no network"),
         }
     }
+}
+
+/// A word of a variable as the word of the field.
+fn word_of_field(spelling: &Spelling, word: &Constant) -> Option<Constant> {
+    let Constant::Text(word) = word else { return None };
+    spelling.of_field(word).map(|word| Constant::Text(word.into_owned()))
 }
 
 fn order(op: BinaryOp) -> Option<OrderOp> {

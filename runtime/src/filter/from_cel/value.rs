@@ -145,7 +145,7 @@ impl Translation<'_> {
         })
     }
 
-    fn absence_of(&self, variable: u32) -> Absence {
+    pub(super) fn absence_of(&self, variable: u32) -> Absence {
         let optional = self.variables.get(variable as usize).is_none_or(|variable| variable.optional);
         if optional { Absence::NoSuchKey } else { Absence::Never }
     }

@@ -6,8 +6,7 @@
 mod literal;
 
 use celero_frontend::filter::{
-    Accepts, FilterFunction, FilterOptions, FilterTree, FilterType, Named, ResultType, Scheme, check_filter,
-    check_value,
+    FilterFunction, FilterOptions, FilterTree, FilterType, Named, ResultType, Scheme, check_filter, check_value,
 };
 use celero_frontend::filter::{quoted_bytes, raw_string};
 use celero_frontend::{Diagnostic, with_stack};
@@ -398,7 +397,7 @@ impl Reader<'_> {
             self.text.push_str(if index > 0 { ", " } else { "" });
             let is_address = function
                 .parameter(index)
-                .is_some_and(|parameter| parameter.accepts.contains(&Accepts::Type(FilterType::Ip)));
+                .is_some_and(|parameter| parameter.accepts_some(&FilterType::Ip, first.as_ref()));
             let ty = self.within(index, |reader| reader.argument(arg, Some(is_address)));
             if index == 0 {
                 first = ty;
@@ -406,10 +405,12 @@ impl Reader<'_> {
         }
         self.path.pop();
         self.text.push(')');
-        match &function.result {
+        let result = match &function.result {
             ResultType::Type(ty) => Some(ty.clone()),
             ResultType::SameAsFirst => first,
-        }
+        };
+        // A function that is called for each value has an array of results.
+        if args.first().is_some_and(has_each) { result.map(FilterType::array) } else { result }
     }
 
     /// An argument with its kind; `is_address` says, for a literal, whether its text is an address. Without it there are no literals.
@@ -444,4 +445,10 @@ impl Reader<'_> {
             }
         }
     }
+}
+
+/// Whether an argument is a value with `[*]`.
+fn has_each(argument: &Json) -> bool {
+    let steps = argument.get("value").and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
+    steps.iter().any(|step| step.get("kind").and_then(Json::as_str) == Some("MapEach"))
 }

@@ -71,9 +71,10 @@ pub(super) fn call(function: StandardFunction, args: &Arguments<'_>) -> Result<O
     use StandardFunction as F;
     Ok(match function {
         // Only a host can compute these.
-        F::BitSlice | F::IsJwtValid => None,
+        F::BitSlice | F::IsJwtPresent | F::IsJwtValid => None,
         F::Cidr => cidr(args.ip(0), args.int(1), args.int(2)),
         F::Cidr6 => cidr(args.ip(0), Some(32), args.int(1)),
+        F::Coalesce => args.values.iter().find_map(|value| *value).cloned(),
         F::Concat => return text::concat(args),
         F::DecodeBase64 => args.bytes(0).and_then(text::decode_base64).map(FilterValue::Bytes),
         F::EncodeBase64 => {
@@ -81,6 +82,8 @@ pub(super) fn call(function: StandardFunction, args: &Arguments<'_>) -> Result<O
         }
         F::EndsWith => both(args).map(|(text, end)| text.ends_with(end).into()),
         F::StartsWith => both(args).map(|(text, start)| text.starts_with(start).into()),
+        F::HasKey => has_key(args).map(FilterValue::Bool),
+        F::HasValue => has_value(args).map(FilterValue::Bool),
         F::IsTimedHmacValidV0 => hmac::is_timed_hmac_valid(args).map(FilterValue::Bool),
         F::Join => return text::join(args),
         F::Len => args.value(0).and_then(text::len),
@@ -103,6 +106,20 @@ pub(super) fn call(function: StandardFunction, args: &Arguments<'_>) -> Result<O
 
 fn both<'c>(args: &Arguments<'c>) -> Option<(&'c [u8], &'c [u8])> {
     Some((args.bytes(0)?, args.bytes(1)?))
+}
+
+fn has_key(args: &Arguments<'_>) -> Option<bool> {
+    let (Some(FilterValue::Map(map)), Some(key)) = (args.value(0), args.bytes(1)) else { return None };
+    Some(map.contains_key(key))
+}
+
+fn has_value(args: &Arguments<'_>) -> Option<bool> {
+    let wanted = args.value(1)?;
+    match args.value(0)? {
+        FilterValue::Array(values) => Some(values.contains(wanted)),
+        FilterValue::Map(values) => Some(values.values().any(|value| value == wanted)),
+        _ => None,
+    }
 }
 
 /// `cidr`: the first address of the network of so many bits that an address is in.

@@ -2,7 +2,7 @@
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
-use crate::env::{Derivation, FilterBinding};
+use crate::env::{Derivation, FilterBinding, PartValue};
 use crate::error::ErrorKind;
 use crate::filter::compare::compare;
 use crate::filter::convert::{engine_value, filter_value};
@@ -38,6 +38,18 @@ impl Extension for Derive {
             Derivation::ArgumentValues => "filter.argument_values",
             Derivation::Extension => "filter.extension",
             Derivation::Languages => "filter.languages",
+            Derivation::MediaType => "filter.media_type",
+            Derivation::Mime => "filter.mime",
+            Derivation::Form => "filter.form",
+            Derivation::FormNames => "filter.form_names",
+            Derivation::FormValues => "filter.form_values",
+            Derivation::Multipart => "filter.multipart",
+            Derivation::Parts(PartValue::Content) => "filter.parts",
+            Derivation::Parts(PartValue::Names) => "filter.part_names",
+            Derivation::Parts(PartValue::FileNames) => "filter.part_file_names",
+            Derivation::Parts(PartValue::Dispositions) => "filter.part_dispositions",
+            Derivation::Parts(PartValue::Types) => "filter.part_types",
+            Derivation::Parts(PartValue::Encodings) => "filter.part_encodings",
         }
     }
 

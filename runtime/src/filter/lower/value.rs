@@ -147,7 +147,26 @@ impl<'c> Lowering<'c> {
             }
         }
         let operands: Vec<Operand> = args.iter().map(|&arg| self.value(arg)).collect::<Lower<_>>()?;
+        if let (&[_, key], [map, _], Some(StandardFunction::HasKey)) = (args, operands.as_slice(), standard)
+            && let Some(node) = self.has_header(id, map.node, key)
+        {
+            return Ok(Operand { node, ty: Type::Bool });
+        }
         self.applied(id, function, args, operands, false)
+    }
+
+    /// Whether a header map of the host has this key, a literal. Keys are compared as they are, and names are in lower case.
+    fn has_header(&mut self, id: TreeId, map: NodeId, key: TreeId) -> Option<NodeId> {
+        let FilterExpr::Literal(FilterLiteral::Bytes(key)) = self.tree.expr(key) else { return None };
+        let Op::Field(field) = self.lowered.graph.op(map) else { return None };
+        if !self.is_header_map(map) {
+            return None;
+        }
+        let key = std::str::from_utf8(&key.value).ok().filter(|key| !key.bytes().any(|byte| byte.is_ascii_uppercase()));
+        let Some(name) = key.and_then(header_name) else { return Some(self.truth(false, id)) };
+        let name = self.lowered.graph.constant(Constant::HeaderName(name.into()));
+        let header = self.add(Op::Header { field, name }, Ty::Maybe, &[], id);
+        Some(self.add(Op::IsPresent, Ty::Bool, &[header], id))
     }
 
     /// A call of a function with these operands. Its result is missing if the function has none, and if the call is one of many, also if its first

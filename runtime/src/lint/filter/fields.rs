@@ -2,7 +2,7 @@
 
 use crate::env::{FilterBinding, Source};
 use crate::lint::FIELD_MISSING;
-use celero_frontend::filter::{FilterExpr, FilterTree};
+use celero_frontend::filter::{FieldValue, FilterExpr, FilterTree, http_fields};
 use celero_frontend::{Diagnostic, Severity, Stage};
 use std::collections::BTreeSet;
 
@@ -22,6 +22,15 @@ pub(super) fn missing_fields(tree: &FilterTree, binding: &FilterBinding, found: 
             true => "no comparison with it but `ne` is true",
             false => "no comparison with it is true",
         };
+        let reason = http_fields().find(|known| *known.name == **name).map(|known| match known.value {
+            FieldValue::Host(reason) => reason,
+            FieldValue::RequestBody(_) => "it is the body of a request, which is not read here",
+            FieldValue::Response(_) => "there is no response yet",
+            FieldValue::Tls(_) => "the connection is not known here",
+            FieldValue::Request(_) => "the host does not give what it follows from",
+        });
+        let mut help: Vec<String> = reason.into_iter().map(str::to_owned).collect();
+        help.push(format!("the host can give it one: `FilterLanguage::field(\"{name}\", \"a CEL expression\")`"));
         found.push(Diagnostic {
             severity: Severity::Warning,
             stage: Stage::Check,
@@ -29,7 +38,7 @@ pub(super) fn missing_fields(tree: &FilterTree, binding: &FilterBinding, found: 
             message: format!("`{name}` has no value here, so {no_comparison}"),
             span: node.focus,
             labels: Vec::new(),
-            help: vec![format!("the host can give it one: `FilterLanguage::field(\"{name}\", \"a CEL expression\")`")],
+            help,
         });
     }
 }

@@ -154,7 +154,8 @@ impl Guard<'_> {
                 let unchanged = matches!(standard, StandardFunction::Lower | StandardFunction::Upper);
                 let optional = self.optional(*tree.children(*args).first()?)?;
                 let header = optional.header.filter(|_| unchanged);
-                (standard != StandardFunction::Concat).then_some(Optional { header, ..optional })
+                let takes_missing = matches!(standard, StandardFunction::Coalesce | StandardFunction::Concat);
+                (!takes_missing).then_some(Optional { header, ..optional })
             }
             _ => None,
         }

@@ -345,6 +345,16 @@ impl<'r> Writer<'r> {
         match self.rng.pick(&parameter.accepts) {
             Accepts::Type(ty) => ty.clone(),
             Accepts::SameAsFirst => first.cloned().unwrap_or(FilterType::Bytes),
+            Accepts::ElementOfFirst => match first {
+                Some(FilterType::Array(element) | FilterType::Map(element)) => (**element).clone(),
+                _ => FilterType::Bytes,
+            },
+            Accepts::Anything => self.scalar(),
+            Accepts::AnyMap => FilterType::map(self.scalar()),
+            Accepts::PrimitiveCollection => {
+                let element = self.scalar();
+                if self.rng.chance(50) { FilterType::array(element) } else { FilterType::map(element) }
+            }
             Accepts::AnyArray => {
                 let ty = if self.rng.chance(20) { FilterType::Bool } else { self.scalar() };
                 FilterType::array(ty)

@@ -6,8 +6,9 @@
 
 use super::root;
 use celero_book::markdown::{Block, blocks};
-use celero_frontend::filter::{FILTER_CODES, http_scheme, standard_functions};
+use celero_frontend::filter::{FILTER_CODES, FieldValue, HttpField, http_fields, http_scheme, standard_functions};
 use celero_tests::filter::file_test;
+use std::fmt::Write;
 
 /// The page, from the root of the repository.
 pub(super) const PAGE: &str = "docs/filter-language.md";
@@ -51,6 +52,46 @@ fn examples_of_the_page_are_right() {
         }
         std::fs::write(root().join(PAGE), blessed).unwrap();
     }
+}
+
+/// The tables of fields, from the table of the language.
+fn field_tables() -> String {
+    let mut with = "| field | type | has a value | example |\n|---|---|---|---|\n".to_owned();
+    let mut without: Vec<(&str, Vec<String>)> = Vec::new();
+    for HttpField { name, ty, value } in http_fields() {
+        let (place, example) = match value {
+            FieldValue::Request(example) => ("in every phase", example),
+            FieldValue::RequestBody(example) => ("with the request's body", example),
+            FieldValue::Response(example) => ("with a response", example),
+            FieldValue::Tls(example) => ("over TLS", example),
+            FieldValue::Host(reason) => {
+                match without.iter_mut().find(|(known, _)| *known == reason) {
+                    Some((_, names)) => names.push(format!("`{name}`")),
+                    None => without.push((reason, vec![format!("`{name}`")])),
+                }
+                continue;
+            }
+        };
+        writeln!(with, "| `{name}` | `{ty}` | {place} | `{example}` |").unwrap();
+    }
+    let mut text = format!("### Fields with a value\n\n{with}| `true`, `false` | `Bool` | always | |\n");
+    text += "\n### Fields without a value\n\n| because | fields |\n|---|---|\n";
+    for (reason, names) in without {
+        writeln!(text, "| {reason} | {} |", names.join(", ")).unwrap();
+    }
+    text + "\n"
+}
+
+#[test]
+fn the_tables_of_fields_are_up_to_date() {
+    let page = page();
+    let (start, end) = (page.find("### Fields with a value").unwrap(), page.find("A host declares fields").unwrap());
+    let (written, tables) = (&page[start..end], field_tables());
+    if std::env::var_os("BLESS").is_some_and(|v| v == "1") {
+        std::fs::write(root().join(PAGE), page.replacen(written, &tables, 1)).unwrap();
+        return;
+    }
+    assert!(written == tables, "{PAGE}: run with BLESS=1 to write the tables of fields anew");
 }
 
 #[test]

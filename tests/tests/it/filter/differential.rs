@@ -67,7 +67,10 @@ fn the_tiers_agree() {
 
 /// Functions whose first argument is a literal are never called for many values.
 fn only_on_literals(function: Option<StandardFunction>) -> bool {
-    matches!(function, Some(StandardFunction::IsJwtValid | StandardFunction::IsTimedHmacValidV0))
+    matches!(
+        function,
+        Some(StandardFunction::IsJwtPresent | StandardFunction::IsJwtValid | StandardFunction::IsTimedHmacValidV0)
+    )
 }
 
 /// What follows from the meaning of `not`, of `any` and `all`, and of the connectives, holds.

@@ -4,6 +4,7 @@
 mod corpus;
 mod differential;
 mod faults;
+mod fields;
 mod hostile;
 mod published;
 mod translation;

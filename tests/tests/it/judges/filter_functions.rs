@@ -14,8 +14,11 @@ use ring::hmac;
 use std::sync::Arc;
 
 /// Functions without a judge, and why. `tests/README.md` names them.
-pub(super) const NOT_JUDGED: &[(&str, &str)] =
-    &[("bit_slice", "only a host can compute it"), ("is_jwt_valid", "only a host can compute it")];
+pub(super) const NOT_JUDGED: &[(&str, &str)] = &[
+    ("bit_slice", "only a host can compute it"),
+    ("is_jwt_present", "only a host can compute it"),
+    ("is_jwt_valid", "only a host can compute it"),
+];
 
 /// Random arguments for each function.
 const CASES: u64 = 4_000;
@@ -32,6 +35,8 @@ const FIELDS: &[(&str, &str)] = &[
     ("t", "Array<Bytes>"),
     ("n", "Array<Int>"),
     ("f", "Bool"),
+    ("m", "Map<Bytes>"),
+    ("d", "Map<Int>"),
 ];
 
 /// Texts that a function reads, for its first argument.
@@ -163,6 +168,14 @@ fn host(rng: &mut Rng, scheme: &Arc<Scheme>, function: StandardFunction) -> Valu
                 .unwrap(),
             ),
             (_, "Bool") => rng.chance(50).into(),
+            (_, "Map<Bytes>" | "Map<Int>") => {
+                let entry = |rng: &mut Rng| {
+                    let value = if *ty == "Map<Int>" { number(rng) } else { text(rng, texts(function)) };
+                    // An environment has maps with keys that are text.
+                    (String::from_utf8_lossy(rng.pick::<&[u8]>(literals(function, 1))).into_owned().into_bytes(), value)
+                };
+                FilterValue::Map((0..rng.below(4)).map(|_| entry(rng)).collect())
+            }
             (_, "Array<Int>") => (0..rng.below(4)).map(|_| number(rng)).collect::<Vec<_>>().into_iter().collect(),
             _ => (0..rng.below(4)).map(|_| text(rng, texts(function))).collect::<Vec<_>>().into_iter().collect(),
         };
@@ -208,14 +221,24 @@ fn argument(
             Accepts::AnyArray => {
                 Some(FilterType::array(if rng.chance(50) { FilterType::Bytes } else { FilterType::Int }))
             }
+            Accepts::AnyMap => Some(FilterType::map(FilterType::Bytes)),
+            Accepts::PrimitiveCollection => {
+                let names = ["Array<Bytes>", "Array<Int>", "Map<Bytes>", "Map<Int>"];
+                Some(rng.pick(&names).parse().unwrap())
+            }
+            Accepts::Anything => Some(rng.pick(&FIELDS).1.parse().unwrap()),
             Accepts::SameAsFirst => first.cloned(),
+            Accepts::ElementOfFirst => match first {
+                Some(FilterType::Array(element) | FilterType::Map(element)) => Some((**element).clone()),
+                _ => None,
+            },
         })
         .collect();
     let ty = rng.pick(&types).clone();
     let is_literal = match parameter.kind {
         ArgumentKind::Literal => true,
         ArgumentKind::Field => false,
-        ArgumentKind::Any => rng.chance(40),
+        ArgumentKind::Any => matches!(ty, FilterType::Bytes | FilterType::Int) && rng.chance(40),
     };
     match (is_literal, &ty, parameter.rule) {
         (true, FilterType::Int, LiteralRule::Between(from, to)) => {

@@ -25,7 +25,7 @@ fn has_flag(args: &[Argument], at: usize, flag: u8) -> bool {
 /// The result for arguments that are there; `concat` alone takes missing ones.
 pub(super) fn judge(function: StandardFunction, args: &[Argument]) -> Result<Argument, No> {
     use StandardFunction as F;
-    if matches!(function, F::BitSlice | F::IsJwtValid) {
+    if matches!(function, F::BitSlice | F::IsJwtPresent | F::IsJwtValid) {
         return Err(No::Unjudged);
     }
     if function == F::Concat {
@@ -35,6 +35,9 @@ pub(super) fn judge(function: StandardFunction, args: &[Argument]) -> Result<Arg
             (all, _) => all,
         }));
     }
+    if function == F::Coalesce {
+        return Ok(args.iter().flatten().next().cloned());
+    }
     if args.iter().any(Option::is_none) {
         return Ok(None);
     }
@@ -42,7 +45,16 @@ pub(super) fn judge(function: StandardFunction, args: &[Argument]) -> Result<Arg
     let second = args.get(1).and_then(bytes).unwrap_or_default();
     let text = |text: Vec<u8>| Some(FilterValue::Bytes(text));
     Ok(match function {
-        F::Concat | F::BitSlice | F::IsJwtValid => None,
+        F::Coalesce | F::Concat | F::BitSlice | F::IsJwtPresent | F::IsJwtValid => None,
+        F::HasKey | F::HasValue => {
+            let of = |value: &FilterValue| Some(value) == args[1].as_ref();
+            Some(FilterValue::Bool(match (args[0].as_ref().unwrap(), function) {
+                (FilterValue::Map(map), F::HasKey) => map.keys().any(|key| of(&FilterValue::Bytes(key.clone()))),
+                (FilterValue::Map(map), _) => map.values().any(of),
+                (FilterValue::Array(values), _) => values.iter().any(of),
+                _ => return Err(No::Unjudged),
+            }))
+        }
         F::Cidr => network(args, int(&args[1]), int(&args[2])),
         F::Cidr6 => network(args, Some(32), int(&args[1])),
         F::DecodeBase64 => std::str::from_utf8(first).ok().and_then(|s| from_base64(s, "+/", false)).and_then(text),

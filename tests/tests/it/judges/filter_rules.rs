@@ -80,7 +80,7 @@ impl Judge<'_> {
     fn call(&self, index: u32, args: &[NodeId]) -> Result<Argument, No> {
         let function = self.tree.function(index).unwrap();
         let once = |args: &[Argument]| match function.standard {
-            Some(StandardFunction::BitSlice | StandardFunction::IsJwtValid) | None => {
+            Some(StandardFunction::BitSlice | StandardFunction::IsJwtPresent | StandardFunction::IsJwtValid) | None => {
                 let args: Vec<Option<&FilterValue>> = args.iter().map(Option::as_ref).collect();
                 Ok(self.host.call(index, &args))
             }

@@ -12,6 +12,7 @@ mod emptiness;
 mod errors;
 mod examples;
 mod failures;
+mod filter_fields;
 mod grpc;
 mod hostile;
 mod imitations;

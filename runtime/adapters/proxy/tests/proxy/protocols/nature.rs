@@ -35,17 +35,31 @@ pub(super) fn nature(
     // An element of an array is what the array is.
     let indexed = attribute.trim_end_matches(|c: char| c.is_ascii_digit() || c == '[' || c == ']');
     match indexed {
-        "request.version" | "http.request.version" => is(way.version()),
+        "request.version" => is(way.version()),
+        // Cloudflare's documentation has no minor version of HTTP/2.
+        "http.request.version" => is(way.version().strip_suffix("2.0").map_or(way.version(), |_| "HTTP/2")),
         "request.scheme" => Nature::Is(way.scheme().map(Json::from)),
-        "request.fullUri" | "http.request.full_uri" => {
+        "request.fullUri" | "http.request.full_uri" | "raw.http.request.full_uri" => {
             let of = |attribute: &str| fields.get(&format!("{phase}|cel|{attribute}")).cloned().unwrap_or_default();
-            let (headers, uri) = (of("request.headers"), of("request.uri"));
+            let target = if indexed.starts_with("raw.") { "request.rawPath" } else { "request.uri" };
+            let (headers, uri) = (of("request.headers"), of(target));
             let path = uri.as_str().unwrap_or_default().trim_start_matches('*').to_owned();
             let host = headers["host"].as_str().unwrap_or_default();
             is(&format!("{}://{host}{path}", way.scheme().unwrap_or("http")))
         }
         "ssl" => Nature::Is(Some(way.has_tls().into())),
-        "source.tls.version" => tls("TLSv1.3"),
+        "source.tls.version" | "cf.tls_version" => tls("TLSv1.3"),
+        "cf.tls_cipher" => tls("AEAD-AES256-GCM-SHA384"),
+        "cf.tls_client_auth.cert_presented" | "cf.tls_client_auth.cert_verified" => {
+            Nature::Is(Some(way.has_tls().into()))
+        }
+        "cf.tls_client_auth.cert_subject_dn" | "cf.tls_client_auth.cert_subject_dn_rfc2253" => {
+            is(if way.has_tls() { "O=Example\\, Inc.,CN=ada" } else { "" })
+        }
+        "cf.tls_client_auth.cert_issuer_dn" | "cf.tls_client_auth.cert_issuer_dn_rfc2253" => {
+            is(if way.has_tls() { "CN=tests" } else { "" })
+        }
+        "cf.tls_client_auth.cert_fingerprint_sha256" if way.has_tls() => Nature::Any,
         "source.tls.cipher" => tls("TLS_AES_256_GCM_SHA384"),
         "source.tls.sni" => tls(TLS_NAME),
         "source.tls.subject" => tls("O=Example\\, Inc.,CN=ada"),
@@ -66,7 +80,7 @@ pub(super) fn nature(
             Nature::Is(Some(ports[usize::from(way.has_tls())].into()))
         }
         // Each connection has a port of its own, and each request its time.
-        "source.port" | "tcp.srcport" | "request.startTime" | "request.duration" => Nature::Any,
+        "source.port" | "tcp.srcport" | "cf.edge.client_port" | "request.startTime" | "request.duration" => Nature::Any,
         // The log has the fields of the response as the client got it: those of the connection, and the date.
         "response.headers" | "response.headers.raw()" if phase == "log" => Nature::Any,
         "http.response.headers.names" | "http.response.headers.values" if phase == "log" => Nature::Any,

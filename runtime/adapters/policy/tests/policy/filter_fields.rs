@@ -1,0 +1,114 @@
+//! Cloudflare's fields in the phases of a policy: which have a value, and the documented recipes with them.
+
+use crate::support::{ask, exchange, head, policy, status};
+use celero::filter::{FieldValue, HttpField, http_fields};
+use celero_policy::{Phase, Policy};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+/// A condition that reads a field.
+fn condition(field: HttpField) -> String {
+    let elements = "[*]".repeat(field.ty.matches('<').count());
+    let test = match field.ty {
+        ty if ty.contains("Bool") => String::new(),
+        ty if ty.contains("Int") => " eq 1".to_owned(),
+        ty if ty.contains("Ip") => " eq 192.0.2.1".to_owned(),
+        _ => " eq \"a\"".to_owned(),
+    };
+    let compared = format!("{}{elements}{test}", field.name);
+    if elements.is_empty() { compared } else { format!("any({compared})") }
+}
+
+/// The fields without a value in a phase, as the warnings about rules that read them say.
+fn missing(phase: Phase) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let fields: Vec<HttpField> = http_fields().collect();
+    // A file reports at most 100 warnings.
+    for fields in fields.chunks(50) {
+        let mut text = format!("defaults: {{language: filter}}\n{}:\n", phase.name());
+        for field in fields {
+            let _ = write!(text, "- when: {}\n  count: a\n", condition(*field));
+        }
+        let policy = Policy::check("policy.yaml", &text, Path::new(".")).unwrap_or_else(|error| panic!("{error}"));
+        for (_, warning) in policy.warnings().filter(|(_, warning)| warning.code == "filter-field-missing") {
+            found.insert(warning.message.split('`').nth(1).unwrap().to_owned());
+        }
+    }
+    found
+}
+
+#[test]
+fn fields_have_a_value_in_the_phases_of_the_table() {
+    for phase in [Phase::Request, Phase::RequestBody, Phase::Response, Phase::ResponseBody, Phase::Log] {
+        let has_response = !matches!(phase, Phase::Request | Phase::RequestBody);
+        let has_value = |field: &HttpField| match field.value {
+            FieldValue::Request(_) | FieldValue::Tls(_) => true,
+            FieldValue::RequestBody(_) => phase == Phase::RequestBody,
+            FieldValue::Response(_) => has_response,
+            FieldValue::Host(_) => false,
+        };
+        let expected: BTreeSet<String> =
+            http_fields().filter(|field| !has_value(field)).map(|field| field.name.to_owned()).collect();
+        let found = missing(phase);
+        let differ: Vec<&String> = found.symmetric_difference(&expected).collect();
+        assert!(differ.is_empty(), "{}: {differ:?}", phase.name());
+    }
+}
+
+/// The code is that of path and time with the key `mysecretkey`.
+const SIGNED: &str = "GET /download/cat.jpg?verify=1484063787-JcOQEFurDwNF66OcDJLopQxjsg3cB1KVO5%2BBFS9zZZ0%3D";
+
+#[test]
+fn tokens_with_a_time_are_compared_with_the_time_of_the_request() {
+    let policy = policy(
+        r#"
+defaults: {language: filter}
+request:
+- when: >-
+    not is_timed_hmac_valid_v0("mysecretkey", http.request.uri, 100000, http.request.timestamp.sec, 8)
+  deny: true
+- when: http.request.timestamp.msec ne 250
+  deny: 500
+"#,
+    );
+    assert_eq!(policy.warnings().count(), 0, "{}", policy.render_warnings(false));
+    for (line, seconds, expected) in [
+        (SIGNED, 1_484_063_787, 0),
+        (SIGNED, 1_484_063_787 + 99_999, 0),
+        (SIGNED, 1_484_063_787 + 100_000, 403),
+        (SIGNED, 1_484_063_786, 403),
+        ("GET /download/cat.jpg?verify=1484063787-abc", 1_484_063_787, 403),
+    ] {
+        let mut exchange = exchange();
+        exchange.set_start_time(SystemTime::UNIX_EPOCH + Duration::from_millis(seconds * 1000 + 250));
+        assert_eq!(status(ask(&policy, &head(line, &[]), &mut exchange)), expected, "{line} at {seconds}");
+    }
+}
+
+#[test]
+fn a_case_says_when_its_request_arrives() {
+    let text = "defaults: {language: filter}\nrequest:\n- {when: http.request.timestamp.sec ge 1484063787, deny: true}\n\
+                log:\n- {logFields: {time: '${http.request.timestamp.sec}'}}\n";
+    let cases = "- {name: then, request: {time: 1484063787}, expect: {status: 403, log: {time: 1484063787}}}\n\
+                 - {name: default, expect: {status: 200, log: {time: 0}}}\n";
+    let report = policy(text).test("cases.yaml", cases).unwrap();
+    assert!(report.passed(), "{}", report.render(false));
+}
+
+/// Without a time of the host, a request arrives when its first phase starts, and later phases read the same time.
+#[test]
+fn phases_of_a_request_read_one_time() {
+    let text = "request:\n- {labels: {at: '${string(request.startTime)}'}}\n\
+                response:\n- {when: labels.at != string(request.startTime), deny: 500}\n";
+    let policy = policy(text);
+    let (head, mut exchange) = (head("GET /", &[]), exchange());
+    let before = SystemTime::now();
+    assert_eq!(status(ask(&policy, &head, &mut exchange)), 0);
+    let year = exchange.label("at").unwrap().get(..4).unwrap().to_owned();
+    assert!(year.parse::<u32>().unwrap() >= 2024 && before >= SystemTime::UNIX_EPOCH, "{year}");
+    std::thread::sleep(Duration::from_millis(2));
+    let response = crate::support::response(200, &[]);
+    assert_eq!(status(crate::support::ask_response(&policy, &head, &response, &mut exchange)), 0);
+}
