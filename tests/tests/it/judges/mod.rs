@@ -24,6 +24,7 @@ mod filter_judge;
 mod filter_rules;
 mod grammar;
 mod http;
+mod http_fields;
 mod library;
 mod network;
 mod numbers;
