@@ -74,12 +74,6 @@ impl<'a> Authority<'a> {
             None => self.host.clone().into_owned(),
         })
     }
-
-    /// Returns whether both name the same host and port. A missing port is `default`.
-    #[must_use]
-    pub fn same(&self, other: &Authority<'_>, default: Option<u16>) -> bool {
-        self.host == other.host && self.port.or(default) == other.port.or(default)
-    }
 }
 
 /// The length of the host in `text`.
@@ -231,15 +225,6 @@ mod tests {
             assert_eq!(Authority::parse(text.as_bytes()), None, "{text}");
         }
         assert_eq!(Authority::parse(b"a\xff"), None);
-    }
-
-    #[test]
-    fn ports_have_defaults() {
-        let parse = |text: &'static str| Authority::parse(text.as_bytes()).unwrap();
-        assert!(parse("A:80").same(&parse("a"), Some(80)));
-        assert!(!parse("a:80").same(&parse("a"), None));
-        assert!(!parse("a:80").same(&parse("a:81"), Some(80)));
-        assert!(!parse("a").same(&parse("b"), Some(80)));
     }
 
     #[test]

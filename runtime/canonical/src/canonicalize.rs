@@ -118,42 +118,29 @@ pub fn canonicalize(head: &mut impl Head, options: &Options, guarded: &GuardedNa
 /// Checks the host of a request (RFC 9112, section 3.2; RFC 9113, section 8.3.1). Returns the new authority of the target, if that
 /// changes.
 fn host(parts: &request::Parts, target: &Target<'_>, fields: &mut FieldChanges) -> Result<Option<String>, Refusal> {
-    let mut lines = parts.headers.get_all(HOST).iter();
+    let mut lines = parts.headers.get_all(HOST).iter().map(HeaderValue::as_bytes);
     let (field, second) = (lines.next(), lines.next());
     if second.is_some() {
         return Err(Refusal::HostDuplicate);
     }
-    let parse = |text| Authority::parse(text).ok_or(Refusal::HostInvalid);
-    let named = target.authority.map(parse).transpose()?;
-    let field = field.map(|value| parse(value.as_bytes())).transpose()?;
-    match (&named, &field) {
-        (Some(named), Some(field)) if !named.same(field, target.default_port) => return Err(Refusal::HostMismatch),
-        // Absolute-form doesn't replace `Host` (RFC 9112, section 3.2.2).
-        (_, None) if parts.version == Version::HTTP_11 => return Err(Refusal::HostMissing),
-        (None, None) if parts.version >= Version::HTTP_2 => return Err(Refusal::HostMissing),
-        (Some(_), None) if target.absolute => return Err(Refusal::HostMissing),
-        _ => {}
+    // Absolute-form doesn't replace `Host` (RFC 9112, section 3.2.2). HTTP/1.0 need not have it, but the server gets HTTP/1.1, and rules
+    // read what it gets.
+    if field.is_none() && parts.version < Version::HTTP_2 {
+        return Err(Refusal::HostMissing);
     }
-    let in_target = named.as_ref().filter(|_| !target.absolute);
-    // Both texts become one.
-    let new = match (in_target, &field) {
-        (Some(named), _) => named.changed(),
-        (None, Some(field)) => field.changed(),
-        (None, None) => None,
-    };
+    let text = target.authority.or(field).ok_or(Refusal::HostMissing)?;
+    let new = Authority::parse(text).ok_or(Refusal::HostInvalid)?.changed();
+    // Clients send the same bytes in both places (RFC 9112, section 3.2).
+    if field.is_some_and(|field| field != text) {
+        return Err(Refusal::HostMismatch);
+    }
     // What servers get as `Host`, rules read under that name too.
-    if field.is_some() || in_target.is_some() {
-        let text = match (&new, in_target, target.authority) {
-            (Some(text), ..) => Some(text.as_bytes()),
-            (None, Some(_), Some(text)) => Some(text),
-            _ => None,
-        };
-        let differs = |text: &&[u8]| parts.headers.get(HOST).is_none_or(|value| value.as_bytes() != *text);
-        if let Some(text) = text.filter(differs) {
-            fields.set.push((HOST, HeaderValue::from_bytes(text).map_err(|_| Refusal::HostInvalid)?));
-        }
+    let canonical = new.as_deref().map_or(text, str::as_bytes);
+    if field != Some(canonical) {
+        fields.set.push((HOST, HeaderValue::from_bytes(canonical).map_err(|_| Refusal::HostInvalid)?));
     }
-    Ok(new.filter(|_| in_target.is_some()))
+    let in_target = target.authority.is_some() && !target.absolute;
+    Ok(new.filter(|_| in_target))
 }
 
 /// Removes from a response the fields that belong to the connection to the server, and those that its `Connection` names

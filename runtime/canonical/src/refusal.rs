@@ -45,13 +45,14 @@ refusals! {
     Method = "method", "the method has a lower-case letter";
     /// The scheme of the target is neither `http` nor `https`.
     Scheme = "scheme", "the scheme of the request target must be http or https";
-    /// No `Host` in a request that must have one (RFC 9112, section 3.2), or no host at all in HTTP/2 and HTTP/3.
+    /// No `Host` in HTTP/1.1 (RFC 9112, section 3.2) or HTTP/1.0, or no host at all in HTTP/2 and HTTP/3.
     HostMissing = "host-missing", "the request names no host";
     /// More than one `Host` (RFC 9112, section 3.2).
     HostDuplicate = "host-duplicate", "the request has more than one `Host`";
     /// The host is not a name, an IPv4 address or an IPv6 address in brackets, or its port is not a number from 1 to 65535.
     HostInvalid = "host-invalid", "the host or the port of the request is not valid";
-    /// The target and `Host` name different hosts or ports.
+    /// The host and the port in the target and those in `Host` are not the same bytes, as clients send them (RFC 9112, section 3.2; RFC 9113,
+    /// section 8.3.1).
     HostMismatch = "host-mismatch", "the request target and `Host` differ";
     /// The target has a raw control character or a space.
     PathControl = "path-control", "the request target has a control character";

@@ -12,8 +12,6 @@ use std::borrow::Cow;
 pub(crate) struct Target<'a> {
     /// The authority of the absolute-form, or `:authority`.
     pub(crate) authority: Option<&'a [u8]>,
-    /// The port of the scheme, if the target has one.
-    pub(crate) default_port: Option<u16>,
     /// The new path and query, if they have to change.
     pub(crate) path: Option<PathAndQuery>,
     /// Whether the target is in absolute-form and becomes origin-form.
@@ -37,17 +35,15 @@ pub(crate) fn read<'a>(
         Some(raw) if !in_frames => split(raw)?,
         _ => (uri.scheme_str().map(str::as_bytes), uri.authority().map(|text| text.as_str().as_bytes()), of_uri),
     };
-    let default_port = match scheme {
-        None => None,
-        Some(scheme) if scheme.eq_ignore_ascii_case(b"http") => Some(80),
-        Some(scheme) if scheme.eq_ignore_ascii_case(b"https") => Some(443),
-        Some(_) => return Err(Refusal::Scheme),
-    };
+    let is_known = |scheme: &[u8]| scheme.eq_ignore_ascii_case(b"http") || scheme.eq_ignore_ascii_case(b"https");
+    if !scheme.is_none_or(is_known) {
+        return Err(Refusal::Scheme);
+    }
     let absolute = !in_frames && authority.is_some();
     if parts.method == Method::CONNECT && (rest.is_empty() || raw.is_some()) {
         // The target of a tunnel is an authority.
         let authority = raw.or(authority);
-        return Ok(Target { authority, default_port, path: None, absolute: false });
+        return Ok(Target { authority, path: None, absolute: false });
     }
     if absolute && scheme.is_none() {
         // `http::Uri` reads a target such as `admin` as an authority.
@@ -68,7 +64,7 @@ pub(crate) fn read<'a>(
         None if raw.is_some() && rest != of_uri => Some(path_and_query(rest.to_vec())?),
         path => path,
     };
-    Ok(Target { authority, default_port, path, absolute })
+    Ok(Target { authority, path, absolute })
 }
 
 /// Scheme, authority, and the rest of a target.

@@ -8,7 +8,7 @@ use crate::coding::Coding;
 use crate::compression::{Compression, forbids_transforming};
 use crate::compressor::Compressor;
 use crate::delay_wait::DelayWait;
-use crate::head::{OfResponse, PingoraRequestHead};
+use crate::head::{OfResponse, PingoraRequestHead, restore_content_length};
 use crate::held_response::HeldResponse;
 use crate::response_framing;
 use crate::response_head_clock::{ResponseHeadClock, blame_server};
@@ -204,6 +204,7 @@ impl Guard {
             let may_be = head.version >= Version::HTTP_11 && !forbids_transforming(&head.headers);
             preferred(&head.headers, compression.codings()).filter(|_| may_be)
         });
+        restore_content_length(session);
         let head = &mut PingoraRequestHead(session.req_header_mut());
         let decision = self.policy.request_async(head, &mut self.exchange).await;
         let outcome = delays.outcome(session, decision).await?;

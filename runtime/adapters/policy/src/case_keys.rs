@@ -1,5 +1,6 @@
 //! The keys of a file of cases, which `celero test` runs: names, values and descriptions.
 
+use crate::case_request::VERSIONS;
 use crate::policy_keys::CODES;
 use crate::schema::ValueSpec::{Any, Duration, Integer, List, Map, Mapping, OneOf, Template, Text, True, Word};
 use crate::schema::{DocumentSpec, KeySpec, MappingSpec, ValueSpec};
@@ -68,7 +69,16 @@ static REQUEST: MappingSpec = MappingSpec::new(
     &[
         optional("method", Text, "The method. Default: `GET`."),
         optional("uri", Text, "The request target. Default: `/`."),
-        optional("headers", Map(&TEXT_OR_TEXTS), "The headers. A list is a header that is sent several times."),
+        optional(
+            "version",
+            Word(VERSIONS),
+            "The version. Default: `HTTP/2` if `uri` is a URL, which is then what a client is asked for; else `HTTP/1.1`.",
+        ),
+        optional(
+            "headers",
+            Map(&TEXT_OR_TEXTS),
+            "The headers. A list is a header that is sent several times, or with `[]` not at all. Default of `host`: `localhost`.",
+        ),
         optional("body", Text, "The body. Default: empty."),
         optional(
             "time",
@@ -100,7 +110,7 @@ static TLS: MappingSpec = MappingSpec::new(
     ],
 );
 
-const TEXT_OR_TEXTS: ValueSpec = OneOf(&[List(&Text), Template]);
+const TEXT_OR_TEXTS: ValueSpec = OneOf(&[List(&Template), Template]);
 
 static CREDENTIALS: MappingSpec = MappingSpec::new(
     "`given`",

@@ -4,6 +4,7 @@
 use crate::auth::VerifiedFields;
 use crate::body_buffering::BufferState;
 use crate::case_keys::CASES;
+use crate::case_request::{ArrivingHead, address, headers, parsed};
 use crate::connection::{ClientConnection, ConnectionOutcome};
 use crate::error::PolicyError;
 use crate::exchange::Exchange;
@@ -14,12 +15,13 @@ use crate::remote_limits::{RemoteAnswer, RemoteVerdict};
 use crate::schema::duration;
 use crate::tls_connection::TlsConnection;
 use crate::tls_hello::TlsHello;
-use crate::yaml::{Node, SourceText, read};
+use crate::yaml::{Node, read};
 use bytes::Bytes;
 use celero::Diagnostic;
-use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Uri, Version, header, request, response};
+use http::uri::Scheme;
+use http::{HeaderMap, StatusCode, request, response};
 use serde_json::Value as Json;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -99,7 +101,7 @@ struct Case<'n> {
     at: Duration,
     /// When the request arrives, after the beginning of 1970.
     time: Duration,
-    head: request::Parts,
+    head: ArrivingHead,
     body: Vec<u8>,
     response: response::Parts,
     response_body: Vec<u8>,
@@ -156,16 +158,7 @@ impl<'n> Case<'n> {
         let (asked, answered) = (node.get("request"), node.get("response"));
         let text = |key: &str| asked.and_then(|request| request.text_of(key));
         let time = Duration::from_secs(text("time").and_then(|text| text.text.parse().ok()).unwrap_or_default());
-        let (mut head, ()) = http::Request::new(()).into_parts();
-        head.method = parsed(text("method"), Method::GET, "a method", problems);
-        head.uri = target(text("uri"), &head.method, problems);
-        head.headers = headers(asked, problems);
-        if head.uri.authority().is_some() {
-            // Only HTTP/2 has scheme and host in the target.
-            head.version = Version::HTTP_2;
-        } else if !head.headers.contains_key(header::HOST) {
-            head.headers.insert(header::HOST, HeaderValue::from_static("localhost"));
-        }
+        let head = ArrivingHead::read(asked, problems);
         let (mut response, ()) = http::Response::new(()).into_parts();
         let status = answered.and_then(|response| response.text_of("status"));
         response.status = parsed(status, StatusCode::OK, "a status", problems);
@@ -285,57 +278,6 @@ impl CaseResult {
     }
 }
 
-fn parsed<T: std::str::FromStr>(text: Option<SourceText>, usual: T, what: &str, problems: &mut Problems) -> T {
-    let Some(text) = text else { return usual };
-    text.text.parse().unwrap_or_else(|_| {
-        problems.add("policy-value", text.place, format!("`{}` is not {what}", text.text));
-        usual
-    })
-}
-
-/// Returns the target of a request. Only CONNECT has one that is neither a path nor a URL.
-fn target(text: Option<SourceText>, method: &Method, problems: &mut Problems) -> Uri {
-    let uri = parsed(text.clone(), Uri::from_static("/"), "a request target", problems);
-    if let Some(text) = text
-        && uri.authority().is_some()
-        && uri.scheme().is_none()
-        && *method != Method::CONNECT
-    {
-        let problem = problems.add("policy-value", text.place, format!("`{}` is not a request target", text.text));
-        problem.help("a path starts with `/`, a URL with `http://` or `https://`");
-    }
-    uri
-}
-
-/// Returns an address with its port.
-fn address(text: Option<SourceText>, usual: SocketAddr, problems: &mut Problems) -> SocketAddr {
-    let Some(text) = text else { return usual };
-    text.text.parse().unwrap_or_else(|_| {
-        let example = text.text.parse().map_or(usual, |address: IpAddr| SocketAddr::new(address, 4711));
-        let problem =
-            problems.add("policy-value", text.place, format!("`{}` is not an address with a port", text.text));
-        problem.help(format!("write the port behind the address: `\"{example}\"`"));
-        usual
-    })
-}
-
-fn headers(message: Option<&Node>, problems: &mut Problems) -> HeaderMap {
-    let mut headers = HeaderMap::new();
-    for entry in message.and_then(|message| message.get("headers")).map_or(&[][..], Node::entries) {
-        let single = entry.value.text().into_iter();
-        for value in single.chain(entry.value.elements().iter().filter_map(Node::text)) {
-            let header = HeaderName::from_bytes(entry.key.text.as_bytes()).ok();
-            match header.zip(HeaderValue::from_bytes(value.text.as_bytes()).ok()) {
-                Some((name, value)) => drop(headers.append(name, value)),
-                None => {
-                    problems.add("policy-header", entry.key.place, "this is not a valid header".to_owned());
-                }
-            }
-        }
-    }
-    headers
-}
-
 /// Runs all phases, as a host does.
 fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     let [source, destination] = case.addresses;
@@ -343,6 +285,7 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     exchange.set_time(case.at);
     let started = SystemTime::UNIX_EPOCH.checked_add(case.time).unwrap_or(SystemTime::UNIX_EPOCH);
     exchange.set_start_time(started);
+    exchange.set_scheme(if case.head.parts.uri.scheme() == Some(&Scheme::HTTPS) { "https" } else { "http" });
     let mut connection = ClientConnection::new(Some(source), Some(destination));
     connection.set_time(case.at);
     if let Some(tls) = case.node.get("request").and_then(|request| request.get("tls")) {
@@ -353,7 +296,7 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     let said = said.filter_map(|entry| Some((entry.key.text.clone(), rehearsed(&entry.value.text()?.text))));
     exchange.effects.limits.rehearsed = Some(said.collect());
     if let ConnectionOutcome::Close { rule } = policy.connection(&mut connection) {
-        let (request, response) = (case.head.clone(), http::Response::new(()).into_parts().0);
+        let (request, response) = (case.head.parts.clone(), http::Response::new(()).into_parts().0);
         let (closed_by, log) = (Some(rule), LogFields::default());
         let (request_body, body) = (Bytes::new(), Bytes::new());
         return CaseResult {
@@ -389,6 +332,7 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     let mut request_body = Bytes::copy_from_slice(&case.body);
     let mut body = Bytes::copy_from_slice(&case.response_body);
     let answer = before_server(policy, &mut head, &mut request_body, &mut exchange);
+    let head = head.parts;
     let answer = match answer {
         Some(answer) => Some(answer),
         None => after_server(policy, &head, &mut response, &mut body, &mut exchange),
@@ -407,7 +351,7 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
 /// Runs the phases before the server.
 fn before_server(
     policy: &Policy,
-    head: &mut request::Parts,
+    head: &mut ArrivingHead,
     body: &mut Bytes,
     exchange: &mut Exchange,
 ) -> Option<PolicyAnswer> {
@@ -416,8 +360,8 @@ fn before_server(
     }
     exchange.edits().apply_to_request(head);
     let decision = match policy.request_buffering()?.state(body.len(), true) {
-        BufferState::TooLarge => policy.request_body_too_large(head, exchange),
-        BufferState::Ready | BufferState::More => policy.request_body(head, body, exchange),
+        BufferState::TooLarge => policy.request_body_too_large(&head.parts, exchange),
+        BufferState::Ready | BufferState::More => policy.request_body(&head.parts, body, exchange),
     };
     let outcome = decision.outcome;
     if let Outcome::Respond(answer) = outcome {

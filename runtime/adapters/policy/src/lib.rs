@@ -50,6 +50,7 @@ mod body_edit;
 mod body_phases;
 mod body_settings;
 mod case_keys;
+mod case_request;
 mod cases;
 mod compile;
 mod compile_answers;

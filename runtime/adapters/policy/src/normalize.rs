@@ -112,7 +112,11 @@ fn received(head: &request::Parts, raw: Option<&[u8]>, canonical: &Uri) -> Optio
 }
 
 fn answer(refusal: Refusal) -> PolicyAnswer {
-    let mut answer = PolicyAnswer::empty(StatusCode::BAD_REQUEST, &Arc::from(RULE));
+    let status = match refusal {
+        Refusal::Connect => StatusCode::METHOD_NOT_ALLOWED,
+        _ => StatusCode::BAD_REQUEST,
+    };
+    let mut answer = PolicyAnswer::empty(status, &Arc::from(RULE));
     answer.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("text/plain"));
     answer.body = Bytes::from(format!("{refusal}\n"));
     answer

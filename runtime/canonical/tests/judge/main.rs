@@ -294,14 +294,9 @@ fn targets_become_the_path_and_query_that_rfc_9112_names() {
         let query = query.split(|byte| *byte == b'#').next().unwrap();
         let has_fragment = path.contains(&b'#');
         assert!(!has_fragment, "no piece has a fragment");
-        let authorities = [&named, &host].map(|text| judged_authority(text));
-        let wanted = judged_path(&path, &Options::default()).filter(|_| match &authorities {
-            [None, _] => false,
-            [Some(_), _] if !is_absolute => true,
-            // The port of the scheme may be left out.
-            [Some((name, port)), Some((host, other))] => name == host && port.unwrap_or(80) == other.unwrap_or(80),
-            [Some(_), None] => false,
-        });
+        // Clients send the authority of the target as `Host`.
+        let is_named = judged_authority(&named).is_some() && (!is_absolute || named == host);
+        let wanted = judged_path(&path, &Options::default()).filter(|_| is_named);
         let wanted = wanted.map(|path| {
             let query: String = query
                 .iter()

@@ -72,6 +72,7 @@ mod slow_bodies;
 mod smuggling;
 mod spans;
 mod spellings;
+mod tester;
 mod tls;
 mod tls_floods;
 mod tls_for_rules;

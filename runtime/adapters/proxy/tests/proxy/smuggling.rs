@@ -16,7 +16,7 @@ request:
 const SECOND: &str = "GET /smuggled HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
 
 /// What a client sends after `POST /x HTTP/1.1` and `Host`, with the body.
-const CORPUS: [&str; 36] = [
+pub(crate) const CORPUS: [&str; 36] = [
     // CL.TE, TE.CL, both.
     "content-length: 6\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\nG",
     "content-length: 63\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",

@@ -48,7 +48,6 @@ pub(super) fn now() -> u64 {
 
 /// Reads a `NumericDate`: seconds since 1970, whole or not.
 fn seconds(json: &Json) -> Option<u64> {
-    // The cast saturates: later than any time is as good as never.
-    let rounded = |seconds: f64| (seconds >= 0.0).then(|| seconds.round() as u64);
-    json.as_u64().or_else(|| rounded(json.as_f64()?))
+    // The cast saturates: later than any time is as good as never, and before 1970 is as good as then.
+    json.as_u64().or_else(|| Some(json.as_f64()?.round() as u64))
 }

@@ -17,6 +17,7 @@ use crate::spellings::Random;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use nature::{Nature, is_framing_of_http1, nature};
+pub(crate) use probes::OF_PROXY;
 use probes::Probes;
 use random_request::RandomRequest;
 use serde_json::{Map, Value as Json};

@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// The fields that the proxy gives a request before rules read it. A server gets none of them here, so that it gets the same from the tower layer.
-pub(super) const OF_PROXY: &[&str] =
+pub(crate) const OF_PROXY: &[&str] =
     &["x-forwarded-for", "x-forwarded-host", "x-forwarded-port", "x-forwarded-proto", "x-real-ip", "x-request-id"];
 
 /// Attributes that this policy can't read: a phase has either the whole body or a prefix of it.

@@ -211,7 +211,7 @@ impl RandomRequest {
         uri.build().unwrap()
     }
 
-    /// `Host` beside `:authority`, which some clients of HTTP/2 send. Pingora takes one that has the same bytes only.
+    /// `Host` beside `:authority`, which some clients of HTTP/2 send. It must have the same bytes.
     pub(super) fn host_beside_authority(&self) -> Option<&'static str> {
         self.number.is_multiple_of(3).then_some(self.authority)
     }

@@ -183,7 +183,7 @@ impl Ways {
             _ => request.head(Version::HTTP_2, request.absolute("http")),
         };
         let host = match way {
-            Way::TowerHttp2 => request.host_beside_authority().map(str::to_ascii_uppercase),
+            Way::TowerHttp2 => request.host_beside_authority().map(str::to_owned),
             _ => Some(request.authority.to_owned()),
         };
         let mut head = host.into_iter().fold(head, |head, host| head.header(HOST, host));

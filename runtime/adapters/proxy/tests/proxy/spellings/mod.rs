@@ -12,8 +12,7 @@ use crate::recorder::Recorder;
 use crate::running::Running;
 use check::{Tally, with_server};
 use http::Request;
-pub(crate) use spelling::Random;
-use spelling::spell;
+pub(crate) use spelling::{Random, spell};
 use std::net::SocketAddr;
 
 /// What the rules saw is told to the server in fields that they set.

@@ -18,15 +18,15 @@ impl Random {
 }
 
 /// A request in one spelling.
-pub(super) struct Spelling {
-    pub(super) target: String,
-    pub(super) host: String,
-    pub(super) fields: Vec<&'static str>,
+pub(crate) struct Spelling {
+    pub(crate) target: String,
+    pub(crate) host: String,
+    pub(crate) fields: Vec<&'static str>,
     /// Whether a server could take it for the forbidden path, host or role.
-    pub(super) forbidden: bool,
+    pub(crate) forbidden: bool,
 }
 
-pub(super) fn spell(random: &mut Random) -> Spelling {
+pub(crate) fn spell(random: &mut Random) -> Spelling {
     let forbidden_path = random.below(2) == 0;
     let segments: &[&str] = if forbidden_path { &["admin", "x"] } else { &["open", "y~z"] };
     let mut target = String::new();
