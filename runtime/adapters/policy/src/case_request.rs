@@ -60,7 +60,9 @@ impl ArrivingHead {
                 None => {
                     let message = format!("`{}` is not a request target", target.text);
                     let problem = problems.add("policy-value", target.place, message);
-                    problem.help("a path starts with `/`, a URL with `http://` or `https://`; spaces are written as `%20`");
+                    problem.help(
+                        "a path starts with `/`, a URL with `http://` or `https://`; spaces are written as `%20`",
+                    );
                 }
             }
             raw_target = (!in_frames && !is_tunnel).then(|| target.text.into_bytes().into());

@@ -183,7 +183,7 @@ mod tests {
         check("a: \"\\t@ \\x41 \\u00e4@ \\\" @\"\n");
         // The parser of this test reads no surrogates, so the text has what they stand for.
         let pair = "a: \"\\ud83d\\ude00@\"";
-        assert_eq!(offset_in_file(pair, 3..17, "\u{1f600}@", ScalarStyle::DoubleQuoted, 4), 16);
+        assert_eq!(offsets_in_file(pair, 3..17, "\u{1f600}@", ScalarStyle::DoubleQuoted).get(4), Some(&16));
         check("a: \"x \\\n    y@\n    z @\"\n");
         check("a: one\n   two@\n   three @\n\n   four@\n");
         check("a: 'one\n\n\n   two@\n   three @'\n");

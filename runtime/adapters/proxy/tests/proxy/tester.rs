@@ -66,7 +66,8 @@ struct Seen {
 impl Wire {
     fn new(version: Version, method: &str, target: &str, fields: &[&str]) -> Self {
         let fields = fields.iter().filter_map(|line| line.split_once(':'));
-        let fields = fields.map(|(name, value)| (name.to_ascii_lowercase(), value.trim_matches([' ', '\t']).to_owned()));
+        let fields =
+            fields.map(|(name, value)| (name.to_ascii_lowercase(), value.trim_matches([' ', '\t']).to_owned()));
         let (method, target) = (method.to_owned(), target.to_owned());
         Self { version, method, target, fields: fields.collect(), body: String::new() }
     }
@@ -118,7 +119,9 @@ impl Seen {
         if self.is_refusal() {
             return json!({ "status": self.status, "rule": "normalize", "body": text });
         }
-        let Ok(Json::Object(echo)) = serde_json::from_slice(&self.body) else { return json!({ "status": self.status }) };
+        let Ok(Json::Object(echo)) = serde_json::from_slice(&self.body) else {
+            return json!({ "status": self.status });
+        };
         let mut names: BTreeSet<&str> = wire.fields.iter().map(|(name, _)| &**name).chain(SET).collect();
         names.extend(["host", "x-restricted"]);
         names.retain(|name| !OF_PROXY.contains(name) && !FRAMING.contains(name));
@@ -136,7 +139,8 @@ impl Seen {
 /// The value of a field that the server got. It shows each byte as a character.
 fn value(headers: &Json, name: &str) -> Json {
     let fields = headers.as_array().unwrap().iter().filter(|field| field[0] == name);
-    let bytes = |field: &Json| field[1].as_str().unwrap().chars().map(|c| u8::try_from(c).unwrap()).collect::<Vec<u8>>();
+    let bytes =
+        |field: &Json| field[1].as_str().unwrap().chars().map(|c| u8::try_from(c).unwrap()).collect::<Vec<u8>>();
     let values: Vec<_> = fields.map(|field| String::from_utf8_lossy(&bytes(field)).into_owned()).collect();
     if values.is_empty() { Json::Null } else { values.join(",").into() }
 }
