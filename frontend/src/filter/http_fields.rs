@@ -1,11 +1,11 @@
 //! The fields that Cloudflare documents for requests and responses, as a table: types, where they have a value, examples.
 
 use super::scheme::Scheme;
-use FieldValue::{Host, Request, RequestBody, Response, Tls};
+use HttpFieldValue::{Host, Request, RequestBody, Response, Tls};
 
 /// Where a documented field has a value, with an example in the notation of the language's documentation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FieldValue {
+pub enum HttpFieldValue {
     /// In every phase of a request: it follows from the head of the request, its connection or its time.
     Request(&'static str),
     /// Where the body of the request is read.
@@ -26,7 +26,7 @@ pub struct HttpField {
     /// Its type. Cloudflare calls `Bytes` a string and `Int` a number.
     pub ty: &'static str,
     /// Where it has a value.
-    pub value: FieldValue,
+    pub value: HttpFieldValue,
 }
 
 const TOKENS: &str = "it is about a token configuration of Cloudflare; a policy verifies tokens by its section `jwt`";
@@ -44,7 +44,7 @@ const RAW_RESPONSE: &str = "the phase `response` reads the server's headers as `
 
 /// Name, type and value of each documented field.
 #[rustfmt::skip]
-const FIELDS: &[(&str, &str, FieldValue)] = &[
+const FIELDS: &[(&str, &str, HttpFieldValue)] = &[
     // The request.
     ("http.cookie", "Bytes", Request(r#""session=8521F670545D7865;-background=light""#)),
     ("http.host", "Bytes", Request(r#""www.example.org""#)),

@@ -37,7 +37,7 @@ const NEVER: [&str; 26] = [
 /// their imitations. Call it for the
 /// trailers of requests and of responses. Without trailers it does nothing.
 pub fn clean_trailers(trailers: &mut HeaderMap, guarded: &GuardedNames) {
-    let wrong = |name: &&HeaderName| NEVER.contains(&name.as_str()) || guarded.covers(name);
+    let wrong = |name: &&HeaderName| NEVER.contains(&name.as_str()) || guarded.covers_or_always(name);
     let found: Vec<HeaderName> = trailers.keys().filter(wrong).cloned().collect();
     for name in found {
         trailers.remove(name);

@@ -80,7 +80,11 @@ fn contains(kind: Kind, entry: &str, value: &str) -> bool {
                 None => value == entry,
             }
         }
-        Kind::Patterns => regex::Regex::new(entry).unwrap().is_match(value),
+        // As RE2 reads it, `\d` and `\b` are about ASCII.
+        Kind::Patterns => {
+            let pattern = entry.replace(r"\d", "[0-9]").replace(r"\b", r"(?-u:\b)");
+            regex::Regex::new(&pattern).unwrap().is_match(value)
+        }
         Kind::Wildcards => wildcard_matches(entry, value),
         _ => {
             let (least, greatest) = entry.split_once("..").unwrap_or((entry, entry));

@@ -34,7 +34,7 @@ impl Engine {
         let failed = |diagnostics| CompileError::new(source, diagnostics);
         let (tree, warnings) = language.check(source, env.declarations(), &self.limits().source).map_err(failed)?;
         let steps = lint::case_steps(&tree, self.limits().case_steps).map_err(|error| failed(vec![error]))?;
-        let found = lint::lint(&tree, env.fields(), &PatternCache::default());
+        let found = lint::lint(&tree, env.fields(), &self.pattern_cache());
         Ok((self.ordered([warnings, found].concat()), steps))
     }
 

@@ -42,7 +42,7 @@ pub(crate) fn mentions(text: &str) -> Vec<Mention> {
 /// Returns the qualified name around a span of a text, and where it starts.
 pub(crate) fn qualified_name(text: &str, span: Span) -> (&str, usize) {
     let is_part = |c: char| is_name_part(c) || c == '.';
-    let before = text.get(..span.start as usize).unwrap_or("");
+    let Some(before) = text.get(..span.start as usize) else { return ("", 0) };
     let start = before.trim_end_matches(is_part).len();
     let rest = text.get(start..).unwrap_or("");
     (rest.get(..rest.find(|c| !is_part(c)).unwrap_or(rest.len())).unwrap_or(""), start)

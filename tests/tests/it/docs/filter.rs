@@ -6,7 +6,7 @@
 
 use super::root;
 use celero_book::markdown::{Block, blocks};
-use celero_frontend::filter::{FILTER_CODES, FieldValue, HttpField, http_fields, http_scheme, standard_functions};
+use celero_frontend::filter::{FILTER_CODES, HttpFieldValue, HttpField, http_fields, http_scheme, standard_functions};
 use celero_tests::filter::file_test;
 use std::fmt::Write;
 
@@ -60,11 +60,11 @@ fn field_tables() -> String {
     let mut without: Vec<(&str, Vec<String>)> = Vec::new();
     for HttpField { name, ty, value } in http_fields() {
         let (place, example) = match value {
-            FieldValue::Request(example) => ("in every phase", example),
-            FieldValue::RequestBody(example) => ("with the request's body", example),
-            FieldValue::Response(example) => ("with a response", example),
-            FieldValue::Tls(example) => ("over TLS", example),
-            FieldValue::Host(reason) => {
+            HttpFieldValue::Request(example) => ("in every phase", example),
+            HttpFieldValue::RequestBody(example) => ("with the request's body", example),
+            HttpFieldValue::Response(example) => ("with a response", example),
+            HttpFieldValue::Tls(example) => ("over TLS", example),
+            HttpFieldValue::Host(reason) => {
                 match without.iter_mut().find(|(known, _)| *known == reason) {
                     Some((_, names)) => names.push(format!("`{name}`")),
                     None => without.push((reason, vec![format!("`{name}`")])),

@@ -1,6 +1,6 @@
 //! The table of documented fields: each that has a value here has that of its example, in both tiers, and each other has none.
 
-use celero::filter::{FieldValue, FilterLanguage, FilterType, http_fields};
+use celero::filter::{HttpFieldValue, FilterLanguage, FilterType, http_fields};
 use celero::http::{Request, RequestHead, Source};
 use celero::{Arena, Context, Engine, Env, ErrorKind, Scratch, Tier};
 use celero_tests::filter::{filter_value, show};
@@ -119,15 +119,15 @@ fn documented_fields_have_the_values_of_their_examples() {
     for field in http_fields() {
         let ty: FilterType = field.ty.parse().unwrap();
         let expected = match field.value {
-            FieldValue::Host(reason) => {
+            HttpFieldValue::Host(reason) => {
                 assert!(!reason.is_empty(), "{}", field.name);
                 // A condition is false where its value is missing.
                 if ty == FilterType::Bool { "false" } else { "nil" }
             }
-            FieldValue::Request(example)
-            | FieldValue::RequestBody(example)
-            | FieldValue::Response(example)
-            | FieldValue::Tls(example) => example,
+            HttpFieldValue::Request(example)
+            | HttpFieldValue::RequestBody(example)
+            | HttpFieldValue::Response(example)
+            | HttpFieldValue::Tls(example) => example,
         };
         for (value, tier) in values(field.name, &ty).iter().zip(["interpreter", "native"]) {
             if value != expected {

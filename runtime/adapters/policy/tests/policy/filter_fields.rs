@@ -1,7 +1,7 @@
 //! Cloudflare's fields in the phases of a policy: which have a value, and the documented recipes with them.
 
 use crate::support::{ask, exchange, head, policy, status};
-use celero::filter::{FieldValue, HttpField, http_fields};
+use celero::filter::{HttpFieldValue, HttpField, http_fields};
 use celero_policy::{Phase, Policy};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -44,10 +44,10 @@ fn fields_have_a_value_in_the_phases_of_the_table() {
     for phase in [Phase::Request, Phase::RequestBody, Phase::Response, Phase::ResponseBody, Phase::Log] {
         let has_response = !matches!(phase, Phase::Request | Phase::RequestBody);
         let has_value = |field: &HttpField| match field.value {
-            FieldValue::Request(_) | FieldValue::Tls(_) => true,
-            FieldValue::RequestBody(_) => phase == Phase::RequestBody,
-            FieldValue::Response(_) => has_response,
-            FieldValue::Host(_) => false,
+            HttpFieldValue::Request(_) | HttpFieldValue::Tls(_) => true,
+            HttpFieldValue::RequestBody(_) => phase == Phase::RequestBody,
+            HttpFieldValue::Response(_) => has_response,
+            HttpFieldValue::Host(_) => false,
         };
         let expected: BTreeSet<String> =
             http_fields().filter(|field| !has_value(field)).map(|field| field.name.to_owned()).collect();

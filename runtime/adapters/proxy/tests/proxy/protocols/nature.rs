@@ -33,7 +33,7 @@ pub(super) fn nature(
     let is = |value: &str| Nature::Is(Some(value.into()));
     let tls = |value: &str| Nature::Is(way.has_tls().then(|| value.into()));
     // An element of an array is what the array is.
-    let indexed = attribute.trim_end_matches(|c: char| c.is_ascii_digit() || c == '[' || c == ']');
+    let indexed = attribute.split('[').next().unwrap_or(attribute);
     match indexed {
         "request.version" => is(way.version()),
         // Cloudflare's documentation has no minor version of HTTP/2.
