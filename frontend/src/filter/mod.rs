@@ -66,7 +66,7 @@ mod words;
 
 pub use codes::FILTER_CODES;
 pub use function::{Accepts, ArgumentKind, FilterFunction, FilterParameter, LiteralRule, ResultType};
-pub use http_fields::{HttpFieldValue, HttpField, http_fields, http_scheme};
+pub use http_fields::{HttpField, HttpFieldValue, http_fields, http_scheme};
 pub use json::filter_json;
 pub use layout::format_filter;
 pub use literal::{BytesForm, BytesLiteral, FilterLiteral, InvalidWildcard, IpItem, Pattern, SetItems, Wildcard};

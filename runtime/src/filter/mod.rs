@@ -51,6 +51,7 @@
 //! The interpreter (`interpret.rs`) walks the checked tree ([`FilterTree`]) in the plainest way: it is the oracle that native code is tested
 //! against. Native code is compiled from the graph that `lower/` makes of the same tree. Both call the functions in `functions/`.
 
+mod cel_text;
 mod compare;
 mod convert;
 mod data;

@@ -4,6 +4,7 @@
 //! there: where that could make a difference, and for everything that CEL lacks, there is no translation, and a note says why.
 
 use crate::env::{FilterBinding, Source, names};
+use crate::filter::cel_text::{int, operator, quoted};
 use crate::filter::pattern::difference;
 use crate::library::PATTERN_DIALECT;
 use crate::lint::NO_EQUAL;
@@ -472,36 +473,7 @@ fn absorbed(value: &Value, test: &str, missing: bool) -> String {
     }
 }
 
-fn operator(op: OrderOp) -> &'static str {
-    match op {
-        OrderOp::Equal => "==",
-        OrderOp::NotEqual => "!=",
-        OrderOp::GreaterEqual => ">=",
-        OrderOp::LessEqual => "<=",
-        OrderOp::Greater => ">",
-        OrderOp::Less => "<",
-    }
-}
-
-fn int(number: i64) -> String {
-    number.to_string()
-}
-
 /// The address that a value is, of type `net.IP`.
 fn address_of(value: &Value) -> String {
     if value.ty == Type::String { format!("ip({})", value.text) } else { value.text.clone() }
-}
-
-/// A string literal.
-fn quoted(text: &str) -> String {
-    let mut literal = "\"".to_owned();
-    for letter in text.chars() {
-        match letter {
-            '"' | '\\' => literal.extend(['\\', letter]),
-            _ if letter.is_control() => literal.push_str(&format!("\\u{:04x}", u32::from(letter))),
-            _ => literal.push(letter),
-        }
-    }
-    literal.push('"');
-    literal
 }

@@ -38,7 +38,7 @@ impl ArrivingHead {
             _ => Version::HTTP_2,
         };
         let in_frames = parts.version == Version::HTTP_2;
-        if !names_host && !(in_frames && is_url) {
+        if !(names_host || in_frames && is_url) {
             parts.headers.insert(header::HOST, HeaderValue::from_static("localhost"));
         }
         let mut raw_target = None;

@@ -258,8 +258,8 @@ fn fields_are_what_rfc_9110_makes_of_them() {
     let (mut accepted, mut upgraded) = (0, 0);
     for _ in 0..cases() {
         let version = [Version::HTTP_10, Version::HTTP_11, Version::HTTP_11, Version::HTTP_2][rng.usize(..4)];
-        let mut options = Options::default();
-        options.underscores = [Underscores::Guarded, Underscores::Refuse, Underscores::Keep][rng.usize(..3)];
+        let underscores = [Underscores::Guarded, Underscores::Refuse, Underscores::Keep][rng.usize(..3)];
+        let options = Options { underscores, ..Options::default() };
         let mut lines = vec![("host".to_owned(), "a".to_owned())];
         if rng.u8(..6) == 0 {
             lines.extend(

@@ -144,8 +144,9 @@ fn find_all(regex: &MeteredRegex, text: &str, meter: &impl Meter<Error = ()>) ->
     while at <= text.len()
         && let Some(found) = regex.find_at(text, at, meter)?
     {
-        at = if found.is_empty() { text.ceil_char_boundary(found.end + 1).max(found.end + 1) } else { found.end };
-        count += 1;
+        let next = found.end.saturating_add(1);
+        at = if found.is_empty() { text.ceil_char_boundary(next).max(next) } else { found.end };
+        count = usize::saturating_add(count, 1);
     }
     Ok(count)
 }

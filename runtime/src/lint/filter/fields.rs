@@ -2,7 +2,7 @@
 
 use crate::env::{FilterBinding, Source};
 use crate::lint::FIELD_MISSING;
-use celero_frontend::filter::{FieldValue, FilterExpr, FilterTree, http_fields};
+use celero_frontend::filter::{FilterExpr, FilterTree, HttpFieldValue, http_fields};
 use celero_frontend::{Diagnostic, Severity, Stage};
 use std::collections::BTreeSet;
 
@@ -23,11 +23,11 @@ pub(super) fn missing_fields(tree: &FilterTree, binding: &FilterBinding, found: 
             false => "no comparison with it is true",
         };
         let reason = http_fields().find(|known| *known.name == **name).map(|known| match known.value {
-            FieldValue::Host(reason) => reason,
-            FieldValue::RequestBody(_) => "it is the body of a request, which is not read here",
-            FieldValue::Response(_) => "there is no response yet",
-            FieldValue::Tls(_) => "the connection is not known here",
-            FieldValue::Request(_) => "the host does not give what it follows from",
+            HttpFieldValue::Host(reason) => reason,
+            HttpFieldValue::RequestBody(_) => "it is the body of a request, which is not read here",
+            HttpFieldValue::Response(_) => "there is no response yet",
+            HttpFieldValue::Tls(_) => "the connection is not known here",
+            HttpFieldValue::Request(_) => "the host does not give what it follows from",
         });
         let mut help: Vec<String> = reason.into_iter().map(str::to_owned).collect();
         help.push(format!("the host can give it one: `FilterLanguage::field(\"{name}\", \"a CEL expression\")`"));

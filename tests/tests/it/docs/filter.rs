@@ -6,7 +6,7 @@
 
 use super::root;
 use celero_book::markdown::{Block, blocks};
-use celero_frontend::filter::{FILTER_CODES, HttpFieldValue, HttpField, http_fields, http_scheme, standard_functions};
+use celero_frontend::filter::{FILTER_CODES, HttpField, HttpFieldValue, http_fields, http_scheme, standard_functions};
 use celero_tests::filter::file_test;
 use std::fmt::Write;
 
@@ -86,7 +86,7 @@ fn field_tables() -> String {
 fn the_tables_of_fields_are_up_to_date() {
     let page = page();
     let (start, end) = (page.find("### Fields with a value").unwrap(), page.find("A host declares fields").unwrap());
-    let (written, tables) = (&page[start..end], field_tables());
+    let (written, tables) = (page.get(start..end).unwrap(), field_tables());
     if std::env::var_os("BLESS").is_some_and(|v| v == "1") {
         std::fs::write(root().join(PAGE), page.replacen(written, &tables, 1)).unwrap();
         return;

@@ -1,6 +1,6 @@
 //! The table of documented fields: each that has a value here has that of its example, in both tiers, and each other has none.
 
-use celero::filter::{HttpFieldValue, FilterLanguage, FilterType, http_fields};
+use celero::filter::{FilterLanguage, FilterType, HttpFieldValue, http_fields};
 use celero::http::{Request, RequestHead, Source};
 use celero::{Arena, Context, Engine, Env, ErrorKind, Scratch, Tier};
 use celero_tests::filter::{filter_value, show};

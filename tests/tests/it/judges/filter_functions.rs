@@ -226,7 +226,7 @@ fn argument(
                 let names = ["Array<Bytes>", "Array<Int>", "Map<Bytes>", "Map<Int>"];
                 Some(rng.pick(&names).parse().unwrap())
             }
-            Accepts::Anything => Some(rng.pick(&FIELDS).1.parse().unwrap()),
+            Accepts::Anything => Some(rng.pick(FIELDS).1.parse().unwrap()),
             Accepts::SameAsFirst => first.cloned(),
             Accepts::ElementOfFirst => match first {
                 Some(FilterType::Array(element) | FilterType::Map(element)) => Some((**element).clone()),

@@ -80,7 +80,7 @@ fn sent(rng: &mut Rng) -> Sent {
     });
     Sent {
         headers: headers.collect(),
-        method: *rng.pick(&["GET", "POST", "PURGE"]),
+        method: rng.pick::<&str>(&["GET", "POST", "PURGE"]),
         absolute: rng.chance(30).then(|| (*rng.pick(&["http", "https"]), host(rng))),
         path: format!("/{}", joined(rng, &["a", ".", "/", "b.PHP", ".mp3", "tar.gz", "%2e", ".."], 6)),
         query: rng.chance(70).then(|| joined(rng, QUERY, 6)),

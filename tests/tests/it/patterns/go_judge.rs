@@ -1,5 +1,7 @@
 //! Go's package `regexp`, which cel-go uses, as a judge of patterns: the program `tests/cel-go/patterns.go`.
 
+#![expect(clippy::unwrap_used, reason = "tests")]
+
 use celero_tests::shared::say;
 use serde_json::{Value as Json, json};
 use std::io::Write;

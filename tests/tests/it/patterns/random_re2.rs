@@ -1,5 +1,7 @@
 //! Random patterns of everything that RE2's syntax has, and of what looks like it.
 
+#![expect(clippy::arithmetic_side_effects, reason = "tests")]
+
 use super::random_patterns::Random;
 
 const OPEN: &[&str] = &["(", "(", "(?:", "(?i:", "(?s:", "(?m:", "(?U:", "(?-i:", "(?i-s:", "(?P<n", "(?<n"];

@@ -185,3 +185,14 @@ fn each_level_has_a_share_of_its_own() {
     // As much is no problem in the first level.
     parse(&doubling(12)).unwrap();
 }
+
+/// Words that are no mentions do not keep definitions from being found.
+#[test]
+fn definitions_that_seem_to_mention_each_other_are_found() {
+    parse(
+        "variables:\n  a: request.path + \"variables.b\"\n  b: variables.a + 'c('\n  d: c()\n\
+         functions:\n  c() -> string: variables.b\n  \"size(text: string, most: int) -> bool\": size(text) < most\n\
+         request:\n- when: size(variables.d, 3)\n  deny: 403\n",
+    )
+    .unwrap();
+}

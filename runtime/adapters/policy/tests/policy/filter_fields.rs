@@ -1,7 +1,7 @@
 //! Cloudflare's fields in the phases of a policy: which have a value, and the documented recipes with them.
 
 use crate::support::{ask, exchange, head, policy, status};
-use celero::filter::{HttpFieldValue, HttpField, http_fields};
+use celero::filter::{HttpField, HttpFieldValue, http_fields};
 use celero_policy::{Phase, Policy};
 use std::collections::BTreeSet;
 use std::fmt::Write;

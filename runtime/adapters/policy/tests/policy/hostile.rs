@@ -160,3 +160,12 @@ fn definitions_that_grow_are_shared_or_refused() {
     let message = parse(&text).unwrap_err();
     assert!(message.contains("[policy-definitions]") && message.contains("4000000 nodes"), "{message}");
 }
+
+/// What the owner of a level has written stands in the log of the host.
+#[test]
+fn errors_show_no_control_characters() {
+    let error =
+        parse("request:\n- {when: 'true', deny: 403, \"x\\e[2J\\n2026-01-01 INFO all is well\": 1}\n").unwrap_err();
+    assert!(error.contains("a rule has no key `x\u{fffd}[2J"), "{error}");
+    assert!(error.lines().all(|line| !line.starts_with("2026")), "{error}");
+}

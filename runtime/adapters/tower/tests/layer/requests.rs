@@ -176,7 +176,8 @@ async fn it_serves_over_sockets_and_reloads() {
     std::fs::write(&policy.0, "request: [{ deny: [] }]").unwrap();
     policy.1.reload().unwrap_err();
     assert!(ask().await.starts_with("HTTP/1.1 200"));
-    std::fs::write(&policy.0, "request: [{ deny: true }]").unwrap();
+    // The policy before had rules in other phases too.
+    std::fs::write(&policy.0, "empty: allowed\nrequest: [{ deny: true }]").unwrap();
     policy.1.reload().unwrap();
     assert!(ask().await.starts_with("HTTP/1.1 403"));
     server.abort();
