@@ -66,7 +66,7 @@ impl Dynamic {
         });
         let extracted = extracted.collect::<Vec<_>>().join("|");
         // Go counts groups that are repeated zero times at the end of a pattern too.
-        if groups < 2 || !pattern.contains("{0") {
+        if groups == 0 || !pattern.contains("{0") {
             value(&self.extract, if groups < 2 { Ok(&extracted) } else { Err(ErrorKind::InvalidArgument) });
         }
         value(&self.replace, Ok(&found.marked));
