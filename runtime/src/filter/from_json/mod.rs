@@ -13,6 +13,7 @@ use celero_frontend::{Diagnostic, with_stack};
 use literal::Digits;
 use serde_json::{Map, Value as Json};
 use std::fmt;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Deepest nesting of objects that is read; [`FilterOptions::max_nesting`] bounds what comes of it.
@@ -93,8 +94,9 @@ pub(crate) fn read<T>(
         scheme,
         most,
         text: String::new(),
-        path: Vec::new(),
         parts: Vec::new(),
+        part: None,
+        depth: 0,
         digits: Digits::Always,
         errors: Vec::new(),
     };
@@ -117,14 +119,25 @@ fn is_value(json: &Json) -> bool {
     }
 }
 
+/// A member or an element of the JSON.
+struct Part {
+    name: String,
+    /// What it is in, as an index.
+    parent: Option<usize>,
+    /// Its place in the text of the rule.
+    text: Range<usize>,
+}
+
 struct Reader<'r> {
     scheme: &'r Scheme,
     most: usize,
     text: String,
-    /// The path of the part that is read.
-    path: Vec<String>,
-    /// Where the text of a part is, and its path. What is in a part precedes it.
-    parts: Vec<(usize, usize, String)>,
+    /// The parts that were read, each before what is in it.
+    parts: Vec<Part>,
+    /// The part that is read, as an index into `parts`; `None` for the whole.
+    part: Option<usize>,
+    /// How deep it is nested.
+    depth: u32,
     digits: Digits,
     errors: Vec<JsonError>,
 }
@@ -132,34 +145,41 @@ struct Reader<'r> {
 impl Reader<'_> {
     fn error(&mut self, message: impl Into<String>) {
         if self.errors.len() < self.most {
-            self.errors.push(JsonError { path: self.pointer(), message: message.into() });
+            self.errors.push(JsonError { path: self.pointer(self.part), message: message.into() });
         }
     }
 
-    fn pointer(&self) -> String {
-        self.path.iter().map(|part| format!("/{}", part.replace('~', "~0").replace('/', "~1"))).collect()
+    /// The path of a part.
+    fn pointer(&self, part: Option<usize>) -> String {
+        let get = |index: Option<usize>| self.parts.get(index?);
+        let around = std::iter::successors(get(part), |inner| get(inner.parent)).collect::<Vec<_>>().into_iter().rev();
+        around.map(|part| format!("/{}", part.name.replace('~', "~0").replace('/', "~1"))).collect()
     }
 
     /// The path of the smallest part in which an error is.
     fn part_at(&self, error: &Diagnostic) -> String {
         let at = error.span.start as usize;
-        let around = self.parts.iter().filter(|(start, end, _)| (*start..*end).contains(&at));
-        around.min_by_key(|(start, end, _)| end.saturating_sub(*start)).map_or_else(String::new, |part| part.2.clone())
+        let around = self.parts.iter().enumerate().rev().filter(|(_, part)| part.text.contains(&at));
+        self.pointer(around.min_by_key(|(_, part)| part.text.len()).map(|(index, _)| index))
     }
 
     /// Reads a member or an element.
-    fn within<T>(&mut self, part: impl ToString, read: impl FnOnce(&mut Self) -> T) -> T {
-        self.path.push(part.to_string());
-        let start = self.text.len();
+    fn within<T>(&mut self, name: impl ToString, read: impl FnOnce(&mut Self) -> T) -> T {
+        let (outer, index, start) = (self.part, self.parts.len(), self.text.len());
+        self.parts.push(Part { name: name.to_string(), parent: outer, text: start..start });
+        self.part = Some(index);
+        self.depth = self.depth.saturating_add(1);
         let result = read(self);
-        let path = self.pointer();
-        self.parts.push((start, self.text.len(), path));
-        self.path.pop();
+        if let Some(part) = self.parts.get_mut(index) {
+            part.text.end = self.text.len();
+        }
+        self.part = outer;
+        self.depth = self.depth.saturating_sub(1);
         result
     }
 
     fn is_too_deep(&mut self) -> bool {
-        let deep = self.path.len() >= MAX_DEPTH as usize;
+        let deep = self.depth >= MAX_DEPTH;
         if deep {
             self.error(format!("this is nested more than {MAX_DEPTH} deep"));
         }
@@ -391,19 +411,20 @@ impl Reader<'_> {
             return None;
         };
         self.text.push('(');
-        let mut first = None;
-        self.path.push("args".to_owned());
-        for (index, arg) in args.iter().enumerate() {
-            self.text.push_str(if index > 0 { ", " } else { "" });
-            let is_address = function
-                .parameter(index)
-                .is_some_and(|parameter| parameter.accepts_some(&FilterType::Ip, first.as_ref()));
-            let ty = self.within(index, |reader| reader.argument(arg, Some(is_address)));
-            if index == 0 {
-                first = ty;
+        let first = self.within("args", |reader| {
+            let mut first = None;
+            for (index, arg) in args.iter().enumerate() {
+                reader.text.push_str(if index > 0 { ", " } else { "" });
+                let is_address = function
+                    .parameter(index)
+                    .is_some_and(|parameter| parameter.accepts_some(&FilterType::Ip, first.as_ref()));
+                let ty = reader.within(index, |reader| reader.argument(arg, Some(is_address)));
+                if index == 0 {
+                    first = ty;
+                }
             }
-        }
-        self.path.pop();
+            first
+        });
         self.text.push(')');
         let result = match &function.result {
             ResultType::Type(ty) => Some(ty.clone()),

@@ -65,10 +65,7 @@ impl Dynamic {
             _ => parts[1].as_deref().filter(|group| !group.is_empty()),
         });
         let extracted = extracted.collect::<Vec<_>>().join("|");
-        // Go counts groups that are repeated zero times at the end of a pattern too.
-        if groups == 0 || !pattern.contains("{0") {
-            value(&self.extract, if groups < 2 { Ok(&extracted) } else { Err(ErrorKind::InvalidArgument) });
-        }
+        value(&self.extract, if groups < 2 { Ok(&extracted) } else { Err(ErrorKind::InvalidArgument) });
         value(&self.replace, Ok(&found.marked));
         value(&self.replace_first, Ok(&found.replaced));
     }

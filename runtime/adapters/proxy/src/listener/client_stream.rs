@@ -9,12 +9,8 @@ use super::tls_socket::RecordBudget;
 use crate::config::{Limits, Timeouts};
 use async_trait::async_trait;
 use http::StatusCode;
-use pingora::protocols::raw_connect::ProxyDigest;
 use pingora::protocols::tls::SslDigest;
-use pingora::protocols::{
-    GetProxyDigest, GetSocketDigest, GetTimingDigest, Peek, Shutdown, SocketDigest, Ssl, Stream, TimingDigest,
-    UniqueID, UniqueIDType,
-};
+use pingora::protocols::{Shutdown, Ssl, Stream};
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
@@ -398,42 +394,10 @@ impl Shutdown for ClientStream {
     }
 }
 
-impl UniqueID for ClientStream {
-    fn id(&self) -> UniqueIDType {
-        self.inner.id()
-    }
-}
-
 impl Ssl for ClientStream {
     fn get_ssl_digest(&self) -> Option<Arc<SslDigest>> {
         self.inner.get_ssl_digest()
     }
 }
 
-impl Peek for ClientStream {}
-
-impl GetTimingDigest for ClientStream {
-    fn get_timing_digest(&self) -> Vec<Option<TimingDigest>> {
-        self.inner.get_timing_digest()
-    }
-
-    fn get_read_pending_time(&self) -> Duration {
-        self.inner.get_read_pending_time()
-    }
-
-    fn get_write_pending_time(&self) -> Duration {
-        self.inner.get_write_pending_time()
-    }
-}
-
-impl GetProxyDigest for ClientStream {
-    fn get_proxy_digest(&self) -> Option<Arc<ProxyDigest>> {
-        self.inner.get_proxy_digest()
-    }
-}
-
-impl GetSocketDigest for ClientStream {
-    fn get_socket_digest(&self) -> Option<Arc<SocketDigest>> {
-        self.inner.get_socket_digest()
-    }
-}
+delegate_digests!(ClientStream);

@@ -4,6 +4,9 @@
 //! of a head may take a minute. The loops here (`http1.rs`, `http2.rs`) are Pingora's with what it lacks; requests are handled by a
 //! [`HttpServerApp`] as before.
 
+#[macro_use]
+mod delegate_digests;
+
 mod body_watch;
 mod client_stream;
 mod connections;

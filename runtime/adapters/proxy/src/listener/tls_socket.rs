@@ -5,17 +5,12 @@
 
 use async_trait::async_trait;
 use pingora::protocols::l4::stream::Stream as Socket;
-use pingora::protocols::raw_connect::ProxyDigest;
-use pingora::protocols::{
-    GetProxyDigest, GetSocketDigest, GetTimingDigest, Peek, Shutdown, SocketDigest, Ssl, TimingDigest, UniqueID,
-    UniqueIDType,
-};
+use pingora::protocols::{Shutdown, Ssl};
 use std::io::{Error, ErrorKind, IoSlice, Result};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
-use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The most bytes before the first content: more than any handshake has.
@@ -132,38 +127,6 @@ impl Shutdown for TlsSocket {
     }
 }
 
-impl UniqueID for TlsSocket {
-    fn id(&self) -> UniqueIDType {
-        self.inner.id()
-    }
-}
-
 impl Ssl for TlsSocket {}
 
-impl Peek for TlsSocket {}
-
-impl GetTimingDigest for TlsSocket {
-    fn get_timing_digest(&self) -> Vec<Option<TimingDigest>> {
-        self.inner.get_timing_digest()
-    }
-
-    fn get_read_pending_time(&self) -> Duration {
-        self.inner.get_read_pending_time()
-    }
-
-    fn get_write_pending_time(&self) -> Duration {
-        self.inner.get_write_pending_time()
-    }
-}
-
-impl GetProxyDigest for TlsSocket {
-    fn get_proxy_digest(&self) -> Option<Arc<ProxyDigest>> {
-        self.inner.get_proxy_digest()
-    }
-}
-
-impl GetSocketDigest for TlsSocket {
-    fn get_socket_digest(&self) -> Option<Arc<SocketDigest>> {
-        self.inner.get_socket_digest()
-    }
-}
+delegate_digests!(TlsSocket);

@@ -375,9 +375,20 @@ impl<'p> Parser<'p> {
                 format!("`{operator}` and the repetitions in it ask for more than {MOST_COPIES} copies together");
             return Err(self.cursor.error(from, reason));
         }
-        let hir = Hir::repetition(Repetition { min, max, greedy, sub: Box::new(part.hir) });
+        let hir = match max {
+            Some(0) => no_copies(part.hir),
+            _ => Hir::repetition(Repetition { min, max, greedy, sub: Box::new(part.hir) }),
+        };
         let part = Part { hir, nesting: part.nesting.saturating_add(1), copies };
         self.group.parts.push(self.checked(from, part)?);
         Ok(())
     }
+}
+
+/// A part that is repeated zero times. Its groups have numbers all the same.
+fn no_copies(part: Hir) -> Hir {
+    if part.properties().explicit_captures_len() == 0 {
+        return Hir::empty();
+    }
+    Hir::alternation(vec![Hir::empty(), Hir::concat(vec![Hir::fail(), part])])
 }
