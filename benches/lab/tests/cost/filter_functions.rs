@@ -123,15 +123,23 @@ fn functions_of_the_filter_language_cost_what_their_values_say() {
 
 type Tree = (&'static str, fn(usize) -> Json);
 
+/// An object of these values, which are moved: `json!` copies them, all in them at each level.
+fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
+    Json::Object(members.map(|(name, value)| (name.to_owned(), value)).into_iter().collect())
+}
+
 /// Trees of rules that repeat something.
 const TREES: &[Tree] = &[
     ("not", |n| {
-        (0..n.min(2000)).fold(json!({"lhs": "b", "op": "Equal", "rhs": "a"}), |arg, _| json!({"op": "Not", "arg": arg}))
+        let comparison = json!({"lhs": "b", "op": "Equal", "rhs": "a"});
+        (0..n.min(2000)).fold(comparison, |arg, _| object([("op", json!("Not")), ("arg", arg)]))
     }),
     ("and", |n| json!({"op": "And", "items": vec![json!({"lhs": "b", "op": "Equal", "rhs": "a"}); n]})),
     ("nested or", |n| {
         let comparison = || json!({"lhs": "b", "op": "Equal", "rhs": "a"});
-        (0..n.min(2000)).fold(comparison(), |inner, _| json!({"op": "Or", "items": [comparison(), inner]}))
+        (0..n.min(2000)).fold(comparison(), |inner, _| {
+            object([("op", json!("Or")), ("items", Json::Array(vec![comparison(), inner]))])
+        })
     }),
     (
         "a set of texts",
@@ -147,14 +155,19 @@ const TREES: &[Tree] = &[
         |n| json!({"op": "And", "items": (0..n).map(|k| json!({"lhs": format!("x{k}"), "op": "IsTrue"})).collect::<Vec<_>>()}),
     ),
     ("calls", |n| {
-        let call = |inner: Json| json!({"name": "lower", "args": [{"kind": "IndexExpr", "value": inner}]});
-        json!({"lhs": (0..n.min(2000)).fold(json!("b"), |inner, _| call(inner)), "op": "Equal", "rhs": "a"})
+        let call = |inner| {
+            let arg = object([("kind", json!("IndexExpr")), ("value", inner)]);
+            object([("name", json!("lower")), ("args", Json::Array(vec![arg]))])
+        };
+        // Four levels of JSON each: dropping deeper ones exceeds the stack of a test.
+        let lhs = (0..n.min(500)).fold(json!("b"), |inner, _| call(inner));
+        object([("lhs", lhs), ("op", json!("Equal")), ("rhs", json!("a"))])
     }),
     ("a long text", |n| json!({"lhs": "b", "op": "Equal", "rhs": "\"".repeat(n)})),
     ("bytes", |n| json!({"lhs": "b", "op": "Equal", "rhs": vec![255; n]})),
     ("a pattern", |n| json!({"lhs": "b", "op": "Matches", "rhs": "(a|b)*\\\"".repeat(n)})),
     ("other keys", |n| Json::Object((0..n).map(|k| (format!("k{k}"), json!(k))).collect())),
-    ("lists", |n| (0..n.min(2000)).fold(json!([]), |inner, _| json!([inner]))),
+    ("lists", |n| (0..n.min(2000)).fold(json!([]), |inner, _| Json::Array(vec![inner]))),
 ];
 
 #[test]
