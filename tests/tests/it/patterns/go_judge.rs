@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The program, built into a folder that is removed with it.
 pub(super) struct GoJudge {
@@ -36,7 +37,10 @@ impl GoJudge {
             say("Go is not installed: patterns are not judged by its package regexp");
             return None;
         }
-        let folder = std::env::temp_dir().join(format!("celero-go-judge-{}", std::process::id()));
+        // Each test has a program of its own, because it removes it.
+        static JUDGES: AtomicUsize = AtomicUsize::new(0);
+        let number = JUDGES.fetch_add(1, Ordering::Relaxed);
+        let folder = std::env::temp_dir().join(format!("celero-go-judge-{}-{number}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let judge = Self { folder };
         let built = Command::new("go")
