@@ -14,78 +14,35 @@
 //! # Ok::<(), celero_proxy::Error>(())
 //! ```
 //!
-//! Start at `proxy.rs` (the services), `service.rs` (the phases of a request) and `generation.rs` (what can change while it runs).
+//! Start at `proxy.rs` (the services), `request/service.rs` (the phases of a request) and `generation/mod.rs` (what can change while it runs).
 
 mod admin;
-mod admin_lists;
-mod admin_page;
-mod admission;
-mod all_metrics;
-mod array_lines;
-mod bound_service;
-mod brief_entry;
-mod check;
+mod background;
 mod clients;
-mod collector;
 pub mod config;
-mod content_clock;
 mod demo;
 mod error;
-mod event_history;
-mod failure;
-mod file_limit;
-mod file_stamps;
-mod file_watcher;
+mod export;
 mod generation;
-mod generation_tasks;
-mod hand_over;
-mod health;
 mod hex;
-mod histogram;
 mod http_client;
-mod key_service;
-mod latency;
-mod line_log;
-mod list_control;
-mod list_copies;
-mod list_fetch;
-mod list_metrics;
 mod listener;
-mod log_entry;
-pub mod logger;
-mod metric_export;
-mod metric_format;
-mod metric_sink;
+mod lists;
+mod logs;
 mod metrics;
 mod mirror;
-mod otlp_metrics;
-mod process_metrics;
-mod prometheus_protobuf;
-mod prometheus_text;
+mod process;
 mod proxy;
 mod rate_limits;
-mod recorder;
 pub mod replay;
-mod request_state;
-mod retry;
-mod retry_budget;
-mod routing;
-mod server_connections;
-mod servers;
-mod service;
-mod service_manager;
-mod settings;
+mod request;
 mod shutdown;
-mod signals;
-mod span;
-mod span_export;
 mod state;
-mod static_answer;
-mod status_class;
 mod tls;
-mod upstream;
+mod upstreams;
 
 pub use error::Error;
+pub use logs::logger;
 pub use pingora::server::{ShutdownSignal, ShutdownSignalWatch};
+pub use process::signals::ShutdownSignals;
 pub use proxy::{Handle, Proxy};
-pub use signals::ShutdownSignals;

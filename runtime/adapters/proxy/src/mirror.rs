@@ -1,9 +1,9 @@
 //! Copies of requests for another upstream. Their responses are read and dropped; nothing waits for them, and their number is bounded.
 
-use crate::admission::Admitted;
 use crate::config::CONNECTION_HEADERS;
 use crate::generation::Generation;
-use crate::upstream::{Keys, Upstream};
+use crate::upstreams::admission::Admitted;
+use crate::upstreams::upstream::{Keys, Upstream};
 use bytes::{Bytes, BytesMut};
 use http::header::{CONTENT_LENGTH, EXPECT, HOST};
 use http::{StatusCode, Version};

@@ -1,25 +1,25 @@
 //! A whole proxy: creates its services and runs them.
 
 use crate::admin::Admin;
-use crate::bound_service::{BoundService, bind, prepare};
+use crate::background::file_watcher::WatchService;
+use crate::background::generation_tasks::GenerationTasks;
+use crate::background::health;
+use crate::background::key_service;
+use crate::background::list_fetch;
+use crate::background::metric_export::{MetricExport, MetricService};
 use crate::config::{Config, Listener as ListenerConfig};
 use crate::demo::DemoService;
 use crate::error::Error;
-use crate::file_limit;
-use crate::file_stamps::check_end_markers;
-use crate::file_watcher::WatchService;
 use crate::generation::Generation;
-use crate::generation_tasks::GenerationTasks;
-use crate::hand_over::Program;
-use crate::health;
-use crate::key_service;
-use crate::line_log::{LineLog, Writer};
-use crate::list_control::ListControl;
-use crate::list_fetch;
+use crate::generation::file_stamps::check_end_markers;
 use crate::listener::{Listener, Protocol};
-use crate::metric_export::{MetricExport, MetricService};
-use crate::service::Service;
-use crate::service_manager::InheritedSockets;
+use crate::lists::control::ListControl;
+use crate::logs::line_log::{LineLog, Writer};
+use crate::process::bound_service::{BoundService, bind, prepare};
+use crate::process::file_limit;
+use crate::process::hand_over::Program;
+use crate::process::service_manager::InheritedSockets;
+use crate::request::service::Service;
 use crate::shutdown::{LoggedSignal, Replaceable};
 use crate::state::State;
 use pingora::proxy::http_proxy;
@@ -226,7 +226,7 @@ impl Handle {
     }
 }
 
-/// How often a request may be sent at most. `retry.rs` and `server_connections.rs` decide; this only has to be more than they can ask for: with pauses of 50 ms,
+/// How often a request may be sent at most. `request/retry.rs` and `upstreams/connections.rs` decide; this only has to be more than they can ask for: with pauses of 50 ms,
 /// 1200 tries in the minute that a request may wait for a connection, and a few more after each of the 22 failures that `retries`, `retry` and kept connections allow.
 const MAX_TRIES: usize = 2048;
 

@@ -1,9 +1,9 @@
 //! Says in the log what a signal does, delays a graceful shutdown until load balancers have noticed it, and replaces the program.
 
 use crate::error::Error;
-use crate::hand_over::Program;
-use crate::service_manager;
-use crate::signals::registered;
+use crate::process::hand_over::Program;
+use crate::process::service_manager;
+use crate::process::signals::registered;
 use crate::state::State;
 use pingora::server::{ShutdownSignal, ShutdownSignalWatch};
 use std::pin::Pin;

@@ -1,18 +1,18 @@
 //! The state that all services of the proxy share.
 
-use crate::brief_entry;
 use crate::config::{Config, Listener};
 use crate::error::Error;
-use crate::event_history::EventHistory;
-use crate::file_limit;
-use crate::file_stamps::{FileStamps, check_end_markers};
 use crate::generation::Generation;
-use crate::hand_over::{Listening, Predecessor};
-use crate::line_log::LineLog;
-use crate::list_control::{ListControl, MAX_BODIES};
-use crate::metrics::Metrics;
+use crate::generation::file_stamps::{FileStamps, check_end_markers};
+use crate::lists::control::{ListControl, MAX_BODIES};
+use crate::logs::brief_entry;
+use crate::logs::event_history::EventHistory;
+use crate::logs::line_log::LineLog;
+use crate::metrics::counters::Metrics;
 use crate::mirror::Mirrors;
-use crate::service_manager;
+use crate::process::file_limit;
+use crate::process::hand_over::{Listening, Predecessor};
+use crate::process::service_manager;
 use arc_swap::ArcSwap;
 use celero_lists::FilePattern;
 use celero_policy::{ListDocument, ListSource, Policy};

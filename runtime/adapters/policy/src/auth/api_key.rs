@@ -3,7 +3,7 @@
 
 use super::jwt::header_name;
 use super::{Finding, single_value};
-use crate::document::Section;
+use crate::file::document::Section;
 use crate::problems::Problems;
 use crate::yaml::Node;
 use http::{HeaderMap, HeaderName};

@@ -3,7 +3,7 @@
 
 use super::memory::{Digest, Memory};
 use super::{Finding, Lookup, credentials, single_value};
-use crate::document::{Section, read_file};
+use crate::file::document::{Section, read_file};
 use crate::problems::Problems;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

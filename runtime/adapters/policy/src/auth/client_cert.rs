@@ -2,7 +2,7 @@
 //! `x-forwarded-client-cert`, as Envoy writes it. Only trusted peers may send the header; from others it is removed.
 
 use super::{Fields, Finding, single_value};
-use crate::document::Section;
+use crate::file::document::Section;
 use crate::problems::Problems;
 use celero_canonical::Head;
 use http::{HeaderMap, HeaderName};

@@ -17,8 +17,8 @@ pub use jwt::{KeyFetch, KeyFetcher, KeySource, KeySourceInfo};
 pub(crate) use lazy::{LazyCredentials, UNVERIFIED, UnverifiedRead, VerifiedCredentials, VerifiedFields};
 pub(crate) use pool::Busy;
 
-use crate::document::Document;
 use crate::expressions::CredentialReads;
+use crate::file::document::Document;
 use crate::problems::Problems;
 use api_key::ApiKeys;
 use basic::Users;

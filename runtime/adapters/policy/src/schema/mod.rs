@@ -2,7 +2,7 @@
 //!
 //! A [`DocumentSpec`] is a table. [`DocumentSpec::check`] compares a YAML document with it, [`DocumentSpec::json_schema`] makes a JSON
 //! schema of it, and the tests compare the documentation with it, so none of the three can differ. The formats of this workspace
-//! are policies and their cases (`policy_keys.rs`, `auth_keys.rs`, `case_keys.rs`) and the configuration of `celero-proxy`.
+//! are policies and their cases (`keys/policy.rs`, `keys/auth.rs`, `cases/keys.rs`) and the configuration of `celero-proxy`.
 //!
 //! ```
 //! use celero_policy::problems::Problems;

@@ -1,5 +1,7 @@
 //! The configuration of a proxy: the values of its file, checked. `docs/proxy.md` describes the file.
 
+pub(crate) mod settings;
+
 mod compression;
 mod compression_keys;
 mod differences;

@@ -1,6 +1,6 @@
 //! The entries of the access log about connections that a rule denied: bounded in number, because denying costs an attacker nothing.
 
-use crate::brief_entry;
+use crate::logs::brief_entry;
 use crate::state::State;
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -4,9 +4,9 @@ use super::recorded_request::RecordedRequest;
 use crate::clients::identify;
 use crate::config::{Config, Target};
 use crate::error::Error;
-use crate::list_copies::ListCopies;
-use crate::routing;
-use crate::upstream::Keys;
+use crate::lists::copies::ListCopies;
+use crate::upstreams::routing;
+use crate::upstreams::upstream::Keys;
 use celero_pingora::PingoraRequestHead;
 use celero_policy::{
     Exchange, Outcome, Policy, RemoteAnswer, RemoteLimits, RemoteQuestion, RemoteReply, TlsConnection,

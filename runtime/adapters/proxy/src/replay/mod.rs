@@ -6,8 +6,8 @@ mod decision;
 mod recorded_request;
 
 use crate::error::Error;
-use crate::recorder::REDACTED;
-use crate::routing;
+use crate::logs::recorder::REDACTED;
+use crate::upstreams::routing;
 use decision::{Candidate, ReplayedRequest};
 use http::HeaderValue;
 use jiff::Timestamp;

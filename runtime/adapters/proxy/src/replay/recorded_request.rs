@@ -1,4 +1,4 @@
-//! Lines of recorded requests, as `recorder.rs` writes them.
+//! Lines of recorded requests, as `logs/recorder.rs` writes them.
 
 use crate::clients::{CONNECTION, Connection, PROXY_PROTOCOL};
 use http::{HeaderValue, Uri};
@@ -75,7 +75,7 @@ impl RecordedRequest {
 mod tests {
     use super::*;
     use crate::config::Record;
-    use crate::recorder;
+    use crate::logs::recorder;
 
     #[test]
     fn lines_are_requests() {

@@ -115,7 +115,7 @@ fn a_file_that_is_being_written_is_not_loaded() {
 }
 
 /// A large policy takes a while to compile, in which its file is replaced. The replacement may also come before the file is read or after its folder is
-/// watched; the tests of `file_stamps.rs` choose its time.
+/// watched; the tests of `generation/file_stamps.rs` choose its time.
 #[test]
 fn a_change_while_the_proxy_starts_is_loaded() {
     let rules = |number: usize| {

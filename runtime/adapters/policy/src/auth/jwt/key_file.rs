@@ -3,8 +3,8 @@
 use super::key_source::KeySourceSettings;
 use super::keys::Key;
 use super::signature::is_short_rsa;
-use crate::document::{Section, read_file};
-use crate::fetch_url::check_url;
+use crate::file::document::{Section, read_file};
+use crate::lists::fetch_url::check_url;
 use crate::problems::Problems;
 use crate::schema::seconds;
 use crate::yaml::{Node, SourceText};

@@ -6,7 +6,7 @@ use super::keys::KeySet;
 use super::token::Token;
 use crate::auth::job::Job;
 use crate::auth::pool::Busy;
-use crate::fetch_url::{backoff, without_query};
+use crate::lists::fetch_url::{backoff, without_query};
 use arc_swap::ArcSwapOption;
 use std::fmt;
 use std::future::poll_fn;

@@ -15,7 +15,7 @@ use super::job::Job;
 use super::memory::{Digest, Memory};
 use super::pool::{Busy, Pool, Source};
 use super::{Finding, Lookup, credentials, single_value};
-use crate::document::Section;
+use crate::file::document::Section;
 use crate::problems::Problems;
 use crate::schema::seconds;
 use crate::yaml::Node;

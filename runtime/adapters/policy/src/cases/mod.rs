@@ -1,0 +1,414 @@
+//! Cases: requests with the expected results, which `celero test` compares with what a policy does. `run` is a host without a
+//! network.
+
+pub(crate) mod keys;
+pub(crate) mod messages;
+
+use crate::auth::VerifiedFields;
+use crate::bodies::buffering::BufferState;
+use crate::cases::keys::CASES;
+use crate::cases::messages::{ArrivingHead, address, headers, parsed};
+use crate::file::error::PolicyError;
+use crate::host::outcome::{LogFields, Outcome, PolicyAnswer, RequestSummary};
+use crate::host::tls_hello::TlsHello;
+use crate::limits::remote::{RemoteAnswer, RemoteVerdict};
+use crate::phases::exchange::Exchange;
+use crate::phases::tls_connection::TlsConnection;
+use crate::policy::Policy;
+use crate::policy::connection::{ClientConnection, ConnectionOutcome};
+use crate::problems::{FileSpan, Problems};
+use crate::schema::duration;
+use crate::yaml::{Node, read};
+use bytes::Bytes;
+use celero::Diagnostic;
+use http::uri::Scheme;
+use http::{HeaderMap, StatusCode, request, response};
+use serde_json::Value as Json;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+/// The results of the cases of a file.
+#[derive(Debug)]
+pub struct TestReport {
+    cases: Vec<(String, bool)>,
+    unmatched: Vec<String>,
+    problems: Problems,
+}
+
+impl TestReport {
+    /// Returns the names of the cases, and whether each passed.
+    pub fn cases(&self) -> impl Iterator<Item = (&str, bool)> {
+        self.cases.iter().map(|(name, passed)| (&**name, *passed))
+    }
+
+    /// Returns whether all cases passed.
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        !self.problems.has_errors()
+    }
+
+    /// Returns the rules that did not match in any case so far, as `phase: name`.
+    #[must_use]
+    pub fn unmatched_rules(&self) -> &[String] {
+        &self.unmatched
+    }
+
+    /// Returns the differences, each with the name of its file. Spans are byte offsets in that file.
+    pub fn diagnostics(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
+        self.problems.all()
+    }
+
+    /// Returns the differences as text, each with the line of the file that expects otherwise. `color` adds ANSI colours.
+    #[must_use]
+    pub fn render(&self, color: bool) -> String {
+        PolicyError::new(self.problems.clone()).render(color)
+    }
+}
+
+impl Policy {
+    /// Runs the cases of a file's text. Messages call the file `name`. `docs/policy.md` describes the format.
+    ///
+    /// # Errors
+    /// Returns a [`PolicyError`] if the text is not a valid file of cases.
+    pub fn test(&self, name: &str, text: &str) -> Result<TestReport, PolicyError> {
+        let mut problems = Problems::default();
+        let file = problems.file(name.to_owned(), text);
+        let root = read(file, &mut problems);
+        if let Some(root) = &root {
+            CASES.check(root, &mut problems);
+        }
+        let read: Vec<Option<Case<'_>>> =
+            root.iter().flat_map(Node::elements).map(|node| Case::read(node, &mut problems)).collect();
+        if problems.has_errors() {
+            return Err(PolicyError::new(problems));
+        }
+        let mut cases = Vec::new();
+        for case in read.into_iter().flatten() {
+            let before = problems.count();
+            case.expect(&case.run(self), &mut problems);
+            cases.push((case.name, problems.count() == before));
+        }
+        let unmatched = self.rules().filter(|rule| rule.matched == 0);
+        let unmatched = unmatched.map(|rule| format!("{}: {}", rule.phase.name(), rule.name)).collect();
+        Ok(TestReport { cases, unmatched, problems })
+    }
+}
+
+/// A case.
+struct Case<'n> {
+    name: String,
+    /// The requests that precede it.
+    before: Vec<Earlier<'n>>,
+    /// When the request arrives, after the beginning of the case.
+    at: Duration,
+    /// When the request arrives, after the beginning of 1970.
+    time: Duration,
+    head: ArrivingHead,
+    body: Vec<u8>,
+    response: response::Parts,
+    response_body: Vec<u8>,
+    addresses: [SocketAddr; 2],
+    node: &'n Node,
+}
+
+/// Requests that precede the one of a case.
+struct Earlier<'n> {
+    request: Case<'n>,
+    times: u32,
+    /// They are open until the case ends.
+    is_open: bool,
+}
+
+/// What a policy did in a case.
+struct CaseResult {
+    /// The connection of the request, open as long as this is kept.
+    connection: ClientConnection,
+    /// The rule that closed the connection.
+    closed_by: Option<Arc<str>>,
+    request: request::Parts,
+    /// The body that the server gets.
+    request_body: Bytes,
+    /// The body of the response that the client gets.
+    body: Bytes,
+    response: response::Parts,
+    answer: Option<PolicyAnswer>,
+    exchange: Exchange,
+    log: LogFields,
+}
+
+impl<'n> Case<'n> {
+    fn read(node: &'n Node, problems: &mut Problems) -> Option<Self> {
+        let name = node.text_of("name")?.text;
+        let earlier = |node, problems: &mut Problems| Earlier {
+            request: Self::request(node, String::new(), problems),
+            times: Node::text_of(node, "times").and_then(|text| text.text.parse().ok()).unwrap_or(1),
+            is_open: Node::get(node, "open").is_some(),
+        };
+        let before: Vec<Earlier<'n>> =
+            node.get("before").map_or(&[][..], Node::elements).iter().map(|node| earlier(node, problems)).collect();
+        let last = before.last().map_or(Duration::ZERO, |earlier| earlier.request.at);
+        let mut case = Self::request(node, name, problems);
+        if node.get("at").is_none() {
+            case.at = last;
+        }
+        Some(Self { before, ..case })
+    }
+
+    /// Reads a request without those that precede it.
+    fn request(node: &'n Node, name: String, problems: &mut Problems) -> Self {
+        let at = node.text_of("at").and_then(|text| duration(&text.text)).unwrap_or_default();
+        let (asked, answered) = (node.get("request"), node.get("response"));
+        let text = |key: &str| asked.and_then(|request| request.text_of(key));
+        let time = Duration::from_secs(text("time").and_then(|text| text.text.parse().ok()).unwrap_or_default());
+        let head = ArrivingHead::read(asked, problems);
+        let (mut response, ()) = http::Response::new(()).into_parts();
+        let status = answered.and_then(|response| response.text_of("status"));
+        response.status = parsed(status, StatusCode::OK, "a status", problems);
+        response.headers = headers(answered, problems);
+        let usual = SocketAddr::from(([127, 0, 0, 1], 1));
+        let addresses = ["source", "destination"].map(|key| address(text(key), usual, problems));
+        let body = text("body").map(|text| text.text.into_bytes()).unwrap_or_default();
+        let response_body = answered.and_then(|response| response.text_of("body"));
+        let response_body = response_body.map(|text| text.text.into_bytes()).unwrap_or_default();
+        Self { name, before: Vec::new(), at, time, head, body, response, response_body, addresses, node }
+    }
+
+    /// Runs the case with unused limits.
+    fn run(&self, policy: &Policy) -> CaseResult {
+        policy.clear_limits();
+        let mut open = Vec::new();
+        for Earlier { request, times, is_open } in &self.before {
+            for _ in 0..*times {
+                let CaseResult { connection, exchange, .. } = run(policy, request);
+                if *is_open {
+                    open.push((connection, exchange));
+                }
+            }
+        }
+        run(policy, self)
+    }
+
+    /// Reports the differences from the expectation.
+    fn expect(&self, seen: &CaseResult, problems: &mut Problems) {
+        let Some(expected) = self.node.get("expect") else { return };
+        let differ = |place: FileSpan, what: &str, actual: &str, problems: &mut Problems| {
+            problems.add("case-failed", place, format!("{}: {what} is {actual}", self.name));
+        };
+        let ended = if seen.closed_by.is_some() { "closed" } else { "accepted" };
+        if let Some(text) = expected.text_of("connection")
+            && text.text != ended
+        {
+            differ(text.place, "the connection", ended, problems);
+        }
+        if let Some(rule) = &seen.closed_by {
+            if let Some(text) = expected.text_of("status") {
+                let actual = format!("not there: the connection is closed by the rule `{rule}`");
+                differ(text.place, "the status", &actual, problems);
+            }
+        } else if let Some(text) = expected.text_of("status")
+            && text.text != seen.response.status.as_str()
+        {
+            let by = seen.answer.as_ref().map_or_else(String::new, |answer| format!(", by the rule `{}`", answer.rule));
+            differ(text.place, "the status", &format!("{}{by}", seen.response.status.as_str()), problems);
+        }
+        let by = seen.closed_by.as_ref().or(seen.answer.as_ref().map(|answer| &answer.rule));
+        let rule = by.map_or("server", |rule| &**rule);
+        if let Some(text) = expected.text_of("rule")
+            && text.text != rule
+        {
+            differ(text.place, "who answers", &format!("`{rule}`"), problems);
+        }
+        if let Some(text) = expected.text_of("delay")
+            && duration(&text.text) != Some(seen.exchange.delayed)
+        {
+            differ(text.place, "the delay", &format!("{:?}", seen.exchange.delayed), problems);
+        }
+        let target = seen.request.uri.path_and_query().map_or("", |target| target.as_str());
+        if let Some(text) = expected.text_of("uri")
+            && text.text != target
+        {
+            differ(text.place, "the target", &format!("`{target}`"), problems);
+        }
+        for (key, what, body) in
+            [("body", "the body", &seen.body), ("requestBody", "the body of the request", &seen.request_body)]
+        {
+            let body = String::from_utf8_lossy(body);
+            if let Some(text) = expected.text_of(key)
+                && body != text.text
+            {
+                differ(text.place, what, &format!("{body:?}"), problems);
+            }
+        }
+        for (key, what) in [
+            ("requestHeaders", "the request's header"),
+            ("responseHeaders", "the response's header"),
+            ("labels", "the label"),
+            ("log", "the log's field"),
+        ] {
+            for entry in expected.get(key).map_or(&[][..], Node::entries) {
+                let name = &entry.key.text;
+                let (actual, expected) = (seen.find(key, name), entry.value.json());
+                let same = match &actual {
+                    None => expected.is_null(),
+                    // Headers and labels are text, even if the expectation looks like a number.
+                    Some(Json::String(text)) => entry.value.text().is_some_and(|expected| expected.text == *text),
+                    Some(json) => *json == expected,
+                };
+                if !same {
+                    let actual = actual.map_or("not there".to_owned(), |json| json.to_string());
+                    differ(entry.value.place, &format!("{what} `{name}`"), &actual, problems);
+                }
+            }
+        }
+    }
+}
+
+impl CaseResult {
+    /// Returns the actual value for an entry of a section of the expectation.
+    fn find(&self, section: &str, name: &str) -> Option<Json> {
+        let header = |headers: &HeaderMap| {
+            let values: Vec<_> =
+                headers.get_all(name).iter().map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
+            (!values.is_empty()).then(|| Json::from(values.join(",")))
+        };
+        match section {
+            "requestHeaders" => header(&self.request.headers),
+            "responseHeaders" => header(&self.response.headers),
+            "labels" => self.exchange.label(name).map(Json::from),
+            _ => self.log.iter().find(|(known, _)| *known == name).map(|(_, json)| json.clone()),
+        }
+    }
+}
+
+/// Runs all phases, as a host does.
+fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
+    let [source, destination] = case.addresses;
+    let mut exchange = Exchange::new(Some(source), Some(destination));
+    exchange.set_time(case.at);
+    let started = SystemTime::UNIX_EPOCH.checked_add(case.time).unwrap_or(SystemTime::UNIX_EPOCH);
+    exchange.set_start_time(started);
+    exchange.set_scheme(if case.head.parts.uri.scheme() == Some(&Scheme::HTTPS) { "https" } else { "http" });
+    let mut connection = ClientConnection::new(Some(source), Some(destination));
+    connection.set_time(case.at);
+    if let Some(tls) = case.node.get("request").and_then(|request| request.get("tls")) {
+        exchange.set_tls(TlsConnection::of_case(tls));
+        connection = connection.with_hello(TlsHello::of_case(tls));
+    }
+    let said = case.node.get("remote").map_or(&[][..], Node::entries).iter();
+    let said = said.filter_map(|entry| Some((entry.key.text.clone(), rehearsed(&entry.value.text()?.text))));
+    exchange.effects.limits.rehearsed = Some(said.collect());
+    if let ConnectionOutcome::Close { rule } = policy.connection(&mut connection) {
+        let (request, response) = (case.head.parts.clone(), http::Response::new(()).into_parts().0);
+        let (closed_by, log) = (Some(rule), LogFields::default());
+        let (request_body, body) = (Bytes::new(), Bytes::new());
+        return CaseResult {
+            connection,
+            closed_by,
+            request,
+            request_body,
+            body,
+            response,
+            answer: None,
+            exchange,
+            log,
+        };
+    }
+    for entry in case.node.get("labels").map_or(&[][..], Node::entries) {
+        if let Some(value) = entry.value.text() {
+            exchange.set_label(&entry.key.text, &value.text);
+        }
+    }
+    if let Some(given) = case.node.get("given") {
+        let findings = &exchange.findings;
+        for (key, finding) in [
+            ("jwt", &findings.jwt),
+            ("apiKey", &findings.api_key),
+            ("basicAuth", &findings.basic),
+            ("clientCert", &findings.client_cert),
+        ] {
+            give(given.get(key), finding);
+        }
+    }
+    let mut head = case.head.clone();
+    let mut response = case.response.clone();
+    let mut request_body = Bytes::copy_from_slice(&case.body);
+    let mut body = Bytes::copy_from_slice(&case.response_body);
+    let answer = before_server(policy, &mut head, &mut request_body, &mut exchange);
+    let head = head.parts;
+    let answer = match answer {
+        Some(answer) => Some(answer),
+        None => after_server(policy, &head, &mut response, &mut body, &mut exchange),
+    };
+    if let Some(answer) = &answer {
+        response.status = answer.status;
+        response.headers = answer.headers.clone();
+        body = answer.body.clone();
+    }
+    let bytes_sent = body.len() as u64;
+    let end = RequestSummary { started, duration: Duration::from_millis(1), bytes_sent };
+    let log = policy.log(&head, Some(&response), &end, &mut exchange);
+    CaseResult { connection, closed_by: None, request: head, request_body, body, response, answer, exchange, log }
+}
+
+/// Runs the phases before the server.
+fn before_server(
+    policy: &Policy,
+    head: &mut ArrivingHead,
+    body: &mut Bytes,
+    exchange: &mut Exchange,
+) -> Option<PolicyAnswer> {
+    if let Outcome::Respond(answer) = policy.request(head, exchange).outcome {
+        return Some(*answer);
+    }
+    exchange.edits().apply_to_request(head);
+    let decision = match policy.request_buffering()?.state(body.len(), true) {
+        BufferState::TooLarge => policy.request_body_too_large(&head.parts, exchange),
+        BufferState::Ready | BufferState::More => policy.request_body(&head.parts, body, exchange),
+    };
+    let outcome = decision.outcome;
+    if let Outcome::Respond(answer) = outcome {
+        return Some(*answer);
+    }
+    exchange.edits().apply_to_request(head);
+    *body = exchange.edits().body().unwrap_or(body).clone();
+    None
+}
+
+/// Runs the phases of the server's response.
+fn after_server(
+    policy: &Policy,
+    head: &request::Parts,
+    response: &mut response::Parts,
+    body: &mut Bytes,
+    exchange: &mut Exchange,
+) -> Option<PolicyAnswer> {
+    if let Outcome::Respond(answer) = policy.response(head, response, exchange) {
+        return Some(*answer);
+    }
+    exchange.edits().apply_to_response(response);
+    let outcome = match policy.response_buffering(head, response)?.state(body.len(), true) {
+        BufferState::TooLarge => policy.response_body_too_large(exchange),
+        BufferState::Ready | BufferState::More => policy.response_body(head, response, body, exchange),
+    };
+    if let Outcome::Respond(answer) = outcome {
+        return Some(*answer);
+    }
+    exchange.edits().apply_to_response(response);
+    *body = exchange.edits().body().unwrap_or(body).clone();
+    None
+}
+
+/// Returns what a service says in a case.
+fn rehearsed(word: &str) -> RemoteVerdict {
+    match word {
+        "unavailable" => RemoteVerdict::Unavailable,
+        word => RemoteVerdict::Answered(RemoteAnswer { is_within: word != "above", ..RemoteAnswer::default() }),
+    }
+}
+
+fn give(node: Option<&Node>, finding: &VerifiedFields) {
+    if let Some(Json::Object(known)) = node.map(Node::json) {
+        let _ = finding.set(Some(Arc::new(known)));
+    }
+}

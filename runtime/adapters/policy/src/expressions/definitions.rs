@@ -1,0 +1,259 @@
+//! The definitions of a policy: functions, variables, and constants from environment variables.
+//!
+//! A definition may use others in any order, but never itself. It may read variables that only some phases have; then it exists in
+//! these phases only.
+
+use crate::expressions::declared_names::broken_prefix;
+use crate::expressions::definition_graph::{DefinitionGraph, function_name};
+use crate::expressions::mentions::qualified_name;
+use crate::file::document::Document;
+use crate::lists::section;
+use crate::problems::Problems;
+use crate::yaml::SourceText;
+use celero::lists::Lists;
+use celero::{Context, Diagnostic, Env, EnvError, SourceLimits, Span};
+use std::collections::HashSet;
+
+/// Of how many wrong definitions the errors are reported, and of how many that use wrong ones. Of other wrong ones only the names are.
+const MOST_EXPLAINED: usize = 100;
+
+/// The definitions of a policy.
+#[derive(Debug)]
+pub(crate) struct Definitions {
+    constants: Vec<(String, String)>,
+    defined: Vec<Definition>,
+    graph: DefinitionGraph,
+    /// The names of definitions whose body is not text, which was reported.
+    without_body: Vec<String>,
+    /// The named lists, if there are any.
+    pub(crate) lists: Option<Lists>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Definition {
+    /// The declaration of a function, or the name of a variable.
+    declaration: SourceText,
+    is_function: bool,
+    body: SourceText,
+}
+
+/// A phase as definitions see it.
+pub(crate) trait DefinitionScope {
+    /// Whether the definition of this number is valid in the phase.
+    fn has(&self, number: usize) -> bool;
+
+    /// Returns why a definition is not valid in the phase.
+    fn why_not(&mut self, definition: &Definition) -> Option<EnvError>;
+}
+
+impl Definitions {
+    /// Reads the definitions of a document, and reports environment variables that are not set. The lists have no entries yet.
+    pub(crate) fn read(document: &Document, problems: &mut Problems) -> Self {
+        let mut constants = Vec::new();
+        let names: Vec<SourceText> =
+            document.all("env").flat_map(|section| section.node.elements()).filter_map(|node| node.text()).collect();
+        for name in names {
+            let Some(value) = std::env::var_os(&name.text) else {
+                let message = format!("the environment has no variable `{}`", name.text);
+                problems.add("policy-env", name.place, message);
+                continue;
+            };
+            let constant = (format!("env.{}", name.text), string_literal(&value.to_string_lossy()));
+            if !constants.contains(&constant) {
+                constants.push(constant);
+            }
+        }
+        let (mut defined, mut without_body) = (Vec::<Definition>::new(), Vec::new());
+        for (section, is_function) in [("functions", true), ("variables", false)] {
+            for entry in document.entries(section, problems) {
+                let declaration = entry.key.clone();
+                match entry.value.text() {
+                    Some(body) => defined.push(Definition { declaration, is_function, body }),
+                    None => without_body.push(name(&declaration.text, is_function)),
+                }
+            }
+        }
+        let texts = defined.iter().map(|one| (one.name(), one.is_function, one.body.text.as_str()));
+        let graph = DefinitionGraph::new(texts);
+        Self { constants, defined, graph, without_body, lists: section::declare(document, problems) }
+    }
+
+    /// Returns an environment with the definitions that are valid in it, and whether each is.
+    pub(crate) fn env<C: Context>(&self) -> (Env<C>, Vec<bool>) {
+        let mut env = Env::<C>::new();
+        if let Some(lists) = &self.lists {
+            env = env.lists(lists);
+        }
+        for (name, literal) in &self.constants {
+            env = env.alias(name, literal);
+        }
+        // What is wrong is reported once all phases are known; suggestions are made then.
+        let limits = SourceLimits { max_diagnostics: 0, ..SourceLimits::default() };
+        let valid = self.graph.declare(|number| {
+            self.defined.get(number).is_some_and(|definition| definition.add_to(&mut env, &limits).is_ok())
+        });
+        (env, valid)
+    }
+
+    /// Returns the declaration and the body of each definition, and whether it is a function.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&SourceText, &SourceText, bool)> {
+        self.defined.iter().map(|definition| (&definition.declaration, &definition.body, definition.is_function))
+    }
+
+    /// Returns the bodies of the variables, with their numbers among the definitions.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (usize, &SourceText)> {
+        let variables = self.defined.iter().enumerate().filter(|(_, definition)| !definition.is_function);
+        variables.map(|(number, definition)| (number, &definition.body))
+    }
+
+    /// Reports the definitions that are not valid in any phase, each with the errors of the phase that has the fewest. Returns their names.
+    pub(crate) fn report(&self, phases: &mut [&mut dyn DefinitionScope], problems: &mut Problems) -> HashSet<String> {
+        let failed: Vec<bool> =
+            (0..self.defined.len()).map(|number| phases.iter().all(|phase| !phase.has(number))).collect();
+        let all_failed = || self.defined.iter().enumerate().filter(|(number, _)| failed.get(*number) == Some(&true));
+        let names = all_failed().map(|(_, definition)| definition.name()).chain(self.without_body.iter().cloned());
+        let names: HashSet<String> = names.collect();
+        let before = problems.count();
+        let mut in_cycle = HashSet::new();
+        for cycle in self.graph.cycles(&failed) {
+            self.report_cycle(&cycle, problems);
+            in_cycle.extend(cycle);
+        }
+        let (mut roots, mut followers) = (0_usize, 0_usize);
+        for (number, definition) in all_failed().filter(|(number, _)| !in_cycle.contains(number)) {
+            // A definition that uses an invalid one is invalid for that reason alone, or has errors of its own too.
+            let is_follower = self.graph.uses_any(number, &failed);
+            let count = if is_follower { &mut followers } else { &mut roots };
+            *count = count.saturating_add(1);
+            if *count <= MOST_EXPLAINED {
+                let errors = phases.iter_mut().filter_map(|phase| phase.why_not(definition));
+                if let Some(error) = errors.min_by_key(|error| error.diagnostics().len()) {
+                    definition.report(&error, &names, problems);
+                }
+            } else if !is_follower {
+                definition.report_name(problems);
+            }
+        }
+        // Functions of one name that use each other: each seems to be wrong for the sake of another one.
+        if problems.count() == before {
+            all_failed().take(MOST_EXPLAINED).for_each(|(_, definition)| definition.report_name(problems));
+        }
+        names
+    }
+
+    /// Reports definitions each of which uses the next one, and the last one the first.
+    fn report_cycle(&self, cycle: &[usize], problems: &mut Problems) {
+        /// Most definitions of a cycle that the message names.
+        const MOST_NAMED: usize = 8;
+        let mut members = cycle.iter().filter_map(|number| self.defined.get(*number));
+        let Some(first) = members.next() else { return };
+        let mut message = format!("`{}` uses itself", first.name());
+        for member in members.by_ref().take(MOST_NAMED) {
+            message += &format!(", through `{}`", member.name());
+        }
+        let more = members.count();
+        if more > 0 {
+            message += &format!(" and {more} more");
+        }
+        let problem = problems.add("policy-definition", first.body.place, message);
+        problem.help("a definition may use others in any order, but never itself".to_owned());
+    }
+}
+
+impl Definition {
+    /// Returns the name that expressions use.
+    fn name(&self) -> String {
+        name(&self.declaration.text, self.is_function)
+    }
+
+    pub(crate) fn add_to<C: Context>(&self, env: &mut Env<C>, limits: &SourceLimits) -> Result<(), EnvError> {
+        if self.is_function {
+            env.try_define(&self.declaration.text, &self.body.text, limits)
+        } else {
+            env.try_alias(&self.name(), &self.body.text, limits)
+        }
+    }
+
+    /// Reports that the definition is wrong.
+    fn report_name(&self, problems: &mut Problems) {
+        let message = format!("the definition of `{}` is not valid", self.name());
+        let problem = problems.add("policy-definition", self.declaration.place, message);
+        problem.help("a definition may use others in any order, but never itself".to_owned());
+    }
+
+    /// Reports an error, except for names that are those of `broken` definitions, whose errors are reported.
+    fn report(&self, error: &EnvError, broken: &HashSet<String>, problems: &mut Problems) {
+        if error.diagnostics().is_empty() {
+            problems.add("policy-definition", self.declaration.place, error.to_string());
+        }
+        let text = if error.is_in_body() { &self.body } else { &self.declaration };
+        for found in error.diagnostics() {
+            if error.is_in_body() && is_broken(found, &text.text, broken, &self.name()) {
+                continue;
+            }
+            let mut found = fully_named(found, &text.text);
+            // This advice holds for `Env` only: a policy may define names in any order.
+            found.help.retain(|help| !help.contains("defined before"));
+            problems.of_expression(text, 0, &found);
+        }
+    }
+}
+
+/// Returns whether a diagnostic of an expression is about a name that another definition, which is broken, should have.
+fn is_broken(found: &Diagnostic, source: &str, broken: &HashSet<String>, defining: &str) -> bool {
+    if !matches!(found.code, "undeclared-name" | "undeclared-function") {
+        return false;
+    }
+    let (path, _) = qualified_name(source, found.span);
+    broken_prefix(path, broken).is_some_and(|name| name != defining)
+}
+
+/// Returns a diagnostic about an undeclared variable of the policy with its whole name.
+pub(crate) fn fully_named(found: &Diagnostic, source: &str) -> Diagnostic {
+    let mut found = found.clone();
+    let (path, start) = qualified_name(source, found.span);
+    let name = path.strip_prefix("variables.").and_then(|rest| rest.split('.').next());
+    if let Some(name) = name.filter(|_| found.code == "undeclared-name") {
+        found.message = format!("undeclared reference to `variables.{name}`");
+        let end = start.saturating_add("variables.".len()).saturating_add(name.len());
+        let [start, end] = [start, end].map(|at| u32::try_from(at).unwrap_or(found.span.end));
+        found.span = Span::new(start, end.max(found.span.end));
+    }
+    found
+}
+
+/// Returns the name that expressions use for the definition with this key.
+pub(crate) fn name(declaration: &str, is_function: bool) -> String {
+    if is_function { function_name(declaration).to_owned() } else { format!("variables.{declaration}") }
+}
+
+/// Returns a CEL string literal with this text.
+fn string_literal(text: &str) -> String {
+    let mut literal = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => literal.extend(['\\', character]),
+            '\n' => literal.push_str("\\n"),
+            '\r' => literal.push_str("\\r"),
+            other => literal.push(other),
+        }
+    }
+    literal.push('"');
+    literal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn literals_are_read_as_the_text() {
+        let engine = celero::Engine::builder().tier(celero::Tier::Interpret).build();
+        let env = celero::Env::dynamic();
+        let hard = "\"'\\n\n\r\t\u{0}ä\u{1f600}";
+        let program = engine.compile(&env, &string_literal(hard)).unwrap();
+        let mut scratch = celero::Scratch::new();
+        let bindings = celero::Bindings::new(&env);
+        assert!(matches!(program.eval(&bindings, &mut scratch), Ok(celero::Value::String(text)) if text == hard));
+    }
+}

@@ -1,0 +1,32 @@
+//! What the expressions of a phase may mention.
+
+use crate::expressions::declared_names::DeclaredNames;
+use crate::expressions::definitions::{Definition, DefinitionScope, Definitions};
+use crate::host::outcome::Phase;
+use celero::{Context, Env, EnvError, SourceLimits};
+
+/// The environment of a phase.
+pub(crate) struct PhaseEnv<C> {
+    pub(crate) phase: Phase,
+    pub(crate) env: Env<C>,
+    /// By definition: whether it is valid in the phase.
+    pub(crate) valid: Vec<bool>,
+}
+
+impl<C: Context> PhaseEnv<C> {
+    pub(crate) fn new(phase: Phase, definitions: &Definitions, names: &mut DeclaredNames) -> Self {
+        let (env, valid) = definitions.env();
+        names.add(phase, &env);
+        Self { phase, env, valid }
+    }
+}
+
+impl<C: Context> DefinitionScope for PhaseEnv<C> {
+    fn has(&self, number: usize) -> bool {
+        self.valid.get(number).is_some_and(|valid| *valid)
+    }
+
+    fn why_not(&mut self, definition: &Definition) -> Option<EnvError> {
+        definition.add_to(&mut self.env, &SourceLimits::default()).err()
+    }
+}

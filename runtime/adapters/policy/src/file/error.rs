@@ -1,0 +1,55 @@
+//! Why a policy was rejected.
+
+use crate::file::emptiness::CODE;
+use crate::problems::Problems;
+use celero::{Diagnostic, Severity, Style};
+use std::fmt;
+
+/// All errors and warnings of a rejected policy. Displays as text, each with file, line, column and the marked source.
+#[derive(Clone)]
+pub struct PolicyError {
+    problems: Box<Problems>,
+}
+
+impl PolicyError {
+    /// Returns an error with these problems. Hosts use it for their own files.
+    #[must_use]
+    pub fn new(problems: Problems) -> Self {
+        Self { problems: Box::new(problems) }
+    }
+
+    /// Returns the errors and warnings, each with the name of its file. Spans are byte offsets in that file.
+    pub fn diagnostics(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
+        self.problems.all()
+    }
+
+    /// Returns the errors and warnings as text, with the lines that they are about. `color` adds ANSI colours.
+    #[must_use]
+    pub fn render(&self, color: bool) -> String {
+        self.problems.render(if color { Style::Ansi } else { Style::Plain })
+    }
+}
+
+impl PolicyError {
+    /// Returns whether the policy was rejected only because something in it is empty.
+    #[must_use]
+    pub fn is_emptiness(&self) -> bool {
+        let mut errors = self.diagnostics().filter(|(_, found)| found.severity == Severity::Error).peekable();
+        errors.peek().is_some() && errors.all(|(_, found)| found.code == CODE)
+    }
+}
+
+impl fmt::Display for PolicyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.render(false).trim_end())
+    }
+}
+
+impl fmt::Debug for PolicyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The same as `Display`: `unwrap` and `main` show this form.
+        write!(f, "\n{self}")
+    }
+}
+
+impl std::error::Error for PolicyError {}

@@ -1,0 +1,67 @@
+//! Answers to calls of gRPC, whose clients expect a status of gRPC where others expect a status of HTTP.
+
+use crate::host::outcome::PolicyAnswer;
+use bytes::Bytes;
+use http::header::{self, HeaderName};
+use http::{HeaderValue, Method, StatusCode, Version, request};
+use std::fmt::Write as _;
+
+const STATUS: HeaderName = HeaderName::from_static("grpc-status");
+const MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
+
+/// The longest part of a body that becomes the message of a status, in bytes.
+const LONGEST_MESSAGE: usize = 1024;
+
+/// Returns whether a request is a call of gRPC: <https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>, "Requests".
+pub(crate) fn is_call(head: &request::Parts) -> bool {
+    head.method == Method::POST
+        && head.version >= Version::HTTP_2
+        && head.headers.get(header::CONTENT_TYPE).is_some_and(|kind| {
+            let name = kind.as_bytes().split(|byte| matches!(byte, b'+' | b';')).next().unwrap_or_default();
+            name.trim_ascii().eq_ignore_ascii_case(b"application/grpc")
+        })
+}
+
+/// Returns an answer as a call's client expects it: status 200, and the status of gRPC in a header, without a body ("Trailers-Only"). The
+/// body, if it is text, becomes the message. An answer that is no error, or has the header `grpc-status`, stays as it is.
+pub(crate) fn answer_to_call(mut answer: PolicyAnswer) -> PolicyAnswer {
+    if answer.status.as_u16() < 400 || answer.headers.contains_key(STATUS) {
+        return answer;
+    }
+    let headers = &mut answer.headers;
+    headers.remove(header::CONTENT_ENCODING);
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    headers.insert(STATUS, HeaderValue::from_static(status_of(answer.status)));
+    let text = std::str::from_utf8(&answer.body).unwrap_or_default().trim_ascii_end();
+    if let Some(message) = message(text) {
+        headers.insert(MESSAGE, message);
+    }
+    answer.status = StatusCode::OK;
+    answer.body = Bytes::new();
+    answer
+}
+
+/// Returns the status of gRPC for an error of HTTP: <https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md>.
+fn status_of(status: StatusCode) -> &'static str {
+    match status.as_u16() {
+        400 => "13",                   // INTERNAL
+        401 => "16",                   // UNAUTHENTICATED
+        403 => "7",                    // PERMISSION_DENIED
+        404 => "12",                   // UNIMPLEMENTED
+        429 | 502 | 503 | 504 => "14", // UNAVAILABLE
+        _ => "2",                      // UNKNOWN
+    }
+}
+
+/// Returns a text as the value of `grpc-message`: bytes other than printable ASCII, and `%`, are percent-encoded.
+fn message(text: &str) -> Option<HeaderValue> {
+    let text = text.get(..text.floor_char_boundary(LONGEST_MESSAGE))?;
+    let mut encoded = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'%' | ..=0x1f | 0x7f.. => write!(encoded, "%{byte:02X}").ok()?,
+            _ => encoded.push(char::from(byte)),
+        }
+    }
+    (!encoded.is_empty()).then(|| HeaderValue::try_from(encoded).ok())?
+}

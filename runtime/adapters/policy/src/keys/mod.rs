@@ -1,0 +1,7 @@
+//! The keys of a policy: names, values and descriptions.
+
+pub(crate) mod answers;
+pub(crate) mod auth;
+pub(crate) mod error_policy;
+pub(crate) mod limits;
+pub(crate) mod policy;

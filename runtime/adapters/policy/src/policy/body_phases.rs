@@ -1,0 +1,268 @@
+//! The phases that read bodies: `requestBody` and `responseBody`.
+
+use crate::auth::block_on;
+use crate::bodies::buffering::BodyBuffering;
+use crate::bodies::settings::BodyView;
+use crate::bodies::unchangeable::Unchangeable;
+use crate::host::body_edit::names_of_body;
+use crate::host::edits::{Edit, Edits};
+use crate::host::outcome::{Decision, Outcome};
+use crate::limits::request::PendingQuestion;
+use crate::phases::context::{BodyData, CommonData, ResponseBodyData, ResponseHead};
+use crate::phases::exchange::Exchange;
+use crate::phases::phase::NotReady;
+use crate::policy::Policy;
+use crate::rules::body_change::{Message, MessageBody};
+use celero::http::Request;
+use http::{HeaderMap, Method, StatusCode, header, request, response};
+use std::borrow::Cow;
+
+impl Policy {
+    /// Returns how much of a request's body to buffer for [`request_body`](Self::request_body). `None`: the phase has no rules, so
+    /// don't buffer bodies.
+    #[must_use]
+    pub fn request_buffering(&self) -> Option<BodyBuffering> {
+        (!self.body.rules.is_empty()).then(|| self.body_settings.buffering())
+    }
+
+    /// Runs the phase `requestBody`, like [`request_body_async`](Self::request_body_async), but blocks the thread while a service is asked. For
+    /// hosts that are not asynchronous. It does not wait for a delay.
+    pub fn request_body(&self, head: &request::Parts, body: &[u8], exchange: &mut Exchange) -> Decision {
+        let body = match self.body_for_rules(head, body, exchange) {
+            Ok(body) => body,
+            Err(outcome) => return outcome.into(),
+        };
+        match self.try_request_body(head, &body, exchange) {
+            Ok(decision) => decision,
+            Err(question) => block_on(self.finish_request_body(question, head, &body, exchange)),
+        }
+    }
+
+    /// Runs the phase `requestBody`. Call it when [`request_buffering`](Self::request_buffering) is ready with what was buffered. A
+    /// body with a content coding is decoded for the rules if the policy says so, and refused otherwise. If the edits have a
+    /// [`body`](crate::Edits::body), it is sent instead of the one that was buffered.
+    ///
+    /// It returns at once, unless a rule asks a service that counts limits of many machines ([`set_remote_limits`](Self::set_remote_limits)): then it
+    /// waits for the answer, and needs no particular runtime beyond the service's.
+    pub async fn request_body_async(&self, head: &request::Parts, body: &[u8], exchange: &mut Exchange) -> Decision {
+        let body = match self.body_for_rules(head, body, exchange) {
+            Ok(body) => body,
+            Err(outcome) => return outcome.into(),
+        };
+        match self.try_request_body(head, &body, exchange) {
+            Ok(decision) => decision,
+            Err(question) => self.finish_request_body(question, head, &body, exchange).await,
+        }
+    }
+
+    /// Returns the body as the rules of `requestBody` read it, or the outcome of a phase that does not run.
+    fn body_for_rules<'b>(
+        &self,
+        head: &request::Parts,
+        body: &'b [u8],
+        exchange: &mut Exchange,
+    ) -> Result<Cow<'b, [u8]>, Outcome> {
+        exchange.effects.edits.clear();
+        exchange.effects.drawn.clear();
+        match self.body_settings.view(&head.headers, body) {
+            BodyView::Bytes(body) => Ok(body),
+            BodyView::Skip => Err(Outcome::Continue),
+            BodyView::Answer(answer) => Err(self.conclude(head, Some(answer), exchange)),
+        }
+    }
+
+    #[cold]
+    async fn finish_request_body(
+        &self,
+        mut question: Box<PendingQuestion>,
+        head: &request::Parts,
+        body: &[u8],
+        exchange: &mut Exchange,
+    ) -> Decision {
+        loop {
+            self.answer_question(*question, exchange).await;
+            match self.try_request_body(head, body, exchange) {
+                Ok(decision) => return decision,
+                Err(next) => question = next,
+            }
+        }
+    }
+
+    /// Runs the phase `requestBody` on a body as the rules read it.
+    ///
+    /// # Errors
+    /// Returns what a service is to be asked first. The phase had no effect then.
+    fn try_request_body(
+        &self,
+        head: &request::Parts,
+        body: &[u8],
+        exchange: &mut Exchange,
+    ) -> Result<Decision, Box<PendingQuestion>> {
+        let (started, origin) = (exchange.start_time(), exchange.source());
+        let fixed = fixed_request(head, body, exchange.is_grpc);
+        let Exchange { findings, labels, effects, local, tls, arrival, .. } = exchange;
+        effects.edits.clear();
+        effects.limits.client = origin.address.map(|client| client.ip());
+        // Earlier phases may have set fields of the log entry, which stay if this one runs again.
+        let asks_services = self.body.rules.iter().any(|rule| rule.remote.is_some());
+        let fields = asks_services.then(|| effects.fields.clone());
+        let proofs = self.auth.lazy(&head.headers, findings);
+        let prefix = self.body_settings.buffering().is_prefix();
+        let request = Request::from(arrival.head(head));
+        let context = BodyData {
+            request: if prefix { request } else { request.with_body(body) },
+            body_prefix: prefix.then_some(body),
+            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, labels),
+        };
+        let changeable = MessageBody { bytes: body, most: self.body_settings.buffering().limit(), fixed };
+        let message = Message { headers: &head.headers, body: Some(changeable) };
+        let answer = match self.body.run_or_wait(&context, message, effects, None, || true) {
+            Ok(answer) => answer,
+            Err(NotReady) => {
+                effects.discard();
+                effects.fields = fields.unwrap_or_default();
+                match effects.limits.pending.take() {
+                    Some(question) => return Err(Box::new(question)),
+                    // Nothing else is waited for. Whatever happens, the phase ends closed.
+                    None => Some(self.body.stopped(0)),
+                }
+            }
+        };
+        exchange.end_phase();
+        let answer = answer.or_else(|| exchange.find_target(head, self.body.error_status));
+        Ok(self.decide(head, answer, exchange))
+    }
+
+    /// Decides about a request whose body is too large. Call it instead of [`request_body`](Self::request_body). After
+    /// [`Outcome::Continue`] the request is forwarded without running the phase.
+    pub fn request_body_too_large(&self, head: &request::Parts, exchange: &mut Exchange) -> Decision {
+        exchange.effects.edits.clear();
+        self.conclude(head, self.body_settings.too_large(), exchange).into()
+    }
+
+    /// Returns how much of a response's body to buffer for [`response_body`](Self::response_body) before the response is sent on.
+    /// `None`: the phase has no rules, or the response has no body (RFC 9110, section 6.4.1), or is a tunnel.
+    ///
+    /// A stream of events (`text/event-stream`) has no end and is never held back for long: a phase that reads a prefix runs on
+    /// what arrives first, and for any other phase the body is too large at once.
+    #[must_use]
+    pub fn response_buffering(&self, head: &request::Parts, response: &response::Parts) -> Option<BodyBuffering> {
+        let bodiless = matches!(response.status.as_u16(), 100..=199 | 204 | 304) || head.method == Method::HEAD;
+        let tunnel = head.method == Method::CONNECT && response.status.is_success();
+        if self.response_body.rules.is_empty() || bodiless || tunnel {
+            return None;
+        }
+        let kind = response.headers.get(header::CONTENT_TYPE).map(|kind| kind.as_bytes()).unwrap_or_default();
+        let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+        let buffering = self.response_settings.buffering();
+        Some(if kind.eq_ignore_ascii_case(b"text/event-stream") { buffering.of_stream() } else { buffering })
+    }
+
+    /// Runs the phase `responseBody`. Call it when [`response_buffering`](Self::response_buffering) is ready with what was buffered,
+    /// before the head of the response is sent on. Its edits belong to that head. If they have a [`body`](crate::Edits::body), it is sent instead of
+    /// the one that was buffered, and the trailers of the response are dropped.
+    pub fn response_body(
+        &self,
+        head: &request::Parts,
+        response: &response::Parts,
+        body: &[u8],
+        exchange: &mut Exchange,
+    ) -> Outcome {
+        exchange.effects.limits.apply_verdicts();
+        exchange.effects.edits.clear();
+        let body = match self.response_settings.view(&response.headers, body) {
+            BodyView::Bytes(body) => body,
+            BodyView::Skip => return Outcome::Continue,
+            BodyView::Answer(answer) => return exchange.outcome(Some(answer)),
+        };
+        let (started, origin) = (exchange.start_time(), exchange.source());
+        let fixed = fixed_response(response, exchange.is_grpc);
+        let Exchange { findings, labels, effects, local, tls, arrival, .. } = exchange;
+        let proofs = self.auth.lazy(&head.headers, findings);
+        let prefix = self.response_settings.buffering().is_prefix();
+        let context = ResponseBodyData {
+            request: arrival.head(head),
+            response: ResponseHead { code: Some(response.status.as_u16().into()), headers: &response.headers },
+            body: (!prefix).then_some(&*body),
+            body_prefix: prefix.then_some(&*body),
+            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, labels),
+        };
+        let changeable = MessageBody { bytes: &body, most: self.response_settings.buffering().limit(), fixed };
+        let message = Message { headers: &response.headers, body: Some(changeable) };
+        let answer = self.response_body.run(&context, message, effects);
+        exchange.end_phase();
+        exchange.outcome(answer)
+    }
+
+    /// Decides about a response whose body is too large. Call it instead of [`response_body`](Self::response_body). After
+    /// [`Outcome::Continue`] the response is forwarded without running the phase.
+    pub fn response_body_too_large(&self, exchange: &mut Exchange) -> Outcome {
+        exchange.effects.limits.apply_verdicts();
+        exchange.effects.edits.clear();
+        exchange.outcome(self.response_settings.too_large())
+    }
+
+    /// Describes how bodies are buffered: a line for each phase that reads them.
+    pub fn buffering_notes(&self) -> impl Iterator<Item = String> {
+        let request = (!self.body.rules.is_empty()).then(|| self.body_settings.describe());
+        let response = (!self.response_body.rules.is_empty()).then(|| self.response_settings.describe());
+        request.into_iter().chain(response)
+    }
+
+    /// Adds the edits of a response to HEAD without which its head could describe another body than the response to GET has, which a rule may change
+    /// (RFC 9110, section 9.3.2).
+    pub(crate) fn forget_body_of_head(&self, head: &request::Parts, edits: &mut Edits) {
+        if head.method != Method::HEAD || self.response_body.rules.iter().all(|rule| rule.body.is_none()) {
+            return;
+        }
+        for name in names_of_body(true).chain([header::CONTENT_LENGTH]) {
+            edits.push(Edit::Remove { name });
+        }
+    }
+
+    /// Adds the edits of a request without which rules could not read the response's body: the server must send all of it, because a
+    /// client could ask for its parts one by one, in a coding that can be undone.
+    pub(crate) fn ask_for_whole_response(&self, head: &request::Parts, exchange: &mut Exchange) {
+        if self.response_body.rules.is_empty() {
+            return;
+        }
+        let edits = &mut exchange.effects.edits;
+        for name in [header::RANGE, header::IF_RANGE] {
+            if head.headers.contains_key(&name) {
+                edits.push(Edit::Remove { name });
+            }
+        }
+        if let Some(value) = self.response_settings.accept_encoding(&head.headers) {
+            edits.push(Edit::Set { name: header::ACCEPT_ENCODING, value });
+        }
+    }
+}
+
+/// Returns why the body of a request must stay as it is.
+fn fixed_request(head: &request::Parts, body: &[u8], is_grpc: bool) -> Option<Unchangeable> {
+    // Content of other methods has no meaning, and some servers read it as the next request (RFC 9110, section 9.3.1).
+    let takes_content =
+        [Method::POST, Method::PUT, Method::PATCH].contains(&head.method) || head.method.as_str() == "QUERY";
+    if is_grpc {
+        Some(Unchangeable::Grpc)
+    } else if is_partial(&head.headers) {
+        Some(Unchangeable::Partial)
+    } else {
+        (body.is_empty() && !takes_content).then_some(Unchangeable::NoContent)
+    }
+}
+
+/// Returns why the body of a response must stay as it is.
+fn fixed_response(response: &response::Parts, is_grpc: bool) -> Option<Unchangeable> {
+    let has_fixed_body = [StatusCode::RESET_CONTENT, StatusCode::PARTIAL_CONTENT].contains(&response.status);
+    if is_grpc {
+        Some(Unchangeable::Grpc)
+    } else {
+        (has_fixed_body || is_partial(&response.headers)).then_some(Unchangeable::Partial)
+    }
+}
+
+/// Returns whether a message says that its body is a part of a representation (RFC 9110, section 14.4; of a request: section 14.5).
+fn is_partial(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::CONTENT_RANGE)
+}

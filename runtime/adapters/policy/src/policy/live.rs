@@ -1,0 +1,55 @@
+//! A policy that can be loaded again while it is used.
+
+use crate::file::error::PolicyError;
+use crate::limits::remote::RemoteLimits;
+use crate::policy::Policy;
+use arc_swap::ArcSwap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The policy of a file, which can be loaded again while threads use it. The host watches the files: see [`Policy::files`].
+#[derive(Debug)]
+pub struct LivePolicy {
+    file: PathBuf,
+    current: ArcSwap<Policy>,
+}
+
+impl LivePolicy {
+    /// Loads a policy.
+    ///
+    /// # Errors
+    /// See [`Policy::load`].
+    pub fn load(file: &Path) -> Result<Self, PolicyError> {
+        Ok(Self { file: file.to_owned(), current: ArcSwap::from_pointee(Policy::load(file)?) })
+    }
+
+    /// Loads a policy whose remote limits `services` ask, also after it was loaded again.
+    ///
+    /// # Errors
+    /// See [`Policy::load`].
+    pub fn load_with_remote_limits(file: &Path, services: Arc<dyn RemoteLimits>) -> Result<Self, PolicyError> {
+        let mut policy = Policy::load(file)?;
+        policy.set_remote_limits(services);
+        Ok(Self { file: file.to_owned(), current: ArcSwap::from_pointee(policy) })
+    }
+
+    /// Returns the current policy, without a lock. Keep it for all phases of a request.
+    #[must_use]
+    pub fn current(&self) -> Arc<Policy> {
+        self.current.load_full()
+    }
+
+    /// Loads the file again. A file with errors changes nothing, nor does one that is empty although the policy in force is not ([`Policy::check_replaces`]). A valid file replaces the policy, and all counters start at 0, but those of limits with the same name
+    /// and definition, and of lookups in lists with the same name.
+    ///
+    /// # Errors
+    /// See [`Policy::load`].
+    pub fn reload(&self) -> Result<(), PolicyError> {
+        let mut next = Policy::load(&self.file)?;
+        next.check_replaces(&self.current())?;
+        next.take_over(&self.current());
+        next.restore_lists(|_| None)?;
+        self.current.store(Arc::new(next));
+        Ok(())
+    }
+}
