@@ -18,12 +18,15 @@ pub(crate) fn parse_all(kind: Kind, text: &str) -> Result<Vec<Entry>, String> {
     Entry::parse(kind, text).map(|entry| vec![entry])
 }
 
-/// Returns the networks of a range `first..last` or `first-last`, both ends included: at most 254. `None` if the text has neither sign.
+/// Returns the networks of a range `first..last` or `first-last`, both ends included: at most 254. `None` if the text has no `..`, and no
+/// `-` after an address.
 ///
 /// # Errors
 /// An end is no address, or the ends are not of one family, or in the wrong order.
 fn networks(text: &str) -> Option<Result<Vec<Entry>, String>> {
-    let (first, last) = text.split_once("..").or_else(|| text.split_once('-'))?;
+    let is_address = |text: &str| text.trim().parse::<IpAddr>().is_ok();
+    let after_address = || text.split_once('-').filter(|(first, _)| is_address(first));
+    let (first, last) = text.split_once("..").or_else(after_address)?;
     let (Ok(first), Ok(last)) = (first.trim().parse::<IpAddr>(), last.trim().parse::<IpAddr>()) else {
         return Some(Err("an end of the range is not an IP address".to_owned()));
     };
@@ -95,8 +98,13 @@ mod tests {
             ("192.0.2.9..::1", "families"),
             ("192.0.2.9..", "not an IP address"),
             ("a..b", "not an IP address"),
+            ("192.0.2.1-x", "an end of the range"),
         ] {
             assert!(shown(range).is_err_and(|error| error.contains(reason)), "{range}");
+        }
+        for text in ["ads-server.example", "2024-01-01", "-192.0.2.1"] {
+            let reason = parse_all(Kind::Addresses, text).unwrap_err();
+            assert!(!reason.contains("range"), "{text}: {reason}");
         }
     }
 }

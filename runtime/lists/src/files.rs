@@ -47,7 +47,10 @@ impl Format {
     #[must_use]
     pub fn description(self) -> &'static str {
         match self {
-            Self::Lines => "plain lines: one entry each, and comments after `#`",
+            Self::Lines => {
+                "plain lines: one entry each, and comments after `#`, in lists of addresses, hosts and integers after `;` and `//` \
+                 too; in lists of hosts also the lines of hosts files (`0.0.0.0 ads.example`)"
+            }
             Self::Csv => "CSV, whose first record names the columns: `entry`, and those of values",
             Self::JsonLines => "JSON Lines: a text, a number or an object with the member `entry` in each",
         }

@@ -23,11 +23,16 @@ const OF_THE_MACHINE: [&str; 12] = [
 pub(crate) fn entries(kind: Kind, line: &str) -> impl Iterator<Item = &str> {
     let line = without_comment(kind, line).trim();
     let mut words = line.split_whitespace();
-    let begins_with_address = kind == Kind::Hosts && words.next().is_some_and(|word| word.parse::<IpAddr>().is_ok());
+    let begins_with_address = kind == Kind::Hosts && words.next().is_some_and(is_address);
     let is_of_hosts_file = begins_with_address && words.clone().next().is_some();
     let whole = Some(line).filter(|line| !line.is_empty() && !is_of_hosts_file);
     let names = is_of_hosts_file.then_some(words).into_iter().flatten();
     whole.into_iter().chain(names.filter(|name| !OF_THE_MACHINE.iter().any(|own| own.eq_ignore_ascii_case(name))))
+}
+
+/// Whether a word is an address, with or without a zone (RFC 4007, section 11): `fe80::1%lo0`.
+fn is_address(word: &str) -> bool {
+    word.split_once('%').map_or(word, |(address, _)| address).parse::<IpAddr>().is_ok()
 }
 
 /// The line up to the sign of a comment that begins it or follows a space.

@@ -20,7 +20,9 @@ fn lines_of_public_lists_are_read() {
         ),
         (
             Kind::Hosts,
-            "# StevenBlack\n127.0.0.1 localhost\n127.0.0.1 localhost.localdomain\n255.255.255.255 broadcasthost\n::1 ip6-localhost ip6-loopback\n\
+            "# StevenBlack\n127.0.0.1 localhost\n127.0.0.1 localhost.localdomain\n127.0.0.1 local\n255.255.255.255 broadcasthost\n::1 localhost\n\
+             ::1 ip6-localhost ip6-loopback\nfe80::1%lo0 localhost\nff00::0 ip6-localnet\nff00::0 ip6-mcastprefix\nff02::1 ip6-allnodes\n\
+             ff02::2 ip6-allrouters\nff02::3 ip6-allhosts\n\
              0.0.0.0 0.0.0.0\n0.0.0.0 ads.example.com # x\n0.0.0.0\ttracker.example\tb.example\n:: c.example\nplain.example ; y\n*.star.example\n",
             &["ads.example.com", "tracker.example", "b.example", "c.example", "plain.example", "*.star.example"],
         ),

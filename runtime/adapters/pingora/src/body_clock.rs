@@ -24,15 +24,18 @@ impl Default for BodyPace {
     }
 }
 
-/// The time that the client has for the rest of a body.
-pub(crate) struct BodyClock {
+/// The time that a client has for the rest of a body.
+#[derive(Debug)]
+pub struct BodyClock {
     pub(crate) pace: BodyPace,
     started: Option<Instant>,
     received: usize,
 }
 
 impl BodyClock {
-    pub(crate) fn new(pace: BodyPace) -> Self {
+    /// Returns a clock that starts with the first call of another method.
+    #[must_use]
+    pub fn new(pace: BodyPace) -> Self {
         Self { pace, started: None, received: 0 }
     }
 
@@ -42,7 +45,7 @@ impl BodyClock {
     }
 
     /// Returns how long to wait for the next piece.
-    pub(crate) fn patience(&mut self) -> Duration {
+    pub fn patience(&mut self) -> Duration {
         let elapsed = self.start().elapsed();
         self.allowed().saturating_sub(elapsed).min(self.pace.pause)
     }
@@ -51,7 +54,7 @@ impl BodyClock {
     ///
     /// # Errors
     /// Returns an error with status 408 if the client is too slow.
-    pub(crate) fn take(&mut self, bytes: usize) -> Result<()> {
+    pub fn take(&mut self, bytes: usize) -> Result<()> {
         let elapsed = self.start().elapsed();
         self.received = self.received.saturating_add(bytes);
         if elapsed > self.allowed() { too_slow() } else { Ok(()) }

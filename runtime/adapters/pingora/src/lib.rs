@@ -69,7 +69,7 @@ mod response_framing;
 mod response_head_clock;
 mod write_answer;
 
-pub use body_clock::BodyPace;
+pub use body_clock::{BodyClock, BodyPace};
 pub use client_gone::client_gone;
 pub use coding::Coding;
 pub use compression::Compression;
@@ -77,3 +77,4 @@ pub use connection::admit_connection;
 pub use guard::{Guard, final_response};
 pub use head::PingoraRequestHead;
 pub use http_1_0::WithoutChunksBuilder;
+pub use response_framing::MAX_INTERIM_RESPONSES;

@@ -48,8 +48,8 @@ pub(crate) fn set_own_version(response: &mut ResponseHeader) {
     }
 }
 
-/// The most interim responses to a request.
-const MOST_INTERIM: u32 = 100;
+/// The most interim responses to a request: a server could keep a thread busy with them.
+pub const MAX_INTERIM_RESPONSES: u32 = 100;
 
 /// Counts an interim response (RFC 9110, section 15.2).
 ///
@@ -57,7 +57,7 @@ const MOST_INTERIM: u32 = 100;
 /// Returns an error of the server if there were too many.
 pub(crate) fn count_interim(count: &mut u32) -> Result<()> {
     *count = count.saturating_add(1);
-    if *count > MOST_INTERIM { malformed("too many interim responses") } else { Ok(()) }
+    if *count > MAX_INTERIM_RESPONSES { malformed("too many interim responses") } else { Ok(()) }
 }
 
 fn is_chunked_or_absent(headers: &HeaderMap) -> bool {

@@ -63,6 +63,8 @@ pub use cases::TestReport;
 pub use celero_canonical as canonical;
 pub use editor::outline::{Outline, PolicyDefinition, PolicyExpression, PolicyRule};
 pub use editor::translation::TranslatedPolicy;
+#[doc(hidden)]
+pub use file::document::LARGEST_FILE;
 pub use file::error::PolicyError;
 #[doc(hidden)]
 pub use file::regular_file::{open_regular, read_regular};

@@ -5,6 +5,7 @@ use crate::generation::Generation;
 use crate::upstreams::admission::Admitted;
 use crate::upstreams::upstream::{Keys, Upstream};
 use bytes::{Bytes, BytesMut};
+use celero_pingora::MAX_INTERIM_RESPONSES;
 use http::header::{CONTENT_LENGTH, EXPECT, HOST};
 use http::{StatusCode, Version};
 use pingora::connectors::http::Connector;
@@ -24,8 +25,6 @@ const COPIES: usize = 256;
 const LARGEST_BODY: usize = 64 << 10;
 /// The largest body of a response that is read: then the connection is closed.
 const LARGEST_RESPONSE: usize = 1 << 20;
-/// The most interim responses, as to other requests: a server could keep a thread busy with them.
-const MOST_INTERIM: usize = 100;
 /// The longest time of a copy, from sending it to the end of its response.
 const MAX_DURATION: Duration = Duration::from_secs(30);
 
@@ -187,7 +186,7 @@ fn late() -> Box<Error> {
 
 /// Reads the head of the final response. Pingora can't read a body before that.
 async fn read_final_head(session: &mut HttpSession) -> Result<()> {
-    for _ in 0..=MOST_INTERIM {
+    for _ in 0..=MAX_INTERIM_RESPONSES {
         session.read_response_header().await?;
         let is_interim =
             |head: &ResponseHeader| head.status.is_informational() && head.status != StatusCode::SWITCHING_PROTOCOLS;

@@ -396,7 +396,7 @@ pub(crate) fn read_unwatched(
 }
 
 /// The largest file that a policy may name, in bytes.
-pub(crate) const LARGEST_FILE: u64 = 64 << 20;
+pub const LARGEST_FILE: u64 = 64 << 20;
 
 /// The largest sum of the files of a lower level, in bytes, without those of lists. Its owner may not use up the memory of the process, or the time of
 /// its reloads.

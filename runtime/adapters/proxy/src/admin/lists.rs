@@ -4,19 +4,21 @@ use crate::admin::array_lines;
 use crate::lists::control::{ChangeError, ListAction, MAX_BODIES};
 use crate::state::State;
 use celero_lists::{Entries, Format, ListType, ListsError, WrongEntries};
+use celero_pingora::{BodyClock, BodyPace};
 use celero_policy::{ListSource, expects_continue};
 use http::{HeaderName, Method, header};
 use pingora::protocols::http::ServerSession;
 use serde_json::{Value as Json, json};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::timeout;
 
 /// Largest body of a change, in bytes.
 const MAX_BODY: usize = MAX_BODIES;
 /// How long a change waits until others have made place for its body.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
-/// The time of a body, to which each [`LEAST_RATE`] bytes that have arrived add a second. A sender that stalls makes place before those that wait are refused.
+/// The longest pause of a sender, and the time of a body, to which each [`LEAST_RATE`] bytes that have arrived add a second. A sender that stalls makes
+/// place before those that wait are refused.
 const BODY_TIME: Duration = Duration::from_secs(3);
 /// The lowest average rate of a body in the long run, in bytes per second.
 const LEAST_RATE: usize = 64 << 10;
@@ -175,20 +177,20 @@ async fn change(state: &Arc<State>, session: &mut ServerSession, wanted: Wanted)
 }
 
 async fn read(state: &State, session: &mut ServerSession) -> Result<Vec<u8>, Reply> {
-    let timeouts = *state.current().timeouts();
-    let began = Instant::now();
+    let pause = state.current().timeouts().body.min(BODY_TIME);
+    let mut clock = BodyClock::new(BodyPace { pause, total: BODY_TIME, rate: LEAST_RATE });
+    let too_slow = || Reply::error(408, "the body arrived too slowly; nothing has changed");
     let mut body = Vec::new();
     loop {
-        let seconds = u64::try_from(body.len().checked_div(LEAST_RATE).unwrap_or_default()).unwrap_or(u64::MAX);
-        let time = BODY_TIME.saturating_add(Duration::from_secs(seconds)).min(timeouts.body_total);
-        let end = began.checked_add(time).unwrap_or(began);
-        let piece = timeout_at(end, timeout(timeouts.body, session.read_request_body()));
-        match piece.await {
-            Ok(Ok(Ok(Some(bytes)))) if bytes.len() > MAX_BODY.saturating_sub(body.len()) => return Err(too_large()),
-            Ok(Ok(Ok(Some(bytes)))) => body.extend_from_slice(&bytes),
-            Ok(Ok(Ok(None))) => return Ok(body),
-            Ok(Ok(Err(_))) => return Err(Reply::error(400, "the body can't be read")),
-            Ok(Err(_)) | Err(_) => return Err(Reply::error(408, "the body arrived too slowly; nothing has changed")),
+        match timeout(clock.patience(), session.read_request_body()).await {
+            Ok(Ok(Some(bytes))) if bytes.len() > MAX_BODY.saturating_sub(body.len()) => return Err(too_large()),
+            Ok(Ok(Some(bytes))) => {
+                clock.take(bytes.len()).map_err(|_| too_slow())?;
+                body.extend_from_slice(&bytes);
+            }
+            Ok(Ok(None)) => return Ok(body),
+            Ok(Err(_)) => return Err(Reply::error(400, "the body can't be read")),
+            Err(_) => return Err(too_slow()),
         }
     }
 }

@@ -4,7 +4,7 @@
 
 use crate::error::Error;
 use celero_lists::FilePattern;
-use celero_policy::read_regular;
+use celero_policy::{LARGEST_FILE, read_regular};
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::Metadata;
@@ -211,9 +211,6 @@ impl FileStamps {
         }
     }
 }
-
-/// The largest file, in bytes: that of a policy.
-const LARGEST_FILE: u64 = 64 << 20;
 
 /// Checks that YAML files end with the line `...`, the end of a YAML document.
 ///

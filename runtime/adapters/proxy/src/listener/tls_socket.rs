@@ -130,3 +130,54 @@ impl Shutdown for TlsSocket {
 impl Ssl for TlsSocket {}
 
 delegate_digests!(TlsSocket);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::task::{Wake, Waker};
+    use tokio::net::TcpStream;
+
+    /// Counts how often it was woken.
+    #[derive(Default)]
+    struct Turns(AtomicUsize);
+
+    impl Wake for Turns {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn others_have_their_turn_while_records_have_no_content() {
+        const SENT: usize = 32 << 10;
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut client = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        client.write_all(&[0; SENT]).unwrap();
+        let (server, _) = listener.accept().unwrap();
+        server.set_nonblocking(true).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let turns = Arc::new(Turns::default());
+        let pending_but_woken = runtime.block_on(async {
+            let server = TcpStream::from_std(server).unwrap();
+            server.readable().await.unwrap();
+            let mut socket = TlsSocket::new(Socket::from(server), Arc::default());
+            let waker = Waker::from(Arc::clone(&turns));
+            let (mut read, mut count) = (0, 0);
+            while read < SENT {
+                let (mut bytes, before) = ([0; 1024], turns.0.load(Ordering::Relaxed));
+                let mut buf = ReadBuf::new(&mut bytes);
+                match Pin::new(&mut socket).poll_read(&mut Context::from_waker(&waker), &mut buf) {
+                    Poll::Ready(result) => {
+                        result.unwrap();
+                        read += buf.filled().len();
+                    }
+                    Poll::Pending if turns.0.load(Ordering::Relaxed) > before => count += 1,
+                    Poll::Pending => tokio::task::yield_now().await,
+                }
+            }
+            count
+        });
+        assert!(pending_but_woken >= (SENT - RECORD) / TURN - 1, "{pending_but_woken}");
+    }
+}

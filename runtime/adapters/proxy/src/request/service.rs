@@ -181,7 +181,7 @@ impl ProxyHttp for Service {
         request.now.apply_timeouts(&mut peer, request.route);
         if let Some(limit) = peer.options.read_timeout {
             request.guard.set_response_head_timeout(limit);
-            request.content = ContentClock::new(limit);
+            request.content = Some(ContentClock::new(limit));
         }
         Ok(Box::new(peer))
     }
@@ -225,7 +225,7 @@ impl ProxyHttp for Service {
         request: &mut RequestState,
     ) -> Result<Option<Duration>> {
         let is_content = end || body.as_ref().is_some_and(|body| !body.is_empty());
-        request.content.take(is_content)?;
+        request.content.as_mut().map_or(Ok(()), |content| content.take(is_content))?;
         Ok(None)
     }
 

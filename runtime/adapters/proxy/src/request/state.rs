@@ -55,8 +55,8 @@ pub(crate) struct RequestState {
     pub(crate) repeated: usize,
     /// Whether this server has sent the head of a response that is no failure.
     pub(crate) answered: bool,
-    /// When the server sent the last piece of the response that has content.
-    pub(crate) content: ContentClock,
+    /// The time for the next piece of the response that has content; `None` before a server is chosen.
+    pub(crate) content: Option<ContentClock>,
     /// Whether the response of the server is dropped, and another server is tried.
     pub(crate) retry_status: bool,
     /// A copy that was not sent yet.
@@ -95,7 +95,7 @@ impl RequestState {
             retries: 0,
             repeated: 0,
             answered: false,
-            content: ContentClock::default(),
+            content: None,
             retry_status: false,
             copy: None,
             has_body: false,

@@ -61,7 +61,6 @@ fn median(mut times: Vec<Duration>) -> f64 {
 /// flooded, which takes the processor as well. In turns, because the machine has other work.
 fn compare(
     kind: &str,
-    time: Duration,
     proxies: [&Running; 2],
     attacks: Vec<(&str, Attack<'_>)>,
     other: &(dyn Fn() -> Duration + Sync),
@@ -84,7 +83,7 @@ fn compare(
             slow.push(format!("{kind}, {name}"));
         }
     }
-    assert!(time.is_zero() || slow.is_empty(), "{slow:?}");
+    assert!(slow.is_empty(), "{slow:?}");
 }
 
 fn demo() -> Running {
@@ -93,8 +92,11 @@ fn demo() -> Running {
 
 #[test]
 fn others_are_served_as_fast_during_floods() {
-    let Some(time) =
-        std::env::var("CELERO_FLOOD_MS").ok().and_then(|text| text.parse().ok()).map(Duration::from_millis)
+    let Some(time) = std::env::var("CELERO_FLOOD_MS")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .filter(|ms| *ms > 0)
+        .map(Duration::from_millis)
     else {
         return say(
             "others_are_served_as_fast_during_floods: left out without CELERO_FLOOD_MS, the time of a measurement",
@@ -108,14 +110,14 @@ fn others_are_served_as_fast_during_floods() {
         };
         (flood.0, Box::new(attack) as Attack<'_>)
     });
-    compare("HTTP/2", time, [&one, &two], attacks.collect(), &other);
+    compare("HTTP/2", [&one, &two], attacks.collect(), &other);
     let attacks = http1_floods::FLOODS.iter().map(|flood| {
         let attack = |address| {
             http1_floods::flood(address, flood);
         };
         (flood.name, Box::new(attack) as Attack<'_>)
     });
-    compare("HTTP/1.1", time, [&one, &two], attacks.collect(), &other);
+    compare("HTTP/1.1", [&one, &two], attacks.collect(), &other);
     let (one, client) = tls_floods::proxy("");
     let (two, client_of_two) = tls_floods::proxy("");
     let clients: [(SocketAddr, TlsClient); 2] = [(one.address, client.clone()), (two.address, client_of_two)];
@@ -129,5 +131,5 @@ fn others_are_served_as_fast_during_floods() {
         };
         (*name, Box::new(attack) as Attack<'_>)
     });
-    compare("TLS", time, [&one, &two], attacks.collect(), &other);
+    compare("TLS", [&one, &two], attacks.collect(), &other);
 }

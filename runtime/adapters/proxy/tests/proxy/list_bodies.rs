@@ -48,10 +48,13 @@ fn the_bodies_of_all_changes_are_bounded_together() {
 #[test]
 fn a_body_that_stalls_loses_its_place() {
     let proxy = running(&rest(""));
-    let mut client = held(&proxy);
-    let reply = change(proxy.metrics, "POST /lists/paths", "text/plain", "/a\n");
-    assert_eq!(reply.status, 200, "{}", reply.text());
-    let late = client.reply();
-    assert_eq!(late.status, 408, "{}", late.text());
+    for burst in [0, 1 << 20] {
+        let mut client = held(&proxy);
+        client.send(vec![b'x'; burst]);
+        let reply = change(proxy.metrics, "POST /lists/paths", "text/plain", "/a\n");
+        assert_eq!(reply.status, 200, "after {burst} bytes: {}", reply.text());
+        let late = client.reply();
+        assert_eq!(late.status, 408, "after {burst} bytes: {}", late.text());
+    }
     assert_eq!(denied(proxy.address, &["/a", "/held"]), ["/a"]);
 }
