@@ -1,9 +1,52 @@
 //! Signatures of functions: what each parameter takes and what a call results in.
 
-use super::standard::StandardFunction;
 use super::types::FilterType;
 use std::fmt;
 use std::sync::Arc;
+
+/// A documented function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the names are those of the functions")]
+pub enum StandardFunction {
+    BitSlice,
+    Cidr,
+    Cidr6,
+    Coalesce,
+    Concat,
+    DecodeBase64,
+    EncodeBase64,
+    EndsWith,
+    HasKey,
+    HasValue,
+    IsJwtPresent,
+    IsJwtValid,
+    IsTimedHmacValidV0,
+    Join,
+    Len,
+    LookupJsonInteger,
+    LookupJsonString,
+    Lower,
+    RegexReplace,
+    RemoveBytes,
+    RemoveQueryArgs,
+    Sha256,
+    Split,
+    StartsWith,
+    Substring,
+    ToString,
+    Upper,
+    UrlDecode,
+    Uuidv4,
+    WildcardReplace,
+}
+
+impl StandardFunction {
+    /// Returns whether only a host can compute the function.
+    #[must_use]
+    pub const fn is_of_host(self) -> bool {
+        matches!(self, Self::BitSlice | Self::IsJwtPresent | Self::IsJwtValid)
+    }
+}
 
 /// Whether an argument may, must or must not be a literal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -65,7 +65,7 @@ mod wirefilter_error;
 mod words;
 
 pub use codes::FILTER_CODES;
-pub use function::{Accepts, ArgumentKind, FilterFunction, FilterParameter, LiteralRule, ResultType};
+pub use function::{Accepts, ArgumentKind, FilterFunction, FilterParameter, LiteralRule, ResultType, StandardFunction};
 pub use http_fields::{HttpField, HttpFieldValue, http_fields, http_scheme};
 pub use json::filter_json;
 pub use layout::format_filter;
@@ -74,7 +74,7 @@ pub use options::FilterOptions;
 pub use parser::{check_filter, check_value};
 pub use quote::{quoted_bytes, raw_string};
 pub use scheme::{FilterField, Named, Scheme, SchemeError};
-pub use standard::{StandardFunction, standard_functions};
+pub use standard::standard_functions;
 pub use tree::{AccessStep, Comparison, Connective, FilterExpr, FilterNode, FilterTree, OrderOp};
 pub use types::{FilterType, MAX_TYPE_LAYERS, NotAType};
 pub use unparse::unparse_filter;

@@ -1,51 +1,9 @@
 //! The functions that Cloudflare documents, as a table of signatures. `any` and `all` are syntax.
 
-use super::function::{Accepts, ArgumentKind, FilterFunction, FilterParameter, LiteralRule, ResultType};
+use super::function::{
+    Accepts, ArgumentKind, FilterFunction, FilterParameter, LiteralRule, ResultType, StandardFunction,
+};
 use super::types::FilterType::{self, Bool, Bytes, Int, Ip};
-
-/// A documented function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[expect(missing_docs, reason = "the names are those of the functions")]
-pub enum StandardFunction {
-    BitSlice,
-    Cidr,
-    Cidr6,
-    Coalesce,
-    Concat,
-    DecodeBase64,
-    EncodeBase64,
-    EndsWith,
-    HasKey,
-    HasValue,
-    IsJwtPresent,
-    IsJwtValid,
-    IsTimedHmacValidV0,
-    Join,
-    Len,
-    LookupJsonInteger,
-    LookupJsonString,
-    Lower,
-    RegexReplace,
-    RemoveBytes,
-    RemoveQueryArgs,
-    Sha256,
-    Split,
-    StartsWith,
-    Substring,
-    ToString,
-    Upper,
-    UrlDecode,
-    Uuidv4,
-    WildcardReplace,
-}
-
-impl StandardFunction {
-    /// Returns whether only a host can compute the function.
-    #[must_use]
-    pub const fn is_of_host(self) -> bool {
-        matches!(self, Self::BitSlice | Self::IsJwtPresent | Self::IsJwtValid)
-    }
-}
 
 /// An argument that is not a literal.
 fn field(ty: FilterType) -> FilterParameter {

@@ -8,6 +8,7 @@ mod field_type;
 #[cfg(feature = "http")]
 pub(crate) mod headers;
 mod key;
+mod known;
 mod list;
 mod map;
 mod members;
@@ -19,12 +20,13 @@ mod text;
 mod time;
 
 pub use computed::{Computed, FieldValue, computed};
-pub use describe::{Field, Known, known, known_nested, read_by_call};
+pub use describe::{Field, read_by_call};
 #[cfg(feature = "http")]
 pub(crate) use describe::{at_offset, behind_reference};
 pub use enums::{Named, Tags, called_layout, named_layout, optional_named_layout};
 pub use field_type::{Element, FieldType, Nested};
 pub use key::MapKey;
+pub use known::{Known, known, known_nested};
 pub use members::Member;
 pub use record::record;
 #[cfg(feature = "http")]

@@ -8,7 +8,7 @@
 //! [`Frame`] are called only by code that gets a whole frame: [`allocates`](super::entry_abi::allocates) decides that.
 
 use super::frame::{BaseFrame, Frame, Pair};
-use super::libcall_wrappers::{attempt, failure, guarded, pack};
+use super::helper_result::{attempt, failure, guarded, pack};
 use super::pool::{IntSet, PreparedSearcher, StrSet};
 use crate::accessors::text::MakeText;
 use crate::arena::{Arena, ArenaVec, EvalResult};

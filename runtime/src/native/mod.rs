@@ -14,6 +14,7 @@ mod entry_abi;
 mod frame;
 #[cfg(feature = "http")]
 mod header_table;
+mod helper_result;
 mod in_place;
 mod layout;
 mod libcall_wrappers;

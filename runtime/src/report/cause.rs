@@ -1,6 +1,6 @@
 //! Failures in words: a message for each kind of error, and what to do about it.
 
-use super::facts::Failed;
+use super::failed::Failed;
 use super::operand::{Data, literal_text, operand, source_of};
 use crate::env::Variables;
 use crate::error::ErrorKind;

@@ -1,7 +1,8 @@
-//! What is known of a failure: the node, and the operands on which it failed.
+//! Finds the node that failed, and its operands, and puts the failure into words.
 
 use super::Report;
 use super::cause::Cause;
+use super::failed::Failed;
 use super::operand::Data;
 use crate::arena::Arena;
 use crate::context::Host;
@@ -25,31 +26,6 @@ pub(crate) struct Subject<'s> {
     pub(crate) variables: &'s Variables,
     pub(crate) functions: &'s Functions,
     pub(crate) limits: &'s Limits,
-}
-
-/// A failure.
-pub(super) struct Failed<'a> {
-    /// The node that failed; `None` if the failure belongs to none.
-    pub(super) id: Option<NodeId>,
-    /// The values of its operands; empty if they are unknown.
-    pub(super) operands: Vec<Value<'a>>,
-    /// What was needed instead of the only operand.
-    pub(super) needed: Option<&'static str>,
-    /// What the host's function says.
-    pub(super) message: Option<Box<str>>,
-    /// The value of the whole expression, which is not a `bool`.
-    pub(super) not_bool: Option<Value<'a>>,
-}
-
-impl<'a> Failed<'a> {
-    fn at(id: Option<NodeId>) -> Self {
-        Self { id, operands: Vec::new(), needed: None, message: None, not_bool: None }
-    }
-
-    fn seen(seen: Seen<'a>) -> Self {
-        let Seen { id, operands, needed, message, .. } = seen;
-        Self { id: Some(id), operands: operands.to_vec(), needed, message, not_bool: None }
-    }
 }
 
 impl Subject<'_> {

@@ -6,6 +6,7 @@
 
 mod cause;
 mod facts;
+mod failed;
 mod operand;
 
 pub(crate) use facts::Subject;

@@ -4,19 +4,16 @@ use super::index::PlanTrace;
 use super::prepare::{Prepared, RuleInput, Settings};
 use super::rule::{Condition, Rule};
 use super::standalone::{RuleSource, Standalone};
-use super::{ErrorPolicy, Indexing, RuleSet, SetExplanation, SetRule};
-use crate::cancellation::{Cancellation, Cancelled};
+use super::{ErrorPolicy, Indexing, RuleSet, RuleSetError, SetExplanation, SetRule};
+use crate::cancellation::Cancellation;
 use crate::context::Context;
 use crate::counters::Counters;
 use crate::engine::{Engine, Tier};
 use crate::env::Env;
-use crate::error::CompileError;
 use crate::parallel::both;
 use crate::spans::{event, span};
-use celero_frontend::Diagnostic;
 use celero_ir::passes::StageObserver;
 use std::collections::{BTreeSet, HashMap};
-use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
@@ -263,8 +260,8 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
                 code_bytes = set.code_size(),
                 microseconds = micros(start)
             ),
-            Err(RuleSetError { cancelled: true, .. }) => event!(debug, "cancelled", microseconds = micros(start)),
-            Err(error) => event!(debug, "refused", rules = error.failed.len(), microseconds = micros(start)),
+            Err(error) if error.is_cancelled() => event!(debug, "cancelled", microseconds = micros(start)),
+            Err(error) => event!(debug, "refused", rules = error.rules().len(), microseconds = micros(start)),
         }
         built
     }
@@ -349,65 +346,3 @@ fn inputs<'r, A: 'r>(rules: impl Iterator<Item = &'r Rule<A>>, tags: &'r [Vec<u3
 fn micros(start: Instant) -> u64 {
     u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX)
 }
-
-/// Why there is no set: all diagnostics of all rules, which displays as source lines with carets under the names of the rules; or that the
-/// compilation was cancelled.
-#[derive(Clone)]
-pub struct RuleSetError {
-    failed: Vec<(usize, Box<str>, CompileError)>,
-    cancelled: bool,
-}
-
-impl RuleSetError {
-    /// Because of these rules.
-    pub(super) fn refused(failed: Vec<(usize, Box<str>, CompileError)>) -> Self {
-        Self { failed, cancelled: false }
-    }
-
-    /// Returns whether the compilation was [cancelled](RuleSetBuilder::cancel_if). Nothing is known of the rules then: there are no
-    /// diagnostics.
-    #[must_use]
-    pub fn is_cancelled(&self) -> bool {
-        self.cancelled
-    }
-
-    /// Returns the rules that do not compile, by name, in the order of the set.
-    pub fn rules(&self) -> impl ExactSizeIterator<Item = (&str, &CompileError)> {
-        self.failed.iter().map(|(_, name, error)| (&**name, error))
-    }
-
-    /// Returns all diagnostics, each with the index that its rule would have in the set, in the order of the set.
-    pub fn diagnostics(&self) -> impl Iterator<Item = (usize, &Diagnostic)> {
-        self.failed.iter().flat_map(|(rule, _, error)| error.diagnostics().iter().map(|found| (*rule, found)))
-    }
-
-    /// Returns the diagnostics as text, with the source lines that they are about. `color` adds ANSI colours.
-    #[must_use]
-    pub fn render(&self, color: bool) -> String {
-        if self.cancelled {
-            return "the compilation of the rules was cancelled\n".to_owned();
-        }
-        self.failed.iter().map(|(_, name, error)| error.render(name, color)).collect()
-    }
-}
-
-impl From<Cancelled> for RuleSetError {
-    fn from(_: Cancelled) -> Self {
-        Self { failed: Vec::new(), cancelled: true }
-    }
-}
-
-impl fmt::Display for RuleSetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.render(false))
-    }
-}
-
-impl fmt::Debug for RuleSetError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // As `Display`, because people `unwrap` it.
-        write!(f, "\n{self}")
-    }
-}
-
-impl std::error::Error for RuleSetError {}

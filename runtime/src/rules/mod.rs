@@ -8,6 +8,7 @@
 mod build;
 #[cfg(feature = "serde")]
 mod configuration;
+mod error;
 mod evaluate;
 mod evaluation;
 mod excluded;
@@ -21,7 +22,8 @@ mod rule;
 mod standalone;
 mod warnings;
 
-pub use build::{RuleSetBuilder, RuleSetError};
+pub use build::RuleSetBuilder;
+pub use error::RuleSetError;
 pub(crate) use excluded::Excluded;
 pub use explain::{IndexEntry, RuleExplanation, SetExplanation};
 pub use index::Unindexed;

@@ -2,8 +2,8 @@
 
 use crate::arena::{Arena, ArenaVec, EvalResult};
 use crate::cx::Cx;
+use crate::value::Value;
 use crate::value::order::{Key, key_order};
-use crate::value::{Value, View, ViewForm};
 use celero_ir::ErrorKind;
 use std::fmt;
 
@@ -13,6 +13,30 @@ const BYTES_PER_STEP: usize = 64;
 const SPLIT_BYTES_PER_STEP: usize = 4;
 /// Comparisons of keys for one step.
 const COMPARISONS_PER_STEP: usize = 4;
+
+/// The form in which a [`View`] shows the values of its base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ViewForm {
+    /// Unchanged.
+    Same,
+    /// Lists: of a header, one element for each line.
+    Raw,
+    /// Text: lines, or the elements of lists, joined with `,`.
+    Join,
+    /// Lists of the comma-separated members of the text.
+    Split,
+}
+
+/// A map in another form. The HTTP library makes views and computes their values; the map itself needs to know only that it
+/// is a view, because computed values are charged to the budget.
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    /// The map that the values come from; never a view itself.
+    pub(crate) base: Map<'a>,
+    pub(crate) form: ViewForm,
+    /// Whether the values of credentials are hidden.
+    pub(crate) redacted: bool,
+}
 
 /// A map of the host. Implement it for data that rules read without a copy.
 pub trait HostMap {

@@ -8,13 +8,12 @@ mod map;
 mod network;
 pub(crate) mod order;
 mod time;
-mod view;
 
 pub use list::{HostList, List};
 pub use map::{HostMap, Map, MapBuilder};
+pub(crate) use map::{View, ViewForm};
 pub(crate) use network::canonical_network;
 pub use time::{Duration, Timestamp};
-pub(crate) use view::{View, ViewForm};
 
 use celero_frontend::Type;
 use std::net::IpAddr;

@@ -1,6 +1,5 @@
 //! Values as text: read from JSON, and shown as a rule would write them.
 
-use super::Values;
 use crate::filetest::unescape;
 use celero::filter::{FilterType, FilterValue};
 use serde_json::Value as Json;
@@ -29,24 +28,6 @@ pub fn value(json: &Json, ty: &FilterType) -> Result<FilterValue, String> {
             let entry = |(key, json): (&String, &Json)| Ok((key.clone().into_bytes(), value(json, element)?));
             entries.map(entry).collect::<Result<_, String>>().map(FilterValue::Map)
         }
-    }
-}
-
-/// Gives a host the values of a JSON object, by the names of the fields. Fields that it does not name are missing.
-///
-/// # Errors
-/// The text is not such an object.
-pub fn bindings(host: &Values, scheme: &celero::filter::Scheme, text: &str) -> Result<Values, String> {
-    let json: Json = serde_json::from_str(text).map_err(|error| format!("`{text}`: {error}"))?;
-    let members = json.as_object().ok_or_else(|| format!("`{text}` is no object"))?;
-    let mut host = host.clone();
-    for (index, field) in scheme.fields().iter().enumerate() {
-        let json = members.get(&*field.name).filter(|json| !json.is_null());
-        host.set(index, json.map(|json| value(json, &field.ty)).transpose()?);
-    }
-    match members.keys().find(|name| scheme.fields().iter().all(|field| *field.name != **name)) {
-        Some(name) => Err(format!("`{name}` is no field")),
-        None => Ok(host),
     }
 }
 

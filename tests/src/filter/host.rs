@@ -72,6 +72,24 @@ impl Values {
     }
 }
 
+/// Gives a host the values of a JSON object, by the names of the fields. Fields that it does not name are missing.
+///
+/// # Errors
+/// The text is not such an object.
+pub fn bindings(host: &Values, scheme: &celero::filter::Scheme, text: &str) -> Result<Values, String> {
+    let json: serde_json::Value = serde_json::from_str(text).map_err(|error| format!("`{text}`: {error}"))?;
+    let members = json.as_object().ok_or_else(|| format!("`{text}` is no object"))?;
+    let mut host = host.clone();
+    for (index, field) in scheme.fields().iter().enumerate() {
+        let json = members.get(&*field.name).filter(|json| !json.is_null());
+        host.set(index, json.map(|json| super::value(json, &field.ty)).transpose()?);
+    }
+    match members.keys().find(|name| scheme.fields().iter().all(|field| *field.name != **name)) {
+        Some(name) => Err(format!("`{name}` is no field")),
+        None => Ok(host),
+    }
+}
+
 impl fmt::Debug for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (field, value) in self.scheme.fields().iter().zip(&self.fields) {

@@ -11,8 +11,8 @@ mod native;
 mod round_trip;
 mod tiers;
 
-pub use data::{bindings, show, value};
-pub use host::{HostFunction, Values};
-pub use native::filter_value;
+pub use data::{show, value};
+pub use host::{HostFunction, Values, bindings};
+pub use native::{evaluate_other_tier, filter_value};
 pub use round_trip::round_trip;
-pub use tiers::{Outcome, evaluate_other_tier, interpret};
+pub use tiers::{Outcome, interpret};

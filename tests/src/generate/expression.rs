@@ -1,9 +1,9 @@
 //! Random expressions of a wanted type. Each is written so that it can stand anywhere: in parentheses unless primary.
 
+use super::literal;
 use super::rng::Rng;
 use super::types::{self, Bindings};
 use super::{Declared, Uses};
-use super::{idiom, literal};
 use celero_frontend::Type;
 use celero_frontend::stdlib::{Builtin, Row, TABLE};
 
@@ -21,6 +21,8 @@ pub(super) struct Writer<'g> {
     pub(super) budget: usize,
     /// Whether operands may be of any type.
     pub(super) careless: bool,
+    /// Writes a condition of the table of idioms.
+    pub(super) idiom: fn(&mut Writer<'_>) -> String,
 }
 
 impl Writer<'_> {
@@ -70,11 +72,11 @@ impl Writer<'_> {
 
     /// What a rare operation or error takes, alone or as part of a condition.
     pub(super) fn idiom(&mut self) -> String {
-        let text = idiom::write(self);
+        let text = (self.idiom)(self);
         match self.rng.below(5) {
             0 => format!("({text} && {})", self.expr(&Type::Bool)),
             1 => format!("({} || {text})", self.expr(&Type::Bool)),
-            2 => format!("({text} || {})", idiom::write(self)),
+            2 => format!("({text} || {})", (self.idiom)(self)),
             _ => text,
         }
     }
@@ -281,7 +283,7 @@ impl Writer<'_> {
     /// The syntax that only some types have: logic, literals, comprehensions, `optMap`.
     fn shaped(&mut self, ty: &Type) -> String {
         match ty {
-            Type::Bool if self.rng.chance(12) => idiom::write(self),
+            Type::Bool if self.rng.chance(12) => (self.idiom)(self),
             Type::Bool if self.rng.chance(45) => self.logic(),
             Type::Bool => self.quantifier(),
             Type::List(element) if self.rng.chance(40) => {

@@ -1,19 +1,12 @@
 //! Functions of the host that generated programs call: of each kind that an embedder can declare.
 
-use super::definitions::define;
 use celero::{Duration, Env, List, Map, Timestamp, Value};
 use celero_frontend::{Signature, Type};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::LazyLock;
 
-/// Declares all functions that programs call: those of the host, and those that are defined in CEL.
-#[must_use]
-pub fn declare<C>(env: Env<C>) -> Env<C> {
-    define(functions(env))
-}
-
 /// What equal calls give is equal, that of the impure ones too, so that results can be compared.
-fn functions<C>(env: Env<C>) -> Env<C> {
+pub(super) fn functions<C>(env: Env<C>) -> Env<C> {
     env.function("host.twice", |n: i64| n.checked_mul(2).ok_or("too large"))
         .function("host.half", |n: u64| n / 2)
         .function("host.third", |x: f64| x / 3.0)
@@ -79,7 +72,7 @@ mod tests {
 
     #[test]
     fn all_can_be_declared() {
-        assert_eq!(declare(Env::dynamic()).problems(), []);
+        assert_eq!(functions(Env::dynamic()).problems(), []);
         assert!(FUNCTIONS.len() >= 17);
     }
 }

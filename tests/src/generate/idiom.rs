@@ -2,16 +2,13 @@
 //! networks, every macro over every kind of range, each kind of error. All are conditions.
 
 use super::expression::{LOCALS, Writer, names};
-use super::idiom_table::{PLAIN, failing, of};
+use super::idiom_table::{Idiom, PLAIN, failing, of};
 use super::{Group, coverage, definitions, host, types};
 use celero_frontend::Type;
 use std::sync::LazyLock;
 
 /// Steps that [`beyond`] exceeds in every tier, though tiers count different steps.
 pub(super) const FEW_STEPS: u32 = 300;
-
-/// The lines of the table that an idiom is there for, as far as it is there for any, and how it is written.
-pub(super) type Idiom = (&'static [(Group, &'static str)], fn(&mut Writer<'_>) -> String);
 
 use Group::{Helper, Operation as Op};
 

@@ -1,10 +1,12 @@
 //! The table of conditions that are written by hand, with what they are made of.
 
 use super::expression::Writer;
-use super::idiom::Idiom;
 use super::{Group, literal, types};
 use Group::{Error, Helper, Operation as Op};
 use celero_frontend::Type;
+
+/// The lines of the table that an idiom is there for, as far as it is there for any, and how it is written.
+pub(super) type Idiom = (&'static [(Group, &'static str)], fn(&mut Writer<'_>) -> String);
 
 pub(super) const PLAIN: &[Idiom] = &[
     // Comparisons with constants.

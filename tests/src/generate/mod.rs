@@ -22,7 +22,6 @@ mod value;
 
 pub use calls::call_with_variables;
 pub use coverage::{Coverage, Group};
-pub use host::declare;
 pub use minimise::minimise;
 pub use rng::Rng;
 pub use value::Owned;
@@ -38,6 +37,12 @@ use std::sync::LazyLock;
 const SETS: usize = 10;
 
 const NAMES: &[&str] = &["a", "b", "c", "d", "req.path", "req.headers", "req.size", "auth.claims"];
+
+/// Declares all functions that programs call: those of the host, and those that are defined in CEL.
+#[must_use]
+pub fn declare<C>(env: Env<C>) -> Env<C> {
+    definitions::define(host::functions(env))
+}
 
 /// A variable of a case.
 #[derive(Clone, Debug, PartialEq)]
@@ -200,6 +205,7 @@ impl Generator {
             locals: Vec::new(),
             budget,
             careless: self.unchecked,
+            idiom: idiom::write,
         };
         let (mut steps, mut rare) = (None, false);
         let source = match writer.rng.below(100) {

@@ -1,6 +1,6 @@
 //! Checks the bodies of functions that are defined in CEL.
 
-use super::{Checker, codes, outcome};
+use super::{Checker, RECEIVER, codes, outcome};
 use crate::ast::Name;
 use crate::cel::notation::FunctionDeclaration;
 use crate::checked::Checked;
@@ -12,9 +12,6 @@ use crate::limits::{Limits, with_stack};
 use crate::span::Span;
 use crate::stdlib::{Overload, Signature};
 use crate::types::Type;
-
-/// The name of a method's receiver in its body.
-pub const RECEIVER: &str = "this";
 
 /// Checks the body of a function and returns its definition. [`Declarations::add_definition`] then declares the function.
 ///

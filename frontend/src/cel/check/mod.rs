@@ -23,10 +23,13 @@ use crate::limits::{Limits, with_stack};
 use crate::per_node::PerNode;
 use crate::types::{MAX_TYPE_DEPTH, Type};
 pub use codes::CHECKER_CODES;
-pub use define::{RECEIVER, define, misdeclared};
+pub use define::{define, misdeclared};
 use infer::Inference;
 use names::Names;
 use std::borrow::Cow;
+
+/// The name of a method's receiver in its body.
+pub const RECEIVER: &str = "this";
 
 /// Limits on the parts of types that inference may visit: for each node of the tree, and a constant in addition.
 const STEPS_PER_NODE: u64 = 512;

@@ -1,6 +1,6 @@
 //! Charts of what was measured: bars for the terminal, and SVG.
 
-use super::report::{Report, share};
+use super::report::Report;
 use crate::output::Paint;
 use crate::units::{grouped, number};
 use std::fmt::Write;
@@ -19,6 +19,11 @@ struct Bar {
     median: f64,
     low: f64,
     high: f64,
+}
+
+/// Returns the share of a bar in the longest one.
+fn share(value: f64, most: f64) -> f64 {
+    if most > 0.0 { (value / most).clamp(0.0, 1.0) } else { 0.0 }
 }
 
 fn rows(report: &Report<'_>) -> Vec<Bar> {

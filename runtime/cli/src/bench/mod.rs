@@ -201,8 +201,8 @@ impl Command for Bench<'_> {
         if args.json {
             output.line(&report.json().to_string());
         } else {
-            let text = report.text(output.paint());
-            output.print(&text);
+            let paint = output.paint();
+            output.print(&format!("{}\n{}", report.text(paint), chart::bars(&report, paint)));
         }
         for compiled in &compiled {
             if let Some(CompiledRules { native, file, .. }) = compiled

@@ -1,6 +1,5 @@
 //! What `celero bench` prints.
 
-use super::chart;
 use super::measure::Measured;
 use super::subject::Subject;
 use crate::cost::Cost;
@@ -136,8 +135,7 @@ impl Report<'_> {
             "{}",
             paint.faint(&format!("times are medians per request, over {requests} request{plural}{from}"))
         )?;
-        self.write_comparison(out, paint)?;
-        write!(out, "\n{}", chart::bars(self, paint))
+        self.write_comparison(out, paint)
     }
 
     /// Writes the main number of a source, and what belongs to it.
@@ -242,9 +240,4 @@ fn differences(one: &Measured, other: &Measured) -> Vec<usize> {
     let [fewer, more] = [one.answers.len().min(other.answers.len()), one.answers.len().max(other.answers.len())];
     found.extend(fewer..more);
     found
-}
-
-/// Returns the share of a bar in the longest one.
-pub(crate) fn share(value: f64, most: f64) -> f64 {
-    if most > 0.0 { (value / most).clamp(0.0, 1.0) } else { 0.0 }
 }

@@ -3,8 +3,11 @@
 //! A table indexed by hash tells whether an anchor contains a window, with a few false positives. Small tables have a byte for
 //! each hash, which takes half as many instructions to read as a bit. Large tables have a bit, to stay in the processor's cache.
 
-use super::scan::FIRST_PART;
 use super::{LOWER_CASE, Stride};
+
+/// Length of the first part of a text that several passes read one after the other, in bytes: a multiple of what the passes read at once. Each
+/// further part is as long as all before it.
+pub(super) const FIRST_PART: usize = 256;
 
 /// Tells whether an anchor may contain a window.
 #[derive(Clone, Debug)]

@@ -1,9 +1,9 @@
 //! Searches for keys and texts that make a lookup slow. Counts work, not time.
 #![expect(clippy::arithmetic_side_effects, reason = "tests")]
 
+use super::filter::FIRST_PART;
 use super::first_stage::BLOCK;
 use super::rarity::ANCHOR_REGION;
-use super::scan::FIRST_PART;
 use super::steps::{End, MIN_STEPS, Steps};
 use super::{LiteralLevel, LiteralMap};
 use crate::testing::{Rng, distinct};

@@ -1,14 +1,11 @@
 //! Runs the passes over a text, and verifies what they find.
 
-use super::filter::{self, Filter, FilterHits, Progress};
+use super::filter::{self, FIRST_PART, Filter, FilterHits, Progress};
 use super::first_stage::{BATCH, BLOCK, LENGTHS, WINDOW};
 use super::steps::{BYTES_PER_STEP, End, Steps};
 use super::{AnchorEntry, LiteralMap, Scan, Stride, VectorPass, eight_bytes, hash_of_anchor, part};
 use std::ops::{ControlFlow, Range};
 
-/// Length of the first part of a text that several passes read one after the other, in bytes: a multiple of what the passes read at once. Each
-/// further part is as long as all before it.
-pub(super) const FIRST_PART: usize = 256;
 /// Scans by hash: for long, medium and short keys.
 const SCANS: usize = 3;
 /// Anchors that are looked for between two verifications.

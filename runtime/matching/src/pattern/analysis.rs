@@ -1,7 +1,7 @@
 //! What a pattern says without being run: whether it is a plain text test, and how large its program is at most.
 
-use super::compile::parse;
 use super::dialect::Pattern;
+use super::parse::parse;
 use regex_syntax::hir::literal::{Extractor, Literal};
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
 

@@ -1,12 +1,12 @@
 //! An engine for patterns on ASCII text.
 
 use super::analysis::{MIN_PROGRAM_BYTES, program_bound, program_states};
-use super::compile::parse;
 use super::dfa_search::Search;
 use super::dialect::{OwnedPattern, Pattern};
 use super::lazy_dfa::{Direction, LazyDfa, Stop};
 use super::meter::Meter;
 use super::metered_regex::{MOST_ASSUMED, STATE_BYTES_PER_STEP};
+use super::parse::parse;
 use super::reach::Near;
 use super::small_alphabet::reduce;
 use crate::MemoryBudget;

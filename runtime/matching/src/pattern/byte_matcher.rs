@@ -2,10 +2,11 @@
 
 use super::anchored_dfa::AnchoredDfa;
 use super::byte_regex::ByteRegex;
-use super::compile::{MAX_BYTE_PROGRAM_BYTES, PatternError, Syntax, engine};
 use super::dfa_search::BYTES_PER_STEP;
 use super::dialect::Pattern;
+use super::engine::engine;
 use super::lazy::LazyMatcher;
+use super::limits::{MAX_BYTE_PROGRAM_BYTES, PatternError, Syntax};
 use super::matcher::{OverBudget, Undecided};
 use super::meter::Meter;
 use crate::MemoryBudget;

@@ -1,8 +1,10 @@
 //! Regular expressions on bytes, without Unicode, whose searches charge what they cost.
 
-use super::compile::{Compiled, MAX_BYTE_PROGRAM_BYTES, PatternError, Syntax, engine, engine_of};
+use super::engine::{Compiled, engine, engine_of};
 use super::groups::keep_groups;
-use super::lazy_dfa::{Direction, LazyDfa, Stop, find_with};
+use super::lazy_dfa::{Direction, LazyDfa, Stop};
+use super::leftmost::find_with;
+use super::limits::{MAX_BYTE_PROGRAM_BYTES, PatternError, Syntax};
 use super::meter::Meter;
 use super::metered_regex::{Groups, MOST_ASSUMED, MOST_ASSUMED_FOR_EACH, STATE_BYTES_PER_STEP};
 use crate::MemoryBudget;

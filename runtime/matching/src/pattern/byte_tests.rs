@@ -3,7 +3,8 @@
 use super::byte_matcher::ByteMatcher;
 use super::byte_regex::ByteRegex;
 use super::cache::PatternCache;
-use super::compile::{PatternError, compile_bytes_metered};
+use super::compile::compile_bytes_metered;
+use super::limits::PatternError;
 use super::matcher::Undecided;
 use super::meter::Unmetered;
 use super::metered_tests::{Budget, MILLION};

@@ -3,12 +3,12 @@
 use super::analysis::{Analysis, TextTest, analyze_parsed};
 use super::byte_matcher::ByteMatcher;
 use super::byte_regex::ByteRegex;
-use super::compile::{
-    MAX_BYTE_PROGRAM_BYTES, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, Syntax, engine, engine_of, parse,
-};
 use super::dialect::{Dialect, Pattern};
+use super::engine::{engine, engine_of};
+use super::limits::{MAX_BYTE_PROGRAM_BYTES, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, Syntax};
 use super::matcher::{Engine, Matcher};
 use super::metered_regex::MeteredRegex;
+use super::parse::parse;
 use crate::MemoryBudget;
 use regex_syntax::hir::Hir;
 use std::collections::HashMap;

@@ -1,134 +1,18 @@
-//! The limits within which patterns are compiled.
+//! Compiles patterns for searches whose steps are counted, and counts those of the compilation.
 
-use super::analysis::program_states;
 use super::byte_regex::ByteRegex;
-use super::dialect::{Dialect, Pattern};
-use super::folding::{MOST_STEPS, check_parsed_cases, folding_steps, may_ignore_case};
-use super::groups::keep_groups;
+use super::dialect::Pattern;
+use super::engine::{Compiled, engine};
+use super::folding::folding_steps;
+use super::limits::{MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PROGRAM_BYTES_PER_STEP, PatternError, Syntax};
 use super::meter::Meter;
 use super::metered_regex::MeteredRegex;
-use super::re2;
-use super::syntax_error::SyntaxError;
 use crate::MemoryBudget;
-use regex_automata::meta::{self, Regex};
-use regex_syntax::ast;
-use regex_syntax::hir::Hir;
-use regex_syntax::hir::translate::TranslatorBuilder;
 
-/// Longest pattern, in bytes.
-pub const MAX_PATTERN_BYTES: usize = 16 * 1024;
-/// Largest compiled program, in bytes.
-pub const MAX_PROGRAM_BYTES: usize = 1 << 21;
-/// Deepest nesting of a pattern.
-pub const MAX_NESTING: u32 = 100;
-/// Largest compiled program of a pattern on bytes, in bytes. Nothing else bounds its length.
-pub const MAX_BYTE_PROGRAM_BYTES: usize = 10 << 20;
-/// Deepest nesting of a pattern on bytes, that of the regex crate.
-pub(super) const MAX_BYTE_NESTING: u32 = 250;
-
-/// Largest cache of a lazily built automaton, in bytes, for each thread that searches. A search that needs more continues
-/// more slowly.
-const MAX_CACHE_BYTES: usize = 1 << 20;
-
-/// Most states of a pattern in which literals are looked for where a match may begin. In `a?` a thousand times, that takes longer than
-/// everything else.
-const MOST_STATES_FOR_LITERALS: usize = 1 << 14;
-
-/// Steps charged for compiling any pattern, for each byte of it, and bytes of the compiled program for each step. A step is some ten
+/// Steps charged for compiling any pattern, for each byte of it. A step is some ten
 /// nanoseconds, and at most a hundred.
 const STEPS_PER_PATTERN: usize = 3_000;
 const STEPS_PER_BYTE: usize = 32;
-pub(crate) const PROGRAM_BYTES_PER_STEP: usize = 8;
-
-/// Why a pattern can't be compiled.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum PatternError {
-    /// The pattern is longer than [`MAX_PATTERN_BYTES`].
-    TooLong {
-        /// Length of the pattern.
-        bytes: usize,
-    },
-    /// The pattern is not valid.
-    Syntax(SyntaxError),
-    /// The pattern ignores case in too many large classes: looking up their other letter cases takes up to milliseconds each.
-    TooManyCases,
-    /// The compiled program would exceed a limit.
-    TooLarge {
-        /// The limit, in bytes.
-        limit: usize,
-    },
-}
-
-impl std::fmt::Display for PatternError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::TooLong { bytes } => write!(f, "pattern of {bytes} bytes is longer than {MAX_PATTERN_BYTES}"),
-            Self::Syntax(error) => error.fmt(f),
-            Self::TooManyCases => f.write_str(
-                "the pattern ignores case in too many large classes; write `(?s:.)` for any character, and `(?-i:..)` around \
-                 classes that have all cases",
-            ),
-            Self::TooLarge { limit } => write!(f, "the program of the pattern exceeds the size limit of {limit} bytes"),
-        }
-    }
-}
-
-impl std::error::Error for PatternError {}
-
-/// A compiled pattern.
-#[derive(Debug, Clone)]
-pub(super) struct Compiled {
-    pub(super) regex: Regex,
-    /// Upper bound of the states of its program.
-    pub(super) states: usize,
-}
-
-/// What a pattern matches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Syntax {
-    /// Text: the syntax of the pattern's dialect, within the limits of this file.
-    Text,
-    /// Bytes: that of `regex::bytes::RegexBuilder` with `unicode(false)`.
-    Bytes,
-}
-
-impl Syntax {
-    /// Parses a pattern.
-    pub(super) fn parse(self, pattern: Pattern<'_>) -> Result<Hir, PatternError> {
-        if self == Self::Text && pattern.text.len() > MAX_PATTERN_BYTES {
-            return Err(PatternError::TooLong { bytes: pattern.text.len() });
-        }
-        self.parse_of_any_length(pattern)
-    }
-
-    fn parse_of_any_length(self, pattern: Pattern<'_>) -> Result<Hir, PatternError> {
-        if self == Self::Text && pattern.dialect == Dialect::Re2 {
-            let parsed = re2::parse(pattern.text, MAX_NESTING, MOST_STEPS).map_err(PatternError::Syntax)?;
-            return parsed.ok_or(PatternError::TooManyCases);
-        }
-        let pattern = pattern.text;
-        let (nesting, text) = match self {
-            Self::Text => (MAX_NESTING, true),
-            Self::Bytes => (MAX_BYTE_NESTING, false),
-        };
-        let syntax = |error: regex_syntax::Error| PatternError::Syntax(SyntaxError::of_regex(&error, pattern));
-        let parsed = ast::parse::ParserBuilder::new().nest_limit(nesting).build().parse(pattern);
-        let ast = parsed.map_err(|error| syntax(error.into()))?;
-        if may_ignore_case(pattern) {
-            check_parsed_cases(&ast, self)?;
-        }
-        let mut translator = TranslatorBuilder::new().unicode(text).utf8(text).build();
-        translator.translate(pattern, &ast).map_err(|error| syntax(error.into()))
-    }
-
-    fn max_program_bytes(self) -> usize {
-        match self {
-            Self::Text => MAX_PROGRAM_BYTES,
-            Self::Bytes => MAX_BYTE_PROGRAM_BYTES,
-        }
-    }
-}
 
 /// Compiles a pattern that may come from an untrusted author: its length, nesting and program are bounded.
 ///
@@ -201,34 +85,9 @@ fn engine_metered<M: Meter>(
     }
 }
 
-/// Compiles a pattern to a program of at most `program_bytes`, one on bytes without its groups.
-pub(super) fn engine(pattern: Pattern<'_>, syntax: Syntax, program_bytes: usize) -> Result<Compiled, PatternError> {
-    let hir = syntax.parse(pattern)?;
-    let hir = if syntax == Syntax::Bytes { keep_groups(hir, 0) } else { hir };
-    engine_of(&hir, syntax, program_bytes)
-}
-
-/// [`engine`] of a pattern that was parsed.
-pub(super) fn engine_of(hir: &Hir, syntax: Syntax, program_bytes: usize) -> Result<Compiled, PatternError> {
-    let states = program_states(hir);
-    let config = meta::Config::new()
-        .utf8_empty(syntax == Syntax::Text)
-        .nfa_size_limit(Some(program_bytes))
-        .hybrid_cache_capacity(MAX_CACHE_BYTES)
-        .auto_prefilter(states <= MOST_STATES_FOR_LITERALS);
-    let regex = Regex::builder().configure(config).build_from_hir(hir);
-    // A pattern that was parsed can only be too large.
-    let regex = regex.map_err(|_| PatternError::TooLarge { limit: program_bytes })?;
-    Ok(Compiled { regex, states })
-}
-
-/// Parses a pattern of any length. Returns `None` if it is not valid, or if it ignores case in too many classes.
-pub(crate) fn parse<'p>(pattern: impl Into<Pattern<'p>>) -> Option<Hir> {
-    Syntax::Text.parse_of_any_length(pattern.into()).ok()
-}
-
 #[cfg(test)]
 mod tests {
+    use super::super::parse::parse;
     use super::*;
 
     #[test]

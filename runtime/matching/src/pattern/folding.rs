@@ -1,7 +1,7 @@
 //! What parsing a pattern costs beyond reading it: classes of characters whose other letter cases are looked up one by one.
 
-use super::compile::{MAX_BYTE_NESTING, MAX_PATTERN_BYTES, PatternError, Syntax};
 use super::dialect::{Dialect, Pattern};
+use super::limits::{MAX_BYTE_NESTING, MAX_PATTERN_BYTES, PatternError, Syntax};
 use super::re2;
 use regex_syntax::ast::{
     Ast, ClassPerl, ClassSetBinaryOp, ClassSetItem, ClassUnicode, Flag, Flags, Visitor, parse::ParserBuilder, visit,

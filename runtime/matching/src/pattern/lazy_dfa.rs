@@ -5,8 +5,6 @@
 //! one for each byte. So each missing transition is charged by the sizes of the states that it connects
 //! ([`dfa_search`](super::dfa_search)).
 
-use super::dfa_search::Search;
-use super::meter::Meter;
 use foldhash::fast::FixedState;
 use regex_automata::MatchKind;
 use regex_automata::hybrid::LazyStateID;
@@ -16,7 +14,6 @@ use regex_automata::util::pool::{Pool, PoolGuard};
 use regex_automata::util::prefilter::Prefilter;
 use regex_syntax::hir::Hir;
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
 use std::panic::{RefUnwindSafe, UnwindSafe};
 use std::sync::Arc;
 
@@ -43,24 +40,6 @@ pub(super) enum Stop<E> {
     Spent(E),
     /// The automaton cannot decide this text: its pattern has a word boundary of Unicode, and the text is not ASCII.
     Undecided,
-}
-
-/// Finds the leftmost match that begins at byte `at` or later: its end with one automaton, its start with another.
-///
-/// # Errors
-/// As [`LazyDfa::search`].
-pub(super) fn find_with<M: Meter>(
-    forward: &LazyDfa,
-    backward: &LazyDfa,
-    bytes: &[u8],
-    at: usize,
-    meter: &M,
-) -> Result<Option<Range<usize>>, Stop<M::Error>> {
-    let Some(end) = forward.search(bytes, at..bytes.len(), false, meter)? else { return Ok(None) };
-    match backward.search(bytes, at..end, false, meter)? {
-        Some(start) => Ok(Some(start..end)),
-        None => Err(Stop::Undecided),
-    }
 }
 
 /// A pattern as a lazily built automaton. Threads may share it; each searching thread has its own states.
@@ -140,18 +119,6 @@ impl LazyDfa {
     /// Bytes held on the heap, without what each searching thread keeps.
     pub(super) fn heap_bytes(&self) -> usize {
         self.dfa.get_nfa().memory_usage().saturating_add(self.prefilter.as_ref().map_or(0, Prefilter::memory_usage))
-    }
-
-    /// Forward: returns the end of the leftmost match that begins in `range`, or with `earliest` that of the shortest. Backward:
-    /// returns the start of the longest match that ends where `range` ends. `range` must be one of `text`.
-    pub(super) fn search<M: Meter>(
-        &self,
-        text: &[u8],
-        range: Range<usize>,
-        earliest: bool,
-        meter: &M,
-    ) -> Result<Option<usize>, Stop<M::Error>> {
-        Search::new(self, text, range, earliest, meter).run()
     }
 
     /// The states of this thread.

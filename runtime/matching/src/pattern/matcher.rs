@@ -3,12 +3,14 @@
 use super::analysis::{self, analyze};
 use super::anchored_dfa::AnchoredDfa;
 use super::ascii_regex::AsciiRegex;
-use super::compile::{MAX_PROGRAM_BYTES, PatternError, Syntax, engine, engine_of, parse};
 use super::dfa_search::BYTES_PER_STEP;
 use super::dialect::Pattern;
+use super::engine::{engine, engine_of};
 use super::lazy::LazyMatcher;
+use super::limits::{MAX_PROGRAM_BYTES, PatternError, Syntax};
 use super::meter::{Meter, Unmetered};
 use super::metered_regex::MeteredRegex;
+use super::parse::parse;
 use super::parsed::ParsedPattern;
 use super::small_alphabet::reduce;
 use crate::MemoryBudget;

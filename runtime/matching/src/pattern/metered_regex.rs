@@ -1,10 +1,13 @@
 //! Regular expressions whose searches charge what they cost.
 
 use super::analysis::program_states;
-use super::compile::{Compiled, PROGRAM_BYTES_PER_STEP, parse};
 use super::dialect::{OwnedPattern, Pattern};
-use super::lazy_dfa::{Direction, LazyDfa, Stop, find_with};
+use super::engine::Compiled;
+use super::lazy_dfa::{Direction, LazyDfa, Stop};
+use super::leftmost::find_with;
+use super::limits::PROGRAM_BYTES_PER_STEP;
 use super::meter::{Meter, Unmetered};
+use super::parse::parse;
 use super::required::{RequiredLiterals, required_literals};
 use super::small_alphabet::reduce;
 use crate::MemoryBudget;

@@ -1,6 +1,7 @@
 //! Searches that are charged: they find what the regex crate finds, and no text and no pattern gets more than its budget.
 
-use super::compile::{PatternError, compile, compile_metered};
+use super::compile::{compile, compile_metered};
+use super::limits::PatternError;
 use super::meter::{Meter, Unmetered};
 use super::metered_regex::MeteredRegex;
 use super::random_patterns::Random;

@@ -14,14 +14,18 @@ mod cache;
 mod compile;
 mod dfa_search;
 mod dialect;
+mod engine;
 mod folding;
 mod groups;
 mod interleaved;
 mod lazy;
 mod lazy_dfa;
+mod leftmost;
+mod limits;
 mod matcher;
 mod meter;
 mod metered_regex;
+mod parse;
 mod parsed;
 mod re2;
 mod reach;
@@ -45,13 +49,11 @@ pub use ascii_regex::AsciiRegex;
 pub use byte_matcher::ByteMatcher;
 pub use byte_regex::ByteRegex;
 pub use cache::{PatternCache, Plan, Strategy};
-pub use compile::{
-    MAX_BYTE_PROGRAM_BYTES, MAX_NESTING, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, compile,
-    compile_bytes_metered, compile_metered,
-};
+pub use compile::{compile, compile_bytes_metered, compile_metered};
 pub use dialect::{Dialect, Pattern};
 pub use folding::{byte_folding_steps, check_cases, folding_steps};
 pub use lazy::LazyMatcher;
+pub use limits::{MAX_BYTE_PROGRAM_BYTES, MAX_NESTING, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError};
 pub use matcher::{Matcher, OverBudget, Undecided};
 pub use meter::{Meter, Unmetered};
 pub use metered_regex::{Groups, MeteredRegex};
@@ -60,8 +62,9 @@ pub use required::{Literals, RequiredLiterals, SHORTEST_SUBSTRING, required_lite
 pub use syntax_error::SyntaxError;
 
 pub(crate) use analysis::program_states;
-pub(crate) use compile::{PROGRAM_BYTES_PER_STEP, parse};
 pub(crate) use interleaved::Interleaved;
+pub(crate) use limits::PROGRAM_BYTES_PER_STEP;
+pub(crate) use parse::parse;
 pub(crate) use reach::{Near, Parts, Reach};
 pub(crate) use required::{RatedLiterals, rated_literals};
 pub(crate) use small_alphabet::{Reduced, is_left_out, reduce};

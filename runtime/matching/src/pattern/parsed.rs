@@ -1,7 +1,7 @@
 //! Patterns that are parsed once for several uses.
 
-use super::compile::{PatternError, Syntax};
 use super::dialect::{Dialect, Pattern};
+use super::limits::{PatternError, Syntax};
 use regex_syntax::hir::Hir;
 
 /// A valid pattern, parsed but not compiled.

@@ -179,7 +179,7 @@ impl Near<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::compile::parse;
+    use super::super::parse::parse;
     use super::super::required::rated_literals;
     use super::{Near, Parts, Reach};
 

@@ -1,7 +1,7 @@
 //! Finds literals that a pattern requires: every text in which it matches has one of them.
 
-use super::compile::parse;
 use super::dialect::Pattern;
+use super::parse::parse;
 use super::reach::Reach;
 use super::small_alphabet::trim;
 use crate::byte_frequency::rarity_bits;

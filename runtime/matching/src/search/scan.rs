@@ -113,29 +113,53 @@ unsafe fn avx2_short(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     }
 }
 
+/// A vector with a [`long_from`] that is not inlined, and is compiled for the processors that have the vector.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+trait LongFrom: Vector {
+    /// # Safety
+    /// That of [`long_from`].
+    unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, bits: u64) -> bool;
+}
+
+#[cfg(target_arch = "x86_64")]
+impl LongFrom for std::arch::x86_64::__m128i {
+    #[inline(never)]
+    unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, bits: u64) -> bool {
+        // SAFETY: the contract is the same.
+        unsafe { long_from::<Self>(text, needle, pair, bits) }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl LongFrom for std::arch::x86_64::__m256i {
+    #[inline(always)]
+    unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, bits: u64) -> bool {
+        // SAFETY: the contract is the same.
+        unsafe { avx2_long_from(text, needle, pair, bits) }
+    }
+}
+
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2")]
 #[inline(never)]
-pub(super) unsafe fn avx2_long_from(text: &[u8], needle: &[u8], pair: &Pair, bits: u64) -> bool {
+unsafe fn avx2_long_from(text: &[u8], needle: &[u8], pair: &Pair, bits: u64) -> bool {
     // SAFETY: the contract is the same.
     unsafe { long_from::<std::arch::x86_64::__m256i>(text, needle, pair, bits) }
 }
 
-/// [`long_from`] for vectors that every processor of the architecture has.
-///
-/// # Safety
-/// That of [`long_from`].
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-#[inline(never)]
-pub(super) unsafe fn common_long_from<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair, bits: u64) -> bool {
-    // SAFETY: the contract is the same.
-    unsafe { long_from::<V>(text, needle, pair, bits) }
+#[cfg(target_arch = "aarch64")]
+impl LongFrom for std::arch::aarch64::uint8x16_t {
+    #[inline(never)]
+    unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, bits: u64) -> bool {
+        // SAFETY: the contract is the same.
+        unsafe { long_from::<Self>(text, needle, pair, bits) }
+    }
 }
 
 /// # Safety
 /// That of [`few`], [`short`] and [`long`], without their bounds on starts.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-unsafe fn scan<H: Half>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
+unsafe fn scan<H: Half + LongFrom>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     // SAFETY: the contract is the same.
     unsafe {
         match starts(text, needle) {
@@ -202,7 +226,7 @@ unsafe fn columns(text: &[u8], pair: &Pair) -> (*const u8, *const u8) {
 /// `2 <= needle <= text`, `2 * V::BYTES <= starts`, the pair is made from the needle, and the processor has the vectors.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
-unsafe fn long<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
+unsafe fn long<V: LongFrom>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     let block = V::BYTES.wrapping_mul(2);
     let end = starts(text, needle).wrapping_sub(block);
     let mut at = 0;
@@ -230,7 +254,7 @@ unsafe fn long<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
 /// That of [`long`]; each set bit stands for a start.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
-pub(super) unsafe fn long_from<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair, mut candidates: u64) -> bool {
+unsafe fn long_from<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair, mut candidates: u64) -> bool {
     let block = V::BYTES.wrapping_mul(2);
     let end = starts(text, needle).wrapping_sub(block);
     let (mut at, mut mistaken) = (0_usize, MAX_WRONG_BLOCKS);

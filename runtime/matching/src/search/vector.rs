@@ -1,8 +1,5 @@
 //! The vector operations of each processor that a search needs.
 
-#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
-use super::{Pair, scan};
-
 /// The vector instructions of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
@@ -51,9 +48,6 @@ pub(super) trait Vector: Copy {
 
     /// One bit for each byte, which must be all ones or zero. The first byte has the lowest bit.
     unsafe fn bits(self) -> u32;
-
-    /// [`scan::long_from`], not inlined.
-    unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, bits: u64) -> bool;
 }
 
 /// A vector of 16 bytes, which can also be built from two words.
@@ -68,7 +62,7 @@ pub(super) trait Half: Vector {
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
-    use super::{Half, Pair, Vector, scan};
+    use super::{Half, Vector};
     use std::arch::x86_64::{
         __m128i, __m256i, _mm_and_si128, _mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_or_si128,
         _mm_set_epi64x, _mm_set1_epi8, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
@@ -106,12 +100,6 @@ mod x86 {
         unsafe fn bits(self) -> u32 {
             // SAFETY: see above.
             unsafe { _mm_movemask_epi8(self) }.cast_unsigned()
-        }
-
-        #[inline(always)]
-        unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, bits: u64) -> bool {
-            // SAFETY: see above.
-            unsafe { scan::common_long_from::<Self>(text, needle, pair, bits) }
         }
     }
 
@@ -155,18 +143,12 @@ mod x86 {
             // SAFETY: see above.
             unsafe { _mm256_movemask_epi8(self) }.cast_unsigned()
         }
-
-        #[inline(always)]
-        unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, bits: u64) -> bool {
-            // SAFETY: see above.
-            unsafe { scan::avx2_long_from(text, needle, pair, bits) }
-        }
     }
 }
 
 #[cfg(target_arch = "aarch64")]
 mod arm {
-    use super::{Half, Pair, Vector, scan};
+    use super::{Half, Vector};
     use std::arch::aarch64::{
         uint8x16_t, vaddv_u8, vandq_u8, vceqq_u8, vcombine_u64, vcreate_u64, vdupq_n_u8, vget_high_u8, vget_low_u8,
         vld1q_u8, vorrq_u8, vreinterpretq_u8_u64,
@@ -209,12 +191,6 @@ mod arm {
                 (vaddv_u8(vget_low_u8(bits)), vaddv_u8(vget_high_u8(bits)))
             };
             u32::from(low) | u32::from(high) << 8
-        }
-
-        #[inline(always)]
-        unsafe fn long_from(text: &[u8], needle: &[u8], pair: &Pair, bits: u64) -> bool {
-            // SAFETY: see above.
-            unsafe { scan::common_long_from::<Self>(text, needle, pair, bits) }
         }
     }
 

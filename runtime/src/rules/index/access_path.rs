@@ -3,20 +3,15 @@
 //! This relies on `false && error` being false (CEL language definition, "Logical Operators"): a rule with a conjunct that is
 //! false is false, whatever its other conjuncts do.
 
-use super::attribute::{Attribute, AttributeKind, AttributeSource, Attributes};
+use super::attribute::{Attribute, AttributeKind, AttributeSource};
 use super::estimate::are_rare;
-use super::keys::{AccessPath, AccessPathId, IndexKey, KeyId, Keys, ListName};
+use super::finder::Finder;
+use super::keys::{AccessPath, AccessPathId, IndexKey, ListName};
 use super::subject::Subject;
-use crate::function::NamedLists;
 use crate::library::PATTERN_DIALECT;
-use crate::lower::Calls;
-use crate::lower::merge::MergedGraph;
-use celero_ir::layout::Field;
-use celero_ir::{Catch, Cmp, Constant, Graph, Helper, NodeId, Op, Ty, Wildcard};
+use celero_ir::{Catch, Cmp, Constant, Helper, NodeId, Op, Ty, Wildcard};
 use celero_lists::{Kind, ListId};
 use celero_matching::pattern::{Literals, RequiredLiterals, required_literals};
-use foldhash::fast::FixedState;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Most operands of an `||` that are followed.
@@ -26,54 +21,7 @@ const MOST_KEYS: usize = 1024;
 /// Depth to which `&&` and `||` are followed.
 const DEEPEST: u32 = 8;
 
-/// The access paths of a graph's nodes, with the keys and attributes that they are about.
-pub(super) struct AccessPaths {
-    pub(super) attributes: Attributes,
-    pub(super) keys: Keys,
-    /// Indexed by node: its access path, if it was examined.
-    found: Vec<Option<Option<AccessPathId>>>,
-    /// Working memory: numbers of keys.
-    numbers: Vec<KeyId>,
-    /// Indexed by node: its header. Rules share nodes, so the name is parsed only once.
-    pub(super) headers: HashMap<NodeId, Option<AttributeSource>, FixedState>,
-}
-
-impl AccessPaths {
-    /// Without access paths, with capacity for those of this number of rules.
-    pub(super) fn of_about(rules: usize) -> Self {
-        Self {
-            attributes: Attributes::default(),
-            keys: Keys::of_about(rules),
-            found: Vec::new(),
-            numbers: Vec::new(),
-            headers: HashMap::default(),
-        }
-    }
-}
-
-/// Finds the access paths of the nodes of a merged graph, to which rules may be added later. A node that rules share is examined once.
-pub(super) struct Finder<'f> {
-    pub(super) graph: &'f Graph,
-    pub(super) calls: &'f Calls,
-    pub(super) fields: &'f [Field],
-    /// The named lists that rules may ask.
-    lists: Option<&'f NamedLists>,
-    pub(super) paths: &'f mut AccessPaths,
-}
-
-impl<'f> Finder<'f> {
-    /// Adds to `paths` those that are asked for. They are of this graph, or of what it was before rules were added to it.
-    pub(super) fn new(
-        merged: &'f MergedGraph,
-        fields: &'f [Field],
-        lists: Option<&'f NamedLists>,
-        paths: &'f mut AccessPaths,
-    ) -> Self {
-        let MergedGraph { graph, calls, .. } = merged;
-        paths.found.resize(graph.len(), None);
-        Self { graph, calls, fields, lists, paths }
-    }
-
+impl Finder<'_> {
     /// The attributes whose presence a conjunct tests: without a value the rule is false.
     pub(super) fn guards(&mut self, conjuncts: &[NodeId]) -> Vec<AttributeSource> {
         let presences = conjuncts.iter().filter_map(|&id| self.presence(id));

@@ -9,6 +9,7 @@ mod attribute;
 mod conjuncts;
 mod estimate;
 mod field_reader;
+mod finder;
 mod findings;
 mod keys;
 mod lookup;

@@ -1,9 +1,9 @@
 //! Decides for which rules patterns are analysed. Finding the literals that a pattern requires takes longer than everything else that
 //! planning does for a rule, and is useless if a better key finds the rule anyway.
 
-use super::access_path::Finder;
 use super::conjuncts::{MOST_CONJUNCTS, conjuncts};
 use super::estimate::{CROWD, LEAST_OF_PARTS, chance_of_turn};
+use super::finder::Finder;
 use super::keys::{KeyGroupId, KeyId, LookupKind};
 use crate::lower::merge::MergedGraph;
 use celero_ir::NodeId;

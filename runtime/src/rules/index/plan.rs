@@ -1,10 +1,10 @@
 //! The plan of an index: by which keys each rule is found, chosen by estimates, and the tree of lookups that results.
 
 use super::Wanted;
-use super::access_path::{AccessPaths, Finder};
 use super::attribute::{AttributeSource, Attributes};
 use super::conjuncts::{MOST_CONJUNCTS, conjuncts};
 use super::estimate::{COMMON, CROWD, Estimates, FAILING};
+use super::finder::{AccessPaths, Finder};
 use super::findings::Candidate;
 use super::keys::{AccessPath, AccessPathId, KeyGroupId, KeyId, Keys, LookupKind};
 use super::lookup::{KeyGroup, Lookup, Target, with_literals_together};

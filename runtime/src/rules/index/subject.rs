@@ -1,7 +1,7 @@
 //! The subject of a test: the attribute that it is about, and how its value is read.
 
-use super::access_path::Finder;
 use super::attribute::AttributeSource;
+use super::finder::Finder;
 use celero_frontend::stdlib::Builtin;
 use celero_ir::layout::Access as FieldAccess;
 use celero_ir::{Catch, Constant, NodeId, Op, Ty};

@@ -30,15 +30,13 @@ struct Scan {
     test_modules: BTreeSet<Module>,
 }
 
-/// The references between the modules of one crate, and the modules that are folders. `files` are sources by path from the root
+/// The references between the modules of one crate. `files` are sources by path from the root
 /// of the repository; `src` is the path of the crate's `src` folder, with a slash at the end.
-pub(super) fn references(src: &str, files: &BTreeMap<String, String>) -> (Vec<Reference>, BTreeSet<Module>) {
+pub(super) fn references(src: &str, files: &BTreeMap<String, String>) -> Vec<Reference> {
     let mut scans: Vec<(&str, Module, Scan)> = Vec::new();
-    let mut folders = BTreeSet::new();
     for (file, text) in files {
         let Some(inner) = file.strip_prefix(src) else { continue };
         let Some(module) = module_of(inner) else { continue };
-        folders.extend((0..module.len()).map(|n| module[..n].to_vec()));
         scans.push((file, module.clone(), scan(module, &tokens(text))));
     }
     let for_tests: BTreeSet<&Module> = scans.iter().flat_map(|(_, _, scan)| &scan.test_modules).collect();
@@ -62,7 +60,7 @@ pub(super) fn references(src: &str, files: &BTreeMap<String, String>) -> (Vec<Re
             }
         }
     }
-    (found, folders)
+    found
 }
 
 /// The module of a file; `None` for tests and for programs with a root of their own.

@@ -1,6 +1,6 @@
 //! Values that no message quotes: those of environment variables in a configuration, which may be secrets. Errors go to logs.
 
-use super::problems::FileSpan;
+use super::file_span::FileSpan;
 
 /// The shortest part of a value that is looked for in messages. Shorter ones are hidden only where they are quoted alone.
 const SHORTEST: usize = 4;

@@ -5,6 +5,7 @@
 
 mod advice;
 mod concealed;
+mod file_span;
 pub mod problems;
 mod read;
 mod scalar_offset;

@@ -2,6 +2,7 @@
 
 use super::SourceText;
 use super::concealed::Concealed;
+pub use super::file_span::FileSpan;
 use super::url_secrets::hide_url_secrets;
 use celero::{Diagnostic, Label, Severity, Span, Stage, Style};
 use std::collections::HashMap;
@@ -9,27 +10,6 @@ use std::path::PathBuf;
 
 /// Most errors and warnings of one file that are shown. Showing one reads the file up to its place.
 const MOST_SHOWN: usize = 100;
-
-/// A range of bytes of a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FileSpan {
-    /// The number of the file, as [`Problems::file`] returned it.
-    pub file: usize,
-    /// The first byte.
-    pub start: u32,
-    /// The byte after the last one.
-    pub end: u32,
-}
-
-impl FileSpan {
-    pub(crate) fn new(file: usize, start: u32, end: u32) -> Self {
-        Self { file, start, end }
-    }
-
-    fn span(self) -> Span {
-        Span::new(self.start, self.end.max(self.start))
-    }
-}
 
 /// A file that was read.
 #[derive(Clone, Debug)]

@@ -26,9 +26,9 @@ pub use rate_limit_service::RateLimitService;
 pub(crate) use read_routes::CONNECTION_HEADERS;
 pub(crate) use read_upstreams::resolve;
 pub use record::Record;
-pub(crate) use record::older;
 pub use route::{Mirror, Retry, RetryOn, Route, RouteTimeouts, Split, StaticAnswer, Target};
 pub use upstream::{Balance, Ejection, HashKey, Health, Pool, Server, Upstream};
+pub(crate) use written_files::older;
 
 use crate::error::Error;
 use celero_lists::FilePattern;

@@ -5,7 +5,7 @@ use super::record_keys::{HEADERS, PARAMETERS};
 use celero_policy::schema::share;
 use celero_policy::yaml::{Node, SourceText};
 use http::HeaderName;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// Which requests are recorded, and where.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,13 +20,6 @@ pub struct Record {
     pub redact_headers: Vec<HeaderName>,
     /// The parameters of the query whose values are replaced, in lower case.
     pub redact_parameters: Vec<String>,
-}
-
-/// Returns the file to which a bounded file is renamed when it is full.
-pub(crate) fn older(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".1");
-    name.into()
 }
 
 impl Reader<'_> {

@@ -1,13 +1,20 @@
 //! The files that the proxy writes: none of them may be one that it reads, or writes for something else.
 
 use super::include::identity;
-use super::{Config, LogOutput, older};
+use super::{Config, LogOutput};
 use crate::error::Error;
 use celero_lists::FilePattern;
 use celero_policy::Policy;
 use celero_policy::problems::Problems;
 use celero_policy::yaml::Node;
 use std::path::{Path, PathBuf};
+
+/// Returns the file to which a bounded file is renamed when it is full.
+pub(crate) fn older(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".1");
+    name.into()
+}
 
 /// Reports files of `config` that are written and are used for something else, too. `root` is its document, and `main` its file.
 pub(super) fn check(config: &Config, root: &Node, main: &Path, problems: &mut Problems) {

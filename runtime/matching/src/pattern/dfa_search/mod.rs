@@ -30,6 +30,20 @@ type Outcome<M> = Result<Option<usize>, Stop<<M as Meter>::Error>>;
 /// The outcome, if there is one yet.
 type Progress<M> = Result<ControlFlow<Option<usize>>, Stop<<M as Meter>::Error>>;
 
+impl LazyDfa {
+    /// Forward: returns the end of the leftmost match that begins in `range`, or with `earliest` that of the shortest. Backward:
+    /// returns the start of the longest match that ends where `range` ends. `range` must be one of `text`.
+    pub(super) fn search<M: Meter>(
+        &self,
+        text: &[u8],
+        range: Range<usize>,
+        earliest: bool,
+        meter: &M,
+    ) -> Result<Option<usize>, Stop<M::Error>> {
+        Search::new(self, text, range, earliest, meter).run()
+    }
+}
+
 /// A search that has begun.
 pub(super) struct Search<'s, M> {
     dfa: &'s LazyDfa,

@@ -1,10 +1,10 @@
 //! How far searches read.
 
 use super::super::ascii_regex::AsciiRegex;
-use super::super::compile::parse;
 use super::super::interleaved::Interleaved;
 use super::super::meter::Unmetered;
 use super::super::metered_tests::Budget;
+use super::super::parse::parse;
 use super::super::reach::{Near, Parts};
 use super::super::required::rated_literals;
 use super::{Direction, LazyDfa, Search};

@@ -1,6 +1,6 @@
 //! Reads keys from files and from documents with sets of keys (RFC 7517).
 
-use super::key_source::KeySourceSettings;
+use super::key_source_settings::KeySourceSettings;
 use super::keys::Key;
 use super::signature::is_short_rsa;
 use crate::file::document::{Section, read_file};

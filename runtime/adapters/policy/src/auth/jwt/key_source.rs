@@ -2,6 +2,7 @@
 //! documents are accepted, and how long keys stay valid without a new document.
 
 use super::key_file::parse_key_set;
+use super::key_source_settings::KeySourceSettings;
 use super::keys::KeySet;
 use super::token::Token;
 use crate::auth::job::Job;
@@ -19,20 +20,6 @@ const LARGEST: usize = 1 << 20;
 
 /// The largest number of requests that wait for one document.
 const MOST_WAITING: usize = 1_024;
-
-/// The settings of a source, as the policy has them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct KeySourceSettings {
-    pub(crate) url: String,
-    /// The time between two fetches.
-    pub(crate) refresh: Duration,
-    /// How long keys count after they were fetched.
-    pub(crate) max_stale: Duration,
-    /// The least time between two fetches, if one fails or a token names an unknown key.
-    pub(crate) cooldown: Duration,
-    /// The longest time of a fetch.
-    pub(crate) timeout: Duration,
-}
 
 /// A JSON Web Key Set at a URL ([`Policy::key_sources`](crate::Policy::key_sources)). A host gives each source a task that fetches the
 /// document:

@@ -5,6 +5,7 @@
 mod claims;
 mod key_file;
 mod key_source;
+mod key_source_settings;
 mod keys;
 mod signature;
 mod token;

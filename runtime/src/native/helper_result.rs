@@ -1,0 +1,110 @@
+//! What helpers return to native code: results in two words, and the status of a failure or a panic.
+
+use super::frame::{BaseFrame, Pair};
+use crate::arena::EvalResult;
+use crate::function::contained;
+use crate::value::{Duration, Timestamp, Value};
+use celero_ir::ErrorKind;
+
+/// Runs the body of a helper. If it panics, marks the frame and returns `after_panic`.
+#[inline(always)]
+pub(super) fn guarded<T>(frame: &BaseFrame<'_>, body: impl FnOnce() -> T, after_panic: T) -> T {
+    contained(body).unwrap_or_else(|()| {
+        frame.panicked.set(true);
+        after_panic
+    })
+}
+
+/// Returns the words of a failed helper: the error as its status.
+#[inline(always)]
+pub(super) fn failure(kind: ErrorKind) -> Pair {
+    Pair(kind as u64, 0)
+}
+
+/// A type that a helper returns in two words.
+pub(super) trait ReturnWords<'a>: Sized {
+    /// Converts the result to words. Text is its address and length. Other types are 0 and their first word; a second word is
+    /// stored in the frame.
+    ///
+    /// # Errors
+    /// `out_of_budget` if the result is stored in the arena and does not fit.
+    fn words(self, frame: &BaseFrame<'a>) -> EvalResult<Pair>;
+
+    /// Returns the words of an error.
+    #[inline(always)]
+    fn failure(kind: ErrorKind) -> Pair {
+        failure(kind)
+    }
+}
+
+impl<'a> ReturnWords<'a> for bool {
+    #[inline(always)]
+    fn words(self, _: &BaseFrame<'a>) -> EvalResult<Pair> {
+        Ok(Pair(0, u64::from(self)))
+    }
+}
+
+impl<'a> ReturnWords<'a> for i64 {
+    #[inline(always)]
+    fn words(self, _: &BaseFrame<'a>) -> EvalResult<Pair> {
+        Ok(Pair(0, self.cast_unsigned()))
+    }
+}
+
+impl<'a> ReturnWords<'a> for &'a str {
+    #[inline(always)]
+    fn words(self, frame: &BaseFrame<'a>) -> EvalResult<Pair> {
+        self.as_bytes().words(frame)
+    }
+
+    #[inline(always)]
+    fn failure(kind: ErrorKind) -> Pair {
+        <&[u8]>::failure(kind)
+    }
+}
+
+impl<'a> ReturnWords<'a> for &'a [u8] {
+    #[inline(always)]
+    fn words(self, _: &BaseFrame<'a>) -> EvalResult<Pair> {
+        Ok(Pair(self.as_ptr() as u64, self.len() as u64))
+    }
+
+    #[inline(always)]
+    fn failure(kind: ErrorKind) -> Pair {
+        Pair(0, kind as u64)
+    }
+}
+
+impl<'a> ReturnWords<'a> for Duration {
+    #[inline(always)]
+    fn words(self, _: &BaseFrame<'a>) -> EvalResult<Pair> {
+        Ok(Pair(0, self.0.cast_unsigned()))
+    }
+}
+
+impl<'a> ReturnWords<'a> for Timestamp {
+    #[inline(always)]
+    fn words(self, frame: &BaseFrame<'a>) -> EvalResult<Pair> {
+        frame.out.set(self.nanos.cast_unsigned());
+        Ok(Pair(0, self.seconds.cast_unsigned()))
+    }
+}
+
+impl<'a> ReturnWords<'a> for Value<'a> {
+    #[inline(always)]
+    fn words(self, frame: &BaseFrame<'a>) -> EvalResult<Pair> {
+        frame.cx.arena().alloc(self).map(|value| Pair(0, std::ptr::from_ref(value) as u64))
+    }
+}
+
+/// Converts a result that may be an error to words.
+#[inline(always)]
+pub(super) fn pack<'a, T: ReturnWords<'a>>(frame: &BaseFrame<'a>, result: EvalResult<T>) -> Pair {
+    result.and_then(|value| value.words(frame)).unwrap_or_else(T::failure)
+}
+
+/// Runs the body of a helper that can fail, and returns its result in words.
+#[inline(always)]
+pub(super) fn attempt<'a, T: ReturnWords<'a>>(frame: &BaseFrame<'a>, body: impl FnOnce() -> EvalResult<T>) -> Pair {
+    guarded(frame, || pack(frame, body()), T::failure(ErrorKind::Host))
+}
