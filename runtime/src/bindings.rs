@@ -2,8 +2,9 @@
 
 use crate::arena::{Arena, EvalResult};
 use crate::context::{Context, Field, Host};
-use crate::env::{Env, Variables};
+use crate::env::Env;
 use crate::value::Value;
+use crate::variables::Variables;
 use celero_frontend::Type;
 use std::fmt;
 use std::sync::Arc;

@@ -4,10 +4,8 @@ use crate::context::Context;
 use crate::engine::{Engine, Stages};
 use crate::env::Env;
 use crate::error::CompileError;
-use crate::expression::Tree;
 use crate::program::Program;
 use celero_frontend::Span;
-use celero_frontend::filter::filter_json;
 use celero_ir::{Constant, Graph};
 use celero_jit::{Listing, Symbol};
 use std::fmt::{self, Write};
@@ -57,10 +55,7 @@ impl Engine {
 
 impl Explanation {
     fn new<S>(program: &Program<S>, stages: Stages, fields: &[String]) -> Self {
-        let tree = match program.expression().tree() {
-            Tree::Checked(tree) => celero_frontend::dump_checked(&tree.written),
-            Tree::Filter(rule) => filter_json(rule.filter.tree()) + "\n",
-        };
+        let tree = program.expression().tree().dump();
         let mut sections = vec![("tree", tree), ("type", format!("{}\n", program.result_type()))];
         if let Some(graph) = &stages.lowered {
             sections.push(("graph", graph.to_string()));

@@ -1,7 +1,7 @@
 //! Formatting of rules: canonical text and layout.
 
 use crate::engine::Engine;
-use crate::env::{Env, RuleLanguage};
+use crate::env::Env;
 use crate::error::CompileError;
 use crate::program::Program;
 use celero_frontend::{Cel, Language};
@@ -42,11 +42,7 @@ impl Engine {
     /// ```
     pub fn format_in<C>(&self, env: &Env<C>, source: &str) -> Result<String, CompileError> {
         let limits = &self.limits().source;
-        let formatted = match env.rule_language() {
-            RuleLanguage::Checked(language) => language.format(source, limits, WIDTH),
-            RuleLanguage::Filter(binding) => binding.format(source, limits, WIDTH),
-        };
-        formatted.map_err(|diagnostics| CompileError::new(source, diagnostics))
+        env.rule_language().format(source, limits, WIDTH).map_err(|diagnostics| CompileError::new(source, diagnostics))
     }
 }
 
@@ -55,6 +51,6 @@ impl<S> Program<S> {
     /// parentheses, quotes and comments are.
     #[must_use]
     pub fn to_source(&self) -> String {
-        self.expression().unparse()
+        self.expression().tree().unparse()
     }
 }

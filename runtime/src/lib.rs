@@ -162,6 +162,7 @@ mod accessors;
 mod arena;
 mod bindings;
 mod cancellation;
+mod cel;
 mod constants;
 mod context;
 mod counters;
@@ -191,11 +192,13 @@ mod parallel;
 mod profile;
 mod program;
 mod report;
+mod rule_language;
 mod rules;
 mod scratch;
 mod spans;
 mod translate;
 mod value;
+mod variables;
 
 /// The page of the crate where it is published.
 #[cfg(all(doctest, feature = "http"))]

@@ -2,7 +2,7 @@
 
 use crate::arena::{Arena, with_zero_capacity};
 use crate::context::Context;
-use crate::env::{Env, Variables};
+use crate::env::Env;
 use crate::error::{ErrorKind, EvalError};
 use crate::expression::{Expression, Trace};
 use crate::fields::Fields;
@@ -10,9 +10,10 @@ use crate::function::Functions;
 use crate::library::Cx;
 use crate::limits::Limits;
 use crate::native::{BaseFrameCode, NativeProgram, TestCall, failure, word_of};
-use crate::report::{Report, Subject};
+use crate::report::{Known, Report};
 use crate::scratch::{Scratch, with_thread_scratch};
 use crate::value::Value;
+use crate::variables::Variables;
 use celero_frontend::{Diagnostic, Type};
 use celero_lists::{Lists, Snapshot};
 use std::fmt;
@@ -89,7 +90,7 @@ impl<S> Program<S> {
     /// language.
     #[must_use]
     pub fn type_name(&self) -> String {
-        self.shared.expression.type_name()
+        self.shared.expression.tree().type_name()
     }
 
     /// Returns the warnings, in the order of the source: what is valid, but probably not what the author means. Such expressions run: a
@@ -116,7 +117,7 @@ impl<S> Program<S> {
     /// Returns whether the expression calls an impure function, so that two evaluations with the same context and the same lists may differ.
     #[must_use]
     pub fn calls_impure(&self) -> bool {
-        self.shared.expression.calls_impure(&self.shared.functions)
+        self.shared.expression.tree().calls_impure(&self.shared.functions)
     }
 
     /// Returns whether native code evaluates the expression.
@@ -312,7 +313,7 @@ impl<S: Context + 'static> Program<S> {
     #[must_use]
     pub fn describe<C: Context<Static = S>>(&self, error: &EvalError, context: &C) -> Report {
         let Shared { expression, functions, variables, limits, .. } = &*self.shared;
-        Subject { expression, variables, functions, limits }.report(*error, context)
+        expression.describe(*error, context, &Known { variables, functions, limits })
     }
 
     /// Refuses a context of the right type with other variables.

@@ -1,11 +1,11 @@
 //! Translation of rules between CEL and the filter language.
 
+use crate::cel::CheckedTree;
 use crate::context::Context;
 use crate::engine::Engine;
-use crate::env::{Env, RuleLanguage};
+use crate::env::Env;
 use crate::error::CompileError;
-use crate::expression::Tree;
-use crate::filter::{Given, from_cel, to_cel};
+use crate::filter::{FilterBinding, FilterRule, Given, from_cel, to_cel};
 use crate::lint::{NEVER_VALID, NO_EQUAL};
 use celero_frontend::{Cel, Diagnostic, Severity, Stage};
 
@@ -50,7 +50,9 @@ impl Engine {
     /// ```
     pub fn to_cel<C: Context>(&self, env: &Env<C>, source: &str) -> Result<String, CompileError> {
         let rule = self.check(env, source)?;
-        let Tree::Filter(filter) = rule.expression().tree() else { return self.format_in(env, source) };
+        let Some(filter) = rule.expression().tree().downcast::<FilterRule>() else {
+            return self.format_in(env, source);
+        };
         let text = to_cel(filter.filter.tree(), &filter.binding, env.declarations().variables())
             .map_err(|notes| CompileError::new(source, notes))?;
         self.format(&text)
@@ -80,7 +82,7 @@ impl Engine {
         let rule = self.expression(&env.clone().language(Cel), source, &self.pattern_cache())?;
         let failed = |notes| CompileError::new(source, notes);
         let no_equal = |message: String| failed(vec![Diagnostic::error(Stage::Check, NO_EQUAL, rule.span(), message)]);
-        let RuleLanguage::Filter(binding) = env.rule_language() else {
+        let Some(binding) = FilterBinding::of(env) else {
             return Err(no_equal("the language of the environment is not the filter language".to_owned()));
         };
         // A call that fails whatever the context is has no equal.
@@ -90,7 +92,9 @@ impl Engine {
             let as_error = |warning| Diagnostic { severity: Severity::Error, ..warning };
             return Err(failed(never.into_iter().map(as_error).collect()));
         }
-        let Some(tree) = rule.checked() else { return Err(no_equal("the rule is not CEL".to_owned())) };
+        let Some(tree) = rule.tree().downcast::<CheckedTree>() else {
+            return Err(no_equal("the rule is not CEL".to_owned()));
+        };
         let (checked, limits) = (tree.evaluated(), &self.limits().source);
         let (variables, layouts) = (env.declarations().variables(), env.fields());
         let (text, warnings) = from_cel(&Given { checked, binding, variables, layouts, limits }).map_err(failed)?;
@@ -114,7 +118,7 @@ impl Engine {
         env: &Env<C>,
         json: &serde_json::Value,
     ) -> Result<String, Vec<crate::filter::JsonError>> {
-        let RuleLanguage::Filter(binding) = env.rule_language() else {
+        let Some(binding) = FilterBinding::of(env) else {
             return Err(vec![crate::filter::JsonError::of_whole(
                 "the language of the environment is not the filter language",
             )]);

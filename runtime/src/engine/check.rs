@@ -2,14 +2,14 @@
 
 use super::Engine;
 use crate::context::Context;
-use crate::env::{Env, EnvError, RuleLanguage};
+use crate::env::{Env, EnvError};
 use crate::error::CompileError;
-use crate::expression::{CheckedRule, Expression, TextPiece, Tree, text};
+use crate::expression::{CheckedRule, Expression, TextPiece};
 use crate::library::PATTERN_DIALECT;
 use crate::lint;
+use crate::rule_language::Piece;
 use celero_frontend::{CHECKER_CODES, CodeInfo, Diagnostic, FORMAT_CODES, PARSER_CODES, Severity, Span, Stage};
 use celero_matching::pattern::PatternCache;
-use std::sync::Arc;
 
 impl Engine {
     /// Parses and checks an expression without compiling it.
@@ -27,14 +27,11 @@ impl Engine {
     /// # Errors
     /// [`CompileError`] with every diagnostic.
     pub fn lint<C: Context>(&self, env: &Env<C>, source: &str) -> Result<(Vec<Diagnostic>, usize), CompileError> {
-        let RuleLanguage::Checked(language) = env.rule_language() else {
-            let checked = self.check(env, source)?;
-            return Ok((checked.warnings().to_vec(), checked.case_steps()));
-        };
         let failed = |diagnostics| CompileError::new(source, diagnostics);
-        let (tree, warnings) = language.check(source, env.declarations(), &self.limits().source).map_err(failed)?;
-        let steps = lint::case_steps(&tree, self.limits().case_steps).map_err(|error| failed(vec![error]))?;
-        let found = lint::lint(&tree, env.fields(), &self.pattern_cache());
+        let (declarations, limits) = (env.declarations(), self.limits());
+        let (tree, warnings) = env.rule_language().check_body(source, declarations, &limits.source).map_err(failed)?;
+        let steps = tree.case_steps(limits.case_steps).map_err(|error| failed(vec![error]))?;
+        let found = tree.lint(env.fields(), &self.pattern_cache());
         Ok((self.ordered([warnings, found].concat()), steps))
     }
 
@@ -60,18 +57,19 @@ impl Engine {
     /// [`CompileError`] if a result has no text (a list, a map, `null`), if an expression was checked for another environment, or if
     /// the whole exceeds the engine's [limits](crate::SourceLimits).
     pub fn text<C: Context>(&self, env: &Env<C>, pieces: &[TextPiece<'_>]) -> Result<CheckedRule, CompileError> {
+        let mut parts = Vec::with_capacity(pieces.len());
         for piece in pieces {
-            if let TextPiece::Result(rule) = piece {
-                rule.expression_for(env)?;
-            }
+            parts.push(match piece {
+                TextPiece::Literal(text) => Piece::Literal(text),
+                TextPiece::Result(rule) => Piece::Result(rule.expression_for(env)?.tree()),
+            });
         }
-        let limits = &self.limits().source;
-        let written = text(pieces, env.declarations(), limits)
-            .map_err(|(source, diagnostics)| CompileError::new(&source, diagnostics))?;
-        let source = Arc::clone(written.ast().source());
-        let failed = |diagnostics| CompileError::new(&source, diagnostics);
-        let mut expression = Expression::of_cel(written, env.declarations(), limits).map_err(failed)?;
-        expression.count_case_steps(self.limits().case_steps).map_err(|error| failed(vec![error]))?;
+        let limits = self.limits();
+        let text = Expression::text(&parts, env.rule_language(), env.declarations(), &limits.source);
+        let mut expression = text.map_err(|(source, found)| CompileError::new(&source, found))?;
+        if let Err(error) = expression.count_case_steps(limits.case_steps) {
+            return Err(CompileError::new(expression.source(), vec![error]));
+        }
         Ok(CheckedRule::new(expression, env))
     }
 
@@ -96,10 +94,7 @@ impl Engine {
         // Before anything parses the patterns.
         expression.count_case_steps(self.limits().case_steps).map_err(|error| failed(vec![error]))?;
         let mut warnings = expression.warnings().to_vec();
-        warnings.extend(match expression.tree() {
-            Tree::Checked(tree) => lint::lint(&tree.written, env.fields(), patterns),
-            Tree::Filter(rule) => lint::lint_filter(rule.filter.tree(), &rule.binding),
-        });
+        warnings.extend(expression.tree().lint(env.fields(), patterns));
         let warnings = self.ordered(warnings);
         Ok(expression.with_warnings(warnings))
     }

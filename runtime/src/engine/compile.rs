@@ -5,10 +5,10 @@ use crate::constants::ConstantEvaluator;
 use crate::context::Context;
 use crate::env::Env;
 use crate::error::CompileError;
-use crate::expression::{CheckedRule, Expression, Tree};
+use crate::expression::{CheckedRule, Expression};
 use crate::function::contained;
 use crate::lint;
-use crate::lower::{Lowered, lower};
+use crate::lower::Lowered;
 use crate::native::{Input, NativeProgram};
 use crate::profile;
 use crate::program::Program;
@@ -53,7 +53,7 @@ impl Engine {
         rule: &CheckedRule,
     ) -> Result<Program<C::Static>, CompileError> {
         traced(rule.source(), || {
-            let expression = rule.expression_for(env)?;
+            let expression = Arc::clone(rule.expression_for(env)?);
             let patterns = self.pattern_cache();
             self.program(env, expression, &patterns, &mut Stages::default(), &mut ())
         })
@@ -70,7 +70,7 @@ impl Engine {
         rule: &CheckedRule,
         observer: &mut dyn StageObserver,
     ) -> Result<Program<C::Static>, CompileError> {
-        let expression = rule.expression_for(env)?;
+        let expression = Arc::clone(rule.expression_for(env)?);
         let patterns = self.pattern_cache();
         self.program(env, expression, &patterns, &mut Stages::default(), observer)
     }
@@ -116,7 +116,7 @@ impl Engine {
     /// Lowers a tree to a graph. Returns it as lowered, and optimised.
     ///
     /// # Errors
-    /// An expression of the filter language that has no graph, or a graph that is not well formed: a defect of celero.
+    /// An expression that has no graph, or a graph that is not well formed: a defect of celero.
     pub(crate) fn lowered<C: Context>(
         &self,
         env: &Env<C>,
@@ -125,10 +125,7 @@ impl Engine {
         observer: &mut dyn StageObserver,
     ) -> Result<(Lowered, Graph), String> {
         let fields = env.fields();
-        let lowered = observed(observer, "lower", || match expression.tree() {
-            Tree::Checked(tree) => Ok(lower(tree.evaluated(), env.functions(), fields)),
-            Tree::Filter(rule) => rule.filter.lower(&rule.binding, env.functions(), fields),
-        })?;
+        let lowered = observed(observer, "lower", || expression.tree().lower(env.functions(), fields))?;
         observed(observer, "verify", || verify(&lowered.graph, fields))?;
         let evaluator = ConstantEvaluator::new(&lowered.calls, env.functions(), patterns);
         let graph = passes::run_observed(&lowered.graph, &self.shared.passes, &evaluator, observer);

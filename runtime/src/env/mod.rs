@@ -1,26 +1,23 @@
 //! What rules may mention: the variables of a context, the host's functions, the container of names.
 
 mod define;
-mod filter;
 mod lists;
 pub(crate) mod names;
 mod overlap;
 mod problem;
 
-pub use filter::FilterLanguage;
-pub(crate) use filter::{Derivation, FilterBinding, PartValue, Source, Spelling};
 pub use problem::EnvError;
 
+use crate::cel::{self, CheckedLanguage};
 use crate::context::Context;
 use crate::function::{Functions, HostFunction};
-use celero_frontend::filter::Scheme;
+use crate::rule_language::RuleLanguage;
+use crate::variables::Variables;
 use celero_frontend::stdlib::Library;
-use celero_frontend::{Cel, Declarations, Language, Type, Variable};
+use celero_frontend::{Declarations, Language, Type, Variable};
 use celero_ir::Ty;
 use celero_ir::layout::{Access, Field as Layout};
-use std::collections::HashMap;
 use std::fmt;
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -29,62 +26,13 @@ use std::sync::Arc;
 /// The methods that declare something never fail; what they could not declare is in [`problems`](Env::problems), and compiling
 /// with such an environment is an error that lists them.
 pub struct Env<C> {
-    language: RuleLanguage,
+    language: Arc<dyn RuleLanguage>,
     declarations: Declarations,
     variables: Arc<Variables>,
     fields: Vec<Layout>,
     functions: Functions,
     problems: Vec<EnvError>,
     context: PhantomData<fn(&C)>,
-}
-
-/// The language in which rules are written.
-#[derive(Clone, Debug)]
-pub(crate) enum RuleLanguage {
-    /// One whose checked trees are those of CEL.
-    Checked(Arc<dyn Language>),
-    /// The filter language, with its own trees.
-    Filter(Arc<FilterBinding>),
-}
-
-/// The variables by name.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Variables {
-    types: Vec<Type>,
-    names: Vec<Arc<str>>,
-    /// Whether each is a header map of the host.
-    headers: Vec<bool>,
-    by_name: HashMap<Arc<str>, usize>,
-    /// Of all names and types in their order.
-    fingerprint: u64,
-}
-
-impl Variables {
-    /// How many there are.
-    pub(crate) fn len(&self) -> usize {
-        self.types.len()
-    }
-
-    /// Hash of the declarations: equal for equal ones.
-    pub(crate) fn fingerprint(&self) -> u64 {
-        self.fingerprint
-    }
-
-    /// The name of a variable.
-    pub(crate) fn name(&self, index: u32) -> Option<&str> {
-        self.names.get(index as usize).map(|name| &**name)
-    }
-
-    /// Whether a variable is a header map of the host.
-    pub(crate) fn is_headers(&self, index: u32) -> bool {
-        self.headers.get(index as usize).is_some_and(|headers| *headers)
-    }
-
-    /// Index and type of a variable.
-    pub(crate) fn find(&self, name: &str) -> Option<(usize, &Type)> {
-        let index = *self.by_name.get(name)?;
-        Some((index, self.types.get(index)?))
-    }
 }
 
 impl<C: Context> Env<C> {
@@ -103,7 +51,7 @@ impl<C> Env<C> {
     /// An environment without variables and functions.
     pub(crate) fn empty() -> Self {
         Self {
-            language: RuleLanguage::Checked(Arc::new(Cel)),
+            language: cel::cel(),
             declarations: Declarations::new(),
             variables: Arc::default(),
             fields: Vec::new(),
@@ -127,22 +75,23 @@ impl<C> Env<C> {
     /// [`define`](Self::define) and [`alias`](Self::alias) are always written in CEL.
     #[must_use]
     pub fn language(mut self, language: impl Language + 'static) -> Self {
-        self.language = RuleLanguage::Checked(Arc::new(language));
+        self.set_rule_language(Arc::new(CheckedLanguage::new(language)));
         self
     }
 
     /// The language in which rules are written.
-    pub(crate) fn rule_language(&self) -> &RuleLanguage {
+    pub(crate) fn rule_language(&self) -> &Arc<dyn RuleLanguage> {
         &self.language
     }
 
-    /// Returns what rules in the filter language may name, if that is the [language](Self::filter_language) of the environment.
-    #[must_use]
-    pub fn filter_scheme(&self) -> Option<&Arc<Scheme>> {
-        match &self.language {
-            RuleLanguage::Checked(_) => None,
-            RuleLanguage::Filter(binding) => Some(binding.scheme()),
-        }
+    /// Sets the language in which rules are written.
+    pub(crate) fn set_rule_language(&mut self, language: Arc<dyn RuleLanguage>) {
+        self.language = language;
+    }
+
+    /// Adds what could not be declared.
+    pub(crate) fn add_problems(&mut self, problems: Vec<String>) {
+        self.problems.extend(problems.into_iter().map(EnvError::new));
     }
 
     /// Names in rules are resolved inside this namespace first.
@@ -245,15 +194,9 @@ impl<C> Env<C> {
         }
         let variables = Arc::make_mut(&mut self.variables);
         let name: Arc<str> = name.into();
-        if variables.by_name.insert(Arc::clone(&name), variables.types.len()).is_some() {
+        if !variables.add(&name, &ty, layout.headers.is_some()) {
             self.problems.push(EnvError::new(format!("variable `{name}` is declared twice")));
         }
-        let mut hasher = DefaultHasher::new();
-        (variables.fingerprint, &*name, ty.to_string()).hash(&mut hasher);
-        variables.fingerprint = hasher.finish();
-        variables.types.push(ty.clone());
-        variables.names.push(Arc::clone(&name));
-        variables.headers.push(layout.headers.is_some());
         self.declarations.add_variable(Variable { name, ty, optional: layout.optional });
         self.fields.push(layout);
     }
@@ -282,7 +225,7 @@ impl<C: Context> Default for Env<C> {
 impl<C> Clone for Env<C> {
     fn clone(&self) -> Self {
         Self {
-            language: self.language.clone(),
+            language: Arc::clone(&self.language),
             declarations: self.declarations.clone(),
             variables: Arc::clone(&self.variables),
             fields: self.fields.clone(),

@@ -1,6 +1,6 @@
 //! [`CheckedRule`]: an expression that was checked once, to be compiled in several ways without being parsed again.
 
-use super::{Expression, Tree};
+use super::Expression;
 use crate::env::Env;
 use crate::error::CompileError;
 use crate::fields::Fields;
@@ -84,6 +84,15 @@ impl Environment {
     }
 }
 
+/// A part of a text: [`Engine::text`](crate::Engine::text).
+#[derive(Clone, Copy, Debug)]
+pub enum TextPiece<'r> {
+    /// This text.
+    Literal(&'r str),
+    /// The result of this expression as text.
+    Result(&'r CheckedRule),
+}
+
 impl CheckedRule {
     pub(crate) fn new<C>(expression: Expression, env: &Env<C>) -> Self {
         let fields = expression.fields(env.declarations().variables(), env.fields());
@@ -113,14 +122,14 @@ impl CheckedRule {
     /// [`Limits::inlined_nodes`](crate::Limits::inlined_nodes) bounds. 0 if it uses no definition.
     #[must_use]
     pub fn inlined_nodes(&self) -> usize {
-        self.shared.expression.inlined_nodes()
+        self.shared.expression.tree().inlined_nodes()
     }
 
     /// Returns the name of the type of the result in the language of the rule: `list(bytes)` in CEL is `Array<Bytes>` in the filter
     /// language.
     #[must_use]
     pub fn type_name(&self) -> String {
-        self.shared.expression.type_name()
+        self.shared.expression.tree().type_name()
     }
 
     /// Returns the warnings, in the order of the source: what is valid, but probably not what the author means.
@@ -149,12 +158,7 @@ impl CheckedRule {
     #[must_use]
     pub fn guard_warnings<C>(&self, env: &Env<C>, fails_open: bool) -> Vec<Diagnostic> {
         let variables = env.declarations().variables();
-        match self.shared.expression.tree() {
-            Tree::Checked(tree) => lint::guard_warnings(tree.evaluated(), env.fields(), variables, fails_open),
-            Tree::Filter(rule) => {
-                lint::filter_guard_warnings(rule.filter.tree(), &rule.binding, env.fields(), variables)
-            }
-        }
+        self.shared.expression.tree().guard_warnings(env.fields(), variables, fails_open)
     }
 
     /// Returns what an evaluation can read of the context.
@@ -178,9 +182,9 @@ impl CheckedRule {
     ///
     /// # Errors
     /// It was checked for another one.
-    pub(crate) fn expression_for<C>(&self, env: &Env<C>) -> Result<Arc<Expression>, CompileError> {
+    pub(crate) fn expression_for<C>(&self, env: &Env<C>) -> Result<&Arc<Expression>, CompileError> {
         if self.shared.environment.is(env) {
-            return Ok(Arc::clone(&self.shared.expression));
+            return Ok(&self.shared.expression);
         }
         let diagnostic = Diagnostic {
             severity: Severity::Error,

@@ -1,14 +1,14 @@
 //! [`Trace`]: what each part of an expression evaluated to.
 
-use super::{Expression, Tree};
+use super::Expression;
 use crate::context::Host;
 use crate::error::EvalError;
 use crate::function::{Functions, contained};
-use crate::interpret::{NodeResult, Recorded, Recorder, interpret_recorded};
+use crate::interpret::{NodeResult, Recorded, Recorder};
 use crate::library::Cx;
+use crate::rule_language::RuleTree;
 use crate::value::Value;
-use celero_frontend::filter::{FilterExpr, FilterTree};
-use celero_frontend::{Checked, Expr, NodeId, Reference, Span};
+use celero_frontend::Span;
 
 /// The results of all parts of an expression in one evaluation, for people who ask why a rule matches or doesn't.
 ///
@@ -87,81 +87,18 @@ impl<'a> TracedPart<'a> {
 impl Expression {
     /// Evaluates the expression with the interpreter, and keeps the results of its parts.
     pub(crate) fn trace<'a>(&'a self, functions: &'a Functions, host: &'a dyn Host, cx: &Cx<'a>) -> Trace<'a> {
-        let recorder = Recorder::new(match self.tree() {
-            Tree::Checked(tree) => tree.evaluated().ast().nodes().len(),
-            Tree::Filter(rule) => rule.filter.tree().nodes().len(),
-        });
-        let evaluated = contained(|| match self.tree() {
-            Tree::Checked(tree) => interpret_recorded(&recorder, tree.evaluated(), functions, host, cx),
-            Tree::Filter(rule) => rule.filter.interpret_recorded(&recorder, &rule.binding, functions, host, cx),
-        });
+        let recorder = Recorder::new(self.tree.node_count());
+        let evaluated = contained(|| self.tree.interpret(Some(&recorder), functions, host, cx));
         let result = evaluated.unwrap_or(Err(EvalError::HOST)).map_err(|error| error.settled(self.source()));
         let nodes = recorder.into_nodes();
-        let parts = match self.tree() {
-            Tree::Checked(tree) => parts(&Walked::Checked(tree.evaluated()), &nodes),
-            Tree::Filter(rule) => parts(&Walked::Filter(rule.filter.tree()), &nodes),
-        };
+        let parts = parts(&*self.tree, &nodes);
         Trace { result, parts }
-    }
-}
-
-/// The tree of an expression, as far as a trace needs it.
-enum Walked<'t> {
-    Checked(&'t Checked),
-    Filter(&'t FilterTree),
-}
-
-impl Walked<'_> {
-    fn root(&self) -> NodeId {
-        match self {
-            Self::Checked(tree) => tree.ast().root(),
-            Self::Filter(tree) => tree.root(),
-        }
-    }
-
-    fn span(&self, id: NodeId) -> Span {
-        match self {
-            Self::Checked(tree) => tree.ast().span(id),
-            Self::Filter(tree) => tree.node(id).span,
-        }
-    }
-
-    fn is_literal(&self, id: NodeId) -> bool {
-        match self {
-            Self::Checked(tree) => matches!(tree.ast().expr(id), Expr::Literal(_)),
-            Self::Filter(tree) => matches!(tree.expr(id), FilterExpr::Literal(_)),
-        }
-    }
-
-    /// Returns the parts of a node that have a value of their own, in the order of the source.
-    fn children(&self, id: NodeId) -> Vec<NodeId> {
-        let mut children = Vec::new();
-        match self {
-            Self::Checked(tree) => {
-                // The beginning of a name with points is not evaluated.
-                if !matches!(tree.reference(id), Reference::Variable(_) | Reference::Type(_)) {
-                    tree.ast().each_child(id, |child| children.push(child));
-                }
-            }
-            Self::Filter(tree) => match tree.expr(id) {
-                FilterExpr::Field(_) | FilterExpr::Literal(_) => {}
-                FilterExpr::Call { args, .. } => children.extend_from_slice(tree.children(*args)),
-                FilterExpr::Access { base: child, .. }
-                | FilterExpr::Test(child)
-                | FilterExpr::Compare { value: child, .. }
-                | FilterExpr::Not(child)
-                | FilterExpr::Quantifier { operand: child, .. } => children.push(*child),
-                FilterExpr::Logic { operands, .. } => children.extend_from_slice(tree.children(*operands)),
-            },
-        }
-        children.sort_by_key(|child| self.span(*child).start);
-        children
     }
 }
 
 /// The parts of a tree with their results, each before those in it. A node at the place of the part around it, such as the body of a
 /// function in the place of its call, is not a part of its own.
-fn parts<'a>(tree: &Walked<'_>, nodes: &[Recorded<'a>]) -> Vec<TracedPart<'a>> {
+fn parts<'a>(tree: &dyn RuleTree, nodes: &[Recorded<'a>]) -> Vec<TracedPart<'a>> {
     let mut parts = Vec::new();
     let mut pending = vec![(tree.root(), 0_usize, None)];
     while let Some((id, depth, around)) = pending.pop() {
@@ -184,7 +121,10 @@ fn parts<'a>(tree: &Walked<'_>, nodes: &[Recorded<'a>]) -> Vec<TracedPart<'a>> {
             parts.push(TracedPart { span, depth, evaluations: recorded.count, results });
         }
         let depth = if own { depth.saturating_add(1) } else { depth };
-        pending.extend(tree.children(id).into_iter().rev().map(|child| (child, depth, Some(span))));
+        let mut children = Vec::new();
+        tree.add_parts(id, &mut children);
+        children.sort_by_key(|child| tree.span(*child).start);
+        pending.extend(children.into_iter().rev().map(|child| (child, depth, Some(span))));
     }
     parts
 }

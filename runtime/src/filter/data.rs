@@ -6,7 +6,7 @@ use super::value::{FilterHost, FilterValue};
 use crate::arena::EvalResult;
 use crate::context::Host;
 use crate::cx::Cx;
-use crate::env::{FilterBinding, Source};
+use crate::filter::binding::{FilterBinding, Source};
 use crate::function::Functions;
 use crate::interpret::interpret;
 use crate::library::{list_has_address, list_has_bytes, list_has_integer};

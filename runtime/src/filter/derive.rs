@@ -4,7 +4,7 @@ use super::functions::url_decode;
 use super::mime::{media_type, mime};
 use super::multipart::{BodyPart, parts};
 use super::value::FilterValue;
-use crate::env::{Derivation, PartValue};
+use crate::filter::binding::{Derivation, PartValue};
 use celero_frontend::filter::FilterType;
 use std::collections::BTreeMap;
 

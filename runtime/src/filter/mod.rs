@@ -51,6 +51,7 @@
 //! The interpreter (`interpret.rs`) walks the checked tree ([`FilterTree`]) in the plainest way: it is the oracle that native code is tested
 //! against. Native code is compiled from the graph that `lower/` makes of the same tree. Both call the functions in `functions/`.
 
+mod binding;
 mod cel_text;
 mod compare;
 mod convert;
@@ -61,6 +62,9 @@ mod from_cel;
 mod from_json;
 mod functions;
 mod interpret;
+mod language;
+mod letter_cases;
+mod lint;
 mod lower;
 mod mime;
 mod multipart;
@@ -68,10 +72,12 @@ mod named_lists;
 mod pattern;
 mod prepared;
 mod reads;
+mod rule;
 mod to_cel;
 mod value;
 
-pub use crate::env::FilterLanguage;
+pub(crate) use binding::FilterBinding;
+pub use binding::FilterLanguage;
 pub use celero_frontend::filter::*;
 pub(crate) use from_cel::{Given, from_cel};
 #[cfg(feature = "serde_json")]
@@ -79,13 +85,13 @@ pub(crate) use from_json::read;
 #[cfg(feature = "serde_json")]
 pub use from_json::{JsonError, read_filter_json};
 pub use named_lists::list_entries;
+pub(crate) use rule::FilterRule;
 pub(crate) use to_cel::to_cel;
 pub use value::{FilterHost, FilterValue};
 
 use crate::arena::Arena;
 use crate::context::Host;
 use crate::cx::Cx;
-use crate::env::FilterBinding;
 use crate::error::{CompileError, ErrorKind, EvalError};
 use crate::function::Functions;
 use crate::interpret::Recorder;

@@ -1,8 +1,8 @@
 //! What is prepared of a rule before it is evaluated: its patterns and wildcards.
 
 use super::functions::MOST_GROUPS;
+use crate::filter::letter_cases::case_steps;
 use crate::limits::Limits;
-use crate::lint::filter_case_steps;
 use celero_frontend::filter::{Comparison, FilterExpr, FilterTree, Wildcard as WildcardLiteral};
 use celero_frontend::{Diagnostic, NodeId, Stage};
 use celero_matching::Wildcard;
@@ -25,7 +25,7 @@ impl Prepared {
     pub(super) fn of(tree: &FilterTree) -> Result<Self, Vec<Diagnostic>> {
         let (mut patterns, mut wildcards) = (HashMap::new(), HashMap::new());
         let mut errors = Vec::new();
-        filter_case_steps(tree, Limits::default().case_steps).map_err(|error| vec![error])?;
+        case_steps(tree, Limits::default().case_steps).map_err(|error| vec![error])?;
         for (index, node) in (0u32..).zip(tree.nodes()) {
             let id = NodeId(index);
             let pattern = match &node.expr {

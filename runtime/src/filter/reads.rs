@@ -1,8 +1,8 @@
 //! What a rule in the filter language can read of a context.
 
 use super::Filter;
-use crate::env::{FilterBinding, Source};
 use crate::fields::Fields;
+use crate::filter::binding::{FilterBinding, Source};
 use celero_frontend::filter::{AccessStep, FilterExpr};
 use celero_frontend::{NodeId, Variable};
 use celero_ir::layout::Field as Layout;

@@ -3,7 +3,8 @@
 //! A comparison with a missing value is false here and an error in CEL, so it becomes `default(.., false)`. Text is bytes here and UTF-8
 //! there: where that could make a difference, and for everything that CEL lacks, there is no translation, and a note says why.
 
-use crate::env::{FilterBinding, Source, names};
+use crate::env::names;
+use crate::filter::binding::{FilterBinding, Source};
 use crate::filter::cel_text::{int, operator, quoted};
 use crate::filter::pattern::difference;
 use crate::library::PATTERN_DIALECT;

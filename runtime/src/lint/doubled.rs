@@ -3,7 +3,6 @@
 
 use super::literals::takes_pattern;
 use super::{DOUBLED_BACKSLASH, Lint};
-use celero_frontend::filter::{Comparison, FilterExpr, FilterNode, FilterTree};
 use celero_frontend::{Diagnostic, NodeId, Span};
 
 /// Two backslashes that were probably meant as one, and the pattern that was meant.
@@ -57,24 +56,16 @@ impl Lint<'_> {
         let Some((builtin, operands)) = self.call(id) else { return };
         if takes_pattern(builtin)
             && let Some(&pattern) = operands.get(1)
-            && let Some(doubled) = self.text(pattern).and_then(|text| doubled(&text))
+            && let Some(text) = self.text(pattern)
         {
-            self.found.push(warning(self.ast.span(pattern), doubled));
+            self.found.extend(doubled_backslash(&text, self.ast.span(pattern)));
         }
     }
 }
 
-/// Warns of the pattern of a comparison or call.
-pub(super) fn doubled_backslashes(tree: &FilterTree, node: &FilterNode, found: &mut Vec<Diagnostic>) {
-    let (span, pattern) = match &node.expr {
-        FilterExpr::Compare { comparison: Comparison::Matches(pattern), .. } => (node.span, &*pattern.text),
-        FilterExpr::Call { function, args } => match tree.pattern_argument(*function, tree.children(*args)) {
-            Some((id, text)) => (tree.node(id).span, text),
-            None => return,
-        },
-        _ => return,
-    };
-    found.extend(doubled(pattern).map(|doubled| warning(span, doubled)));
+/// The warning about a pattern with two backslashes where one was probably meant.
+pub(crate) fn doubled_backslash(pattern: &str, span: Span) -> Option<Diagnostic> {
+    doubled(pattern).map(|doubled| warning(span, doubled))
 }
 
 #[cfg(test)]

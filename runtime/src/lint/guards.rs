@@ -18,7 +18,7 @@ use celero_ir::layout;
 const MOST_ABSENT: usize = 16;
 
 /// Headers of which a message has one line: with several it is refused, because they frame or route it.
-pub(super) const SINGLE: [&str; 3] = ["content-length", "host", "transfer-encoding"];
+pub(crate) const SINGLE: [&str; 3] = ["content-length", "host", "transfer-encoding"];
 
 /// The possible results of an expression, as a set of bits.
 #[derive(Clone, Copy, PartialEq, Eq)]

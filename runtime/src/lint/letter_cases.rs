@@ -3,9 +3,8 @@
 use super::TOO_MANY_CASES;
 use super::literals::takes_pattern;
 use crate::library::PATTERN_DIALECT;
-use celero_frontend::filter::{Comparison, FilterExpr, FilterTree};
 use celero_frontend::{Checked, Diagnostic, Expr, Literal, NodeId, Overload, Reference, Span, Stage};
-use celero_matching::pattern::{byte_folding_steps, folding_steps};
+use celero_matching::pattern::folding_steps;
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -14,15 +13,14 @@ use std::collections::HashSet;
 /// # Errors
 /// It is more than `limit`; at the pattern that exceeds it.
 pub(crate) fn case_steps(tree: &Checked, limit: usize) -> Result<usize, Diagnostic> {
-    sum(checked_patterns(tree), |pattern| folding_steps(PATTERN_DIALECT.pattern(pattern)), limit)
+    sum_of_case_steps(checked_patterns(tree), |pattern| folding_steps(PATTERN_DIALECT.pattern(pattern)), limit)
 }
 
-/// [`case_steps`] of a tree of the filter language.
-pub(crate) fn filter_case_steps(tree: &FilterTree, limit: usize) -> Result<usize, Diagnostic> {
-    sum(filter_patterns(tree), byte_folding_steps, limit)
-}
-
-fn sum<'t>(
+/// Returns the sum of the steps of patterns, each distinct one once.
+///
+/// # Errors
+/// It is more than `limit`; at the pattern that exceeds it.
+pub(crate) fn sum_of_case_steps<'t>(
     patterns: impl Iterator<Item = (Cow<'t, str>, Span)>,
     steps: impl Fn(&str) -> usize,
     limit: usize,
@@ -81,16 +79,5 @@ fn checked_patterns(tree: &Checked) -> impl Iterator<Item = (Cow<'_, str>, Span)
             nodes.get_mut(first..)?.reverse();
         }
         Some((Cow::Owned(text), ast.span(pattern)))
-    })
-}
-
-fn filter_patterns(tree: &FilterTree) -> impl Iterator<Item = (Cow<'_, str>, Span)> {
-    (0_u32..).map(NodeId).zip(tree.nodes()).filter_map(|(id, node)| {
-        let (id, text) = match &node.expr {
-            FilterExpr::Compare { comparison: Comparison::Matches(pattern), .. } => (id, &*pattern.text),
-            FilterExpr::Call { function, args } => tree.pattern_argument(*function, tree.children(*args))?,
-            _ => return None,
-        };
-        Some((Cow::Borrowed(text), tree.node(id).span))
     })
 }

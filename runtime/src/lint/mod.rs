@@ -9,8 +9,8 @@
 //! |---|---|
 //! | the names and types of one rule, and the rule must be rejected | an error in the checker, `frontend/src/cel/check/`, with its code in `codes.rs` there |
 //! | one checked rule, the layout of the host's fields, the library | here: a method of [`Lint`] in a file per subject, called from [`lint`] |
-//! | what the rule is for: that it keeps requests back | `guards.rs`, `filter/guards.rs`; only a host knows, so it calls `CheckedRule::guard_warnings` |
-//! | one checked rule in the filter language | `filter/`, one kind of warning a file |
+//! | what the rule is for: that it keeps requests back | `guards.rs`; only a host knows, so it calls `CheckedRule::guard_warnings` |
+//! | a tree of its own, that is not CEL's | the folder `lint/` of that language, such as `filter/lint/` |
 //! | all rules of a set, such as which rule comes first | `rules/warnings.rs`, which works on the merged graph |
 //!
 //! All codes of the last two are in [`codes`]. To add a warning: add a row there, write the check in the place above, and a test in
@@ -20,7 +20,6 @@ mod case;
 mod codes;
 mod conditions;
 mod doubled;
-mod filter;
 mod guards;
 mod headers;
 mod letter_cases;
@@ -28,9 +27,9 @@ mod literals;
 mod place;
 
 pub(crate) use codes::*;
-pub(crate) use filter::{filter_guard_warnings, lint_filter};
-pub(crate) use guards::guard_warnings;
-pub(crate) use letter_cases::{case_steps, exceeded_case_steps, filter_case_steps};
+pub(crate) use doubled::doubled_backslash;
+pub(crate) use guards::{SINGLE, guard_warnings};
+pub(crate) use letter_cases::{case_steps, exceeded_case_steps, sum_of_case_steps};
 pub(crate) use literals::malformed;
 
 use celero_frontend::stdlib::Builtin;

@@ -2,12 +2,12 @@
 
 use super::failed::Failed;
 use super::operand::{Data, literal_text, operand, source_of};
-use crate::env::Variables;
 use crate::error::ErrorKind;
 use crate::function::{Functions, message_of};
 use crate::limits::Limits;
 use crate::lint::malformed;
 use crate::value::{Value, type_name_of};
+use crate::variables::Variables;
 use celero_frontend::stdlib::{Builtin, TABLE};
 use celero_frontend::{Checked, Expr, NodeId, Overload, Reference, Type};
 use smallvec::SmallVec;

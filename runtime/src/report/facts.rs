@@ -1,64 +1,44 @@
 //! Finds the node that failed, and its operands, and puts the failure into words.
 
-use super::Report;
 use super::cause::Cause;
 use super::failed::Failed;
 use super::operand::Data;
 use crate::arena::Arena;
 use crate::context::Host;
-use crate::env::Variables;
 use crate::error::{ErrorKind, EvalError};
-use crate::expression::Expression;
 use crate::function::{Functions, contained};
 use crate::interpret::{Seen, Witness, interpret_before};
 use crate::library::Cx;
 use crate::limits::Limits;
 use crate::lower::is_pure;
 use crate::value::Value;
-use celero_frontend::{Checked, Diagnostic, NodeId, Reference, Severity, Span, Stage};
+use crate::variables::Variables;
+use celero_frontend::{Checked, NodeId, Reference, Span};
 
 /// Most nodes at the place of an error that are evaluated to find the one that failed.
 const MOST_TRIED: usize = 8;
 
-/// The expression that failed, and what it was evaluated with.
-pub(crate) struct Subject<'s> {
-    pub(crate) expression: &'s Expression,
+/// What an expression was evaluated with.
+pub(crate) struct Known<'s> {
     pub(crate) variables: &'s Variables,
     pub(crate) functions: &'s Functions,
     pub(crate) limits: &'s Limits,
 }
 
-impl Subject<'_> {
-    /// Puts an error of the expression into words. Evaluates the expression again, as far as it is pure.
-    pub(crate) fn report(&self, error: EvalError, host: &dyn Host) -> Report {
-        let Self { variables, functions, limits, .. } = *self;
-        let (message, redacted, diagnostic) = match self.expression.checked() {
-            Some(tree) => Inquiry { checked: tree.evaluated(), variables, functions, limits }.report(error, host),
-            // A rule in the filter language fails only where its budget ends or, if it is a value, where that is missing.
-            None => {
-                let message = match error.kind {
-                    ErrorKind::NoSuchKey => "the value is missing",
-                    kind => kind.message(),
-                };
-                (message.to_owned(), message.to_owned(), diagnostic(error, None))
-            }
-        };
-        let diagnostic = Diagnostic { message, ..diagnostic };
-        Report { rule: None, source: self.expression.source().into(), error, diagnostic, redacted }
-    }
+/// An error in words.
+pub(crate) struct Words {
+    /// The message, with the values that the evaluation met.
+    pub(crate) message: String,
+    /// The message without the text of the context's data.
+    pub(crate) redacted: String,
+    /// What the author of the rule can do about it.
+    pub(crate) help: Option<String>,
 }
 
-/// The diagnostic of an error, without its message.
-fn diagnostic(error: EvalError, help: Option<String>) -> Diagnostic {
-    Diagnostic {
-        severity: Severity::Error,
-        stage: Stage::Check,
-        code: error.kind.name(),
-        message: String::new(),
-        span: error.span(),
-        labels: Vec::new(),
-        help: help.into_iter().collect(),
-    }
+/// Puts an error of a tree of CEL into words. Evaluates the expression again, as far as it is pure.
+pub(crate) fn describe_checked(checked: &Checked, error: EvalError, host: &dyn Host, known: &Known<'_>) -> Words {
+    let Known { variables, functions, limits } = *known;
+    Inquiry { checked, variables, functions, limits }.report(error, host)
 }
 
 /// What is asked about a tree, and with what.
@@ -70,15 +50,14 @@ struct Inquiry<'s> {
 }
 
 impl Inquiry<'_> {
-    /// Returns the message, the message without data, and the rest of the diagnostic.
-    fn report(&self, error: EvalError, host: &dyn Host) -> (String, String, Diagnostic) {
+    fn report(&self, error: EvalError, host: &dyn Host) -> Words {
         let arena = Arena::new(self.limits.memory);
         // The host's data may panic, as it may in an evaluation.
         let told = contained(|| self.tell(error, &self.failure(error, host, &arena)));
         told.unwrap_or_else(|()| self.tell(error, &Failed::at(None)))
     }
 
-    fn tell(&self, error: EvalError, failed: &Failed<'_>) -> (String, String, Diagnostic) {
+    fn tell(&self, error: EvalError, failed: &Failed<'_>) -> Words {
         let cause = |data| Cause {
             checked: self.checked,
             variables: self.variables,
@@ -89,8 +68,8 @@ impl Inquiry<'_> {
             failed,
         };
         let cause_shown = cause(Data::Shown);
-        let diagnostic = diagnostic(error, cause_shown.help());
-        (cause_shown.message(), cause(Data::Hidden).message(), diagnostic)
+        let redacted = cause(Data::Hidden).message();
+        Words { message: cause_shown.message(), redacted, help: cause_shown.help() }
     }
 
     /// Finds the failure: in the whole expression if it is pure, else in what is at the place of the error.

@@ -9,10 +9,10 @@ mod facts;
 mod failed;
 mod operand;
 
-pub(crate) use facts::Subject;
+pub(crate) use facts::{Known, Words, describe_checked};
 
 use crate::error::{ErrorKind, EvalError};
-use celero_frontend::{Diagnostic, Span, Style};
+use celero_frontend::{Diagnostic, Severity, Span, Stage, Style};
 use std::fmt;
 
 /// Why an evaluation failed, in words: which key, index, pattern, variable, overload, or what the host's function says.
@@ -47,6 +47,21 @@ pub struct Report {
 }
 
 impl Report {
+    /// A report about an error of a rule with this source.
+    pub(crate) fn new(source: &str, error: EvalError, words: Words) -> Self {
+        let Words { message, redacted, help } = words;
+        let diagnostic = Diagnostic {
+            severity: Severity::Error,
+            stage: Stage::Check,
+            code: error.kind.name(),
+            message,
+            span: error.span(),
+            labels: Vec::new(),
+            help: help.into_iter().collect(),
+        };
+        Self { rule: None, source: source.into(), error, diagnostic, redacted }
+    }
+
     /// The report with the name of the rule.
     pub(crate) fn of_rule(self, name: &str) -> Self {
         Self { rule: Some(name.into()), ..self }

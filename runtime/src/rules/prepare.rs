@@ -332,19 +332,19 @@ impl LoweredRule {
     ) -> Result<Self, CompileError> {
         let checked = match rule.condition {
             Condition::Source(source) => engine.expression(env, source, patterns).map(Arc::new),
-            Condition::Checked(rule) => rule.expression_for(env),
+            Condition::Checked(rule) => rule.expression_for(env).cloned(),
             Condition::Refused { error, .. } => Err(error.clone()),
         };
         let expression = checked.and_then(is_truth)?;
         let graph = engine.lowered(env, &expression, patterns, observer);
         // Checking the source again needs the language of the environment.
-        let foreign = matches!(rule.condition, Condition::Checked(_)) && !expression.is_in(env.rule_language());
+        let foreign = !expression.is_in(env.rule_language());
         Ok(Self {
             span: expression.span(),
             warnings: expression.warnings().to_vec(),
             asks_lists: expression.lists(env.functions()).is_some(),
             case_steps: expression.case_steps(),
-            inlined_nodes: expression.inlined_nodes(),
+            inlined_nodes: expression.tree().inlined_nodes(),
             graph: graph.map(|(lowered, graph)| (lowered.calls, graph)),
             kept: (keep || foreign).then_some(expression),
         })

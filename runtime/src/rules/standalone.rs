@@ -2,13 +2,15 @@
 
 use crate::arena::Arena;
 use crate::context::Host;
-use crate::env::{Env, RuleLanguage, Variables};
+use crate::env::Env;
 use crate::error::EvalError;
 use crate::expression::Expression;
 use crate::function::Functions;
 use crate::library::Cx;
 use crate::limits::Limits;
-use crate::report::{Report, Subject};
+use crate::report::{Known, Report};
+use crate::rule_language::RuleLanguage;
+use crate::variables::Variables;
 use celero_frontend::Declarations;
 use celero_lists::{Lists, Snapshot};
 use std::sync::{Arc, OnceLock};
@@ -35,7 +37,7 @@ impl RuleSource {
 
 /// What the rules of a set are evaluated with.
 pub(super) struct Standalone {
-    language: RuleLanguage,
+    language: Arc<dyn RuleLanguage>,
     declarations: Declarations,
     pub(super) functions: Functions,
     /// The lists of the host, if a rule asks any.
@@ -50,7 +52,7 @@ impl Standalone {
     /// `asks_lists` is whether a rule asks lists.
     pub(super) fn new<C>(env: &Env<C>, limits: Limits, asks_lists: bool) -> Self {
         let (declarations, functions) = (env.declarations().clone(), env.functions().clone());
-        let language = env.rule_language().clone();
+        let language = Arc::clone(env.rule_language());
         let names = env.variables();
         let lists = functions.lists().filter(|_| asks_lists).map(|lists| lists.lists.clone());
         Self { language, declarations, functions, lists, limits, variables: names.fingerprint(), names }
@@ -78,7 +80,7 @@ impl Standalone {
     pub(super) fn report(&self, rule: &RuleSource, error: EvalError, host: &dyn Host) -> Option<Report> {
         let expression = rule.expression.get_or_init(|| self.checked(&rule.source)).as_ref()?;
         let Self { names: variables, functions, limits, .. } = self;
-        Some(Subject { expression, variables, functions, limits }.report(error, host))
+        Some(expression.describe(error, host, &Known { variables, functions, limits }))
     }
 
     /// The checked form of a source that compiled before.

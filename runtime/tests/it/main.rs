@@ -34,5 +34,6 @@ mod nested;
 mod reports;
 mod rules;
 mod support;
+mod texts;
 mod tiers;
 mod trace;

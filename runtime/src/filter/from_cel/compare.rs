@@ -4,7 +4,7 @@ use super::literal::Constant;
 use super::test::Test;
 use super::value::{Absence, Operand};
 use super::{Condition, Outcomes, Translation};
-use crate::env::Spelling;
+use crate::filter::binding::Spelling;
 use crate::filter::pattern::difference;
 use crate::library::cidr_from_string;
 use celero_frontend::filter::{FilterType, OrderOp};

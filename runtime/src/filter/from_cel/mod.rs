@@ -14,7 +14,7 @@ mod same;
 mod test;
 mod value;
 
-use crate::env::FilterBinding;
+use crate::filter::binding::FilterBinding;
 use crate::lint::{FALSE_FOR_FAILURE, NO_EQUAL};
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{

@@ -3,8 +3,8 @@
 use super::Translation;
 use super::literal::Constant;
 use super::same::same;
-use crate::env::Source;
 use crate::fields::header_access;
+use crate::filter::binding::Source;
 use celero_frontend::filter::FilterType;
 use celero_frontend::filter::quoted_bytes;
 use celero_frontend::stdlib::Builtin;

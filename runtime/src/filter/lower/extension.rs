@@ -2,8 +2,8 @@
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
-use crate::env::{Derivation, FilterBinding, PartValue};
 use crate::error::ErrorKind;
+use crate::filter::binding::{Derivation, FilterBinding, PartValue};
 use crate::filter::compare::compare;
 use crate::filter::convert::{engine_value, filter_value};
 use crate::filter::data::{call_host, listed};

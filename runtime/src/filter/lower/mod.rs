@@ -16,7 +16,7 @@ mod many;
 mod value;
 
 use super::Filter;
-use crate::env::FilterBinding;
+use crate::filter::binding::FilterBinding;
 use crate::function::Functions;
 use crate::lower::{Callee, Calls, Extension, Lowered};
 use celero_frontend::filter::{Comparison, Connective, FilterExpr, FilterTree, FilterType, OrderOp};

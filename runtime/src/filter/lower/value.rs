@@ -2,7 +2,7 @@
 
 use super::extension::{Compute, Derive, FunctionCall, HeaderLines, MISSING};
 use super::{Lower, Lowering, Operand};
-use crate::env::Source;
+use crate::filter::binding::Source;
 use crate::filter::derive::derived_type;
 use crate::lower::{header_name, lower_into};
 use celero_frontend::filter::{AccessStep, FilterExpr, FilterLiteral, FilterType, StandardFunction};

@@ -14,6 +14,7 @@ use std::process::Command;
 
 mod cycles;
 mod imports;
+mod languages;
 mod packaging;
 mod tokens;
 

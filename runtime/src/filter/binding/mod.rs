@@ -5,10 +5,10 @@ mod source;
 mod spelling;
 mod types;
 
-pub(crate) use source::{Derivation, PartValue, Source};
-pub(crate) use spelling::Spelling;
+pub(super) use source::{Derivation, PartValue, Source};
+pub(super) use spelling::Spelling;
 
-use super::{Env, EnvError};
+use crate::rule_language::Declared;
 use celero_frontend::filter::{
     ArgumentKind, FilterExpr, FilterFunction, FilterOptions, FilterParameter, FilterTree, FilterType, Named,
     ResultType, Scheme, StandardFunction, check_filter, check_value, format_filter, http_scheme, unparse_filter,
@@ -227,18 +227,9 @@ impl fmt::Debug for FilterBinding {
     }
 }
 
-impl<C> Env<C> {
-    /// Sets Cloudflare's filter language as the language in which rules are written. Its fields are what is declared so far.
-    #[must_use]
-    pub fn filter_language(mut self, language: FilterLanguage) -> Self {
-        let mut problems = Vec::new();
-        let binding = self.bind(language, &mut problems);
-        self.problems.extend(problems.into_iter().map(EnvError::new));
-        self.language = super::RuleLanguage::Filter(Arc::new(binding));
-        self
-    }
-
-    fn bind(&self, language: FilterLanguage, problems: &mut Vec<String>) -> FilterBinding {
+impl Declared<'_> {
+    /// The filter language with what is declared. What is wrong with the fields that were added is added to `problems`.
+    pub(super) fn filter_language(&self, language: FilterLanguage, problems: &mut Vec<String>) -> FilterBinding {
         let FilterLanguage { options, http, nil_not_equal, fields, any_list } = language;
         let declarations = &Arc::new(self.declarations.clone());
         let mut scheme = if http { http_scheme() } else { Scheme::new() };
@@ -263,7 +254,7 @@ impl<C> Env<C> {
             Ok(())
         };
         for (index, variable) in (0u32..).zip(declarations.variables()) {
-            let layout = self.fields.get(index as usize);
+            let layout = self.layouts.get(index as usize);
             let Some(ty) = filter_type(&variable.ty, layout) else { continue };
             // A variable whose name this language cannot write is no field of it.
             let _ = set(&mut scheme, &variable.name, ty, Source::Variable(index, variable.ty.clone()));
@@ -361,7 +352,7 @@ impl<C> Env<C> {
         let first =
             |diagnostics: Vec<Diagnostic>| diagnostics.into_iter().next().map_or_else(String::new, |one| one.message);
         let (written, _) = Cel.check(cel, declarations, &limits).map_err(first)?;
-        source::of_expression(written, declarations, &limits, &self.fields)
+        source::of_expression(written, declarations, &limits, self.layouts)
     }
 }
 

@@ -7,15 +7,14 @@
 //! - It sends a header twice. The lines of some fields are one text, joined with commas, which differs from each of them; `[0]` is the
 //!   first line only. So `eq` and `in` are warned of where the guard is true only if they are.
 
-use crate::env::{FilterBinding, Source};
-use crate::lint::guards::SINGLE;
-use crate::lint::{GUARD_PASSED_BY_ABSENCE, GUARD_PASSED_BY_REPEATING};
+use crate::filter::binding::{FilterBinding, Source};
+use crate::lint::{GUARD_PASSED_BY_ABSENCE, GUARD_PASSED_BY_REPEATING, SINGLE};
 use celero_frontend::filter::{AccessStep, Comparison, Connective, FilterExpr, FilterTree, OrderOp, StandardFunction};
 use celero_frontend::{Diagnostic, NodeId, Variable, with_stack};
 use celero_ir::layout;
 
 /// Returns the warnings, in the order of the source. Takes time linear in the rule.
-pub(crate) fn filter_guard_warnings(
+pub(in crate::filter) fn guard_warnings(
     tree: &FilterTree,
     binding: &FilterBinding,
     fields: &[layout::Field],

@@ -3,8 +3,9 @@
 //! Trees are copied node by node, so that no source is parsed again. The source of the result is written along with it: what is
 //! shown, and what the places of evaluation errors refer to.
 
-use super::{CheckedRule, CheckedTree};
+use super::CheckedTree;
 use crate::lint;
+use crate::rule_language::{Piece, RuleTree};
 use celero_frontend::stdlib::{Builtin, TABLE};
 use celero_frontend::{
     Ast, BinaryOp, Checked, Declarations, Diagnostic, Expr, Limits, Literal, Name, NodeId, Nodes, Overload, Place,
@@ -14,21 +15,12 @@ use celero_frontend::{
 /// The function that makes text of a value (CEL language definition, "String Conversions").
 const STRING: &str = "string";
 
-/// A part of a text: [`Engine::text`](crate::Engine::text).
-#[derive(Clone, Copy, Debug)]
-pub enum TextPiece<'r> {
-    /// This text.
-    Literal(&'r str),
-    /// The result of this expression as text.
-    Result(&'r CheckedRule),
-}
-
 /// A tree for the text of these pieces, one after the other.
 ///
 /// # Errors
 /// A result has no text, or the tree exceeds the limits.
-pub(crate) fn text(
-    pieces: &[TextPiece<'_>],
+pub(super) fn text(
+    pieces: &[Piece<'_>],
     declarations: &Declarations,
     limits: &Limits,
 ) -> Result<Checked, (String, Vec<Diagnostic>)> {
@@ -40,12 +32,12 @@ pub(crate) fn text(
         }
         let start = source.len();
         let inner = match piece {
-            TextPiece::Literal(text) => {
+            Piece::Literal(text) => {
                 source.push_str(&quoted(text));
                 start
             }
-            TextPiece::Result(rule) => {
-                source.push_str(if is_text(rule) { "(" } else { "string(" });
+            Piece::Result(rule) => {
+                source.push_str(if is_text(*rule) { "(" } else { "string(" });
                 let inner = source.len();
                 source.push_str(rule.source());
                 // The source may end with a comment.
@@ -67,14 +59,14 @@ pub(crate) fn text(
     let mut all: Option<(NodeId, u32)> = None;
     for (piece, (whole, inner)) in pieces.iter().zip(spans) {
         let node = match piece {
-            TextPiece::Literal(text) => literal(&mut tree, text, whole),
-            TextPiece::Result(rule) => {
-                let Some(CheckedTree { written: checked, .. }) = rule.expression().checked() else {
-                    let help = "write the whole value in the filter language, with `concat`";
-                    return Err(failed(&source, whole, "a result of the filter language has no text".into(), help));
+            Piece::Literal(text) => literal(&mut tree, text, whole),
+            Piece::Result(rule) => {
+                let Some(CheckedTree { written: checked, .. }) = rule.downcast::<CheckedTree>() else {
+                    let help = "write the whole text in one language";
+                    return Err(failed(&source, whole, "this result is one of another language".into(), help));
                 };
                 let root = copy(&mut tree, checked, inner);
-                if is_text(rule) {
+                if is_text(*rule) {
                     root
                 } else {
                     let overloads = overloads_for(checked.result_type(), declarations);
@@ -111,8 +103,8 @@ pub(crate) fn text(
         .map_err(|error| failed(&source, span(0, source.len()), error.to_string(), ""))
 }
 
-fn is_text(rule: &CheckedRule) -> bool {
-    *rule.result_type() == Type::String
+fn is_text(rule: &dyn RuleTree) -> bool {
+    rule.result_type() == Type::String
 }
 
 fn span(start: usize, end: usize) -> Span {

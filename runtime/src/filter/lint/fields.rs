@@ -1,6 +1,6 @@
 //! Fields of the filter language without a value: no comparison with them is true.
 
-use crate::env::{FilterBinding, Source};
+use crate::filter::binding::{FilterBinding, Source};
 use crate::lint::FIELD_MISSING;
 use celero_frontend::filter::{FilterExpr, FilterTree, HttpFieldValue, http_fields};
 use celero_frontend::{Diagnostic, Severity, Stage};

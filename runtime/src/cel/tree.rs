@@ -1,0 +1,153 @@
+//! [`CheckedTree`]: a rule whose tree is that of CEL.
+
+use crate::context::Host;
+use crate::error::EvalError;
+use crate::fields::Fields;
+use crate::function::Functions;
+use crate::interpret::{Recorder, interpret, interpret_recorded};
+use crate::library::Cx;
+use crate::lint;
+use crate::lower::{Lowered, is_pure, lower};
+use crate::report::{Known, Words, describe_checked};
+use crate::rule_language::RuleTree;
+use crate::value::Value;
+use celero_frontend::{
+    Checked, Declarations, Diagnostic, Expr, Language, Limits, NodeId, Reference, Span, Type, Variable, dump_checked,
+    inline,
+};
+use celero_ir::layout::Field as Layout;
+use celero_matching::pattern::PatternCache;
+use std::sync::Arc;
+
+/// A rule of a [`Language`].
+#[derive(Debug)]
+pub(crate) struct CheckedTree {
+    /// The tree as written: what is shown to people.
+    pub(super) written: Checked,
+    /// The tree with the bodies of functions defined in CEL in the places of their calls; `None` if it calls none.
+    inlined: Option<Checked>,
+    language: Arc<dyn Language>,
+}
+
+impl CheckedTree {
+    pub(super) fn new(written: Checked, language: Arc<dyn Language>) -> Self {
+        Self { written, inlined: None, language }
+    }
+
+    /// The tree with the bodies of functions defined in CEL in the places of their calls.
+    ///
+    /// # Errors
+    /// It exceeds the limits.
+    pub(super) fn inlined(self, declarations: &Declarations, limits: &Limits) -> Result<Self, Vec<Diagnostic>> {
+        let inlined = inline(&self.written, declarations, limits)?;
+        Ok(Self { inlined, ..self })
+    }
+
+    /// The tree that is evaluated.
+    pub(crate) fn evaluated(&self) -> &Checked {
+        self.inlined.as_ref().unwrap_or(&self.written)
+    }
+}
+
+impl RuleTree for CheckedTree {
+    fn source(&self) -> &str {
+        self.written.ast().source()
+    }
+
+    fn result_type(&self) -> Type {
+        self.written.result_type().clone()
+    }
+
+    fn type_name(&self) -> String {
+        self.written.result_type().to_string()
+    }
+
+    fn unparse(&self) -> String {
+        self.language.unparse(&self.written)
+    }
+
+    fn dump(&self) -> String {
+        dump_checked(&self.written)
+    }
+
+    fn node_count(&self) -> usize {
+        self.evaluated().ast().nodes().len()
+    }
+
+    fn root(&self) -> NodeId {
+        self.evaluated().ast().root()
+    }
+
+    fn span(&self, id: NodeId) -> Span {
+        self.evaluated().ast().span(id)
+    }
+
+    fn is_literal(&self, id: NodeId) -> bool {
+        matches!(self.evaluated().ast().expr(id), Expr::Literal(_))
+    }
+
+    fn add_parts(&self, id: NodeId, parts: &mut Vec<NodeId>) {
+        let tree = self.evaluated();
+        // The beginning of a name with points is not evaluated.
+        if !matches!(tree.reference(id), Reference::Variable(_) | Reference::Type(_)) {
+            tree.ast().each_child(id, |child| parts.push(child));
+        }
+    }
+
+    fn inlined_nodes(&self) -> usize {
+        self.inlined.as_ref().map_or(0, |inlined| inlined.ast().nodes().len())
+    }
+
+    fn case_steps(&self, limit: usize) -> Result<usize, Diagnostic> {
+        lint::case_steps(self.evaluated(), limit)
+    }
+
+    fn fields(&self, variables: &[Variable], layouts: &[Layout]) -> Fields {
+        Fields::of(self.evaluated(), variables, layouts)
+    }
+
+    fn asks_lists(&self) -> bool {
+        self.evaluated().asks_lists()
+    }
+
+    fn calls_impure(&self, functions: &Functions) -> bool {
+        let checked = self.evaluated();
+        let mut ids = (0..u32::try_from(checked.ast().nodes().len()).unwrap_or(u32::MAX)).map(NodeId);
+        ids.any(|id| match checked.reference(id) {
+            Reference::Call { overloads, .. } => !overloads.iter().all(|called| is_pure(called, functions)),
+            _ => false,
+        })
+    }
+
+    fn lint(&self, layouts: &[Layout], patterns: &PatternCache) -> Vec<Diagnostic> {
+        lint::lint(&self.written, layouts, patterns)
+    }
+
+    fn guard_warnings(&self, layouts: &[Layout], variables: &[Variable], fails_open: bool) -> Vec<Diagnostic> {
+        lint::guard_warnings(self.evaluated(), layouts, variables, fails_open)
+    }
+
+    fn interpret<'a>(
+        &'a self,
+        recorder: Option<&Recorder<'a>>,
+        functions: &'a Functions,
+        host: &'a dyn Host,
+        cx: &Cx<'a>,
+    ) -> Result<Value<'a>, EvalError> {
+        match recorder {
+            Some(recorder) => interpret_recorded(recorder, self.evaluated(), functions, host, cx),
+            None => {
+                let mut value = Value::Null;
+                interpret(self.evaluated(), functions, host, cx, &mut value).map(|()| value)
+            }
+        }
+    }
+
+    fn lower(&self, functions: &Functions, layouts: &[Layout]) -> Result<Lowered, String> {
+        Ok(lower(self.evaluated(), functions, layouts))
+    }
+
+    fn describe(&self, error: EvalError, host: &dyn Host, known: &Known<'_>) -> Words {
+        describe_checked(self.evaluated(), error, host, known)
+    }
+}

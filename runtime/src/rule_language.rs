@@ -1,0 +1,175 @@
+//! The seam between rule languages and everything behind them: [`RuleLanguage`] checks sources, [`RuleTree`] is a checked rule.
+//!
+//! Environments, engines, programs and sets know these two traits only. A language is implemented in a folder of its own: `cel/` for all
+//! languages whose trees are those of CEL, `filter/` for the filter language. Only `translate.rs` knows two of them.
+//!
+//! Native code does not come through here: a tree is lowered to a graph once, and the graph is the same for all languages.
+
+use crate::context::Host;
+use crate::error::EvalError;
+use crate::fields::Fields;
+use crate::function::Functions;
+use crate::interpret::Recorder;
+use crate::library::Cx;
+use crate::lower::Lowered;
+use crate::report::{Known, Words};
+use crate::value::Value;
+use celero_frontend::{Declarations, Diagnostic, Limits, NodeId, Span, Type, Variable};
+use celero_ir::layout::Field as Layout;
+use celero_matching::pattern::PatternCache;
+use std::any::Any;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// A checked rule and the warnings of the check, or every diagnostic.
+pub(crate) type CheckedSource = Result<(Box<dyn RuleTree>, Vec<Diagnostic>), Vec<Diagnostic>>;
+
+/// A language as it is in one environment.
+pub(crate) trait RuleLanguage: Debug + Send + Sync + Any {
+    /// Parses and checks a source. Definitions that it uses are in the places of their calls where the rule is evaluated. Equal arguments give
+    /// equal trees.
+    ///
+    /// # Errors
+    /// Every diagnostic.
+    fn check(&self, source: &str, declarations: &Declarations, limits: &Limits) -> CheckedSource;
+
+    /// As [`check`](Self::check), but definitions that the source uses stay where they are: for the body of a definition.
+    ///
+    /// # Errors
+    /// Every diagnostic.
+    fn check_body(&self, source: &str, declarations: &Declarations, limits: &Limits) -> CheckedSource {
+        self.check(source, declarations, limits)
+    }
+
+    /// Returns the canonical layout of a source in lines of at most `width` columns, with a line end.
+    ///
+    /// # Errors
+    /// The syntax errors, or what the layout would lose.
+    fn format(&self, source: &str, limits: &Limits, width: usize) -> Result<String, Vec<Diagnostic>>;
+
+    /// Returns a rule whose value is the text of these pieces, one after the other. Nothing is parsed.
+    ///
+    /// # Errors
+    /// A piece has no text in this language, or the whole exceeds the limits; with the source that the diagnostics are about.
+    fn text(
+        &self,
+        pieces: &[Piece<'_>],
+        declarations: &Declarations,
+        limits: &Limits,
+    ) -> Result<Box<dyn RuleTree>, (String, Vec<Diagnostic>)>;
+}
+
+/// What an environment declares when it is put into a language.
+#[derive(Clone, Copy)]
+pub(crate) struct Declared<'d> {
+    pub(crate) declarations: &'d Declarations,
+    /// How native code reads the variables.
+    pub(crate) layouts: &'d [Layout],
+    pub(crate) functions: &'d Functions,
+}
+
+/// A part of a text.
+#[derive(Clone, Copy)]
+pub(crate) enum Piece<'t> {
+    /// This text.
+    Literal(&'t str),
+    /// The result of this rule as text.
+    Result(&'t dyn RuleTree),
+}
+
+/// A checked rule in some language. Its nodes have numbers; the parts of a trace and the places of errors follow from these.
+pub(crate) trait RuleTree: Debug + Send + Sync + Any {
+    /// The text that was checked.
+    fn source(&self) -> &str;
+
+    /// The static type of the result.
+    fn result_type(&self) -> Type;
+
+    /// The name of the type of the result, in this language.
+    fn type_name(&self) -> String;
+
+    /// The text of the rule on one line.
+    fn unparse(&self) -> String;
+
+    /// The tree as text, for people who study what becomes of a rule.
+    fn dump(&self) -> String;
+
+    /// The number of nodes that are evaluated.
+    fn node_count(&self) -> usize;
+
+    /// The node of the whole rule.
+    fn root(&self) -> NodeId;
+
+    /// The place of a node.
+    fn span(&self, id: NodeId) -> Span;
+
+    /// Whether a node is a literal.
+    fn is_literal(&self, id: NodeId) -> bool;
+
+    /// Adds the parts of a node that have a value of their own.
+    fn add_parts(&self, id: NodeId, parts: &mut Vec<NodeId>);
+
+    /// The number of nodes with the bodies of definitions in the places of their uses; 0 if no large one is used.
+    fn inlined_nodes(&self) -> usize;
+
+    /// The steps for letter cases of the patterns.
+    ///
+    /// # Errors
+    /// They are more than `limit`; at the pattern that exceeds it.
+    fn case_steps(&self, limit: usize) -> Result<usize, Diagnostic>;
+
+    /// What an evaluation can read of the context.
+    fn fields(&self, variables: &[Variable], layouts: &[Layout]) -> Fields;
+
+    /// Whether an evaluation may ask lists of the host.
+    fn asks_lists(&self) -> bool;
+
+    /// Whether an evaluation may call an impure function.
+    fn calls_impure(&self, functions: &Functions) -> bool;
+
+    /// What is valid, but probably not meant.
+    fn lint(&self, layouts: &[Layout], patterns: &PatternCache) -> Vec<Diagnostic>;
+
+    /// How a client can pass the rule as a guard; see [`CheckedRule::guard_warnings`](crate::settings::CheckedRule::guard_warnings).
+    fn guard_warnings(&self, layouts: &[Layout], variables: &[Variable], fails_open: bool) -> Vec<Diagnostic>;
+
+    /// Evaluates the rule with the language's own interpreter, the oracle of native code. With a recorder it keeps the result of each node.
+    ///
+    /// # Errors
+    /// The evaluation's error.
+    fn interpret<'a>(
+        &'a self,
+        recorder: Option<&Recorder<'a>>,
+        functions: &'a Functions,
+        host: &'a dyn Host,
+        cx: &Cx<'a>,
+    ) -> Result<Value<'a>, EvalError>;
+
+    /// Builds the graph of the rule for a host with these fields.
+    ///
+    /// # Errors
+    /// What has no graph: a defect of the language.
+    fn lower(&self, functions: &Functions, layouts: &[Layout]) -> Result<Lowered, String>;
+
+    /// Puts an error of the rule into words.
+    fn describe(&self, error: EvalError, host: &dyn Host, known: &Known<'_>) -> Words;
+}
+
+impl dyn RuleLanguage {
+    /// The language, if it is of this type. For the language itself and for translations.
+    pub(crate) fn downcast<L: RuleLanguage>(&self) -> Option<&L> {
+        (self as &dyn Any).downcast_ref()
+    }
+}
+
+impl dyn RuleTree {
+    /// The tree, if it is of this type. For its language and for translations.
+    pub(crate) fn downcast<T: RuleTree>(&self) -> Option<&T> {
+        (self as &dyn Any).downcast_ref()
+    }
+}
+
+/// Whether two environments have the same language: a source gives the same tree in both.
+pub(crate) fn are_same(one: &Arc<dyn RuleLanguage>, other: &Arc<dyn RuleLanguage>) -> bool {
+    std::ptr::addr_eq(Arc::as_ptr(one), Arc::as_ptr(other))
+}

@@ -1,0 +1,58 @@
+//! The variables of an environment by name.
+
+use celero_frontend::Type;
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+
+/// The variables by name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Variables {
+    types: Vec<Type>,
+    names: Vec<Arc<str>>,
+    /// Whether each is a header map of the host.
+    headers: Vec<bool>,
+    by_name: HashMap<Arc<str>, usize>,
+    /// Of all names and types in their order.
+    fingerprint: u64,
+}
+
+impl Variables {
+    /// Adds a variable. Returns whether its name is new.
+    pub(crate) fn add(&mut self, name: &Arc<str>, ty: &Type, is_headers: bool) -> bool {
+        let is_new = self.by_name.insert(Arc::clone(name), self.types.len()).is_none();
+        let mut hasher = DefaultHasher::new();
+        (self.fingerprint, &**name, ty.to_string()).hash(&mut hasher);
+        self.fingerprint = hasher.finish();
+        self.types.push(ty.clone());
+        self.names.push(Arc::clone(name));
+        self.headers.push(is_headers);
+        is_new
+    }
+
+    /// How many there are.
+    pub(crate) fn len(&self) -> usize {
+        self.types.len()
+    }
+
+    /// Hash of the declarations: equal for equal ones.
+    pub(crate) fn fingerprint(&self) -> u64 {
+        self.fingerprint
+    }
+
+    /// The name of a variable.
+    pub(crate) fn name(&self, index: u32) -> Option<&str> {
+        self.names.get(index as usize).map(|name| &**name)
+    }
+
+    /// Whether a variable is a header map of the host.
+    pub(crate) fn is_headers(&self, index: u32) -> bool {
+        self.headers.get(index as usize).is_some_and(|headers| *headers)
+    }
+
+    /// Index and type of a variable.
+    pub(crate) fn find(&self, name: &str) -> Option<(usize, &Type)> {
+        let index = *self.by_name.get(name)?;
+        Some((index, self.types.get(index)?))
+    }
+}

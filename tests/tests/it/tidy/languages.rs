@@ -1,0 +1,59 @@
+//! Which files of the crate `celero` know a language of rules.
+
+use super::sources;
+use super::tokens::tokens;
+use std::collections::BTreeMap;
+
+/// The folders of languages, each with the paths by which others name it.
+const LANGUAGES: &[(&str, &[&[&str]])] = &[
+    ("cel", &[&["crate", "::", "cel"], &["Cel"]]),
+    ("filter", &[&["crate", "::", "filter"], &["celero_frontend", "::", "filter"]]),
+];
+
+/// Files outside of a language's folder that name it, and why.
+const NAMED_IN: &[(&str, &str, &str)] = &[
+    ("env/mod.rs", "cel", "the language of an environment that names none"),
+    ("format.rs", "cel", "`Engine::format` formats CEL"),
+    ("language.rs", "cel", "the public names for languages whose trees are CEL's"),
+    ("library/wildcard.rs", "filter", "wildcard patterns are read as in the filter language"),
+    ("translate.rs", "cel", "translation"),
+    ("translate.rs", "filter", "translation"),
+];
+
+/// The languages that a file names, in code: not in comments and strings.
+fn named(text: &str) -> Vec<&'static str> {
+    let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+    let words: Vec<&str> = tokens(text).iter().map(|token| token.text).collect();
+    let names = |paths: &[&[&str]]| paths.iter().any(|path| words.windows(path.len()).any(|found| found == *path));
+    LANGUAGES.iter().filter(|(_, paths)| names(paths)).map(|(language, _)| *language).collect()
+}
+
+/// The files that name a language, but are not in its folder: file and language.
+fn strangers(files: &BTreeMap<String, String>) -> Vec<(&str, &'static str)> {
+    let inner = files.iter().filter_map(|(file, text)| Some((file.strip_prefix("runtime/src/")?, text)));
+    inner
+        .flat_map(|(file, text)| named(text).into_iter().map(move |language| (file, language)))
+        .filter(|(file, language)| !file.starts_with(&format!("{language}/")))
+        .collect()
+}
+
+#[test]
+fn no_stage_names_a_language() {
+    let files = sources();
+    let mut found = strangers(&files);
+    // The root lists the modules; fields of the filter language are CEL expressions, and it is translated from CEL.
+    found.retain(|(file, _)| *file != "lib.rs" && !file.starts_with("filter/"));
+    let expected: Vec<(&str, &str)> = NAMED_IN.iter().map(|(file, language, _)| (*file, *language)).collect();
+    assert_eq!(found, expected, "a language is named outside of its folder; see runtime/src/rule_language.rs");
+}
+
+#[test]
+fn a_name_in_code_is_found() {
+    for (text, expected) in [
+        ("use crate::filter::FilterRule;", &["filter"][..]),
+        ("fn f(x: &celero_frontend::filter::Scheme) { crate::cel::cel() }", &["cel", "filter"]),
+        ("/// See crate::filter.\nfn f() { x.filter(|y| \"crate::cel\" == y) }", &[]),
+    ] {
+        assert_eq!(named(text), expected, "{text}");
+    }
+}
