@@ -1,12 +1,14 @@
 //! The files of a policy: the main file, the files that it includes, and those of lower levels.
 
 use crate::file::emptiness::{self, LevelPhases};
-use crate::file::regular_file::read_within;
+use crate::file::regular_file::{Unreadable, content, open_within, stays_below};
 use crate::host::outcome::Phase;
 use crate::keys::policy::{POLICY, RULE, SECTIONS};
 use crate::problems::{FileSpan, Problems, similar};
 use crate::yaml::{MapEntry, Node, SourceText, read};
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::Error;
 use std::path::{Component, Path, PathBuf};
 
 /// The largest number of included files.
@@ -123,9 +125,12 @@ impl Document {
         within: &mut Vec<PathBuf>,
     ) {
         let file = base.join(&path.text);
-        if !stays_within(&file, self.folder.as_deref(), path, problems) {
+        if self.folder.is_some() && !is_named_below(path, problems) {
             return;
         }
+        watch(&file, problems);
+        let folder = level.or(self.folder.as_deref());
+        let Some(opened) = open_unwatched(&file, folder, path, problems) else { return };
         let identity = identity(&file);
         let refusal = if within.contains(&identity) {
             Some(format!("`{}` includes itself", path.text))
@@ -144,9 +149,7 @@ impl Document {
             return;
         }
         self.included.push((identity.clone(), self.lower_levels));
-        watch(&file, problems);
-        let folder = self.folder.clone();
-        let Some(bytes) = read_unwatched(&file, folder.as_deref(), LARGEST_FILE, path, problems) else { return };
+        let Some(bytes) = bytes_of(opened, &file, LARGEST_FILE, path, problems) else { return };
         self.level_bytes = self.level_bytes.saturating_add(u64::try_from(bytes.len()).unwrap_or(u64::MAX));
         if self.lower_levels > 0 && self.level_bytes > LARGEST_LEVEL {
             let message = format!("the files of a lower level have at most {} MiB together", LARGEST_LEVEL >> 20);
@@ -281,30 +284,30 @@ impl PolicyFile {
     }
 }
 
-/// Returns whether a file is in the folder of a lower level, whose owner may not read other files of the machine. Reports that it is not.
-pub(crate) fn stays_within(file: &Path, folder: Option<&Path>, at: &SourceText, problems: &mut Problems) -> bool {
-    let Some(folder) = folder else { return true };
-    let inside = match (std::fs::canonicalize(file), std::fs::canonicalize(folder_of(folder))) {
-        (Ok(file), Ok(folder)) => file.starts_with(folder),
-        // Whether a file exists elsewhere is not told either.
-        _ => is_below(Path::new(&at.text)),
-    };
-    let stays = inside && is_below(Path::new(&at.text));
+/// Returns whether the path that a file of a lower level names stays below its folder as it is written. Reports that it does not. Where links lead is seen
+/// when the file is opened.
+pub(crate) fn is_named_below(at: &SourceText, problems: &mut Problems) -> bool {
+    let is_below = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
+    let stays = Path::new(&at.text).components().all(is_below);
     if !stays {
-        let message = format!("`{}` is not below the folder of this level", at.text);
-        let help =
-            "a file of a lower level names files in its own folder and below, without `..` and without links to others";
-        problems.add("policy-level", at.place, message).help(help);
+        report_outside(at, problems);
     }
     stays
 }
 
-fn is_below(path: &Path) -> bool {
-    path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+/// Returns whether a folder that a file of a lower level names is in the folder of the level. Reports that it is not.
+pub(crate) fn is_folder_below(path: &Path, folder: &Path, at: &SourceText, problems: &mut Problems) -> bool {
+    let stays = stays_below(path, folder);
+    if !stays {
+        report_outside(at, problems);
+    }
+    stays
 }
 
-fn folder_of(folder: &Path) -> &Path {
-    if folder.as_os_str().is_empty() { Path::new(".") } else { folder }
+fn report_outside(at: &SourceText, problems: &mut Problems) {
+    let message = format!("`{}` is not below the folder of this level", at.text);
+    let help = "the files of a lower level are in the folder of its first file and below, without `..` and without links to others";
+    problems.add("policy-level", at.place, message).help(help);
 }
 
 /// Reports what a file of a lower level has beside rules and definitions.
@@ -386,13 +389,24 @@ pub(crate) fn read_unwatched(
     at: &SourceText,
     problems: &mut Problems,
 ) -> Option<Vec<u8>> {
-    match read_within(file, folder.map(folder_of), largest) {
-        Ok(bytes) => Some(bytes),
-        Err(error) => {
-            problems.add("policy-file", at.place, format!("{} can't be read: {error}", file.display()));
-            None
-        }
+    bytes_of(open_unwatched(file, folder, at, problems)?, file, largest, at, problems)
+}
+
+fn open_unwatched(file: &Path, folder: Option<&Path>, at: &SourceText, problems: &mut Problems) -> Option<File> {
+    match open_within(file, folder) {
+        Ok(opened) => return Some(opened),
+        Err(Unreadable::Outside) => report_outside(at, problems),
+        Err(Unreadable::Error(error)) => report_unreadable(file, &error, at, problems),
     }
+    None
+}
+
+fn bytes_of(opened: File, file: &Path, largest: u64, at: &SourceText, problems: &mut Problems) -> Option<Vec<u8>> {
+    content(opened, largest).map_err(|error| report_unreadable(file, &error, at, problems)).ok()
+}
+
+fn report_unreadable(file: &Path, error: &Error, at: &SourceText, problems: &mut Problems) {
+    problems.add("policy-file", at.place, format!("{} can't be read: {error}", file.display()));
 }
 
 /// The largest file that a policy may name, in bytes.

@@ -1,7 +1,7 @@
 //! The section `lists`: named lists that expressions ask as `value in lists.NAME` and `lists.NAME[key]`, with entries in the policy, in files and at
 //! URLs.
 
-use crate::file::document::{Document, Section, read_unwatched, stays_within, watch};
+use crate::file::document::{Document, Section, is_folder_below, is_named_below, read_unwatched, watch};
 use crate::file::emptiness;
 use crate::lists::entry_format::EntryFormat;
 use crate::lists::fetch_url::{check_url, without_query};
@@ -151,16 +151,20 @@ fn read_list(
     }
     for path in value.texts_of("files") {
         let file = section.base.join(&path.text);
-        if !stays_within(&folder_of_pattern(&file), section.folder, &path, problems) {
+        if section.folder.is_some() && !is_named_below(&path, problems) {
             continue;
         }
         watch(&file, problems);
+        // The names in a folder are told if one of its files is wrong.
+        let pattern = FilePattern::of_path(&file);
+        if let (Some(_), Some(of_level), Some(folder)) = (pattern, section.folder, file.parent())
+            && !is_folder_below(folder, of_level, &path, problems)
+        {
+            continue;
+        }
         let paths = || record_paths(value, ty, path.place, problems);
         let Some(format) = EntryFormat::new(None, &file, paths) else { continue };
         for file in files(file, &path, problems) {
-            if !stays_within(&file, section.folder, &path, problems) {
-                continue;
-            }
             let largest = format.largest_file();
             let Some(bytes) = read_unwatched(&file, section.folder, largest, &path, problems) else { continue };
             all.append(&format, &bytes, &file.display(), path.place, problems);
@@ -216,12 +220,6 @@ impl Added<'_> {
             }
         }
     }
-}
-
-/// Returns the folder of a pattern of files, or the file.
-fn folder_of_pattern(file: &Path) -> PathBuf {
-    let folder = FilePattern::of_path(file).and_then(|_| file.parent());
-    folder.unwrap_or(file).to_owned()
 }
 
 /// Returns empty lists of the same names and kinds, of those that are `wanted`.

@@ -265,6 +265,22 @@ fn files_of_a_level_are_below_its_folder() {
         let error = load("", wrong).unwrap_err();
         assert!(error.contains("is not below the folder of this level"), "{wrong}: {error}");
     }
+    // So is the file of the level, which its owner can replace by a link.
+    let file = folder.path("teams/a.yaml");
+    let linked = |target: &str| {
+        std::fs::remove_file(&file).unwrap();
+        std::os::unix::fs::symlink(target, &file).unwrap();
+        Policy::load(&folder.path("policy.yaml")).map(drop).map_err(|error| error.to_string())
+    };
+    for outside in ["../outside.yaml", "../none.yaml", "/etc/hostname", "/dev/null", ".."] {
+        let error = linked(outside).unwrap_err();
+        assert!(error.contains("`teams/a.yaml` is not below the folder of this level"), "{outside}: {error}");
+    }
+    // As Kubernetes shows files of a volume.
+    std::os::unix::fs::symlink("sub", folder.path("teams/..data")).unwrap();
+    assert_eq!(linked("..data/c.yaml"), Ok(()));
+    assert!(linked("none.yaml").unwrap_err().contains("is not below the folder of this level"));
+    std::fs::remove_file(&file).unwrap();
     // An included file of a level's file is of the level, too.
     folder.write("teams/sub/b.yaml", "include: [../outside.yaml]\n");
     assert!(load("sub/b.yaml", "").unwrap_err().contains("is not below the folder of this level"));
