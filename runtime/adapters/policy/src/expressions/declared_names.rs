@@ -2,14 +2,15 @@
 
 use crate::host::outcome::Phase;
 use celero::{Context, Env};
-use std::collections::{BTreeMap, HashSet};
+use crate::expressions::name_tree::NameTree;
+use std::collections::BTreeMap;
 
 /// Which names are declared in which phases.
 #[derive(Debug, Default)]
 pub(crate) struct DeclaredNames {
     phases: BTreeMap<String, Vec<Phase>>,
     /// Names whose definitions have errors, which were reported.
-    pub(crate) broken: HashSet<String>,
+    pub(crate) broken: NameTree<'static, String>,
 }
 
 impl DeclaredNames {
@@ -46,8 +47,6 @@ impl DeclaredNames {
 }
 
 /// Returns the part of a qualified name that is the name of a broken definition.
-pub(crate) fn broken_prefix<'p>(path: &'p str, broken: &HashSet<String>) -> Option<&'p str> {
-    let ends = path.match_indices('.').map(|(dot, _)| dot).chain([path.len()]);
-    let mut prefixes = ends.filter_map(|end| path.get(..end));
-    if broken.is_empty() { None } else { prefixes.find(|prefix| broken.contains(*prefix)) }
+pub(crate) fn broken_prefix<'p>(path: &'p str, broken: &'p NameTree<'_, String>) -> Option<&'p str> {
+    broken.prefixes(path).next().map(String::as_str)
 }

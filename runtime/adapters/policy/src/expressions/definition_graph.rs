@@ -1,21 +1,26 @@
 //! Which definitions of a policy use which, as far as their texts tell.
 
+use crate::expressions::components::components;
 use crate::expressions::mentions::{Mention, mentions};
+use crate::expressions::name_tree::NameTree;
 use celero::Type;
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap};
 
 /// The first part of the names of variables.
 const VARIABLES: &str = "variables";
 
-/// What the text of a definition mentions is known by.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Form {
-    /// A variable, by its name.
-    Name,
-    /// A function, by its name.
-    Function,
-    /// A function that is called on a value, by the last part of its name.
-    Method,
+/// The text of what is tried again, in bytes for each byte of all definitions, and beside that.
+const RETRIED: (usize, usize) = (4, 1 << 16);
+
+/// The keys of what texts mention.
+#[derive(Default)]
+struct Names<'n> {
+    /// Variables, by their names.
+    variables: NameTree<'n, usize>,
+    /// Functions, by their names.
+    functions: HashMap<&'n str, usize>,
+    /// Functions that are called on a value, by the last parts of their names.
+    methods: HashMap<&'n str, usize>,
 }
 
 /// The definitions by number, and what each mentions.
@@ -35,6 +40,8 @@ struct Node {
     functions: BTreeSet<usize>,
     /// Whether what looks like a variable of the policy is one, not a part of a variable of a macro that is called `variables`.
     is_certain: bool,
+    /// The length of its text, in bytes.
+    length: usize,
 }
 
 #[derive(Debug, Default)]
@@ -64,27 +71,27 @@ pub(crate) fn function_name(declaration: &str) -> &str {
 impl DefinitionGraph {
     /// Reads the texts of definitions: the name by which expressions mention it, whether it is a function, and the body of each.
     pub(crate) fn new<'t>(definitions: impl Iterator<Item = (String, bool, &'t str)>) -> Self {
-        let (mut graph, mut known) = (Self::default(), HashMap::new());
-        let mut bodies = Vec::new();
-        for (number, (name, is_function, body)) in definitions.enumerate() {
-            let method = name.rsplit_once('.').filter(|(space, _)| is_function && space.parse::<Type>().is_ok());
-            let key = match method {
-                Some((_, last)) => (Form::Method, last.to_owned()),
-                None if is_function => (Form::Function, name),
-                None => (Form::Name, name),
+        let definitions: Vec<_> = definitions.collect();
+        let (mut graph, mut names, mut keys) = (Self::default(), Names::default(), Vec::new());
+        for (number, (name, is_function, _)) in definitions.iter().enumerate() {
+            let is_type = |space: &str| space.parse::<Type>().is_ok();
+            let method = name.rsplit_once('.').filter(|(space, _)| *is_function && is_type(space));
+            let new = graph.keys.len();
+            let key = *match method {
+                Some((_, last)) => names.methods.entry(last).or_insert(new),
+                None if *is_function => names.functions.entry(name.as_str()).or_insert(new),
+                None => names.variables.get_or_insert(name, new),
             };
-            let key = *known.entry(key).or_insert_with(|| {
+            if key == new {
                 graph.keys.push(Key::default());
-                graph.keys.len().saturating_sub(1)
-            });
+            }
             if let Some(key) = graph.keys.get_mut(key) {
                 key.definitions.push(number);
             }
-            bodies.push((key, body));
+            keys.push(key);
         }
-        let dots = known.keys().map(|(_, name)| name.matches('.').count()).max().unwrap_or(0);
-        for (number, (key, body)) in bodies.into_iter().enumerate() {
-            let node = Node::new(key, body, dots, &|form, name| known.get(&(form, name.to_owned())).copied());
+        for (number, (key, (_, _, body))) in keys.into_iter().zip(&definitions).enumerate() {
+            let node = Node::new(key, body, &names);
             for used in node.variables.iter().chain(&node.functions) {
                 if let Some(used) = graph.keys.get_mut(*used) {
                     used.users.push(number);
@@ -96,31 +103,72 @@ impl DefinitionGraph {
     }
 
     /// Calls `declare` with each definition, those that it mentions first, and returns which were declared. A definition whose variables
-    /// can't be declared is left out. The number of calls is at most that of definitions and mentions.
+    /// can't be declared is left out.
+    ///
+    /// Only definitions in a circle of mentions, such as functions of one name of which one calls another, may be tried more than once: when one that they
+    /// mention was declared after them. Those that are tried again have together at most [`RETRIED`] bytes of text, so the cost is linear in the text.
     pub(crate) fn declare(&self, mut declare: impl FnMut(usize) -> bool) -> Vec<bool> {
         let mut declared = vec![false; self.nodes.len()];
-        let mut was_visited = declared.clone();
-        let mut queue: VecDeque<usize> = (0..self.nodes.len()).collect();
-        while let Some(number) = queue.pop_front() {
-            let Some(node) = self.nodes.get(number) else { continue };
-            let is_declared = |number: &usize| declared.get(*number).is_some_and(|declared| *declared);
-            let lacks = |key: &usize| !self.keys.get(*key).is_some_and(|key| key.definitions.iter().any(is_declared));
-            if is_declared(&number) {
-                continue;
+        let text = self.nodes.iter().fold(0_usize, |sum, node| sum.saturating_add(node.length));
+        let mut left = text.saturating_mul(RETRIED.0).saturating_add(RETRIED.1);
+        let groups = self.groups();
+        let mut group_of = vec![0_usize; self.nodes.len()];
+        for (number, group) in groups.iter().enumerate() {
+            for member in group {
+                if let Some(group) = group_of.get_mut(*member) {
+                    *group = number;
+                }
             }
-            if let Some(visited) = was_visited.get_mut(number) {
-                *visited = true;
+        }
+        let mut is_queued = vec![true; self.nodes.len()];
+        for (number, group) in groups.into_iter().enumerate() {
+            let (mut round, mut is_first) = (group, true);
+            while !round.is_empty() {
+                let mut again = Vec::new();
+                for tried in round {
+                    let Some(node) = self.nodes.get(tried) else { continue };
+                    if let Some(queued) = is_queued.get_mut(tried) {
+                        *queued = false;
+                    }
+                    let is_declared = |number: &usize| declared.get(*number) == Some(&true);
+                    let lacks =
+                        |key: &usize| !self.keys.get(*key).is_some_and(|key| key.definitions.iter().any(is_declared));
+                    if !is_first {
+                        let Some(rest) = left.checked_sub(node.length) else { break };
+                        left = rest;
+                    }
+                    if node.is_certain && node.variables.iter().any(lacks) || !declare(tried) {
+                        continue;
+                    }
+                    if let Some(declared) = declared.get_mut(tried) {
+                        *declared = true;
+                    }
+                    for user in self.keys.get(node.key).map_or(&[][..], |key| &key.users) {
+                        let is_open = declared.get(*user) == Some(&false) && group_of.get(*user) == Some(&number);
+                        if let Some(queued) = is_queued.get_mut(*user).filter(|queued| is_open && !**queued) {
+                            *queued = true;
+                            again.push(*user);
+                        }
+                    }
+                }
+                (round, is_first) = (again, false);
             }
-            if node.is_certain && node.variables.iter().any(lacks) || !declare(number) {
-                continue;
-            }
-            if let Some(declared) = declared.get_mut(number) {
-                *declared = true;
-            }
-            let users = self.keys.get(node.key).map_or(&[][..], |key| &key.users);
-            queue.extend(users.iter().filter(|user| was_visited.get(**user).is_some_and(|visited| *visited)));
         }
         declared
+    }
+
+    /// Returns the circles of mentions, and each other definition alone: first those that others mention.
+    fn groups(&self) -> Vec<Vec<usize>> {
+        let count = self.nodes.len();
+        // Definitions, then keys. A key is between its users and its definitions, whose pairs may be too many.
+        let keys_of = |node: &Node| node.variables.iter().chain(&node.functions).map(|key| key.saturating_add(count)).collect();
+        let of_definitions = self.nodes.iter().map(keys_of);
+        let of_keys = self.keys.iter().map(|key| key.definitions.clone());
+        let next: Vec<Vec<usize>> = of_definitions.chain(of_keys).collect();
+        let mut groups = components(&next);
+        groups.iter_mut().for_each(|group| group.retain(|number| *number < count));
+        groups.retain(|group| !group.is_empty());
+        groups
     }
 
     /// The definitions that a definition certainly uses, of those that are `wanted`.
@@ -192,18 +240,18 @@ impl DefinitionGraph {
 }
 
 impl Node {
-    fn new(key: usize, body: &str, dots: usize, find: &dyn Fn(Form, &str) -> Option<usize>) -> Self {
-        let mut node = Self { key, variables: BTreeSet::new(), functions: BTreeSet::new(), is_certain: true };
+    fn new(key: usize, body: &str, names: &Names<'_>) -> Self {
+        let (variables, functions) = (BTreeSet::new(), BTreeSet::new());
+        let mut node = Self { key, variables, functions, is_certain: true, length: body.len() };
         for Mention { path, is_called, is_member } in mentions(body) {
             node.is_certain &= path != VARIABLES;
             if is_called {
                 let last = path.rsplit('.').next().unwrap_or(&path);
-                node.functions.extend(find(Form::Method, last));
-                node.functions.extend(find(Form::Function, &path).filter(|_| !is_member));
+                node.functions.extend(names.methods.get(last));
+                node.functions.extend(names.functions.get(&*path).filter(|_| !is_member));
             }
             if !is_member && path.starts_with(VARIABLES) {
-                let ends = path.match_indices('.').map(|(dot, _)| dot).chain([path.len()]).take(dots.saturating_add(2));
-                node.variables.extend(ends.filter_map(|end| find(Form::Name, path.get(..end)?)));
+                node.variables.extend(names.variables.prefixes(&path));
             }
         }
         node
@@ -240,15 +288,37 @@ mod tests {
             ("f(x: int)", "x.g()"),
             ("int.g()", "this"),
         ]);
-        assert_eq!(tried(&order, &[]), [2, 3, 4, 5, 1, 0]);
-        assert_eq!(tried(&order, &[3]), [2, 3, 4, 5], "what uses a wrong variable is not tried");
-        assert_eq!(tried(&order, &[4]), [2, 3, 4, 5, 1, 4, 0], "a function may be another one");
+        assert_eq!(tried(&order, &[]), [2, 3, 1, 5, 4, 0]);
+        assert_eq!(tried(&order, &[3]), [2, 3, 5, 4], "what uses a wrong variable is not tried");
+        assert_eq!(tried(&order, &[4]), [2, 3, 1, 5, 4, 0], "a function may be another one");
         let chain: Vec<(String, String)> =
             (0..1000).map(|n| (format!("variables.v{n}"), format!("variables.v{}", n + 1))).collect();
         let chain: Vec<(&str, &str)> = chain.iter().map(|(name, body)| (name.as_str(), body.as_str())).collect();
         let chain = graph(&chain);
         assert_eq!(tried(&chain, &[]), (0..1000).rev().collect::<Vec<_>>());
         assert_eq!(tried(&chain, &[999]), [999]);
+    }
+
+    /// Functions of one name: the last one is right alone, each other one after the next one. Others that call them all are tried once.
+    #[test]
+    fn what_is_tried_again_is_bounded() {
+        for (overloads, are_all_found) in [(1, true), (100, true), (2_000, false)] {
+            let users = (0..5_000).map(|n| (format!("u{n}()"), "f(1) + z".to_owned()));
+            let namesakes = (0..overloads).map(|_| ("f(x)".to_owned(), "f([x]) + 0123456789".to_owned()));
+            let all: Vec<(String, String)> = users.chain(namesakes).collect();
+            let all: Vec<(&str, &str)> = all.iter().map(|(name, body)| (name.as_str(), body.as_str())).collect();
+            let (mut calls, mut next) = (0, all.len());
+            let declared = graph(&all).declare(|number| {
+                calls += 1;
+                let is_right = number + 1 == next && number >= 5_000;
+                next -= usize::from(is_right);
+                is_right
+            });
+            assert_eq!(declared.iter().filter(|declared| **declared).count() == overloads, are_all_found);
+            let (users, length) = (5_000, "f([x]) + 0123456789".len());
+            let text = users * "f(1) + z".len() + overloads * length;
+            assert!(calls <= users + overloads + (RETRIED.0 * text + RETRIED.1) / length, "{overloads}: {calls}");
+        }
     }
 
     #[test]

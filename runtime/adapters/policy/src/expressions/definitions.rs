@@ -6,6 +6,7 @@
 use crate::expressions::declared_names::broken_prefix;
 use crate::expressions::definition_graph::{DefinitionGraph, function_name};
 use crate::expressions::mentions::qualified_name;
+use crate::expressions::name_tree::NameTree;
 use crate::file::document::Document;
 use crate::lists::section;
 use crate::problems::Problems;
@@ -107,12 +108,12 @@ impl Definitions {
     }
 
     /// Reports the definitions that are not valid in any phase, each with the errors of the phase that has the fewest. Returns their names.
-    pub(crate) fn report(&self, phases: &mut [&mut dyn DefinitionScope], problems: &mut Problems) -> HashSet<String> {
+    pub(crate) fn report(&self, phases: &mut [&mut dyn DefinitionScope], problems: &mut Problems) -> NameTree<'static, String> {
         let failed: Vec<bool> =
             (0..self.defined.len()).map(|number| phases.iter().all(|phase| !phase.has(number))).collect();
         let all_failed = || self.defined.iter().enumerate().filter(|(number, _)| failed.get(*number) == Some(&true));
         let names = all_failed().map(|(_, definition)| definition.name()).chain(self.without_body.iter().cloned());
-        let names: HashSet<String> = names.collect();
+        let names: NameTree<'static, String> = names.collect();
         let before = problems.count();
         let mut in_cycle = HashSet::new();
         for cycle in self.graph.cycles(&failed) {
@@ -182,7 +183,7 @@ impl Definition {
     }
 
     /// Reports an error, except for names that are those of `broken` definitions, whose errors are reported.
-    fn report(&self, error: &EnvError, broken: &HashSet<String>, problems: &mut Problems) {
+    fn report(&self, error: &EnvError, broken: &NameTree<'static, String>, problems: &mut Problems) {
         if error.diagnostics().is_empty() {
             problems.add("policy-definition", self.declaration.place, error.to_string());
         }
@@ -200,7 +201,7 @@ impl Definition {
 }
 
 /// Returns whether a diagnostic of an expression is about a name that another definition, which is broken, should have.
-fn is_broken(found: &Diagnostic, source: &str, broken: &HashSet<String>, defining: &str) -> bool {
+fn is_broken(found: &Diagnostic, source: &str, broken: &NameTree<'static, String>, defining: &str) -> bool {
     if !matches!(found.code, "undeclared-name" | "undeclared-function") {
         return false;
     }

@@ -1,10 +1,12 @@
 //! Checks and compiles the expressions of a phase. Errors are reported at their spans in the file.
 
 pub(crate) mod budget;
+pub(crate) mod components;
 pub(crate) mod declared_names;
 pub(crate) mod definition_graph;
 pub(crate) mod definitions;
 pub(crate) mod mentions;
+pub(crate) mod name_tree;
 pub(crate) mod phase_env;
 pub(crate) mod purpose;
 pub(crate) mod template;

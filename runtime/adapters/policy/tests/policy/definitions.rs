@@ -56,6 +56,44 @@ fn namesakes(count: usize) -> String {
     text
 }
 
+/// Returns wrong functions that call one name, then the functions of that name: each could be what the wrong ones lack.
+fn overloads(count: usize) -> String {
+    let mut text = String::from("functions:\n");
+    for n in 0..count {
+        let _ = writeln!(text, "  u{n}(): f(1) + z");
+    }
+    let types = ["bool", "bytes", "double", "int", "string", "timestamp", "uint"];
+    let nth = |n: usize| types.get(n % types.len()).unwrap();
+    for n in 0..count / 12 {
+        let _ = writeln!(text, "  'f(a: {}, b: {}, c: {})': a", nth(n), nth(n / 7), nth(n / 49));
+    }
+    text
+}
+
+/// Returns functions of one name, each of which calls the one after it.
+fn reversed_overloads(count: usize) -> String {
+    let mut text = String::from("functions:\n");
+    for n in 0..count {
+        let parameters = |n: usize| (0..=n % 8).map(|number| format!("p{number}: int")).collect::<Vec<_>>().join(", ");
+        let body = match (n + 1) % 8 {
+            0 => "1".to_owned(),
+            _ => format!("f{}(1{})", n / 8, ", 1".repeat((n + 1) % 8)),
+        };
+        let _ = writeln!(text, "  'f{}({})': '{body}'", n / 8, parameters(n));
+    }
+    text
+}
+
+/// Returns a variable whose name has many parts, and others whose bodies mention as many.
+fn long_paths(count: usize) -> String {
+    let path = ".a".repeat(count * 4);
+    let mut text = format!("variables:\n  ? a{path}\n  : 'true'\n");
+    for n in 0..4 {
+        let _ = writeln!(text, "  v{n}: variables.a{path}.b{n}");
+    }
+    text
+}
+
 #[test]
 fn definitions_may_stand_in_any_order() {
     let policy = parse(&(reversed(200) + "request:\n- when: variables.v0\n  deny: true\n")).unwrap();
@@ -102,6 +140,8 @@ fn a_circle_is_reported_once_with_its_names() {
 fn functions_of_one_name_in_a_circle_are_refused() {
     let error = wrong("functions:\n  'f(a)': g(a)\n  'f(a, b)': g(a, b)\n  'g(a)': f(a, a)\n  'g(a, b)': f(a)\n");
     assert_eq!(error.matches("error[policy-definition]").count(), 4, "{error}");
+    // Each is found, whatever stands before it.
+    parse(&reversed_overloads(16)).unwrap();
     // Each is right without the others.
     parse("functions:\n  'f(a)': g(a)\n  'f(a, b)': f(a)\n  'g(a)': a\n  'g(a, b)': f(a, b)\n").unwrap();
 }
@@ -136,12 +176,15 @@ fn definitions_take_time_linear_in_their_number() {
         drop(parse(text));
         cpu_time().saturating_sub(start)
     };
-    let shapes: [Shape; 5] = [
+    let shapes: [Shape; 8] = [
         ("reversed", reversed),
         ("a wrong chain", wrong_chain),
         ("of two phases", of_two_phases),
         ("a circle", circle),
         ("namesakes", namesakes),
+        ("overloads", overloads),
+        ("reversed overloads", reversed_overloads),
+        ("long paths", long_paths),
     ];
     for (name, shape) in shapes {
         let (small, large) = (shape(500), shape(2_000));
