@@ -4,10 +4,13 @@ pub(crate) mod answers;
 pub(crate) mod body;
 pub(crate) mod delay;
 pub(crate) mod effects;
+pub(crate) mod header_sets;
+mod higher_levels;
 pub(crate) mod levels;
 pub(crate) mod limit;
 pub(crate) mod remote;
 
+use crate::compile::header_sets::{HeaderSets, set_of};
 use crate::compile::levels::Claims;
 use crate::expressions::budget::ExpressionBudget;
 use crate::expressions::declared_names::DeclaredNames;
@@ -61,7 +64,10 @@ pub(crate) struct Compilation<'d> {
     pub(crate) normalization: &'d mut Normalization,
     pub(crate) problems: &'d mut Problems,
     pub(crate) counter_names: CounterNames,
+    /// The positions of these names.
+    pub(crate) counter_numbers: HashMap<String, usize>,
     pub(crate) limit_names: LimitNames,
+    pub(crate) header_sets: HeaderSets<'d>,
     pub(crate) claims: Claims,
     /// The longest delay of a request.
     pub(crate) longest_delay: Duration,
@@ -293,38 +299,13 @@ impl Compilation<'_> {
         Some(name)
     }
 
-    fn header_set(&mut self, names: &[SourceText], prefixes: &[SourceText]) -> Option<HeaderSet> {
-        let mut fine = true;
-        let name = |text: &SourceText| HeaderSet::new([&text.text], [""; 0]);
-        let prefix = |text: &SourceText| HeaderSet::new([""; 0], [&text.text]);
-        let all = names.iter().map(|text| (text, name(text))).chain(prefixes.iter().map(|text| (text, prefix(text))));
-        for (text, set) in all {
-            if let Err(error) = set {
-                self.problems.add("policy-header", text.place, error.to_string());
-                fine = false;
-            }
-        }
-        let texts = |texts: &[SourceText]| texts.iter().map(|text| text.text.clone()).collect::<Vec<_>>();
-        fine.then(|| HeaderSet::new(texts(names), texts(prefixes)).ok()).flatten()
-    }
-
-    /// Returns a header set that the policy defines.
-    fn named_set(&mut self, name: &SourceText) -> Option<HeaderSet> {
-        let sets = self.document.entries("headerSets", self.problems);
-        if let Some(MapEntry { value, .. }) = sets.iter().find(|entry| entry.key.text == name.text) {
-            return self.header_set(&value.texts_of("names"), &value.texts_of("prefixes"));
-        }
-        let known: Vec<&str> = sets.iter().map(|entry| &*entry.key.text).collect();
-        let message = format!("`headerSets` has no set `{}`", name.text);
-        self.problems.add("policy-header", name.place, message).suggest(&name.text, &known);
-        None
-    }
-
     fn counter(&mut self, name: String) -> usize {
-        self.counter_names.iter().position(|known| *known == name).unwrap_or_else(|| {
+        let number = self.counter_names.len();
+        let number = *self.counter_numbers.entry(name.clone()).or_insert(number);
+        if number == self.counter_names.len() {
             self.counter_names.push(name);
-            self.counter_names.len().saturating_sub(1)
-        })
+        }
+        number
     }
 }
 
@@ -387,8 +368,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         let reads = std::mem::take(&mut self.expressions.rule_reads);
         let Compilation { document, problems, claims, .. } = &mut *self.compilation;
         if document.has_levels() {
-            let sets = document.entries("headerSets", problems);
-            claims.add_rule(self.expressions.phase, &rule, (node, &sets), reads, problems);
+            claims.add_rule(self.expressions.phase, &rule, node, reads, problems);
         }
         let entries = node
             .entries()
@@ -413,14 +393,15 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             names.retain(|name| *name != HOST);
         }
         match HeaderSet::new(&names, [""; 0]) {
-            Ok(set) if names.len() > FEW_HEADERS => edits.push(HeaderEdit::RemoveSet(Box::new(set))),
+            Ok(set) if names.len() > FEW_HEADERS => edits.push(HeaderEdit::RemoveSet(Arc::new(set))),
             _ => edits.extend(names.into_iter().map(HeaderEdit::Remove)),
         }
         if let prefixes @ [_, ..] = &*node.texts_of("removePrefixes") {
-            edits.extend(self.prefixes(prefixes).map(|set| HeaderEdit::RemoveSet(Box::new(set))));
+            edits.extend(set_of(&[], prefixes, self.compilation.problems).map(HeaderEdit::RemoveSet));
         }
         for name in node.texts_of("removeHeaderSets") {
-            edits.extend(self.compilation.named_set(&name).map(|set| HeaderEdit::RemoveSet(Box::new(set))));
+            let Compilation { header_sets, problems, .. } = &mut *self.compilation;
+            edits.extend(header_sets.named(&name, problems).map(HeaderEdit::RemoveSet));
         }
         for (name, words) in self.headers(node.get("setHeaders")) {
             edits.push(if is_of_request && name == HOST {
@@ -454,10 +435,6 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
                 self.compilation.problems.add("policy-header", text.place, message.to_owned());
             }
         }
-    }
-
-    fn prefixes(&mut self, prefixes: &[SourceText]) -> Option<HeaderSet> {
-        self.compilation.header_set(&[], prefixes)
     }
 
     pub(crate) fn headers(&mut self, node: Option<&Node>) -> Vec<(HeaderName, HeaderTemplate<C::Static>)> {

@@ -7,7 +7,7 @@ use crate::file::document::Document;
 use crate::host::outcome::PolicyAnswer;
 use crate::phases::exchange::Exchange;
 use crate::problems::Problems;
-use crate::yaml::{MapEntry, Node};
+use crate::yaml::Node;
 use bytes::Bytes;
 use celero_canonical::{
     DotSegments, EncodedSlashes, GuardedNames, Head, Options, Refusal, Slashes, Underscores, canonical_changes,
@@ -15,6 +15,7 @@ use celero_canonical::{
 };
 use http::{HeaderValue, StatusCode, Uri, header, request};
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -57,7 +58,7 @@ impl Normalization {
             connect: word("connect") == "accept",
         };
         let forward_raw = word("forwardRaw") == "true";
-        let mut of_requests = names_in_rules(document, &["request", "requestBody"], problems);
+        let mut of_requests = names_in_rules(document, &["request", "requestBody"]);
         for (section, usual) in [("jwt", None), ("apiKey", Some("x-api-key"))] {
             for found in document.all(section) {
                 let header = found.node.text_of("header").map(|text| text.text);
@@ -66,7 +67,7 @@ impl Normalization {
                 }
             }
         }
-        let of_responses = names_in_rules(document, &["response", "responseBody"], problems);
+        let of_responses = names_in_rules(document, &["response", "responseBody"]);
         let refused = Refusal::ALL.iter().map(|_| AtomicU64::new(0)).collect();
         Self { options, forward_raw, of_requests, of_responses, refused }
     }
@@ -123,31 +124,28 @@ fn answer(refusal: Refusal) -> PolicyAnswer {
 }
 
 /// Returns the names that the rules of these phases set, add or remove.
-fn names_in_rules(document: &Document, phases: &[&'static str], problems: &mut Problems) -> GuardedNames {
-    let mut names = GuardedNames::default();
-    let sets = document.entries("headerSets", problems);
+fn names_in_rules(document: &Document, phases: &[&'static str]) -> GuardedNames {
+    let (mut names, mut sets) = (GuardedNames::default(), HashSet::new());
     for rule in phases.iter().flat_map(|phase| document.rules(phase)) {
-        names_removed(rule, &sets, &mut names);
-        names_given(rule, &mut names);
+        names_removed(rule, &mut names);
+        for key in ["setHeaders", "addHeaders"] {
+            rule.get(key).map_or(&[][..], Node::entries).iter().for_each(|entry| names.add(&entry.key.text));
+        }
+        sets.extend(rule.texts_of("removeHeaderSets").into_iter().map(|set| set.text));
     }
+    let used = document.all("headerSets").flat_map(|section| section.node.entries());
+    used.filter(|set| sets.contains(&set.key.text)).for_each(|set| names_of_set(&set.value, &mut names));
     names
 }
 
-/// Adds the names that a rule sets or adds.
-pub(crate) fn names_given(rule: &Node, names: &mut GuardedNames) {
-    for key in ["setHeaders", "addHeaders"] {
-        rule.get(key).map_or(&[][..], Node::entries).iter().for_each(|entry| names.add(&entry.key.text));
-    }
-}
-
-/// Adds the names that a rule removes. `sets` is the section `headerSets`.
-pub(crate) fn names_removed(rule: &Node, sets: &[&MapEntry], names: &mut GuardedNames) {
+/// Adds the names that a rule removes, without those of `headerSets`.
+pub(crate) fn names_removed(rule: &Node, names: &mut GuardedNames) {
     rule.texts_of("removeHeaders").iter().for_each(|name| names.add(&name.text));
     rule.texts_of("removePrefixes").iter().for_each(|prefix| names.add_prefix(&prefix.text));
-    for wanted in rule.texts_of("removeHeaderSets") {
-        for set in sets.iter().filter(|set| set.key.text == wanted.text) {
-            set.value.texts_of("names").iter().for_each(|name| names.add(&name.text));
-            set.value.texts_of("prefixes").iter().for_each(|prefix| names.add_prefix(&prefix.text));
-        }
-    }
+}
+
+/// Adds the names of a set of `headerSets`.
+pub(crate) fn names_of_set(set: &Node, names: &mut GuardedNames) {
+    set.texts_of("names").iter().for_each(|name| names.add(&name.text));
+    set.texts_of("prefixes").iter().for_each(|prefix| names.add_prefix(&prefix.text));
 }

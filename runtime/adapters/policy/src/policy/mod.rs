@@ -16,6 +16,7 @@ pub(crate) mod request_phase;
 use crate::auth::{Auth, KeySource};
 use crate::bodies::settings::BodySettings;
 use crate::compile::Compilation;
+use crate::compile::header_sets::HeaderSets;
 use crate::compile::levels::Claims;
 use crate::expressions::budget::ExpressionBudget;
 use crate::expressions::declared_names::DeclaredNames;
@@ -49,6 +50,7 @@ use celero::{Diagnostic, Style};
 use celero_canonical as canonical;
 use celero_canonical::{canonicalize_response, clean_trailers};
 use http::{HeaderMap, HeaderName, request, response};
+use std::collections::HashMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -178,6 +180,7 @@ impl Policy {
             &mut problems,
         );
         let configured = auth.configured();
+        let header_sets = HeaderSets::new(&document, &mut problems);
         let mut compilation = Compilation {
             document: &document,
             definitions: &definitions,
@@ -186,8 +189,10 @@ impl Policy {
             normalization: &mut normalization,
             problems: &mut problems,
             counter_names: Vec::new(),
+            counter_numbers: HashMap::new(),
             limit_names: Vec::new(),
-            claims: Claims::default(),
+            header_sets,
+            claims: Claims::new(&document),
             longest_delay: delays.longest,
             explanation: (purpose == Purpose::Explain).then(String::new),
             engine: purpose.engine(),

@@ -24,7 +24,7 @@ pub(crate) enum HeaderEdit<S> {
     SetHost(HeaderTemplate<S>),
     Add(HeaderName, HeaderTemplate<S>),
     Remove(HeaderName),
-    RemoveSet(Box<HeaderSet>),
+    RemoveSet(Arc<HeaderSet>),
 }
 
 /// How a rule ends a phase.

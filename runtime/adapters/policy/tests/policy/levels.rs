@@ -2,6 +2,8 @@
 
 use crate::support::{Folder, ask, edits, exchange, head, status};
 use celero_policy::Policy;
+use std::fmt::Write;
+use std::time::Duration;
 
 const PLATFORM: &str = "levels: [team.yaml]
 request:
@@ -231,4 +233,68 @@ fn many_rules_of_levels_cost_what_their_number_says() {
     assert!(many < few * 9, "{few:?} and {many:?}");
     let (_, loaded) = load(&rules(200, "- {setHeaders: {x-a: '1'}}\n"), &rules(200, "- {setHeaders: {x-a: '1'}}\n"));
     assert!(loaded.unwrap_err().contains("more errors"));
+}
+
+/// Returns the CPU time of this thread.
+#[cfg(target_os = "linux")]
+fn cpu_time() -> Duration {
+    let times = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
+    Duration::from_nanos(times.split(' ').next().unwrap().parse().unwrap())
+}
+
+/// Every action that two levels can want, in a higher and a lower level, with other names in each rule: four times as many rules take at most eight times as
+/// long.
+#[test]
+#[cfg(target_os = "linux")]
+fn changes_of_levels_take_time_linear_in_their_number() {
+    /// The section, and the actions of the rule of this number in a level.
+    type Shape = (&'static str, &'static str, fn(&str, usize) -> String);
+    let shapes: [Shape; 9] = [
+        ("labels", "request", |level, n| format!("labels: {{{level}{n}: b}}")),
+        ("log fields", "log", |level, n| format!("logFields: {{{level}{n}: b}}")),
+        ("set headers", "request", |level, n| format!("setHeaders: {{x-{level}{n}: b}}")),
+        ("added headers", "response", |level, n| format!("addHeaders: {{x-{level}{n}: b}}")),
+        ("removed headers", "request", |level, n| format!("removeHeaders: [x-{level}{n}]")),
+        ("prefixes", "request", |level, n| match level {
+            "a" => format!("setHeaders: {{x-a{n}: b}}"),
+            _ => format!("removePrefixes: [x-{level}{n}]"),
+        }),
+        ("prefixes above", "request", |level, n| match level {
+            "a" => format!("removePrefixes: [x-a{n}-]"),
+            _ => format!("setHeaders: {{x-b{n}: b}}"),
+        }),
+        ("descending names", "request", |level, n| format!("setHeaders: {{x-{level}{}: b}}", 1_000_000 - n)),
+        ("header sets", "request", |level, n| match level {
+            "a" => format!("setHeaders: {{x-a{n}: b}}"),
+            _ => "removeHeaderSets: [all]".to_owned(),
+        }),
+    ];
+    let folder = Folder::new("level-changes");
+    let file = folder.path("policy.yaml");
+    let time_of = |(_, section, actions): Shape, count: usize| {
+        let rules = |level: &str| {
+            (0..count).fold(format!("{section}:\n"), |mut text, n| {
+                let _ = writeln!(text, "- {{{}}}", actions(level, n));
+                text
+            })
+        };
+        let names: Vec<String> = (0..count).map(|n| format!("x-c{n}")).collect();
+        folder.write("team.yaml", format!("headerSets: {{all: {{names: [{}]}}}}\n{}", names.join(", "), rules("b")));
+        // An error before anything is compiled to native code, which is not measured here.
+        folder.write("policy.yaml", format!("levels: [team.yaml]\n{}- {{when: nme, count: e}}\n", rules("a")));
+        let start = cpu_time();
+        let error = Policy::load(&file).unwrap_err().to_string();
+        assert_eq!(error.matches("error[").count(), 1, "{error}");
+        cpu_time().saturating_sub(start)
+    };
+    for shape in shapes {
+        let (mut least, mut most) = (Duration::MAX, Duration::MAX);
+        // Another process may disturb the caches: the shortest of three runs counts.
+        let is_linear = (0..3).any(|_| {
+            least = least.min(time_of(shape, 500));
+            most = most.min(time_of(shape, 2_000));
+            most <= least.max(Duration::from_millis(4)) * 8
+        });
+        assert!(is_linear, "{}: {least:?} for 500, {most:?} for 2,000", shape.0);
+    }
 }
