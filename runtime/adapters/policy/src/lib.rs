@@ -38,6 +38,28 @@
 //! assert_eq!(answer.status, 403);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Rooms
+//!
+//! The folders of the source. Each uses only those above it.
+//!
+//! | folder | what is there |
+//! |---|---|
+//! | `yaml/` | files as trees with places; errors and warnings; what messages must not show |
+//! | `schema/` | formats of documents as tables: the check, and the JSON schema |
+//! | `host/` | what a policy and its host give each other: edits, answers, delays, logs |
+//! | `limits/` | what limits have counted, and what clients are told |
+//! | `keys/` | the tables of all keys |
+//! | `file/` | the files of a policy: reading, includes, levels, and what is refused because it is empty |
+//! | `bodies/` | how much of a body is read, codings, patches |
+//! | `lists/` | the section `lists`, and where entries come from |
+//! | `rules/` | what a rule does when it matches |
+//! | `expressions/` | expressions, definitions and templates: what they may mention, and their check |
+//! | `auth/` | credentials, and the threads that verify them |
+//! | `phases/` | what a phase reads, and how its rules run |
+//! | `compile/` | from a document to the rules of a phase |
+//! | `policy/` | the compiled policy: the API for hosts, reloads |
+//! | `cases/`, `editor/` | tests of policies without a network; what editors ask |
 
 mod auth;
 mod bodies;
