@@ -1,6 +1,9 @@
 //! The checked tree: the syntax tree plus, for each node, its type and what its name or call refers to.
 //!
 //! The interpreter and the lowering use only this tree; neither resolves names again.
+//!
+//! Invariant: every name and every call of a checked tree refers to a declaration. Later stages do not look names up.
+//! Test: `frontend/tests/it/verify.rs::names_and_calls_refer_to_what_is_declared`.
 
 use crate::ast::{Ast, Expr, NodeId};
 use crate::per_node::{Leaf, PerNode};

@@ -1,5 +1,7 @@
-//! How large a tree is with the bodies of the definitions that it uses in their places, computed without writing that tree: what exceeds the
-//! limits is refused before anything is copied.
+//! How large a tree is with the bodies of the definitions that it uses in their places, computed without writing that tree.
+//!
+//! Invariant: a tree that would exceed the limits with the bodies of its definitions is refused before any body is
+//! copied. Test: `frontend/tests/it/define.rs::definitions_that_double_are_refused_early`.
 
 use crate::ast::{Node, NodeId};
 use crate::checked::Checked;

@@ -6,6 +6,10 @@
 //! parameter wherever the body uses it, as one node with several parents. Nodes copied from a body have the place of the call.
 //!
 //! The size of the result is known before it is written ([`expanded_size`]), and within the same limits as every tree.
+//!
+//! Invariant: a definition uses only definitions declared before it, so definitions do not recurse. Each is stored as
+//! it was written, so they take memory linear in their text. Test:
+//! `frontend/tests/it/define.rs::definitions_share_what_they_use`.
 
 use crate::ast::{Expr, NodeId, Nodes};
 use crate::checked::{Checked, Reference};

@@ -1,4 +1,8 @@
 //! The bounds of the frontend, in one place, and the stack that they imply.
+//!
+//! Invariant: every recursive walk over a tree starts in `with_stack`, and `Limits` bound how deep it goes. Trees are
+//! arenas, so dropping one does not recurse. Test:
+//! `frontend/tests/it/hostile.rs::the_most_a_limit_allows_fits_the_stack`.
 
 /// Bounds on source text. Exceeding one is a diagnostic that names the bound and the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

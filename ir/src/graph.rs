@@ -2,9 +2,15 @@
 //! a set.
 //!
 //! If an expression that can fail is written twice, each *occurrence* is a node, because its error names its place. Equal expressions
-//! at different places have the same *class*: their values are equal, so whatever is about values (sharing, comparing) is about classes.
+//! at different places have the same *class*. Analyses of values work on classes; error locations belong to nodes.
 //!
-//! A node's operands always have smaller ids than the node: a loop over ids sees operands first, and no walk recurses.
+//! A loop over ids sees operands before the nodes that use them, and no walk recurses.
+//!
+//! Invariant: nodes are pure: a pass may share, move or drop them. Calls of functions that are declared impure are the
+//! exception. Test: `ir/src/merge.rs::what_is_equal_becomes_one_and_the_impure_stays_apart`.
+//!
+//! Invariant: the operands of a node have smaller ids than the node. Test:
+//! `ir/tests/ir/verify.rs::one_node_can_break_each_requirement`.
 
 use crate::constant::{ConstId, Constant};
 use crate::error::Origin;

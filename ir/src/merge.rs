@@ -1,4 +1,7 @@
 //! Merges the graph of a rule into the graph of a set: nodes that are equal become one node.
+//!
+//! Invariant: the nodes of a class have equal values, and an error names the place of the node that failed. Test:
+//! `ir/src/merge.rs::a_later_occurrence_is_a_node_of_its_class`.
 
 use crate::constant::ConstId;
 use crate::graph::{Graph, NodeId};

@@ -1,5 +1,8 @@
 //! The operations of the graph.
 //!
+//! Invariant: a spent budget is final. Operations that absorb errors (`And`, `Or`, `Coalesce`, `Let`, folds) pass that
+//! error on. Test: `jit/tests/native/coalesce.rs::spent_budget_ends_whatever_absorbs_errors`.
+//!
 //! # How to add an operation
 //!
 //! 1. Here: a variant of [`Op`] whose documentation states operands, result and errors; the verifier checks what it says. If a call
@@ -7,7 +10,7 @@
 //! 2. `table.rs`: its row and its place in [`Op::EACH`]. Printer, parser, verifier and the compiler's failure analysis follow. A
 //!    payload also needs an arm in `print.rs` and `parse.rs`, a constant one in `Op::constant` and `Op::with_constant`.
 //! 3. `verify.rs`: what the table cannot say of its payload.
-//! 4. `celero-jit`: an arm of `Emitter::compute` in `emit/mod.rs`; `plan::ends` if it can exhaust the budget.
+//! 4. an arm of `Emitter::compute` in `jit/src/emit/mod.rs`; `plan::ends` if it can exhaust the budget.
 //! 5. `passes/scalar.rs`: its value for constants, if it works on scalars.
 //! 6. Tests: a line in `ALL_OPS` of `ir/tests/ir/common.rs`, an arm of the generator in `ir/tests/ir/generate.rs`, and a test of the
 //!    code in `jit/tests/native/`.

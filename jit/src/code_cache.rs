@@ -3,6 +3,9 @@
 //! What depends on the constants of one rule is not in the CLIF: in shared code it is read from the parameter row of the rule, in
 //! [templates](crate::code_template) it is written to the machine code. So the CLIF of two rules that differ in constants only is equal. The whole CLIF is
 //! compared, and not only its hash: equal CLIF is the same function, whichever rule it was emitted for.
+//!
+//! Invariant: shared code is called only with the parameter row that was returned with it; a row belongs to one rule.
+//! Test: `jit/tests/native/template/shared.rs::rules_that_differ_in_constants_share_code`.
 
 use cranelift_codegen::ir::function::FunctionStencil;
 use foldhash::fast::FixedState;

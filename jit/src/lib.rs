@@ -17,6 +17,9 @@
 //!
 //! A function of a [group](Compiler::group) of rules returns 0; which rules matched and failed is in the frame, as
 //! [`layout::group`](celero_ir::layout::group) says.
+//!
+//! Invariant: this crate does not depend on the runtime. Test:
+//! `tests/tests/it/tidy/mod.rs::dependencies_point_one_way`.
 #![deny(unsafe_code)]
 
 mod code;

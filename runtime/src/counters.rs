@@ -7,6 +7,9 @@
 //!   takes no lock and does not allocate.
 //! - Shards are reused when their owner is dropped, with their counts, so their number is bounded by the largest number of owners
 //!   alive at the same time.
+//!
+//! Invariant: only the owner of a shard writes it, and no two shards share a cache line. Test:
+//! `runtime/src/counters.rs::no_two_shards_share_a_line`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

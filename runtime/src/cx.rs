@@ -1,4 +1,7 @@
 //! The evaluation context: the budget of steps, the arena and the named lists of one evaluation.
+//!
+//! Invariant: one evaluation (of a program, a set, or live rules) reads named lists from one snapshot, loaded before it
+//! begins. No list is read at compile time. Test: `runtime/tests/it/lists.rs::an_evaluation_sees_one_generation`.
 
 use crate::arena::{Arena, EvalResult};
 use celero_ir::ErrorKind;

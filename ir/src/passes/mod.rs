@@ -4,6 +4,9 @@
 //! the same kind of error at the same place; only [`OutOfBudget`](crate::ErrorKind::OutOfBudget) may disappear, because a pass may
 //! save budget. An impure operation is evaluated exactly where it was. Levels of variables do not change.
 //!
+//! Invariant: no pass changes which error is the result of a root. `And`, `Or` and `Coalesce` hold whole chains, and
+//! the order of their operands decides between errors. Test: `ir/tests/ir/passes.rs::values_and_errors_stay`.
+//!
 //! # How to add a pass
 //!
 //! 1. A file here with `fn node(builder, draft) -> NodeId`, which returns the replacement of one node: `builder.keep(draft)` if

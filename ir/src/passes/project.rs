@@ -4,6 +4,10 @@
 //! The operations that read the document do not change; their operand lacks only what none of them reads. So errors, their places and
 //! what absorbs them do not change either. If the rule reads a single part, selected key by key, each selection becomes a step
 //! on the path to it, which fails at the selection's place.
+//!
+//! Invariant: a projection keeps everything that any of its readers reads, and fails where reading the whole document
+//! fails. Only `reach` uses the result of `find`, and a `reach` that returns a value does not hide a failure of the
+//! document. Test: `tests/tests/it/json.rs::parts_are_the_same_in_both_tiers`.
 
 use super::Evaluator;
 use super::rebuild;

@@ -1,5 +1,7 @@
-//! Arithmetic, which fails where a result is out of range, and comparisons. No trapping instruction is executed: operands are
-//! tested before a division.
+//! Arithmetic, which fails where a result is out of range, and comparisons.
+//!
+//! Invariant: no instruction traps, and no signal handler is installed. Code checks for overflow and for a divisor of 0
+//! first, and returns an error word. Test: `jit/tests/native/arith.rs::signed_integers_at_every_edge`.
 
 use super::block::Words;
 use super::{Emitter, broken};

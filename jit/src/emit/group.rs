@@ -2,6 +2,9 @@
 //!
 //! Values that one rule has loaded, looked up or computed in a block that dominates are known to the later rules. Each rule has its own
 //! budget and its own error target, after which the next rule is evaluated.
+//!
+//! Invariant: in a function of several rules an error ends only its own rule, and its place is a place in the source of
+//! that rule. Test: `runtime/tests/it/rules.rs::an_error_is_of_its_rule`.
 
 use super::block::{Edge, ErrorTarget};
 use super::{Emitter, MEM};

@@ -6,6 +6,9 @@
 //! else decides about sharing. So no value of one branch is used in another, and the code is at most as long as the expression written
 //! out as a tree. Each node that fails names its own place.
 //!
+//! Invariant: the size of the code is linear in the size of the rule. Test:
+//! `jit/tests/native/limits.rs::chains_of_ten_thousand_additions`.
+//!
 //! # How to add a lowering
 //!
 //! Each operation has an arm in `Emitter::compute`, which calls a method in the file of its subject: `arith.rs`, `text.rs`, `logic.rs`

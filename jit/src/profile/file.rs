@@ -1,6 +1,10 @@
 //! Files in a folder to which other users can write: only files that this user owns are written.
 //!
-//! A name in `/tmp` can be guessed. So links are never followed, and a file that another user has put there is never written to.
+//! Other users can guess a name in `/tmp`, and put a file or a link there first.
+//!
+//! Invariant: in a folder that other users can write to, a profiling file was created by this process or belonged to
+//! its user before. Symbolic links are not followed. Test:
+//! `jit/src/profile/file.rs::what_others_planted_is_left_alone`.
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, fstat, openat, unlink};
 use rustix::io::Errno;

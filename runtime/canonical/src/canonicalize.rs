@@ -1,4 +1,10 @@
 //! One canonical request of all its spellings: checks a head, and collects what has to change in it.
+//!
+//! Invariant: a head is changed as a whole, or refused and left as it was. Test:
+//! `runtime/canonical/tests/requests.rs::refused_heads_stay_as_they_are`.
+//!
+//! Invariant: the cost is linear in the length of the head. Test:
+//! `benches/lab/tests/cost/requests.rs::canonical_requests_cost_what_their_length_says`.
 
 use crate::authority::Authority;
 use crate::fields::{FieldChanges, check, of_response};

@@ -1,4 +1,7 @@
 //! Paths: percent-encoding, slashes, dot segments.
+//!
+//! Invariant: the canonical form of a path is itself canonical: a second run changes nothing. Test:
+//! `runtime/canonical/src/path.rs::a_plain_path_is_its_own_canonical_form`.
 
 use crate::options::{DotSegments, EncodedSlashes, Options, Slashes};
 use crate::refusal::Refusal;

@@ -1,4 +1,7 @@
 //! Writes results to standard output and errors to standard error, with colours if wanted.
+//!
+//! Invariant: what `--json` prints has the form of `docs/command.schema.json`. Test:
+//! `runtime/cli/tests/it/schema.rs::the_schema_describes_every_output`.
 
 use std::io::{self, BufWriter, IsTerminal, Write};
 

@@ -1,5 +1,7 @@
-//! The rules that a command is given: files and texts. All commands read them by one rule: an argument is a file (`-` is standard input),
-//! and `-e` is a text.
+//! The rules that a command is given: files and texts. `-` is standard input.
+//!
+//! Invariant: for every command, an argument is a file and `-e` is a text; nothing is guessed. Test:
+//! `runtime/cli/tests/it/newcomer.rs::an_argument_is_a_file_and_e_is_a_text`.
 
 use crate::hints;
 use crate::language::{self, Language};

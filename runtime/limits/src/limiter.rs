@@ -1,4 +1,7 @@
 //! Rate limits of many keys.
+//!
+//! Invariant: a time before the time of an earlier decision admits less, never more. Test:
+//! `runtime/limits/tests/limits/model.rs::times_that_go_back_admit_nothing_more`.
 
 use crate::decision::Decision;
 use crate::quota::Quota;

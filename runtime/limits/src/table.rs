@@ -1,7 +1,8 @@
 //! The states of keys, in sets of a fixed number of slots with a lock each.
 //!
-//! **Invariant:** the state of a key in the table is at least what the key has used, and so is the floor of its set for a key that is not in
-//! the table. A key that leaves is merged into the floor, and a key that comes starts from it.
+//! Invariant: the state of a key in the table is at least what the key has used, and so is the floor of its set for a
+//! key that is not in the table. A key that leaves is merged into the floor, and a key that comes starts from it. Test:
+//! `runtime/limits/tests/limits/flood.rs::a_flood_of_new_keys_does_not_free_a_limited_one`.
 
 use crate::decision::Decision;
 use crate::prefetch::prefetch;

@@ -1,4 +1,7 @@
 //! [`Change`]: what is inserted, removed and replaced in lists, published as a whole.
+//!
+//! Invariant: a change is applied as a whole or refused. A refused change alters nothing, expiries included. Test:
+//! `runtime/lists/tests/lists.rs::a_refused_change_changes_nothing`.
 
 use crate::address_range::parse_all;
 use crate::any_list::AnyList;

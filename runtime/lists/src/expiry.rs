@@ -1,4 +1,7 @@
 //! Which entries are removed when. Only writers know; readers never look at a clock.
+//!
+//! Invariant: only `Lists::expire`, with the time as its argument, removes expired entries. Test:
+//! `runtime/lists/tests/model.rs::random_changes_agree_with_a_plain_set`.
 
 use crate::entry::Entry;
 use std::collections::{BTreeSet, HashMap};

@@ -1,8 +1,12 @@
 //! [`Levels`]: a list as a large set of entries and a few small changes after it.
 //!
 //! A change adds a level: what it inserts as a set of its own, and the entries of earlier levels that it removes. An entry that gets
-//! another value is removed and inserted. No change copies the large set. Small levels are merged at once, so that each is larger than those after it; large ones, and the large set itself, in the
+//! another value is removed and inserted. Small levels are merged at once, so that each is larger than those after it; large ones, and the large set itself, in the
 //! background. All levels are immutable, and lists share them.
+//!
+//! Invariant: no change copies the large set of a list. Large sets are merged outside of the lock, and the result is
+//! used only if the merged levels are still there. Test:
+//! `runtime/lists/tests/model.rs::large_lists_merge_in_the_background`.
 
 use crate::entry::Key;
 use crate::error::TooLarge;

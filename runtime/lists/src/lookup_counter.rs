@@ -2,6 +2,9 @@
 //!
 //! Each thread counts in a cache line of its own, at its [place](ThreadPlace), with a load and a store. Readers add up the lines of all places. The next thread that gets the place of one that
 //! has ended goes on with its count.
+//!
+//! Invariant: a counter belongs to a list, not to a generation: a replacement list inherits the counter. Test:
+//! `runtime/lists/tests/lookups.rs::lists_that_replace_others_count_with_them`.
 
 use crate::thread_place::{BLOCKS, ThreadPlace};
 use std::sync::OnceLock;

@@ -2,7 +2,13 @@
 //!
 //! A host fills its lists from files. What others change while it runs must survive when the files are read again, and a restart if the
 //! host keeps the [`Record`]s. A removal counts until the sources do not have the entry any more; an insertion counts until it expires or is removed.
-//! While a source of a list is missing, nobody knows what it has: until it is there, every removal counts.
+//!
+//! Invariant: the lists of a host with an overlay depend on their sources and the overlay only, not on the order of
+//! reads and changes. A refused change alters neither. Test:
+//! `runtime/lists/tests/overlay.rs::what_is_refused_changes_nothing`.
+//!
+//! Invariant: a document that is not fetched yet does not cancel removals. Test:
+//! `runtime/lists/tests/overlay.rs::what_a_missing_source_may_have_stays_removed`.
 
 use crate::change::Change;
 use crate::entries::Entries;

@@ -1,4 +1,10 @@
 //! How regular expressions and wildcards are written as entries, and what they take when they are compiled.
+//!
+//! Invariant: the compiled patterns of a list take at most `MAX_COMPILED_BYTES`, whatever the number of its levels.
+//! Test: `runtime/lists/tests/patterns.rs::the_memory_of_compiled_patterns_is_bounded`.
+//!
+//! Invariant: each time the patterns of a list are parsed, their letter cases take at most `MAX_CASE_STEPS` steps.
+//! Test: `runtime/lists/tests/patterns.rs::the_time_for_letter_cases_is_bounded`.
 
 use celero_matching::pattern::{
     Dialect, MAX_PROGRAM_BYTES, PatternError, analyze, check_cases, compile, folding_steps,

@@ -1,4 +1,9 @@
 //! [`Snapshot`]: all lists of one generation.
+//!
+//! Loading a snapshot takes no lock.
+//!
+//! Invariant: a published snapshot never changes, except for the counts of lookups. Test:
+//! `runtime/lists/tests/lists.rs::a_reader_sees_one_generation_of_all_lists`.
 
 use crate::any_list::{AnyList, KeyType};
 use crate::entry::Entry;

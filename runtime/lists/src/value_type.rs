@@ -1,4 +1,7 @@
 //! [`ValueType`]: what the entries of a list carry. [`ListType`]: a kind, and a type of values if its entries carry any.
+//!
+//! Invariant: a value is checked against the type of its list before it is stored. A list never changes its type. Test:
+//! `runtime/lists/tests/lists.rs::a_value_of_another_type_changes_nothing`.
 
 use crate::kind::Kind;
 use std::fmt;

@@ -1,4 +1,7 @@
-//! What is wrong with a document: the diagnostics of `celero check`, at their places in the document.
+//! What is wrong with a document, at the places in the document.
+//!
+//! Invariant: diagnostics are those of `celero check`. Test:
+//! `runtime/cli/tests/it/language_server/diagnostics.rs::diagnostics_are_those_of_check`.
 
 use crate::document::{Document, Kind, MOST_CHECKED};
 use crate::environment::Checks;

@@ -1,4 +1,7 @@
-//! Formatting: the text that `celero fmt` would write.
+//! Formatting of documents.
+//!
+//! Invariant: the layout is that of `celero fmt`. Test:
+//! `runtime/cli/tests/it/language_server/features.rs::formatting_is_that_of_fmt`.
 
 use crate::document::{Document, Kind};
 use crate::environment::Checks;

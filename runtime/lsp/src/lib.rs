@@ -7,8 +7,7 @@
 //! Features work on *regions* (`region.rs`): an expression and its place in the document. A file has one, a file of rules one for each rule,
 //! a policy one for each expression.
 //!
-//! Nothing that a client sends ends the server but `exit` and the end of the input: a message that is malformed or too long is answered
-//! with an error.
+//! A message that is malformed or too long is answered with an error.
 
 mod actions;
 mod checker;

@@ -2,6 +2,9 @@
 //!
 //! One thread reads, one works. Requests are answered in their order. Diagnostics are computed when no message waits, so that somebody who
 //! types fast does not wait for the diagnostics of every key.
+//!
+//! Invariant: nothing that a client sends ends the server, except `exit` and the end of the input. Test:
+//! `runtime/cli/tests/it/language_server/life_cycle.rs::hostile_messages_do_not_end_the_server`.
 
 use crate::actions::{Fix, fixes};
 use crate::checker::{self, Finding, OtherFiles};

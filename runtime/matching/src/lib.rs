@@ -4,6 +4,9 @@
 //! signatures occur in this line, which of 100,000 networks contain this address. This crate has one matcher for each kind of
 //! question. It knows no rule language and no I/O.
 //!
+//! Invariant: this crate depends on no other crate of the workspace. Test:
+//! `tests/tests/it/tidy/mod.rs::dependencies_point_one_way`.
+//!
 //! # Which matcher
 //!
 //! | question | matcher |

@@ -1,4 +1,7 @@
 //! The files of the page. They are part of the program.
+//!
+//! Invariant: the page inserts text as text nodes, never as markup. Test:
+//! `runtime/serve/tests/it/browser.rs::markup_in_rules_and_requests_is_text`.
 
 /// A file: its path, its type and its content.
 type Asset = (&'static str, &'static str, &'static str);

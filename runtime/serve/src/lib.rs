@@ -37,7 +37,7 @@
 //! of another origin can't reach it through a name that changes its address (DNS rebinding). What evaluates takes JSON only.
 //! Every request of the API needs a header of its own, which a page of another origin can't set without being asked for permission, so not even
 //! an image of such a page starts work. Requests with a foreign `Origin` or `Sec-Fetch-Site` are refused, and the server sends no CORS headers. Every answer has a
-//! `content-security-policy`. No file is read because a request names it.
+//! `content-security-policy`.
 
 mod api;
 mod assets;

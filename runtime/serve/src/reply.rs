@@ -1,4 +1,7 @@
 //! Answers, with the headers that protect the page.
+//!
+//! Invariant: the `content-security-policy` of every answer forbids scripts, styles and connections that are not those
+//! of the page. Test: `runtime/serve/tests/it/hostile.rs::every_answer_forbids_foreign_scripts`.
 
 use bytes::Bytes;
 use http::header::{

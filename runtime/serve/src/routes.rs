@@ -1,4 +1,7 @@
 //! From a request to its answer.
+//!
+//! Invariant: the server reads no file that a request names. Test:
+//! `runtime/serve/tests/it/hostile.rs::nothing_but_the_page_and_the_api_is_there`.
 
 use crate::files::{self, Files};
 use crate::reply::{self, Reply};

@@ -1,4 +1,7 @@
 //! Evaluations run on threads of their own, few at once; the others wait, and not many.
+//!
+//! Invariant: at most `limits::EVALUATIONS` evaluations run at a time, and at most `limits::WAITING` wait. Test:
+//! `runtime/serve/src/work.rs::few_run_and_few_wait`.
 
 use crate::limits;
 use std::sync::Arc;

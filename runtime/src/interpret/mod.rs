@@ -1,11 +1,14 @@
 //! The interpreter: a recursive walk over the checked tree.
 //!
 //! It evaluates rules that have no native code, and it is the oracle that native code is tested against. Therefore it shares only
-//! the library's functions with the native tier: no lowering, no pass, no frame.
+//! the library's functions with the native tier.
 //!
 //! Operands are evaluated in the order in which they are written. The error of an operand ends its parent, except in the operators
 //! that absorb errors (`&&`, `||`, `all`, `exists`, `default`, `coalesce`) and in `cel.bind`; a final error, such as a spent
 //! budget, ends these too. An error carries the position of the node that failed.
+//!
+//! Invariant: the interpreter knows no graph, no helper and no frame. Test:
+//! `tests/tests/it/tidy/heads.rs::the_interpreter_shares_only_the_library`.
 
 mod call;
 mod collection;

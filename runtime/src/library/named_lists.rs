@@ -4,9 +4,9 @@
 //! An evaluation asks the lists of one generation, which [`Cx`] has. Lists are known by their numbers, entries by their numbers in this
 //! generation.
 //!
-//! **Invariant:** the text of a list's value is not copied. It lives as long as the snapshot, which outlives every value of an
-//! evaluation: [`Cx`] borrows both for one lifetime. A program's value borrows the [`Scratch`](crate::Scratch) that keeps the snapshot; sets and
-//! tests return no values.
+//! Invariant: the text of a list's value is not copied. It lives as long as the snapshot, which outlives every value of
+//! an evaluation: `Cx` borrows both for one lifetime. A program's value borrows the `Scratch` that keeps the snapshot;
+//! sets and tests return no values. Test: `runtime/tests/it/list_values.rs::text_outlives_the_lists_it_is_from`.
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;

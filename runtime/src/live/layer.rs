@@ -2,6 +2,12 @@
 //!
 //! Added rules are a segment of their own. Segments are merged so that each is more than twice as large as all smaller ones together. So
 //! there are few segments, and a rule is compiled a number of times that is logarithmic in the number of rules.
+//!
+//! Background work identifies the layer that it began with by the address of a flag, which is set when the work is no
+//! longer needed.
+//!
+//! Invariant: the cost of changing one rule does not grow with the number of rules, except for one bit for each rule in
+//! the sets of excluded rules. Test: `tests/tests/process/live_load.rs::one_rule_costs_the_same_among_many`.
 
 use super::segment::{NewRule, Segment};
 use super::views::SegmentViews;

@@ -3,6 +3,12 @@
 //! Readers see an immutable snapshot that is replaced as a whole ([`snapshot`], [`reader`]), so that they never wait and never see half of
 //! a change. Writers change the [`state`] under a lock: a list of segments and the rules excluded from them ([`layer`]). Compiling happens
 //! outside of the lock: the writer checks new rules for the interpreter, and a background thread makes native code ([`worker`]).
+//!
+//! Invariant: a change that has an error alters nothing. Test:
+//! `runtime/tests/it/live/mod.rs::a_rejected_change_changes_nothing`.
+//!
+//! Invariant: no code of the host (actions, callbacks, subscribers) runs or is dropped under the lock. Test:
+//! `runtime/tests/it/live/drops.rs::a_panic_of_an_action_that_is_dropped_is_contained`.
 
 mod layer;
 mod reader;

@@ -1,4 +1,9 @@
 //! [`Reader`] and [`Rules`]: what threads that answer requests use.
+//!
+//! Loading a snapshot takes no lock.
+//!
+//! Invariant: loading a snapshot allocates nothing. Test:
+//! `tests/tests/process/allocations.rs::live_rules_take_nothing`.
 
 use super::snapshot::Snapshot;
 use super::state::Shared;

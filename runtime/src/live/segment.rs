@@ -2,6 +2,12 @@
 //!
 //! Dropping a large set takes milliseconds, and its last owner may be a thread that answers requests. A dropped segment therefore puts
 //! its set into a queue, which the background thread, or a thread that changes rules, empties.
+//!
+//! Invariant: readers never drop a set; the background thread does, or a thread that replaces rules. Test:
+//! `runtime/tests/it/live/drops.rs::a_reader_does_not_drop_what_it_was_the_last_to_hold`.
+//!
+//! Invariant: work for a list of rules that was replaced meanwhile ends early and publishes nothing. Test:
+//! `runtime/src/live/segment.rs::stale_work_ends`.
 
 use crate::cancellation::Cancellation;
 use crate::context::Context;

@@ -1,4 +1,7 @@
 //! Snapshots: the live rules and the candidate of one generation, published as a whole.
+//!
+//! Invariant: a published snapshot never changes. One evaluation uses one snapshot. Test:
+//! `runtime/tests/it/live/mod.rs::a_moment_stays_what_it_was`.
 
 use super::shadow::Shadow;
 use super::views::SegmentViews;

@@ -1,4 +1,7 @@
 //! The state that a `Live`, its readers and its background thread share.
+//!
+//! Invariant: all segments have one error policy. A change that was compiled for another one is compiled again. Test:
+//! `runtime/tests/it/live/mod.rs::all_rules_have_one_policy`.
 
 use super::layer::{Disabled, Layer};
 use super::segment::DropQueue;

@@ -1,6 +1,9 @@
 //! The rules of a snapshot, and their evaluation: segment by segment, with the results merged in the order of the rules.
 //!
 //! The public index of a rule is a handle, valid for the snapshot. Handles are not in the order of the rules.
+//!
+//! Invariant: the rules of a snapshot give the results that one set of these rules, in their order, would give, errors
+//! included. Test: `runtime/tests/it/live/changes.rs::changed_rules_answer_as_rebuilt_ones`.
 
 use super::segment::{RuleOrder, Segment};
 use crate::context::Context;

@@ -7,6 +7,10 @@
 //! Operands are evaluated in the order in which they are written, so that the first error is the same in both tiers. If an operand
 //! would have to be unboxed before a later operand that can fail, the call is dispatched instead: dispatch checks types last.
 //!
+//! Invariant: a static type is trusted only as far as it was checked: a value of gradual type is unboxed, with a check,
+//! where an operation needs it. Types are checked after the last operand, so that the first error is the same in both
+//! tiers. Test: `runtime/tests/it/tiers.rs::tiers_agree`.
+//!
 //! # How to add a type of values
 //!
 //! For instance protobuf messages, which are rejected today. Each place below either handles all types explicitly or says what it
@@ -16,13 +20,17 @@
 //!    `Expr::Message`.
 //! 2. The enum `Value` with its type name, equality, order and `fits`: the compiler lists the matches to extend. Its layout is
 //!    fixed (`celero_ir::layout::value`); a new variant needs a tag there only if native code boxes or unboxes it.
-//! 3. The library: the functions that accept the type (`frontend/src/cel/` declares them, the library's table runs them).
+//! 3. The library: the functions that accept the type (`frontend/src/stdlib/table.rs` declares them, `library/invoke.rs` runs them),
+//!    and its JSON (`library/json/write.rs`).
 //! 4. `interpret/`: literals of the type (`Expr::Message` is the error `no_such_overload` today), and `interpret/select.rs` for its
 //!    fields.
 //! 5. Here: the same two, in [`Lowering::expr`] (`Expr::Message` fails here too) and `select.rs`. The representation [`Ty::Value`]
 //!    always works; a `Ty` of its own makes it faster and needs `celero_ir`, `celero_jit` and `native/frame.rs`.
 //! 6. `constants.rs`: whether a value of the type can be folded to a constant; `None` is always right.
 //! 7. The host's side: `context/` for fields of the type, `function/typed.rs` for parameters and results.
+//! 8. The filter language: `filter/convert.rs`, where `None` means that the language has no such value.
+//! 9. Texts for people: `report/operand.rs` for errors, `runtime/tooling/src/value_json.rs` and `runtime/tooling/src/value_text.rs` for
+//!    the tools, `runtime/adapters/policy/src/host/values.rs` for headers and logs of policies.
 
 mod builtin;
 mod calls;

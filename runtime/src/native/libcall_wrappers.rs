@@ -3,7 +3,8 @@
 //! Each wrapper converts the words of its operands to Rust types, calls the library function with the name of the row, and
 //! returns its result in words. Rows with an operand or a result of kind `word` are written by hand in [`libcalls`].
 //!
-//! No wrapper unwinds: a panic below it, which would be a defect, is caught here and ends the evaluation with an error.
+//! Invariant: a helper does not unwind into native code: a panic of the host ends the evaluation with an error. Test:
+//! `runtime/tests/it/hostile_hosts.rs::panics_of_the_host_end_the_evaluation`.
 
 use super::frame::{BaseFrame, Pair};
 use super::helper_result::{ReturnWords, attempt, guarded};

@@ -4,6 +4,10 @@
 //! entry ABI says (`entry_abi.rs`). Compiled code refers to prepared constants (`pool.rs`) and calls library functions through
 //! wrappers: generated ones (`libcall_wrappers.rs`) and hand-written ones (`libcalls.rs`).
 //!
+//! Invariant: native code and the interpreter give the same value, or the same kind of error at the same place. A spent
+//! budget has the place of the whole rule, because the tiers count different steps. Test:
+//! `tests/tests/it/differential/mod.rs::the_tiers_agree`.
+//!
 //! # Safety
 //!
 //! Native code is sound because it is compiled only from graphs that [`lower`](crate::lower) builds and `celero_ir::verify`

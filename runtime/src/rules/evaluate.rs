@@ -1,4 +1,11 @@
 //! Asking a set: the search of its index, and what is done with the rules that match.
+//!
+//! The index is searched before anything else is prepared. A query for which it finds nothing, in a set without
+//! unindexed rules, calls no compiled code.
+//!
+//! Invariant: a rule with impure calls is evaluated once. Other rules may run a second time, with memory, after a first
+//! run without. Test:
+//! `runtime/adapters/policy/tests/policy/actions.rs::rules_with_impure_calls_are_never_evaluated_a_second_time`.
 
 use super::evaluation::Evaluation;
 use super::index::{Asked, Found, Index};

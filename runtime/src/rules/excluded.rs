@@ -1,4 +1,7 @@
 //! Rules of a set that are excluded from evaluations: removed for good, or disabled.
+//!
+//! Invariant: a disabled rule is not evaluated. A removed rule may be evaluated until its segment is compiled again,
+//! but no result shows it. Test: `runtime/tests/it/live/mod.rs::what_is_disabled_is_not_evaluated`.
 
 /// The excluded rules of a set.
 #[derive(Clone, Debug, Default)]

@@ -4,6 +4,13 @@
 //! (`index`); their residual predicates are evaluated by code that similar rules share. All other rules are evaluated by a linear scan,
 //! in functions of up to 64 rules. The interpreter evaluates one by one the rules without native code, and the rules of a function that
 //! ran out of budget or panicked.
+//!
+//! Invariant: a set gives the result that `Program::test` gives for each rule, errors and their places included. Test:
+//! `tests/tests/it/random_indexed_sets.rs::sets_answer_as_their_rules_alone`.
+//!
+//! Invariant: each rule has a budget of its own, and the search of the index is not charged to rules. A rule exceeds
+//! its budget in a set only if it does so alone in some tier. Test:
+//! `tests/tests/it/random_budgets.rs::a_set_gives_what_rules_give_without_a_limit_or_spends_their_budgets_as_they_do`.
 
 mod build;
 #[cfg(feature = "serde")]

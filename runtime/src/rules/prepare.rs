@@ -1,4 +1,7 @@
 //! The steps from rules to the parts of a set: merged graph, index, native code, warnings.
+//!
+//! Invariant: a set does not depend on the number of threads that compiled it: warnings, errors, index and code are the
+//! same, in the same order. Test: `tests/tests/it/threads.rs::a_set_does_not_depend_on_the_number_of_threads`.
 
 use super::function_names::FunctionNames;
 use super::index::{self, Indexed, PlanTrace, RuleKeys, Templates};

@@ -1,4 +1,7 @@
 //! Rules of a set that are evaluated one by one, with their whole budgets.
+//!
+//! Invariant: a set keeps no trees of rules that are native code or indexed. The few rules that must be interpreted are
+//! parsed again. Test: `runtime/src/rules/standalone.rs::only_a_rule_without_native_code_by_itself_needs_trees`.
 
 use crate::arena::Arena;
 use crate::context::Host;

@@ -1,4 +1,7 @@
 //! Whether the client of a request is still there while nothing is read from it or sent to it.
+//!
+//! Invariant: no request whose client is gone waits, neither for a delay nor for a connection. Test:
+//! `runtime/adapters/proxy/tests/proxy/pools.rs::clients_that_leave_wait_for_no_connection`.
 
 use pingora::proxy::Session;
 use std::time::Duration;

@@ -46,7 +46,7 @@
 //! 4. Buffer bodies as [`Policy::request_buffering`](celero_policy::Policy::request_buffering) and
 //!    [`Policy::response_buffering`](celero_policy::Policy::response_buffering) say: `body.rs`, `held_response.rs`.
 //! 5. Send the answers of the policy, without `content-length` for statuses that have no body: `write_answer.rs`.
-//! 6. Test it with a policy that uses all phases, as `proxy/tests/proxy/phases.rs` and `tower/tests/layer.rs` do.
+//! 6. Test it with a policy that uses all phases, as `proxy/tests/proxy/phases.rs` and `tower/tests/layer/` do.
 //!
 //! [Pingora]: https://docs.rs/pingora
 //! [`ProxyHttp`]: pingora::proxy::ProxyHttp

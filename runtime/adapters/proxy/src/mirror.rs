@@ -1,4 +1,7 @@
-//! Copies of requests for another upstream. Their responses are read and dropped; nothing waits for them, and their number is bounded.
+//! Copies of requests for another upstream. Their responses are read and dropped; they are bounded in number, bytes and time.
+//!
+//! Invariant: no request waits for its copy. Test:
+//! `runtime/adapters/proxy/tests/proxy/route_actions.rs::nobody_waits_for_copies`.
 
 use crate::config::CONNECTION_HEADERS;
 use crate::generation::Generation;

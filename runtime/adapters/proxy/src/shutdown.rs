@@ -1,4 +1,9 @@
 //! Says in the log what a signal does, delays a graceful shutdown until load balancers have noticed it, and replaces the program.
+//!
+//! A request counts as open until its line is handed to the access log.
+//!
+//! Invariant: a graceful shutdown waits for open requests, then briefly for requests in flight. Test:
+//! `runtime/adapters/proxy/tests/proxy/process.rs::a_termination_lets_requests_end`.
 
 use crate::error::Error;
 use crate::process::hand_over::Program;

@@ -2,6 +2,9 @@
 //!
 //! The set of patterns of `celero-matching` decides most of them in one search. Those that it leaves open, for texts that are not ASCII for
 //! instance, have an engine of their own.
+//!
+//! Invariant: searching for patterns is charged to the meter of the reader. Test:
+//! `runtime/lists/tests/patterns.rs::searches_are_paid_for`.
 
 use super::strings::Strings;
 use super::{EntrySet, Keys};

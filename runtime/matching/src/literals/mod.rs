@@ -19,6 +19,9 @@
 //! and a second one does if the case of some keys counts and that of others does not. So the passes and the verification take at most two
 //! steps for each byte, the automata at most four, and both are needed only for some hundred bytes before that place, and for the first part of a
 //! text. Several passes search the text in parts, so that they are at about the same place when no steps are left.
+//!
+//! Invariant: a search takes time linear in the length of the text, for every text and every set of keys. Test:
+//! `runtime/matching/src/literals/hostile_tests.rs::no_keys_and_text_cost_much_more_than_usual_ones`.
 
 mod automaton;
 mod build;

@@ -1,4 +1,7 @@
 //! Regular expressions whose searches charge what they cost.
+//!
+//! Invariant: a search charges its `Meter` for the work that it does, including what depends on the pattern. Test:
+//! `runtime/matching/src/pattern/metered_tests.rs::matches_that_read_the_whole_text_are_charged`.
 
 use super::analysis::program_states;
 use super::dialect::{OwnedPattern, Pattern};

@@ -1,4 +1,7 @@
 //! Patterns that are parsed once for several uses.
+//!
+//! Invariant: a parsed pattern keeps its dialect for all its uses. It is never written as text and parsed again. Test:
+//! `tests/tests/it/patterns/rewrites.rs::patterns_stay_in_translations`.
 
 use super::dialect::{Dialect, Pattern};
 use super::limits::{PatternError, Syntax};

@@ -1,5 +1,10 @@
-//! Many patterns asked about one text: one search for the literals that they require, and one pass over the text for each table of states
-//! of the others.
+//! Many patterns asked about one text.
+//!
+//! A lookup has three steps:
+//!
+//! 1. Find the required literals (`gate.rs`).
+//! 2. Run the tables of states for patterns that require none.
+//! 3. Search for the patterns that are left, interleaved (`pattern/interleaved.rs`).
 
 mod described;
 mod explore;

@@ -4,6 +4,9 @@
 //! Where both bytes match, it compares the whole needle. If that fails too often, it leaves the rest of the text to `memchr`,
 //! so that the time is always linear in the text. It never reads outside the text: what is shorter than a vector is
 //! read in two pieces that overlap.
+//!
+//! Invariant: a search takes time linear in the length of the text, for every text and every needle. Test:
+//! `runtime/matching/src/search/tests.rs::time_is_linear_in_hostile_texts`.
 
 mod rare_pair;
 mod scan;

@@ -1,4 +1,7 @@
 //! The vector operations of each processor that a search needs.
+//!
+//! Invariant: no byte outside the text is read. Test:
+//! `runtime/matching/src/search/tests.rs::nothing_outside_the_text_is_read`.
 
 /// The vector instructions of a processor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

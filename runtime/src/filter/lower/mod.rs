@@ -8,6 +8,9 @@
 //!
 //! `any` and `all` become folds over the elements, without lists of results. Conditions of many results are lists only where they are
 //! joined element by element.
+//!
+//! Invariant: only a spent budget, and a rule that is itself a missing value, fail; comparisons catch every other
+//! missing value. Test: `runtime/tests/it/filter_tiers.rs::both_tiers_say_what_the_language_says`.
 
 mod addresses;
 mod compare;

@@ -1,4 +1,8 @@
 //! Reads attributes of the context during a search, each at most once.
+//!
+//! Invariant: if an attribute can not be read (a value of another type than declared, a host that fails), the index is
+//! not used for that request, and all its rules are evaluated. Test:
+//! `runtime/tests/it/index/unreadable_hosts.rs::hosts_that_cannot_be_read_are_asked_rule_by_rule`.
 
 use super::attribute::{AttributeId, AttributeValue, Attributes, NumberedAttribute, Unreadable};
 use crate::arena::{Arena, ArenaVec};

@@ -1,4 +1,8 @@
 //! What a search of the index has found, and what it need not look for any more.
+//!
+//! Invariant: a search for the first match leaves out candidates after a rule that is proved true. A search for any
+//! match, where the index proves every rule, ends at the first rule found. Test:
+//! `runtime/src/rules/index/findings.rs::only_what_may_matter_is_found`.
 
 use super::residual::Residual;
 use crate::rules::excluded::Excluded;

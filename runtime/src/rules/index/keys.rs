@@ -1,4 +1,7 @@
 //! The keys of an index, each stored once, and the access paths: sets of keys by which conjuncts are found.
+//!
+//! Invariant: an index knows the kinds of named lists, which never change, and none of their entries. Test:
+//! `runtime/tests/it/index/named_lists.rs::lists_are_keys_and_their_changes_are_seen`.
 
 use super::attribute::AttributeId;
 use celero_lists::ListId;

@@ -3,6 +3,10 @@
 //! For each rule one conjunct is chosen whose tests (*keys*) must hold if the rule is true (`access_path`, `plan`), so that few rules are
 //! found in vain (`estimate`). All keys of one kind on one field or header (an *attribute*) are looked up at once (`lookup`, `node`). What
 //! remains to be evaluated of a rule that was found, its *residual predicate*, is native code that similar rules share (`residual`).
+//!
+//! Invariant: a rule that the index does not find is false or, under a policy where failures do not match, false or
+//! failing. So a rule whose conjunct fails on an absent value is indexed under that absence too, unless an earlier
+//! conjunct tests for presence. Test: `runtime/tests/it/index/failures.rs::failures_are_those_of_the_rules_alone`.
 
 mod access_path;
 mod attribute;

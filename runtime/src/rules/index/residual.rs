@@ -2,6 +2,9 @@
 //!
 //! Rules whose residual predicates differ in constants only share a *template*; each has a *parameter row* of its constants. Native
 //! code reports a failure by the number of a site of the template; the row has the place of each site in the rule's source.
+//!
+//! Invariant: a conjunct is left out of the residual predicate only if the key that found the rule proves it. Test:
+//! `runtime/tests/it/index/kinds.rs::each_kind_of_key_finds_its_rule_alone`.
 
 use crate::lower::merge::{MergedGraph, MergedRule};
 use crate::native::template::{ParameterRow, ParameterRows, Template};

@@ -1,5 +1,5 @@
 //! Rules of the repository that a compiler does not check: which crates and modules depend on which, where `unsafe` stands, how
-//! long files are.
+//! long files are, what their heads say.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 mod cycles;
+mod heads;
 mod imports;
 mod languages;
 mod packaging;

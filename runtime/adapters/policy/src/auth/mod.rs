@@ -1,5 +1,9 @@
 //! Credentials of clients: JSON Web Tokens, API keys, passwords. Each is verified at most once per request, when an expression first
 //! reads it. What takes long is verified on threads of the policy ([`pool`]), and the phase waits for it ([`lazy`]).
+//!
+//! Invariant: credentials that are not verified can not be read: `jwt`, `apiKey` and `basicAuth` are then empty maps.
+//! The key, not the token, decides the algorithm of a signature. Test:
+//! `runtime/adapters/policy/tests/policy/auth.rs::algorithms_are_not_the_tokens_choice`.
 
 mod api_key;
 mod basic;

@@ -2,6 +2,12 @@
 //! they are needed, and end when nothing is left to do. How many verifications wait for them is bounded. So are those of one client address and
 //! those for one user, the closer the more wait: a place is free for others until as many addresses as half the places hold one. The
 //! addresses take turns, so what waits of one address delays the others by one verification each.
+//!
+//! Invariant: one address holds at most as many places of the queue as are free. Test:
+//! `runtime/adapters/policy/src/auth/pool.rs::addresses_together_leave_places_and_take_turns`.
+//!
+//! Invariant: no thread of the host verifies a password. Test:
+//! `runtime/adapters/policy/tests/policy/passwords.rs::forty_wrong_logins_do_not_delay_a_public_page`.
 
 use super::Finding;
 use super::job::Job;

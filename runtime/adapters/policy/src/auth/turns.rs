@@ -1,4 +1,7 @@
-//! [`Turns`]: a queue that serves the clients in it by turns, so that a client with many entries delays the others by one each.
+//! [`Turns`]: a queue that serves the clients in it in turn.
+//!
+//! Invariant: clients are served in turn: each entry of a client waits for at most one entry of every other client.
+//! Test: `runtime/adapters/policy/src/auth/turns.rs::clients_take_turns`.
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hash;

@@ -1,4 +1,8 @@
 //! How much of a body a host buffers before it runs a body phase.
+//!
+//! Invariant: the rules of a body phase read every byte of the body, or of the prefix that the phase names; otherwise
+//! the host answers. `tooLarge: skip` and `encoded: raw` are the only exceptions. Test:
+//! `runtime/adapters/policy/src/bodies/buffering.rs::each_extent_ends_where_it_should`.
 
 use std::fmt;
 use std::time::Duration;

@@ -2,6 +2,9 @@
 //!
 //! A server may read only what a coding's end mark ends, or also what follows. So that rules see what every server sees, a body with
 //! bytes after the end of its coding counts as damaged, and so does a gzip body of several members.
+//!
+//! Invariant: a decoded body has at most `limit` bytes. Test:
+//! `runtime/adapters/policy/tests/policy/bodies.rs::bombs_are_bounded`.
 
 use brotli_decompressor::{BrotliDecompressStream, BrotliResult, BrotliState, StandardAlloc};
 use flate2::bufread::{GzDecoder, ZlibDecoder};

@@ -1,5 +1,8 @@
 //! What is refused because nothing is in it. A full disk or a shell's `>` cuts a file to nothing, and a policy without rules lets every request
 //! pass. The key `empty: allowed` of a policy's file or of a list says that it is meant.
+//!
+//! Invariant: a list with entries is not replaced by one without, unless the file says so. Test:
+//! `runtime/adapters/policy/tests/policy/emptiness.rs::a_list_keeps_its_entries`.
 
 use crate::host::outcome::Phase;
 use crate::problems::{FileSpan, Problems};

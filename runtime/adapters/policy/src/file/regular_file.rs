@@ -1,5 +1,9 @@
 //! Reads regular files only, and never more than a bound. Opening a pipe waits until somebody writes to it, and a device may have no end: a reload that
 //! reads one would never end.
+//!
+//! Invariant: a level reads no file outside of its folder, whatever links there are: the file that was opened is
+//! checked, not only its path. Test:
+//! `runtime/adapters/policy/src/file/regular_file.rs::no_exchange_of_links_leads_out_of_a_folder`.
 
 use std::fs::{File, Metadata, canonicalize};
 use std::io::{Error, Read as _, Result};

@@ -1,4 +1,7 @@
 //! The new body of a message, and the fields of its head that a new body makes wrong.
+//!
+//! Invariant: the head of a message with a new body has no field that describes the old one. Test:
+//! `runtime/adapters/policy/tests/policy/body_changes.rs::the_head_says_what_is_true_of_the_new_body`.
 
 use bytes::Bytes;
 use celero_canonical::Fields;

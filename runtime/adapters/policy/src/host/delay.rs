@@ -1,4 +1,8 @@
 //! Delays of requests: how long a host waits before it does what a phase has decided, and how many requests wait at a time.
+//!
+//! Invariant: this crate does not wait: a delay is a part of the `Decision`. A `Delay` holds one of the policy's places
+//! until it is dropped. Test:
+//! `runtime/adapters/policy/src/host/delay.rs::permits_are_free_again_when_delays_are_dropped`.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -1,5 +1,8 @@
 //! Changes of a message, collected while a phase runs and applied when it is over: of headers, of a request's target, of a response's status, of a
 //! body.
+//!
+//! Invariant: a phase that ends with an answer applies no edits. Test:
+//! `runtime/adapters/policy/tests/policy/failures.rs::guards_are_rules_whose_answer_keeps_a_message_back`.
 
 use crate::host::body_edit::BodyEdit;
 use crate::host::target_edits::TargetEdits;

@@ -1,4 +1,7 @@
 //! Changes of the target of a request: its path and the parameters of its query.
+//!
+//! Invariant: a query parameter that a rule sets or removes has no other spelling left in the query. Test:
+//! `runtime/adapters/policy/src/host/target_edits.rs::every_spelling_of_a_name_is_removed`.
 
 use http::Uri;
 use http::uri::PathAndQuery;

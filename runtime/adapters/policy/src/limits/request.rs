@@ -1,4 +1,7 @@
 //! What the limits of a policy have decided about one request, and what it holds until it is over.
+//!
+//! Invariant: a request is counted at most once by a limit, however often its phase runs. Test:
+//! `runtime/adapters/policy/tests/policy/limits.rs::a_phase_that_waits_for_a_password_counts_once`.
 
 use crate::limits::remote::{RemoteAnswer, RemoteQuestion, RemoteState, RemoteVerdict};
 use crate::limits::state::{CLOCK, Hold, LimitState};

@@ -2,6 +2,12 @@
 //!
 //! The work is done by `celero-canonical`. [`Policy::request`](crate::Policy::request) calls it before the phase, so a host can't
 //! forget it.
+//!
+//! Invariant: a request is made canonical in place before any rule, so rules, the host's routes and the server see the
+//! same request. Test: `runtime/adapters/proxy/tests/proxy/canonical.rs::the_server_gets_what_the_rules_read`.
+//!
+//! Invariant: the fields that `Connection` names are removed before a phase runs, so they remove nothing that a phase
+//! sets. Test: `runtime/adapters/proxy/tests/proxy/canonical.rs::edits_are_final_whatever_a_client_names`.
 
 use crate::file::document::Document;
 use crate::host::outcome::PolicyAnswer;

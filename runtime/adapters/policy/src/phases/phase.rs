@@ -1,4 +1,7 @@
 //! Runs a phase: its rules are evaluated together, and those that match act in order until one ends the phase.
+//!
+//! Invariant: the rules of a phase read the message as it was when the phase began. Its edits are applied when it ends.
+//! Test: `runtime/adapters/policy/tests/policy/actions.rs::rules_match_the_message_as_the_phase_found_it`.
 
 use crate::auth::{LazyCredentials, UNVERIFIED, UnverifiedRead};
 use crate::host::failure_log::{FailureLog, FailureSink};

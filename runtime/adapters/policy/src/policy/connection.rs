@@ -1,4 +1,7 @@
 //! The phase `connection`: rules about a connection before anything of HTTP is read.
+//!
+//! Invariant: a limit of open connections holds its place until the host drops the `ClientConnection`. Test:
+//! `runtime/adapters/policy/tests/policy/connections.rs::limits_count_new_and_open_connections`.
 
 use crate::host::tls_hello::TlsHello;
 use crate::phases::context::{ConnectionData, NO_HEADERS};

@@ -1,4 +1,10 @@
 //! The delays of a policy: what a phase of the request has decided, with how long the host waits first.
+//!
+//! Invariant: a request waits as long as its longest delay, whatever the number of rules, levels and phases. Test:
+//! `runtime/adapters/policy/tests/policy/delays.rs::a_request_waits_once_whatever_its_phases`.
+//!
+//! Invariant: without a free place a request does not go on unless the file says so. Test:
+//! `runtime/adapters/policy/tests/policy/delays.rs::beyond_the_bound_requests_are_denied_or_go_on_as_the_file_says`.
 
 use crate::host::delay::{DelayInfo, OnFull};
 use crate::host::outcome::{Decision, PolicyAnswer};

@@ -1,4 +1,7 @@
 //! A policy that can be loaded again while it is used.
+//!
+//! Invariant: a file is compiled as a whole or not at all. Test:
+//! `runtime/adapters/policy/tests/policy/failures.rs::a_bad_file_changes_nothing_and_says_why`.
 
 use crate::file::error::PolicyError;
 use crate::limits::remote::RemoteLimits;

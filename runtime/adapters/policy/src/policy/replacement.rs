@@ -1,4 +1,7 @@
 //! Whether a policy may replace the one in force.
+//!
+//! Invariant: a phase of a level that has rules is not replaced by one without, unless the file says `empty: allowed`.
+//! Test: `runtime/adapters/policy/tests/policy/emptiness.rs::a_phase_of_a_level_keeps_its_rules`.
 
 use crate::file::emptiness::{CODE, HELP, LIST_HELP, check_phases};
 use crate::file::error::PolicyError;

@@ -1,4 +1,7 @@
 //! What a rule does when it matches, compiled. `phases/phase.rs` decides when.
+//!
+//! Invariant: the text of an expression becomes a header only if it has no line break. A header that can not be set is
+//! removed. Test: `runtime/adapters/policy/tests/policy/failures.rs::values_that_break_lines_never_become_headers`.
 
 use crate::host::edits::{Edit, Edits};
 use crate::host::outcome::PolicyAnswer;

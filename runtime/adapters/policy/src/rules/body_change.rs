@@ -1,4 +1,7 @@
 //! The actions `setBody` and `patchBody` of a rule.
+//!
+//! Invariant: a message whose body a rule was to change is never sent with the old body: if the change fails, the phase
+//! ends with an answer. Test: `runtime/adapters/policy/tests/policy/body_changes.rs::a_body_that_fails_goes_nowhere`.
 
 use crate::bodies::json_patch::{JsonDocument, PatchOperation};
 use crate::bodies::unchangeable::Unchangeable;

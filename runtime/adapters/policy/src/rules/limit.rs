@@ -1,4 +1,10 @@
 //! The action `limit` of a rule: which key a request has, what it costs, and what follows if that is too much.
+//!
+//! Invariant: a request whose key fails passes only if the file says so. Test:
+//! `runtime/adapters/policy/tests/policy/limits.rs::a_key_that_fails_passes_only_if_the_file_says_so`.
+//!
+//! Invariant: a key made of the client's address without evaluating an expression is the key that its text would be.
+//! Test: `runtime/adapters/policy/tests/policy/limits.rs::spellings_of_an_address_are_one_key`.
 
 use crate::limits::request::{AskedLimit, RequestLimits};
 use crate::limits::settings::{LimitErrorPolicy, TellsClient};

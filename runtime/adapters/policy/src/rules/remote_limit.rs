@@ -1,4 +1,10 @@
 //! A `limit` of a rule that a service counts: what it asks for a request, and what follows.
+//!
+//! Invariant: a service is asked at most once for a limit and a request. Test:
+//! `runtime/adapters/policy/tests/policy/remote_limits.rs::descriptors_and_hits_are_computed_and_asked_once`.
+//!
+//! Invariant: if the service does not answer, a request passes only if the file says so. Test:
+//! `runtime/adapters/policy/tests/policy/remote_limits.rs::without_an_answer_requests_pass_only_if_the_file_says_so`.
 
 use crate::limits::remote::{RemoteQuestion, RemoteState, RemoteVerdict};
 use crate::limits::request::RequestLimits;

@@ -1,4 +1,7 @@
 //! The actions `setPath`, `setQuery` and `removeQuery` of a rule.
+//!
+//! Invariant: a path that a rule sets is canonical, or the phase ends with an answer. Test:
+//! `runtime/adapters/policy/tests/policy/rewrites.rs::a_path_is_made_canonical`.
 
 use crate::host::target_edits::TargetEdits;
 use crate::rules::action_failure::{ActionFailure, ActionPart, WhyFailed};

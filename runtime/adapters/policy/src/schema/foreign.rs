@@ -1,5 +1,8 @@
 //! Why a file that another file includes is none of its format, in words that quote nothing of it. It may be a file of secrets that was named by
 //! mistake, or by somebody who may not read it, and errors go to logs.
+//!
+//! Invariant: nothing of an included file is quoted unless its keys are those of the format. Test:
+//! `runtime/adapters/policy/src/schema/foreign.rs::nothing_of_a_file_of_another_format_is_quoted`.
 
 use super::{DocumentSpec, MappingSpec, ValueSpec};
 use crate::problems::{Problems, similar};

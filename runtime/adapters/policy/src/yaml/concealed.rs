@@ -1,4 +1,7 @@
 //! Values that no message quotes: those of environment variables in a configuration, which may be secrets. Errors go to logs.
+//!
+//! Invariant: no message shows the value of an environment variable of a configuration. Test:
+//! `runtime/adapters/policy/src/yaml/concealed.rs::values_are_named_not_quoted`.
 
 use super::file_span::FileSpan;
 

@@ -1,4 +1,7 @@
 //! Errors and warnings about files, each with the span of the file that it is about.
+//!
+//! Invariant: every mistake of a file is reported, at its place. Test:
+//! `runtime/adapters/policy/tests/policy/errors.rs::messages_are_as_recorded`.
 
 use super::SourceText;
 use super::concealed::Concealed;

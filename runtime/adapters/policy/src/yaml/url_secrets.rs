@@ -1,4 +1,7 @@
 //! Hides what may be secret in the URLs of a text: the query, and a user with a password. Errors go to logs.
+//!
+//! Invariant: no message shows a query, a user or a password of a URL. Test:
+//! `runtime/adapters/policy/src/yaml/url_secrets.rs::queries_and_passwords_are_hidden_where_values_begin`.
 
 use std::borrow::Cow;
 

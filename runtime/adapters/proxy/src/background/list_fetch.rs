@@ -1,4 +1,7 @@
 //! Fetches the documents with entries of lists that the current policy names by URL. The policy decides when; what is fetched is checked there, too.
+//!
+//! A document of a list counts for the generation that asked for it. Documents are read one at a time, and accepted
+//! while no reload runs (`State::take_list_document`).
 
 use crate::generation::Generation;
 use crate::http_client::agent;

@@ -1,7 +1,10 @@
 //! Sends spans to a collector of OpenTelemetry (OTLP over HTTP, in protobuf).
 //!
-//! Spans wait in a queue with a bound, from which one thread sends them in batches. A request never waits: what has no place is dropped and
+//! Spans wait in a queue with a bound, from which one thread sends them in batches. What has no place is dropped and
 //! counted. `request/span.rs` makes the spans.
+//!
+//! Invariant: no request waits for the collector. Test:
+//! `runtime/adapters/proxy/tests/proxy/spans.rs::requests_do_not_wait_for_the_collector`.
 
 use crate::config::SpanExport as Config;
 use crate::error::Error;

@@ -1,4 +1,7 @@
 //! The check of a configuration with everything that it names, and its description.
+//!
+//! Invariant: a file with a mistake changes nothing. Test:
+//! `runtime/adapters/proxy/tests/proxy/reload.rs::a_bad_file_changes_nothing`.
 
 use crate::config::settings::settings;
 use crate::config::{Balance, Config, LogOutput, Route, counted, first_names};

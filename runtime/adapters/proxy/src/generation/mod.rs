@@ -1,4 +1,10 @@
 //! A generation: everything that can change while the proxy runs (policy, routes, upstreams, timeouts). It is replaced as a whole.
+//!
+//! Invariant: a request uses one generation of the configuration in all its phases. Test:
+//! `runtime/adapters/proxy/tests/proxy/reload.rs::no_request_fails_during_reloads`.
+//!
+//! Invariant: an upstream that is in use changes only when a reload is in force (`Generation::take_servers`). Test:
+//! `runtime/adapters/proxy/src/generation/mod.rs::upstreams_that_are_kept_get_their_servers_last`.
 
 pub(crate) mod check;
 pub(crate) mod file_stamps;

@@ -2,6 +2,9 @@
 //!
 //! Pingora reads a head without a deadline for the whole of it: each read may take a minute. So the stream keeps the deadline itself,
 //! and ends the connection with an answer of its own when it has passed. While a request is handled there is no deadline here.
+//!
+//! Invariant: no head of a request is read without a deadline. Test:
+//! `runtime/adapters/proxy/tests/proxy/heads.rs::silent_connections_are_closed`.
 
 use super::frame_budget::FrameBudget;
 use super::head_scan::HeadScan;

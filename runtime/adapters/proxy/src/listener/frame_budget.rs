@@ -11,6 +11,10 @@
 //!
 //! What is not earned is paid from the budget. `RST_STREAM`, and `HEADERS` beyond the open requests, are always paid from the budget: a
 //! request that is reset costs the server behind the proxy as much as any other. A connection whose budget is spent is closed.
+//!
+//! Invariant: every HTTP/2 frame of a client is paid for: by bytes, by a request, by what was sent to the client, or
+//! from `limits.controlFrames`. Test:
+//! `runtime/adapters/proxy/src/listener/frame_budget.rs::every_kind_of_frame_without_content_has_a_price`.
 
 use super::frame_heads::{DATA, FrameHead, FrameHeads, HEADERS, RST_STREAM};
 use std::time::Duration;

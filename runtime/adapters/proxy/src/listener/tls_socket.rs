@@ -2,6 +2,9 @@
 //!
 //! Records without content, updates of keys and alerts are read and decrypted before anybody above TLS sees a byte, all that have arrived in one go. rustls
 //! bounds some of them, but not empty records, and each of these permits more updates of keys.
+//!
+//! Invariant: the number of TLS records without content is bounded. Test:
+//! `runtime/adapters/proxy/tests/proxy/tls_floods.rs::records_without_content_end_the_connection`.
 
 use async_trait::async_trait;
 use pingora::protocols::l4::stream::Stream as Socket;

@@ -1,7 +1,10 @@
 //! Files of lines, written by a thread of their own: the access log and recorded requests.
 //!
-//! Requests put lines into a queue that is bounded in lines and in bytes, and never wait. If the queue is full, lines are dropped and
+//! Requests put lines into a queue that is bounded in lines and in bytes. If the queue is full, lines are dropped and
 //! counted.
+//!
+//! Invariant: no request waits for the access log or for recorded requests. Test:
+//! `runtime/adapters/proxy/src/logs/line_log.rs::the_queue_is_bounded_in_bytes`.
 
 use crate::config::{LogOutput, older};
 use std::fs::{File, OpenOptions, Permissions};

@@ -2,6 +2,9 @@
 //!
 //! A line is a request as `celero bench --requests` reads it, too: `source` is the other end of the connection, and headers are those that it sent, before
 //! the proxy writes its own. Bodies are not recorded, and secrets are replaced.
+//!
+//! Invariant: a record has no value of a redacted header or parameter, nor of a header in which the policy expects
+//! credentials. Test: `runtime/adapters/proxy/tests/proxy/replaying.rs::credentials_of_the_policy_are_not_recorded`.
 
 use crate::clients::{Connection, PROXY_PROTOCOL};
 use crate::config::Record;

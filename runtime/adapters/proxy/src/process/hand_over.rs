@@ -3,6 +3,9 @@
 //! The program is started again as it was started, with one end of a pair of sockets as its standard input. Over it the new process receives the
 //! sockets of the listeners, which have one queue of connections in both processes. When it serves, it says so, and only then this process stops
 //! accepting: no connection is refused. If it fails before, nothing changes.
+//!
+//! Invariant: a process that is replaced accepts connections until the new one has said that it serves. Test:
+//! `runtime/adapters/proxy/tests/proxy/hand_over.rs::nothing_is_lost_under_load`.
 
 use crate::error::Error;
 use rustix::cmsg_space;

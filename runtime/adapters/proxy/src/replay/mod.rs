@@ -1,6 +1,9 @@
 //! Tries a configuration with recorded requests: what it would do with each, and where another one would do something else.
 //!
 //! Nothing is sent. Routes and the phase `request` of the policy are run, with the address and the head that the request had; what the record lacks is said.
+//!
+//! Invariant: replaying an unchanged configuration reports no differences, except in `uuid()` values. Test:
+//! `runtime/adapters/proxy/tests/proxy/replaying.rs::the_same_configuration_never_differs`.
 
 mod decision;
 mod recorded_request;

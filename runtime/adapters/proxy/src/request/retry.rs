@@ -6,7 +6,10 @@
 //! | a kept connection was closed before the response began | up to twice, if the method is idempotent: servers close connections at any time |
 //! | the server accepted the request and failed, or gave a response that matches `retry.statuses` or `retry.when` | as `retry` of the route says |
 //!
-//! Never after a part of a response went to the client, and never if a part of the body is not in memory any more.
+//! Never if a part of the body is not in memory any more.
+//!
+//! Invariant: no request is sent to a second server after a part of a response went to the client. Test:
+//! `runtime/adapters/proxy/tests/proxy/failover.rs::broken_connections_are_retried_only_before_the_client_has_got_anything`.
 
 use crate::config::{Retry, RetryOn};
 use crate::request::state::RequestState;

@@ -1,4 +1,7 @@
 //! The phases of a request in the proxy.
+//!
+//! Invariant: rules on bodies run before a server is chosen. Test:
+//! `runtime/adapters/proxy/tests/proxy/phases.rs::a_body_is_looked_at_before_the_server_is_asked`.
 
 use crate::clients::{Connection, identify};
 use crate::config::{Route, Target};

@@ -1,4 +1,7 @@
 //! The span of a request, by the conventions of OpenTelemetry for servers of HTTP.
+//!
+//! Invariant: the flag `sampled` is decided when the request arrives. A client decides it only if the configuration
+//! trusts the client. Test: `runtime/adapters/proxy/tests/proxy/spans.rs::clients_do_not_decide_what_is_recorded`.
 
 use crate::clients::{Client, SpanIds};
 use crate::request::failure;

@@ -4,6 +4,10 @@
 //! sent, and waits for one if there is none. With a permit, Pingora's pool has an unused connection, or there are fewer connections than there may be.
 //! In HTTP/2 there are several permits for a connection, but the server may allow fewer requests, and Pingora may open another connection although one has room. So
 //! new connections are counted, too, and refused beyond the bound: the request then tries again for as long as it may wait.
+//!
+//! Invariant: a connection is counted before it is opened, and used only where it is counted
+//! (`ServerConnections::apply`). Test:
+//! `runtime/adapters/proxy/tests/proxy/pools.rs::no_more_connections_than_the_bound`.
 
 use crate::config::Pool;
 use pingora::upstreams::peer::{HttpPeer, Tracer, Tracing};

@@ -1,4 +1,7 @@
 //! The servers of an upstream, and what their responses say of them: which have failed too often and get no requests for a while.
+//!
+//! Invariant: at most half of the servers of an upstream are ejected. Test:
+//! `runtime/adapters/proxy/src/upstreams/servers.rs::at_most_half_of_the_servers_are_ejected`.
 
 use crate::config::{Ejection, Pool, Server};
 use crate::upstreams::connections::{ConnectionCounters, ServerConnections};

@@ -1,6 +1,12 @@
 //! The lists of the policy while the proxy runs: what operators insert and remove, kept over reloads and, if wanted, over restarts.
 //!
-//! One lock orders everything that writes lists. A change is written to the disk before a request sees it, and is acknowledged afterwards.
+//! One lock orders everything that writes lists.
+//!
+//! Invariant: a change of a list falls before or after a reload, never between the old and the new lists. Test:
+//! `runtime/adapters/proxy/tests/proxy/lists.rs::changes_and_reloads_do_not_lose_each_other`.
+//!
+//! Invariant: a change is written to the disk before a request sees it, and acknowledged afterwards. Test:
+//! `runtime/adapters/proxy/tests/proxy/list_kills.rs::what_was_acknowledged_survives_kills`.
 
 mod store;
 mod token;
