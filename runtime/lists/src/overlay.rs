@@ -4,7 +4,9 @@
 //! host keeps the [`Record`]s. A removal counts until the sources do not have the entry any more; an insertion counts until it expires or is removed.
 //!
 //! Invariant: the lists of a host with an overlay depend on their sources and the overlay only, not on the order of
-//! reads and changes. A refused change alters neither. Test:
+//! reads and changes. Test: `runtime/lists/tests/overlay.rs::the_last_word_counts`.
+//!
+//! Invariant: a refused change alters neither the lists nor the overlay. Test:
 //! `runtime/lists/tests/overlay.rs::what_is_refused_changes_nothing`.
 //!
 //! Invariant: a document that is not fetched yet does not cancel removals. Test:

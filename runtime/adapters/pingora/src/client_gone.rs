@@ -1,6 +1,9 @@
 //! Whether the client of a request is still there while nothing is read from it or sent to it.
 //!
-//! Invariant: no request whose client is gone waits, neither for a delay nor for a connection. Test:
+//! Invariant: a request whose client is gone waits for no delay. Test:
+//! `runtime/adapters/proxy/tests/proxy/delays.rs::clients_that_leave_free_their_places`.
+//!
+//! Invariant: a request whose client is gone waits for no connection. Test:
 //! `runtime/adapters/proxy/tests/proxy/pools.rs::clients_that_leave_wait_for_no_connection`.
 
 use pingora::proxy::Session;

@@ -2,7 +2,9 @@
 //! reads it. What takes long is verified on threads of the policy ([`pool`]), and the phase waits for it ([`lazy`]).
 //!
 //! Invariant: credentials that are not verified can not be read: `jwt`, `apiKey` and `basicAuth` are then empty maps.
-//! The key, not the token, decides the algorithm of a signature. Test:
+//! Test: `runtime/adapters/policy/tests/policy/auth.rs::claims_decide_whether_a_token_is_taken`.
+//!
+//! Invariant: the key, not the token, decides the algorithm of a signature. Test:
 //! `runtime/adapters/policy/tests/policy/auth.rs::algorithms_are_not_the_tokens_choice`.
 
 mod api_key;

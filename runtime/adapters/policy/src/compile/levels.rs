@@ -1,9 +1,14 @@
 //! What the rules of each level of a policy change and read. A rule of a lower level must not change what a rule of a higher level changes or
 //! reads: that would undo what the higher level decided.
 //!
-//! Invariant: a rule of a lower level runs only if no rule of a higher level has answered, and changes nothing that a
-//! higher level changes or reads. Test:
+//! Invariant: a rule of a lower level runs only if no rule of a higher level has answered. Test:
+//! `runtime/adapters/policy/tests/policy/levels.rs::allow_ends_a_level_and_an_answer_ends_the_phase`.
+//!
+//! Invariant: a rule of a lower level changes nothing that a higher level changes. Test:
 //! `runtime/adapters/policy/tests/policy/levels.rs::a_lower_level_cannot_undo_what_a_higher_one_decided`.
+//!
+//! Invariant: a rule of a lower level changes nothing that a higher level reads. Test:
+//! `runtime/adapters/policy/tests/policy/levels.rs::what_a_higher_level_reads_stays_as_it_is`.
 
 use crate::compile::higher_levels::HigherLevels;
 use crate::file::document::Document;
