@@ -1,9 +1,9 @@
 //! The text of results: trees put together to one whose value is a byte string. Nodes are copied; nothing is parsed again.
 
+use super::function::StandardFunction;
 use super::literal::{BytesForm, BytesLiteral, FilterLiteral};
 use super::quote::quoted_bytes;
 use super::scheme::Scheme;
-use super::standard::StandardFunction;
 use super::tree::{Comparison, FilterExpr, FilterNode, FilterTree};
 use super::types::FilterType;
 use crate::ast::{NodeId, Nodes};

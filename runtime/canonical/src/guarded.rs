@@ -136,7 +136,9 @@ impl PrefixSet {
         if self.begins(&prefix) {
             return;
         }
-        while let Some(longer) = self.0.range(prefix.clone()..).next().filter(|other| other.starts_with(&prefix)).cloned() {
+        while let Some(longer) =
+            self.0.range(prefix.clone()..).next().filter(|other| other.starts_with(&prefix)).cloned()
+        {
             self.0.remove(&longer);
         }
         self.0.insert(prefix);
@@ -224,13 +226,20 @@ mod tests {
             let times = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
             Duration::from_nanos(times.split(' ').next().unwrap().parse().unwrap())
         };
-        for (add, sign) in [(GuardedNames::add as fn(&mut GuardedNames, &str), "-"), (GuardedNames::add, "_"), (GuardedNames::add_prefix, "-"), (GuardedNames::add_prefix, "_")] {
+        for (add, sign) in [
+            (GuardedNames::add as fn(&mut GuardedNames, &str), "-"),
+            (GuardedNames::add, "_"),
+            (GuardedNames::add_prefix, "-"),
+            (GuardedNames::add_prefix, "_"),
+        ] {
             let time_of = |count: usize| {
                 let names: Vec<String> = (0..count).rev().map(|n| format!("x{sign}{n:09}{sign}")).collect();
                 let start = cpu_time();
                 let mut guarded = GuardedNames::default();
                 names.iter().for_each(|name| add(&mut guarded, name));
-                assert!(names.iter().all(|name| guarded.is_exact(name) == (sign == "_") && guarded.holds(&folded(name))));
+                assert!(
+                    names.iter().all(|name| guarded.is_exact(name) == (sign == "_") && guarded.holds(&folded(name)))
+                );
                 cpu_time().saturating_sub(start)
             };
             let (mut least, mut most) = (Duration::MAX, Duration::MAX);

@@ -132,9 +132,7 @@ impl<'c> HigherLevels<'c> {
             Named::LogField => (format!("the log field `{name}`"), None, ""),
             Named::Limit => (format!("the limit `{name}`"), None, ""),
             Named::Status => ("the status".to_owned(), self.reads_status, "the status"),
-            Named::Body { of_response } => {
-                ("the body".to_owned(), self.headers(of_response).reads_body, "the body")
-            }
+            Named::Body { of_response } => ("the body".to_owned(), self.headers(of_response).reads_body, "the body"),
         };
         let set = self.named.get(&(kind, name)).map(|other| (*other, format!("sets {what}")));
         set.or_else(|| reader.map(|reader| (reader, format!("reads {read}"))))
@@ -147,7 +145,9 @@ impl<'c> Headers<'c> {
             self.removed.entry(name).or_insert(rule);
         }
         for prefix in names.prefixes().filter(|prefix| self.remover(prefix).is_none()).collect::<Vec<_>>() {
-            while let Some((longer, _)) = self.removed_prefixes.range(prefix..).next().filter(|(other, _)| other.starts_with(prefix)) {
+            while let Some((longer, _)) =
+                self.removed_prefixes.range(prefix..).next().filter(|(other, _)| other.starts_with(prefix))
+            {
                 let longer = *longer;
                 self.removed_prefixes.remove(longer);
             }
@@ -189,9 +189,9 @@ impl<'c> Headers<'c> {
     /// Returns what is decided on headers that a rule removes. Of a prefix it is one header.
     fn on_removed(&self, names: &GuardedNames) -> impl Iterator<Item = Decision<'c>> {
         let by_name = names.names().flat_map(|name| [("sets", self.given.get(name)), ("reads", self.read.get(name))]);
-        let by_prefix = names.prefixes().flat_map(|prefix| {
-            [("sets", first_with(&self.given, prefix)), ("reads", first_with(&self.read, prefix))]
-        });
+        let by_prefix = names
+            .prefixes()
+            .flat_map(|prefix| [("sets", first_with(&self.given, prefix)), ("reads", first_with(&self.read, prefix))]);
         let decision = |(does, found): (&str, Option<&(&'c HeaderName, &'c RuleClaims)>)| {
             found.map(|(name, rule)| (*rule, format!("{does} `{name}`")))
         };

@@ -106,7 +106,8 @@ mod tests {
                 .map(|_| {
                     (0..count)
                         .filter(|_| {
-                            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                            random =
+                                random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                             (random >> 60) < 3
                         })
                         .collect()

@@ -1,8 +1,8 @@
 //! The names of all phases, to tell a name of another phase, or of a definition with errors, from an unknown one.
 
+use crate::expressions::name_tree::NameTree;
 use crate::host::outcome::Phase;
 use celero::{Context, Env};
-use crate::expressions::name_tree::NameTree;
 use std::collections::BTreeMap;
 
 /// Which names are declared in which phases.

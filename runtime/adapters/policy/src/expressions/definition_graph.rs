@@ -161,7 +161,8 @@ impl DefinitionGraph {
     fn groups(&self) -> Vec<Vec<usize>> {
         let count = self.nodes.len();
         // Definitions, then keys. A key is between its users and its definitions, whose pairs may be too many.
-        let keys_of = |node: &Node| node.variables.iter().chain(&node.functions).map(|key| key.saturating_add(count)).collect();
+        let keys_of =
+            |node: &Node| node.variables.iter().chain(&node.functions).map(|key| key.saturating_add(count)).collect();
         let of_definitions = self.nodes.iter().map(keys_of);
         let of_keys = self.keys.iter().map(|key| key.definitions.clone());
         let next: Vec<Vec<usize>> = of_definitions.chain(of_keys).collect();

@@ -108,7 +108,11 @@ impl Definitions {
     }
 
     /// Reports the definitions that are not valid in any phase, each with the errors of the phase that has the fewest. Returns their names.
-    pub(crate) fn report(&self, phases: &mut [&mut dyn DefinitionScope], problems: &mut Problems) -> NameTree<'static, String> {
+    pub(crate) fn report(
+        &self,
+        phases: &mut [&mut dyn DefinitionScope],
+        problems: &mut Problems,
+    ) -> NameTree<'static, String> {
         let failed: Vec<bool> =
             (0..self.defined.len()).map(|number| phases.iter().all(|phase| !phase.has(number))).collect();
         let all_failed = || self.defined.iter().enumerate().filter(|(number, _)| failed.get(*number) == Some(&true));

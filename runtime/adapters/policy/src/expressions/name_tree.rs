@@ -65,6 +65,9 @@ mod tests {
         }
         assert_eq!(*tree.get_or_insert("a.b", 9), 0);
         let found = |path: &str| tree.prefixes(path).copied().collect::<Vec<_>>();
-        assert_eq!((found("a.b.c.d.e"), found("a.bc.b"), found("ab"), found("")), (vec![1, 0, 2], vec![1, 4], vec![], vec![]));
+        assert_eq!(
+            (found("a.b.c.d.e"), found("a.bc.b"), found("ab"), found("")),
+            (vec![1, 0, 2], vec![1, 4], vec![], vec![])
+        );
     }
 }
