@@ -3,12 +3,14 @@
 use crate::checked::Checked;
 use crate::declarations::Declarations;
 use crate::diagnostic::{CodeInfo, Diagnostic};
+use crate::lexicon::Lexicon;
 use crate::limits::Limits;
 use std::fmt::Debug;
 
-/// A language in which rules are written. [`Cel`](crate::cel::Cel) is the one that comes with this crate.
+/// A language in which rules are written, whose trees are those of CEL. [`Cel`](crate::cel::Cel) is one; a language with other values, such as
+/// the [filter language](crate::filter), has a tree of its own and is none.
 ///
-/// Later stages (lints, inlining, the interpreter, the lowering to native code) see [`Checked`] trees only, whatever language
+/// Later stages (lints, inlining, the interpreter, the lowering to native code) see [`Checked`] trees only, whichever of these languages
 /// they come from. An implementation builds them with [`TreeBuilder`](crate::TreeBuilder), which verifies what those stages
 /// rely on.
 ///
@@ -46,4 +48,14 @@ pub trait Language: Send + Sync + Debug {
 
     /// The codes of all diagnostics that [`check`](Self::check) and [`format`](Self::format) can report.
     fn codes(&self) -> Vec<CodeInfo>;
+
+    /// What people call the language. By default its [name](Self::name).
+    fn title(&self) -> &str {
+        self.name()
+    }
+
+    /// The words of the language, for editors.
+    fn lexicon(&self) -> Lexicon {
+        Lexicon::default()
+    }
 }

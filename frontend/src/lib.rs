@@ -59,6 +59,7 @@ mod expansion;
 pub mod filter;
 mod inline;
 mod language;
+mod lexicon;
 mod limits;
 mod per_node;
 mod render;
@@ -81,6 +82,7 @@ pub use diagnostic::{CodeInfo, Diagnostic, Label, Severity, Stage, TOO_DEEP, TOO
 pub use dump::{dump, dump_checked};
 pub use inline::{inline, inlined_nodes};
 pub use language::Language;
+pub use lexicon::{Lexicon, TextLiteral, quoted_text};
 pub use limits::{Limits, with_stack};
 pub use render::{Style, render};
 pub use similar::{edit_distance, similar};

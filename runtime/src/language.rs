@@ -60,10 +60,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub use crate::rule_language::AnyLanguage;
 pub use celero_frontend::stdlib::{Builtin, TABLE};
 pub use celero_frontend::{
     Ast, BinaryOp, Cel, Checked, CodeInfo, Declarations, Definition, Diagnostic, Expr, FallbackKind, FoldKind,
-    FunctionDeclaration, HostFunction, InvalidTree, Invariant, Label, Language, Limits, Literal, LogicOp, MacroForm,
-    Name, Node, NodeId, Nodes, Overload, Parameter, Place, RECEIVER, Reference, Severity, Signature, Span, Stage,
-    TreeBuilder, Type, UnaryOp, Variable, edit_distance, macro_forms, similar,
+    FunctionDeclaration, HostFunction, InvalidTree, Invariant, Label, Language, Lexicon, Limits, Literal, LogicOp,
+    MacroForm, Name, Node, NodeId, Nodes, Overload, Parameter, Place, RECEIVER, Reference, Severity, Signature, Span,
+    Stage, TreeBuilder, Type, UnaryOp, Variable, edit_distance, macro_forms, similar,
 };

@@ -1,6 +1,7 @@
-//! The seam between rule languages and everything behind them: [`RuleLanguage`] checks sources, [`RuleTree`] is a checked rule.
+//! The seam between rule languages and everything behind them: [`FrontEnd`] is a language, [`RuleLanguage`] is one in an environment and
+//! checks sources, [`RuleTree`] is a checked rule.
 //!
-//! Environments, engines, programs and sets know these two traits only. A language is implemented in a folder of its own: `cel/` for all
+//! Environments, engines, programs and sets know these traits only. A language is implemented in a folder of its own: `cel/` for all
 //! languages whose trees are those of CEL, `filter/` for the filter language. Only `translate.rs` knows two of them.
 //!
 //! Native code does not come through here: a tree is lowered to a graph once, and the graph is the same for all languages.
@@ -14,7 +15,7 @@ use crate::library::Cx;
 use crate::lower::Lowered;
 use crate::report::{Known, Words};
 use crate::value::Value;
-use celero_frontend::{Declarations, Diagnostic, Limits, NodeId, Span, Type, Variable};
+use celero_frontend::{Declarations, Diagnostic, Language, Lexicon, Limits, NodeId, Span, Type, Variable};
 use celero_ir::layout::Field as Layout;
 use celero_matching::pattern::PatternCache;
 use std::any::Any;
@@ -23,6 +24,67 @@ use std::sync::Arc;
 
 /// A checked rule and the warnings of the check, or every diagnostic.
 pub(crate) type CheckedSource = Result<(Box<dyn RuleTree>, Vec<Diagnostic>), Vec<Diagnostic>>;
+
+/// A language before it is in an environment.
+pub(crate) trait FrontEnd: Debug + Send + Sync {
+    /// The name in lower case, as in a configuration file.
+    fn name(&self) -> &str;
+
+    /// What people call it.
+    fn title(&self) -> &str;
+
+    /// Its words, for editors.
+    fn lexicon(&self) -> Lexicon;
+
+    /// The language, if its trees are those of CEL.
+    fn checked_language(&self) -> Option<&dyn Language> {
+        None
+    }
+
+    /// Returns the language of an environment. What is wrong with its own declarations is added to `problems`.
+    fn bind(&self, declared: Declared<'_>, problems: &mut Vec<String>) -> Arc<dyn RuleLanguage>;
+}
+
+/// A rule language of any kind, for registries of languages: [`Env::in_language`](crate::Env::in_language) puts an environment into it. Cheap to
+/// clone.
+///
+/// Made from a [`Language`] with [`new`](Self::new), and from a [`FilterLanguage`](crate::filter::FilterLanguage) by `into`.
+#[derive(Clone, Debug)]
+pub struct AnyLanguage(Arc<dyn FrontEnd>);
+
+impl AnyLanguage {
+    pub(crate) fn of(front_end: impl FrontEnd + 'static) -> Self {
+        Self(Arc::new(front_end))
+    }
+
+    /// Returns the name in lower case, as in a configuration file: `cel`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.0.name()
+    }
+
+    /// Returns what people call the language.
+    #[must_use]
+    pub fn title(&self) -> &str {
+        self.0.title()
+    }
+
+    /// Returns the words of the language, for editors.
+    #[must_use]
+    pub fn lexicon(&self) -> Lexicon {
+        self.0.lexicon()
+    }
+
+    /// Returns the language if its trees are those of CEL: its sources can be checked and formatted without an environment.
+    #[must_use]
+    pub fn checked_language(&self) -> Option<&dyn Language> {
+        self.0.checked_language()
+    }
+
+    pub(crate) fn bind(&self, declared: Declared<'_>, problems: &mut Vec<String>) -> Arc<dyn RuleLanguage> {
+        self.0.bind(declared, problems)
+    }
+}
 
 /// A language as it is in one environment.
 pub(crate) trait RuleLanguage: Debug + Send + Sync + Any {
@@ -46,6 +108,12 @@ pub(crate) trait RuleLanguage: Debug + Send + Sync + Any {
     /// # Errors
     /// The syntax errors, or what the layout would lose.
     fn format(&self, source: &str, limits: &Limits, width: usize) -> Result<String, Vec<Diagnostic>>;
+
+    /// The name of a type in this language.
+    fn type_name(&self, ty: &Type) -> String;
+
+    /// The type of texts that [`text`](Self::text) makes.
+    fn text_type(&self) -> Type;
 
     /// Returns a rule whose value is the text of these pieces, one after the other. Nothing is parsed.
     ///
@@ -93,6 +161,9 @@ pub(crate) trait RuleTree: Debug + Send + Sync + Any {
 
     /// The tree as text, for people who study what becomes of a rule.
     fn dump(&self) -> String;
+
+    /// The variable whose value the rule has, if it is nothing else.
+    fn variable(&self) -> Option<u32>;
 
     /// The number of nodes that are evaluated.
     fn node_count(&self) -> usize;

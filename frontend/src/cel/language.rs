@@ -1,10 +1,12 @@
 //! CEL as a [`Language`].
 
+use super::lexicon::LEXICON;
 use super::{CHECKER_CODES, FORMAT_CODES, PARSER_CODES, check, format, parse_with, unparse};
 use crate::checked::Checked;
 use crate::declarations::Declarations;
 use crate::diagnostic::{CodeInfo, Diagnostic};
 use crate::language::Language;
+use crate::lexicon::Lexicon;
 use crate::limits::Limits;
 
 /// The Common Expression Language, with the extensions of the [libraries](crate::stdlib::Library) that the declarations turn
@@ -44,5 +46,13 @@ impl Language for Cel {
 
     fn codes(&self) -> Vec<CodeInfo> {
         [PARSER_CODES, CHECKER_CODES, FORMAT_CODES].concat()
+    }
+
+    fn title(&self) -> &str {
+        "CEL"
+    }
+
+    fn lexicon(&self) -> Lexicon {
+        LEXICON
     }
 }

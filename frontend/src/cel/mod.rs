@@ -4,6 +4,7 @@ mod foreign;
 mod format;
 mod language;
 mod lexer;
+mod lexicon;
 mod macros;
 mod notation;
 mod parser;

@@ -28,7 +28,8 @@
 //!    wildcards as such.
 //!
 //! So the interpreter of this language walks a `FilterTree` itself and shares only library functions with native code. The
-//! graph below is common to both languages: lowering makes a graph from a `FilterTree` as it does from a `Checked` tree.
+//! graph below is common to all languages: lowering makes a graph from a `FilterTree` as it does from a `Checked` tree. The
+//! runtime knows both kinds of trees by one trait.
 //! Because of that, the trait [`Language`](crate::Language), whose result is a `Checked` tree, is not implemented here; the
 //! functions of this module correspond to its methods one by one ([`check_filter`], [`format_filter`], [`unparse_filter`],
 //! [`FILTER_CODES`]).
@@ -38,6 +39,7 @@
 //! One pass parses and checks (`parser/`), because the type of a comparison's left side says which literal follows.
 //! `literal/` reads literals; `scheme.rs` and `function.rs` say what a rule may name; `standard.rs` and `http_fields.rs` are
 //! the tables of what Cloudflare documents; `unparse.rs` and `layout.rs` write canonical text, and `json.rs` the tree as JSON.
+//! `text.rs` puts trees together to one whose value is their text.
 //!
 //! # Where Wirefilter is lax or odd
 //!
@@ -52,6 +54,7 @@ mod function;
 mod http_fields;
 mod json;
 mod layout;
+mod lexicon;
 mod literal;
 mod options;
 mod parser;
@@ -70,6 +73,7 @@ pub use function::{Accepts, ArgumentKind, FilterFunction, FilterParameter, Liter
 pub use http_fields::{HttpField, HttpFieldValue, http_fields, http_scheme};
 pub use json::filter_json;
 pub use layout::format_filter;
+pub use lexicon::FILTER_LEXICON;
 pub use literal::{BytesForm, BytesLiteral, FilterLiteral, InvalidWildcard, IpItem, Pattern, SetItems, Wildcard};
 pub use options::FilterOptions;
 pub use parser::{check_filter, check_value};

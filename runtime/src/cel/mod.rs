@@ -5,24 +5,51 @@ mod tree;
 
 pub(crate) use tree::CheckedTree;
 
-use crate::rule_language::{CheckedSource, Piece, RuleLanguage, RuleTree};
-use celero_frontend::{Cel, Declarations, Diagnostic, Language, Limits};
+use crate::rule_language::{AnyLanguage, CheckedSource, Declared, FrontEnd, Piece, RuleLanguage, RuleTree};
+use celero_frontend::{Cel, Declarations, Diagnostic, Language, Lexicon, Limits, Type};
 use std::sync::{Arc, LazyLock};
 
-/// A [`Language`] in an environment.
+/// A [`Language`] in an environment. It is the same in all.
 #[derive(Debug)]
-pub(crate) struct CheckedLanguage(Arc<dyn Language>);
+struct CheckedLanguage(Arc<dyn Language>);
 
-static CEL: LazyLock<Arc<dyn RuleLanguage>> = LazyLock::new(|| Arc::new(CheckedLanguage::new(Cel)));
+/// A [`Language`] in no environment.
+#[derive(Debug)]
+struct CheckedFrontEnd(Arc<CheckedLanguage>);
+
+static CEL: LazyLock<Arc<dyn RuleLanguage>> = LazyLock::new(|| Arc::new(CheckedLanguage(Arc::new(Cel))));
 
 /// CEL.
 pub(crate) fn cel() -> Arc<dyn RuleLanguage> {
     Arc::clone(&CEL)
 }
 
-impl CheckedLanguage {
-    pub(crate) fn new(language: impl Language + 'static) -> Self {
-        Self(Arc::new(language))
+impl AnyLanguage {
+    /// Returns a language whose trees are those of CEL.
+    pub fn new(language: impl Language + 'static) -> Self {
+        Self::of(CheckedFrontEnd(Arc::new(CheckedLanguage(Arc::new(language)))))
+    }
+}
+
+impl FrontEnd for CheckedFrontEnd {
+    fn name(&self) -> &str {
+        self.0.0.name()
+    }
+
+    fn title(&self) -> &str {
+        self.0.0.title()
+    }
+
+    fn lexicon(&self) -> Lexicon {
+        self.0.0.lexicon()
+    }
+
+    fn checked_language(&self) -> Option<&dyn Language> {
+        Some(&*self.0.0)
+    }
+
+    fn bind(&self, _: Declared<'_>, _: &mut Vec<String>) -> Arc<dyn RuleLanguage> {
+        Arc::<CheckedLanguage>::clone(&self.0)
     }
 }
 
@@ -40,6 +67,14 @@ impl RuleLanguage for CheckedLanguage {
 
     fn format(&self, source: &str, limits: &Limits, width: usize) -> Result<String, Vec<Diagnostic>> {
         self.0.format(source, limits, width)
+    }
+
+    fn type_name(&self, ty: &Type) -> String {
+        ty.to_string()
+    }
+
+    fn text_type(&self) -> Type {
+        Type::String
     }
 
     fn text(

@@ -70,6 +70,15 @@ impl RuleTree for CheckedTree {
         dump_checked(&self.written)
     }
 
+    fn variable(&self) -> Option<u32> {
+        let (tree, root) = (self.evaluated(), self.root());
+        let is_test = matches!(tree.ast().expr(root), Expr::Select { test: true, .. });
+        match *tree.reference(root) {
+            Reference::Variable(index) if !is_test => Some(index),
+            _ => None,
+        }
+    }
+
     fn node_count(&self) -> usize {
         self.evaluated().ast().nodes().len()
     }

@@ -8,10 +8,10 @@ mod problem;
 
 pub use problem::EnvError;
 
-use crate::cel::{self, CheckedLanguage};
+use crate::cel;
 use crate::context::Context;
 use crate::function::{Functions, HostFunction};
-use crate::rule_language::RuleLanguage;
+use crate::rule_language::{AnyLanguage, Declared, RuleLanguage};
 use crate::variables::Variables;
 use celero_frontend::stdlib::Library;
 use celero_frontend::{Declarations, Language, Type, Variable};
@@ -74,24 +74,35 @@ impl<C> Env<C> {
     /// Sets the language in which rules are written. Default: [`Cel`](crate::language::Cel). Functions that are defined with
     /// [`define`](Self::define) and [`alias`](Self::alias) are always written in CEL.
     #[must_use]
-    pub fn language(mut self, language: impl Language + 'static) -> Self {
-        self.set_rule_language(Arc::new(CheckedLanguage::new(language)));
+    pub fn language(self, language: impl Language + 'static) -> Self {
+        self.in_language(&AnyLanguage::new(language))
+    }
+
+    /// Sets the language in which rules are written, as [`language`](Self::language) does. What the language can name is what is declared so far.
+    #[must_use]
+    pub fn in_language(mut self, language: &AnyLanguage) -> Self {
+        let Self { declarations, fields, functions, .. } = &self;
+        let mut problems = Vec::new();
+        self.language = language.bind(Declared { declarations, layouts: fields, functions }, &mut problems);
+        self.problems.extend(problems.into_iter().map(EnvError::new));
         self
+    }
+
+    /// Returns the name of a type in the language in which rules are written.
+    #[must_use]
+    pub fn type_name(&self, ty: &Type) -> String {
+        self.language.type_name(ty)
+    }
+
+    /// Returns the type of the texts that [`Engine::text`](crate::Engine::text) makes in the language in which rules are written.
+    #[must_use]
+    pub fn text_type(&self) -> Type {
+        self.language.text_type()
     }
 
     /// The language in which rules are written.
     pub(crate) fn rule_language(&self) -> &Arc<dyn RuleLanguage> {
         &self.language
-    }
-
-    /// Sets the language in which rules are written.
-    pub(crate) fn set_rule_language(&mut self, language: Arc<dyn RuleLanguage>) {
-        self.language = language;
-    }
-
-    /// Adds what could not be declared.
-    pub(crate) fn add_problems(&mut self, problems: Vec<String>) {
-        self.problems.extend(problems.into_iter().map(EnvError::new));
     }
 
     /// Names in rules are resolved inside this namespace first.

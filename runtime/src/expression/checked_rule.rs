@@ -167,6 +167,14 @@ impl CheckedRule {
         &self.shared.fields
     }
 
+    /// Returns the name of the variable whose value the rule has, if it is nothing else: of `source.address`, or of a name that is defined as
+    /// that.
+    #[must_use]
+    pub fn variable(&self) -> Option<&str> {
+        self.shared.expression.tree().variable()?;
+        self.shared.fields.names().next()
+    }
+
     /// Returns whether every evaluation with the same context gives the same result; see [`Program::is_pure`](crate::Program::is_pure).
     /// Walks the expression's tree.
     #[must_use]

@@ -5,28 +5,46 @@ use super::binding::FilterBinding;
 use super::rule::FilterRule;
 use crate::env::Env;
 use crate::lint::NO_TEXT;
-use crate::rule_language::{CheckedSource, Declared, Piece, RuleLanguage, RuleTree};
-use celero_frontend::filter::{FilterPiece, FilterType, Scheme, filter_text};
-use celero_frontend::{Declarations, Diagnostic, Limits, Span, Stage};
+use crate::rule_language::{AnyLanguage, CheckedSource, Declared, FrontEnd, Piece, RuleLanguage, RuleTree};
+use celero_frontend::filter::{FILTER_LEXICON, FilterPiece, FilterType, Scheme, filter_text};
+use celero_frontend::{Declarations, Diagnostic, Lexicon, Limits, Span, Stage, Type};
 use std::sync::Arc;
 
 impl<C> Env<C> {
     /// Sets Cloudflare's filter language as the language in which rules are written. Its fields are what is declared so far.
     #[must_use]
-    pub fn filter_language(mut self, language: FilterLanguage) -> Self {
-        let mut problems = Vec::new();
-        let declared =
-            Declared { declarations: self.declarations(), layouts: self.fields(), functions: self.functions() };
-        let binding = declared.filter_language(language, &mut problems);
-        self.add_problems(problems);
-        self.set_rule_language(Arc::new(BoundFilter(Arc::new(binding))));
-        self
+    pub fn filter_language(self, language: FilterLanguage) -> Self {
+        self.in_language(&language.into())
     }
 
     /// Returns what rules in the filter language may name, if that is the [language](Self::filter_language) of the environment.
     #[must_use]
     pub fn filter_scheme(&self) -> Option<&Arc<Scheme>> {
         FilterBinding::of(self).map(|binding| binding.scheme())
+    }
+}
+
+impl From<FilterLanguage> for AnyLanguage {
+    fn from(language: FilterLanguage) -> Self {
+        Self::of(language)
+    }
+}
+
+impl FrontEnd for FilterLanguage {
+    fn name(&self) -> &str {
+        "filter"
+    }
+
+    fn title(&self) -> &str {
+        "Cloudflare's filter language"
+    }
+
+    fn lexicon(&self) -> Lexicon {
+        FILTER_LEXICON
+    }
+
+    fn bind(&self, declared: Declared<'_>, problems: &mut Vec<String>) -> Arc<dyn RuleLanguage> {
+        Arc::new(BoundFilter(Arc::new(FilterBinding::new(self, &declared, problems))))
     }
 }
 
@@ -50,6 +68,14 @@ impl RuleLanguage for BoundFilter {
 
     fn format(&self, source: &str, limits: &Limits, width: usize) -> Result<String, Vec<Diagnostic>> {
         self.0.format(source, limits, width)
+    }
+
+    fn type_name(&self, ty: &Type) -> String {
+        FilterBinding::type_of(ty).map_or_else(|| ty.to_string(), |ty| ty.to_string())
+    }
+
+    fn text_type(&self) -> Type {
+        Type::Bytes
     }
 
     fn text(

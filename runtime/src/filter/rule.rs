@@ -1,6 +1,6 @@
 //! [`FilterRule`]: a rule of the filter language, as the stages behind it see it.
 
-use super::binding::FilterBinding;
+use super::binding::{FilterBinding, Source};
 use super::{Filter, letter_cases, lint};
 use crate::context::Host;
 use crate::error::{ErrorKind, EvalError};
@@ -63,6 +63,16 @@ impl RuleTree for FilterRule {
 
     fn dump(&self) -> String {
         filter_json(self.tree()) + "\n"
+    }
+
+    fn variable(&self) -> Option<u32> {
+        match self.tree().expr(self.root()) {
+            FilterExpr::Field(field) => match self.binding.source(*field) {
+                Source::Variable(index, _) => Some(*index),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     fn node_count(&self) -> usize {

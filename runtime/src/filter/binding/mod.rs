@@ -13,7 +13,7 @@ use celero_frontend::filter::{
     ArgumentKind, FilterExpr, FilterFunction, FilterOptions, FilterParameter, FilterTree, FilterType, Named,
     ResultType, Scheme, StandardFunction, check_filter, check_value, format_filter, http_scheme, unparse_filter,
 };
-use celero_frontend::{Cel, Declarations, Diagnostic, Language as _, Limits, Stage, TOO_MANY_NODES};
+use celero_frontend::{Cel, Declarations, Diagnostic, Language as _, Limits, Stage, TOO_MANY_NODES, Type};
 use celero_lists::Kind;
 use std::collections::HashMap;
 use std::fmt;
@@ -125,6 +125,16 @@ pub(crate) struct FilterBinding {
 }
 
 impl FilterBinding {
+    /// The language with what an environment declares. What is wrong with the fields that were added to it is added to `problems`.
+    pub(super) fn new(language: &FilterLanguage, declared: &Declared<'_>, problems: &mut Vec<String>) -> Self {
+        declared.filter_language(language, problems)
+    }
+
+    /// The type of the language that values of a type have.
+    pub(super) fn type_of(ty: &Type) -> Option<FilterType> {
+        filter_type(ty, None)
+    }
+
     /// The fields, functions and lists that rules may name.
     pub(crate) fn scheme(&self) -> &Arc<Scheme> {
         &self.scheme
@@ -228,9 +238,9 @@ impl fmt::Debug for FilterBinding {
 }
 
 impl Declared<'_> {
-    /// The filter language with what is declared. What is wrong with the fields that were added is added to `problems`.
-    pub(super) fn filter_language(&self, language: FilterLanguage, problems: &mut Vec<String>) -> FilterBinding {
+    fn filter_language(&self, language: &FilterLanguage, problems: &mut Vec<String>) -> FilterBinding {
         let FilterLanguage { options, http, nil_not_equal, fields, any_list } = language;
+        let (options, http, nil_not_equal, any_list) = (*options, *http, *nil_not_equal, *any_list);
         let declarations = &Arc::new(self.declarations.clone());
         let mut scheme = if http { http_scheme() } else { Scheme::new() };
         scheme.set_nil_not_equal(nil_not_equal);
@@ -277,7 +287,7 @@ impl Declared<'_> {
             }
         }
         let mut spellings = if http { self.spellings(&scheme) } else { Vec::new() };
-        for (name, cel) in &fields {
+        for (name, cel) in fields {
             let added =
                 self.expression_source(cel, declarations).and_then(|(ty, source)| set(&mut scheme, name, ty, source));
             if let Err(reason) = added {
