@@ -5,6 +5,9 @@
 //! languages whose trees are those of CEL, `filter/` for the filter language. Only `translate.rs` knows two of them.
 //!
 //! Native code does not come through here: a tree is lowered to a graph once, and the graph is the same for all languages.
+//!
+//! Invariant: no stage names a language; languages meet in the graph. Test:
+//! `tests/tests/it/tidy/languages.rs::no_stage_names_a_language`.
 
 use crate::context::Host;
 use crate::error::EvalError;

@@ -46,10 +46,7 @@ pub(crate) static SHARED: LazyLock<Shared> = LazyLock::new(|| Shared {
 });
 
 pub(crate) fn request_env(language: Language) -> &'static Env<OfRequests> {
-    match language {
-        Language::Cel => &SHARED.cel,
-        Language::Filter => &SHARED.filter,
-    }
+    if language == Language::filter() { &SHARED.filter } else { &SHARED.cel }
 }
 
 /// An environment with the variables of these CEL expressions, of unknown types.
@@ -73,7 +70,7 @@ pub(crate) fn host_of(source: &str, language: Language) -> Result<Host, String> 
         |error: celero::CompileError| error.diagnostics().first().map_or_else(String::new, |d| d.message.clone());
     match SHARED.native.check(request_env(language), source) {
         Ok(_) => Ok(Host::Request),
-        Err(error) if language == Language::Filter => Err(first(error)),
+        Err(error) if language == Language::filter() => Err(first(error)),
         Err(_) => SHARED.native.check(&values_env(&[source]).0, source).map(|_| Host::Bindings).map_err(first),
     }
 }

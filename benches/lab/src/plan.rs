@@ -167,14 +167,14 @@ mod tests {
 
     fn input() -> Vec<SourceRule> {
         let mut rules = vec![
-            rule(r#"request.path == "/a""#, Language::Cel),
-            rule(r#"request.path == "/b""#, Language::Cel),
-            rule("a.b == 3", Language::Cel),
-            rule("a ==", Language::Cel),
-            rule("unknown_function(a) == 3", Language::Cel),
-            rule(r#"http.host contains "x""#, Language::Filter),
+            rule(r#"request.path == "/a""#, Language::cel()),
+            rule(r#"request.path == "/b""#, Language::cel()),
+            rule("a.b == 3", Language::cel()),
+            rule("a ==", Language::cel()),
+            rule("unknown_function(a) == 3", Language::cel()),
+            rule(r#"http.host contains "x""#, Language::filter()),
         ];
-        rules.extend((0..20).map(|n| rule(&format!("v{n} == 1"), Language::Cel)));
+        rules.extend((0..20).map(|n| rule(&format!("v{n} == 1"), Language::cel())));
         rules
     }
 

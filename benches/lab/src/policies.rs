@@ -48,7 +48,7 @@ pub fn policies(paths: &[&PathBuf]) -> Result<Vec<PlannedPolicy>, String> {
             policy.cases.push((name, text));
         } else {
             let base = path.parent().unwrap_or(Path::new("")).to_owned();
-            let id = fingerprint(Language::Cel, &text);
+            let id = fingerprint(Language::cel(), &text);
             found.push(PlannedPolicy { id, name, base, text, cases: Vec::new() });
         }
     }
@@ -84,7 +84,7 @@ impl PlannedPolicy {
             let base = name.parent().unwrap_or(Path::new(""));
             let Some(outline) = Outline::of(&name.display().to_string(), &text, base) else { continue };
             for expression in outline.expressions.into_iter().filter(|expression| expression.parameters.is_empty()) {
-                let language = if expression.is_filter { Language::Filter } else { Language::Cel };
+                let language = expression.language;
                 found.push(SourceRule { source: expression.source.trim().to_owned(), language });
             }
             for (path, _) in outline.includes {

@@ -190,17 +190,14 @@ impl<C: Context<Static = C> + 'static> Unit for RuleUnit<C> {
     fn record(&mut self, probe: &mut Probe) {
         let engine = &SHARED.native;
         let limits = &engine.limits().source;
-        match self.language {
-            Language::Cel => {
-                let declarations = self.env.declarations();
-                let tree = probe.stage("parse", || parse_with(&self.source, limits, declarations.libraries()));
-                if let Ok(tree) = tree {
-                    let _ = black_box(probe.stage("check", || check(tree, declarations, limits)));
-                }
-            }
-            Language::Filter => {
-                let options = FilterOptions::default();
-                let _ = black_box(probe.stage("check", || check_filter(&self.source, &SHARED.scheme, &options)));
+        if self.language == Language::filter() {
+            let options = FilterOptions::default();
+            let _ = black_box(probe.stage("check", || check_filter(&self.source, &SHARED.scheme, &options)));
+        } else {
+            let declarations = self.env.declarations();
+            let tree = probe.stage("parse", || parse_with(&self.source, limits, declarations.libraries()));
+            if let Ok(tree) = tree {
+                let _ = black_box(probe.stage("check", || check(tree, declarations, limits)));
             }
         }
         let Ok(rule) = probe.stage("front", || engine.check(&self.env, &self.source)) else { return };

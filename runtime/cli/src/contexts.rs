@@ -23,7 +23,7 @@ pub(crate) trait Contexts: Sync {
 
     /// Returns the environment of rules in CEL, or in the language that the contexts are for.
     fn env(&self) -> &Env<Self::Static> {
-        self.envs().of(Language::Cel)
+        self.envs().of(Language::default())
     }
 
     /// Returns the environments of all languages.
@@ -200,7 +200,7 @@ fn with_language<C>(env: Env<C>, language: FilterLanguage, filter: &FilterDeclar
     if filter.is_empty() {
         return Ok(envs);
     }
-    match envs.of(Language::Filter).problems().first() {
+    match envs.of(Language::filter()).problems().first() {
         Some(problem) => Err(problem.to_string()),
         None => Ok(envs),
     }

@@ -69,7 +69,7 @@ pub(crate) fn evaluate_line(engines: &Engines, line: &[u8]) -> Evaluated {
 fn read(line: &[u8]) -> Result<Line, String> {
     let request: FilterRequest =
         serde_json::from_slice(line).map_err(|error| format!("not a valid request: {error}"))?;
-    let expected = Language::Filter.name();
+    let expected = Language::filter().name();
     if let Some(language) = request.language.filter(|language| language != expected) {
         return Err(format!("language `{language}`: expected `{expected}`"));
     }
@@ -128,7 +128,7 @@ impl<'l> LineContexts<'l> {
         let env = line.fields.iter().fold(Env::dynamic(), declare);
         let env = env.lists(&line.lists.named().ok()?);
         let envs = Envs::new(env, FilterLanguage::new().nil_not_equal(line.nil_not_equal));
-        envs.of(Language::Filter).problems().is_empty().then_some(Self { line, envs })
+        envs.of(Language::filter()).problems().is_empty().then_some(Self { line, envs })
     }
 }
 
@@ -137,7 +137,7 @@ impl Contexts for LineContexts<'_> {
     type Of<'a> = Bindings<'a>;
 
     fn env(&self) -> &Env<Self::Static> {
-        self.envs.of(Language::Filter)
+        self.envs.of(Language::filter())
     }
 
     fn envs(&self) -> &Envs<Self::Static> {

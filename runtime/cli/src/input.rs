@@ -96,7 +96,7 @@ impl Input {
     /// Returns the input for these rules. If some are in the filter language, variables with a value and without a declared type have the
     /// type of the value, not `dyn`.
     pub(crate) fn for_rules(self, sources: &[Source]) -> Self {
-        if sources.iter().any(Source::may_filter) { self.for_both_languages() } else { self }
+        if sources.iter().any(Source::may_need_types) { self.for_both_languages() } else { self }
     }
 
     /// Returns the input for rules in both languages: variables with a value and without a declared type have the type of the value.

@@ -10,6 +10,7 @@ use crate::evaluate::{Engines, Evaluated, TierChoice, answers};
 use crate::failure::Failure;
 use crate::filter_args::FilterDeclarations;
 use crate::filter_jsonl;
+use crate::in_language::InLanguage;
 use crate::input::{Declarations, NamedInput};
 use crate::language::Language;
 use crate::output::Output;
@@ -96,17 +97,18 @@ struct Lines<'e> {
 
 impl Lines<'_> {
     fn evaluate(&self, line: &[u8]) -> Evaluated {
-        let named = || {
-            let line = serde_json::from_slice::<LineLanguage>(line);
-            line.is_ok_and(|line| line.language == Language::Filter.name())
-        };
-        if self.language == Language::Filter || named() {
+        let named = serde_json::from_slice::<LineLanguage>(line).ok();
+        let named = named.and_then(|line| Language::named(&line.language).ok());
+        let language = named.unwrap_or(self.language);
+        if [self.language, language].contains(&Language::filter()) {
             let engines = self.filter_engines.get_or_init(|| Engines::compared(self.tier));
             return filter_jsonl::evaluate_line(engines, line);
         }
         let invalid = |why| Evaluated::Agreed(Err(Failure::invalid(why)));
-        let answer =
-            read(line).and_then(|(expr, named)| Ok(answers(self.engines, &NamedContexts::new(named)?, &expr).pop()));
+        let answer = read(line).and_then(|(expr, named)| {
+            let contexts = NamedContexts::new(named)?;
+            Ok(answers(self.engines, &InLanguage::new(&contexts, language), &expr).pop())
+        });
         match answer {
             Ok(answer) => answer.unwrap_or_else(|| invalid("no result".to_owned())),
             Err(why) => invalid(why),

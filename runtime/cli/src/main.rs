@@ -131,3 +131,6 @@ fn main() -> ExitCode {
     output.finish();
     ExitCode::from(code)
 }
+
+#[cfg(test)]
+mod tests;

@@ -23,7 +23,7 @@ pub(crate) struct SourceArgs {
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
     /// The language of the rules. Without it, that of the first line of a file (`# language: filter`), of its name (`.filter`), or CEL.
-    #[arg(long, value_enum, value_name = "LANGUAGE")]
+    #[arg(long, value_parser = language::parser(), value_name = "LANGUAGE")]
     pub(crate) language: Option<Language>,
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Source {
     pub(crate) format: Format,
     /// The language of the rules; of a file of rules, of those that name no other.
     pub(crate) language: Language,
-    /// The comments before an expression in the filter language. In `text` they are blank.
+    /// The comments before an expression whose language has none. In `text` they are blank.
     pub(crate) comments: String,
     /// Whether it was given with `-e`.
     is_argument: bool,
@@ -122,15 +122,16 @@ impl Source {
         self.is_argument.then_some(&*self.text)
     }
 
-    /// Returns whether there may be rules in the filter language.
-    pub(crate) fn may_filter(&self) -> bool {
-        let in_brackets = self.format == Format::Rules && self.text.contains("language filter");
-        self.language == Language::Filter || in_brackets
+    /// Returns whether there may be rules in another language than CEL, which need types of variables.
+    pub(crate) fn may_need_types(&self) -> bool {
+        let names = |language: &Language| self.text.contains(&format!("language {}", language.name()));
+        let in_brackets = || Language::all().iter().any(|language| !language.is_default() && names(language));
+        !self.language.is_default() || self.format == Format::Rules && in_brackets()
     }
 
     /// Returns a hint about a text that is not valid in its language, but in another one.
     pub(crate) fn language_hint(&self) -> Option<String> {
-        if self.language == Language::Cel { language::suggestion(&self.text) } else { None }
+        if self.language.is_default() { language::suggestion(&self.text) } else { None }
     }
 
     /// Returns the folder in which paths of a policy start.

@@ -4,7 +4,7 @@ use crate::REJECTED;
 use crate::contexts::{Command, Contexts};
 use crate::failure::Failure;
 use crate::input::InputArgs;
-use crate::language::Language;
+use crate::language::{Language, counterpart, has_comments_before};
 use crate::output::Output;
 use crate::rule_sets::complain;
 use crate::rules_file::{Rule, RulesFile};
@@ -71,8 +71,8 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
         false => args.source.only("translate")?,
     };
     let to = match args.to {
-        Target::Cel => Language::Cel,
-        Target::Filter | Target::Json | Target::Policy => Language::Filter,
+        Target::Cel => Language::cel(),
+        Target::Filter | Target::Json | Target::Policy => Language::filter(),
     };
     if args.jsonl || source.format == Format::Policy {
         let what = if args.jsonl { "lines of JSON" } else { "a policy" };
@@ -80,7 +80,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
             return Err(format!("{} is {what}, which is translated to `cel` or `filter`", source.name));
         }
         if args.jsonl {
-            let from = args.source.language.unwrap_or(to.other());
+            let from = args.source.language.unwrap_or(counterpart(to));
             let input = args.given.read()?.for_both_languages();
             return input.run(TranslateLines { source: &source, from, to }, output);
         }
@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
         return Err(format!("a tree is that of one rule, and {} holds several", source.name));
     }
     if source.format == Format::Cel {
-        let default = if args.tree || args.to == Target::Json { Language::Filter } else { to.other() };
+        let default = if args.tree || args.to == Target::Json { Language::filter() } else { counterpart(to) };
         source.language = args.source.language.unwrap_or(default);
     }
     if args.tree || args.to == Target::Json {
@@ -108,11 +108,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
 
 /// Writes the conditions of a policy in another language.
 fn policy(source: &Source, to: Language, output: &mut Output) -> Result<u8, String> {
-    let language = match to {
-        Language::Cel => celero_policy::Language::Cel,
-        Language::Filter => celero_policy::Language::Filter,
-    };
-    let translated = match Policy::translate(&source.name, &source.text, source.base(), language) {
+    let translated = match Policy::translate(&source.name, &source.text, source.base(), to) {
         Ok(translated) => translated,
         Err(error) => {
             output.complain(&error.render(output.color()));
@@ -154,7 +150,7 @@ struct WithTree {
 impl Command for WithTree {
     fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
         let Self { mut source, is_tree, to } = self;
-        let (engine, env) = (Engine::new(), contexts.envs().of(Language::Filter));
+        let (engine, env) = (Engine::new(), contexts.envs().of(Language::filter()));
         if is_tree {
             let json = serde_json::from_str(&source.text).map_err(|error| format!("{}: {error}", source.name))?;
             source.text = match engine.filter_from_json(env, &json) {
@@ -169,7 +165,7 @@ impl Command for WithTree {
         }
         match to {
             Target::Filter | Target::Policy => output.print(&source.text),
-            Target::Cel => return Translate { source: &source, to: Language::Cel }.one(contexts, output),
+            Target::Cel => return Translate { source: &source, to: Language::cel() }.one(contexts, output),
             Target::Json => match engine.explain(env, &source.text) {
                 Ok(explanation) => {
                     let tree = explanation.sections().find(|(title, _)| *title == "tree");
@@ -216,8 +212,8 @@ impl Translate<'_> {
             let style = crate::failure::style(output.color());
             output.complain(&celero::render(&source.text, &source.name, &warnings, style));
         }
-        // `#` begins a comment before a rule in the filter language, and nothing in CEL.
-        let comments = if self.to == Language::Filter { &*source.comments } else { "" };
+        // `#` begins a comment before a rule whose language has none, and nothing in CEL.
+        let comments = if has_comments_before(self.to) { &*source.comments } else { "" };
         output.print(&format!("{comments}{text}"));
         Ok(compared(contexts, self.to, "", &source.text, &text, output))
     }
@@ -227,7 +223,7 @@ impl Translate<'_> {
         let (text, language) = (source.text.clone(), source.language);
         let file = RulesFile::parse(source.name.clone(), text, language)?;
         if file.rules.iter().all(|rule| rule.language == self.to) {
-            let hint = format!("--language {} says otherwise", self.to.other().name());
+            let hint = format!("--language {} says otherwise", counterpart(self.to).name());
             return Err(format!(
                 "all rules of {} are in the language `{}` already; {hint}",
                 source.name,
@@ -290,10 +286,7 @@ impl Translate<'_> {
     fn named(&self, text: &str) -> String {
         let named = matches!(crate::language::of_first_line(text), Ok(Some(_)));
         let rest = if named { text.split_once('\n').map_or("", |(_, rest)| rest) } else { text };
-        match self.to {
-            Language::Cel => rest.to_owned(),
-            Language::Filter => format!("# language: filter\n{rest}"),
-        }
+        if self.to.is_default() { rest.to_owned() } else { format!("# language: {}\n{rest}", self.to.name()) }
     }
 }
 

@@ -8,7 +8,7 @@ use crate::filter_args::FilterDeclarations;
 use crate::filter_values::{FilterLists, bytes, filter_type};
 use crate::input::{Declarations, NamedInput};
 use crate::jsonl::evaluate_line;
-use crate::language::Language;
+use crate::language::{Language, counterpart};
 use crate::output::Output;
 use crate::source::Source;
 use crate::translation::{Written, compared, is_false_for_failure, written};
@@ -107,6 +107,10 @@ struct Line {
 }
 
 impl Line {
+    fn to_cel(&self) -> bool {
+        self.to == Language::cel()
+    }
+
     /// Returns the line in the other language, the warnings about it, and its expression. A line without `vars` is about what the command
     /// line declares, or about requests.
     fn translated(&self, contexts: &impl Contexts) -> Result<(Json, Vec<celero::Diagnostic>, String), Stays> {
@@ -114,10 +118,7 @@ impl Line {
         let mut members = self.members.clone();
         let (text, warnings): Written = if self.members.contains_key("vars") {
             let types = self.types()?;
-            let envs = match self.to {
-                Language::Cel => self.envs_of_filter(&types)?,
-                Language::Filter => self.envs_of_cel(&types)?,
-            };
+            let envs = if self.to_cel() { self.envs_of_filter(&types)? } else { self.envs_of_cel(&types)? };
             let written = written(&envs, self.to, &self.expr).map_err(no_equal)?;
             members.insert("vars".to_owned(), Json::Object(self.notations(&types, &envs)));
             if let Some(Json::Object(bindings)) = members.get_mut("bindings") {
@@ -143,11 +144,10 @@ impl Line {
     fn types(&self) -> Result<Vec<(String, Type)>, String> {
         let mut types = Vec::new();
         for (name, notation) in self.members.get("vars").and_then(Json::as_object).into_iter().flatten() {
-            let ty = match self.to {
-                Language::Cel => filter_type(notation).map(|ty| text_type(&ty)),
-                Language::Filter => {
-                    notation.as_str().ok_or_else(|| "expected a string".to_owned()).and_then(notation::parse)
-                }
+            let ty = if self.to_cel() {
+                filter_type(notation).map(|ty| text_type(&ty))
+            } else {
+                notation.as_str().ok_or_else(|| "expected a string".to_owned()).and_then(notation::parse)
             };
             types.push((name.clone(), ty.map_err(|why| format!("type of `{name}`: {why}"))?));
         }
@@ -181,14 +181,13 @@ impl Line {
 
     /// The types of the variables in the notation of the other language. Those that it does not have are not read.
     fn notations(&self, types: &[(String, Type)], envs: &Envs<Bindings<'static>>) -> Map<String, Json> {
-        let scheme = envs.of(Language::Filter).filter_scheme();
+        let scheme = envs.of(Language::filter()).filter_scheme();
         let in_filter = |name: &str| {
             let field = scheme?.fields().iter().find(|field| *field.name == *name)?;
             serde_json::from_str(&field.ty.to_json()).ok()
         };
-        let notation = |(name, ty): &(String, Type)| match self.to {
-            Language::Cel => Some((name.clone(), json!(ty.to_string()))),
-            Language::Filter => Some((name.clone(), in_filter(name)?)),
+        let notation = |(name, ty): &(String, Type)| {
+            Some((name.clone(), if self.to_cel() { json!(ty.to_string()) } else { in_filter(name)? }))
         };
         types.iter().filter_map(notation).collect()
     }
@@ -198,14 +197,14 @@ impl Line {
         match (value, self.to) {
             (Json::Array(values), _) => values.iter_mut().try_for_each(|value| self.convert(value)),
             (value @ Json::Object(_), to) => {
-                if to == Language::Cel
+                if to == Language::cel()
                     && let Some(bytes) = bytes(value)
                 {
                     *value =
                         json!(String::from_utf8(bytes).map_err(|_| "bytes that are not UTF-8 are no text in CEL")?);
                     return Ok(());
                 }
-                if to == Language::Filter
+                if to == Language::filter()
                     && let Some(address) = value.get("ip").cloned()
                 {
                     *value = address;
@@ -220,7 +219,7 @@ impl Line {
 
     /// Evaluates both lines and returns the exit code.
     fn compared(&self, name: &str, before: &str, after: &str, output: &mut Output) -> u8 {
-        let before = evaluate_line(self.to.other(), before.as_bytes());
+        let before = evaluate_line(counterpart(self.to), before.as_bytes());
         let after = evaluate_line(self.to, after.as_bytes());
         if agree_on_value(&before, &after) || is_false_for_failure(self.to, &before, &after) {
             return 0;

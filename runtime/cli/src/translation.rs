@@ -5,7 +5,7 @@ use crate::contexts::Contexts;
 use crate::envs::Envs;
 use crate::evaluate::{Engines, Evaluated, TierChoice, agree_on_value, answers};
 use crate::in_language::InLanguage;
-use crate::language::Language;
+use crate::language::{Language, counterpart};
 use crate::output::Output;
 use celero::{CompileError, Context, Diagnostic, Engine};
 
@@ -14,14 +14,12 @@ pub(crate) type Written = (String, Vec<Diagnostic>);
 
 /// Translates a rule.
 pub(crate) fn written<C: Context>(envs: &Envs<C>, to: Language, text: &str) -> Result<Written, CompileError> {
-    let (engine, env) = (Engine::new(), envs.of(Language::Filter));
-    match to {
-        Language::Cel => Ok((engine.to_cel(env, text)?, Vec::new())),
-        Language::Filter => {
-            let translated = engine.to_filter(env, text)?;
-            Ok((translated.text().to_owned(), translated.warnings().to_vec()))
-        }
+    let (engine, env) = (Engine::new(), envs.of(Language::filter()));
+    if to == Language::cel() {
+        return Ok((engine.to_cel(env, text)?, Vec::new()));
     }
+    let translated = engine.to_filter(env, text)?;
+    Ok((translated.text().to_owned(), translated.warnings().to_vec()))
 }
 
 /// Evaluates a rule and its translation and returns the exit code. `name` is that of the rule, if it has one.
@@ -37,7 +35,7 @@ pub(crate) fn compared(
         return 0;
     }
     let engines = Engines::new(TierChoice::Auto);
-    let before = answers(&engines, &InLanguage::new(contexts, to.other()), before);
+    let before = answers(&engines, &InLanguage::new(contexts, counterpart(to)), before);
     let after = answers(&engines, &InLanguage::new(contexts, to), after);
     let mut code = 0;
     for (number, (before, after)) in before.iter().zip(&after).enumerate() {
@@ -56,5 +54,5 @@ pub(crate) fn compared(
 pub(crate) fn is_false_for_failure(to: Language, before: &Evaluated, after: &Evaluated) -> bool {
     let is_false =
         |value: &Evaluated| *value.json().pointer("/value/bool").unwrap_or(&serde_json::Value::Null) == false;
-    to == Language::Filter && matches!(before.result(), Some(Err(_))) && is_false(after)
+    to == Language::filter() && matches!(before.result(), Some(Err(_))) && is_false(after)
 }

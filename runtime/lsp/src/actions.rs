@@ -7,8 +7,7 @@ use crate::region::{Region, Regions};
 use crate::scope::Scope;
 use celero::Severity;
 use celero::filter::{FilterOptions, check_filter};
-use celero::language::{Cel, Language as _, Limits};
-use celero_tooling::language::Language;
+use celero::language::Limits;
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -80,16 +79,13 @@ fn in_expression(region: &Region, range: Range<usize>, word: &str, scope: &Scope
 
 fn errors(region: &Region, source: &str, scope: &Scope) -> usize {
     let count = |found: &[celero::Diagnostic]| found.iter().filter(|d| d.severity == Severity::Error).count();
-    match (region.language, &scope.scheme) {
-        (Language::Filter, Some(scheme)) => {
-            check_filter(source, scheme, &FilterOptions::default()).map_or_else(|found| count(&found), |_| 0)
-        }
-        _ => match Cel.check(source, &scope.declarations, &Limits::default()) {
-            Err(found) => count(&found),
-            // A condition of a policy that is no `bool` is an error too, which this does not see.
-            Ok(_) => 0,
-        },
-    }
+    let checked = match (&scope.scheme, region.language.any().checked_language()) {
+        (Some(scheme), _) => check_filter(source, scheme, &FilterOptions::default()).map(drop),
+        (None, Some(language)) => language.check(source, &scope.declarations, &Limits::default()).map(drop),
+        (None, None) => Ok(()),
+    };
+    // A condition of a policy that is no `bool` is an error too, which this does not see.
+    checked.map_or_else(|found| count(&found), |()| 0)
 }
 
 #[cfg(test)]

@@ -10,11 +10,11 @@ use crate::scope::Scope;
 use crate::yaml_keys;
 use crate::yaml_path::YamlPath;
 use celero::Type;
-use celero::filter::{FILTER_WORDS, Scheme};
+use celero::filter::Scheme;
 use celero::language::{Declarations, FunctionDeclaration, RECEIVER};
 use celero_policy::schema::ValueSpec;
 use celero_policy::{Outline, Phase};
-use celero_tooling::language::{Language, of_first_line};
+use celero_tooling::language::{Language, has_comments_before, of_first_line};
 use celero_tooling::names::{Callable, callables, filter_doc, macros};
 use celero_tooling::rules_file::language_of_head;
 use celero_tooling::source::{Format, RuleText};
@@ -47,7 +47,8 @@ pub(crate) fn at_cursor(document: &Document, offset: usize, checks: &dyn Checks)
         Format::Cel => {
             // Comments before the rule are no part of it.
             let is_comment = |line: &str| line.trim_start().starts_with('#');
-            let has_comments = language == Language::Filter || of_first_line(before).is_ok_and(|named| named.is_some());
+            let has_comments =
+                has_comments_before(language) || of_first_line(before).is_ok_and(|named| named.is_some());
             if has_comments && before.rsplit('\n').next().is_some_and(is_comment) {
                 return None;
             }
@@ -142,8 +143,9 @@ pub(crate) fn completion(document: &Document, offset: usize, checks: &dyn Checks
             let Typed { before, language, scope } = &*typed;
             let Some(cursor) = Cursor::at_end(before, *language) else { return Vec::new() };
             match &scope.scheme {
-                Some(scheme) => filter(&cursor, scheme),
-                None => cel(&cursor, &scope.declarations),
+                Some(scheme) => of_scheme(&cursor, scheme, *language),
+                None if language.is_default() => cel(&cursor, &scope.declarations),
+                None => plain(&cursor, &scope.declarations, *language),
             }
         }
     }
@@ -168,6 +170,12 @@ impl Items {
             }
             Some(_) => {}
             details => *details = Some(detail.to_owned()),
+        }
+    }
+
+    fn keywords(&mut self, language: Language) {
+        for (word, usage) in language.lexicon().keywords {
+            self.add(word, CompletionItemKind::KEYWORD, usage, "");
         }
     }
 
@@ -204,9 +212,7 @@ fn cel(cursor: &Cursor<'_>, declarations: &Declarations) -> Vec<CompletionItem> 
         for form in macros(&declarations).filter(|form| !form.method) {
             items.add(form.name, CompletionItemKind::KEYWORD, form.usage, "");
         }
-        for word in ["true", "false", "null", "in"] {
-            items.add(word, CompletionItemKind::KEYWORD, "", "");
-        }
+        items.keywords(Language::cel());
         items.add("cel.bind", CompletionItemKind::KEYWORD, "cel.bind(x, value, expression)", "");
         return items.list();
     };
@@ -258,7 +264,22 @@ fn takes(param: &Type, ty: &Type) -> bool {
     }
 }
 
-fn filter(cursor: &Cursor<'_>, scheme: &Scheme) -> Vec<CompletionItem> {
+/// The variables and keywords of a language of which no more is known.
+fn plain(cursor: &Cursor<'_>, declarations: &Declarations, language: Language) -> Vec<CompletionItem> {
+    let mut items = Items::default();
+    let namespace = cursor.receiver_text().map(|receiver| format!("{}.", receiver.trim())).unwrap_or_default();
+    for variable in declarations.variables() {
+        if let Some(rest) = variable.name.strip_prefix(&namespace) {
+            items.add(rest, CompletionItemKind::FIELD, &variable.ty.to_string(), "");
+        }
+    }
+    if cursor.receiver.is_none() {
+        items.keywords(language);
+    }
+    items.list()
+}
+
+fn of_scheme(cursor: &Cursor<'_>, scheme: &Scheme, language: Language) -> Vec<CompletionItem> {
     let mut items = Items::default();
     let namespace = cursor.receiver_text().map(|receiver| format!("{}.", receiver.trim())).unwrap_or_default();
     for field in scheme.fields() {
@@ -270,9 +291,7 @@ fn filter(cursor: &Cursor<'_>, scheme: &Scheme) -> Vec<CompletionItem> {
         for function in scheme.functions() {
             items.add(&function.name, CompletionItemKind::FUNCTION, &function.to_string(), filter_doc(function));
         }
-        for (word, usage) in FILTER_WORDS {
-            items.add(word, CompletionItemKind::KEYWORD, usage, "");
-        }
+        items.keywords(language);
     }
     items.list()
 }

@@ -159,7 +159,7 @@ mod tests {
     use super::*;
 
     fn receiver(before: &str) -> Option<&str> {
-        Cursor::at_end(before, Language::Cel)?.receiver_text()
+        Cursor::at_end(before, Language::cel())?.receiver_text()
     }
 
     #[test]
@@ -179,14 +179,14 @@ mod tests {
         ] {
             assert_eq!(receiver(before), wanted, "{before}");
         }
-        assert!(Cursor::at_end("'a.", Language::Cel).is_none());
-        assert!(Cursor::at_end("a // b.", Language::Cel).is_none());
+        assert!(Cursor::at_end("'a.", Language::cel()).is_none());
+        assert!(Cursor::at_end("a // b.", Language::cel()).is_none());
     }
 
     #[test]
     fn open_calls_have_arguments() {
         let source = "f(a, g(b), [c, h(d, ";
-        let calls = open_calls(&tokens(source, Language::Cel), source.len());
+        let calls = open_calls(&tokens(source, Language::cel()), source.len());
         let shown: Vec<Vec<&str>> = calls
             .iter()
             .map(|call| call.arguments.iter().map(|range| source.get(range.clone()).unwrap()).collect())

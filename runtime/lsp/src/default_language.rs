@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn the_language_of_defaults_is_found_wherever_it_is() {
-        let filter = Some(Language::Filter);
+        let filter = Some(Language::filter());
         let long = format!("defaults:\n{}  language: filter\nrequest:\n", "  # why\n".repeat(20));
         let late = "request:\n- when: http.ho\ndefaults:\n  language: filter\n";
         for (text, language) in [
@@ -79,7 +79,7 @@ mod tests {
             ("defaults: {onError: {a: 1, language: cel}, language: \"filter\", x: y}\n", filter),
             ("defaults: {\n  onError: stop,\n  language: filter\n}\n", filter),
             ("defaults:\n  onError: stop\n\n  language: 'filter' # all\n", filter),
-            ("defaults:\n  language: cel\n", Some(Language::Cel)),
+            ("defaults:\n  language: cel\n", Some(Language::cel())),
             // None of these is an entry of `defaults`.
             ("# defaults:\n#   language: filter\nrequest:\n", None),
             ("defaults:\n  # language: filter\n  onError: stop\n", None),

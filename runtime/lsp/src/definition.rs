@@ -9,7 +9,6 @@ use crate::region::Regions;
 use crate::scope::Scope;
 use crate::uri;
 use celero_policy::PolicyDefinition;
-use celero_tooling::language::Language;
 use lsp_types::{Location, Uri};
 
 /// Returns where the name at a place is defined.
@@ -19,7 +18,7 @@ pub(crate) fn definition(document: &Document, uri: &Uri, offset: usize, checks: 
     let outline = regions.outline.as_ref();
     let is_defined = |name: &str| outline.is_some_and(|outline| outline.definitions.iter().any(|d| d.name == name));
     let (range, path) = path_at(&region.source, region.language, at, is_defined)?;
-    if region.language == Language::Cel {
+    if region.language.is_default() {
         let first = path.split('.').next().unwrap_or(path);
         let scope = Scope::of(region, outline, checks);
         let (locals, _) = locals(region.source.get(..range.start)?, &scope.declarations);

@@ -89,7 +89,7 @@ impl Document {
             "celero-policy" => (Some(Format::Policy), None),
             "celero-rules" => (Some(Format::Rules), None),
             _ if is_yaml && !looks_like_policy(text) => return Kind::Other,
-            "celero-filter" if extension.is_none() => (None, Some(Language::Filter)),
+            id if extension.is_none() => (None, id.strip_prefix("celero-").and_then(|name| Language::named(name).ok())),
             _ => (None, None),
         };
         match RuleText::of(&self.path, text.to_owned(), format, language) {

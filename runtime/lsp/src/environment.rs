@@ -56,8 +56,8 @@ pub(crate) trait Checks {
     /// Returns what rules in CEL may mention.
     fn declarations(&self) -> &Declarations;
 
-    /// Returns what rules in the filter language may name.
-    fn scheme(&self) -> Option<&Arc<Scheme>>;
+    /// Returns the fields and functions that rules may name, if the language has a scheme of these.
+    fn scheme(&self, language: Language) -> Option<&Arc<Scheme>>;
 }
 
 struct Checked<C> {
@@ -90,10 +90,10 @@ impl<C: Context> Checks for Checked<C> {
     }
 
     fn declarations(&self) -> &Declarations {
-        self.envs.of(Language::Cel).declarations()
+        self.envs.of(Language::default()).declarations()
     }
 
-    fn scheme(&self) -> Option<&Arc<Scheme>> {
-        self.envs.of(Language::Filter).filter_scheme()
+    fn scheme(&self, language: Language) -> Option<&Arc<Scheme>> {
+        self.envs.of(language).filter_scheme()
     }
 }

@@ -9,7 +9,7 @@ use crate::tokens::{Token, TokenKind, tokens};
 use crate::tree::{filter_node_at, is_constant, node_at, shows_itself};
 use crate::yaml_keys;
 use celero::filter::{Named, Scheme};
-use celero::language::{Cel, Checked, Declarations, Expr, FoldKind, Language as _, NodeId, Reference};
+use celero::language::{Checked, Declarations, Expr, FoldKind, NodeId, Reference};
 use celero::{Arena, Bindings, Engine, Env, Limits, Scratch, Tier};
 use celero_tooling::language::Language;
 use celero_tooling::names::{callables, filter_doc, macros, overload_text};
@@ -34,10 +34,10 @@ pub(crate) fn hover(document: &Document, offset: usize, checks: &dyn Checks) -> 
         return Some(shown(document, text, range));
     };
     let scope = Scope::of(region, regions.outline.as_ref(), checks);
-    let (range, text) = match (&scope.scheme, region.language) {
-        (Some(scheme), Language::Filter) => filter(region, scheme, at)?,
-        (None, Language::Filter) => return None,
-        (_, Language::Cel) => cel(region, &scope.declarations, at)?,
+    let (range, text) = match (&scope.scheme, region.language.any().checked_language()) {
+        (Some(scheme), _) => of_scheme(region, scheme, at)?,
+        (None, Some(language)) => of_tree(region, language, &scope.declarations, at)?,
+        (None, None) => return None,
     };
     Some(shown(document, text, region.range(range)))
 }
@@ -53,7 +53,7 @@ fn code(text: &str) -> String {
     format!("```cel\n{text}\n```")
 }
 
-fn filter(region: &Region, scheme: &Arc<Scheme>, at: usize) -> Option<(Range<usize>, String)> {
+fn of_scheme(region: &Region, scheme: &Arc<Scheme>, at: usize) -> Option<(Range<usize>, String)> {
     filter_name(region, scheme, at).or_else(|| {
         // No name: the comparison, connective or access whose operator is there.
         let tree = filter_tree(&region.source, scheme, &Limits::default().source)?;
@@ -121,9 +121,14 @@ pub(crate) fn path_at(
     Some((range.clone(), source.get(range)?))
 }
 
-fn cel(region: &Region, declarations: &Declarations, at: usize) -> Option<(Range<usize>, String)> {
+fn of_tree(
+    region: &Region,
+    language: &dyn celero::language::Language,
+    declarations: &Declarations,
+    at: usize,
+) -> Option<(Range<usize>, String)> {
     let source = &*region.source;
-    if let Ok((checked, _)) = Cel.check(source, declarations, &Limits::default().source)
+    if let Ok((checked, _)) = language.check(source, declarations, &Limits::default().source)
         && let Some(id) = node_at(&checked, at)
     {
         let span = checked.ast().span(id);
@@ -131,7 +136,7 @@ fn cel(region: &Region, declarations: &Declarations, at: usize) -> Option<(Range
         return Some((span.start as usize..span.end as usize, text));
     }
     // The expression has errors: what the words around the place stand for.
-    let (range, path) = path_at(source, Language::Cel, at, |name| declarations.variable(name).is_some())?;
+    let (range, path) = path_at(source, region.language, at, |name| declarations.variable(name).is_some())?;
     let (locals, _) = locals(source.get(..range.start)?, declarations);
     let first = path.split('.').next().unwrap_or(path);
     if let Some(local) = locals.iter().rev().find(|local| local.name == first) {

@@ -21,7 +21,7 @@ pub(crate) struct Local {
 /// Returns the variables of macros that an expression at the end of a source may mention, the innermost last, and the declarations with
 /// them.
 pub(crate) fn locals(before: &str, declarations: &Declarations) -> (Vec<Local>, Declarations) {
-    let tokens = tokens(before, Language::Cel);
+    let tokens = tokens(before, Language::cel());
     let mut declarations = declarations.clone();
     let mut found = Vec::new();
     for call in open_calls(&tokens, before.len()) {

@@ -43,7 +43,7 @@ impl Region {
 
     /// Makes the region of an expression of a policy whose text starts at a byte offset of the document.
     fn of_policy(expression: PolicyExpression, start: usize) -> Self {
-        let language = if expression.is_filter { Language::Filter } else { Language::Cel };
+        let language = expression.language;
         let scope = ScopeKey::Policy(expression.phase, expression.parameters.clone());
         Self { source: expression.source.clone(), language, scope, place: RegionPlace::Scalar(expression, start) }
     }

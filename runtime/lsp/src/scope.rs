@@ -11,9 +11,9 @@ use std::sync::Arc;
 /// The names that an expression may mention.
 #[derive(Clone, Debug)]
 pub(crate) struct Scope {
-    /// Of CEL.
+    /// The variables and functions.
     pub(crate) declarations: Declarations,
-    /// Of the filter language, if the expression is in it.
+    /// The fields and functions, if the language of the expression has a scheme of these.
     pub(crate) scheme: Option<Arc<Scheme>>,
 }
 
@@ -25,7 +25,6 @@ impl Scope {
 
     /// Returns the scope of an expression in a language.
     pub(crate) fn of_key(key: &ScopeKey, language: Language, outline: Option<&Outline>, checks: &dyn Checks) -> Self {
-        let is_filter = language == Language::Filter;
         match (key, outline) {
             (ScopeKey::Policy(phase, parameters), Some(outline)) => {
                 let mut declarations = outline.declarations(*phase);
@@ -34,12 +33,9 @@ impl Scope {
                     declarations.add_variable(Variable { name, ty, optional: false });
                 }
                 let phase = phase.unwrap_or(Phase::Request);
-                Self { declarations, scheme: outline.scheme(phase).filter(|_| is_filter) }
+                Self { declarations, scheme: outline.scheme(phase, language) }
             }
-            _ => {
-                let scheme = if is_filter { checks.scheme().cloned() } else { None };
-                Self { declarations: checks.declarations().clone(), scheme }
-            }
+            _ => Self { declarations: checks.declarations().clone(), scheme: checks.scheme(language).cloned() },
         }
     }
 }

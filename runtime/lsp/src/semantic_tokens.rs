@@ -3,8 +3,6 @@
 use crate::document::Document;
 use crate::region::{Region, Regions};
 use crate::tokens::{Token, TokenKind, tokens};
-use celero::filter::FILTER_WORDS;
-use celero_tooling::language::Language;
 use lsp_types::{SemanticToken, SemanticTokenType};
 
 /// The types of tokens, by the number that answers use.
@@ -16,8 +14,6 @@ pub(crate) const TYPES: [SemanticTokenType; 6] = [
     SemanticTokenType::NUMBER,
     SemanticTokenType::COMMENT,
 ];
-
-const CEL_WORDS: &[&str] = &["true", "false", "null", "in"];
 
 /// Returns the tokens of a document's expressions, each relative to the one before it.
 pub(crate) fn semantic_tokens(document: &Document) -> Vec<SemanticToken> {
@@ -46,15 +42,12 @@ pub(crate) fn semantic_tokens(document: &Document) -> Vec<SemanticToken> {
 }
 
 fn of_region(region: &Region) -> Vec<(usize, usize, u32)> {
-    let is_word = |name: &str| match region.language {
-        Language::Cel => CEL_WORDS.contains(&name),
-        Language::Filter => FILTER_WORDS.iter().any(|(words, _)| words.split(' ').any(|word| word == name)),
-    };
+    let lexicon = region.language.lexicon();
     let tokens = tokens(&region.source, region.language);
     let token_type = |(index, token): (usize, &Token)| {
         let is_call = tokens.get(index.saturating_add(1)).is_some_and(|next| next.is('('));
         let number = match token.kind {
-            TokenKind::Name if is_word(token.text(&region.source)) => 0,
+            TokenKind::Name if lexicon.is_keyword(token.text(&region.source)) => 0,
             TokenKind::Name if is_call => 1,
             TokenKind::Name => 2,
             TokenKind::Text { .. } => 3,

@@ -55,6 +55,7 @@ fn description(spec: &'static KeySpec) -> String {
 fn words(spec: &'static ValueSpec) -> Vec<&'static str> {
     match spec {
         ValueSpec::Word(words) => words.to_vec(),
+        ValueSpec::KnownWord(words) => words(),
         ValueSpec::OneOf(specs) => specs.iter().flat_map(words).collect(),
         _ => Vec::new(),
     }
@@ -65,6 +66,7 @@ pub(crate) fn completion(path: &YamlPath) -> Vec<CompletionItem> {
     if path.key.is_some() {
         let words = path.values().into_iter().flat_map(|value| match value {
             ValueSpec::Word(words) => words.to_vec(),
+            ValueSpec::KnownWord(words) => words(),
             ValueSpec::True => vec!["true"],
             ValueSpec::Bool => vec!["true", "false"],
             _ => Vec::new(),

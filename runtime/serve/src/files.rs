@@ -66,7 +66,7 @@ impl RuleFiles {
         }
         rules.sort_by_key(|rule| rule.priority);
         let names: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
-        Ok(RulesFile { path: names.join(", "), text: String::new(), language: Language::Cel, rules })
+        Ok(RulesFile { path: names.join(", "), text: String::new(), language: Language::default(), rules })
     }
 }
 

@@ -26,6 +26,7 @@ pub(crate) fn cel() -> Arc<dyn RuleLanguage> {
 
 impl AnyLanguage {
     /// Returns a language whose trees are those of CEL.
+    #[must_use]
     pub fn new(language: impl Language + 'static) -> Self {
         Self::of(CheckedFrontEnd(Arc::new(CheckedLanguage(Arc::new(language)))))
     }

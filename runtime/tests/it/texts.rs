@@ -1,5 +1,4 @@
 //! The text of results: [`Engine::text`] in each language, in both tiers.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::filter::FilterLanguage;
 use celero::{

@@ -1,47 +1,31 @@
 //! The languages in which rules are written, and how a file says which one it is in.
 
-use celero::filter::{FilterOptions, check_filter, http_scheme};
-use std::sync::Arc;
+use crate::envs::Envs;
+use celero::filter::FilterLanguage;
+use celero::http::RequestContext;
+use celero::{Engine, Env, Tier};
+pub use celero_policy::Language;
+use std::sync::LazyLock;
 
-/// A language of rules.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum Language {
-    /// CEL.
-    #[default]
-    Cel,
-    /// Cloudflare's filter language.
-    Filter,
+/// Returns the parser of an argument that names a language.
+#[cfg(feature = "clap")]
+#[must_use]
+pub fn parser() -> impl clap::builder::TypedValueParser<Value = Language> {
+    use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser as _};
+    let known = Language::all().into_iter().map(|known| PossibleValue::new(known.name()).help(known.title()));
+    PossibleValuesParser::new(known).try_map(|name| Language::named(&name))
 }
 
-impl Language {
-    const ALL: [Self; 2] = [Self::Cel, Self::Filter];
+/// Returns the language that rules in CEL or in the filter language are translated to.
+#[must_use]
+pub fn counterpart(language: Language) -> Language {
+    if language == Language::cel() { Language::filter() } else { Language::cel() }
+}
 
-    /// Returns the name, as `--language` and files have it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Cel => "cel",
-            Self::Filter => "filter",
-        }
-    }
-
-    /// Returns the language that rules in this one are translated to.
-    #[must_use]
-    pub fn other(self) -> Self {
-        match self {
-            Self::Cel => Self::Filter,
-            Self::Filter => Self::Cel,
-        }
-    }
-
-    /// Returns the language of a name.
-    ///
-    /// # Errors
-    /// A name of no language.
-    pub fn named(name: &str) -> Result<Self, String> {
-        let known = Self::ALL.into_iter().find(|language| language.name() == name);
-        known.ok_or_else(|| format!("there is no language `{name}`: expected `cel` or `filter`"))
-    }
+/// Whether comments, lines that start with `#`, may stand before a rule: the language itself has none.
+#[must_use]
+pub fn has_comments_before(language: Language) -> bool {
+    language.lexicon().comment.is_none()
 }
 
 /// Returns the language that the first line of a text names: `# language: filter`.
@@ -66,13 +50,22 @@ pub fn blanked(text: &str) -> String {
     text.bytes().map(|byte| if byte == b'\n' { '\n' } else { ' ' }).collect()
 }
 
-/// Returns a hint about a text that is not valid CEL, but a rule in the filter language with documented fields.
+/// The environments of rules about requests, for rules of hosts whose lists are not known.
+pub static REQUEST_ENVS: LazyLock<Envs<RequestContext<'static>>> =
+    LazyLock::new(|| Envs::new(Env::new(), FilterLanguage::http().any_list(true)));
+
+/// Returns the language of a text that is not valid CEL, but a rule about requests in another language.
+pub fn meant(text: &str) -> Option<Language> {
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let others = Language::all().into_iter().filter(|language| !language.is_default());
+    others.into_iter().find(|language| engine.check(REQUEST_ENVS.of(*language), text).is_ok())
+}
+
+/// Returns a hint about a text that is not valid CEL, but a rule about requests in another language.
 pub fn suggestion(text: &str) -> Option<String> {
-    let mut scheme = http_scheme();
-    scheme.accept_all_lists();
-    check_filter(text, &Arc::new(scheme), &FilterOptions::default()).ok()?;
-    let how = "with --language filter, or in a file `NAME.filter`";
-    Some(format!("this is a rule in Cloudflare's filter language: give it {how}"))
+    let language = meant(text)?;
+    let (title, name) = (language.title(), language.name());
+    Some(format!("this is a rule in {title}: give it with --language {name}, or in a file `NAME.{name}`"))
 }
 
 #[cfg(test)]
@@ -82,9 +75,9 @@ mod tests {
     #[test]
     fn a_first_line_names_the_language() {
         for (text, language) in [
-            ("# language: filter\nssl", Ok(Some(Language::Filter))),
-            ("#language:filter\r\nssl", Ok(Some(Language::Filter))),
-            ("  # language: cel  ", Ok(Some(Language::Cel))),
+            ("# language: filter\nssl", Ok(Some(Language::filter()))),
+            ("#language:filter\r\nssl", Ok(Some(Language::filter()))),
+            ("  # language: cel  ", Ok(Some(Language::cel()))),
             ("# languages", Ok(None)),
             ("ssl\n# language: filter", Ok(None)),
             ("", Ok(None)),

@@ -260,7 +260,8 @@ fn parse(text: &str, language: Language) -> Result<Vec<Rule>, (usize, String)> {
     }
     for rule in &mut rules {
         rule.source.truncate(rule.source.trim_end().len());
-        if rule.language == Language::Filter {
+        // In CEL a text may go over several lines.
+        if !rule.language.is_default() {
             rule.source = without_indentation(&rule.source);
         }
     }
@@ -268,8 +269,8 @@ fn parse(text: &str, language: Language) -> Result<Vec<Rule>, (usize, String)> {
     Ok(rules)
 }
 
-/// Returns the source of a rule with blanks for the white space at the beginning of each line: in the filter language a tab is an
-/// error, but indentation belongs to the file.
+/// Returns the source of a rule with blanks for the white space at the beginning of each line: in some languages a tab is an error, but
+/// indentation belongs to the file.
 fn without_indentation(source: &str) -> String {
     let line = |line: &str| {
         let text = line.trim_start_matches([' ', '\t']);
@@ -284,7 +285,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Vec<Rule>, String> {
-        RulesFile::parse("f".to_owned(), text.to_owned(), Language::Cel).map(|file| file.rules).map_err(String::from)
+        RulesFile::parse("f".to_owned(), text.to_owned(), Language::cel()).map(|file| file.rules).map_err(String::from)
     }
 
     #[test]

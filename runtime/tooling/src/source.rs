@@ -1,6 +1,6 @@
 //! The format and the language of a file of rules, by its name and content.
 
-use crate::language::{self, Language};
+use crate::language::{self, Language, has_comments_before};
 use crate::rules_file::{is_rules, is_rules_with_plain_names};
 use celero_policy::Policy;
 use std::path::Path;
@@ -39,7 +39,7 @@ pub struct RuleText {
     pub format: Format,
     /// The language of the rules; of a file of rules, of those that name no other.
     pub language: Language,
-    /// The comments before an expression in the filter language. In `text` they are blank.
+    /// The comments before an expression whose language has none. In `text` they are blank.
     pub comments: String,
 }
 
@@ -65,7 +65,7 @@ impl RuleText {
         language: Option<Language>,
     ) -> Result<Self, Unreadable> {
         let named = language::of_first_line(&text).map_err(Unreadable::Language)?;
-        let by_name = path.extension().is_some_and(|extension| extension == FILTER).then_some(Language::Filter);
+        let by_name = extension_of(path).and_then(|extension| Language::named(extension).ok());
         let language = language.or(named).or(by_name).unwrap_or_default();
         let detected = detected(path, &text, language);
         if format.is_none() && detected == Format::Rules && is_policy(&text) {
@@ -75,7 +75,7 @@ impl RuleText {
         let (mut text, mut comments) = (text, String::new());
         if format == Format::Cel {
             text.truncate(text.trim_end().len());
-            if language == Language::Filter || named.is_some() {
+            if has_comments_before(language) || named.is_some() {
                 let (before, rule) = language::split_comments(&text);
                 comments = before.to_owned();
                 text = language::blanked(before) + rule;
@@ -85,18 +85,19 @@ impl RuleText {
     }
 }
 
-/// The extension of files with one rule in the filter language.
-const FILTER: &str = "filter";
+fn extension_of(path: &Path) -> Option<&str> {
+    path.extension().and_then(|extension| extension.to_str())
+}
 
 /// Returns the format that name and content suggest.
 fn detected(path: &Path, text: &str, language: Language) -> Format {
-    match path.extension().and_then(|extension| extension.to_str()) {
+    match extension_of(path) {
         Some("yaml" | "yml") => Format::Policy,
         Some("rules") => Format::Rules,
-        Some(FILTER) => Format::Cel,
+        Some(extension) if Language::named(extension).is_ok_and(|language| !language.is_default()) => Format::Cel,
         _ if is_policy(text) => Format::Policy,
         // `ip.src eq 2001:db8::1` starts as a rule with the name `ip.src eq 2001` would.
-        _ if language == Language::Filter && !is_rules_with_plain_names(text) => Format::Cel,
+        _ if !language.is_default() && !is_rules_with_plain_names(text) => Format::Cel,
         _ if is_rules(text) => Format::Rules,
         _ => Format::Cel,
     }
@@ -128,7 +129,7 @@ mod tests {
             ("-", "request: true", Format::Rules),
             ("-", "request.path == '/'", Format::Cel),
         ] {
-            assert_eq!(detected(Path::new(name), text, Language::Cel), format, "{name} {text}");
+            assert_eq!(detected(Path::new(name), text, Language::cel()), format, "{name} {text}");
         }
         for (name, text, format) in [
             ("a.filter", "a: ssl", Format::Cel),
@@ -137,7 +138,7 @@ mod tests {
             ("-", "# language: filter\na: ssl", Format::Rules),
             ("-", "a [language filter]: ssl", Format::Rules),
         ] {
-            assert_eq!(detected(Path::new(name), text, Language::Filter), format, "{name} {text}");
+            assert_eq!(detected(Path::new(name), text, Language::filter()), format, "{name} {text}");
         }
     }
 }

@@ -73,7 +73,7 @@ fn corpus(text: &str) -> Result<Vec<SourceRule>, String> {
         let language = language.map_err(|why| format!("{number}: {why}"))?;
         let (source, language) = match (line.expr, line.pattern) {
             (Some(source), _) => (source, language),
-            (None, Some(pattern)) => (format!("request.uri.matches({})", quoted(&pattern)), Some(Language::Cel)),
+            (None, Some(pattern)) => (format!("request.uri.matches({})", quoted(&pattern)), Some(Language::cel())),
             (None, None) => return Err(format!("{number}: expected a member `expr`, `pattern` or `regex`")),
         };
         found.push((source, language));
@@ -87,7 +87,7 @@ fn corpus(text: &str) -> Result<Vec<SourceRule>, String> {
 /// The language in which more of the first expressions are valid; CEL if neither has more.
 fn likelier(sources: &[&str]) -> Language {
     let valid = |language| sources.iter().take(PROBED).filter(|source| Structure::of(source, language).is_ok()).count();
-    if valid(Language::Filter) > valid(Language::Cel) { Language::Filter } else { Language::Cel }
+    if valid(Language::filter()) > valid(Language::cel()) { Language::filter() } else { Language::cel() }
 }
 
 /// A CEL literal of a text: JSON's escapes are CEL's.
@@ -116,11 +116,11 @@ mod tests {
         let cel =
             corpus("{\"expr\": \"a == 1\", \"source\": \"x\"}\n\n{\"expr\": \"ssl\", \"language\": \"filter\"}\n")
                 .unwrap();
-        assert_eq!(cel, [rule("a == 1", Language::Cel), rule("ssl", Language::Filter)]);
+        assert_eq!(cel, [rule("a == 1", Language::cel()), rule("ssl", Language::filter())]);
         let filter = corpus("{\"expr\": \"http.host eq \\\"a\\\"\"}\n{\"expr\": \"ssl\"}\n").unwrap();
-        assert_eq!(filter.iter().map(|rule| rule.language).collect::<Vec<_>>(), [Language::Filter; 2]);
+        assert_eq!(filter.iter().map(|rule| rule.language).collect::<Vec<_>>(), [Language::filter(); 2]);
         let pattern = corpus(r#"{"regex": "a\\s\"", "id": 1}"#).unwrap();
-        assert_eq!(pattern, [rule(r#"request.uri.matches("a\\s\"")"#, Language::Cel)]);
+        assert_eq!(pattern, [rule(r#"request.uri.matches("a\\s\"")"#, Language::cel())]);
         assert_eq!(corpus("{}").unwrap_err(), "1: expected a member `expr`, `pattern` or `regex`");
         let unknown = corpus(r#"{"expr": "a", "language": "wire"}"#).unwrap_err();
         assert_eq!(unknown, "1: there is no language `wire`: expected `cel` or `filter`");
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn files_are_read_as_other_tools_read_them() {
         let read = |name: &str, text: &str| written(Path::new(name), text);
-        let (cel, filter) = (|source| rule(source, Language::Cel), |source| rule(source, Language::Filter));
+        let (cel, filter) = (|source| rule(source, Language::cel()), |source| rule(source, Language::filter()));
         for (name, text, rules) in [
             ("a.cel", "a ==\n  1\n", vec![cel("a ==\n  1")]),
             ("a.cel", "# language: filter\nssl\n", vec![filter("ssl")]),

@@ -77,10 +77,8 @@ impl Structure {
     /// # Errors
     /// The first error of the rule: it can't be parsed or, in the filter language, names a field that is not documented.
     pub fn of(source: &str, language: Language) -> Result<Self, String> {
-        let (key, mut features) = match language {
-            Language::Cel => cel::structure(source)?,
-            Language::Filter => filter::structure(source)?,
-        };
+        let (key, mut features) =
+            if language == Language::filter() { filter::structure(source)? } else { cel::structure(source)? };
         if features.is_empty() {
             features.insert(Feature::Plain);
         }
@@ -104,11 +102,11 @@ mod tests {
     use super::*;
 
     fn cel(source: &str) -> Structure {
-        Structure::of(source, Language::Cel).unwrap()
+        Structure::of(source, Language::cel()).unwrap()
     }
 
     fn filter(source: &str) -> Structure {
-        Structure::of(source, Language::Filter).unwrap()
+        Structure::of(source, Language::filter()).unwrap()
     }
 
     #[test]
@@ -165,7 +163,7 @@ mod tests {
 
     #[test]
     fn what_is_not_a_rule_is_an_error() {
-        assert!(Structure::of("a ==", Language::Cel).is_err());
-        assert!(Structure::of("http.hst eq 3", Language::Filter).is_err());
+        assert!(Structure::of("a ==", Language::cel()).is_err());
+        assert!(Structure::of("http.hst eq 3", Language::filter()).is_err());
     }
 }

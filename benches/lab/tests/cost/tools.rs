@@ -84,7 +84,7 @@ fn files_of_rules_cost_what_their_size_says() {
         let work = |n: usize| {
             let (text, engine, envs, format) = (make(n), &engine, &envs, &format);
             move || {
-                let Ok(file) = RulesFile::parse("f".to_owned(), text.clone(), Language::Cel) else { return };
+                let Ok(file) = RulesFile::parse("f".to_owned(), text.clone(), Language::cel()) else { return };
                 let checked = check_rules(engine, envs, &file, ErrorPolicy::NoMatch);
                 black_box((file.render(&checked.found, Style::Plain), file.diagnostics_json(&checked.found)));
                 black_box(rules_layout::format(format, &file));
@@ -173,7 +173,7 @@ fn explanations_cost_what_the_size_of_rules_says() {
     let (engine, envs) = (Engine::new(), envs());
     for (name, make) in EXPLAINED {
         let work = |n: usize| {
-            let (source, engine, env) = (make(n), &engine, envs.of(Language::Cel));
+            let (source, engine, env) = (make(n), &engine, envs.of(Language::cel()));
             move || drop(black_box(engine.explain(env, &source).map(|explained| explained.to_string()).is_ok()))
         };
         problems.extend(growth(&format!("explanation of {name}"), 1 << 11, work));

@@ -1,154 +1,145 @@
-//! The languages of a policy's expressions.
+//! The languages of rules that policies and tools know: a registry of the process.
 
-use celero::{TextPiece, Type};
-use std::fmt::Write;
+use celero::Env;
+use celero::filter::FilterLanguage;
+use celero::language::{AnyLanguage, Cel, Lexicon};
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::{LazyLock, PoisonError, RwLock};
 
-/// The language of the expressions of a rule.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Language {
-    /// CEL.
-    #[default]
-    Cel,
-    /// Cloudflare's filter language.
-    Filter,
-}
+/// A language of rules. Cheap to copy; two are equal if they have one name.
+///
+/// [`cel`](Self::cel) and [`filter`](Self::filter) are known. A program adds its own with [`register`](Self::register), before it reads rules:
+/// policies, files of rules, the command and the language server then know it by its name.
+#[derive(Clone, Copy)]
+pub struct Language(&'static AnyLanguage);
+
+static CEL: LazyLock<AnyLanguage> = LazyLock::new(|| AnyLanguage::new(Cel));
+static FILTER: LazyLock<AnyLanguage> = LazyLock::new(|| FilterLanguage::http().into());
+static KNOWN: LazyLock<RwLock<Vec<Language>>> =
+    LazyLock::new(|| RwLock::new(vec![Language::cel(), Language::filter()]));
+
+/// Longest name of a language, in bytes.
+const LONGEST_NAME: usize = 32;
 
 impl Language {
-    /// The words of the key `language`.
-    pub(crate) const NAMES: &'static [&'static str] = &["cel", "filter"];
-
-    /// Returns the word of the key `language`.
+    /// Returns CEL, the language of rules that name none, and of all definitions.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Cel => "cel",
-            Self::Filter => "filter",
-        }
+    pub fn cel() -> Self {
+        Self(&CEL)
     }
 
-    /// The language of a word.
-    pub(crate) fn named(word: &str) -> Option<Self> {
-        match word {
-            "cel" => Some(Self::Cel),
-            "filter" => Some(Self::Filter),
-            _ => None,
-        }
+    /// Returns Cloudflare's filter language.
+    #[must_use]
+    pub fn filter() -> Self {
+        Self(&FILTER)
     }
-}
 
-/// Whether a value of the filter language has a text.
-pub(crate) fn has_text(ty: &Type) -> bool {
-    matches!(ty, Type::Bytes | Type::Int | Type::Bool | Type::Opaque(..))
-}
+    /// Adds a language for the rest of the process. Its name is the word of the key `language`, and the extension of files with one rule in it.
+    ///
+    /// # Errors
+    /// The name is known already, or is no name: lower-case ASCII letters, digits and `-`, at most 32.
+    pub fn register(language: AnyLanguage) -> Result<Self, String> {
+        let name = language.name();
+        let is_name = name.starts_with(|c: char| c.is_ascii_lowercase())
+            && name.len() <= LONGEST_NAME
+            && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+        if !is_name {
+            return Err(format!("`{name}` is no name of a language: write lower-case letters, digits and `-`"));
+        }
+        let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+        if known.iter().any(|other| other.name() == name) {
+            return Err(format!("there is a language `{name}` already"));
+        }
+        let added = Self(Box::leak(Box::new(language)));
+        known.push(added);
+        Ok(added)
+    }
 
-/// An expression of the filter language for the text of these pieces, one after the other. Missing values have no text.
-pub(crate) fn filter_text(pieces: &[TextPiece<'_>]) -> String {
-    let written: Vec<String> = pieces
-        .iter()
-        .map(|piece| match piece {
-            TextPiece::Literal(text) => quoted(text),
-            TextPiece::Result(rule) if *rule.result_type() == Type::Bytes => rule.source().trim().to_owned(),
-            // As an argument, conditions that are joined have parentheses.
-            TextPiece::Result(rule) if *rule.result_type() == Type::Bool => {
-                format!("to_string(({}))", rule.source().trim())
-            }
-            TextPiece::Result(rule) => format!("to_string({})", rule.source().trim()),
+    /// Returns the known languages: CEL first, then in the order in which they were added.
+    #[must_use]
+    pub fn all() -> Vec<Self> {
+        KNOWN.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Returns the names of the known languages.
+    #[must_use]
+    pub fn names() -> Vec<&'static str> {
+        Self::all().into_iter().map(Self::name).collect()
+    }
+
+    /// Returns the language of a name.
+    ///
+    /// # Errors
+    /// A name of no language: the names of those that there are.
+    pub fn named(name: &str) -> Result<Self, String> {
+        let known = Self::all();
+        known.iter().find(|language| language.name() == name).copied().ok_or_else(|| {
+            let names: Vec<String> = Self::names().iter().map(|name| format!("`{name}`")).collect();
+            let (last, first) = names.split_last().map_or(("", &[][..]), |(last, first)| (last, first));
+            format!("there is no language `{name}`: expected {} or {last}", first.join(", "))
         })
-        .collect();
-    match written.as_slice() {
-        [only] => only.clone(),
-        all => format!("concat({})", all.join(", ")),
+    }
+
+    /// Returns the name: the word of the key `language`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.0.name()
+    }
+
+    /// Returns what people call the language.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        self.0.title()
+    }
+
+    /// Returns the words of the language, for editors.
+    #[must_use]
+    pub fn lexicon(self) -> Lexicon {
+        self.0.lexicon()
+    }
+
+    /// Returns the language as environments take it.
+    #[must_use]
+    pub fn any(self) -> &'static AnyLanguage {
+        self.0
+    }
+
+    /// Returns whether it is the language of rules that name none.
+    #[must_use]
+    pub fn is_default(self) -> bool {
+        self == Self::default()
+    }
+
+    /// Returns an environment in this language.
+    #[must_use]
+    pub fn env<C>(self, env: &Env<C>) -> Env<C> {
+        env.clone().in_language(self.0)
     }
 }
 
-/// A literal of the filter language.
-fn quoted(text: &str) -> String {
-    let mut literal = String::from("\"");
-    for character in text.chars() {
-        match character {
-            '"' | '\\' => literal.extend(['\\', character]),
-            // Line breaks are easier to read as escapes.
-            '\n' | '\r' => {
-                let _ = write!(literal, "\\x{:02x}", u32::from(character));
-            }
-            other => literal.push(other),
-        }
+impl Default for Language {
+    fn default() -> Self {
+        Self::cel()
     }
-    literal.push('"');
-    literal
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use celero::filter::FilterLanguage;
-    use celero::{Bindings, Engine, Env, Scratch, Tier, Value};
+impl PartialEq for Language {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
 
-    /// Expressions of each kind, and their texts.
-    const EXPRESSIONS: &[(&str, &str)] = &[
-        ("b", "x\"y"),
-        (" b\n", "x\"y"),
-        ("i", "-7"),
-        ("t", "true"),
-        ("not t", "false"),
-        ("t and not t", "false"),
-        ("not t or t", "true"),
-        ("t xor t", "false"),
-        ("(t)", "true"),
-        ("not (t and (not t or t))", "false"),
-        ("i eq -7", "true"),
-        ("i bitwise_and 1", "true"),
-        ("i in {1..3 -7}", "true"),
-        ("b contains \"\\\"\"", "true"),
-        ("b matches r\"^x(\\W{1})?y$\"", "true"),
-        ("b matches \"^x[\"]y$\"", "true"),
-        ("b wildcard \"X*\"", "true"),
-        ("b strict wildcard \"X*\"", "false"),
-        ("b in {\"a, b)\" \"${\"}", "false"),
-        ("lower(b)", "x\"y"),
-        ("upper( b )", "X\"Y"),
-        ("concat(b, \", \\\\ ) \", b)", "x\"y, \\ ) x\"y"),
-        ("len(b)", "3"),
-        ("regex_replace(b, r\"x(.)(.)?(.{2})?\", \"<${2}>\")", "<y>"),
-        ("starts_with(b, \"x\")", "true"),
-        ("to_string(i)", "-7"),
-        ("l[1]", "two"),
-        ("l[9]", ""),
-        ("any(l[*] eq \"two\")", "true"),
-    ];
+impl Eq for Language {}
 
-    #[test]
-    fn texts_of_templates_are_those_of_their_expressions() {
-        let env = Env::dynamic()
-            .variable("b", Type::Bytes)
-            .variable("i", Type::Int)
-            .variable("t", Type::Bool)
-            .variable("l", Type::list(Type::Bytes))
-            .filter_language(FilterLanguage::new());
-        let engine = Engine::builder().tier(Tier::Interpret).build();
-        let list = [Value::Bytes(b"one"), Value::Bytes(b"two")];
-        let mut bindings = Bindings::new(&env);
-        bindings.set("b", Value::Bytes(b"x\"y")).unwrap();
-        bindings.set("i", Value::Int(-7)).unwrap();
-        bindings.set("t", Value::Bool(true)).unwrap();
-        bindings.set("l", Value::List(celero::List::Slice(&list))).unwrap();
-        let text = |pieces: &[TextPiece<'_>]| {
-            let source = filter_text(pieces);
-            let program = engine.compile(&env, &source).unwrap_or_else(|error| panic!("{source}\n{error}"));
-            let mut scratch = Scratch::new();
-            match program.eval(&bindings, &mut scratch) {
-                Ok(Value::Bytes(text)) => String::from_utf8(text.to_vec()).unwrap(),
-                Err(error) if error.kind == celero::ErrorKind::NoSuchKey => String::new(),
-                other => panic!("{source}: {other:?}"),
-            }
-        };
-        let around = "\\ \", (${\n\t) é\u{0}";
-        for (source, expected) in EXPRESSIONS {
-            let rule = engine.check(&env, source).unwrap_or_else(|error| panic!("{source}\n{error}"));
-            let (piece, literal) = (TextPiece::Result(&rule), TextPiece::Literal(around));
-            assert_eq!(text(&[piece]), *expected, "{source}");
-            assert_eq!(text(&[literal, piece, piece]), format!("{around}{expected}{expected}"), "{source}");
-            assert_eq!(text(&[piece, literal]), format!("{expected}{around}"), "{source}");
-        }
+impl Hash for Language {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+impl fmt::Debug for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Language").field(&self.name()).finish()
     }
 }

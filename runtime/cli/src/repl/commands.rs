@@ -11,7 +11,6 @@ use crate::listing;
 use crate::output::Output;
 use crate::recorded_requests::RecordedRequest;
 use celero::Engine;
-use celero::filter::FILTER_WORDS;
 use celero_tooling::curl;
 use celero_tooling::disassembly::disassemble;
 use celero_tooling::macros::macro_names;
@@ -68,20 +67,18 @@ impl Session {
 
     /// Returns the input for expressions in the language of the session.
     fn input(&self) -> Input {
-        match self.language {
-            Language::Cel => self.input.clone(),
-            Language::Filter => self.input.clone().for_both_languages(),
-        }
+        let input = self.input.clone();
+        if self.language.is_default() { input } else { input.for_both_languages() }
     }
 
     /// Returns the names of variables or fields, functions, macros and commands.
     pub(super) fn names(&self) -> Vec<String> {
         let commands =
             COMMANDS.iter().filter_map(|(command, _)| command.split(' ').next()).filter(|word| word.starts_with(':'));
-        let words = if self.language == Language::Filter {
-            FILTER_WORDS.iter().map(|(word, _)| *word).collect()
-        } else {
+        let words = if self.language.is_default() {
             macro_names()
+        } else {
+            self.language.lexicon().keywords.iter().map(|(word, _)| *word).collect()
         };
         let mut names: Vec<String> = commands.chain(words).map(ToOwned::to_owned).collect();
         let mut sink = Output::new(crate::output::Color::Never);
@@ -102,8 +99,9 @@ impl Session {
                 Ok(())
             }
             ":type" | ":t" | ":explain" | ":time" if rest.is_empty() => {
-                let example = if self.language == Language::Filter { "ssl" } else { "1 + 1" };
-                Err(format!("`{word}` needs an expression, as in `{word} {example}`"))
+                let example =
+                    if self.language.is_default() { format!(", as in `{word} 1 + 1`") } else { String::new() };
+                Err(format!("`{word}` needs an expression{example}"))
             }
             ":language" if rest.is_empty() => {
                 output.line(self.language.name());
@@ -171,7 +169,7 @@ impl Session {
             }
         };
         change(&mut named);
-        Input::Named(named.clone()).run(Collect { names: &mut Vec::new(), language: Language::Cel }, output)?;
+        Input::Named(named.clone()).run(Collect { names: &mut Vec::new(), language: Language::default() }, output)?;
         self.input = Input::Named(named);
         Ok(())
     }
@@ -197,7 +195,7 @@ impl Session {
 
     fn define(&mut self, definition: (String, String), output: &mut Output) -> Result<(), String> {
         self.declarations().functions.push(definition);
-        let checked = self.input.clone().run(Collect { names: &mut Vec::new(), language: Language::Cel }, output);
+        let checked = self.input.clone().run(Collect { names: &mut Vec::new(), language: Language::default() }, output);
         if checked.is_err() {
             self.declarations().functions.pop();
         }
@@ -273,10 +271,9 @@ impl Command for OnExpression<'_> {
             Ok(checked) => checked,
             Err(error) => {
                 output.complain(&Failure::from(&error).render(NAME, text, output.color()));
-                if language == Language::Cel && crate::language::suggestion(text).is_some() {
-                    output.complain(
-                        "help: this is a rule in Cloudflare's filter language: `:language filter` switches to it",
-                    );
+                if let Some(meant) = crate::language::meant(text).filter(|_| language.is_default()) {
+                    let (title, name) = (meant.title(), meant.name());
+                    output.complain(&format!("help: this is a rule in {title}: `:language {name}` switches to it"));
                 }
                 return Ok(crate::REJECTED);
             }

@@ -32,7 +32,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     given: InputArgs,
     /// The language of the expressions. `:language` changes it.
-    #[arg(long, value_enum, default_value_t, value_name = "LANGUAGE")]
+    #[arg(long, value_parser = crate::language::parser(), default_value = "cel", value_name = "LANGUAGE")]
     language: Language,
 }
 

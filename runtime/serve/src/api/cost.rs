@@ -5,15 +5,16 @@ use celero::{Context, Engine, Env, Explanation, Program, Scratch};
 use celero_tooling::disassembly::Disassembly;
 use celero_tooling::language::Language;
 use celero_tooling::measure::fastest_within;
-use celero_tooling::static_cost::{parts_of_cel, parts_of_filter};
+use celero_tooling::static_cost::{parts_of_checked, parts_of_filter};
 use serde_json::{Value as Json, json};
 
 /// Returns the static cost of each part of a rule, the whole rule last.
 pub(super) fn of_parts<C>(engine: &Engine, env: &Env<C>, language: Language, rule: &str) -> Json {
     let limits = &engine.limits().source;
-    let parts = match (language, env.filter_scheme()) {
-        (Language::Filter, Some(scheme)) => parts_of_filter(rule, scheme, limits),
-        _ => parts_of_cel(rule, env.declarations(), limits),
+    let parts = match (env.filter_scheme(), language.any().checked_language()) {
+        (Some(scheme), _) => parts_of_filter(rule, scheme, limits),
+        (None, Some(language)) => parts_of_checked(language, rule, env.declarations(), limits),
+        (None, None) => Vec::new(),
     };
     let part = |part: &celero_tooling::static_cost::PartCost| {
         let span = [part.span.start, part.span.end];

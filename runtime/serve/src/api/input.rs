@@ -5,7 +5,7 @@ use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
 use celero::{Arena, Bindings, Env, Type};
 use celero_tooling::envs::Envs;
-use celero_tooling::language::Language;
+use celero_tooling::language::{Language, REQUEST_ENVS};
 use celero_tooling::{curl, http_request, inferred_type, value_json};
 use http::Request;
 use serde::de::Error as _;
@@ -13,7 +13,6 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value as Json, json};
 use std::borrow::Cow;
 use std::net::SocketAddr;
-use std::sync::LazyLock;
 
 /// Reads the name of a language.
 ///
@@ -105,21 +104,14 @@ pub(super) fn request(text: &str) -> Result<Request<Vec<u8>>, String> {
     }
 }
 
-/// The environments of rules about requests.
-pub(super) static REQUEST_ENVS: LazyLock<Envs<RequestContext<'static>>> =
-    LazyLock::new(|| Envs::new(Env::new(), FilterLanguage::http().any_list(true)));
-
 /// Returns the environment of rules about requests in a language.
 pub(super) fn request_env(language: Language) -> &'static Env<RequestContext<'static>> {
     REQUEST_ENVS.of(language)
 }
 
-/// Returns the type of a variable: the filter language needs one, CEL takes any value.
+/// Returns the type of a variable: CEL takes any value, other languages need a type.
 fn type_of(value: &Json, language: Language) -> Type {
-    match language {
-        Language::Cel => Type::Dyn,
-        Language::Filter => inferred_type::inferred_type(value),
-    }
+    if language.is_default() { Type::Dyn } else { inferred_type::inferred_type(value) }
 }
 
 /// Returns an environment that declares variables.
@@ -131,10 +123,8 @@ pub(super) fn variables_env(
     language: Language,
 ) -> Result<Env<Bindings<'static>>, String> {
     let declare = |env: Env<_>, (name, value): (&String, &Json)| env.variable(name, type_of(value, language));
-    let mut env = variables.iter().fold(Env::dynamic(), declare);
-    if language == Language::Filter {
-        env = env.filter_language(FilterLanguage::new());
-    }
+    let env = variables.iter().fold(Env::dynamic(), declare);
+    let env = Envs::new(env, FilterLanguage::new()).of(language).clone();
     match env.problems().first() {
         Some(problem) => Err(problem.to_string()),
         None => Ok(env),

@@ -3,16 +3,12 @@
 use super::Refusal;
 use super::input::{self, Input};
 use super::rule::Question;
-use celero::filter::{FILTER_WORDS, FilterFunction, http_scheme};
+use celero::filter::{FilterFunction, http_scheme};
 use celero::language::Declarations;
-use celero_tooling::language::Language;
 use celero_tooling::macros::macro_names;
 use celero_tooling::names::{callables, filter_doc};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;
-
-/// Words of CEL that are neither names nor functions.
-const CEL_WORDS: &[&str] = &["true", "false", "null", "in"];
 
 /// Answers a question.
 ///
@@ -25,26 +21,26 @@ pub(super) fn answer(question: &Question) -> Result<Json, Refusal> {
         _ => None,
     };
     let declared = declared.as_ref().map(|env| env.declarations());
-    Ok(match language {
-        Language::Cel => {
-            let declarations = declared.unwrap_or_else(|| input::request_env(language).declarations());
-            json!({
-                "variables": variables(declarations),
-                "functions": cel_functions(declarations),
-                "words": CEL_WORDS.iter().copied().chain(macro_names()).collect::<Vec<_>>(),
-            })
-        }
-        Language::Filter => {
-            let scheme = http_scheme();
-            let field = |name: &str, ty: String| json!({ "name": name, "type": ty });
-            let fields = || scheme.fields().iter().map(|f| field(&f.name, f.ty.to_string())).collect();
-            json!({
-                "variables": declared.map_or_else(fields, variables),
-                "functions": scheme.functions().iter().map(filter_function).collect::<Vec<_>>(),
-                "words": FILTER_WORDS.iter().map(|(word, _)| *word).chain(["true", "false"]).collect::<Vec<_>>(),
-            })
-        }
-    })
+    let env = input::request_env(language);
+    let keywords = language.lexicon().keywords.iter().map(|(word, _)| *word);
+    if env.filter_scheme().is_some() {
+        let scheme = http_scheme();
+        let field = |name: &str, ty: String| json!({ "name": name, "type": ty });
+        let fields = || scheme.fields().iter().map(|f| field(&f.name, f.ty.to_string())).collect();
+        return Ok(json!({
+            "variables": declared.map_or_else(fields, variables),
+            "functions": scheme.functions().iter().map(filter_function).collect::<Vec<_>>(),
+            "words": keywords.chain(["true", "false"]).collect::<Vec<_>>(),
+        }));
+    }
+    let declarations = declared.unwrap_or_else(|| env.declarations());
+    let has_library = language.is_default();
+    let macros = macro_names().into_iter().filter(|_| has_library);
+    Ok(json!({
+        "variables": variables(declarations),
+        "functions": if has_library { cel_functions(declarations) } else { json!([]) },
+        "words": keywords.chain(macros).collect::<Vec<_>>(),
+    }))
 }
 
 fn variables(declarations: &Declarations) -> Json {

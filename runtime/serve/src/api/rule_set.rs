@@ -1,6 +1,6 @@
 //! The rule set that the command was given: how each rule is found, what is wrong with it, and what it costs for a request.
 
-use super::input::{self, REQUEST_ENVS, request_env};
+use super::input::{self, request_env};
 use super::{Refusal, index, rule, shown};
 use crate::files::Files;
 use crate::limits;
@@ -8,6 +8,7 @@ use celero::http::RequestContext;
 use celero::{Engine, ErrorPolicy, Scratch, Severity, Tier};
 use celero_tooling::check::check_rules;
 use celero_tooling::diagnostic_json::diagnostic_json;
+use celero_tooling::language::REQUEST_ENVS;
 use celero_tooling::measure::fastest_within;
 use celero_tooling::rule_sets::builder;
 use celero_tooling::rules_file::{Rule, RulesFile};

@@ -1,9 +1,7 @@
 //! The static cost of the nodes of a checked tree, as CEL's are.
 
 use super::{PartCost, StaticCost};
-use celero::language::{
-    BinaryOp, Cel, Checked, Declarations, Expr, FoldKind, Language as _, Limits, NodeId, Reference, Type,
-};
+use celero::language::{BinaryOp, Checked, Declarations, Expr, FoldKind, Language, Limits, NodeId, Reference, Type};
 use std::collections::HashSet;
 
 /// Returns the costs of the nodes of a checked tree, by their ids. Time and memory are linear in the number of nodes.
@@ -90,10 +88,15 @@ fn reads_text(tree: &Checked, id: NodeId, cost: &dyn Fn(NodeId) -> StaticCost) -
     operands.iter().any(|id| is_text(id) && !is_literal(id)) && !(is_bounded && operands.iter().any(is_literal))
 }
 
-/// Returns the static cost of each part of a rule in CEL, the whole rule last; nothing for one with errors.
+/// Returns the static cost of each part of a rule in a language whose trees are those of CEL, the whole rule last; nothing for one with errors.
 #[must_use]
-pub fn parts_of_cel(source: &str, declarations: &Declarations, limits: &Limits) -> Vec<PartCost> {
-    let Ok((tree, _)) = Cel.check(source, declarations, limits) else { return Vec::new() };
+pub fn parts_of_checked(
+    language: &dyn Language,
+    source: &str,
+    declarations: &Declarations,
+    limits: &Limits,
+) -> Vec<PartCost> {
+    let Ok((tree, _)) = language.check(source, declarations, limits) else { return Vec::new() };
     let costs = costs_of_checked(&tree);
     let mut evaluated = HashSet::from([tree.ast().root()]);
     for id in (0..u32::try_from(costs.len()).unwrap_or(u32::MAX)).rev().map(NodeId) {

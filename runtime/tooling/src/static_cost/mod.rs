@@ -3,7 +3,7 @@
 mod cel;
 mod filter;
 
-pub use cel::{costs_of_checked, parts_of_cel};
+pub use cel::{costs_of_checked, parts_of_checked};
 pub use filter::{costs_of_filter, filter_tree, parts_of_filter};
 
 use celero::Span;

@@ -2,6 +2,7 @@
 
 use super::*;
 use celero::http::RequestContext;
+use celero::language::Cel;
 use celero::{Engine, Env, Scratch, SourceLimits, Tier};
 
 fn env() -> Env<RequestContext<'static>> {
@@ -15,7 +16,7 @@ fn filter_env() -> Env<RequestContext<'static>> {
 fn parts(source: &str, is_filter: bool) -> Vec<PartCost> {
     let limits = SourceLimits::default();
     match is_filter {
-        false => parts_of_cel(source, env().declarations(), &limits),
+        false => parts_of_checked(&Cel, source, env().declarations(), &limits),
         true => parts_of_filter(source, filter_env().filter_scheme().unwrap(), &limits),
     }
 }

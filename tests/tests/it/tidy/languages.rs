@@ -20,6 +20,21 @@ const NAMED_IN: &[(&str, &str, &str)] = &[
     ("translate.rs", "filter", "translation"),
 ];
 
+/// Files of policies and tools that name a language of the registry, and why.
+const NAMED_BY_TOOLS: &[(&str, &str)] = &[
+    ("adapters/policy/src/editor/translation.rs", "translation"),
+    ("adapters/policy/src/language.rs", "the registry"),
+    ("cli/src/contexts.rs", "options of the command about the filter language"),
+    ("cli/src/filter_jsonl.rs", "lines about host values of the filter language"),
+    ("cli/src/jsonl.rs", "lines about host values of the filter language"),
+    ("cli/src/translate.rs", "translation"),
+    ("cli/src/translate_lines.rs", "translation"),
+    ("cli/src/translation.rs", "translation"),
+    ("lsp/src/completion.rs", "the completion of CEL's functions and macros"),
+    ("lsp/src/locals.rs", "the variables of CEL's macros"),
+    ("tooling/src/language.rs", "translation: the counterpart of a language"),
+];
+
 /// The languages that a file names, in code: not in comments and strings.
 fn named(text: &str) -> Vec<&'static str> {
     let text = text.split("#[cfg(test)]").next().unwrap_or_default();
@@ -45,6 +60,23 @@ fn no_stage_names_a_language() {
     found.retain(|(file, _)| *file != "lib.rs" && !file.starts_with("filter/"));
     let expected: Vec<(&str, &str)> = NAMED_IN.iter().map(|(file, language, _)| (*file, *language)).collect();
     assert_eq!(found, expected, "a language is named outside of its folder; see runtime/src/rule_language.rs");
+}
+
+#[test]
+fn no_tool_names_a_language() {
+    let named = |text: &str| {
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        let words: Vec<&str> = tokens(text).iter().map(|token| token.text).collect();
+        words.windows(3).any(|found| matches!(found, ["Language", "::", "cel" | "filter" | "Cel" | "Filter"]))
+    };
+    let files = sources();
+    let inner = files.iter().filter_map(|(file, text)| Some((file.strip_prefix("runtime/")?, text)));
+    let found: Vec<&str> = inner
+        .filter(|(file, text)| file.contains("/src/") && !file.ends_with("/tests.rs") && named(text))
+        .map(|(file, _)| file)
+        .collect();
+    let expected: Vec<&str> = NAMED_BY_TOOLS.iter().map(|(file, _)| *file).collect();
+    assert_eq!(found, expected, "a tool names a language: ask `Language` for what differs");
 }
 
 #[test]

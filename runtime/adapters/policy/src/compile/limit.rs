@@ -4,7 +4,6 @@ use crate::compile::RuleCompiler;
 use crate::expressions::template::{TemplatePart, parse};
 use crate::host::outcome::Phase;
 use crate::keys::limits::ONLY_RATES;
-use crate::language::Language;
 use crate::limits::settings::{LimitErrorPolicy, TellsClient};
 use crate::limits::state::{LimitDefinition, LimitState, Measure};
 use crate::problems::FileSpan;
@@ -106,13 +105,11 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
     }
 
     fn key_part(&mut self, text: &SourceText) -> Option<KeyPart<C::Static>> {
-        let client = match self.expressions.language {
-            Language::Cel => "source.address",
-            Language::Filter => "ip.src",
-        };
         let parts = parse(&text.text);
-        let is_client =
-            matches!(parts.as_deref(), Ok([TemplatePart::Expression(source, _)]) if source.trim() == client);
+        let is_client = matches!(
+            parts.as_deref(),
+            Ok([TemplatePart::Expression(source, _)]) if self.expressions.is_variable(source, "source.address")
+        );
         let text = self.expressions.words(text, self.compilation.problems)?;
         Some(KeyPart { text, is_client })
     }
@@ -222,7 +219,8 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             for (number, (level, rule)) in document.rules_by_level(phase.name()).enumerate() {
                 let Some(node) = rule.get("limit") else { continue };
                 let Some(text) = node.text_of("countWhen") else { continue };
-                self.expressions.language = self.compilation.language(rule);
+                let language = self.compilation.language(rule);
+                self.expressions.set_language(language);
                 let (limit, _) = name_of(rule, node, phase, number.saturating_add(1));
                 let on_error = node.text_of("onError").and_then(|word| LimitErrorPolicy::named(&word.text));
                 self.expressions.rule_reads = RuleReads::default();

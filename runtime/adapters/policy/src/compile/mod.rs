@@ -37,7 +37,6 @@ use celero::{CheckedRule, Context, Engine, Env, ErrorPolicy, RuleSetBuilder};
 use celero_canonical::canonical_host;
 use http::header::HOST;
 use http::{HeaderName, StatusCode};
-use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -122,7 +121,7 @@ impl Compilation<'_> {
             configured: self.configured,
             absent: self.absent_body(phase),
             language: Language::default(),
-            filter_env: OnceCell::new(),
+            envs: HashMap::new(),
             reads: CredentialReads::default(),
             reads_ends: EndReads::default(),
             request_headers: BTreeSet::new(),
@@ -272,7 +271,7 @@ impl Compilation<'_> {
             let usual = self.document.setting("defaults", "language", self.problems);
             usual.and_then(Node::text)
         });
-        word.and_then(|text| Language::named(&text.text)).unwrap_or_default()
+        word.and_then(|text| Language::named(&text.text).ok()).unwrap_or_default()
     }
 
     fn settings(&mut self, phase: Phase) -> (PhaseErrorPolicy, StatusCode) {
@@ -341,7 +340,8 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         let number = number.saturating_add(1);
         let name = node.text_of("name").map(|text| text.text);
         let name: Arc<str> = name.unwrap_or_else(|| format!("{} #{number}", self.expressions.phase.name())).into();
-        self.expressions.language = self.compilation.language(node);
+        let language = self.compilation.language(node);
+        self.expressions.set_language(language);
         let when = node.text_of("when");
         let when = when.map(|text| {
             let checked = self.expressions.condition(&text, self.compilation.problems);

@@ -2,11 +2,10 @@
 
 use crate::editor::places::{ExpressionPlace, expression_places};
 use crate::file::error::PolicyError;
-use crate::language::Language;
 use crate::policy::Policy;
 use crate::problems::Problems;
 use crate::yaml::{Node, SourceText, read};
-use celero::{Engine, Tier};
+use celero::language::{Diagnostic, Language, Limits};
 use saphyr_parser::ScalarStyle;
 use std::ops::Range;
 
@@ -24,27 +23,26 @@ impl Policy {
         let Some(root) = read(file, &mut problems) else {
             return if problems.has_errors() { Err(PolicyError::new(problems)) } else { Ok(text) };
         };
-        let engine = Engine::builder().tier(Tier::Interpret).build();
         let mut formatted = String::with_capacity(text.len());
         let (mut at, mut expected) = (0, Vec::new());
-        for expression in expressions(&root) {
-            let layout = match engine.format(expression.text.trim_end()) {
+        for (expression, language) in expressions(&root) {
+            let layout = match format(language, expression.text.trim_end()) {
                 Ok(layout) => layout,
-                Err(error) => {
-                    for found in error.diagnostics() {
+                Err(found) => {
+                    for found in &found {
                         problems.of_expression(&expression, 0, found);
                     }
                     continue;
                 }
             };
-            match edit(&engine, &text, &expression, &layout) {
+            match edit(language, &text, &expression, &layout) {
                 Some((range, replacement)) if range.start >= at => {
                     formatted.push_str(text.get(at..range.start).unwrap_or_default());
                     formatted.push_str(&replacement);
                     at = range.end;
                     expected.push(layout);
                 }
-                _ => expected.push(engine.format(expression.text.trim_end()).unwrap_or_default()),
+                _ => expected.push(format(language, expression.text.trim_end()).unwrap_or_default()),
             }
         }
         formatted.push_str(text.get(at..).unwrap_or_default());
@@ -55,19 +53,29 @@ impl Policy {
         let mut check = Problems::default();
         let again = check.file(name.to_owned(), &formatted);
         let written = read(again, &mut check).map(|root| expressions(&root)).unwrap_or_default();
-        let written = written.iter().map(|text| engine.format(text.text.trim_end()).unwrap_or_default());
+        let written =
+            written.iter().map(|(text, language)| format(*language, text.text.trim_end()).unwrap_or_default());
         Ok(if written.eq(expected) { formatted } else { text })
     }
 }
 
-/// Returns the expressions of a policy that are CEL, in the order of the file.
-fn expressions(root: &Node) -> Vec<SourceText> {
-    let is_cel = |place: &ExpressionPlace| !place.is_template && place.language == Language::Cel;
-    expression_places(root).into_iter().filter(is_cel).map(|place| place.text).collect()
+/// Returns the expressions of a policy that can be formatted without an environment, in the order of the file, each with its language.
+fn expressions(root: &Node) -> Vec<(SourceText, &'static dyn Language)> {
+    let places = expression_places(root).into_iter().filter(|place| !place.is_template);
+    places
+        .filter_map(|ExpressionPlace { text, language, .. }| Some((text, language.any().checked_language()?)))
+        .collect()
+}
+
+/// Width of lines, in columns.
+const WIDTH: usize = 100;
+
+fn format(language: &dyn Language, source: &str) -> Result<String, Vec<Diagnostic>> {
+    language.format(source, &Limits::default(), WIDTH)
 }
 
 /// Returns the range of the file to replace, and by what; `None` to leave the expression as it is.
-fn edit(engine: &Engine, file: &str, expression: &SourceText, layout: &str) -> Option<(Range<usize>, String)> {
+fn edit(language: &dyn Language, file: &str, expression: &SourceText, layout: &str) -> Option<(Range<usize>, String)> {
     let (start, end) = (expression.place.start as usize, expression.place.end as usize);
     let raw = file.get(start..end)?;
     if expression.style == ScalarStyle::Literal {
@@ -75,7 +83,7 @@ fn edit(engine: &Engine, file: &str, expression: &SourceText, layout: &str) -> O
     }
     let end = start.saturating_add(raw.trim_end().len());
     let line = layout.lines().map(str::trim).collect::<Vec<_>>().join(" ");
-    if engine.format(&line).ok()? != layout {
+    if format(language, &line).ok()? != layout {
         return None;
     }
     let text = match expression.style {

@@ -9,7 +9,7 @@ use crate::language::Language;
 use crate::phases::context::{BodyData, ConnectionData, LogData, RequestData, ResponseBodyData, ResponseData};
 use crate::problems::{FileSpan, Problems};
 use crate::yaml::{Node, SourceText};
-use celero::filter::{FilterLanguage, Scheme};
+use celero::filter::Scheme;
 use celero::language::{Declarations, FunctionDeclaration, RECEIVER};
 use celero::{Context, Env, Type};
 use std::ops::Range;
@@ -37,8 +37,8 @@ pub struct PolicyExpression {
     pub source: String,
     /// The phase whose variables it reads; `None` for a definition.
     pub phase: Option<Phase>,
-    /// Whether it is in the filter language, not in CEL.
-    pub is_filter: bool,
+    /// Its language.
+    pub language: Language,
     /// Of the body of a function its parameters, with `this` for what it is called on.
     pub parameters: Vec<(String, Type)>,
     /// The byte offset in the file of each byte of the source, and of its end.
@@ -132,20 +132,20 @@ impl Outline {
         all
     }
 
-    /// Returns what expressions of a phase in the filter language may name.
+    /// Returns the fields and functions that expressions of a phase may name, if the language has a scheme of these.
     #[must_use]
-    pub fn scheme(&self, phase: Phase) -> Option<Arc<Scheme>> {
-        fn of<C: Context>(outline: &Outline) -> Option<Arc<Scheme>> {
+    pub fn scheme(&self, phase: Phase, language: Language) -> Option<Arc<Scheme>> {
+        fn of<C: Context>(outline: &Outline, language: Language) -> Option<Arc<Scheme>> {
             let (env, _) = outline.defined.env::<C>();
-            env.filter_language(FilterLanguage::http()).filter_scheme().cloned()
+            language.env(&env).filter_scheme().cloned()
         }
         match phase {
-            Phase::Connection => of::<ConnectionData<'_>>(self),
-            Phase::Request => of::<RequestData<'_>>(self),
-            Phase::RequestBody => of::<BodyData<'_>>(self),
-            Phase::Response => of::<ResponseData<'_>>(self),
-            Phase::ResponseBody => of::<ResponseBodyData<'_>>(self),
-            Phase::Log => of::<LogData<'_>>(self),
+            Phase::Connection => of::<ConnectionData<'_>>(self, language),
+            Phase::Request => of::<RequestData<'_>>(self, language),
+            Phase::RequestBody => of::<BodyData<'_>>(self, language),
+            Phase::Response => of::<ResponseData<'_>>(self, language),
+            Phase::ResponseBody => of::<ResponseBodyData<'_>>(self, language),
+            Phase::Log => of::<LogData<'_>>(self, language),
         }
     }
 
@@ -194,7 +194,7 @@ fn expressions_of(place: &ExpressionPlace, file: &str) -> Vec<PolicyExpression> 
     let expression = |source: &str, start: usize| PolicyExpression {
         source: source.to_owned(),
         phase,
-        is_filter: place.language == Language::Filter,
+        language: place.language,
         parameters: parameters.clone(),
         offsets: (0..=source.len()).map(|at| offset(start.saturating_add(at))).collect(),
     };

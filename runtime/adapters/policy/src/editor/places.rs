@@ -37,7 +37,7 @@ pub(crate) fn expression_places(root: &Node) -> Vec<ExpressionPlace> {
 
 /// The language that a mapping names.
 fn language(node: &Node, usual: Language) -> Language {
-    node.text_of("language").and_then(|text| Language::named(&text.text)).unwrap_or(usual)
+    node.text_of("language").and_then(|text| Language::named(&text.text).ok()).unwrap_or(usual)
 }
 
 struct Walk {

@@ -77,8 +77,9 @@ impl Policy {
         };
         let word = |node: Option<&Node>| node.and_then(Node::text).map(|text| text.text);
         let usual = word(document.setting("defaults", "language", &mut problems));
-        let usual = usual.and_then(|word| Language::named(&word)).unwrap_or_default();
+        let usual = usual.and_then(|word| Language::named(&word).ok()).unwrap_or_default();
         let engine = Engine::builder().tier(Tier::Interpret).build();
+        let counterpart = if to == Language::cel() { Language::filter() } else { Language::cel() };
         let (mut edits, mut rules, mut kept) = (Edits(Vec::new()), Vec::new(), Vec::new());
         for phase in Phase::ALL {
             let on_error = word(document.setting(phase.name(), "onError", &mut problems))
@@ -86,8 +87,16 @@ impl Policy {
             let on_error = on_error.and_then(|word| PhaseErrorPolicy::named(&word)).unwrap_or_default();
             let Some(section) = root.get(phase.name()) else { continue };
             for (number, node) in (1..).zip(section.get("rules").unwrap_or(section).elements()) {
-                let own = word(node.get("language")).and_then(|word| Language::named(&word));
-                if own.unwrap_or(usual) == to {
+                let own = word(node.get("language")).and_then(|word| Language::named(&word).ok());
+                let from = own.unwrap_or(usual);
+                if from == to {
+                    continue;
+                }
+                let name = || word(node.get("name")).unwrap_or_else(|| format!("{} #{number}", phase.name()));
+                if from != counterpart {
+                    let message = format!("rules in `{}` are not translated", from.name());
+                    problems.add(NO_EQUAL, node.place, message);
+                    kept.push(name());
                     continue;
                 }
                 let rule = Rule { node, phase, on_error, to, engine: &engine };
@@ -98,7 +107,7 @@ impl Policy {
                         rules.push(node);
                     }
                     None => {
-                        kept.push(word(node.get("name")).unwrap_or_else(|| format!("{} #{number}", phase.name())));
+                        kept.push(name());
                     }
                 }
             }
@@ -213,13 +222,11 @@ impl Rule<'_> {
     ) -> Result<(String, Vec<Diagnostic>), CompileError> {
         let (env, _) = defined.env::<C>();
         let env = env.filter_language(FilterLanguage::http());
-        match self.to {
-            Language::Cel => self.engine.to_cel(&env, text).map(|text| (text, Vec::new())),
-            Language::Filter => {
-                let translated = self.engine.to_filter(&env, text)?;
-                Ok((translated.text().to_owned(), translated.warnings().to_vec()))
-            }
+        if self.to == Language::cel() {
+            return self.engine.to_cel(&env, text).map(|text| (text, Vec::new()));
         }
+        let translated = self.engine.to_filter(&env, text)?;
+        Ok((translated.text().to_owned(), translated.warnings().to_vec()))
     }
 
     /// Whether the rule matches if its condition fails. Under `closed` guards do: see [`crate::rules::rule::Rule::is_guard`].
@@ -314,8 +321,11 @@ impl Edits {
     }
 }
 
+/// The code of what cannot be translated.
+const NO_EQUAL: &str = "no-equal";
+
 fn no_equal(span: Span, message: String) -> Diagnostic {
-    Diagnostic::error(celero::Stage::Check, "no-equal", span, message)
+    Diagnostic::error(celero::Stage::Check, NO_EQUAL, span, message)
 }
 
 fn bytes(node: &Node) -> Range<usize> {

@@ -17,19 +17,17 @@ use crate::expressions::definitions::fully_named;
 use crate::expressions::mentions::qualified_name;
 use crate::expressions::template::{TemplatePart, parse};
 use crate::host::outcome::Phase;
-use crate::language::{Language, filter_text, has_text};
+use crate::language::Language;
 use crate::problems::{FileSpan, Problems};
 use crate::rules::actions::{Field, HeaderTemplate, TextTemplate};
 use crate::rules::limit::Number;
 use crate::rules::reads::RuleReads;
 use crate::yaml::SourceText;
 use bytes::Bytes;
-use celero::filter::FilterLanguage;
 use celero::{CheckedRule, CompileError, Context, Diagnostic, Engine, Env, Program, Severity, Span, TextPiece, Type};
 use http::HeaderValue;
 use serde_json::Value as Json;
-use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroUsize;
 use std::sync::LazyLock;
 use std::thread::available_parallelism;
@@ -45,6 +43,9 @@ pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
 fn compile_threads(processors: usize) -> NonZeroUsize {
     NonZeroUsize::new((processors / 2).min(8)).unwrap_or(NonZeroUsize::MIN)
 }
+
+/// Longest text that is looked at as the name of a variable, in bytes.
+const LONGEST_NAME: usize = 128;
 
 /// Warnings that are errors in a policy, because such an expression never works.
 const NEVER_RIGHT: [&str; 2] = ["literal-never-valid", "invalid-header-name"];
@@ -109,8 +110,8 @@ pub(crate) struct ExpressionCompiler<'a, C> {
     pub(crate) absent: Option<(&'static str, &'static str)>,
     /// The language of the rule whose expressions are compiled.
     pub(crate) language: Language,
-    /// The environment for rules in the filter language, made for the first of them.
-    pub(crate) filter_env: OnceCell<Env<C>>,
+    /// The environments for rules in other languages than CEL, each made for the first of them.
+    pub(crate) envs: HashMap<Language, Env<C>>,
     pub(crate) reads: CredentialReads,
     pub(crate) reads_ends: EndReads,
     /// The headers of the request that expressions read, by the names that they write.
@@ -124,12 +125,21 @@ pub(crate) struct ExpressionCompiler<'a, C> {
 impl<C: Context> ExpressionCompiler<'_, C> {
     /// The environment in the language of the rule.
     pub(crate) fn env(&self) -> &Env<C> {
-        match self.language {
-            Language::Cel => self.env,
-            Language::Filter => {
-                self.filter_env.get_or_init(|| self.env.clone().filter_language(FilterLanguage::http()))
-            }
+        self.envs.get(&self.language).unwrap_or(self.env)
+    }
+
+    /// Sets the language of the rule whose expressions are compiled next.
+    pub(crate) fn set_language(&mut self, language: Language) {
+        self.language = language;
+        if !language.is_default() {
+            self.envs.entry(language).or_insert_with(|| language.env(self.env));
         }
+    }
+
+    /// Whether an expression is a variable, and nothing else.
+    pub(crate) fn is_variable(&self, source: &str, name: &str) -> bool {
+        source.len() <= LONGEST_NAME
+            && self.engine.check(self.env(), source).is_ok_and(|checked| checked.variable() == Some(name))
     }
 
     /// Reports the warnings about the body of a definition.
@@ -148,7 +158,7 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         let checked = self.checked(text, 0, &text.text, problems)?;
         let ty = checked.result_type();
         if !matches!(ty, Type::Bool | Type::Dyn) {
-            let wanted = if self.language == Language::Filter { "Bool" } else { "bool" };
+            let wanted = self.env().type_name(&Type::Bool);
             let message = format!("a condition is `{wanted}`, this is `{}`", checked.type_name());
             problems.add("policy-type", text.place, message);
         }
@@ -210,21 +220,32 @@ impl<C: Context> ExpressionCompiler<'_, C> {
     pub(crate) fn field(&mut self, text: &SourceText, problems: &mut Problems) -> Option<Field<C::Static>> {
         if let Ok([TemplatePart::Expression(source, start)]) = parse(&text.text).as_deref() {
             let checked = self.checked(text, *start, source, problems)?;
-            if self.language == Language::Filter && !matches!(checked.result_type(), Type::Int | Type::Bool) {
-                let compiled = self.engine.compile(self.env(), &filter_text(&[TextPiece::Result(&checked)]));
-                return self.compiled(compiled, text, problems).map(Field::Text);
-            }
-            let compiled = match checked.result_type() {
-                Type::Timestamp | Type::Duration => self.text(&[TextPiece::Result(&checked)]),
-                _ => self.engine.compile_checked(self.env, &checked),
+            let is_text = match checked.result_type() {
+                Type::Timestamp | Type::Duration => true,
+                Type::Int | Type::Bool => false,
+                // Where texts are bytes, there are no strings: what is no number and no `bool` is shown as text.
+                _ => self.has_byte_texts(),
             };
-            return self.compiled(compiled, text, problems).map(Field::Computed);
+            if !is_text {
+                let compiled = self.engine.compile_checked(self.env(), &checked);
+                return self.compiled(compiled, text, problems).map(Field::Computed);
+            }
+            let compiled = self.text(&[TextPiece::Result(&checked)]);
+            return self.compiled(compiled, text, problems).map(|program| self.text_field(program));
         }
         Some(match self.computed(text, problems)? {
             Err(fixed) => Field::Fixed(Json::String(fixed)),
-            Ok(program) if self.language == Language::Filter => Field::Text(program),
-            Ok(program) => Field::Computed(program),
+            Ok(program) => self.text_field(program),
         })
+    }
+
+    /// Whether texts are bytes in the language of the rule, and not strings.
+    fn has_byte_texts(&self) -> bool {
+        self.env().text_type() == Type::Bytes
+    }
+
+    fn text_field(&self, program: Program<C::Static>) -> Field<C::Static> {
+        if self.has_byte_texts() { Field::Text(program) } else { Field::Computed(program) }
     }
 
     /// Compiles a template to one expression, or returns its text if it is constant.
@@ -257,16 +278,13 @@ impl<C: Context> ExpressionCompiler<'_, C> {
             TemplatePart::Expression(..) => checked.as_ref().map(TextPiece::Result),
         });
         let joined: Vec<TextPiece<'_>> = joined.collect();
-        let compiled = match self.language {
-            Language::Cel => self.text(&joined),
-            Language::Filter => self.engine.compile(self.env(), &filter_text(&joined)),
-        };
+        let compiled = self.text(&joined);
         self.compiled(compiled, text, problems).map(Ok)
     }
 
     /// Compiles pieces to one program whose result is their text.
     fn text(&self, pieces: &[TextPiece<'_>]) -> Result<Program<C::Static>, CompileError> {
-        self.engine.compile_checked(self.env, &self.engine.text(self.env, pieces)?)
+        self.engine.compile_checked(self.env(), &self.engine.text(self.env(), pieces)?)
     }
 
     /// Reports why checked expressions can't be compiled: together they may exceed a limit.
@@ -294,21 +312,7 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         problems: &mut Problems,
     ) -> Option<CheckedRule> {
         let checked = self.checked(text, start, source, problems)?;
-        if self.language == Language::Filter {
-            if !has_text(checked.result_type()) {
-                let span = Span::new(0, u32::try_from(source.len()).unwrap_or(u32::MAX));
-                let place = problems.placed(text, start, span);
-                let place = FileSpan::new(text.place.file, place.start, place.end);
-                problems.add(
-                    "policy-template",
-                    place,
-                    format!("a value of type `{}` has no text", checked.type_name()),
-                );
-                return None;
-            }
-            return Some(checked);
-        }
-        let Err(error) = self.engine.text(self.env, &[TextPiece::Result(&checked)]) else { return Some(checked) };
+        let Err(error) = self.engine.text(self.env(), &[TextPiece::Result(&checked)]) else { return Some(checked) };
         for found in error.diagnostics() {
             // The span of the diagnostic is a place in the text that was put together.
             let span = Span::new(0, u32::try_from(source.len()).unwrap_or(u32::MAX));

@@ -19,8 +19,8 @@ use crate::keys::error_policy::PhaseErrorPolicy;
 use crate::keys::limits::{CONNECTION_LIMIT, LIMIT};
 use crate::language::Language;
 use crate::schema::ValueSpec::{
-    Any, Duration, Expression, Integer, JsonTemplate, List, Map, Mapping, OneOf, Share, Size, Template, Text, True,
-    Word,
+    Any, Duration, Expression, Integer, JsonTemplate, KnownWord, List, Map, Mapping, OneOf, Share, Size, Template,
+    Text, True, Word,
 };
 use crate::schema::{DiagnosticCodes, DocumentSpec, KeySpec, MappingSpec, ValueSpec};
 
@@ -339,7 +339,7 @@ static LOG_PHASE: MappingSpec = MappingSpec::new(
 
 const LANGUAGE: KeySpec = optional(
     "language",
-    Word(Language::NAMES),
+    KnownWord(Language::names),
     "The language of the expressions of a rule: `cel` (the default) or `filter`, Cloudflare's filter language. In `defaults`, that of all rules without the key.",
 );
 const NAME: KeySpec = optional("name", Text, "The name of the rule in logs and metrics.");

@@ -44,8 +44,13 @@ impl Checker<'_> {
         let found = text.as_ref().map_or_else(|| node.kind().to_owned(), |text| format!("`{}`", text.text));
         let message = format!("{name} is {}, not {found}", expected.join(" or "));
         let problem = self.problems.add(self.codes.value, node.place, message);
-        if let (Some(text), [ValueSpec::Word(words)]) = (text, specs)
-            && problem.suggest(&text.text, words)
+        let words = match specs {
+            [ValueSpec::Word(words)] => words.to_vec(),
+            [ValueSpec::KnownWord(words)] => words(),
+            _ => Vec::new(),
+        };
+        if let Some(text) = text
+            && problem.suggest(&text.text, &words)
         {
             return;
         }
@@ -142,6 +147,7 @@ impl ValueSpec {
             Self::PositiveDuration => quoted_or_not(&|text| duration(text).is_some_and(|time| !time.is_zero())),
             Self::Rate => quoted_or_not(&|text| rate(text).is_some()),
             Self::Word(words) => text().is_some_and(|text| words.contains(&&*text)),
+            Self::KnownWord(words) => text().is_some_and(|text| words().contains(&&*text)),
             Self::List(_) => matches!(node.value, NodeValue::List(_)),
             Self::Map(_) | Self::Mapping(_) => matches!(node.value, NodeValue::Map(_)),
             Self::OneOf(specs) => specs.iter().any(|spec| spec.fits(node)),
@@ -175,6 +181,7 @@ impl ValueSpec {
             Self::PositiveDuration => "a time from 1ms to 24h, as in `250ms`, `10s`, `5m` or `1h`".to_owned(),
             Self::Rate => "a number in a time, as in `100/s`, `5/m` or `100/10s`".to_owned(),
             Self::Word(words) => format!("one of `{}`", words.join("`, `")),
+            Self::KnownWord(words) => format!("one of `{}`", words().join("`, `")),
             Self::List(_) => "a list".to_owned(),
             Self::Map(_) | Self::Mapping(_) => "a mapping".to_owned(),
             Self::OneOf(specs) => specs.iter().map(Self::expected).collect::<Vec<_>>().join(" or "),

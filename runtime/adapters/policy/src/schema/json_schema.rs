@@ -51,6 +51,7 @@ fn value(spec: &ValueSpec) -> Json {
             Ok(numbers) => json!({ "enum": numbers }),
             Err(_) => json!({ "enum": words }),
         },
+        ValueSpec::KnownWord(words) => json!({ "enum": words() }),
         ValueSpec::List(element) => json!({ "type": "array", "items": value(element) }),
         ValueSpec::Map(values) => json!({ "type": "object", "additionalProperties": value(values) }),
         ValueSpec::Mapping(spec) => mapping(spec),

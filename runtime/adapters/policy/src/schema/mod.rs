@@ -132,6 +132,8 @@ pub enum ValueSpec {
     Rate,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// One of the words that the function returns: those that the program knows.
+    KnownWord(fn() -> Vec<&'static str>),
     /// A list of such values.
     List(&'static ValueSpec),
     /// A mapping of any keys to such values.

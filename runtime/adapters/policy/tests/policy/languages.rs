@@ -97,7 +97,7 @@ fn mistakes_are_shown_at_their_places() {
     assert!(found.contains("a condition is `Bool`, this is `Bytes`"), "{found}");
     let found = wrong("request:\n  - language: filter\n    setHeaders: {a: \"x ${http.request.headers.names}\"}\n");
     assert!(
-        found.contains("policy.yaml:3:26") && found.contains("a value of type `Array<Bytes>` has no text"),
+        found.contains("policy.yaml:3:26") && found.contains("a result of type `Array<Bytes>` has no text"),
         "{found}"
     );
     let found = wrong("request:\n  - language: lua\n    deny: true\n");

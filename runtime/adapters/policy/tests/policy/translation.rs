@@ -57,7 +57,7 @@ request:
 
 #[test]
 fn a_policy_in_cel_becomes_one_in_the_filter_language_and_back() {
-    let filter = translated(CEL, Language::Filter);
+    let filter = translated(CEL, Language::filter());
     assert_eq!((filter.translated(), filter.kept(), &*filter.render(false)), (4, &[][..], ""), "{}", filter.text());
     assert!(
         filter.text().starts_with("# Our rules.\ndefaults:\n  language: filter\nrequest:\n  # Scanners"),
@@ -71,7 +71,7 @@ fn a_policy_in_cel_becomes_one_in_the_filter_language_and_back() {
         filter.text()
     );
     same(CEL, filter.text());
-    let back = translated(filter.text(), Language::Cel);
+    let back = translated(filter.text(), Language::cel());
     assert_eq!((back.translated(), back.kept().len()), (4, 0));
     assert!(back.text().contains("defaults:\n  language: cel\n"), "{}", back.text());
     same(CEL, back.text());
@@ -88,7 +88,7 @@ fn failures_keep_their_meaning() {
             "{when: 'request.headers[\"referer\"] == \"ops\"', respond: {status: 200}}",
         ] {
             let policy = format!("defaults: {{onError: {on_error}}}\nrequest:\n  - {rule}\n");
-            let filter = translated(&policy, Language::Filter);
+            let filter = translated(&policy, Language::filter());
             assert_eq!(filter.translated(), 1, "{policy}{}", filter.render(false));
             same(&policy, filter.text());
             assert_eq!(
@@ -101,7 +101,7 @@ fn failures_keep_their_meaning() {
     }
     let policy =
         "request:\n  onError: stop\n  rules:\n    - {when: 'request.headers[\"referer\"] == \"b\"', deny: 403}\n";
-    let kept = translated(policy, Language::Filter);
+    let kept = translated(policy, Language::filter());
     assert_eq!((kept.translated(), kept.text()), (0, policy));
     assert!(kept.render(false).contains("under `onError: stop` the phase ends then"), "{}", kept.render(false));
 }
@@ -129,7 +129,7 @@ request:
       or http.request.method eq "POST"
     deny: 405
 "#;
-    let cel = translated(policy, Language::Cel);
+    let cel = translated(policy, Language::cel());
     assert_eq!((cel.translated(), cel.kept()), (1, &["bytes".to_owned(), "request #3".into(), "folded".into()][..]));
     assert!(
         cel.text().contains("  - language: cel\n    name: fine\n    when: request.path == \"/.env\"\n"),
@@ -142,7 +142,7 @@ request:
         assert!(found.contains(part), "{part}: {found}");
     }
     same(policy, cel.text());
-    let error = Policy::translate("policy.yaml", "request:\n  - {when: a, deny: 1}\n", Path::new("."), Language::Cel);
+    let error = Policy::translate("policy.yaml", "request:\n  - {when: a, deny: 1}\n", Path::new("."), Language::cel());
     assert!(error.unwrap_err().to_string().contains("undeclared"));
 }
 
@@ -162,7 +162,7 @@ fn patterns_stay_what_they_are() {
             let condition = format!("{more}request.path.matches(\"{pattern}\")");
             let condition = if quoted { condition.replace('\'', "''") } else { condition };
             let text = format!("request:\n{before}{condition}{after}\n");
-            let filter = Policy::translate("policy.yaml", &text, Path::new("."), Language::Filter).unwrap();
+            let filter = Policy::translate("policy.yaml", &text, Path::new("."), Language::filter()).unwrap();
             assert_eq!(filter.translated(), 1, "{text}\n{}", filter.render(false));
             let expected = r##"a\x{a}\x{d}\x{9} "'# : x,\]\}"##;
             let written = filter.text().replace("''", "'");
