@@ -1,4 +1,4 @@
-//! Formats source text in the canonical layout. Comments before the expression are kept. The tree has no place for others, so
+//! Formats source text in the canonical layout. Comments before and after the expression are kept. The tree has no place for others, so
 //! text with such comments is refused rather than formatted without them.
 
 use crate::cel::lexer::{Lexer, Token};
@@ -12,7 +12,7 @@ use crate::span::Span;
 pub const FORMAT_CODES: &[CodeInfo] = &[CodeInfo {
     code: COMMENT_INSIDE,
     stage: Stage::Parse,
-    summary: "a comment is not before the expression, and formatting would lose it (`celero fmt` only)",
+    summary: "a comment is inside of the expression, and formatting would lose it (`celero fmt` only)",
 }];
 
 const COMMENT_INSIDE: &str = "comment-inside";
@@ -24,23 +24,22 @@ const COMMENT_INSIDE: &str = "comment-inside";
 /// What the parser finds, or the comments that can't be kept.
 pub fn format(source: &str, limits: &Limits, width: usize) -> Result<String, Vec<Diagnostic>> {
     let ast = parse(source, limits)?;
-    let mut text = String::new();
+    let (mut text, mut behind) = (String::new(), String::new());
     let mut lost = Vec::new();
-    for (comment, before) in comments(source) {
+    for (comment, place) in comments(source) {
         let line = source.get(comment.start as usize..comment.end as usize).unwrap_or("").trim_end();
-        if before {
-            text.push_str(line);
-            text.push('\n');
-        } else {
-            lost.push(inside(comment));
+        match place {
+            Place::Before => text.extend([line, "\n"]),
+            Place::Inside => lost.push(inside(comment)),
+            Place::Beside => behind.extend([" ", line]),
+            Place::After => behind.extend(["\n", line]),
         }
     }
     if !lost.is_empty() {
         lost.truncate(limits.max_diagnostics.max(1) as usize);
         return Err(lost);
     }
-    text.push_str(&layout(&ast, width));
-    text.push('\n');
+    text.extend([&*layout(&ast, width), &behind, "\n"]);
     Ok(text)
 }
 
@@ -52,30 +51,49 @@ fn inside(span: Span) -> Diagnostic {
         message: "this comment would be lost".to_owned(),
         span,
         labels: Vec::new(),
-        help: vec!["move it before the expression".to_owned()],
+        help: vec!["move it before the expression, or behind it".to_owned()],
     }
 }
 
-/// The comments, each with whether it is before the first token.
-fn comments(source: &str) -> Vec<(Span, bool)> {
+/// Where a comment is.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    /// Before the first token.
+    Before,
+    /// Between two tokens.
+    Inside,
+    /// In the line of the last token.
+    Beside,
+    /// In a line after the last token.
+    After,
+}
+
+/// The comments, each with its place.
+fn comments(source: &str) -> Vec<(Span, Place)> {
     let mut lexer = Lexer::new(source);
     let mut found = Vec::new();
     let mut end = 0u32;
     loop {
         let lexeme = lexer.next();
         let blank = source.get(end as usize..lexeme.span.start as usize).unwrap_or("");
-        let mut at = end;
+        let (mut at, is_last) = (end, lexeme.token == Token::End);
         for line in blank.split_inclusive('\n') {
             let next = at.saturating_add(length(line));
             if let Some(offset) = line.find("//") {
                 let start = at.saturating_add(length(line.get(..offset).unwrap_or("")));
                 let stop = start.saturating_add(length(line.get(offset..).unwrap_or("").trim_end()));
-                found.push((Span::new(start, stop), end == 0));
+                let place = match (end, is_last) {
+                    (0, _) => Place::Before,
+                    (_, false) => Place::Inside,
+                    _ if at == end => Place::Beside,
+                    _ => Place::After,
+                };
+                found.push((Span::new(start, stop), place));
             }
             at = next;
         }
         end = lexeme.span.end;
-        if lexeme.token == Token::End {
+        if is_last {
             return found;
         }
     }
