@@ -19,6 +19,16 @@ pub struct Variable {
     pub ty: Type,
     /// Whether it may be absent. Reading an absent variable is the error "no such key"; `has(..)` tests for presence.
     pub optional: bool,
+    /// Which values it has, if its type has more: what follows its name in a sentence, such as "begins with `/`".
+    pub values: Option<Arc<str>>,
+}
+
+impl Variable {
+    /// A variable that is always there and has all values of its type.
+    #[must_use]
+    pub fn new(name: impl Into<Arc<str>>, ty: Type) -> Self {
+        Self { name: name.into(), ty, optional: false, values: None }
+    }
 }
 
 /// A host function's declaration.

@@ -4,7 +4,7 @@
 //! use celero_frontend::{Cel, Declarations, Language, Limits, Style, Type, Variable, render};
 //!
 //! let mut declarations = Declarations::new();
-//! declarations.add_variable(Variable { name: "request.path".into(), ty: Type::String, optional: false });
+//! declarations.add_variable(Variable::new("request.path", Type::String));
 //! let limits = Limits::default();
 //!
 //! let (checked, _) = Cel.check("request.path == '/admin'", &declarations, &limits).unwrap();

@@ -1,6 +1,7 @@
 //! The memory layout on which compiler and runtime must agree to the byte. The runtime asserts each offset against its own types at
 //! compile time. Offsets and sizes are in bytes.
 
+use crate::domain::Domain;
 use crate::ty::Ty;
 
 /// The evaluation frame: the second argument of a compiled function, after the address of the host's data, and the first of
@@ -230,13 +231,21 @@ pub struct Field {
     pub headers: Option<Path>,
     /// For a list whose elements are contiguous, how to read them, for [`Op::Elements`](crate::Op::Elements).
     pub elements: Option<Elements>,
+    /// Which values it can have, if its type has more. Nothing that is compiled depends on it.
+    pub domain: Option<Domain>,
 }
 
 impl Field {
     /// A field that is neither a header map nor a list of contiguous elements.
     #[must_use]
     pub const fn new(ty: Ty, optional: bool, access: Access) -> Self {
-        Self { ty, optional, access, headers: None, elements: None }
+        Self { ty, optional, access, headers: None, elements: None, domain: None }
+    }
+
+    /// The same field, which has only these values.
+    #[must_use]
+    pub fn of_domain(self, domain: Domain) -> Self {
+        Self { domain: Some(domain), ..self }
     }
 }
 

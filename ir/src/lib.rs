@@ -16,6 +16,7 @@
 #![forbid(unsafe_code)]
 
 mod constant;
+mod domain;
 mod error;
 mod graph;
 mod helper;
@@ -33,6 +34,7 @@ mod verify;
 mod wildcard;
 
 pub use constant::{ConstId, Constant, MAX_CONSTANT_DEPTH, Parameter, ParameterKind};
+pub use domain::{Domain, Never, TextDomain, one_of};
 pub use error::{ErrorKind, ErrorWord, Origin};
 pub use graph::{Graph, Node, NodeId};
 pub use helper::{Helper, HelperDecl, Param};

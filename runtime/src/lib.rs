@@ -288,7 +288,7 @@ pub mod settings {
 #[doc(hidden)]
 pub mod derive_support {
     pub use crate::context::{
-        Computed, Known, Member, Named, Tags, called_layout, computed, known, known_nested, named_layout,
+        Computed, Known, Member, Named, Tags, called_layout, computed, known, known_nested, named_layout, of_numbers,
         optional_named_layout, read_by_call, record,
     };
 }

@@ -15,7 +15,7 @@ fn add(declarations: &mut Declarations, declaration: &str, body: &str) -> Result
 fn declared(definitions: &[(&str, &str)]) -> Declarations {
     let mut declarations = Declarations::new();
     for (name, ty) in [("v", Type::Dyn), ("n", Type::Int)] {
-        declarations.add_variable(Variable { name: name.into(), ty, optional: false });
+        declarations.add_variable(Variable::new(name, ty));
     }
     for (declaration, body) in definitions {
         add(&mut declarations, declaration, body).unwrap_or_else(|d| panic!("{declaration}: {d:?}"));

@@ -6,7 +6,7 @@ use celero_frontend::{Cel, Declarations, Language, Limits, Style, Type, Variable
 fn declared() -> Declarations {
     let mut declarations = Declarations::new();
     for (name, ty) in [("path", Type::String), ("agent", Type::String), ("port", Type::Int)] {
-        declarations.add_variable(Variable { name: name.into(), ty, optional: false });
+        declarations.add_variable(Variable::new(name, ty));
     }
     declarations
 }

@@ -7,7 +7,7 @@ fn host() -> Declarations {
     let mut host = Declarations::new();
     let types = [("i", Type::Int), ("s", Type::String), ("ints", Type::list(Type::Int)), ("any", Type::Dyn)];
     for (name, ty) in types {
-        host.add_variable(Variable { name: name.into(), ty, optional: false });
+        host.add_variable(Variable::new(name, ty));
     }
     host
 }

@@ -11,7 +11,7 @@ const ALL: Span = Span { start: 0, end: 5 };
 
 fn declared() -> Declarations {
     let mut declarations = Declarations::new();
-    declarations.add_variable(Variable { name: "n".into(), ty: Type::Int, optional: false });
+    declarations.add_variable(Variable::new("n", Type::Int));
     declarations.add_function("f", false, vec![Type::Int], Type::String);
     declarations
 }

@@ -37,11 +37,12 @@ fn number(input: &DeriveInput, shape: &Shape, data: &DataEnum, span: Span) -> Re
         }
     }
     let celero = &shape.celero;
-    let variants = data.variants.iter().map(|variant| &variant.ident);
+    let variants: Vec<_> = data.variants.iter().map(|variant| &variant.ident).collect();
+    let layout = number_layout(input, celero)?;
     Ok(Items {
         generics: input.generics.clone(),
         ty: quote!(#celero::Type::Int),
-        layout: number_layout(input, celero)?,
+        layout: quote!(#celero::derive_support::of_numbers({ #layout }, &[#(Self::#variants as i64),*])),
         value: quote! {
             let _ = __arena;
             let number = match self { #(Self::#variants => Self::#variants as i64,)* };
@@ -140,7 +141,7 @@ fn text(input: &DeriveInput, shape: &Shape, data: &DataEnum) -> Result<Items> {
     let layout = if has_tag {
         quote! {
             static TAGS: #support::Tags = #support::Tags::new();
-            #support::named_layout::<Self>(&TAGS, &[#(#texts),*], |text| match text {
+            #support::named_layout::<Self>(&TAGS, |text| match text {
                 #(#texts => ::core::option::Option::Some(Self::#variants),)*
                 _ => ::core::option::Option::None,
             })
@@ -166,7 +167,9 @@ fn text(input: &DeriveInput, shape: &Shape, data: &DataEnum) -> Result<Items> {
         beside: quote! {
             #[automatically_derived]
             impl #parameters #support::Named for #name #arguments #bounds {
-                fn name(&self) -> &'static str {
+                const NAMES: &'static [&'static ::core::primitive::str] = &[#(#texts),*];
+
+                fn name(&self) -> &'static ::core::primitive::str {
                     match self {
                         #(Self::#variants { .. } => #texts,)*
                     }

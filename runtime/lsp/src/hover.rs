@@ -9,7 +9,7 @@ use crate::tokens::{Token, TokenKind, tokens};
 use crate::tree::{filter_node_at, is_constant, node_at, shows_itself};
 use crate::yaml_keys;
 use celero::filter::{Named, Scheme};
-use celero::language::{Checked, Declarations, Expr, FoldKind, NodeId, Reference};
+use celero::language::{Checked, Declarations, Expr, FoldKind, NodeId, Reference, Variable};
 use celero::{Arena, Bindings, Engine, Env, Limits, Scratch, Tier};
 use celero_tooling::language::Language;
 use celero_tooling::names::{callables, filter_doc, macros, overload_text};
@@ -145,15 +145,17 @@ fn of_tree(
     }
     let variable = declarations.variable(path).map(|(_, variable)| variable);
     let text = match variable {
-        Some(variable) => variable_text(&variable.name, &variable.ty.to_string(), variable.optional),
+        Some(variable) => variable_text(variable),
         None => functions(path, declarations)?,
     };
     Some((range, text))
 }
 
-fn variable_text(name: &str, ty: &str, optional: bool) -> String {
-    let absent = if optional { "\n\nMay be absent: `has(..)` tests for it." } else { "" };
-    format!("{}{absent}", code(&format!("{name}: {ty}")))
+fn variable_text(variable: &Variable) -> String {
+    let Variable { name, ty, optional, values } = variable;
+    let values = values.as_ref().map(|values| format!("\n\nIts value {values}.")).unwrap_or_default();
+    let absent = if *optional { "\n\nMay be absent: `has(..)` tests for it." } else { "" };
+    format!("{}{values}{absent}", code(&format!("{name}: {ty}")))
 }
 
 fn local_text(name: &str, ty: &str, usage: &str) -> String {
@@ -194,7 +196,7 @@ fn node(checked: &Checked, id: NodeId, at: usize, declarations: &Declarations) -
     let mut text = match (checked.reference(id), ast.expr(id)) {
         (Reference::Variable(index), _) => {
             let variable = declarations.variables().get(*index as usize)?;
-            variable_text(&variable.name, &variable.ty.to_string(), variable.optional)
+            variable_text(variable)
         }
         (Reference::Local(_), _) => {
             let (locals, _) = locals(ast.source().get(..span.start as usize)?, declarations);

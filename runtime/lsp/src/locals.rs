@@ -26,8 +26,7 @@ pub(crate) fn locals(before: &str, declarations: &Declarations) -> (Vec<Local>, 
     let mut found = Vec::new();
     for call in open_calls(&tokens, before.len()) {
         for local in of_call(before, &tokens, &call, &declarations) {
-            let (name, ty) = (local.name.as_str().into(), local.ty.clone());
-            declarations.add_variable(Variable { name, ty, optional: false });
+            declarations.add_variable(Variable::new(local.name.as_str(), local.ty.clone()));
             found.push(local);
         }
     }
@@ -98,7 +97,7 @@ mod tests {
         let mut declarations = Declarations::new();
         for (name, ty) in [("l", "list(string)"), ("m", "map(string, list(int))")] {
             let ty = ty.parse().unwrap();
-            declarations.add_variable(Variable { name: name.into(), ty, optional: false });
+            declarations.add_variable(Variable::new(name, ty));
         }
         for (before, wanted) in [
             ("l.exists(x, ", "x: string"),

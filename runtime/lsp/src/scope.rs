@@ -29,8 +29,7 @@ impl Scope {
             (ScopeKey::Policy(phase, parameters), Some(outline)) => {
                 let mut declarations = outline.declarations(*phase);
                 for (name, ty) in parameters {
-                    let (name, ty) = (name.as_str().into(), ty.clone());
-                    declarations.add_variable(Variable { name, ty, optional: false });
+                    declarations.add_variable(Variable::new(name.as_str(), ty.clone()));
                 }
                 let phase = phase.unwrap_or(Phase::Request);
                 Self { declarations, scheme: outline.scheme(phase, language) }

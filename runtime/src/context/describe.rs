@@ -50,7 +50,7 @@ fn change(field: &mut layout::Field, step: impl Fn(&mut Path) -> Option<()>) {
     };
     if done.is_none() {
         let (headers, elements) = (field.headers.take(), field.elements.take());
-        *field = layout::Field { headers, elements, ..read_by_call(field.optional) };
+        *field = layout::Field { headers, elements, domain: field.domain, ..read_by_call(field.optional) };
     }
     field.headers = field.headers.take().and_then(|mut path| step(&mut path).map(|()| path));
     field.elements = field.elements.take().and_then(|mut all| step(&mut all.path).map(|()| all));

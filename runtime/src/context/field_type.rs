@@ -7,7 +7,7 @@ use crate::arena::{Arena, EvalResult};
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::layout::{Access, Field as Layout, Path, Repr};
-use celero_ir::{ErrorKind, Ty};
+use celero_ir::{Domain, ErrorKind, Ty};
 use std::num::NonZero;
 
 /// A type that a field of a context may have.
@@ -74,7 +74,7 @@ pub unsafe trait FieldType {
     /// How native code reads an `Option` of it; paths start at the address of the option.
     #[must_use]
     fn optional_layout() -> Layout {
-        read_by_call(true)
+        Layout { domain: Self::layout().domain, ..read_by_call(true) }
     }
 
     /// The value, `None` when it is absent.
@@ -109,8 +109,9 @@ pub unsafe trait FieldType {
     fn optional_variables() -> Vec<Field> {
         let mut variables = Self::variables();
         for variable in &mut variables {
-            let single = variable.name.is_empty();
-            variable.layout = if single { Self::optional_layout() } else { read_by_call(true) };
+            let domain = variable.layout.domain;
+            let layout = if variable.name.is_empty() { Self::optional_layout() } else { read_by_call(true) };
+            variable.layout = Layout { domain, ..layout };
         }
         variables
     }
@@ -153,7 +154,16 @@ pub trait Nested: FieldType {}
 
 /// The layout of a number stored at the address itself.
 fn number(ty: Ty, repr: Repr) -> Layout {
-    Layout::new(ty, false, Access::Load(Path(vec![0]), repr))
+    let domain = match repr {
+        Repr::I8 => Some(Domain::Range(i8::MIN.into(), i8::MAX.into())),
+        Repr::I16 => Some(Domain::Range(i16::MIN.into(), i16::MAX.into())),
+        Repr::I32 => Some(Domain::Range(i32::MIN.into(), i32::MAX.into())),
+        Repr::U8 => Some(Domain::Range(0, u8::MAX.into())),
+        Repr::U16 => Some(Domain::Range(0, u16::MAX.into())),
+        Repr::U32 => Some(Domain::Range(0, u32::MAX.into())),
+        _ => None,
+    };
+    Layout { domain, ..Layout::new(ty, false, Access::Load(Path(vec![0]), repr)) }
 }
 
 macro_rules! numbers {
@@ -201,7 +211,11 @@ macro_rules! non_zero {
             }
 
             fn layout() -> Layout {
-                $rust::layout()
+                let layout = $rust::layout();
+                match layout.domain {
+                    Some(Domain::Range(0, most)) => layout.of_domain(Domain::Range(1, most)),
+                    _ => layout,
+                }
             }
 
             fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {

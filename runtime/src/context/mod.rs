@@ -23,11 +23,13 @@ pub use computed::{Computed, FieldValue, computed};
 pub use describe::{Field, read_by_call};
 #[cfg(feature = "http")]
 pub(crate) use describe::{at_offset, behind_reference};
-pub use enums::{Named, Tags, called_layout, named_layout, optional_named_layout};
+pub use enums::{Named, Tags, called_layout, named_layout, of_numbers, optional_named_layout};
 pub use field_type::{Element, FieldType, Nested};
 pub use key::MapKey;
 pub use known::{Known, known, known_nested};
 pub use members::Member;
+#[cfg(feature = "http")]
+pub(crate) use net::PORT;
 pub use record::record;
 #[cfg(feature = "http")]
 pub(crate) use text::mostly_viewed;

@@ -11,8 +11,8 @@ use crate::accessors::ip::{IpView, ip_access};
 use crate::arena::{Arena, EvalResult};
 use crate::value::Value;
 use celero_frontend::Type;
-use celero_ir::Ty;
 use celero_ir::layout::Field as Layout;
+use celero_ir::{Domain, Ty};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
 macro_rules! addresses {
@@ -91,9 +91,12 @@ impl IpView for AddressIn {
     }
 }
 
+/// What a port can be.
+pub(crate) const PORT: Domain = Domain::Range(0, 65_535);
+
 /// The variables of a socket address: `address` with this layout, and `port`.
 fn socket(address: Layout) -> Vec<Field> {
-    let port = read_by_call(address.optional);
+    let port = read_by_call(address.optional).of_domain(PORT);
     let field = |name: &str, ty, layout| Field { name: name.to_owned(), ty, layout };
     vec![field("address", Type::String, address), field("port", Type::Int, port)]
 }

@@ -208,7 +208,8 @@ impl<C> Env<C> {
         if !variables.add(&name, &ty, layout.headers.is_some()) {
             self.problems.push(EnvError::new(format!("variable `{name}` is declared twice")));
         }
-        self.declarations.add_variable(Variable { name, ty, optional: layout.optional });
+        let values = layout.domain.map(|domain| domain.to_string().into());
+        self.declarations.add_variable(Variable { name, ty, optional: layout.optional, values });
         self.fields.push(layout);
     }
 

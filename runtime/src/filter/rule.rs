@@ -129,8 +129,8 @@ impl RuleTree for FilterRule {
         calls.into_iter().any(|(index, _)| !functions.is_pure(index))
     }
 
-    fn lint(&self, _: &[Layout], _: &PatternCache) -> Vec<Diagnostic> {
-        lint::lint(self.tree(), &self.binding)
+    fn lint(&self, layouts: &[Layout], _: &PatternCache) -> Vec<Diagnostic> {
+        lint::lint(self.tree(), &self.binding, layouts)
     }
 
     /// A comparison with what is missing is false, whatever a failure means.

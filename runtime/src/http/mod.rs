@@ -26,3 +26,4 @@ mod types;
 pub use celero_matching::{HeaderSet, HeaderSetError};
 pub use request::{Request, RequestContext, RequestHead};
 pub use source::Source;
+pub(crate) use types::NAME;

@@ -3,16 +3,16 @@
 use crate::accessors::text::{MostlyTextView, Shown, TextView};
 use crate::arena::{Arena, EvalResult};
 use crate::context::{
-    Element, Field, FieldType, Member, Nested, at_offset, behind_reference, format_into, mostly_viewed, read_by_call,
-    record, viewed,
+    Element, Field, FieldType, Member, Nested, PORT, at_offset, behind_reference, format_into, mostly_viewed,
+    read_by_call, record, viewed,
 };
 use crate::error::ErrorKind;
 use crate::library::lossy;
 use crate::value::Value;
 use celero_canonical::split_authority;
 use celero_frontend::Type;
-use celero_ir::Ty;
 use celero_ir::layout::Field as Layout;
+use celero_ir::{Domain, Never, TextDomain, Ty};
 use celero_matching::ascii_str;
 use http::{HeaderMap, Uri, header};
 use std::mem::offset_of;
@@ -208,6 +208,23 @@ impl Target<'_> {
     }
 }
 
+/// Which values the variables of a canonical request can have.
+fn domain(name: &str) -> Option<Domain> {
+    use Never::{Character, Port, UpperCase};
+    let text = |begins, never, also| Some(Domain::Text(TextDomain { begins, never, also }));
+    // `*` of `OPTIONS`; nothing of `CONNECT`.
+    let no_path = &["*", ""];
+    match name {
+        "path" => text("/", &[Character('?'), Character('#'), Character(' ')], no_path),
+        "pathAndQuery" => text("/", &[Character('#'), Character(' ')], no_path),
+        "uri" | "query" => text("", &[Character('#'), Character(' ')], &[]),
+        "host" => text("", &[UpperCase, Port, Character('/'), Character('@'), Character(' ')], &[]),
+        "scheme" => text("", &[UpperCase, Character(':'), Character('/')], &[]),
+        "port" => Some(PORT),
+        _ => None,
+    }
+}
+
 /// The names of the variables, in the order of their indices.
 const MEMBERS: &[Member] = &[
     Member::new("uri", 0, 1, &[]),
@@ -278,6 +295,7 @@ unsafe impl FieldType for Target<'_> {
                 "port" => Type::Int,
                 _ => Type::String,
             };
+            layout.domain = domain(name);
             Field { name: name.to_owned(), ty, layout }
         };
         fields.map(placed).into()

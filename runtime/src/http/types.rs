@@ -7,8 +7,8 @@ use crate::context::{Element, FieldType, MapKey, format_into, read_by_call, view
 use crate::library::lossy;
 use crate::value::Value;
 use celero_frontend::Type;
-use celero_ir::Ty;
 use celero_ir::layout::{EnumTags, Field as Layout};
+use celero_ir::{Domain, Never, TextDomain, Ty};
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderName, HeaderValue, Method, StatusCode, Uri, Version};
 use std::sync::OnceLock;
@@ -24,6 +24,23 @@ fn version(version: &Version) -> &'static str {
         _ => "HTTP",
     }
 }
+
+/// Methods of canonical requests: those with a letter in lower case are refused.
+const METHOD: Domain = Domain::Text(TextDomain {
+    begins: "",
+    never: &[Never::LowerCase, Never::Character(' '), Never::Character('/')],
+    also: &[],
+});
+
+/// The texts of [`version`].
+const VERSIONS: &[&str] = &["HTTP/1.0", "HTTP/1.1", "HTTP/2.0", "HTTP/3.0", "HTTP/0.9", "HTTP"];
+
+/// Names of headers, as `HeaderName` has them.
+pub(crate) const NAME: Domain = Domain::Text(TextDomain {
+    begins: "",
+    never: &[Never::UpperCase, Never::Character(' '), Never::Character(':')],
+    also: &[],
+});
 
 /// The layout of a method: a byte of the value tells the standard methods apart.
 fn method() -> Layout {
@@ -75,9 +92,9 @@ macro_rules! texts {
 }
 
 texts! {
-    Method: Method::as_str, method();
-    Version: |v| version(v), viewed::<Self>(Ty::Str, false);
-    HeaderName: HeaderName::as_str, viewed::<Self>(Ty::Str, false);
+    Method: Method::as_str, method().of_domain(METHOD);
+    Version: |v| version(v), viewed::<Self>(Ty::Str, false).of_domain(Domain::OneOf(VERSIONS));
+    HeaderName: HeaderName::as_str, viewed::<Self>(Ty::Str, false).of_domain(NAME);
     Authority: Authority::as_str, viewed::<Self>(Ty::Str, false);
     PathAndQuery: PathAndQuery::as_str, viewed::<Self>(Ty::Str, false);
     Scheme: Scheme::as_str, viewed::<Self>(Ty::Str, false);
@@ -103,6 +120,9 @@ impl MapKey for HeaderName {
     }
 }
 
+/// What a status can be.
+const STATUS: Domain = Domain::Range(100, 999);
+
 // SAFETY: only `value` reads it.
 unsafe impl FieldType for StatusCode {
     fn ty() -> Type {
@@ -110,7 +130,7 @@ unsafe impl FieldType for StatusCode {
     }
 
     fn layout() -> Layout {
-        read_by_call(false)
+        read_by_call(false).of_domain(STATUS)
     }
 
     fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {

@@ -29,7 +29,8 @@ impl Host for Fields {
 
 fn declarations() -> Declarations {
     let mut declarations = Declarations::new();
-    let mut add = |name: &str, ty, optional| declarations.add_variable(Variable { name: name.into(), ty, optional });
+    let mut add =
+        |name: &str, ty, optional| declarations.add_variable(Variable { optional, ..Variable::new(name, ty) });
     add("req.absent", Type::Int, true);
     add("req.path", Type::String, false);
     add("claims", Type::map(Type::String, Type::Dyn), false);

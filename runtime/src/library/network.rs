@@ -73,8 +73,14 @@ pub(crate) fn ip_text<'a>(cx: &Cx<'a>, address: IpAddr) -> EvalResult<&'a str> {
 /// Returns the text of a network: `address/prefix`.
 pub(crate) fn cidr_text<'a>(cx: &Cx<'a>, address: IpAddr, prefix: u8) -> EvalResult<&'a str> {
     cx.charge(FORMAT_STEPS)?;
-    let (address, prefix) = canonical_network(address, prefix);
-    cx.arena().format(format_args!("{address}/{prefix}"))
+    match canonical_network(address, prefix) {
+        // With dots it would be no valid text of a network.
+        (IpAddr::V6(mapped), prefix) if mapped.to_ipv4_mapped().is_some() => {
+            let [.., high, low] = mapped.segments();
+            cx.arena().format(format_args!("::ffff:{high:x}:{low:x}/{prefix}"))
+        }
+        (address, prefix) => cx.arena().format(format_args!("{address}/{prefix}")),
+    }
 }
 
 /// As [`cidr_contains`], with the address as text.

@@ -30,6 +30,7 @@ codes! {
     FIELD_MISSING "filter-field-missing" Check "the host gives a field of the filter language no value, so no comparison with it is true (a warning)";
     NEVER_THAT_CASE "never-that-case" Check "text in lower or upper case is compared with text that has letters of the other case (a warning)";
     DOUBLED_BACKSLASH "doubled-backslash" Check "a pattern has two backslashes where one was probably meant (a warning)";
+    NEVER_THAT_VALUE "never-that-value" Check "a field is compared with a value that it never has (a warning)";
     COVERED_ITEM "covered-item" Check "an item of a set is in another item of the set (a warning)";
     NEVER_MATCHES "never-matches" Check "a rule of a set is never true (a warning)";
     DUPLICATE_RULE "duplicate-rule" Check "a rule of a set has the condition of one before it (a warning)";

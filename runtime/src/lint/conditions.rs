@@ -1,6 +1,7 @@
 //! Conditions that are constant as written, and comparisons of types that are never the same.
 
 use super::{CONSTANT_CONDITION, Lint, NEVER_EQUAL};
+use celero_frontend::stdlib::Builtin;
 use celero_frontend::{BinaryOp, Expr, Literal, LogicOp, NodeId, Type};
 
 impl Lint<'_> {
@@ -25,6 +26,18 @@ impl Lint<'_> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Warns about `contains("")`, `startsWith("")` and `endsWith("")`.
+    pub(super) fn empty_part(&mut self, id: NodeId) {
+        let Some((Builtin::Contains | Builtin::StartsWith | Builtin::EndsWith, operands)) = self.call(id) else {
+            return;
+        };
+        let &[_, part] = &*operands else { return };
+        if self.text(part).is_some_and(|part| part.is_empty()) {
+            let message = "this is always true: the empty text is a part of every text".to_owned();
+            self.warn(CONSTANT_CONDITION, self.ast.span(id), message, "");
         }
     }
 

@@ -2,7 +2,7 @@
 //! library with only literal operands. The lint calls the library's functions to find out.
 
 use super::place::inside;
-use super::{Lint, NEVER_VALID};
+use super::{CONSTANT_CONDITION, Lint, NEVER_VALID};
 use crate::arena::Arena;
 use crate::interpret::literal_value;
 use crate::library::{Cx, Malformed, PATTERN_DIALECT, Piece, invoke, pieces};
@@ -94,7 +94,7 @@ impl Lint<'_> {
         if takes_pattern(builtin)
             && let Some(&pattern) = operands.get(1)
             && let Some(text) = self.text(pattern)
-            && (self.pattern(pattern, &text) || builtin == Builtin::Matches)
+            && (self.pattern(builtin, pattern, &text) || builtin == Builtin::Matches)
         {
             return;
         }
@@ -128,13 +128,19 @@ impl Lint<'_> {
     }
 
     /// Whether the pattern is wrong, and so warned of.
-    fn pattern(&mut self, id: NodeId, pattern: &str) -> bool {
+    fn pattern(&mut self, builtin: Builtin, id: NodeId, pattern: &str) -> bool {
         // Compiling is slow, so only the first patterns of a rule are tested.
         let is_tested = self.compiled < MOST_COMPILED;
         let tested = if is_tested { self.patterns.check(pattern) } else { Ok(()) };
         if is_tested && tested.is_ok() {
             // A pattern that can be compiled has no syntax error.
             self.compiled = self.compiled.saturating_add(1);
+            if builtin == Builtin::Matches
+                && let Some(result) = self.patterns.constant(pattern)
+            {
+                let what = if result { "every text" } else { "no text" };
+                self.warn(CONSTANT_CONDITION, self.ast.span(id), format!("this pattern matches {what}"), "");
+            }
             return false;
         }
         let (reason, part) = match (syntax_error(pattern), tested) {

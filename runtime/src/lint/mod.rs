@@ -19,6 +19,7 @@
 mod case;
 mod codes;
 mod conditions;
+mod domain;
 mod doubled;
 mod guards;
 mod headers;
@@ -50,6 +51,8 @@ pub(crate) fn lint(checked: &Checked, fields: &[layout::Field], patterns: &Patte
         lint.headers(id);
         lint.other_case(id);
         lint.doubled_backslash(id);
+        lint.domain(id);
+        lint.empty_part(id);
         match &node.expr {
             Expr::Cond { .. } | Expr::Logic { .. } => lint.conditions(id),
             Expr::Binary { .. } => lint.comparison(id),

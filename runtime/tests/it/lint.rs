@@ -13,13 +13,13 @@ fn env() -> Env<Bindings<'static>> {
 }
 
 /// Each warning as its code, the text it points at, and the message.
-fn warnings(source: &str) -> Vec<(&'static str, String, String)> {
+pub(crate) fn warnings(source: &str) -> Vec<(&'static str, String, String)> {
     let engine = Engine::builder().tier(Tier::Interpret).build();
     let found = engine.check(&env(), source).unwrap();
     shown(source, found.warnings())
 }
 
-fn shown(source: &str, found: &[celero::Diagnostic]) -> Vec<(&'static str, String, String)> {
+pub(crate) fn shown(source: &str, found: &[celero::Diagnostic]) -> Vec<(&'static str, String, String)> {
     found
         .iter()
         .map(|d| {
@@ -335,7 +335,7 @@ fn filter_rules_are_warned_of() {
         "ssl and not ssl",
         "lower(http.host) eq \"ab-1\"",
         "lower(http.host) wildcard \"AB\"",
-        "http.host eq \"AB\"",
+        "raw.http.request.uri.path eq \"AB\"",
         "lower(http.host) matches \"A\"",
         "ip.src in {10.0.0.0/8 11.0.0.0/8 ::/1 10.0.0.0/8}",
         "tcp.srcport in {1..80 80..90}",

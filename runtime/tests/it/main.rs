@@ -27,6 +27,7 @@ mod language;
 mod layout;
 mod letter_cases;
 mod lint;
+mod lint_domains;
 mod list_values;
 mod lists;
 mod live;

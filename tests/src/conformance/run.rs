@@ -74,7 +74,7 @@ fn check(case: &Case) -> Outcome {
     declarations.set_container(&case.container);
     declarations.set_unchecked(case.unchecked);
     for (name, ty) in variables(case) {
-        declarations.add_variable(celero_frontend::Variable { name: name.into(), ty, optional: false });
+        declarations.add_variable(celero_frontend::Variable::new(name, ty));
     }
     for function in &case.functions {
         declarations.add_function(&function.name, function.receiver, function.params.clone(), function.result.clone());

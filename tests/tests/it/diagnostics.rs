@@ -75,6 +75,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("filter-field-missing", "cf.threat_score gt 50"),
     ("never-that-case", "lower(http.host) eq \"Example.com\""),
     ("doubled-backslash", "http.request.uri.path matches \"(?i)\\\\.php$\""),
+    ("never-that-value", "request.path == \"admin\" || request.method == \"get\""),
     ("covered-item", "ip.src in {10.0.0.0/8 10.1.0.0/16}"),
     ("never-matches", "\"/a\".startsWith(\"/b\") && request.method == \"GET\""),
     ("duplicate-rule", "request.path == '/admin'"),

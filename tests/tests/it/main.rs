@@ -11,6 +11,7 @@ mod hostile_expressions;
 mod hostile_sets;
 mod json;
 mod judges;
+mod lint_corpus;
 mod patterns;
 mod random_budgets;
 mod random_indexed_sets;

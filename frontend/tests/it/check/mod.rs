@@ -49,7 +49,7 @@ fn table(declarations: &Declarations, rows: &[(&str, &str)]) {
 }
 
 fn variable(declarations: &mut Declarations, name: &str, ty: Type) -> u32 {
-    declarations.add_variable(Variable { name: name.into(), ty, optional: false })
+    declarations.add_variable(Variable::new(name, ty))
 }
 
 fn param(name: &str) -> Type {

@@ -1,5 +1,6 @@
 //! What a pattern says without being run: whether it is a plain text test, and how large its program is at most.
 
+use super::constant::constant;
 use super::dialect::Pattern;
 use super::parse::parse;
 use regex_syntax::hir::literal::{Extractor, Literal};
@@ -40,6 +41,8 @@ pub struct Analysis {
     pub tests: Vec<TextTest>,
     /// Upper bound of the size of its compiled program, in bytes.
     pub program_bytes: usize,
+    /// Whether it matches every text (`a|`) or none (`$a`), if that is easily seen.
+    pub constant: Option<bool>,
 }
 
 /// Returns what is known of a pattern without compiling it, or `None` if it is not valid.
@@ -59,7 +62,7 @@ pub fn analyze<'p>(pattern: impl Into<Pattern<'p>>) -> Option<Analysis> {
 
 /// [`analyze`] for a pattern that was parsed.
 pub(super) fn analyze_parsed(hir: &Hir) -> Analysis {
-    Analysis { tests: plain_tests(hir).unwrap_or_default(), program_bytes: program_bound(hir) }
+    Analysis { tests: plain_tests(hir).unwrap_or_default(), program_bytes: program_bound(hir), constant: constant(hir) }
 }
 
 /// Returns tests of which one holds if and only if the pattern matches, if there are few.

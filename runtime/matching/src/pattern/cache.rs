@@ -114,10 +114,16 @@ impl PatternCache {
         }
     }
 
+    /// Returns whether a valid pattern matches every text, or none, if that is easily seen.
+    #[must_use]
+    pub fn constant(&self, pattern: &str) -> Option<bool> {
+        self.analysis(pattern)?.analysis.constant
+    }
+
     /// Returns how to decide a pattern, if possible without compiling it.
     #[must_use]
     pub fn plan(&self, pattern: &str) -> Plan {
-        let Some(Analyzed { analysis: Analysis { tests, program_bytes }, .. }) = self.analysis(pattern) else {
+        let Some(Analyzed { analysis: Analysis { tests, program_bytes, .. }, .. }) = self.analysis(pattern) else {
             return Plan { weight: 1, strategy: None };
         };
         let (weight, valid) = if program_bytes <= MAX_PROGRAM_BYTES {

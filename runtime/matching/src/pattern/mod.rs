@@ -12,6 +12,7 @@ mod byte_matcher;
 mod byte_regex;
 mod cache;
 mod compile;
+mod constant;
 mod dfa_search;
 mod dialect;
 mod engine;

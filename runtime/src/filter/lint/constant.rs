@@ -1,8 +1,11 @@
-//! Operands of `and` and `or` that are constant as written, and sets that contain nothing.
+//! Operands of `and` and `or` that are constant as written, sets that contain nothing, and patterns and texts that are found everywhere or nowhere.
 
 use crate::lint::CONSTANT_CONDITION;
-use celero_frontend::filter::{Comparison, Connective, FilterExpr, FilterNode, FilterTree};
+use celero_frontend::filter::{
+    Comparison, Connective, FilterExpr, FilterLiteral, FilterNode, FilterTree, StandardFunction,
+};
 use celero_frontend::{Diagnostic, NodeId};
+use celero_matching::pattern::analyze;
 
 pub(super) fn constant_conditions(tree: &FilterTree, node: &FilterNode, found: &mut Vec<Diagnostic>) {
     match &node.expr {
@@ -20,6 +23,28 @@ pub(super) fn constant_conditions(tree: &FilterTree, node: &FilterNode, found: &
         }
         FilterExpr::Compare { comparison: Comparison::OneOf(items), .. } if items.is_empty() => {
             found.push(Diagnostic::warning(CONSTANT_CONDITION, node.span, "no value is in an empty set"));
+        }
+        FilterExpr::Compare { comparison: Comparison::Matches(pattern), .. } => {
+            if let Some(result) = analyze(&*pattern.text).and_then(|analysis| analysis.constant) {
+                let message = if result { "this pattern matches every text" } else { "this pattern matches no text" };
+                found.push(Diagnostic::warning(CONSTANT_CONDITION, node.span, message));
+            }
+        }
+        FilterExpr::Compare { comparison: Comparison::Contains(part), .. } if part.value.is_empty() => {
+            found.push(Diagnostic::warning(CONSTANT_CONDITION, node.span, "the empty text is a part of every text"));
+        }
+        FilterExpr::Call { function, args } => {
+            let standard = tree.function(*function).and_then(|function| function.standard);
+            if let Some(StandardFunction::StartsWith | StandardFunction::EndsWith) = standard
+                && let [_, part] = tree.children(*args)
+                && matches!(tree.expr(*part), FilterExpr::Literal(FilterLiteral::Bytes(part)) if part.value.is_empty())
+            {
+                found.push(Diagnostic::warning(
+                    CONSTANT_CONDITION,
+                    node.span,
+                    "the empty text is a part of every text",
+                ));
+            }
         }
         _ => {}
     }

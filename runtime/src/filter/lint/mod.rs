@@ -3,6 +3,7 @@
 mod case;
 mod constant;
 mod covered;
+mod domain;
 mod doubled;
 mod fields;
 mod guards;
@@ -12,14 +13,17 @@ pub(super) use guards::guard_warnings;
 use crate::filter::binding::FilterBinding;
 use celero_frontend::Diagnostic;
 use celero_frontend::filter::FilterTree;
+use celero_ir::layout;
 
-/// Returns the warnings about a checked rule, in the order of the source. Takes time linear in the rule, with a logarithm for sets.
-pub(super) fn lint(tree: &FilterTree, binding: &FilterBinding) -> Vec<Diagnostic> {
+/// Returns the warnings about a checked rule, in the order of the source. `fields` are the layouts of the variables. Takes time linear in the
+/// rule, with a logarithm for sets.
+pub(super) fn lint(tree: &FilterTree, binding: &FilterBinding, fields: &[layout::Field]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     fields::missing_fields(tree, binding, &mut found);
     for node in tree.nodes() {
         constant::constant_conditions(tree, node, &mut found);
         case::other_case(tree, node, &mut found);
+        domain::other_values(tree, node, binding, fields, &mut found);
         covered::covered_items(node, &mut found);
         doubled::doubled_backslashes(tree, node, &mut found);
     }

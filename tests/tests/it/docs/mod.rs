@@ -13,6 +13,7 @@
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
 mod architecture;
+mod domains;
 mod expressions;
 mod filter;
 mod language;

@@ -5,8 +5,8 @@ use crate::host::tls_hello::HelloFields;
 use crate::phases::tls_connection::{TlsConnection, TlsFields};
 use celero::http::{Request, RequestHead, Source};
 use celero::{Context, Value};
-use http::HeaderMap;
 use http::request::Parts;
+use http::{HeaderMap, StatusCode};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, LazyLock};
@@ -125,7 +125,7 @@ pub(crate) struct BodyData<'a> {
 #[derive(Debug, Context)]
 pub(crate) struct ResponseHead<'a> {
     /// Absent if no response was sent.
-    pub(crate) code: Option<i64>,
+    pub(crate) code: Option<StatusCode>,
     pub(crate) headers: &'a HeaderMap,
 }
 

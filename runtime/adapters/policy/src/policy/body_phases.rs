@@ -182,7 +182,7 @@ impl Policy {
         let prefix = self.response_settings.buffering().is_prefix();
         let context = ResponseBodyData {
             request: arrival.head(head),
-            response: ResponseHead { code: Some(response.status.as_u16().into()), headers: &response.headers },
+            response: ResponseHead { code: Some(response.status), headers: &response.headers },
             body: (!prefix).then_some(&*body),
             body_prefix: prefix.then_some(&*body),
             peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, labels),

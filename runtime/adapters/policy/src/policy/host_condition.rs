@@ -166,7 +166,7 @@ impl ResponseCondition {
         response: &response::Parts,
         origin: RequestOrigin<'_>,
     ) -> Result<bool, EvalError> {
-        let response = ResponseHead { code: Some(response.status.as_u16().into()), headers: &response.headers };
+        let response = ResponseHead { code: Some(response.status), headers: &response.headers };
         self.0.program.test(&ResponseFacts { begin: RequestFacts::new(head, origin), response })
     }
 }
@@ -194,7 +194,7 @@ impl EndCondition {
         end: &RequestSummary,
         origin: RequestOrigin<'_>,
     ) -> Result<bool, EvalError> {
-        let code = response.map(|response| response.status.as_u16().into());
+        let code = response.map(|response| response.status);
         let headers = response.map_or(&*NO_HEADERS, |response| &response.headers);
         self.0.program.test(&EndFacts {
             begin: RequestFacts::new(head, origin),

@@ -131,7 +131,7 @@ impl Policy {
         let proofs = self.auth.lazy(&head.headers, findings);
         let context = ResponseData {
             request: arrival.head(head),
-            response: ResponseHead { code: Some(status.as_u16().into()), headers },
+            response: ResponseHead { code: Some(status), headers },
             peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, labels),
         };
         let mut scratch = Scratch::new();

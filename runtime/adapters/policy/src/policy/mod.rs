@@ -280,7 +280,7 @@ impl Policy {
         let proofs = self.auth.lazy(&head.headers, findings);
         let context = ResponseData {
             request: arrival.head(head),
-            response: ResponseHead { code: Some(response.status.as_u16().into()), headers: &response.headers },
+            response: ResponseHead { code: Some(response.status), headers: &response.headers },
             peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, labels),
         };
         let answer = self.response.run(&context, Message::head(&response.headers), effects);
@@ -315,7 +315,7 @@ impl Policy {
         let context = LogData {
             request: arrival.head(head),
             duration: end.duration,
-            response: ResponseHead { code: response.map(|response| response.status.as_u16().into()), headers },
+            response: ResponseHead { code: response.map(|response| response.status), headers },
             bytes_sent: i64::try_from(end.bytes_sent).unwrap_or(i64::MAX),
             peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, labels),
         };

@@ -20,6 +20,8 @@ fn hover_tells_types_documentation_and_values() {
     for (name, marked, wanted) in [
         ("a.cel", "\"\u{1f600}\" == request.pa|th", "request.path: string"),
         ("a.cel", "has(request.bo|dy)", "May be absent"),
+        ("a.cel", "request.pa|th == '/'", "Its value begins with `/`, and has no `?`"),
+        ("a.cel", "request.vers|ion == ", "Its value is one of `HTTP/1.0`"),
         ("a.cel", "request.path.starts|With(\"a\")", "string.startsWith(string) -> bool"),
         ("a.cel", "request.path.starts|With(\"a\")", "Whether text starts with text."),
         ("a.cel", "[1].map(x, x|)", "x: int"),

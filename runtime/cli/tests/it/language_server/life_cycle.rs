@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 fn changes_are_followed() {
     let mut client = Client::new(&[]);
     let uri = uri("a.cel");
-    assert!(client.open(&uri, "cel", "\"\u{1f600}\" == request.path").is_empty());
+    assert!(client.open(&uri, "cel", "\"\u{1f600}\" == request.host").is_empty());
     let change = |range: Json, text: &str| json!({ "textDocument": { "uri": uri, "version": 2 }, "contentChanges": [{ "range": range, "text": text }] });
     let at = |from: u32, to: u32| json!({ "start": { "line": 0, "character": from }, "end": { "line": 0, "character": to } });
     client.notify("textDocument/didChange", change(at(16, 20), "pth"));

@@ -1,0 +1,139 @@
+//! Comparisons of a field with values that it never has.
+
+#[cfg(feature = "http")]
+use crate::filter::binding::{Derivation, FilterBinding, Source, Spelling};
+use crate::lint::NEVER_THAT_VALUE;
+use crate::lint::domain::{Excluded, Place, constant_ordering, excluded_text, excluded_word, message};
+use celero_frontend::filter::{
+    BytesLiteral, Comparison, FilterExpr, FilterLiteral, FilterNode, FilterTree, OrderOp, SetItems, StandardFunction,
+};
+use celero_frontend::{Diagnostic, NodeId, Span};
+use celero_ir::{Domain, layout};
+use std::cmp::Ordering;
+
+/// A field whose type has more values than it.
+struct Field<'t> {
+    name: &'t str,
+    domain: Domain,
+    /// If it has the values of a variable in other words: `domain` is that of the variable.
+    spelling: Option<&'t Spelling>,
+}
+
+impl Field<'_> {
+    /// Returns why the field never has this text there; `None` if it may.
+    fn excludes(&self, place: Place, part: &BytesLiteral) -> Option<Excluded> {
+        match (self.spelling, &self.domain) {
+            (Some(spelling), Domain::OneOf(words)) => {
+                let own: Vec<_> = words.iter().filter_map(|word| spelling.of_field(word)).collect();
+                excluded_word(&own.iter().map(|word| &**word).collect::<Vec<_>>(), place, &part.value)
+            }
+            (Some(_), _) => None,
+            (None, domain) => excluded_text(domain, place, &part.value),
+        }
+    }
+}
+
+pub(super) fn other_values(
+    tree: &FilterTree,
+    node: &FilterNode,
+    binding: &FilterBinding,
+    fields: &[layout::Field],
+    found: &mut Vec<Diagnostic>,
+) {
+    let field = |value: NodeId| field_of(tree, value, binding, fields);
+    let mut warn = |span: Span, result: bool, name: &str, excluded: Excluded| {
+        let help = if excluded.help.is_empty() { Vec::new() } else { vec![excluded.help] };
+        let message = message(result, name, &excluded.because);
+        found.push(Diagnostic { help, ..Diagnostic::warning(NEVER_THAT_VALUE, span, message) });
+    };
+    match &node.expr {
+        FilterExpr::Compare { value, comparison } => {
+            let Some(field) = field(*value) else { return };
+            match comparison {
+                Comparison::Order(op @ (OrderOp::Equal | OrderOp::NotEqual), FilterLiteral::Bytes(bytes)) => {
+                    if let Some(excluded) = field.excludes(Place::Whole, bytes) {
+                        warn(node.span, *op == OrderOp::NotEqual, field.name, excluded);
+                    }
+                }
+                Comparison::Order(op, FilterLiteral::Int(number)) => {
+                    let holds = |ordering| holds(*op, ordering);
+                    if let Some((result, because)) = constant_ordering(&field.domain, holds, *number) {
+                        warn(node.span, result, field.name, Excluded { because, help: String::new() });
+                    }
+                }
+                Comparison::Contains(bytes) => {
+                    if let Some(excluded) = field.excludes(Place::Anywhere, bytes) {
+                        warn(node.span, false, field.name, excluded);
+                    }
+                }
+                Comparison::OneOf(SetItems::Bytes(items)) => {
+                    for excluded in items.iter().filter_map(|item| field.excludes(Place::Whole, item)) {
+                        warn(node.span, false, field.name, excluded);
+                    }
+                }
+                Comparison::OneOf(SetItems::Ints(items)) => {
+                    for (first, last) in items {
+                        let from = constant_ordering(&field.domain, Ordering::is_ge, *first);
+                        let to = constant_ordering(&field.domain, Ordering::is_le, *last);
+                        if let Some((_, because)) = from.into_iter().chain(to).find(|(result, _)| !result) {
+                            warn(node.span, false, field.name, Excluded { because, help: String::new() });
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        FilterExpr::Call { function, args } => {
+            let place = match tree.function(*function).and_then(|function| function.standard) {
+                Some(StandardFunction::StartsWith) => Place::Start,
+                Some(StandardFunction::EndsWith) => Place::End,
+                _ => return,
+            };
+            let [value, part] = tree.children(*args) else { return };
+            if let (Some(field), FilterExpr::Literal(FilterLiteral::Bytes(bytes))) = (field(*value), tree.expr(*part))
+                && let Some(excluded) = field.excludes(place, bytes)
+            {
+                warn(node.span, false, field.name, excluded);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn holds(op: OrderOp, ordering: Ordering) -> bool {
+    match op {
+        OrderOp::Equal => ordering.is_eq(),
+        OrderOp::NotEqual => ordering.is_ne(),
+        OrderOp::GreaterEqual => ordering.is_ge(),
+        OrderOp::LessEqual => ordering.is_le(),
+        OrderOp::Greater => ordering.is_gt(),
+        OrderOp::Less => ordering.is_lt(),
+    }
+}
+
+/// Returns the field whose value, or one of whose values, a node is.
+fn field_of<'t>(
+    tree: &'t FilterTree,
+    id: NodeId,
+    binding: &'t FilterBinding,
+    fields: &[layout::Field],
+) -> Option<Field<'t>> {
+    let index = match tree.expr(id) {
+        FilterExpr::Field(index) => *index,
+        FilterExpr::Access { base, .. } => match tree.expr(*base) {
+            FilterExpr::Field(index) => *index,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let of_variable = |variable: u32| fields.get(variable as usize)?.domain;
+    let spelling = binding.spelling_of_field(index);
+    let domain = match (spelling, binding.source(index)) {
+        (Some(spelling), _) => of_variable(spelling.variable)?,
+        (None, Source::Variable(variable, _)) => of_variable(*variable)?,
+        #[cfg(feature = "http")]
+        (None, Source::Derived(Derivation::HeaderNames, _)) => crate::http::NAME,
+        _ => return None,
+    };
+    Some(Field { name: &tree.field(index)?.name, domain, spelling })
+}

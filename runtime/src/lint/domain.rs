@@ -1,0 +1,281 @@
+//! Comparisons of a field with values that it never has, such as `request.path == "admin"`, in both languages. Which values a field has is
+//! declared with its type (`Domain` in `ir/src/domain.rs`).
+//!
+//! Only warnings depend on it, never the result: a host may fill a [`RequestContext`](crate::http::RequestContext) with a request that it did not
+//! make canonical, and then its method may be `get`. Where the type does guarantee the domain (a port, a status), reading the field can still fail,
+//! so its comparison is no constant that code generation could use.
+
+use super::{Lint, NEVER_THAT_VALUE};
+use celero_frontend::stdlib::Builtin;
+use celero_frontend::{BinaryOp, Expr, Literal, NodeId, Reference};
+use celero_ir::{Domain, Never, TextDomain, one_of};
+use std::cmp::Ordering;
+
+/// Where in the text of a field another text is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    Whole,
+    Start,
+    End,
+    Anywhere,
+}
+
+impl Place {
+    fn has(self, value: &[u8], part: &[u8]) -> bool {
+        match self {
+            Self::Whole => value == part,
+            Self::Start => value.starts_with(part),
+            Self::End => value.ends_with(part),
+            Self::Anywhere => part.is_empty() || value.windows(part.len()).any(|window| window == part),
+        }
+    }
+}
+
+/// Why a field has no such value.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Excluded {
+    /// What is true of the field: "begins with `/`".
+    pub(super) because: String,
+    pub(super) help: String,
+}
+
+/// Returns why no text of a domain has `part` there; `None` if one may.
+pub(super) fn excluded_text(domain: &Domain, place: Place, part: &[u8]) -> Option<Excluded> {
+    let shown = String::from_utf8_lossy(part);
+    match domain {
+        Domain::Range(..) => None,
+        Domain::OneOf(words) => excluded_word(words, place, part),
+        Domain::Text(TextDomain { also, .. }) if also.iter().any(|text| place.has(text.as_bytes(), part)) => None,
+        Domain::Text(TextDomain { begins, never, .. }) => {
+            if let Some(what) = never.iter().find(|what| never_in(**what, place, part)) {
+                let help = match what {
+                    Never::UpperCase => format!("write `{}`", shown.to_ascii_lowercase()),
+                    Never::LowerCase => format!("write `{}`", shown.to_ascii_uppercase()),
+                    Never::Character(_) | Never::Port => String::new(),
+                };
+                return Some(Excluded { because: format!("has no {what}"), help });
+            }
+            let first = begins.as_bytes();
+            let may_begin = match place {
+                Place::Whole => part.starts_with(first),
+                Place::Start => part.starts_with(first) || first.starts_with(part),
+                Place::End | Place::Anywhere => true,
+            };
+            let help = || format!("write `{begins}{shown}`");
+            (!may_begin).then(|| Excluded { because: format!("begins with `{begins}`"), help: help() })
+        }
+    }
+}
+
+/// Returns why none of these words has `part` there; `None` if one has.
+pub(super) fn excluded_word(words: &[&str], place: Place, part: &[u8]) -> Option<Excluded> {
+    if words.iter().any(|word| place.has(word.as_bytes(), part)) {
+        return None;
+    }
+    let begins = |word: &&&str| word.as_bytes().get(..part.len()).is_some_and(|start| start.eq_ignore_ascii_case(part));
+    let help = words.iter().find(begins).map(|word| format!("did you mean `{word}`?")).unwrap_or_default();
+    Some(Excluded { because: one_of(words), help })
+}
+
+/// Whether a text has, at this place of a value, what the value never has.
+fn never_in(what: Never, place: Place, part: &[u8]) -> bool {
+    match what {
+        Never::UpperCase => part.iter().any(u8::is_ascii_uppercase),
+        Never::LowerCase => part.iter().any(u8::is_ascii_lowercase),
+        Never::Character(character) => part.iter().any(|byte| char::from(*byte) == character),
+        // An address of IPv6 has colons within its brackets.
+        Never::Port => {
+            let last = |wanted: u8| part.iter().rposition(|byte| *byte == wanted);
+            match place {
+                Place::Whole | Place::Start if !part.starts_with(b"[") => last(b':').is_some(),
+                Place::Whole | Place::End => last(b':').is_some_and(|colon| last(b']').is_none_or(|end| end < colon)),
+                Place::Start | Place::Anywhere => part.windows(2).any(|two| two == b"]:"),
+            }
+        }
+    }
+}
+
+/// Returns the constant result of an ordering of a field and a number, if it has one, and why.
+pub(super) fn constant_ordering(
+    domain: &Domain,
+    holds: impl Fn(Ordering) -> bool,
+    number: i64,
+) -> Option<(bool, String)> {
+    let Domain::Range(least, most) = *domain else { return None };
+    let orderings = [
+        (least < number).then_some(Ordering::Less),
+        (least <= number && number <= most).then_some(Ordering::Equal),
+        (number < most).then_some(Ordering::Greater),
+    ];
+    let mut results = orderings.into_iter().flatten().map(holds);
+    let first = results.next()?;
+    results.all(|result| result == first).then(|| (first, domain.to_string()))
+}
+
+/// An integer, as far as one that is signed holds it: a field of a range holds no more.
+fn number(literal: &Literal) -> Option<i64> {
+    match literal {
+        Literal::Int(number) => Some(*number),
+        Literal::Uint(number) => Some(i64::try_from(*number).unwrap_or(i64::MAX)),
+        _ => None,
+    }
+}
+
+/// The text of a warning about a comparison with a constant result.
+pub(super) fn message(result: bool, field: &str, because: &str) -> String {
+    let always = if result { "always true" } else { "never true" };
+    format!("this is {always}: `{field}` {because}")
+}
+
+impl Lint<'_> {
+    /// Warns about `==`, `!=`, orderings, `in`, `contains`, `startsWith` and `endsWith` of a field.
+    pub(super) fn domain(&mut self, id: NodeId) {
+        if let Expr::Binary { op, left, right } = *self.ast.expr(id) {
+            return self.comparison_with_field(id, op, left, right);
+        }
+        let Some((builtin, operands)) = self.call(id) else { return };
+        let place = match builtin {
+            Builtin::StartsWith => Place::Start,
+            Builtin::EndsWith => Place::End,
+            Builtin::Contains => Place::Anywhere,
+            _ => return,
+        };
+        let &[field, part] = &*operands else { return };
+        if let (Some(domain), Some(text)) = (self.domain_of(field), self.text(part))
+            && let Some(excluded) = excluded_text(&domain, place, text.as_bytes())
+        {
+            self.excluded(id, field, false, &excluded);
+        }
+    }
+
+    fn comparison_with_field(&mut self, id: NodeId, op: BinaryOp, left: NodeId, right: NodeId) {
+        let (field, value, is_turned) = match self.domain_of(left) {
+            Some(_) => (left, right, false),
+            None => (right, left, true),
+        };
+        let Some(domain) = self.domain_of(field) else { return };
+        let holds = |ordering: Ordering| {
+            let ordering = if is_turned { ordering.reverse() } else { ordering };
+            match op {
+                BinaryOp::Eq => ordering.is_eq(),
+                BinaryOp::Ne => ordering.is_ne(),
+                BinaryOp::Lt => ordering.is_lt(),
+                BinaryOp::Le => ordering.is_le(),
+                BinaryOp::Gt => ordering.is_gt(),
+                _ => ordering.is_ge(),
+            }
+        };
+        match (op, self.ast.expr(value)) {
+            (BinaryOp::Eq | BinaryOp::Ne, Expr::Literal(Literal::String(text))) => {
+                if let Some(excluded) = excluded_text(&domain, Place::Whole, text.as_bytes()) {
+                    self.excluded(id, field, op == BinaryOp::Ne, &excluded);
+                }
+            }
+            (
+                BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge,
+                Expr::Literal(literal),
+            ) => {
+                if let Some((result, because)) =
+                    number(literal).and_then(|number| constant_ordering(&domain, holds, number))
+                {
+                    self.excluded(id, field, result, &Excluded { because, help: String::new() });
+                }
+            }
+            (BinaryOp::In, Expr::List { elements, .. }) if !is_turned => {
+                for &element in self.ast.children(*elements) {
+                    let excluded = match self.ast.expr(element) {
+                        Expr::Literal(Literal::String(text)) => excluded_text(&domain, Place::Whole, text.as_bytes()),
+                        Expr::Literal(literal) => number(literal)
+                            .and_then(|number| constant_ordering(&domain, Ordering::is_eq, number))
+                            .filter(|(result, _)| !result)
+                            .map(|(_, because)| Excluded { because, help: String::new() }),
+                        _ => None,
+                    };
+                    if let Some(excluded) = excluded {
+                        self.excluded(element, field, false, &excluded);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The domain of a field that a node is.
+    fn domain_of(&self, id: NodeId) -> Option<Domain> {
+        let Reference::Variable(index) = *self.checked.reference(id) else { return None };
+        let is_test = matches!(self.ast.expr(id), Expr::Select { test: true, .. });
+        self.fields.get(index as usize).filter(|_| !is_test)?.domain
+    }
+
+    fn excluded(&mut self, id: NodeId, field: NodeId, result: bool, excluded: &Excluded) {
+        let Excluded { because, help } = excluded;
+        let span = self.ast.span(field);
+        let name = self.ast.source().get(span.start as usize..span.end as usize).unwrap_or("the field");
+        let message = message(result, name, because);
+        self.warn(NEVER_THAT_VALUE, self.ast.span(id), message, help);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Place::{Anywhere, End, Start, Whole};
+
+    const PATH: Domain = Domain::Text(TextDomain { begins: "/", never: &[Never::Character('?')], also: &["*", ""] });
+    const HOST: Domain = Domain::Text(TextDomain { begins: "", never: &[Never::UpperCase, Never::Port], also: &[] });
+
+    /// What is excluded is in no text of a sample of the domain.
+    #[test]
+    fn excluded_texts_are_in_no_value() {
+        let paths = ["/", "/admin", "/a/b", "*", ""];
+        let hosts = ["a", "a.example", "[::1]", "[2001:db8::8080]", "10.0.0.1"];
+        let parts = [
+            "", "/", "*", "a", "A", "admin", "/admin", "/a?", "?", ":", ":80", "a:80", "[::1]", "[::1]:80", "]:", "::",
+            "8080]",
+        ];
+        for (domain, values) in [(PATH, paths), (HOST, hosts)] {
+            for place in [Whole, Start, End, Anywhere] {
+                for part in parts {
+                    let found = values.iter().any(|value| place.has(value.as_bytes(), part.as_bytes()));
+                    let excluded = excluded_text(&domain, place, part.as_bytes());
+                    assert!(!found || excluded.is_none(), "{place:?} {part}: {excluded:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn reasons_name_what_the_field_has() {
+        for (domain, place, part, because, help) in [
+            (PATH, Whole, "admin", "begins with `/`", "write `/admin`"),
+            (PATH, Start, "admin", "begins with `/`", "write `/admin`"),
+            (PATH, Anywhere, "?", "has no `?`", ""),
+            (HOST, Whole, "EX.com", "has no upper-case letter", "write `ex.com`"),
+            (HOST, Whole, "a:80", "has no port", ""),
+            (HOST, End, ":80", "has no port", ""),
+            (HOST, Whole, "[::1]:80", "has no port", ""),
+            (Domain::OneOf(&["a", "b"]), Whole, "c", "is one of `a`, `b`", ""),
+            (Domain::OneOf(&["a", "bc"]), Whole, "B", "is one of `a`, `bc`", "did you mean `bc`?"),
+        ] {
+            let expected = Excluded { because: because.to_owned(), help: help.to_owned() };
+            assert_eq!(excluded_text(&domain, place, part.as_bytes()), Some(expected), "{part}");
+        }
+        assert_eq!(excluded_text(&HOST, Anywhere, b"::"), None);
+        assert_eq!(excluded_text(&PATH, End, b"admin"), None);
+    }
+
+    #[test]
+    fn orderings_with_numbers_beyond_a_range_are_constant() {
+        let range = Domain::Range(1, 9);
+        for (number, less, equal) in [
+            (0, Some(false), Some(false)),
+            (1, Some(false), None),
+            (5, None, None),
+            (9, None, None),
+            (10, Some(true), Some(false)),
+        ] {
+            let constant = |holds: fn(Ordering) -> bool| constant_ordering(&range, holds, number).map(|found| found.0);
+            assert_eq!((constant(Ordering::is_lt), constant(Ordering::is_eq)), (less, equal), "{number}");
+        }
+    }
+}

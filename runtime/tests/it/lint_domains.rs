@@ -1,0 +1,223 @@
+//! Warnings about values that a field never has, and about what is found everywhere or nowhere.
+#![cfg(feature = "http")]
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use crate::lint::{shown, warnings};
+use celero::http::RequestContext;
+use celero::{Context, Engine, Env, FieldType, Tier};
+
+/// Which values a field has is declared with its type, and both languages warn of others.
+#[test]
+fn fields_never_have_some_values() {
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let env = Env::<RequestContext<'_>>::new();
+    for (source, place, message) in [
+        ("request.path == 'admin'", "request.path == 'admin'", "never true: `request.path` begins with `/`"),
+        ("'admin' == request.path", "'admin' == request.path", "never true: `request.path` begins with `/`"),
+        ("request.path != 'admin'", "request.path != 'admin'", "always true: `request.path` begins with `/`"),
+        ("request.path.startsWith('admin')", "request.path.startsWith('admin')", "begins with `/`"),
+        ("request.path.contains('?')", "request.path.contains('?')", "has no `?`"),
+        ("request.path.endsWith('.php?')", "request.path.endsWith('.php?')", "has no `?`"),
+        ("request.path in ['/a', 'b']", "'b'", "begins with `/`"),
+        ("request.method == 'get'", "request.method == 'get'", "has no lower-case letter"),
+        ("request.method in ['GET', 'post']", "'post'", "has no lower-case letter"),
+        ("request.host == 'EX.com'", "request.host == 'EX.com'", "has no upper-case letter"),
+        ("request.host == 'ex.com:8080'", "request.host == 'ex.com:8080'", "has no port"),
+        ("request.host.endsWith(':8080')", "request.host.endsWith(':8080')", "has no port"),
+        ("request.scheme == 'HTTPS'", "request.scheme == 'HTTPS'", "has no upper-case letter"),
+        ("request.version == 'HTTP/2'", "request.version == 'HTTP/2'", "is one of `HTTP/1.0`, `HTTP/1.1`, `HTTP/2.0`"),
+        ("request.version.startsWith('HTTP/4')", "request.version.startsWith('HTTP/4')", "is one of `HTTP/1.0`"),
+        ("request.port == 70000", "request.port == 70000", "is a number from 0 to 65535"),
+        ("source.port < 0", "source.port < 0", "is a number from 0 to 65535"),
+        ("0 <= source.port", "0 <= source.port", "always true"),
+    ] {
+        let found = shown(source, engine.check(&env, source).unwrap().warnings());
+        let [(code, at, text)] = &*found else { panic!("{source}: {found:?}") };
+        assert_eq!((*code, at.as_str()), ("never-that-value", place), "{source}");
+        assert!(text.contains(message), "{source}: {text}");
+    }
+    for source in [
+        "request.path == '/admin'",
+        "request.path == '*'",
+        "request.path == ''",
+        "request.path.startsWith('/')",
+        "request.path.endsWith('admin')",
+        "request.path.contains('A')",
+        "request.rawPath == 'admin'",
+        "request.query.contains('?')",
+        "request.method == 'PROPFIND'",
+        "request.host == '[::1]'",
+        "request.host.contains('::')",
+        "request.host.endsWith('.example')",
+        "request.version == 'HTTP/2.0'",
+        "source.port == 65535",
+        "has(request.path)",
+    ] {
+        let found = shown(source, engine.check(&env, source).unwrap().warnings());
+        assert!(found.is_empty(), "{source}: {found:?}");
+    }
+    for source in ["s.contains('')", "s.startsWith('')", "s.endsWith('')"] {
+        let found = warnings(source);
+        let [("constant-condition", at, text)] = &*found else { panic!("{source}: {found:?}") };
+        assert!(at == source && text.contains("always true"), "{found:?}");
+    }
+}
+
+#[test]
+fn fields_of_the_filter_language_never_have_some_values() {
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let env = Env::<RequestContext<'_>>::new().filter_language(celero::filter::FilterLanguage::http());
+    for (source, message) in [
+        ("http.request.uri.path eq \"admin\"", "never true: `http.request.uri.path` begins with `/`"),
+        ("http.request.uri.path ne \"admin\"", "always true"),
+        ("http.request.uri.path contains \"?\"", "has no `?`"),
+        ("starts_with(http.request.uri.path, \"admin\")", "begins with `/`"),
+        ("http.request.method eq \"get\"", "has no lower-case letter"),
+        ("http.request.method in {\"GET\" \"post\"}", "has no lower-case letter"),
+        ("http.host eq \"EX.com\"", "has no upper-case letter"),
+        ("any(http.request.headers.names[*] == \"Content-Type\")", "has no upper-case letter"),
+        ("tcp.srcport gt 70000", "is a number from 0 to 65535"),
+        ("tcp.srcport in {80 70000..80000}", "is a number from 0 to 65535"),
+        ("http.request.version eq \"HTTP/2.0\"", "is one of `HTTP/1.0`, `HTTP/1.1`, `HTTP/2`, `HTTP/3`"),
+        ("http.request.version in {\"HTTP/3\" \"http/2\"}", "is one of `HTTP/1.0`, `HTTP/1.1`, `HTTP/2`, `HTTP/3`"),
+        ("starts_with(http.request.version, \"HTTP/4\")", "is one of `HTTP/1.0`"),
+    ] {
+        let found = engine.check(&env, source).unwrap();
+        let texts: Vec<_> = found.warnings().iter().map(|warning| (warning.code, &*warning.message)).collect();
+        let [("never-that-value", text)] = &*texts else { panic!("{source}: {texts:?}") };
+        assert!(text.contains(message), "{source}: {text}");
+    }
+    for source in [
+        "http.request.uri.path eq \"/admin\"",
+        "any(http.request.headers.names[*] == \"content-type\")",
+        "http.request.version in {\"HTTP/1.0\" \"HTTP/1.1\" \"HTTP/2\" \"HTTP/3\"}",
+        "http.request.version contains \"2\"",
+        "tcp.srcport in {80 60000..80000}",
+    ] {
+        assert!(engine.check(&env, source).unwrap().warnings().is_empty(), "{source}");
+    }
+}
+
+/// In both languages: patterns and texts that are found everywhere or nowhere.
+#[test]
+fn patterns_and_texts_that_are_found_everywhere_or_nowhere() {
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let cel = Env::<RequestContext<'_>>::new();
+    let filter = cel.clone().filter_language(celero::filter::FilterLanguage::http());
+    let warned = |env: &Env<RequestContext<'_>>, rule: &str| {
+        let found = engine.check(env, rule).unwrap();
+        found.warnings().iter().map(|warning| (warning.code, warning.message.clone())).collect::<Vec<_>>()
+    };
+    for (pattern, in_cel, in_filter) in [
+        ("", Some("every"), Some("every")),
+        ("a|b|", Some("every"), Some("every")),
+        ("(?:a|)b*", Some("every"), Some("every")),
+        (".*", Some("every"), Some("every")),
+        ("$a", Some("no"), Some("no")),
+        ("a^b", Some("no"), Some("no")),
+        // RE2 reads three members of a class.
+        ("[a&&b]", None, Some("no")),
+        ("^a|b$", None, None),
+        ("^(a|b|)$", None, None),
+        ("(?m)$.^", None, None),
+    ] {
+        for (env, rule, expected) in [
+            (&cel, format!("request.path.matches(r'{pattern}')"), in_cel),
+            (&filter, format!("http.request.uri.path matches \"{pattern}\""), in_filter),
+        ] {
+            let expected: Vec<_> = expected
+                .map(|what| ("constant-condition", format!("this pattern matches {what} text")))
+                .into_iter()
+                .collect();
+            assert_eq!(warned(env, &rule), expected, "{rule}");
+        }
+    }
+    // What is replaced or extracted may be empty.
+    assert_eq!(warned(&cel, "regex.extract(request.path, 'a*') == optional.of('')"), []);
+    for rule in [
+        "http.request.uri.path contains \"\"",
+        "starts_with(http.request.uri.path, \"\")",
+        "ends_with(http.request.uri.path, \"\")",
+    ] {
+        assert_eq!(
+            warned(&filter, rule),
+            [("constant-condition", "the empty text is a part of every text".to_owned())]
+        );
+    }
+}
+
+/// The types of a host's fields say which values they have: integers, enums, and what refers to them.
+#[test]
+fn types_of_fields_say_their_values() {
+    #[derive(FieldType)]
+    #[context(rename_all = "kebab-case")]
+    enum Plan {
+        Free,
+        TeamPro,
+    }
+    #[derive(FieldType)]
+    enum Event {
+        Open,
+        #[expect(dead_code, reason = "only the names are read")]
+        Data(u8),
+    }
+    #[derive(FieldType)]
+    #[context(as = "int")]
+    enum Level {
+        Low = -3,
+        High = 300,
+    }
+    #[derive(FieldType)]
+    struct Weight(u16);
+
+    #[derive(Context)]
+    struct Account<'a> {
+        plan: Plan,
+        other: Option<&'a Plan>,
+        event: Box<Event>,
+        level: Level,
+        weight: Option<Weight>,
+        small: std::num::NonZero<u8>,
+        signed: &'a i16,
+        large: u64,
+        name: &'a str,
+    }
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let env = Env::<Account<'_>>::new();
+    let warned = |rule: &str| {
+        let found = engine.check(&env, rule).unwrap();
+        let show =
+            |warning: &celero::Diagnostic| format!("{} {}: {}", warning.code, warning.message, warning.help.join(" "));
+        found.warnings().iter().map(show).collect::<Vec<_>>().join("; ")
+    };
+    for (rule, wanted) in [
+        ("plan == 'Free'", "this is never true: `plan` is one of `free`, `team-pro`: did you mean `free`?"),
+        ("plan.startsWith('team_')", "never true: `plan` is one of `free`, `team-pro`"),
+        ("other != 'pro'", "always true: `other` is one of `free`, `team-pro`"),
+        ("event == 'Closed'", "`event` is one of `Open`, `Data`"),
+        ("level > 300", "never true: `level` is a number from -3 to 300"),
+        ("weight == 70000u", "never true: `weight` is a number from 0 to 65535"),
+        ("weight <= 65535u", "always true: `weight` is a number from 0 to 65535"),
+        ("small == 0u", "`small` is a number from 1 to 255"),
+        ("signed >= -32768", "always true: `signed` is a number from -32768 to 32767"),
+        ("signed in [1, 40000]", "never true: `signed` is a number from -32768 to 32767"),
+    ] {
+        let found = warned(rule);
+        assert!(found.starts_with("never-that-value") && found.contains(wanted), "{rule}: {found}");
+    }
+    for rule in [
+        "plan == 'free'",
+        "plan.startsWith('team')",
+        "event in ['Open', 'Data']",
+        "level < 300",
+        "weight > 65534u",
+        "large >= 0u",
+        "large == 18446744073709551615u",
+        "name == ''",
+    ] {
+        assert_eq!(warned(rule), "", "{rule}");
+    }
+    let _ = |account: &Account<'_>| {
+        (Plan::TeamPro, Event::Open, Level::Low, Level::High, account.weight.as_ref().map(|w| w.0))
+    };
+}

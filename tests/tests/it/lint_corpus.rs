@@ -1,0 +1,45 @@
+//! No rule that others wrote, and that means what it says, is warned of as constant (needs the shared data).
+#![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
+
+use celero::filter::FilterLanguage;
+use celero::http::RequestContext;
+use celero::{Engine, Env, Span, Tier};
+use celero_tests::shared::{find, say};
+use serde_json::Value as Json;
+
+/// Returns the number of the rules of a file that an environment accepts, and the warnings about them.
+fn warnings(file: &str, env: &Env<RequestContext<'static>>) -> Option<(usize, Vec<String>)> {
+    let text = std::fs::read_to_string(find(file, "warnings about real rules")?).unwrap();
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let (mut accepted, mut found) = (0_usize, Vec::new());
+    for line in text.lines() {
+        let json: Json = serde_json::from_str(line).unwrap();
+        let source = json["expr"].as_str().unwrap();
+        let Ok(rule) = engine.check(env, source) else { continue };
+        accepted += 1;
+        let wrong = rule
+            .warnings()
+            .iter()
+            .filter(|warning| matches!(warning.code, "never-that-value" | "never-that-case" | "constant-condition"));
+        let part = |span: Span| source.get(span.start as usize..span.end as usize).unwrap_or_default();
+        found.extend(wrong.map(|warning| format!("{}: {}", part(warning.span), warning.message)));
+    }
+    Some((accepted, found))
+}
+
+#[test]
+fn real_rules_are_not_constant() {
+    let env = Env::<RequestContext<'_>>::new();
+    let filter = env.clone().filter_language(FilterLanguage::http());
+    for (file, env, least) in
+        [("corpora/cel_expressions.jsonl", &env, 20), ("corpora/filter_expressions.jsonl", &filter, 100)]
+    {
+        let Some((accepted, found)) = warnings(file, env) else { continue };
+        say(&format!("{file}: {accepted} rules checked, {} warnings", found.len()));
+        assert!(accepted >= least, "{accepted}");
+        // Some compare a path with a text that has a query, which no path equals.
+        let others: Vec<_> =
+            found.iter().filter(|found| !found.ends_with("`http.request.uri.path` has no `?`")).collect();
+        assert!(others.is_empty(), "{others:#?}");
+    }
+}
