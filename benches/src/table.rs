@@ -139,18 +139,19 @@ fn microseconds(us: f64) -> String {
 }
 
 fn workloads(rows: &[Value]) -> String {
-    let mut table = format!("| | {} |\n|---|{}\n", ENGINES.join(" | "), "---:|".repeat(ENGINES.len()));
+    let rules = "---:|".repeat(ENGINES.len());
+    let mut table = format!("| | {} | native ÷ handwritten |\n|---|{rules}---:|\n", ENGINES.join(" | "));
     for workload in rows {
         let (Some(name), Some(engines)) = (workload.get("name").and_then(Value::as_str), workload.get("engines"))
         else {
             continue;
         };
-        let cell = |engine: &str| {
-            let ns = engines.get(engine)?.get("ns")?.as_f64()?;
-            Some(if ns < 100.0 { format!("{ns:.1}") } else { format!("{ns:.0}") })
-        };
-        let cells: Vec<String> = ENGINES.iter().map(|e| cell(e).unwrap_or_default()).collect();
-        table.push_str(&format!("| {name} {} | {} |\n", about(name), cells.join(" | ")));
+        let ns = |engine: &str| engines.get(engine)?.get("ns")?.as_f64();
+        let cell = |ns: f64| if ns < 100.0 { format!("{ns:.1}") } else { format!("{ns:.0}") };
+        let cells: Vec<String> = ENGINES.iter().map(|engine| ns(engine).map(cell).unwrap_or_default()).collect();
+        let ratio = ns("native").zip(ns("handwritten")).map(|(native, by_hand)| format!("{:.2}", native / by_hand));
+        let ratio = ratio.unwrap_or_default();
+        table.push_str(&format!("| {name} {} | {} | {ratio} |\n", about(name), cells.join(" | ")));
     }
     table
 }
