@@ -18,10 +18,10 @@ struct Arguments {
     /// Check the configuration, the policy and all files they name, print what is configured, and exit.
     #[arg(long)]
     check: bool,
-    /// Try the configuration with requests that `record` has written: print what it would do with each of them, and exit.
+    /// Print what the configuration would do with requests that `record` has written, and exit.
     #[arg(long, value_name = "RECORD", conflicts_with = "check")]
     replay: Option<PathBuf>,
-    /// With --replay: also print for which requests this other configuration does something else. The exit status is then 3 if there are any.
+    /// With --replay: also print the requests that this other configuration decides otherwise. The exit status is 3 if there are any.
     #[arg(long, value_name = "FILE", requires = "replay")]
     against: Option<PathBuf>,
     /// Log level on standard error: off, error, warn, info, debug or trace.

@@ -30,7 +30,7 @@ const LIMIT_BURST: KeySpec = optional(
 const LIMIT_ALGORITHM: KeySpec = optional(
     "algorithm",
     Word(&["tokenBucket", "slidingWindow"]),
-    "`tokenBucket` (the default) gives back evenly; `slidingWindow` admits never more than the number of `rate` in any of its times.",
+    "`tokenBucket` (the default) gives back evenly; `slidingWindow` never admits more than `rate` in any window.",
 );
 const LIMIT_CONCURRENT: KeySpec = optional(
     "concurrent",
