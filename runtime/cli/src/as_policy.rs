@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 pub(crate) fn policy(file: &RulesFile) -> String {
     let language = file.language;
     let mut text = format!(
-        "# Each rule denies what it matches, with the status 403. docs/policy.md has the other actions.\ndefaults:\n  language: {}\nrequest:\n",
+        "# Each rule denies what it matches, with the status 403. docs/policy-reference.md has the other actions.\ndefaults:\n  language: {}\nrequest:\n",
         language.name()
     );
     for rule in &file.rules {

@@ -1,6 +1,6 @@
 //! Policies: what a proxy does with requests and responses, written as a YAML file of rules.
 //!
-//! `docs/policy.md` describes the file. A [`Policy`] is one compiled file, a [`LivePolicy`] one that can be loaded again. A host is a
+//! `docs/policy.md` is the guide to the file, `docs/policy-reference.md` the reference. A [`Policy`] is one compiled file, a [`LivePolicy`] one that can be loaded again. A host is a
 //! proxy or server that runs policies: `celero-pingora` and `celero-tower` are hosts, and `celero-pingora` is the one to copy for
 //! another. A host
 //!

@@ -1,4 +1,4 @@
-//! A reverse proxy with celero policies, on Pingora. `docs/proxy.md` describes its configuration.
+//! A reverse proxy with celero policies, on Pingora. `docs/proxy.md` is the guide, `docs/proxy-reference.md` the reference.
 //!
 //! The command `celero-proxy --config proxy.yaml` runs it. As a library it runs inside another program or a test:
 //!

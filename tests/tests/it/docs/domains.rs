@@ -1,4 +1,4 @@
-//! The values that fields can have: `docs/policy.md` says what the types of the fields declare.
+//! The values that fields can have: `docs/policy-reference.md` says what the types of the fields declare.
 
 use celero_policy::{Outline, Phase};
 use std::collections::BTreeSet;
@@ -6,7 +6,7 @@ use std::path::Path;
 
 #[test]
 fn the_values_of_fields_are_on_the_page_of_policies() {
-    let page = std::fs::read_to_string(super::root().join("docs/policy.md")).unwrap();
+    let page = std::fs::read_to_string(super::root().join("docs/policy-reference.md")).unwrap();
     let outline = Outline::of("policy.yaml", "log: []\n", Path::new(".")).unwrap();
     let rows: BTreeSet<String> = Phase::ALL
         .iter()

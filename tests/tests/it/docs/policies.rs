@@ -6,9 +6,11 @@ use celero_policy::Policy;
 use std::path::Path;
 
 /// Pages whose examples have tests of their own, in the crates that they describe.
-const ELSEWHERE: [(&str, &str); 2] = [
+const ELSEWHERE: [(&str, &str); 4] = [
     ("docs/policy.md", "runtime/adapters/policy/tests/policy/reference.rs"),
+    ("docs/policy-reference.md", "runtime/adapters/policy/tests/policy/reference.rs"),
     ("docs/proxy.md", "runtime/adapters/proxy/tests/proxy/docs.rs"),
+    ("docs/proxy-reference.md", "runtime/adapters/proxy/tests/proxy/docs.rs"),
 ];
 
 /// Whether a block is the configuration of a proxy, which the proxy's tests read.

@@ -67,7 +67,7 @@ impl TestReport {
 }
 
 impl Policy {
-    /// Runs the cases of a file's text. Messages call the file `name`. `docs/policy.md` describes the format.
+    /// Runs the cases of a file's text. Messages call the file `name`. `docs/policy-reference.md` describes the format.
     ///
     /// # Errors
     /// Returns a [`PolicyError`] if the text is not a valid file of cases.

@@ -1,7 +1,7 @@
 //! The keys of a policy: names, values and descriptions.
 //!
 //! The tables here, those of credentials in `keys/auth.rs`, of limits in `keys/limits.rs` and of answers in `keys/answers.rs`, are the only list of keys. The check of a file, the JSON schema (`celero schema`) and the test that
-//! `docs/policy.md` and `docs/limits.md` describe every key read them.
+//! `docs/policy-reference.md` and `docs/limits.md` describe every key read them.
 //!
 //! # How to add a key
 //!
@@ -10,7 +10,7 @@
 //!    `policy/mod.rs`. The check has run by then, so a value is present or absent, never of the wrong kind.
 //! 3. Carry out a new action of a rule in `rules/actions.rs` (what it does) and `phases/phase.rs` (when). If it changes a message, class it in
 //!    `compile/levels.rs`: an action that is not found there is allowed in lower levels.
-//! 4. Describe the key in `docs/policy.md` (of limits in `docs/limits.md`), and test it in `tests/policy/` (`actions.rs`, `auth.rs`, `failures.rs`).
+//! 4. Describe the key in `docs/policy-reference.md` (of limits in `docs/limits.md`), and test it in `tests/policy/` (`actions.rs`, `auth.rs`, `failures.rs`).
 //! 5. Write the schema anew: `BLESS=1 cargo test -p celero-policy schema`.
 
 use crate::keys::answers::{ANSWER, DENY, REDIRECTS, RESPOND, STATUS};

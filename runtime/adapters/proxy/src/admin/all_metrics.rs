@@ -12,7 +12,7 @@
 //!    Of the proxy: add a counter to [`Metrics`](crate::metrics::counters::Metrics), and increment it where the event happens.
 //! 2. Write it in [`write_all`] or in what that calls: one family with name and help, then one sample for each combination of labels, with the time
 //!    since when it counts if that is not the start of the process. Names start with `celero_`, counters end with `_total`, times are in seconds.
-//! 3. Describe it in `docs/proxy.md`, where the test `every_metric_is_described` looks for it.
+//! 3. Describe it in `docs/proxy-reference.md`, where the test `every_metric_is_described` looks for it.
 
 use crate::generation::Generation;
 use crate::metrics::lists;

@@ -1,7 +1,7 @@
 //! The keys of a configuration: names, values and descriptions.
 //!
 //! The tables here and in the other files whose names end in `_keys.rs` are the only list of keys. The check of a file, the JSON schema ([`json_schema`](super::Config::json_schema), in
-//! the repository as `examples/proxy.schema.json`) and the test that `docs/proxy.md` describes every key read them.
+//! the repository as `examples/proxy.schema.json`) and the test that `docs/proxy-reference.md` describes every key read them.
 //!
 //! # How to add a key
 //!
@@ -10,7 +10,7 @@
 //!    the table can't express, such as an address or a reference to another entry.
 //! 3. Use the field: of a [`Generation`](crate::generation) if it may change while the proxy runs, otherwise in `proxy.rs`, and then
 //!    also list the key in `State::read_once`, which warns that its change needs a restart.
-//! 4. Describe the key in `docs/proxy.md`, where the test `every_key_is_described` looks for it.
+//! 4. Describe the key in `docs/proxy-reference.md`, where the test `every_key_is_described` looks for it.
 //! 5. Write the schema anew: `BLESS=1 cargo test -p celero-proxy schema`.
 
 use super::compression_keys::COMPRESSION;

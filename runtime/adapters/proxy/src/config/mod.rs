@@ -1,4 +1,4 @@
-//! The configuration of a proxy: the values of its file, checked. `docs/proxy.md` describes the file.
+//! The configuration of a proxy: the values of its file, checked. `docs/proxy-reference.md` describes the file.
 
 pub(crate) mod settings;
 
@@ -40,7 +40,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The configuration of a proxy. `docs/proxy.md` describes the file.
+/// The configuration of a proxy. `docs/proxy-reference.md` describes the file.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Config {

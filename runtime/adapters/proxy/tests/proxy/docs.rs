@@ -1,6 +1,8 @@
-//! `docs/proxy.md` and the files in `examples/` agree with the code.
+//! `docs/proxy.md`, `docs/proxy-reference.md` and the files in `examples/` agree with the code.
 
+use crate::certificates::Authority;
 use crate::client::get;
+use crate::quickstart::markdown::blocks;
 use crate::running::{Folder, Running, say, workspace};
 use celero_proxy::config::Config;
 use serde_json::Value as Json;
@@ -8,8 +10,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-fn page() -> String {
-    std::fs::read_to_string(workspace().join("docs/proxy.md")).unwrap()
+/// A page of `docs/`.
+fn page(name: &str) -> String {
+    std::fs::read_to_string(workspace().join("docs").join(name)).unwrap()
+}
+
+fn reference() -> String {
+    page("proxy-reference.md")
 }
 
 /// The first block of a language.
@@ -28,12 +35,60 @@ fn message(proxy: &str) -> String {
 
 #[test]
 fn the_whole_configuration_is_one() {
-    let (folder, example) = (Folder::new(), block(&page(), "yaml"));
+    let (folder, example) = (Folder::new(), block(&reference(), "yaml"));
     folder.write("policy.yaml", "empty: allowed\n");
     folder.write("admin.token", &"t".repeat(32));
     let file = folder.write("proxy.yaml", &example);
     Config::check(&file).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(message(&example.replace("servers:", "serves:")).trim(), block(&page(), "text").trim());
+    assert_eq!(message(&example.replace("servers:", "serves:")).trim(), block(&reference(), "text").trim());
+}
+
+/// The files that examples name.
+fn example_files() -> Folder {
+    let (folder, authority) = (Folder::new(), Authority::new("examples"));
+    for name in ["www.example.com", "api.example.com"] {
+        authority.server(&[name]).write(&folder, name);
+    }
+    for (name, text) in [
+        ("clients.pem", authority.pem()),
+        ("internal.pem", authority.pem()),
+        ("api.example.com.ocsp", "a response".to_owned()),
+        ("admin.token", "t".repeat(32)),
+        ("down.html", "<p>closed</p>".to_owned()),
+        ("policy.yaml", "empty: allowed\n".to_owned()),
+    ] {
+        folder.write(name, &text);
+    }
+    folder
+}
+
+/// What an example leaves out that every configuration needs.
+const REQUIRED: [(&str, &str); 4] = [
+    ("listeners:", "listeners: [{ address: 127.0.0.1:0 }]\n"),
+    ("policy:", "policy: policy.yaml\n"),
+    ("upstreams:", "upstreams: [{ name: example, demo: true }]\n"),
+    ("routes:", "routes: [{ upstream: example }]\n"),
+];
+
+/// A block of `yaml` is a configuration, or with `file=` a file that later ones name.
+#[test]
+fn the_examples_are_configurations() {
+    for (name, least) in [("proxy.md", 12), ("proxy-reference.md", 2)] {
+        let (page, folder, mut checked) = (page(name), example_files(), 0);
+        for block in blocks(&page).iter().filter(|block| block.language == "yaml") {
+            assert_eq!(block.attribute("no-run"), None, "{name}:{}", block.line);
+            if let Some(file) = block.attribute("file") {
+                folder.write(file, block.body);
+                continue;
+            }
+            let missing = REQUIRED.iter().filter(|(key, _)| !block.body.lines().any(|line| line.starts_with(key)));
+            let text: String = missing.map(|(_, line)| *line).chain([block.body]).collect();
+            let file = folder.write("proxy.yaml", &text);
+            Config::check(&file).unwrap_or_else(|error| panic!("{name}:{}: {error}", block.line));
+            checked += 1;
+        }
+        assert!(checked >= least, "{name}: {checked}");
+    }
 }
 
 /// Adds the keys of a schema.
@@ -52,7 +107,7 @@ fn add_keys(schema: &Json, found: &mut BTreeSet<String>) {
 
 #[test]
 fn every_key_is_described() {
-    let (page, mut keys) = (page(), BTreeSet::new());
+    let (page, mut keys) = (reference(), BTreeSet::new());
     add_keys(&Config::json_schema(), &mut keys);
     assert!(keys.len() >= 30, "{keys:?}");
     let missing: Vec<_> = keys.iter().filter(|key| !page.contains(&format!("| `{key}`"))).collect();
@@ -71,7 +126,7 @@ fn the_schema_beside_the_examples_is_the_one_of_this_version() {
 
 #[test]
 fn every_metric_is_described() {
-    let (page, proxy) = (page(), Running::demo("request: [{ name: a, count: b }]\n"));
+    let (page, proxy) = (reference(), Running::demo("request: [{ name: a, count: b }]\n"));
     get(proxy.address, "/");
     let metrics = get(proxy.metrics, "/metrics").text();
     let names: Vec<&str> = metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
@@ -79,6 +134,18 @@ fn every_metric_is_described() {
     for name in names {
         assert!(page.contains(&format!("`{name}`")), "{name} is not described");
     }
+}
+
+/// The fields are those that `log_entry.rs` adds, whether or not a test makes a request that has them.
+#[test]
+fn every_field_of_the_access_log_is_described() {
+    let (page, source) = (reference(), include_str!("../../src/request/log_entry.rs"));
+    let (_, section) = page.split_once("\n## The access log\n").unwrap();
+    let (section, _) = section.split_once("\n## ").unwrap();
+    let fields: Vec<&str> = source.split("entry.add(\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(fields.len() >= 18, "{fields:?}");
+    let missing: Vec<_> = fields.iter().filter(|field| !section.contains(&format!("`{field}`"))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 /// What systemd thinks of the unit: no mistake, and little that a process which was taken over could do.

@@ -5,7 +5,7 @@
 mod console;
 #[path = "../../../../../tests/book/src/markdown.rs"]
 #[expect(unreachable_pub, reason = "shared with the tests of other pages")]
-mod markdown;
+pub(crate) mod markdown;
 
 use crate::running::{Folder, free_port, say, workspace};
 use console::{commands, lines, shows};
