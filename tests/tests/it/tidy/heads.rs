@@ -1,9 +1,11 @@
-//! What the heads of files and the pages for contributors say: each invariant names a test that exists, each path leads somewhere.
+//! What the heads of files and the pages for contributors say: each invariant names a test that exists, each path leads somewhere, and
+//! lists of rooms are in the order of their dependencies.
 //!
 //! An invariant is a paragraph of a head: `Invariant:`, what always holds, `Test:`, and a path with the name of a test function.
 
-use super::{root, sources};
-use std::collections::BTreeMap;
+use super::imports::references;
+use super::{root, source_folders, sources};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// The pages whose paths are checked.
@@ -131,6 +133,42 @@ fn paths_lead_somewhere() {
     assert!(count >= 300, "{count} paths");
     assert!(!exists("runtime/no/such.rs", Path::new("runtime/src")));
     assert_eq!(alternatives("a/{b,c/d}.rs"), ["a/b.rs", "a/c/d.rs"]);
+}
+
+/// The folders in the table below `# Rooms` of a head, in its order.
+fn rooms(text: &str) -> Vec<&str> {
+    let rows = head(text).skip_while(|line| *line != "# Rooms").filter(|line| line.starts_with("| `"));
+    rows.flat_map(|row| row.split('|').nth(1).unwrap().split('`').skip(1).step_by(2))
+        .map(|folder| folder.trim_end_matches('/'))
+        .collect()
+}
+
+#[test]
+fn rooms_are_listed_in_the_order_of_their_dependencies() {
+    let sources = sources();
+    let (mut lists, mut faults) = (0_usize, Vec::new());
+    for (name, src) in source_folders() {
+        let rooms = sources.get(&format!("{src}lib.rs")).map_or_else(Vec::new, |text| rooms(text));
+        if rooms.is_empty() {
+            continue;
+        }
+        lists += 1;
+        let (references, folders) = references(&src, &sources);
+        let listed: BTreeSet<&str> = rooms.iter().copied().collect();
+        let folders: BTreeSet<&str> = folders.iter().filter(|path| path.len() == 1).map(|path| &*path[0]).collect();
+        assert_eq!(listed, folders, "the rooms of {name} are the folders of {src}");
+        let place = |module: &[String]| rooms.iter().position(|room| module.first().is_some_and(|first| first == room));
+        for reference in references {
+            if let (Some(from), Some(to)) = (place(&reference.from), place(&reference.to))
+                && from < to
+            {
+                let (from, to) = (rooms[from], rooms[to]);
+                faults.push(format!("{name}: {from} is above {to}: {}:{}", reference.file, reference.line));
+            }
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+    assert!(lists >= 2, "{lists} lists");
 }
 
 #[test]
