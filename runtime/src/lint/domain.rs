@@ -13,7 +13,7 @@ use std::cmp::Ordering;
 
 /// Where in the text of a field another text is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Whole,
     Start,
     End,
@@ -33,14 +33,14 @@ impl Place {
 
 /// Why a field has no such value.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Excluded {
+pub(crate) struct Excluded {
     /// What is true of the field: "begins with `/`".
-    pub(super) because: String,
-    pub(super) help: String,
+    pub(crate) because: String,
+    pub(crate) help: String,
 }
 
 /// Returns why no text of a domain has `part` there; `None` if one may.
-pub(super) fn excluded_text(domain: &Domain, place: Place, part: &[u8]) -> Option<Excluded> {
+pub(crate) fn excluded_text(domain: &Domain, place: Place, part: &[u8]) -> Option<Excluded> {
     let shown = String::from_utf8_lossy(part);
     match domain {
         Domain::Range(..) => None,
@@ -68,7 +68,7 @@ pub(super) fn excluded_text(domain: &Domain, place: Place, part: &[u8]) -> Optio
 }
 
 /// Returns why none of these words has `part` there; `None` if one has.
-pub(super) fn excluded_word(words: &[&str], place: Place, part: &[u8]) -> Option<Excluded> {
+pub(crate) fn excluded_word(words: &[&str], place: Place, part: &[u8]) -> Option<Excluded> {
     if words.iter().any(|word| place.has(word.as_bytes(), part)) {
         return None;
     }
@@ -96,7 +96,7 @@ fn never_in(what: Never, place: Place, part: &[u8]) -> bool {
 }
 
 /// Returns the constant result of an ordering of a field and a number, if it has one, and why.
-pub(super) fn constant_ordering(
+pub(crate) fn constant_ordering(
     domain: &Domain,
     holds: impl Fn(Ordering) -> bool,
     number: i64,
@@ -122,7 +122,7 @@ fn number(literal: &Literal) -> Option<i64> {
 }
 
 /// The text of a warning about a comparison with a constant result.
-pub(super) fn message(result: bool, field: &str, because: &str) -> String {
+pub(crate) fn message(result: bool, field: &str, because: &str) -> String {
     let always = if result { "always true" } else { "never true" };
     format!("this is {always}: `{field}` {because}")
 }

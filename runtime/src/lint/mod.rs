@@ -19,7 +19,7 @@
 mod case;
 mod codes;
 mod conditions;
-mod domain;
+pub(crate) mod domain;
 mod doubled;
 mod guards;
 mod headers;
