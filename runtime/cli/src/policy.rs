@@ -141,7 +141,7 @@ pub(crate) fn test(args: &TestArgs, output: &mut Output) -> Result<u8, String> {
         results.extend(report.cases().map(|(name, passed)| (name.to_owned(), passed)));
         unmatched = report.unmatched_rules().to_vec();
         if args.json {
-            found.extend(report.diagnostics().map(|(file, diagnostic)| one(file, diagnostic)));
+            found.extend(report.diagnostics().map(|(file, diagnostic)| one(file, &diagnostic)));
         } else if !report.passed() {
             output.complain(&report.render(output.color()));
         }
@@ -189,8 +189,8 @@ fn rejection(error: &PolicyError) -> Json {
     json!({ "ok": false, "diagnostics": placed(error.diagnostics()) })
 }
 
-fn placed<'d>(found: impl Iterator<Item = (&'d str, &'d Diagnostic)>) -> Json {
-    found.map(|(file, diagnostic)| one(file, diagnostic)).collect()
+fn placed<'d>(found: impl Iterator<Item = (&'d str, Diagnostic)>) -> Json {
+    found.map(|(file, diagnostic)| one(file, &diagnostic)).collect()
 }
 
 fn one(file: &str, diagnostic: &Diagnostic) -> Json {

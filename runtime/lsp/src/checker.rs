@@ -109,8 +109,8 @@ fn policy(document: &Document, text: &str) -> Vec<Finding> {
     let name = document.name();
     let checked = Policy::check(&name, text, document.base());
     let found: Vec<(String, Diagnostic)> = match &checked {
-        Ok(policy) => policy.warnings().map(|(file, found)| (file.to_owned(), found.clone())).collect(),
-        Err(error) => error.diagnostics().map(|(file, found)| (file.to_owned(), found.clone())).collect(),
+        Ok(policy) => policy.warnings().map(|(file, found)| (file.to_owned(), found)).collect(),
+        Err(error) => error.diagnostics().map(|(file, found)| (file.to_owned(), found)).collect(),
     };
     let is_elsewhere = found.iter().any(|(file, _)| *file != name);
     let outline = is_elsewhere.then(|| Outline::of(&name, text, document.base())).flatten();

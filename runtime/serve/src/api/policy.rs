@@ -215,9 +215,9 @@ fn parse(path: &Path, text: &str) -> Result<Policy, PolicyError> {
 }
 
 /// Returns diagnostics as JSON, each with its file.
-fn placed<'d>(found: impl Iterator<Item = (&'d str, &'d Diagnostic)>) -> Json {
-    let one = |(file, diagnostic): (&str, &Diagnostic)| {
-        let mut json = diagnostic_json(diagnostic);
+fn placed<'d>(found: impl Iterator<Item = (&'d str, Diagnostic)>) -> Json {
+    let one = |(file, diagnostic): (&str, Diagnostic)| {
+        let mut json = diagnostic_json(&diagnostic);
         if let Some(members) = json.as_object_mut() {
             members.insert("file".to_owned(), json!(file));
         }

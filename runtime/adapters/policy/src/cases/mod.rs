@@ -55,7 +55,7 @@ impl TestReport {
     }
 
     /// Returns the differences, each with the name of its file. Spans are byte offsets in that file.
-    pub fn diagnostics(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
+    pub fn diagnostics(&self) -> impl Iterator<Item = (&str, Diagnostic)> {
         self.problems.all()
     }
 

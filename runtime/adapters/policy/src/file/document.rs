@@ -128,7 +128,7 @@ impl Document {
         if self.folder.is_some() && !is_named_below(path, problems) {
             return;
         }
-        watch(&file, problems);
+        problems.watch(&file);
         let folder = level.or(self.folder.as_deref());
         let Some(opened) = open_unwatched(&file, folder, path, problems) else { return };
         let identity = identity(&file);
@@ -370,15 +370,8 @@ fn twice(what: &str, place: FileSpan, first: FileSpan, problems: &mut Problems) 
 /// Returns the content of a file that a policy names, and adds the file to those that hosts watch. Reports at `at` that it can't
 /// be read.
 pub(crate) fn read_file(file: &Path, at: &SourceText, problems: &mut Problems) -> Option<Vec<u8>> {
-    watch(file, problems);
+    problems.watch(file);
     read_unwatched(file, None, LARGEST_FILE, at, problems)
-}
-
-/// Adds a file, or a pattern of files, to those that hosts watch.
-pub(crate) fn watch(file: &Path, problems: &mut Problems) {
-    if !problems.paths.iter().any(|known| known == file) {
-        problems.paths.push(file.to_owned());
-    }
 }
 
 /// Returns the content of a file of at most `largest` bytes, which must be in `folder`, if there is one. Reports at `at` that it can't be read.

@@ -2,7 +2,7 @@
 
 use crate::file::emptiness::CODE;
 use crate::problems::Problems;
-use celero::{Diagnostic, Severity, Style};
+use celero::{Diagnostic, Style};
 use std::fmt;
 
 /// All errors and warnings of a rejected policy. Displays as text, each with file, line, column and the marked source.
@@ -18,8 +18,8 @@ impl PolicyError {
         Self { problems: Box::new(problems) }
     }
 
-    /// Returns the errors and warnings, each with the name of its file. Spans are byte offsets in that file.
-    pub fn diagnostics(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
+    /// Returns the errors and warnings, each with the name of its file. Spans are byte offsets in that file. What may be secret in a URL is hidden.
+    pub fn diagnostics(&self) -> impl Iterator<Item = (&str, Diagnostic)> {
         self.problems.all()
     }
 
@@ -34,8 +34,7 @@ impl PolicyError {
     /// Returns whether the policy was rejected only because something in it is empty.
     #[must_use]
     pub fn is_emptiness(&self) -> bool {
-        let mut errors = self.diagnostics().filter(|(_, found)| found.severity == Severity::Error).peekable();
-        errors.peek().is_some() && errors.all(|(_, found)| found.code == CODE)
+        self.problems.has_errors() && self.problems.errors().all(|code| code == CODE)
     }
 }
 

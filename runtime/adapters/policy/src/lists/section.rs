@@ -1,7 +1,7 @@
 //! The section `lists`: named lists that expressions ask as `value in lists.NAME` and `lists.NAME[key]`, with entries in the policy, in files and at
 //! URLs.
 
-use crate::file::document::{Document, Section, is_folder_below, is_named_below, read_unwatched, watch};
+use crate::file::document::{Document, Section, is_folder_below, is_named_below, read_unwatched};
 use crate::file::emptiness;
 use crate::lists::entry_format::EntryFormat;
 use crate::lists::fetch_url::{check_url, without_query};
@@ -154,7 +154,7 @@ fn read_list(
         if section.folder.is_some() && !is_named_below(&path, problems) {
             continue;
         }
-        watch(&file, problems);
+        problems.watch(&file);
         // The names in a folder are told if one of its files is wrong.
         let pattern = FilePattern::of_path(&file);
         if let (Some(_), Some(of_level), Some(folder)) = (pattern, section.folder, file.parent())

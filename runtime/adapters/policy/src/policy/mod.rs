@@ -141,7 +141,7 @@ impl Policy {
     fn read(file: &Path, purpose: Purpose) -> Result<(Self, String), PolicyError> {
         let text = read_regular(file, LARGEST_FILE).map(String::from_utf8);
         let mut problems = Problems::default();
-        problems.paths.push(file.to_owned());
+        problems.watch(file);
         let (name, base) = (file.display().to_string(), file.parent().unwrap_or(Path::new(".")));
         let why = match text {
             Ok(Ok(text)) => return Self::compile(&name, &text, base, problems, purpose),
@@ -345,8 +345,9 @@ impl Policy {
         exchange.received_target().filter(|_| sends_received)
     }
 
-    /// Returns the warnings: what is valid but probably a mistake. Each has the name of its file; spans are byte offsets in it.
-    pub fn warnings(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
+    /// Returns the warnings: what is valid but probably a mistake. Each has the name of its file; spans are byte offsets in it. What may be secret in a
+    /// URL is hidden.
+    pub fn warnings(&self) -> impl Iterator<Item = (&str, Diagnostic)> {
         self.problems.warnings()
     }
 
@@ -395,7 +396,7 @@ impl Policy {
     /// Returns every file that was read, for hosts that watch them.
     #[must_use]
     pub fn files(&self) -> &[PathBuf] {
-        &self.problems.paths
+        self.problems.watched()
     }
 }
 

@@ -8,8 +8,8 @@ use super::concealed::Concealed;
 pub use super::file_span::FileSpan;
 use super::url_secrets::hide_url_secrets;
 use celero::{Diagnostic, Label, Severity, Span, Stage, Style};
-use std::collections::HashMap;
-use std::path::PathBuf;
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
 
 /// Most errors and warnings of one file that are shown. Showing one reads the file up to its place.
 const MOST_SHOWN: usize = 100;
@@ -60,8 +60,9 @@ pub struct Problems {
     concealed: Vec<Concealed>,
     /// The numbers of those that are about expressions, by where they are.
     of_expressions: HashMap<(usize, Span), Vec<usize>>,
-    /// The files that were read, for hosts that watch them.
-    pub(crate) paths: Vec<PathBuf>,
+    /// The files that were read, for hosts that watch them, each once.
+    paths: Vec<PathBuf>,
+    known_paths: HashSet<PathBuf>,
 }
 
 impl Problems {
@@ -89,6 +90,18 @@ impl Problems {
     /// Says that messages about a scalar do not quote its text, which has values of environment variables, but what is written in the file.
     pub fn conceal(&mut self, place: FileSpan, written: String, text: &str, values: &[String]) {
         self.concealed.push(Concealed::new(place, written, text, values));
+    }
+
+    /// Adds a file, or a pattern of files, to those that hosts watch.
+    pub(crate) fn watch(&mut self, file: &Path) {
+        if self.known_paths.insert(file.to_owned()) {
+            self.paths.push(file.to_owned());
+        }
+    }
+
+    /// Returns the files that hosts watch.
+    pub(crate) fn watched(&self) -> &[PathBuf] {
+        &self.paths
     }
 
     pub(crate) fn text(&self, file: usize) -> &str {
@@ -169,16 +182,21 @@ impl Problems {
         self.found.iter().any(|problem| problem.diagnostic.severity == Severity::Error)
     }
 
-    /// Returns the warnings.
-    pub(crate) fn warnings(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
-        self.all().filter(|(_, diagnostic)| diagnostic.severity == Severity::Warning)
+    /// Returns the codes of the errors.
+    pub(crate) fn errors(&self) -> impl Iterator<Item = &'static str> {
+        let errors = self.found.iter().filter(|found| found.diagnostic.severity == Severity::Error);
+        errors.map(|found| found.diagnostic.code)
     }
 
-    /// Returns all errors and warnings with the names of their files.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, &Diagnostic)> {
-        self.found
-            .iter()
-            .map(|Problem { file, diagnostic }| (self.files.get(*file).map_or("", |file| &*file.name), diagnostic))
+    /// Returns the warnings, as [`all`](Self::all) does.
+    pub(crate) fn warnings(&self) -> impl Iterator<Item = (&str, Diagnostic)> {
+        let warnings = self.found.iter().filter(|found| found.diagnostic.severity == Severity::Warning);
+        warnings.map(|found| (self.name(found.file), self.without_secrets(found)))
+    }
+
+    /// Returns all errors and warnings with the names of their files. Secrets in URLs are hidden, and so is what is [concealed](Self::conceal).
+    pub(crate) fn all(&self) -> impl Iterator<Item = (&str, Diagnostic)> {
+        self.found.iter().map(|found| (self.name(found.file), self.without_secrets(found)))
     }
 
     /// Returns the errors and warnings as text: file by file, errors before warnings, in the order of the file's text. Of those beyond the first
@@ -186,13 +204,17 @@ impl Problems {
     pub(crate) fn render(&self, style: Style) -> String {
         let mut text = String::new();
         for (number, file) in self.files.iter().enumerate() {
-            let mut found: Vec<&Diagnostic> =
-                self.found.iter().filter(|p| p.file == number).map(|p| &p.diagnostic).collect();
-            found.sort_by_key(|diagnostic| (diagnostic.severity == Severity::Warning, diagnostic.span.start));
+            let mut found: Vec<&Problem> = self.found.iter().filter(|found| found.file == number).collect();
+            if found.is_empty() {
+                continue;
+            }
+            found.sort_by_key(|Problem { diagnostic, .. }| {
+                (diagnostic.severity == Severity::Warning, diagnostic.span.start)
+            });
             let hidden = found.len().saturating_sub(MOST_SHOWN);
             let found: Vec<Diagnostic> =
-                found.into_iter().take(MOST_SHOWN).map(|found| self.without_secrets(number, found)).collect();
-            if !text.is_empty() && !found.is_empty() {
+                found.into_iter().take(MOST_SHOWN).map(|found| self.without_secrets(found)).collect();
+            if !text.is_empty() {
                 text.push('\n');
             }
             text.push_str(&celero::render(&hide_url_secrets(&file.text), &file.name, &found, style));
@@ -203,8 +225,8 @@ impl Problems {
         text
     }
 
-    fn without_secrets(&self, file: usize, found: &Diagnostic) -> Diagnostic {
-        let place = FileSpan::new(file, found.span.start, found.span.end);
+    fn without_secrets(&self, Problem { file, diagnostic: found }: &Problem) -> Diagnostic {
+        let place = FileSpan::new(*file, found.span.start, found.span.end);
         let shown = |text: &String| {
             let text = self.concealed.iter().fold(text.clone(), |text, concealed| {
                 if concealed.concerns(place) { concealed.conceal(&text) } else { concealed.conceal_whole(&text) }
@@ -221,9 +243,12 @@ impl Problems {
     }
 }
 
+/// Most names among which the one that was meant is looked for: a file may have as many wrong names as right ones.
+const MOST_COMPARED: usize = 250;
+
 /// Returns the name that was probably meant. Names in another case are similar.
 pub(crate) fn similar<'n>(written: &str, names: &[&'n str]) -> Option<&'n str> {
-    let lower: Vec<String> = names.iter().map(|name| name.to_ascii_lowercase()).collect();
+    let lower: Vec<String> = names.iter().take(MOST_COMPARED).map(|name| name.to_ascii_lowercase()).collect();
     let written = written.to_ascii_lowercase();
     let known = lower.iter().position(|name| *name == written).or_else(|| {
         let name = celero::similar(&written, lower.iter().map(String::as_str))?;

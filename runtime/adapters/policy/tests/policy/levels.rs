@@ -298,3 +298,27 @@ fn changes_of_levels_take_time_linear_in_their_number() {
         assert!(is_linear, "{}: {least:?} for 500, {most:?} for 2,000", shape.0);
     }
 }
+
+/// Four times as many names of files that are missing take at most eight times as long.
+#[test]
+#[cfg(target_os = "linux")]
+fn files_of_levels_take_time_linear_in_their_number() {
+    let folder = Folder::new("level-files");
+    let file = folder.write("policy.yaml", "levels: [team.yaml]\nrequest: [{deny: 403}]\n");
+    for (before, after) in [("include: [", "]\n"), ("lists: {l: {kind: texts, files: [", "]}}\n")] {
+        let time_of = |count: usize| {
+            let names: Vec<String> = (0..count).map(|n| format!("none{n}")).collect();
+            folder.write("team.yaml", format!("{before}{}{after}request: [{{deny: 403}}]\n", names.join(", ")));
+            let start = cpu_time();
+            assert!(Policy::load(&file).unwrap_err().to_string().contains("more errors"));
+            cpu_time().saturating_sub(start)
+        };
+        let (mut least, mut most) = (Duration::MAX, Duration::MAX);
+        let is_linear = (0..3).any(|_| {
+            least = least.min(time_of(1_500));
+            most = most.min(time_of(6_000));
+            most <= least.max(Duration::from_millis(4)) * 8
+        });
+        assert!(is_linear, "{before}: {least:?} for 1,500, {most:?} for 6,000");
+    }
+}

@@ -167,6 +167,22 @@ fn mistakes_of_sources_are_reported() {
     }
 }
 
+/// Errors and warnings are shown as text, and as data for other programs: neither has what may be secret in a URL.
+#[test]
+fn no_form_of_an_error_or_a_warning_has_the_secrets_of_a_url() {
+    let url = "HTTPS://user:hunter2@a.example/x?key=hunter2";
+    let lists = format!("{{l: {{kind: texts, urls: ['{url}']}}}}");
+    let error = Policy::parse("policy.yaml", &format!("lists: {lists}\n"), Path::new(".")).unwrap_err();
+    let data: Vec<String> = error.diagnostics().map(|(_, found)| format!("{found:?}")).collect();
+    assert!(data.iter().any(|found| found.contains("@a.example/x?")), "{data:?}");
+    assert!(!data.concat().contains("hunter2") && !error.to_string().contains("hunter2"), "{error} {data:?}");
+    let text = format!("request:\n- {{name: '{url}', count: a}}\n- {{name: '{url}', count: b}}\n");
+    let policy = Policy::parse("policy.yaml", &text, Path::new(".")).unwrap();
+    let data: Vec<String> = policy.warnings().map(|(_, found)| format!("{found:?}")).collect();
+    assert!(data.iter().any(|found| found.contains("@a.example/x?")), "{data:?}");
+    assert!(!data.concat().contains("hunter2") && !policy.render_warnings(false).contains("hunter2"), "{data:?}");
+}
+
 /// A MaxMind database of IPv4 with one node: 128.0.0.0/1 has a record.
 fn database(country: &str) -> Vec<u8> {
     let text = |text: &str| [&[0x40 | u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();

@@ -384,7 +384,7 @@ fn is_complete<'p>(policy: &'p Policy, offered: Option<&'p ListSource>) -> impl 
 
 /// What is wrong with a document, without the lines of the policy: those have the URL, in whose query there may be a secret.
 fn messages(error: PolicyError) -> Error {
-    let text = error.diagnostics().map(|(_, found)| &*found.message).collect::<Vec<_>>().join("\n");
+    let text = error.diagnostics().map(|(_, found)| found.message).collect::<Vec<_>>().join("\n");
     Error::from(error).with_text(text)
 }
 
