@@ -136,7 +136,8 @@ fn host(parts: &request::Parts, target: &Target<'_>, fields: &mut FieldChanges) 
     }
     let text = target.authority.or(field).ok_or(Refusal::HostMissing)?;
     let new = Authority::parse(text).ok_or(Refusal::HostInvalid)?.changed();
-    // Clients send the same bytes in both places (RFC 9112, section 3.2).
+    // Clients send the same bytes in both places (RFC 9112, section 3.2). RFC 9113, section 8.3.1, compares normalised values, which servers
+    // behind another scheme or port would normalise otherwise.
     if field.is_some_and(|field| field != text) {
         return Err(Refusal::HostMismatch);
     }

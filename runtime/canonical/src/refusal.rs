@@ -51,8 +51,8 @@ refusals! {
     HostDuplicate = "host-duplicate", "the request has more than one `Host`";
     /// The host is not a name, an IPv4 address or an IPv6 address in brackets, or its port is not a number from 1 to 65535.
     HostInvalid = "host-invalid", "the host or the port of the request is not valid";
-    /// The host and the port in the target and those in `Host` are not the same bytes, as clients send them (RFC 9112, section 3.2; RFC 9113,
-    /// section 8.3.1).
+    /// The host and the port in the target and those in `Host` are not the same bytes, as clients send them (RFC 9112, section 3.2). This is
+    /// stricter than RFC 9113, section 8.3.1, which compares normalised values: `h` and `h:443` are one host only to who knows the scheme.
     HostMismatch = "host-mismatch", "the request target and `Host` differ";
     /// The target has a raw control character or a space.
     PathControl = "path-control", "the request target has a control character";
