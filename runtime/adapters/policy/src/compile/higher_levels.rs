@@ -1,6 +1,6 @@
 //! What the rules of higher levels have decided, by what they change and read: each with the first rule that does.
 
-use crate::compile::levels::{HeaderSets, Named, RuleClaims};
+use crate::compile::rule_claims::{Named, RuleClaims};
 use crate::problems::FileSpan;
 use crate::rules::actions::is_framing;
 use crate::rules::reads::{HeaderReads, RuleReads};
@@ -8,6 +8,9 @@ use celero_canonical::GuardedNames;
 use http::HeaderName;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Bound;
+
+/// The headers of `headerSets`, by the names of the sets.
+pub(super) type HeaderNames = HashMap<String, GuardedNames>;
 
 /// A decision of a rule of a higher level: the rule, and what it does.
 type Decision<'c> = (&'c RuleClaims, String);
@@ -17,7 +20,7 @@ pub(super) type DecisionsOnSets<'c> = HashMap<(&'c str, bool), Vec<Decision<'c>>
 
 /// What the rules of the levels above a level change and read.
 pub(super) struct HigherLevels<'c> {
-    sets: &'c HeaderSets,
+    sets: &'c HeaderNames,
     named: HashMap<(Named, &'c str), &'c RuleClaims>,
     reads_labels: Option<&'c RuleClaims>,
     reads_status: Option<&'c RuleClaims>,
@@ -44,7 +47,7 @@ struct Headers<'c> {
 }
 
 impl<'c> HigherLevels<'c> {
-    pub(super) fn new(sets: &'c HeaderSets) -> Self {
+    pub(super) fn new(sets: &'c HeaderNames) -> Self {
         Self {
             sets,
             named: HashMap::new(),

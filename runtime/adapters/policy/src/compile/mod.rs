@@ -9,6 +9,7 @@ mod higher_levels;
 pub(crate) mod levels;
 pub(crate) mod limit;
 pub(crate) mod remote;
+mod rule_claims;
 
 use crate::compile::header_sets::{HeaderSets, set_of};
 use crate::compile::levels::Claims;
