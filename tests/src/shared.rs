@@ -23,6 +23,15 @@ pub fn find(relative: &str, used_for: &str) -> Option<PathBuf> {
     None
 }
 
+/// Says in one line what is left out because a tool is missing.
+///
+/// # Panics
+/// If `CELERO_REQUIRE_TOOLS` is set, as where everything must be tested.
+pub fn left_out(line: &str) {
+    assert!(std::env::var_os("CELERO_REQUIRE_TOOLS").is_none(), "{line}, but CELERO_REQUIRE_TOOLS is set");
+    say(line);
+}
+
 /// Prints a line of a test program's report, past the test harness, which would keep the output of tests that pass.
 pub fn say(line: &str) {
     // Nobody to tell it to is no reason to fail.

@@ -7,6 +7,7 @@ mod diagnostics;
 mod differential;
 mod docs;
 mod filter;
+mod go_program;
 mod hostile_expressions;
 mod hostile_sets;
 mod json;
