@@ -19,6 +19,7 @@ const SIGNATURES: &[Signature] = &[
     (&[(0, b"MM\0*")], "image/tiff"),
     (&[(0, b"RIFF"), (8, b"WEBPVP")], "image/webp"),
     (&[(0, b"\0\0\x01\0")], "image/x-icon"),
+    (&[(0, b"\0\0\x02\0")], "image/x-icon"),
     (&[(0, b"ID3")], "audio/mpeg"),
     (&[(0, b"RIFF"), (8, b"WAVE")], "audio/wave"),
     (&[(0, b"FORM"), (8, b"AIFF")], "audio/aiff"),
@@ -38,11 +39,33 @@ const SIGNATURES: &[Signature] = &[
 ];
 
 /// Beginnings of text, in any case, behind blanks. A blank or `>` follows a tag.
-const TEXTS: &[(&str, bool, &str)] =
-    &[("<!doctype html", true, "text/html"), ("<html", true, "text/html"), ("<?xml", false, "text/xml")];
+const TEXTS: &[(&str, bool, &str)] = &[
+    ("<!doctype html", true, "text/html"),
+    ("<html", true, "text/html"),
+    ("<head", true, "text/html"),
+    ("<script", true, "text/html"),
+    ("<iframe", true, "text/html"),
+    ("<h1", true, "text/html"),
+    ("<div", true, "text/html"),
+    ("<font", true, "text/html"),
+    ("<table", true, "text/html"),
+    ("<a", true, "text/html"),
+    ("<style", true, "text/html"),
+    ("<title", true, "text/html"),
+    ("<b", true, "text/html"),
+    ("<body", true, "text/html"),
+    ("<br", true, "text/html"),
+    ("<p", true, "text/html"),
+    ("<!--", true, "text/html"),
+    ("<?xml", false, "text/xml"),
+];
 
-/// The media type of a body; `None` if its first bytes show none.
+/// Most bytes of a body that show its media type (the resource header of the MIME Sniffing Standard, section 5.2).
+pub(super) const SNIFFED: usize = 1445;
+
+/// The media type of a body; `None` if its first [`SNIFFED`] bytes show none.
 pub(super) fn mime(body: &[u8]) -> Option<&'static str> {
+    let body = body.get(..SNIFFED).unwrap_or(body);
     let has = |(offset, bytes): &(usize, &[u8])| body.get(*offset..).is_some_and(|rest| rest.starts_with(bytes));
     if let Some((_, found)) = SIGNATURES.iter().find(|(signature, _)| signature.iter().all(has)) {
         return Some(found);

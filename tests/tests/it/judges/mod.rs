@@ -17,6 +17,7 @@
 )]
 
 mod arguments;
+mod bodies;
 mod containers;
 mod encoders;
 mod filter_functions;
