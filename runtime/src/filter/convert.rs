@@ -89,13 +89,14 @@ pub(crate) fn engine_value<'a>(value: &FilterValue, arena: &'a Arena) -> EvalRes
             Value::List(List::Slice(list.finish()))
         }
         FilterValue::Map(values) => {
+            // Keys are text. Where bytes that are not UTF-8 are replaced, the order changes, and keys may become equal.
+            let values: BTreeMap<_, _> =
+                values.iter().map(|(key, value)| (String::from_utf8_lossy(key), value)).collect();
             let mut entries = arena.vec();
             entries.reserve(values.len())?;
             for (key, value) in values {
-                let key = arena.alloc_str(&String::from_utf8_lossy(key))?;
-                entries.push((Value::String(key), engine_value(value, arena)?))?;
+                entries.push((Value::String(arena.alloc_str(&key)?), engine_value(value, arena)?))?;
             }
-            // Keys that are text are in the same order as bytes.
             Value::Map(Map::Sorted(entries.finish()))
         }
     })
@@ -122,4 +123,19 @@ pub(super) fn argument<'a>(value: &FilterValue, ty: &Type, arena: &'a Arena) -> 
         }
         (value, _) => Some(engine_value(value, arena)?),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn maps_are_sorted_by_keys_that_are_text() {
+        let keys: [&[u8]; 4] = [b"\x80", b"\xc3\xa9", b"\xff", b"a"];
+        let map = FilterValue::Map(keys.into_iter().map(|key| (key.to_vec(), true.into())).collect());
+        let arena = Arena::new(1 << 20);
+        let Ok(Value::Map(Map::Sorted(entries))) = engine_value(&map, &arena) else { panic!() };
+        let keys: Vec<_> = entries.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys, [Some("a"), Some("\u{e9}"), Some("\u{fffd}")]);
+    }
 }

@@ -1,12 +1,12 @@
 //! What an evaluation of a filter reads besides the rule: the values of fields, lists, functions of the host.
 
-use super::convert::{argument, filter_value};
-use super::derive::{base_type, derive};
+use super::convert::{argument, engine_value, filter_value};
+use super::derive::derive;
 use super::value::{FilterHost, FilterValue};
 use crate::arena::EvalResult;
 use crate::context::Host;
 use crate::cx::Cx;
-use crate::filter::binding::{FilterBinding, Source};
+use crate::filter::binding::{Derivation, FilterBinding, Source};
 use crate::function::Functions;
 use crate::interpret::interpret;
 use crate::library::{list_has_address, list_has_bytes, list_has_integer};
@@ -63,38 +63,51 @@ pub(super) struct Bound<'b, 'a> {
 
 impl<'a> Bound<'_, 'a> {
     fn value(&self, source: &'a Source, ty: &FilterType) -> EvalResult<Option<FilterValue>> {
+        if let Source::Derived(how, base) = source {
+            return self.derived(*how, base);
+        }
+        match self.engine_value(source)? {
+            Some(value) => filter_value(&value, ty, self.cx),
+            None => Ok(None),
+        }
+    }
+
+    fn derived(&self, how: Derivation, base: &'a Source) -> EvalResult<Option<FilterValue>> {
+        match self.engine_value(base)? {
+            Some(base) => derive(how, &base, self.cx),
+            None => Ok(None),
+        }
+    }
+
+    /// The value as the engine has it, which does not copy it.
+    fn engine_value(&self, source: &'a Source) -> EvalResult<Option<Value<'a>>> {
         match source {
             Source::Missing => Ok(None),
-            Source::Variable(index, _) => match self.host.field(*index, self.cx.arena())? {
-                Some(value) => filter_value(&value, ty, self.cx),
-                None => Ok(None),
-            },
-            Source::Header { map, name } => self.header(*map, name),
+            Source::Variable(index, _) => self.host.field(*index, self.cx.arena()),
+            Source::Header { map, name } => Ok(self.header(*map, name)?.map(Value::Bytes)),
             Source::Expression(expression) => {
                 let mut value = Value::Null;
                 interpret(expression.checked(), self.functions, self.host, self.cx, &mut value)
                     .map_err(|error| error.kind)?;
-                filter_value(&value, ty, self.cx)
+                Ok(Some(value))
             }
             Source::Derived(how, base) => {
-                let Some(base) = self.value(base, &base_type(*how))? else { return Ok(None) };
-                self.cx.charge_each_byte(base.size())?;
-                Ok(derive(*how, &base))
+                let derived = self.derived(*how, base)?;
+                derived.map(|value| engine_value(&value, self.cx.arena())).transpose()
             }
         }
     }
 
     #[cfg(feature = "http")]
-    fn header(&self, map: u32, name: &str) -> EvalResult<Option<FilterValue>> {
+    fn header(&self, map: u32, name: &str) -> EvalResult<Option<&'a [u8]>> {
         use crate::value::Map;
         let Some(Value::Map(Map::Host(host))) = self.host.field(map, self.cx.arena())? else { return Ok(None) };
         let Some(headers) = host.headers() else { return Ok(None) };
-        let line = crate::context::headers::joined_charged(headers, name, self.cx)?;
-        Ok(line.map(|line| FilterValue::Bytes(line.to_vec())))
+        crate::context::headers::joined_charged(headers, name, self.cx)
     }
 
     #[cfg(not(feature = "http"))]
-    fn header(&self, _: u32, _: &str) -> EvalResult<Option<FilterValue>> {
+    fn header(&self, _: u32, _: &str) -> EvalResult<Option<&'a [u8]>> {
         Ok(None)
     }
 }

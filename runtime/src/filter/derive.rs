@@ -1,22 +1,20 @@
 //! Fields whose values follow from those of other fields: cookies, arguments, extensions, forms.
 
+use super::convert::filter_value;
 use super::functions::url_decode;
-use super::mime::{media_type, mime};
+use super::mime::{SNIFFED, media_type, mime};
 use super::multipart::{BodyPart, parts};
 use super::value::FilterValue;
+use crate::arena::EvalResult;
+use crate::cx::Cx;
 use crate::filter::binding::{Derivation, PartValue};
+use crate::value::Value;
 use celero_frontend::filter::FilterType;
 use std::collections::BTreeMap;
 
-/// The type of the value from which another is derived. That of a form, or of a body of several parts, is the content type and the body.
-pub(super) fn base_type(how: Derivation) -> FilterType {
-    use Derivation as D;
-    match how {
-        D::HeaderNames | D::HeaderValues => FilterType::map(FilterType::array(FilterType::Bytes)),
-        D::Form | D::FormNames | D::FormValues | D::Multipart | D::Parts(_) => FilterType::array(FilterType::Bytes),
-        D::Cookies | D::Arguments | D::ArgumentNames | D::ArgumentValues => FilterType::Bytes,
-        D::Extension | D::Languages | D::MediaType | D::Mime => FilterType::Bytes,
-    }
+/// The type of the headers of a request: the lines of each.
+pub(super) fn headers_type() -> FilterType {
+    FilterType::map(FilterType::array(FilterType::Bytes))
 }
 
 /// The type of the derived value.
@@ -32,17 +30,45 @@ pub(super) fn derived_type(how: Derivation) -> FilterType {
     }
 }
 
-/// Derives a value from one of the [base type](base_type). Takes time linear in its size, with a logarithm for maps and languages.
-pub(super) fn derive(how: Derivation, base: &FilterValue) -> Option<FilterValue> {
-    match base {
-        FilterValue::Map(headers) => of_headers(how, headers),
-        FilterValue::Array(typed_body) => match typed_body.as_slice() {
-            [FilterValue::Bytes(content_type), FilterValue::Bytes(body)] => of_body(how, content_type, body),
-            _ => None,
-        },
-        FilterValue::Bytes(text) => of_text(how, text),
+/// Derives a value from headers, from a text, or from a content type and a body; `None` if it is missing. What it derives from is not copied, but for
+/// headers. Takes time linear in its size, with a logarithm for maps and languages, and constant time for [`Derivation::Mime`].
+///
+/// # Errors
+/// `out_of_budget`.
+pub(super) fn derive<'a>(how: Derivation, base: &Value<'a>, cx: &Cx<'a>) -> EvalResult<Option<FilterValue>> {
+    use Derivation as D;
+    match how {
+        D::HeaderNames | D::HeaderValues => {
+            let Some(headers) = filter_value(base, &headers_type(), cx)? else { return Ok(None) };
+            cx.charge_each_byte(headers.size())?;
+            let FilterValue::Map(headers) = headers else { return Ok(None) };
+            Ok(of_headers(how, &headers))
+        }
+        D::Form | D::FormNames | D::FormValues | D::Multipart | D::Parts(_) => {
+            let Value::List(typed_body) = base else { return Ok(None) };
+            let text = |index| EvalResult::Ok(typed_body.get(index, cx.arena())?.and_then(|value| bytes(&value)));
+            let (Some(content_type), Some(body)) = (text(0)?, text(1)?) else { return Ok(None) };
+            cx.charge_each_byte(content_type.len().saturating_add(body.len()))?;
+            Ok(of_body(how, content_type, body))
+        }
+        D::Cookies | D::Arguments | D::ArgumentNames | D::ArgumentValues => of_charged_text(how, bytes(base), cx),
+        D::Extension | D::Languages | D::MediaType => of_charged_text(how, bytes(base), cx),
+        D::Mime => of_charged_text(how, bytes(base).map(|body| body.get(..SNIFFED).unwrap_or(body)), cx),
+    }
+}
+
+fn bytes<'a>(value: &Value<'a>) -> Option<&'a [u8]> {
+    match value {
+        Value::String(text) => Some(text.as_bytes()),
+        Value::Bytes(bytes) => Some(bytes),
         _ => None,
     }
+}
+
+fn of_charged_text(how: Derivation, text: Option<&[u8]>, cx: &Cx<'_>) -> EvalResult<Option<FilterValue>> {
+    let Some(text) = text else { return Ok(None) };
+    cx.charge_each_byte(text.len())?;
+    Ok(of_text(how, text))
 }
 
 fn of_headers(how: Derivation, headers: &BTreeMap<Vec<u8>, FilterValue>) -> Option<FilterValue> {
@@ -99,10 +125,13 @@ fn of_parts(how: Derivation, parts: &[BodyPart<'_>]) -> Option<FilterValue> {
     })
 }
 
+/// Keys are text, as in every map of the engine: bytes that are not UTF-8 are replaced by U+FFFD, before values of one name are put together.
 fn by_name<'t>(pairs: impl Iterator<Item = (Vec<u8>, &'t [u8])>) -> FilterValue {
     let mut values: BTreeMap<Vec<u8>, Vec<FilterValue>> = BTreeMap::new();
     for (name, value) in pairs {
-        values.entry(name).or_default().push(value.to_vec().into());
+        let name =
+            String::from_utf8(name).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+        values.entry(name.into_bytes()).or_default().push(value.to_vec().into());
     }
     FilterValue::Map(values.into_iter().map(|(name, values)| (name, FilterValue::Array(values))).collect())
 }
@@ -174,7 +203,7 @@ mod tests {
                 other => format!("{other:?}"),
             }
         }
-        show(&derive(how, &text.into()).unwrap())
+        show(&of_text(how, text.as_bytes()).unwrap())
     }
 
     #[test]
@@ -183,6 +212,7 @@ mod tests {
         assert_eq!(shown(Derivation::ArgumentNames, "b=1&a=2&b=3"), "b|a|b");
         assert_eq!(shown(Derivation::ArgumentValues, "b=1&a=2=2&b"), "1|2=2|");
         assert_eq!(shown(Derivation::Cookies, "a=1; b%20c=2;a=%33; junk"), "a=1|%33 b c=2");
+        assert_eq!(shown(Derivation::Cookies, "%80=1; %C3%A9=2; %FF=3"), "\u{e9}=2 \u{fffd}=1|3");
         for (path, extension) in [
             ("/a/b.tar.GZ", "gz"),
             ("/a.d/b", ""),

@@ -7,7 +7,7 @@ use crate::filter::binding::{Derivation, FilterBinding, PartValue};
 use crate::filter::compare::compare;
 use crate::filter::convert::{engine_value, filter_value};
 use crate::filter::data::{call_host, listed};
-use crate::filter::derive::{base_type, derive};
+use crate::filter::derive::{derive, headers_type};
 use crate::filter::functions::{self, Arguments};
 use crate::filter::value::FilterValue;
 use crate::function::Functions;
@@ -58,10 +58,8 @@ impl Extension for Derive {
     }
 
     fn call<'a>(&self, cx: &Cx<'a>, _: &Functions, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
-        let base = present(args.first())?;
-        let base = present(filter_value(base, &base_type(self.0), cx)?)?;
-        cx.charge_each_byte(base.size())?;
-        engine_value(&present(derive(self.0, &base))?, cx.arena())
+        let derived = derive(self.0, present(args.first())?, cx)?;
+        engine_value(&present(derived)?, cx.arena())
     }
 }
 
@@ -124,7 +122,7 @@ impl Extension for MapValues {
         let Some(value @ Value::Map(map)) = args.first() else { return Err(ErrorKind::NoSuchOverload) };
         let mut values = cx.arena().vec();
         if is_header_map(map) {
-            let lines = present(filter_value(value, &base_type(Derivation::HeaderValues), cx)?)?;
+            let lines = present(filter_value(value, &headers_type(), cx)?)?;
             if let FilterValue::Map(lines) = lines {
                 for lines in lines.values() {
                     values.push(engine_value(lines, cx.arena())?)?;

@@ -13,6 +13,9 @@ use std::collections::BTreeMap;
 /// Arrays whose order is not documented, only that it is the same in both.
 const UNORDERED: [&str; 2] = ["http.request.headers.names", "http.request.headers.values"];
 
+/// Keys that are looked up in the maps of each request.
+const KEYS: [&str; 5] = ["a", "b c", "\u{e9}", "\u{fffd}1", "z"];
+
 /// Random requests.
 const REQUESTS: u64 = 2_000;
 
@@ -31,6 +34,17 @@ struct Sent {
 
 fn joined(rng: &mut Rng, parts: &[&str], most: usize) -> String {
     (0..rng.below(most + 1)).map(|_| *rng.pick(parts)).collect()
+}
+
+/// The fields of a form, some of whose names are not UTF-8; rarely so many that a map of them is searched by halves.
+fn form(rng: &mut Rng, query: &[&str]) -> Vec<u8> {
+    let mut body = joined(rng, query, 5).into_bytes();
+    for _ in 0..if rng.chance(10) { 80 } else { rng.below(3) } {
+        let name = rng.pick::<&[u8]>(&[b"\x80", b"\xff", b"\xc3\xa9", b"z"]);
+        let number = rng.pick::<&str>(&["", "1", "2", "3", "4"]);
+        body.extend([&b"&"[..], name, number.as_bytes(), b"=", number.as_bytes()].concat());
+    }
+    body
 }
 
 fn sent(rng: &mut Rng) -> Sent {
@@ -52,9 +66,12 @@ fn sent(rng: &mut Rng) -> Sent {
     let value = |rng: &mut Rng, name: &str| -> Vec<u8> {
         match name {
             "host" => host(rng).into_bytes(),
-            "cookie" => {
-                joined(rng, &["a=1", ";", "; ", "b%20c=2", "a=", "junk", " a=%33", "+=x", "d=e=f"], 6).into_bytes()
-            }
+            "cookie" => joined(
+                rng,
+                &["a=1", ";", "; ", "b%20c=2", "a=", "junk", " a=%33", "+=x", "d=e=f", "%FF1=g;", "%C3%A9=h;"],
+                6,
+            )
+            .into_bytes(),
             "accept-language" => {
                 let tag = |rng: &mut Rng| {
                     let weight = *rng.pick(&["", "", ";q=0.5", "; q=0.8", ";q=1", ";q=0", ";q=0.05"]);
@@ -85,7 +102,7 @@ fn sent(rng: &mut Rng) -> Sent {
         path: format!("/{}", joined(rng, &["a", ".", "/", "b.PHP", ".mp3", "tar.gz", "%2e", ".."], 6)),
         query: rng.chance(70).then(|| joined(rng, QUERY, 6)),
         version: *rng.pick(&[Version::HTTP_10, Version::HTTP_11, Version::HTTP_2, Version::HTTP_3]),
-        body: joined(rng, QUERY, 5).into_bytes(),
+        body: form(rng, QUERY),
     }
 }
 
@@ -100,7 +117,9 @@ fn texts<T: AsRef<[u8]>>(texts: impl IntoIterator<Item = T>) -> Option<FilterVal
 fn by_name(pairs: &[(Vec<u8>, Vec<u8>)]) -> Option<FilterValue> {
     let mut map: BTreeMap<Vec<u8>, Vec<FilterValue>> = BTreeMap::new();
     for (name, value) in pairs {
-        map.entry(name.clone()).or_default().push(FilterValue::Bytes(value.clone()));
+        // Keys are text: what is not UTF-8 is replaced.
+        let name = String::from_utf8_lossy(name).into_owned().into_bytes();
+        map.entry(name).or_default().push(FilterValue::Bytes(value.clone()));
     }
     Some(FilterValue::Map(map.into_iter().map(|(name, values)| (name, FilterValue::Array(values))).collect()))
 }
@@ -258,6 +277,13 @@ fn fields_of_requests_are_what_the_documentation_says() {
     for tier in [Tier::Interpret, Tier::Native] {
         let engine = Engine::builder().tier(tier).build();
         let programs: Vec<_> = judged.iter().map(|(field, _)| engine.compile(&env, field.name).unwrap()).collect();
+        let maps = judged.iter().filter(|(_, ty)| matches!(ty, FilterType::Map(_)));
+        let lookups: Vec<_> = maps
+            .flat_map(|(field, _)| KEYS.map(|key| (field.name, key)))
+            .map(|(name, key)| {
+                (name, key, engine.compile(&env, &format!("any({name}[\"{key}\"][*] ne \"\")")).unwrap())
+            })
+            .collect();
         for sent in &requests {
             let origin = sent.absolute.as_ref().map_or(String::new(), |(scheme, host)| format!("{scheme}://{host}"));
             let mut request = http::Request::builder().method(sent.method).uri(format!("{origin}{}", sent.target()));
@@ -282,6 +308,20 @@ fn fields_of_requests_are_what_the_documentation_says() {
                 if found != expected {
                     let (found, expected) = (show(found.as_ref()), show(expected.as_ref()));
                     wrong.push(format!("{tier:?} {}: {found}, documented: {expected}\n{sent:?}", field.name));
+                }
+            }
+            for (name, key, program) in &lookups {
+                let mut scratch = Scratch::new();
+                let found = program.eval(&context, &mut scratch).unwrap();
+                let is_empty = |value: &FilterValue| value.as_bytes().is_some_and(<[u8]>::is_empty);
+                let expected = match sent.field(name).unwrap() {
+                    Some(FilterValue::Map(map)) => map.get(key.as_bytes()).is_some_and(
+                        |values| matches!(values, FilterValue::Array(values) if !values.iter().all(is_empty)),
+                    ),
+                    _ => false,
+                };
+                if !matches!(found, celero::Value::Bool(found) if found == expected) {
+                    wrong.push(format!("{tier:?} {name} at {key:?}: {found:?}\n{sent:?}"));
                 }
             }
             let of = |name: &str| headers[name].iter().map(|value| value.as_bytes().unwrap().to_vec());
