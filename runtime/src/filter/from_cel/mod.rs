@@ -4,7 +4,7 @@
 //! that is true where the CEL condition is true, and one that is true where it is false. The rule is the first of the root, so it is true for
 //! just the contexts for which the CEL rule is true. Where that one would fail it is false, and a warning names what it reads then.
 //!
-//! Fields are found by the expressions that give their values (`env/filter/http.rs`), so one table drives both directions. What has no equal
+//! Fields are found by the expressions that give their values (`binding/http.rs`), so one table drives both directions. What has no equal
 //! is noted with its place, all of it at once.
 
 mod compare;

@@ -8,8 +8,8 @@
 //! 1. Add a [`KeySpec`] to the table of its mapping, with a description that says unit and default.
 //! 2. Read the key where its mapping is compiled: rules and phases in `compile/mod.rs`, credentials in `auth/`, whole sections in
 //!    `policy/mod.rs`. The check has run by then, so a value is present or absent, never of the wrong kind.
-//! 3. Carry out a new action of a rule in `rules/actions.rs` (what it does) and `phases/phase.rs` (when). If it changes a message, class it in
-//!    `compile/levels.rs`: an action that is not found there is allowed in lower levels.
+//! 3. Carry out a new action of a rule in `rules/actions.rs` (what it does) and `phases/phase.rs` (when). What it changes is declared in
+//!    `compile/rule_claims.rs`, which decides whether lower levels may use it.
 //! 4. Describe the key in `docs/policy-reference.md` (of limits in `docs/limits.md`), and test it in `tests/policy/` (`actions.rs`, `auth.rs`, `failures.rs`).
 //! 5. Write the schema anew: `BLESS=1 cargo test -p celero-policy schema`.
 
