@@ -22,16 +22,17 @@
 pub struct Limits {
     /// Limits of source text and trees.
     pub source: celero_frontend::Limits,
-    /// Most steps of an evaluation; of each rule, in a set. Protects from requests that are made to take long. An iteration of a loop
-    /// is one step; building or scanning 64 bytes is about one. What searching with a pattern and compiling one cost is said at
-    /// [`MeteredRegex`](celero_matching::pattern::MeteredRegex). Both tiers count, but not the same steps: a rule near the limit may
-    /// exceed it in one tier only. A search of a named list is charged in part when it has ended; it takes no more steps than were left, besides
-    /// one for each entry that it finds.
+    /// Most steps of an evaluation; of each rule, in a set. Protects from requests that are made to take long.
     ///
-    /// In a set, work that is done once for several rules counts for at most one of them: a value that they share for the first that needs
-    /// it, the search of the index for none. So a rule that exceeds the limit alone may have a result in a set, the one that it has
-    /// without a limit. It never exceeds the limit in a set if it exceeds it in neither tier alone. The index has bounds of its own
-    /// ([`PatternSet`](celero_matching::PatternSet)).
+    /// An iteration of a loop is one step; building or scanning 64 bytes is about one.
+    /// [`MeteredRegex`](celero_matching::pattern::MeteredRegex) says what compiling a pattern and searching with it cost. A search of a named
+    /// list is charged in part when it has ended: it takes at most the steps that were left, and one for each entry that it finds. Both tiers
+    /// count, but not the same steps: a rule near the limit may exceed it in one tier only.
+    ///
+    /// In a set, work that is done once for several rules is charged to at most one of them: a shared value to the first rule that needs it.
+    /// Index search is not charged to rules; it has bounds of its own ([`PatternSet`](celero_matching::PatternSet)). So a rule exceeds its
+    /// budget in a set only if it does so alone in some tier. A rule that exceeds it alone may have a result in a set: the one that it has
+    /// without a limit.
     ///
     /// Default: 1,000,000, about ten milliseconds.
     pub steps: u32,
