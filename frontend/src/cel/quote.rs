@@ -4,8 +4,9 @@ use crate::cel::lexer::{Lexer, Token};
 use crate::render::is_hidden;
 use std::fmt::Write;
 
-/// Returns a string literal. It is raw if that avoids backslashes, and in `'` only if the text contains `"` but not `'`.
-pub(crate) fn quote_string(value: &str) -> String {
+/// Returns the canonical literal of a string. It is raw if that avoids backslashes, and in `'` only if the text contains `"` but not `'`.
+#[must_use]
+pub fn quote_string(value: &str) -> String {
     let quote = if value.contains('"') && !value.contains('\'') { '\'' } else { '"' };
     if value.contains('\\') && !value.contains(|c: char| c == quote || is_hidden(c)) {
         return format!("r{quote}{value}{quote}");

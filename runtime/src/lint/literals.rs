@@ -19,7 +19,7 @@ const STEPS: i64 = 100_000;
 const MEMORY: usize = 1 << 20;
 
 /// Longest literal quoted in a message, in characters.
-const QUOTED: usize = 40;
+pub(super) const QUOTED: usize = 40;
 
 /// A parameter whose text must have a certain form.
 struct Form {

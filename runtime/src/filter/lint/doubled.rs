@@ -2,7 +2,7 @@
 
 use crate::lint::doubled_backslash;
 use celero_frontend::Diagnostic;
-use celero_frontend::filter::{Comparison, FilterExpr, FilterNode, FilterTree};
+use celero_frontend::filter::{Comparison, FilterExpr, FilterNode, FilterTree, raw_string};
 
 /// Warns of the pattern of a comparison or call.
 pub(super) fn doubled_backslashes(tree: &FilterTree, node: &FilterNode, found: &mut Vec<Diagnostic>) {
@@ -14,5 +14,5 @@ pub(super) fn doubled_backslashes(tree: &FilterTree, node: &FilterNode, found: &
         },
         _ => return,
     };
-    found.extend(doubled_backslash(pattern, span));
+    found.extend(doubled_backslash(span, pattern, raw_string));
 }

@@ -2,7 +2,7 @@
 
 use super::random_request::{NAMES, PASSWORD, SECRET};
 use crate::running::Folder;
-use celero_policy::{Outline, Phase, Policy};
+use celero_policy::{Language, Outline, Phase, Policy};
 use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -98,7 +98,7 @@ pub(super) fn write_credentials(folder: &Folder) {
 
 /// The fields of the filter language, with their types.
 fn filter_fields(outline: &Outline, phase: Phase) -> Vec<(String, String)> {
-    let scheme = outline.scheme(phase).unwrap();
+    let scheme = outline.scheme(phase, Language::filter()).unwrap();
     let fields = scheme.fields().iter().filter(|field| !NEVER.contains(&&*field.name));
     fields.map(|field| (field.name.to_string(), field.ty.to_string())).collect()
 }
