@@ -79,6 +79,12 @@ pub enum Accepts {
 }
 
 impl Accepts {
+    /// Returns whether the type follows from that of the first argument.
+    #[must_use]
+    pub fn follows_first(&self) -> bool {
+        matches!(self, Self::SameAsFirst | Self::ElementOfFirst)
+    }
+
     fn takes(&self, ty: &FilterType, first: Option<&FilterType>) -> bool {
         match self {
             Self::Type(wanted) => wanted == ty,
@@ -158,9 +164,8 @@ impl FilterParameter {
     /// Returns whether it names this type, or one that follows from the first argument's and is this one.
     #[must_use]
     pub fn accepts_some(&self, ty: &FilterType, first: Option<&FilterType>) -> bool {
-        let follows =
-            |accepted: &&Accepts| matches!(accepted, Accepts::Type(_) | Accepts::SameAsFirst | Accepts::ElementOfFirst);
-        self.accepts.iter().filter(follows).any(|accepted| accepted.takes(ty, first))
+        let names = |accepted: &&Accepts| matches!(accepted, Accepts::Type(_)) || accepted.follows_first();
+        self.accepts.iter().filter(names).any(|accepted| accepted.takes(ty, first))
     }
 
     /// The types that it takes, for messages: `Bytes or Array`.

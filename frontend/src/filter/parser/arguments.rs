@@ -130,8 +130,7 @@ impl Parser<'_> {
             return Err(self.report(error));
         }
         // If something is wrong in the first argument, what must have its type is not checked.
-        let follows = |accepted: &Accepts| matches!(accepted, Accepts::SameAsFirst | Accepts::ElementOfFirst);
-        let undecided = first.is_none() && parameter.accepts.iter().any(follows);
+        let undecided = first.is_none() && parameter.accepts.iter().any(Accepts::follows_first);
         if !undecided && !parameter.takes(ty, first) {
             let message = format!(
                 "invalid type of argument #{index}: expected value of type {}, but got {ty}",

@@ -157,8 +157,8 @@ impl Parser<'_> {
             "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "in" | "contains" | "matches" | "wildcard" => None,
             lower => crate::similar::similar(lower, OPERATORS.iter().map(|(word, _)| *word)),
         };
-        if let Some(call) = self.call_instead(&word, value) {
-            error.help.push(format!("`{}` is a function, not an operator: `{call}`", self.function_named(&word)));
+        if let Some((name, call)) = self.call_instead(&word, value) {
+            error.help.push(format!("`{name}` is a function, not an operator: `{call}`"));
         } else if let Some(meant) = meant {
             error.help.push(format!("did you mean `{meant}`?"));
         } else if word.bytes().any(|byte| byte.is_ascii_uppercase()) {
@@ -174,8 +174,8 @@ impl Parser<'_> {
         self.report(error)
     }
 
-    /// The function of a name, as it is or with capital letters for underscores, `startsWith`; empty if there is none.
-    fn function_named(&self, word: &str) -> String {
+    /// The function of a name, as it is or with capital letters for underscores, `startsWith`, and its name.
+    fn function_named(&self, word: &str) -> Option<(u32, String)> {
         let mut snake = String::new();
         for letter in word.chars() {
             if letter.is_ascii_uppercase() && !snake.is_empty() {
@@ -183,13 +183,15 @@ impl Parser<'_> {
             }
             snake.push(letter.to_ascii_lowercase());
         }
-        if matches!(self.scheme.named(&snake), Some(Named::Function(_))) { snake } else { String::new() }
+        match self.scheme.named(&snake) {
+            Some(Named::Function(index)) => Some((index, snake)),
+            _ => None,
+        }
     }
 
-    /// A call instead of a word that stands here as if it were an operator, if there is a function of this name that takes the value first.
-    fn call_instead(&mut self, word: &str, value: NodeId) -> Option<String> {
-        let name = self.function_named(word);
-        let Some(Named::Function(index)) = self.scheme.named(&name) else { return None };
+    /// The name of a function and a call of it instead of a word that stands here as if it were an operator, if there is a function of this name that takes the value first.
+    fn call_instead(&mut self, word: &str, value: NodeId) -> Option<(String, String)> {
+        let (index, name) = self.function_named(word)?;
         let node = self.nodes.get(value.0 as usize)?;
         let function = self.scheme.functions().get(index as usize)?;
         if !function.parameter(0).is_some_and(|first| first.takes(&node.ty, None)) {
@@ -204,7 +206,8 @@ impl Parser<'_> {
         let literal = self.blind_literal().is_some();
         let argument = self.scan.text().get(argument..self.scan.at()).filter(|_| literal).unwrap_or("..").to_owned();
         self.scan.go_to(start);
-        Some(format!("{name}({value}, {argument})"))
+        let call = format!("{name}({value}, {argument})");
+        Some((name, call))
     }
 }
 
