@@ -4,7 +4,7 @@ use super::TOO_MANY_CASES;
 use super::literals::takes_pattern;
 use crate::library::PATTERN_DIALECT;
 use celero_frontend::{Checked, Diagnostic, Expr, Literal, NodeId, Overload, Reference, Span, Stage};
-use celero_matching::pattern::folding_steps;
+use celero_matching::pattern::{folding_steps, may_ignore_case};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -27,12 +27,13 @@ pub(crate) fn sum_of_case_steps<'t>(
 ) -> Result<usize, Diagnostic> {
     let mut known = HashSet::new();
     let mut sum = 0_usize;
-    for (pattern, span) in patterns {
-        let steps = steps(&pattern);
-        if steps == 0 || !known.insert(pattern) {
+    for (pattern, span) in patterns.filter(|(pattern, _)| may_ignore_case(pattern)) {
+        if known.contains(&pattern) {
             continue;
         }
-        sum = sum.saturating_add(steps);
+        // Counting parses the pattern: once for all its occurrences.
+        sum = sum.saturating_add(steps(&pattern));
+        known.insert(pattern);
         if sum > limit {
             return Err(exceeded_case_steps(span, limit));
         }
@@ -80,4 +81,23 @@ fn checked_patterns(tree: &Checked) -> impl Iterator<Item = (Cow<'_, str>, Span)
         }
         Some((Cow::Owned(text), ast.span(pattern)))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn each_distinct_pattern_is_counted_once() {
+        let counted = Cell::new(0);
+        let steps = |_: &str| {
+            counted.set(counted.get() + 1);
+            5
+        };
+        let patterns =
+            ["(?i)a", "b", "(?i)a", "(?s)c", "(?i)a", "b"].map(|text| (Cow::Borrowed(text), Span::new(0, 0)));
+        assert_eq!(sum_of_case_steps(patterns.into_iter(), steps, 100).unwrap(), 10);
+        assert_eq!(counted.get(), 2);
+    }
 }

@@ -63,8 +63,9 @@ fn count(pattern: &str) -> Option<Count> {
     count_parsed(&ParserBuilder::new().nest_limit(MAX_BYTE_NESTING).build().parse(pattern).ok()?)
 }
 
-/// Whether a pattern may ignore case: only a flag makes it do so.
-pub(super) fn may_ignore_case(pattern: &str) -> bool {
+/// Returns whether a pattern may ignore case: only a flag makes it do so. Of other patterns [`folding_steps`] is zero.
+#[must_use]
+pub fn may_ignore_case(pattern: &str) -> bool {
     pattern.contains("(?")
 }
 

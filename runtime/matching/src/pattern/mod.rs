@@ -52,7 +52,7 @@ pub use byte_regex::ByteRegex;
 pub use cache::{PatternCache, Plan, Strategy};
 pub use compile::{compile, compile_bytes_metered, compile_metered};
 pub use dialect::{Dialect, Pattern};
-pub use folding::{byte_folding_steps, check_cases, folding_steps};
+pub use folding::{byte_folding_steps, check_cases, folding_steps, may_ignore_case};
 pub use lazy::LazyMatcher;
 pub use limits::{MAX_BYTE_PROGRAM_BYTES, MAX_NESTING, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError};
 pub use matcher::{Matcher, OverBudget, Undecided};
