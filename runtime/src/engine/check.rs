@@ -27,6 +27,7 @@ impl Engine {
     /// # Errors
     /// [`CompileError`] with every diagnostic.
     pub fn lint<C: Context>(&self, env: &Env<C>, source: &str) -> Result<(Vec<Diagnostic>, usize), CompileError> {
+        declared(env, source)?;
         let failed = |diagnostics| CompileError::new(source, diagnostics);
         let (declarations, limits) = (env.declarations(), self.limits());
         let (tree, warnings) = env.rule_language().check_body(source, declarations, &limits.source).map_err(failed)?;
@@ -85,10 +86,8 @@ impl Engine {
         source: &str,
         patterns: &PatternCache,
     ) -> Result<Expression, CompileError> {
+        declared(env, source)?;
         let failed = |diagnostics| CompileError::new(source, diagnostics);
-        if !env.problems().is_empty() {
-            return Err(failed(env.problems().iter().map(undeclarable).collect()));
-        }
         let limits = &self.limits().source;
         let mut expression = Expression::of(source, env.rule_language(), env.declarations(), limits).map_err(failed)?;
         // Before anything parses the patterns.
@@ -110,6 +109,12 @@ impl Engine {
 /// Returns every code that a [`Diagnostic`] can have, with its meaning. Codes do not change between versions.
 pub fn diagnostic_codes() -> impl Iterator<Item = &'static CodeInfo> {
     [PARSER_CODES, CHECKER_CODES, lint::CODES, FORMAT_CODES].into_iter().flatten()
+}
+
+/// Refuses a source for an environment that could not make a declaration.
+fn declared<C: Context>(env: &Env<C>, source: &str) -> Result<(), CompileError> {
+    let problems: Vec<Diagnostic> = env.problems().iter().map(undeclarable).collect();
+    if problems.is_empty() { Ok(()) } else { Err(CompileError::new(source, problems)) }
 }
 
 /// A declaration that the environment could not make.

@@ -270,4 +270,6 @@ fn the_lint_of_a_body_leaves_definitions_where_they_are() {
     let (warnings, _) = engine.lint(&env, "v.a12 == 1 || 'a'.matches('(')").unwrap();
     assert_eq!(warnings.iter().map(|warning| warning.code).collect::<Vec<_>>(), ["literal-never-valid"]);
     assert!(engine.lint(&env, "v.a13").is_err());
+    let undeclarable = Env::dynamic().function("namespace", |text: &str| text.len() as i64);
+    assert!(engine.check(&undeclarable, "1 == 1").is_err() && engine.lint(&undeclarable, "1 == 1").is_err());
 }
