@@ -15,6 +15,8 @@
 /// | `a**`, `a{2}{3}`, `a*+` | a repetition of a repetition | refused |
 /// | `a{1001}`, `(a{100}){100}` | bounded by the size of the program | refused: at most 1000 copies of a part |
 /// | flags | `i m s U u x R` | `i m s U` |
+/// | `(?)a`, `(?ii)a`, `(?i-i)a` | refused | flags: none, and of one given twice the last |
+/// | `[[:foo:]]` | a class in a class | refused: no class has this name |
 /// | `\p{..}`, `\pN` | every property, with all aliases | categories, scripts by their full name, `Any`, `Assigned`, `ASCII`; `\p{^Han}` |
 /// | `\u0061`, `\U00000061`, `\x{61}` | the character | only `\x{61}` |
 /// | `(?P<n>..)`, `(?<n>..)` | names of letters, digits, `_.[]`, each once | names of ASCII letters, digits and `_`; the first of several counts |

@@ -10,6 +10,8 @@ mod parser;
 mod unicode;
 
 #[cfg(test)]
+mod differences;
+#[cfg(test)]
 mod tests;
 
 use super::SyntaxError;
