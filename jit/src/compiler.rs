@@ -29,13 +29,16 @@ pub struct Limits {
     pub live_values: usize,
     /// Depth of nested expressions. Emission recurses that deep, on stacks that it allocates when needed.
     pub depth: u32,
+    /// Loops inside of one another. Each keeps some values alive in all loops inside of it, so the register allocator's time grows with the square of
+    /// their number: of 16, half as much again as of 8 for each loop.
+    pub loops: u32,
     /// Bytes of stack.
     pub frame: u32,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { instructions: 100_000, live_values: 400, depth: 20_000, frame: 64 * 1024 }
+        Self { instructions: 100_000, live_values: 400, depth: 20_000, loops: 16, frame: 64 * 1024 }
     }
 }
 
@@ -289,6 +292,9 @@ impl Compiler {
         self.plan.make(unit, roots);
         if self.plan.depth > limits.depth {
             return Err(excess(Bound::Depth, u64::from(limits.depth)));
+        }
+        if self.plan.loops > limits.loops {
+            return Err(excess(Bound::Loops, u64::from(limits.loops)));
         }
         let text = matches!(body, Body::Root(root) if layout::returns_text(unit.graph.ty(root)));
         let signature = if text { &self.target.text_signature } else { &self.target.signature };

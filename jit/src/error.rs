@@ -11,6 +11,8 @@ pub enum Bound {
     LiveValues,
     /// Nested expressions.
     Depth,
+    /// Loops inside of one another.
+    Loops,
     /// Bytes of stack.
     Frame,
     /// Bytes of machine code.
@@ -46,6 +48,7 @@ impl fmt::Display for Error {
                     Bound::Instructions => "instructions",
                     Bound::LiveValues => "values alive at once",
                     Bound::Depth => "nested expressions",
+                    Bound::Loops => "loops inside of one another",
                     Bound::Frame => "bytes of stack",
                     Bound::Code => "bytes of code",
                 };

@@ -38,6 +38,8 @@ pub(crate) struct Plan {
     facts: Vec<NodeFacts>,
     /// Longest chain of operands.
     pub(crate) depth: u32,
+    /// Most loops inside of one another.
+    pub(crate) loops: u32,
 }
 
 impl Plan {
@@ -49,7 +51,7 @@ impl Plan {
             self.find_failures(unit, Some(&locals));
         }
         self.find_shared(unit, roots);
-        self.depth = self.find_depth(unit);
+        (self.depth, self.loops) = self.find_depths(unit);
     }
 
     /// The dense number of a node's class.
@@ -188,16 +190,25 @@ impl Plan {
         }
     }
 
-    fn find_depth(&self, unit: &Unit<'_>) -> u32 {
-        let mut depths = vec![0_u32; self.nodes.len()];
+    /// The longest chain of operands, and of loops in loops.
+    fn find_depths(&self, unit: &Unit<'_>) -> (u32, u32) {
+        let mut depths = vec![(0_u32, 0_u32); self.nodes.len()];
+        let (mut depth, mut loops) = (0, 0);
         for (n, &id) in self.nodes.iter().enumerate() {
-            let below = unit.graph.args(id).iter().filter_map(|&arg| depths.get(self.number(arg)?)).max();
-            let depth = below.copied().unwrap_or(0).saturating_add(1);
-            if let Some(slot) = depths.get_mut(n) {
-                *slot = depth;
+            let is_loop = matches!(unit.graph.op(id), Op::Fold { .. });
+            let mut own = (1_u32, u32::from(is_loop));
+            for (place, arg) in unit.graph.args(id).iter().enumerate() {
+                let Some(below) = self.number(*arg).and_then(|arg| depths.get(arg)) else { continue };
+                // The range, the first operand, is evaluated before the loop.
+                let around = u32::from(is_loop && place > 0);
+                own = (own.0.max(below.0.saturating_add(1)), own.1.max(below.1.saturating_add(around)));
             }
+            if let Some(slot) = depths.get_mut(n) {
+                *slot = own;
+            }
+            (depth, loops) = (depth.max(own.0), loops.max(own.1));
         }
-        depths.into_iter().max().unwrap_or(0)
+        (depth, loops)
     }
 }
 

@@ -1,8 +1,9 @@
 //! Large and malformed graphs: code grows with the expression, and what is too large or ill formed is an error.
 
 use crate::common::{Build, run};
+use crate::runtime::Value;
 use celero_ir::layout::{Access, Field, Path, Repr};
-use celero_ir::{Arith, Cmp, ConstId, ErrorKind, Helper, NodeId, Op, Ty};
+use celero_ir::{Arith, Cmp, ConstId, ErrorKind, FoldKind, Helper, NodeId, Op, Ty};
 use celero_jit::{Bound, Code, Compiler, Error, Limits, Settings};
 
 fn ints(b: &mut Build, n: u32) -> Vec<NodeId> {
@@ -158,6 +159,20 @@ fn every_limit_is_an_error_that_names_it() {
     assert_eq!(excess(&b, Limits { instructions: 200, ..limits }), (1, Bound::Instructions, 200));
     assert_eq!(excess(&b, Limits { live_values: 80, ..limits }), (1, Bound::LiveValues, 80));
     assert_eq!(excess(&b, Limits { frame: 256, ..limits }), (1, Bound::Frame, 256));
+
+    // Loops in loops; loops one after the other are none.
+    let mut b = Build::default();
+    let (range, mut lists, mut tests) = (b.value(Value::ints(0..2)), b.value(Value::ints(0..2)), b.bool(true));
+    for level in (0..17).rev() {
+        let element = b.add(Op::Local(level), Ty::Value, &[]);
+        let fold = |kind| Op::Fold { kind, level, pairs: false, filtered: false };
+        lists = b.add(fold(FoldKind::Map), Ty::Value, &[lists, element]);
+        tests = b.add(fold(FoldKind::All), Ty::Bool, &[range, tests]);
+    }
+    b.graph.add_root(lists);
+    b.graph.add_root(tests);
+    assert_eq!(excess(&b, limits), (1, Bound::Loops, 16));
+    assert!(compile_with(&b, Limits { loops: 17, ..limits }).is_ok());
 
     // A graph that doubles at each step is small, but not what it stands for.
     let mut b = Build::default();

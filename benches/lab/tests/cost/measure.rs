@@ -8,7 +8,7 @@ use std::time::Duration;
 /// What a piece of work costs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
-    seconds: f64,
+    pub(crate) seconds: f64,
     bytes: f64,
 }
 
@@ -25,7 +25,7 @@ fn cpu_time() -> Duration {
     clock_gettime(ClockId::ProcessCPUTime).try_into().unwrap()
 }
 
-fn measure(work: &mut dyn FnMut()) -> Cost {
+pub(crate) fn measure(work: &mut dyn FnMut()) -> Cost {
     let start = cpu_time();
     let ((), bytes) = heap::peak(work);
     Cost { seconds: (cpu_time() - start).as_secs_f64(), bytes: bytes as f64 }

@@ -1,12 +1,13 @@
 //! Rules: every operation on every shape, in CEL and in the filter language.
 
 use crate::SizedRule;
-use crate::measure::growth;
+use crate::measure::{growth, measure};
 use crate::{exclusive, report};
 use celero::{Bindings, Engine, Env, Limits, Scratch, SourceLimits, Tier, Type, Value};
 use celero_frontend::filter::{FilterOptions, Scheme, check_filter, format_filter, http_scheme, unparse_filter};
 use celero_tests::generate::Rng;
 use celero_tests::rule_shapes::SHAPES;
+use celero_tests::shared::say;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -36,7 +37,7 @@ fn evaluate(engine: &Engine, env: &Env<Bindings<'static>>, source: &str) {
 
 type Operation = (&'static str, fn(&Engine, &Env<Bindings<'static>>, &str));
 
-/// What is done with a rule. Loops in loops are charged and compiled by depth, so that all operations but those that compile see every size.
+/// What is done with a rule.
 const OPERATIONS: &[Operation] = &[
     ("check and render", |engine, env, source| match engine.check(env, source) {
         Ok(rule) => drop(black_box(rule.guard_warnings(env, true))),
@@ -57,9 +58,6 @@ const OPERATIONS: &[Operation] = &[
     }),
 ];
 
-/// Shapes whose native code takes more than its size says, bounded by the depth of rules: each loop is compiled in each one around it.
-const LOOPS_IN_LOOPS: &[&str] = &["macros", "macros all", "transforms"];
-
 #[test]
 fn rules_cost_what_their_size_says() {
     let _guard = exclusive();
@@ -72,9 +70,6 @@ fn rules_cost_what_their_size_says() {
                 continue;
             }
             for (name, make) in SHAPES {
-                if tier == Tier::Native && LOOPS_IN_LOOPS.contains(name) {
-                    continue;
-                }
                 let work = |n: usize| {
                     let source = make(n);
                     let (engine, env) = (&engine, &env);
@@ -82,6 +77,31 @@ fn rules_cost_what_their_size_says() {
                 };
                 problems.extend(growth(&format!("{tier:?} {operation}: {name}"), 1 << 15, work));
             }
+        }
+    }
+    report(&problems);
+}
+
+/// Loops in loops, as deep as rules may be, cost little more to compile than as many loops that are less deep.
+#[test]
+fn loops_in_loops_cost_what_loops_cost() {
+    let _guard = exclusive();
+    let (env, engine, mut problems) = (env(), engine(Tier::Native), Vec::new());
+    let shapes = SHAPES.iter().filter(|(name, _)| name.starts_with("macros") || *name == "transforms");
+    for (name, make) in shapes {
+        let mut deepest = 8;
+        while deepest < 1 << 10 && engine.check(&env, &make(2 * deepest)).is_ok() {
+            deepest *= 2;
+        }
+        let cost = |depth: usize| {
+            let source = make(depth);
+            let mut work = || (0..1024 / depth).for_each(|_| evaluate(&engine, &env, &source));
+            (0..3).map(|_| measure(&mut work).seconds).fold(f64::INFINITY, f64::min)
+        };
+        let (flat, deep) = (cost(8), cost(deepest));
+        say(&format!("  {name}: in loops of 8 {:.1} ms, of {deepest} {:.1} ms", flat * 1e3, deep * 1e3));
+        if deep > 2.5 * flat {
+            problems.push(format!("{name} in {deepest} loops: {deep:.3} s, in 8 loops {flat:.3} s"));
         }
     }
     report(&problems);
