@@ -3,11 +3,10 @@
 use crate::entry::Entry;
 use crate::error::TooLarge;
 use crate::kind::Kind;
-use crate::levels::{Counts, Delta, Keyed, Levels, Position};
+use crate::levels::{Counts, Keyed, Levels, Position};
 use crate::rows::{Row, RowsBuilder};
 use crate::sets::{Addresses, EntrySet, Hosts, Integers, Meter, Patterns, Texts, with_meter};
 use crate::value::Cells;
-use std::collections::BTreeMap;
 
 /// An immutable list.
 #[derive(Clone)]
@@ -202,8 +201,8 @@ impl AnyList {
         with_levels!(self, levels => Box::new(levels.iter().map(|(key, row)| (Entry(key.into()), row))))
     }
 
-    /// The list after a change, and what that did.
-    pub(crate) fn changed(&self, changes: BTreeMap<Entry, Option<Cells>>) -> Result<(Self, Counts), TooLarge> {
+    /// The list after a change, and what that did. The entries are sorted and distinct: each with the value that it has from now on, or none if it is removed.
+    pub(crate) fn changed(&self, changes: Vec<(Entry, Option<Cells>)>) -> Result<(Self, Counts), TooLarge> {
         map_levels!(self, levels => levels.changed(delta(levels, changes)))
     }
 
@@ -241,6 +240,9 @@ fn row_of<'l, S: EntrySet>(levels: &'l Levels<S>, entry: &Entry) -> Option<Row<'
     S::key_of(entry.0.clone()).and_then(|key| levels.row_of(&key))
 }
 
-fn delta<S: EntrySet>(_: &Levels<S>, changes: BTreeMap<Entry, Option<Cells>>) -> Delta<S::Key> {
-    changes.into_iter().filter_map(|(entry, wanted)| Some((S::key_of(entry.0)?, wanted))).collect()
+fn delta<S: EntrySet>(
+    _: &Levels<S>,
+    changes: Vec<(Entry, Option<Cells>)>,
+) -> impl Iterator<Item = (S::Key, Option<Cells>)> {
+    changes.into_iter().filter_map(|(entry, wanted)| Some((S::key_of(entry.0)?, wanted)))
 }

@@ -38,7 +38,8 @@ pub struct Change<'l> {
     shared: &'l Arc<Shared>,
     /// The lists when the change began; lists are never removed.
     known: Arc<Snapshot>,
-    steps: Vec<(ListId, Step)>,
+    /// By the number of the list.
+    plans: BTreeMap<u32, Plan>,
     wrong: WrongEntries,
     /// Steps that one parsing of the patterns takes for letter cases.
     case_steps: usize,
@@ -46,18 +47,10 @@ pub struct Change<'l> {
     error: Option<ListsError>,
 }
 
-enum Step {
-    Insert(Entry, Cells, Option<SystemTime>),
-    Remove(Entry),
-    /// Removes the entry if it has expired at this time.
-    Expire(Entry, SystemTime),
-    Replace(AnyList, Vec<(Entry, SystemTime)>),
-}
-
 impl<'l> Change<'l> {
     pub(crate) fn new(shared: &'l Arc<Shared>) -> Self {
         let known = shared.current.load_full();
-        Self { shared, known, steps: Vec::new(), wrong: WrongEntries::default(), case_steps: 0, error: None }
+        Self { shared, known, plans: BTreeMap::new(), wrong: WrongEntries::default(), case_steps: 0, error: None }
     }
 
     /// Inserts an entry without a value, which never expires; also if it would have before.
@@ -100,7 +93,7 @@ impl<'l> Change<'l> {
     /// Removes an entry: this very one, not what is part of a larger network or range. Nothing happens if it is not there.
     pub fn remove(mut self, list: &str, entry: &str) -> Self {
         let Some((id, ty)) = self.find(list) else { return self };
-        self.parsed(list, id, ty.kind(), entry, Step::Remove)
+        self.parsed(list, id, ty.kind(), entry, Plan::remove)
     }
 
     /// Replaces all entries of a list.
@@ -114,7 +107,7 @@ impl<'l> Change<'l> {
         // Here, where no other change waits for it.
         let wanted = entries.len();
         match entries.into_list() {
-            Ok((new, expiries)) => self.steps.push((id, Step::Replace(new, expiries))),
+            Ok((new, expiries)) => self.plan(id).replace(new, expiries),
             Err(too_large) => {
                 self.error.get_or_insert(too_large.error(wanted, self.shared.limits.entries));
             }
@@ -122,23 +115,35 @@ impl<'l> Change<'l> {
         self
     }
 
+    /// What happens to a list.
+    fn plan(&mut self, list: ListId) -> &mut Plan {
+        self.plans.entry(list.0).or_default()
+    }
+
+    /// Makes place for many entries at once: growing step by step takes up to three times as much for a while.
+    pub(crate) fn reserve(&mut self, list: ListId, entries: usize) {
+        self.plan(list).entries.reserve_exact(entries);
+    }
+
     pub(crate) fn remove_if_expired(&mut self, list: ListId, entry: Entry, now: SystemTime) {
-        self.steps.push((list, Step::Expire(entry, now)));
+        self.plan(list).expiring.push((entry, now));
     }
 
     /// Inserts an entry with a value of the list's type.
     pub(crate) fn set(&mut self, list: ListId, entry: Entry, cells: Cells, expires: Option<SystemTime>) {
-        self.steps.push((list, Step::Insert(entry, cells, expires)));
+        self.plan(list).insert(entry, cells, expires);
     }
 
     pub(crate) fn unset(&mut self, list: ListId, entry: Entry) {
-        self.steps.push((list, Step::Remove(entry)));
+        self.plan(list).remove(entry);
     }
 
     fn inserted(mut self, list: &str, entry: &str, value: EntryValue, expires: Option<SystemTime>) -> Self {
         let Some((id, ty)) = self.find(list) else { return self };
         match value.typed(ty.values()) {
-            Ok(cells) => self.parsed(list, id, ty.kind(), entry, |entry| Step::Insert(entry, cells.clone(), expires)),
+            Ok(cells) => {
+                self.parsed(list, id, ty.kind(), entry, |plan, entry| plan.insert(entry, cells.clone(), expires))
+            }
             Err(wrong) => {
                 self.wrong.add(Some(list), None, entry, wrong);
                 self
@@ -146,7 +151,7 @@ impl<'l> Change<'l> {
         }
     }
 
-    fn parsed(mut self, list: &str, id: ListId, kind: Kind, entry: &str, step: impl Fn(Entry) -> Step) -> Self {
+    fn parsed(mut self, list: &str, id: ListId, kind: Kind, entry: &str, step: impl Fn(&mut Plan, Entry)) -> Self {
         if kind == Kind::Patterns && entry.len() <= MAX_ENTRY_BYTES {
             let before = self.case_steps;
             self.case_steps = before.saturating_add(case_steps(entry));
@@ -159,7 +164,10 @@ impl<'l> Change<'l> {
             }
         }
         match parse_all(kind, entry) {
-            Ok(entries) => self.steps.extend(entries.into_iter().map(|entry| (id, step(entry)))),
+            Ok(entries) => {
+                let plan = self.plan(id);
+                entries.into_iter().for_each(|entry| step(plan, entry));
+            }
             Err(reason) => self.wrong.add(Some(list), None, entry, reason),
         }
         self
@@ -193,7 +201,7 @@ impl<'l> Change<'l> {
     /// # Errors
     /// As [`commit`](Self::commit). The inner error is that of `keep`.
     pub fn commit_if<E>(self, keep: impl FnOnce(&Changed) -> Result<(), E>) -> Result<Result<Changed, E>, ListsError> {
-        let Self { shared, known: _, steps, wrong, case_steps: _, error } = self;
+        let Self { shared, known: _, mut plans, wrong, case_steps: _, error } = self;
         if let Some(error) = error {
             return Err(error);
         }
@@ -206,13 +214,9 @@ impl<'l> Change<'l> {
         let mut changed = Changed { generation: snapshot.generation, ..Changed::default() };
         let too_large = |why: TooLarge| why.error(usize::MAX, limits.entries);
 
-        let mut plans: BTreeMap<u32, Plan> = BTreeMap::new();
-        for (list, step) in steps {
-            let plan = plans.entry(list.0).or_default();
-            plan.add(step, writer.expiries.get(list.0 as usize));
-        }
         for (&list, plan) in &mut plans {
             let Some(place) = snapshot.lists.get_mut(list as usize) else { continue };
+            plan.settle(writer.expiries.get(list as usize));
             let mut list = place.list.clone();
             if let Some(new) = plan.replaced.take() {
                 let (mut kept, mut updated) = (0_usize, 0_usize);
@@ -250,8 +254,11 @@ impl<'l> Change<'l> {
                 if plan.replaces {
                     expiries.clear();
                 }
-                for (entry, expires) in plan.expiries {
-                    expiries.set(&entry, expires);
+                for entry in plan.lasting {
+                    expiries.set(entry, None);
+                }
+                for (entry, time) in plan.expiries {
+                    expiries.set(entry, Some(time));
                 }
             }
         }
@@ -270,38 +277,55 @@ struct Plan {
     replaces: bool,
     /// What takes its place.
     replaced: Option<AnyList>,
-    /// Then these are inserted with their values, or removed (`None`).
-    entries: BTreeMap<Entry, Option<Cells>>,
-    /// When entries expire.
-    expiries: BTreeMap<Entry, Option<SystemTime>>,
+    /// Then these are inserted with their values, or removed (`None`), in this order.
+    entries: Vec<(Entry, Option<Cells>)>,
+    /// When those that expire do.
+    expiries: BTreeMap<Entry, SystemTime>,
+    /// Entries that are removed if they have expired at this time: they may have been inserted again meanwhile.
+    expiring: Vec<(Entry, SystemTime)>,
+    /// Entries that expired before the change, and no longer do.
+    lasting: Vec<Entry>,
 }
 
 impl Plan {
-    /// Adds a step. `before` is when entries expire before the change.
-    fn add(&mut self, step: Step, before: Option<&Expiries>) {
-        match step {
-            Step::Insert(entry, cells, expires) => {
-                self.expiries.insert(entry.clone(), expires);
-                self.entries.insert(entry, Some(cells));
-            }
-            Step::Remove(entry) => {
-                self.expiries.insert(entry.clone(), None);
-                self.entries.insert(entry, None);
-            }
-            // It may have been inserted again, after the steps were collected.
-            Step::Expire(entry, now) => {
-                if before.is_some_and(|before| before.has_expired(&entry, now)) {
-                    self.add(Step::Remove(entry), None);
-                }
-            }
-            Step::Replace(list, expiries) => {
-                *self = Self {
-                    replaces: true,
-                    replaced: Some(list),
-                    entries: BTreeMap::new(),
-                    expiries: expiries.into_iter().map(|(entry, expires)| (entry, Some(expires))).collect(),
-                };
+    fn insert(&mut self, entry: Entry, cells: Cells, expires: Option<SystemTime>) {
+        match expires {
+            Some(time) => drop(self.expiries.insert(entry.clone(), time)),
+            None => drop(self.expiries.remove(&entry)),
+        }
+        self.entries.push((entry, Some(cells)));
+    }
+
+    fn remove(&mut self, entry: Entry) {
+        self.expiries.remove(&entry);
+        self.entries.push((entry, None));
+    }
+
+    fn replace(&mut self, list: AnyList, expiries: Vec<(Entry, SystemTime)>) {
+        let expiries = expiries.into_iter().collect();
+        *self = Self { replaces: true, replaced: Some(list), expiries, ..Self::default() };
+    }
+
+    /// Sorts the entries, of which the last of equal ones counts. `before` is when entries expire before the change.
+    fn settle(&mut self, before: Option<&Expiries>) {
+        for (entry, now) in std::mem::take(&mut self.expiring) {
+            if before.is_some_and(|before| before.has_expired(&entry, now)) {
+                self.remove(entry);
             }
         }
+        // Otherwise sorting takes half as much memory again.
+        if !self.entries.is_sorted_by(|(one, _), (other, _)| one < other) {
+            self.entries.sort_by(|(one, _), (other, _)| one.cmp(other));
+            self.entries.dedup_by(|later, kept| {
+                let same = later.0 == kept.0;
+                if same {
+                    std::mem::swap(later, kept);
+                }
+                same
+            });
+        }
+        let Some(before) = before else { return };
+        let lasts = |entry: &&Entry| before.has(entry) && !self.expiries.contains_key(*entry);
+        self.lasting = self.entries.iter().map(|(entry, _)| entry).filter(lasts).cloned().collect();
     }
 }

@@ -244,10 +244,35 @@ impl Entries {
     /// entries that carry none. Equal values are stored once.
     #[must_use]
     pub fn values(&self) -> Vec<Arc<[Option<Scalar>]>> {
-        let rows = self.rows.as_ref().map(RowsBuilder::values).unwrap_or_default();
+        let rows = self.distinct_values();
         let nothing: Arc<[Option<Scalar>]> = Vec::<Option<Scalar>>::new().into();
         let value = |index: usize| self.value_number(index).and_then(|number| rows.get(number as usize));
         (0..self.len()).map(|index| value(index).unwrap_or(&nothing).clone()).collect()
+    }
+
+    /// The values of [`value_number`](Self::value_number)s, each distinct one once.
+    pub(crate) fn distinct_values(&self) -> Vec<Cells> {
+        self.rows.as_ref().map(RowsBuilder::values).unwrap_or_default()
+    }
+
+    /// The numbers of the distinct entries, in the order of these: of equal ones that of the last, which counts.
+    pub(crate) fn distinct(&self) -> Vec<usize> {
+        let entry = |number: &usize| self.entries.get(*number);
+        let mut numbers: Vec<usize> = (0..self.len()).collect();
+        numbers.sort_unstable_by(|one, other| entry(one).cmp(&entry(other)).then(one.cmp(other)));
+        numbers.dedup_by(|later, kept| {
+            let same = entry(later) == entry(kept);
+            if same {
+                *kept = *later;
+            }
+            same
+        });
+        numbers
+    }
+
+    /// An entry by its number, and when it expires.
+    pub(crate) fn numbered(&self, number: usize) -> Option<(&Entry, Option<SystemTime>)> {
+        Some((self.entries.get(number)?, self.expiries.get(number).copied().flatten()))
     }
 
     /// A number that is the same for entries with equal values. `None` if entries carry none.

@@ -4,6 +4,7 @@ use crate::kind::Kind;
 use crate::pattern_text::{check_pattern, wildcard_pieces};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::sync::Arc;
 
 /// Longest text of an entry, in bytes.
 pub const MAX_ENTRY_BYTES: usize = 4096;
@@ -19,8 +20,8 @@ pub struct Entry(pub(crate) Key);
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Key {
     Network(Network),
-    /// A text; a host name in lower case, with `*.` before a name whose subdomains are meant.
-    Text(Box<str>),
+    /// A text; a host name in lower case, with `*.` before a name whose subdomains are meant. Shared by what an entry passes through on its way into a list.
+    Text(Arc<str>),
     Range(Range),
 }
 

@@ -16,17 +16,22 @@ pub(crate) struct Expiries {
 
 impl Expiries {
     /// Sets when an entry expires; `None` for never.
-    pub(crate) fn set(&mut self, entry: &Entry, expires: Option<SystemTime>) {
+    pub(crate) fn set(&mut self, entry: Entry, expires: Option<SystemTime>) {
         let before = match expires {
             Some(time) => self.by_entry.insert(entry.clone(), time),
-            None => self.by_entry.remove(entry),
+            None => self.by_entry.remove(&entry),
         };
         if let Some(before) = before {
             self.by_time.remove(&(before, entry.clone()));
         }
         if let Some(time) = expires {
-            self.by_time.insert((time, entry.clone()));
+            self.by_time.insert((time, entry));
         }
+    }
+
+    /// Whether an entry expires.
+    pub(crate) fn has(&self, entry: &Entry) -> bool {
+        self.by_entry.contains_key(entry)
     }
 
     pub(crate) fn clear(&mut self) {

@@ -15,7 +15,6 @@ use crate::sets::{Compiled, EntrySet, Keys, check_compiled};
 use crate::value::Cells;
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How many times larger than the next level a level must be to be left alone.
@@ -46,9 +45,6 @@ struct Values {
     /// Indexed by entry.
     numbers: RowNumbers,
 }
-
-/// The keys that a change inserts, with their values, and those that it removes (`None`).
-pub(crate) type Delta<K> = BTreeMap<K, Option<Cells>>;
 
 /// How many entries a change inserts, removes, and gives other values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -234,9 +230,14 @@ impl<S: EntrySet> Levels<S> {
     /// The list after a change, and what that did. Takes time linear in the size of the change and of the small levels, and a lookup
     /// for each key.
     ///
+    /// `delta` has the keys that the change inserts, with their values, and those that it removes (`None`): sorted and distinct.
+    ///
     /// # Errors
     /// The change exceeds what a set can hold.
-    pub(crate) fn changed(&self, delta: Delta<S::Key>) -> Result<(Self, Counts), TooLarge> {
+    pub(crate) fn changed(
+        &self,
+        delta: impl Iterator<Item = (S::Key, Option<Cells>)>,
+    ) -> Result<(Self, Counts), TooLarge> {
         let mut counts = Counts::default();
         let mut removed = Keys::default();
         let mut inserted = Keyed { keys: Vec::new(), numbers: Vec::new(), rows: self.rows_builder() };

@@ -55,7 +55,7 @@ pub use limits::Limits;
 pub use lists::Lists;
 #[cfg(feature = "mmdb")]
 pub use mmdb::{MAX_MMDB_BYTES, RecordPaths};
-pub use overlay::{Applied, Mark, Overlay, Record};
+pub use overlay::{Applied, Mark, Overlay, Record, Records};
 pub use pattern_text::{MAX_COMPILED_BYTES, MAX_PATTERNS};
 pub use rows::Row;
 pub use sets::{Meter, Unmetered};

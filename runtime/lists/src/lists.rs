@@ -2,6 +2,7 @@
 
 use crate::any_list::AnyList;
 use crate::change::Change;
+use crate::entry::Entry;
 use crate::error::{ListsError, MAX_NAME_BYTES};
 use crate::expiry::Expiries;
 use crate::limits::Limits;
@@ -95,15 +96,17 @@ impl Lists {
     /// As [`Change::commit`].
     pub fn expire(&self, now: SystemTime) -> Result<Changed, ListsError> {
         let mut change = self.change();
-        {
-            let writer = self.shared.lock();
-            for (list, expiries) in (0..).map(ListId).zip(&writer.expiries) {
-                for entry in expiries.expired(now) {
-                    change.remove_if_expired(list, entry.clone(), now);
-                }
-            }
+        for (list, entry) in self.expired(now) {
+            change.remove_if_expired(list, entry, now);
         }
         change.commit()
+    }
+
+    /// The entries that have expired at this time.
+    pub(crate) fn expired(&self, now: SystemTime) -> Vec<(ListId, Entry)> {
+        let writer = self.shared.lock();
+        let lists = (0..).map(ListId).zip(&writer.expiries);
+        lists.flat_map(|(list, expiries)| expiries.expired(now).map(move |entry| (list, entry.clone()))).collect()
     }
 
     /// Returns when the next entry expires.

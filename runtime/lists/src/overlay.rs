@@ -16,7 +16,6 @@ use crate::change::Change;
 use crate::entries::Entries;
 use crate::entry::Entry;
 use crate::error::ListsError;
-use crate::expiry::Expiries;
 use crate::lists::Lists;
 use crate::shared::Changed;
 use crate::snapshot::{ListId, Snapshot};
@@ -53,13 +52,67 @@ impl Mark {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// The name of the list.
-    pub list: String,
+    pub list: Arc<str>,
     /// What its entries are and carry. Lists of one name and different types have nothing in common.
     pub ty: ListType,
     /// The entry.
     pub entry: Entry,
     /// What is known of it from now on. `None`: nothing.
     pub mark: Option<Mark>,
+}
+
+/// The records of a change, each made when it is asked for: a host writes them one by one, and a large change takes no memory for all of them.
+#[derive(Clone, Debug)]
+pub struct Records<'a> {
+    list: &'a Arc<str>,
+    ty: &'a ListType,
+    wanted: &'a Wanted<'a>,
+    steps: std::slice::Iter<'a, Step>,
+}
+
+impl Iterator for Records<'_> {
+    type Item = Record;
+
+    fn next(&mut self) -> Option<Record> {
+        let step = self.steps.by_ref().find(|step| step.is_new)?;
+        let (entry, mark) = self.wanted.get(step.number)?;
+        let mark = step.keeps(&mark).then_some(mark);
+        Some(Record { list: Arc::clone(self.list), ty: self.ty.clone(), entry: entry.clone(), mark })
+    }
+}
+
+/// What a change wants of its entries, by their numbers.
+#[derive(Debug)]
+struct Wanted<'e> {
+    entries: &'e Entries,
+    /// By the number of a value; `None` if entries are removed.
+    inserts: Option<Vec<Cells>>,
+}
+
+impl<'e> Wanted<'e> {
+    fn get(&self, number: usize) -> Option<(&'e Entry, Mark)> {
+        let (entry, expires) = self.entries.numbered(number)?;
+        let Some(values) = &self.inserts else { return Some((entry, Mark::Removed)) };
+        let value = self.entries.value_number(number).and_then(|value| values.get(value as usize));
+        Some((entry, Mark::Inserted { expires, value: value.cloned().unwrap_or_default() }))
+    }
+}
+
+/// What a change does to one entry. The rest is computed where it is needed: a change may have a million of them.
+#[derive(Debug)]
+struct Step {
+    /// The number of the entry.
+    number: usize,
+    in_source: bool,
+    /// Whether the mark of the entry changes.
+    is_new: bool,
+}
+
+impl Step {
+    /// Whether the overlay keeps this mark. A removal of what no source has says nothing.
+    fn keeps(&self, mark: &Mark) -> bool {
+        self.in_source || *mark != Mark::Removed
+    }
 }
 
 /// What was inserted and removed at run time, over what the sources of lists say.
@@ -72,7 +125,7 @@ pub struct Record {
 /// let ports = lists.declare("ports", Kind::Integers)?;
 /// let mut overlay = Overlay::default();
 /// let entries = Entries::from_texts(Kind::Integers, ["443"]).unwrap();
-/// overlay.insert(&lists, "ports", &entries, |_| Ok::<(), Infallible>(()))?;
+/// overlay.insert(&lists, "ports", &entries, |_records| Ok::<(), Infallible>(()))?;
 ///
 /// // The source is read again: it says nothing of 443.
 /// let fresh = Lists::new(Limits::default());
@@ -86,7 +139,7 @@ pub struct Record {
 #[derive(Debug, Default)]
 pub struct Overlay {
     /// By name. Lists of a name have few types, nearly always one.
-    lists: BTreeMap<String, Vec<Marks>>,
+    lists: BTreeMap<Arc<str>, Vec<Marks>>,
     /// The lists of which a source is missing.
     incomplete: BTreeSet<String>,
 }
@@ -104,7 +157,7 @@ pub struct Applied {
 /// What is known of an entry from now on.
 #[derive(Debug)]
 struct Update {
-    list: String,
+    list: Arc<str>,
     ty: ListType,
     entry: Entry,
     known: Option<Known>,
@@ -115,7 +168,6 @@ struct Update {
 struct Marks {
     ty: ListType,
     by_entry: HashMap<Entry, Known>,
-    expiries: Expiries,
 }
 
 #[derive(Clone, Debug)]
@@ -137,7 +189,7 @@ impl Overlay {
             return Err(format!("the value of {} is none of a list of {}", record.entry, record.ty));
         }
         let known = record.mark.map(|mark| Known { mark, in_source: false });
-        self.marks_mut(&record.list, &record.ty).set(&record.entry, known);
+        self.marks_mut(&record.list, &record.ty).set(record.entry, known);
         Ok(())
     }
 
@@ -159,7 +211,7 @@ impl Overlay {
         let lists: Vec<_> = source.infos().map(|info| (Arc::clone(&info.name), is_complete(&info.name))).collect();
         for (name, marks) in self.all() {
             let Some(id) = find(&source, name, &marks.ty) else { continue };
-            let may_have = lists.iter().any(|(list, complete)| **list == *name && !complete);
+            let may_have = lists.iter().any(|(list, complete)| *list == *name && !complete);
             for (entry, known) in &marks.by_entry {
                 let in_source = may_have || source.has_entry(id, entry);
                 let gone = match &known.mark {
@@ -173,11 +225,11 @@ impl Overlay {
                 let is_same = mark.as_ref() == Some(&known.mark);
                 if !is_same {
                     let (ty, mark) = (marks.ty.clone(), mark.clone());
-                    obsolete.push(Record { list: name.to_owned(), ty, entry: entry.clone(), mark });
+                    obsolete.push(Record { list: Arc::clone(name), ty, entry: entry.clone(), mark });
                 }
                 if !is_same || in_source != known.in_source {
                     let known = mark.map(|mark| Known { mark, in_source });
-                    updates.push(Update { list: name.to_owned(), ty: marks.ty.clone(), entry: entry.clone(), known });
+                    updates.push(Update { list: Arc::clone(name), ty: marks.ty.clone(), entry: entry.clone(), known });
                 }
             }
         }
@@ -190,7 +242,7 @@ impl Overlay {
     pub fn settle(&mut self, applied: Applied) -> Vec<Record> {
         let Applied { updates, obsolete, lists } = applied;
         for Update { list, ty, entry, known } in updates {
-            self.marks_mut(&list, &ty).set(&entry, known);
+            self.marks_mut(&list, &ty).set(entry, known);
         }
         for (list, complete) in lists {
             if complete {
@@ -213,17 +265,15 @@ impl Overlay {
         lists: &Lists,
         list: &str,
         entries: &Entries,
-        keep: impl FnOnce(&[Record]) -> Result<(), E>,
+        keep: impl FnOnce(Records<'_>) -> Result<(), E>,
     ) -> Result<Result<Changed, E>, ListsError> {
         let snapshot = lists.load();
         let (id, own) = known_list(&snapshot, list)?;
         if own != *entries.list_type() {
             return Err(ListsError::Type { name: list.to_owned(), own, wanted: entries.list_type().clone() });
         }
-        let values = entries.values();
-        let wanted = entries.with_expiries().zip(values);
-        let wanted = wanted.map(|((entry, expires), value)| (entry, Mark::Inserted { expires, value }));
-        self.change(lists, &snapshot, (list, id, &own), wanted, keep)
+        let wanted = Wanted { entries, inserts: Some(entries.distinct_values()) };
+        self.change(lists, &snapshot, (list, id, &own), &wanted, keep)
     }
 
     /// Removes entries from a list, also those that its sources have, whatever their values are. Nothing happens to entries that are not there. See
@@ -236,52 +286,56 @@ impl Overlay {
         lists: &Lists,
         list: &str,
         entries: &Entries,
-        keep: impl FnOnce(&[Record]) -> Result<(), E>,
+        keep: impl FnOnce(Records<'_>) -> Result<(), E>,
     ) -> Result<Result<Changed, E>, ListsError> {
         let snapshot = lists.load();
         let (id, own) = known_list(&snapshot, list)?;
         if own.kind() != entries.kind() {
             return Err(ListsError::Type { name: list.to_owned(), own, wanted: entries.kind().into() });
         }
-        let wanted = entries.iter().map(|entry| (entry, Mark::Removed));
-        self.change(lists, &snapshot, (list, id, &own), wanted, keep)
+        let wanted = Wanted { entries, inserts: None };
+        self.change(lists, &snapshot, (list, id, &own), &wanted, keep)
     }
 
-    fn change<'e, E>(
+    fn change<E>(
         &mut self,
         lists: &Lists,
         snapshot: &Snapshot,
         (list, id, ty): (&str, ListId, &ListType),
-        wanted: impl Iterator<Item = (&'e Entry, Mark)>,
-        keep: impl FnOnce(&[Record]) -> Result<(), E>,
+        wanted: &Wanted<'_>,
+        keep: impl FnOnce(Records<'_>) -> Result<(), E>,
     ) -> Result<Result<Changed, E>, ListsError> {
-        let may_have = self.incomplete.contains(list);
-        let marks = self.marks_mut(list, ty);
+        let (may_have, list) = (self.incomplete.contains(list), Arc::from(list));
+        let marks = self.marks_mut(&list, ty);
         let mut change = lists.change();
-        // The last of equal entries counts, as in the change.
-        let mut next: BTreeMap<&Entry, Option<Known>> = BTreeMap::new();
-        for (entry, mark) in wanted {
+        let numbers = wanted.entries.distinct();
+        change.reserve(id, numbers.len());
+        let step = |number: usize| {
+            let (entry, mark) = wanted.get(number)?;
             let known = marks.by_entry.get(entry);
             // What is in the list and was not inserted at run time is in a source.
             let in_source = may_have || known.map_or_else(|| snapshot.has_entry(id, entry), |known| known.in_source);
             mark.add_to(&mut change, id, entry);
-            let keeps = in_source || mark != Mark::Removed;
-            next.insert(entry, keeps.then_some(Known { mark, in_source }));
-        }
-        let record = |(entry, known): (&&Entry, &Option<Known>)| Record {
-            list: list.to_owned(),
-            ty: ty.clone(),
-            entry: Entry::clone(entry),
-            mark: known.as_ref().map(|known| known.mark.clone()),
+            let mut step = Step { number, in_source, is_new: false };
+            step.is_new = known.map(|known| &known.mark) != step.keeps(&mark).then_some(&mark);
+            Some(step)
         };
-        let is_new = |(entry, known): &(&&Entry, &Option<Known>)| {
-            marks.by_entry.get(**entry).map(|known| &known.mark) != known.as_ref().map(|known| &known.mark)
-        };
-        let records: Vec<Record> = next.iter().filter(is_new).map(record).collect();
-        let done = change.commit_if(|_| keep(&records))?;
+        let steps: Vec<Step> = numbers.into_iter().filter_map(step).collect();
+        let records = Records { list: &list, ty, wanted, steps: steps.iter() };
+        let done = change.commit_if(|_| keep(records))?;
         if done.is_ok() {
-            for (entry, known) in next {
-                marks.set(entry, known);
+            let known = |step: Step| {
+                let (entry, mark) = wanted.get(step.number)?;
+                Some((entry, step.keeps(&mark).then_some(Known { mark, in_source: step.in_source })))
+            };
+            if wanted.inserts.is_some() {
+                // Growing step by step takes half as much again for a while.
+                let entries = steps.iter().filter_map(|step| wanted.entries.numbered(step.number));
+                let unknown = entries.filter(|(entry, _)| !marks.by_entry.contains_key(*entry)).count();
+                marks.by_entry.reserve(unknown);
+            }
+            for (entry, known) in steps.into_iter().filter_map(known) {
+                marks.set(entry.clone(), known);
             }
         }
         Ok(done)
@@ -292,20 +346,24 @@ impl Overlay {
     /// # Errors
     /// As [`Change::commit`](crate::Change::commit). Nothing has changed then.
     pub fn expire(&mut self, lists: &Lists, now: SystemTime) -> Result<(Changed, Vec<Record>), ListsError> {
+        let expired = lists.expired(now);
         let changed = lists.expire(now)?;
         let snapshot = lists.load();
         let mut records = Vec::new();
-        for (name, marks) in self.all().filter(|(name, marks)| find(&snapshot, name, &marks.ty).is_some()) {
-            for entry in marks.expiries.expired(now) {
+        for (id, entry) in expired {
+            let Some(list) = snapshot.lists.get(id.0 as usize) else { continue };
+            let (name, ty) = (&list.name, list.list_type());
+            let known = self.marks(name, &ty).and_then(|marks| marks.by_entry.get(&entry));
+            let Some(Known { mark: Mark::Inserted { expires: Some(time), .. }, in_source }) = known else { continue };
+            if *time <= now {
                 // The source still has it, and would bring it back.
-                let in_source = marks.by_entry.get(entry).is_some_and(|known| known.in_source);
                 let mark = in_source.then_some(Mark::Removed);
-                records.push(Record { list: name.to_owned(), ty: marks.ty.clone(), entry: entry.clone(), mark });
+                records.push(Record { list: Arc::clone(name), ty, entry, mark });
             }
         }
         for record in &records {
             let known = record.mark.clone().map(|mark| Known { mark, in_source: true });
-            self.marks_mut(&record.list, &record.ty).set(&record.entry, known);
+            self.marks_mut(&record.list, &record.ty).set(record.entry.clone(), known);
         }
         Ok((changed, records))
     }
@@ -326,15 +384,15 @@ impl Overlay {
         self.lists.get(list)?.iter().find(|marks| marks.ty == *ty)
     }
 
-    fn all(&self) -> impl Iterator<Item = (&str, &Marks)> {
-        self.lists.iter().flat_map(|(name, kinds)| kinds.iter().map(|marks| (&**name, marks)))
+    fn all(&self) -> impl Iterator<Item = (&Arc<str>, &Marks)> {
+        self.lists.iter().flat_map(|(name, types)| types.iter().map(move |marks| (name, marks)))
     }
 
-    fn marks_mut(&mut self, list: &str, ty: &ListType) -> &mut Marks {
-        let types = self.lists.entry(list.to_owned()).or_default();
+    fn marks_mut(&mut self, list: &Arc<str>, ty: &ListType) -> &mut Marks {
+        let types = self.lists.entry(Arc::clone(list)).or_default();
         let index = types.iter().position(|marks| marks.ty == *ty).unwrap_or(types.len());
         if index == types.len() {
-            types.push(Marks { ty: ty.clone(), by_entry: HashMap::new(), expiries: Expiries::default() });
+            types.push(Marks { ty: ty.clone(), by_entry: HashMap::new() });
         }
         #[expect(clippy::indexing_slicing, reason = "the element was found or added above")]
         &mut types[index]
@@ -345,22 +403,17 @@ impl Mark {
     /// Makes a change do to an entry what this says of it.
     fn add_to(&self, change: &mut Change<'_>, list: ListId, entry: &Entry) {
         match self {
-            Self::Inserted { expires, value } => change.set(list, entry.clone(), Cells::from(&**value), *expires),
+            Self::Inserted { expires, value } => change.set(list, entry.clone(), Arc::clone(value), *expires),
             Self::Removed => change.unset(list, entry.clone()),
         }
     }
 }
 
 impl Marks {
-    fn set(&mut self, entry: &Entry, known: Option<Known>) {
-        let expires = match &known {
-            Some(Known { mark: Mark::Inserted { expires, .. }, .. }) => *expires,
-            _ => None,
-        };
-        self.expiries.set(entry, expires);
+    fn set(&mut self, entry: Entry, known: Option<Known>) {
         match known {
-            Some(known) => drop(self.by_entry.insert(entry.clone(), known)),
-            None => drop(self.by_entry.remove(entry)),
+            Some(known) => drop(self.by_entry.insert(entry, known)),
+            None => drop(self.by_entry.remove(&entry)),
         }
     }
 }

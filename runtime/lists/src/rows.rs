@@ -46,6 +46,22 @@ fn text_at(text: &str, place: u64) -> Option<&str> {
     text.get(start..start.checked_add(place as u32 as usize)?)
 }
 
+/// The value of a field of a row.
+#[inline]
+fn value_at<'r>(types: &[ScalarType], cells: &[u64], text: &'r str, (row, field): (u32, u32)) -> Option<ScalarRef<'r>> {
+    let ty = types.get(field as usize)?;
+    let first = (row as usize).checked_mul(types.len().checked_add(1)?)?;
+    if cells.get(first)? & bit(field) == 0 {
+        return None;
+    }
+    let cell = *cells.get(first.checked_add(field as usize)?.checked_add(1)?)?;
+    Some(match ty {
+        ScalarType::Text => ScalarRef::Text(text_at(text, cell)?),
+        ScalarType::Int => ScalarRef::Int(cell.cast_signed()),
+        ScalarType::Bool => ScalarRef::Bool(cell != 0),
+    })
+}
+
 impl Rows {
     /// The number of fields.
     pub(crate) fn fields(&self) -> usize {
@@ -55,17 +71,7 @@ impl Rows {
     /// The value of a field; `None` if the row leaves it out.
     #[inline]
     pub(crate) fn get(&self, row: u32, field: u32) -> Option<ScalarRef<'_>> {
-        let ty = self.types.get(field as usize)?;
-        let first = (row as usize).checked_mul(self.types.len().checked_add(1)?)?;
-        if self.cells.get(first)? & bit(field) == 0 {
-            return None;
-        }
-        let cell = *self.cells.get(first.checked_add(field as usize)?.checked_add(1)?)?;
-        Some(match ty {
-            ScalarType::Text => ScalarRef::Text(text_at(&self.text, cell)?),
-            ScalarType::Int => ScalarRef::Int(cell.cast_signed()),
-            ScalarType::Bool => ScalarRef::Bool(cell != 0),
-        })
+        value_at(&self.types, &self.cells, &self.text, (row, field))
     }
 
     pub(crate) fn heap_bytes(&self) -> usize {
@@ -145,12 +151,11 @@ impl RowsBuilder {
     }
 
     /// The values of the rows, in the order of their numbers.
-    pub(crate) fn values(&self) -> Vec<Arc<[Option<Scalar>]>> {
-        let (count, stored) = (u32::try_from(self.rows.len()).unwrap_or(u32::MAX), self.clone().finish());
-        let value = |row: u32| {
-            Row { rows: Some(&stored), row }.iter().map(|cell| cell.map(ScalarRef::to_owned)).collect::<Arc<[_]>>()
-        };
-        (0..count).map(value).collect()
+    pub(crate) fn values(&self) -> Vec<Cells> {
+        let count = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
+        let fields = u32::try_from(self.types.len()).unwrap_or(u32::MAX);
+        let cell = |row, field| value_at(&self.types, &self.cells, &self.text, (row, field)).map(ScalarRef::to_owned);
+        (0..count).map(|row| (0..fields).map(|field| cell(row, field)).collect()).collect()
     }
 
     pub(crate) fn finish(self) -> Rows {

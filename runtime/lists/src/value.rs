@@ -2,6 +2,7 @@
 
 use crate::value_type::{Field, ListType, ScalarType, ValueType};
 use std::fmt;
+use std::sync::Arc;
 
 /// Longest text of a value, in bytes.
 pub const MAX_VALUE_BYTES: usize = 4096;
@@ -181,7 +182,7 @@ impl From<String> for WrongValue {
 }
 
 /// The value of an entry of a known type: a scalar for each field that it has. Empty in lists without values.
-pub(crate) type Cells = Box<[Option<Scalar>]>;
+pub(crate) type Cells = Arc<[Option<Scalar>]>;
 
 impl EntryValue {
     /// The value as one of a list whose entries carry `ty`.

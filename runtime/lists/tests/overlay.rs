@@ -3,10 +3,12 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "a test")]
 
 use celero_lists::{
-    Entries, Entry, Format, Kind, Limits, ListType, Lists, ListsError, Mark, Overlay, Record, Scalar, ScalarRef,
+    Entries, Entry, Format, Kind, Limits, ListType, Lists, ListsError, Mark, Overlay, Record, Records, Scalar,
+    ScalarRef,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 const KIND: Kind = Kind::Integers;
@@ -40,7 +42,7 @@ fn numbers(lists: &Lists) -> BTreeSet<u8> {
 struct Kept(BTreeMap<Entry, Mark>);
 
 impl Kept {
-    fn keep(&mut self, records: &[Record]) {
+    fn keep(&mut self, records: impl IntoIterator<Item = Record>) {
         for record in records {
             match &record.mark {
                 Some(mark) => drop(self.0.insert(record.entry.clone(), mark.clone())),
@@ -52,7 +54,7 @@ impl Kept {
     fn restored(&self) -> Overlay {
         let mut overlay = Overlay::default();
         for (entry, mark) in &self.0 {
-            let (list, entry, mark) = ("n".to_owned(), entry.clone(), Some(mark.clone()));
+            let (list, entry, mark) = (Arc::from("n"), entry.clone(), Some(mark.clone()));
             overlay.restore(Record { list, ty: KIND.into(), entry, mark }).unwrap();
         }
         overlay
@@ -79,7 +81,7 @@ fn the_last_word_counts() {
                         Some(expires) => format!("{{\"entry\": {number}, \"expires\": {expires}}}"),
                         None => number.to_string(),
                     };
-                    let keep = |records: &[Record]| -> Result<(), Infallible> {
+                    let keep = |records: Records<'_>| -> Result<(), Infallible> {
                         kept.keep(records);
                         Ok(())
                     };
@@ -87,7 +89,7 @@ fn the_last_word_counts() {
                     said.insert(number, Mark::inserted(expires.map(at)));
                 }
                 2 | 3 => {
-                    let keep = |records: &[Record]| -> Result<(), Infallible> {
+                    let keep = |records: Records<'_>| -> Result<(), Infallible> {
                         kept.keep(records);
                         Ok(())
                     };
@@ -100,13 +102,13 @@ fn the_last_word_counts() {
                     }
                 }
                 4 => {
-                    let fails = |_: &[Record]| Err("no space");
+                    let fails = |_: Records<'_>| Err("no space");
                     let done = overlay.insert(&lists, "n", &entries(&number.to_string()), fails).unwrap();
                     assert_eq!(done, Err("no space"));
                 }
                 5 => {
                     now += random.u64(1..4);
-                    kept.keep(&overlay.expire(&lists, at(now)).unwrap().1);
+                    kept.keep(overlay.expire(&lists, at(now)).unwrap().1);
                     for number in 0..12 {
                         if matches!(said.get(&number), Some(Mark::Inserted { expires: Some(time), .. }) if *time <= at(now))
                         {
@@ -127,7 +129,7 @@ fn the_last_word_counts() {
                     let fresh = filled(&source);
                     let applied = overlay.apply(&fresh, at(now), |_| true).unwrap();
                     lists.take_over(fresh).unwrap();
-                    kept.keep(&overlay.settle(applied));
+                    kept.keep(overlay.settle(applied));
                     rereads += 1;
                 }
             }
@@ -183,7 +185,7 @@ fn lists_are_taken_over_as_a_whole() {
 fn what_is_refused_changes_nothing() {
     let lists = filled(&BTreeSet::from([1]));
     let mut overlay = Overlay::default();
-    let never = |_: &[Record]| -> Result<(), Infallible> { panic!("nothing is to be kept") };
+    let never = |_: Records<'_>| -> Result<(), Infallible> { panic!("nothing is to be kept") };
     let unknown = overlay.insert(&lists, "nn", &entries("5"), never);
     assert!(matches!(unknown, Err(ListsError::UnknownList { .. })));
     assert!(matches!(overlay.remove(&lists, "other", &entries("5"), never), Err(ListsError::Type { .. })));
@@ -199,7 +201,7 @@ fn what_is_refused_changes_nothing() {
     for number in 5..8 {
         let entry = Entry::parse(KIND, &number.to_string()).unwrap();
         let mark = Some(Mark::inserted(Some(at(1))));
-        restored.restore(Record { list: "n".to_owned(), ty: KIND.into(), entry, mark }).unwrap();
+        restored.restore(Record { list: "n".into(), ty: KIND.into(), entry, mark }).unwrap();
     }
     assert!(restored.apply(&small, at(0), |_| true).is_err());
     assert_eq!(restored.len_of("n", &KIND.into()), 3);
@@ -218,25 +220,25 @@ fn what_a_missing_source_may_have_stays_removed() {
     for (number, mark) in [("1", Mark::Removed), ("2", Mark::inserted(Some(at(5)))), ("3", Mark::Removed)] {
         let entry = Entry::parse(KIND, number).unwrap();
         kept.0.insert(entry.clone(), mark.clone());
-        overlay.restore(Record { list: "n".to_owned(), ty: KIND.into(), entry, mark: Some(mark) }).unwrap();
+        overlay.restore(Record { list: "n".into(), ty: KIND.into(), entry, mark: Some(mark) }).unwrap();
     }
     // The first document is not there yet.
     let lists = filled(&BTreeSet::new());
     let applied = overlay.apply(&lists, at(6), |list| list != "n").unwrap();
-    kept.keep(&overlay.settle(applied));
+    kept.keep(overlay.settle(applied));
     assert_eq!(numbers(&lists), BTreeSet::new());
     // What is removed now counts as well, and what is inserted leaves a removal behind.
-    let keep = |records: &[Record]| -> Result<(), Infallible> {
+    let keep = |records: Records<'_>| -> Result<(), Infallible> {
         kept.keep(records);
         Ok(())
     };
     overlay.remove(&lists, "n", &entries("4"), keep).unwrap().unwrap();
-    let keep = |records: &[Record]| -> Result<(), Infallible> {
+    let keep = |records: Records<'_>| -> Result<(), Infallible> {
         kept.keep(records);
         Ok(())
     };
     overlay.insert(&lists, "n", &entries("{\"entry\": 5, \"expires\": 7}"), keep).unwrap().unwrap();
-    kept.keep(&overlay.expire(&lists, at(7)).unwrap().1);
+    kept.keep(overlay.expire(&lists, at(7)).unwrap().1);
     let removed = |kept: &Kept| kept.0.values().filter(|mark| **mark == Mark::Removed).count();
     assert_eq!((removed(&kept), kept.0.len()), (5, 5));
     // It arrives after another restart. What it does not have is forgotten.
@@ -244,7 +246,7 @@ fn what_a_missing_source_may_have_stays_removed() {
     let fresh = filled(&BTreeSet::from([1, 2, 4, 5, 9]));
     let applied = overlay.apply(&fresh, at(8), |_| true).unwrap();
     lists.take_over(fresh).unwrap();
-    kept.keep(&overlay.settle(applied));
+    kept.keep(overlay.settle(applied));
     assert_eq!(numbers(&lists), BTreeSet::from([9]));
     assert_eq!((removed(&kept), kept.0.len()), (4, 4));
 }
@@ -279,8 +281,8 @@ fn values_are_changed_kept_and_restored() {
     };
     let row = |entry: &str, rank, name: Option<&str>| (entry.to_owned(), rank, name.map(str::to_owned));
     let (lists, mut overlay, mut kept) = (fresh(), Overlay::default(), Vec::new());
-    let mut keep = |records: &[Record]| -> Result<(), Infallible> {
-        kept.extend_from_slice(records);
+    let mut keep = |records: Records<'_>| -> Result<(), Infallible> {
+        kept.extend(records);
         Ok(())
     };
     // Of equal entries the last counts; a field that an entry leaves out is absent, also if the source has it.
@@ -328,7 +330,7 @@ fn values_are_changed_kept_and_restored() {
     ] {
         let mark = Some(Mark::Inserted { expires: None, value: wrong.into() });
         let entry = Entry::parse(Kind::Hosts, "d.example").unwrap();
-        let error = restored.restore(Record { list: "tier".to_owned(), ty: ty.clone(), entry, mark }).unwrap_err();
+        let error = restored.restore(Record { list: "tier".into(), ty: ty.clone(), entry, mark }).unwrap_err();
         assert!(error.contains("d.example is none of a list of hosts:{rank: int, name: string}"), "{error}");
     }
 }

@@ -2,9 +2,13 @@
 
 use crate::measure::growth;
 use crate::{exclusive, report};
-use celero_lists::{Entries, Format, Kind, Limits, ListType, Lists};
+use celero_lists::{Entries, Format, Kind, Limits, ListType, Lists, Overlay, Record, Records};
+use celero_tests::heap;
+use celero_tests::shared::say;
+use std::convert::Infallible;
 use std::hint::black_box;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::time::{Duration, SystemTime};
 
 /// A kind, a name, and the entry of a number.
 type SizedEntry = (Kind, &'static str, fn(usize) -> String);
@@ -116,6 +120,101 @@ fn lists_cost_what_their_entries_say() {
             }
         };
         problems.extend(growth(&format!("changes of a list of {name}"), 1 << 10, change));
+    }
+    report(&problems);
+}
+
+/// A host's list, changed at run time: inserted, read again, expired, removed.
+#[test]
+fn overlays_cost_what_their_entries_say() {
+    let _guard = exclusive();
+    let mut problems = Vec::new();
+    let keep = |records: Records<'_>| Ok::<(), Infallible>(records.for_each(|record| drop(black_box(record))));
+    for (kind, name, make) in ENTRIES {
+        let work = |n: usize| {
+            let expiring = |k: usize| format!("{{\"entry\": {:?}, \"expires\": {}}}", make(k), 1 + k);
+            let text = (0..n).map(expiring).collect::<Vec<_>>().join("\n");
+            let entries = Entries::parse(*kind, Format::JsonLines, &text).ok();
+            move || {
+                // What is refused is measured where it is read.
+                let Some(entries) = &entries else { return };
+                let [lists, fresh] = [(); 2].map(|()| Lists::new(Limits::default()));
+                [&lists, &fresh].into_iter().for_each(|lists| drop(lists.declare("l", *kind).unwrap()));
+                let mut overlay = Overlay::default();
+                black_box(overlay.insert(&lists, "l", entries, keep).is_ok());
+                if let Ok(applied) = overlay.apply(&fresh, SystemTime::UNIX_EPOCH, |_| true) {
+                    black_box(overlay.settle(applied).len());
+                }
+                let half = SystemTime::UNIX_EPOCH + Duration::from_secs(n as u64 / 2);
+                black_box(overlay.expire(&lists, half).is_ok());
+                black_box(overlay.remove(&lists, "l", entries, keep).is_ok());
+            }
+        };
+        problems.extend(growth(&format!("overlay of {name}"), 1 << 12, work));
+    }
+    report(&problems);
+}
+
+/// The name of a change, the type and the format of its entries, the text of one, and the most bytes that it may take while it is made, with those that
+/// stay: what the list and the overlay hold.
+type SizedChange = (&'static str, &'static str, Format, fn(usize) -> String, usize);
+
+const CHANGES: &[SizedChange] = &[
+    ("addresses", "addresses", Format::Lines, |k| Ipv4Addr::from_bits(k as u32 * 7).to_string(), 240),
+    ("texts", "texts", Format::Lines, |k| format!("customer-{k:08}"), 430),
+    (
+        "addresses that expire",
+        "addresses",
+        Format::JsonLines,
+        |k| format!("{{\"entry\": \"{}\", \"expires\": 1999999999}}", Ipv4Addr::from_bits(k as u32)),
+        380,
+    ),
+    (
+        "texts with values",
+        "texts:{a: string, b: int}",
+        Format::JsonLines,
+        |k| format!("{{\"entry\": \"customer-{k:08}\", \"a\": \"x{}\", \"b\": {}}}", k % 100, k % 7),
+        430,
+    ),
+];
+
+/// A body of a change may have a million entries.
+#[test]
+fn a_change_of_many_entries_takes_few_bytes_for_each() {
+    let _guard = exclusive();
+    let n = 200_000;
+    let mut problems = Vec::new();
+    for (name, ty, format, make, most) in CHANGES {
+        let ty: ListType = ty.parse().unwrap();
+        let text = (0..n).map(|k| make(k) + "\n").collect::<String>();
+        let entries = Entries::parse(&ty, *format, &text).unwrap();
+        drop(text);
+        let lists = Lists::new(Limits::default());
+        lists.declare("l", ty).unwrap();
+        let (mut overlay, mut kept) = (Overlay::default(), 0);
+        let mut change = |insert: bool| {
+            let before = heap::held();
+            let ((), peak) = heap::peak(|| {
+                let keep =
+                    |records: Records<'_>| Ok::<(), Infallible>(kept += records.map(|_: Record| 1).sum::<usize>());
+                let changed = if insert {
+                    overlay.insert(&lists, "l", &entries, keep)
+                } else {
+                    overlay.remove(&lists, "l", &entries, keep)
+                };
+                changed.unwrap().unwrap();
+            });
+            // The background merges meanwhile.
+            lists.merge();
+            let held = (heap::held() as f64 - before as f64) / n as f64;
+            say(&format!("  {name}, inserted: {insert}: {} bytes an entry, {held:.0} of them stay", peak / n));
+            if peak / n > *most {
+                problems.push(format!("{name}, inserted: {insert}: {} bytes an entry, at most {most}", peak / n));
+            }
+        };
+        change(true);
+        change(false);
+        assert_eq!(kept, 2 * n, "{name}");
     }
     report(&problems);
 }

@@ -29,7 +29,7 @@ impl EntrySet for Addresses {
     type Rank = u8;
 
     fn build(keys: Vec<Network>) -> Result<Self, TooLarge> {
-        let pairs: Vec<(IpAddr, u8)> = keys.iter().map(|key| (key.address, key.prefix)).collect();
+        let pairs: Vec<(IpAddr, u8)> = keys.into_iter().map(|key| (key.address, key.prefix)).collect();
         let v4 = pairs.iter().filter_map(|(address, prefix)| match address {
             IpAddr::V4(address) => Some((address.to_bits(), *prefix)),
             IpAddr::V6(_) => None,

@@ -5,6 +5,7 @@ use super::{EntrySet, Keys};
 use crate::entry::{Key, MAX_HOST_BYTES};
 use crate::error::TooLarge;
 use celero_matching::{ExactMap, SuffixMap};
+use std::sync::Arc;
 
 /// A set of host names. Keys that begin with a star come first: no other byte of a host name sorts before it.
 pub(crate) struct Hosts {
@@ -17,12 +18,12 @@ pub(crate) struct Hosts {
 }
 
 impl EntrySet for Hosts {
-    type Key = Box<str>;
+    type Key = Arc<str>;
     type Value<'a> = &'a [u8];
     /// The name itself, then the longer name below which it is.
     type Rank = (bool, usize);
 
-    fn build(keys: Vec<Box<str>>) -> Result<Self, TooLarge> {
+    fn build(keys: Vec<Arc<str>>) -> Result<Self, TooLarge> {
         let names = Strings::new(&keys).ok_or(TooLarge::Numbers)?;
         let (below, exact) = keys.split_at(keys.partition_point(|key| key.starts_with('*')));
         let suffixes: Vec<&str> = below.iter().map(|key| key.strip_prefix('*').unwrap_or(key)).collect();
@@ -40,8 +41,8 @@ impl EntrySet for Hosts {
         self.names.len()
     }
 
-    fn key(&self, id: u32) -> Option<Box<str>> {
-        self.names.get(id).map(Box::from)
+    fn key(&self, id: u32) -> Option<Arc<str>> {
+        self.names.get(id).map(Arc::from)
     }
 
     fn any(&self, host: &[u8], mut counts: impl FnMut(u32) -> bool) -> bool {
@@ -70,15 +71,15 @@ impl EntrySet for Hosts {
         (id >= self.first_exact, self.names.get(id).map_or(0, str::len))
     }
 
-    fn id_of(&self, key: &Box<str>) -> Option<u32> {
+    fn id_of(&self, key: &Arc<str>) -> Option<u32> {
         self.names.position(key)
     }
 
-    fn is_among(&self, id: u32, keys: &Keys<Box<str>>) -> bool {
+    fn is_among(&self, id: u32, keys: &Keys<Arc<str>>) -> bool {
         self.names.get(id).is_some_and(|name| keys.contains(name))
     }
 
-    fn key_of(key: Key) -> Option<Box<str>> {
+    fn key_of(key: Key) -> Option<Arc<str>> {
         if let Key::Text(text) = key { Some(text) } else { None }
     }
 

@@ -18,6 +18,7 @@ use celero_matching::{Matcher, PatternMatch, PatternSet, Wildcard};
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 /// Most bytes of the tables of a set.
 const TABLE_BYTES: usize = 1 << 20;
@@ -137,17 +138,17 @@ impl Engine {
 }
 
 impl<const WILDCARDS: bool> EntrySet for Patterns<WILDCARDS> {
-    type Key = Box<str>;
+    type Key = Arc<str>;
     type Value<'a> = PatternText<'a>;
     /// The longer entry, and of equally long ones the one that sorts first.
-    type Rank = (usize, Reverse<Box<str>>);
+    type Rank = (usize, Reverse<Arc<str>>);
 
     const MOST: usize = MAX_PATTERNS;
     /// Compiling takes some ten microseconds for each.
     const MERGED_AT_ONCE: usize = 64;
     const COMPILES: bool = true;
 
-    fn build(keys: Vec<Box<str>>) -> Result<Self, TooLarge> {
+    fn build(keys: Vec<Arc<str>>) -> Result<Self, TooLarge> {
         let texts = Strings::new(&keys).ok_or(TooLarge::Numbers)?;
         let cache = PatternCache::with_budget(SEARCH_BYTES).of_dialect(DIALECT);
         let mut engines = Vec::with_capacity(keys.len());
@@ -186,8 +187,8 @@ impl<const WILDCARDS: bool> EntrySet for Patterns<WILDCARDS> {
         self.texts.len()
     }
 
-    fn key(&self, id: u32) -> Option<Box<str>> {
-        self.texts.get(id).map(Box::from)
+    fn key(&self, id: u32) -> Option<Arc<str>> {
+        self.texts.get(id).map(Arc::from)
     }
 
     fn any(&self, text: PatternText<'_>, mut counts: impl FnMut(u32) -> bool) -> bool {
@@ -217,15 +218,15 @@ impl<const WILDCARDS: bool> EntrySet for Patterns<WILDCARDS> {
         (text.len(), Reverse(text.into()))
     }
 
-    fn id_of(&self, key: &Box<str>) -> Option<u32> {
+    fn id_of(&self, key: &Arc<str>) -> Option<u32> {
         self.texts.position(key)
     }
 
-    fn is_among(&self, id: u32, keys: &Keys<Box<str>>) -> bool {
+    fn is_among(&self, id: u32, keys: &Keys<Arc<str>>) -> bool {
         self.texts.get(id).is_some_and(|text| keys.contains(text))
     }
 
-    fn key_of(key: Key) -> Option<Box<str>> {
+    fn key_of(key: Key) -> Option<Arc<str>> {
         if let Key::Text(text) = key { Some(text) } else { None }
     }
 

@@ -1,5 +1,7 @@
 //! Sorted texts in one block of memory.
 
+use std::sync::Arc;
+
 /// Sorted texts, one after the other.
 pub(crate) struct Strings {
     text: Box<str>,
@@ -9,7 +11,7 @@ pub(crate) struct Strings {
 
 impl Strings {
     /// Stores texts; `None` if they exceed 4 GiB.
-    pub(crate) fn new(texts: &[Box<str>]) -> Option<Self> {
+    pub(crate) fn new(texts: &[Arc<str>]) -> Option<Self> {
         let text: String = texts.iter().map(|text| &**text).collect();
         let ends = texts.iter().scan(0_usize, |end, text| {
             *end = end.saturating_add(text.len());

@@ -14,7 +14,9 @@ mod token;
 pub(crate) use token::AdminToken;
 
 use crate::error::Error;
-use celero_lists::{Changed, Entries, FilePattern, ListId, ListInfo, ListType, Lists, ListsError, Overlay, Record};
+use celero_lists::{
+    Changed, Entries, FilePattern, ListId, ListInfo, ListType, Lists, ListsError, Overlay, Record, Records,
+};
 use celero_policy::{ListDocument, ListSource, Policy, PolicyError};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -261,7 +263,7 @@ impl ListControl {
         let policy = policy();
         let none = || ChangeError::Lists(ListsError::UnknownList { name: list.to_owned(), known: Vec::new() });
         let lists = policy.lists().ok_or_else(none)?;
-        let keep = |records: &[Record]| store.as_mut().map_or(Ok(()), |store| store.keep(records));
+        let keep = |records: Records<'_>| store.as_mut().map_or(Ok(()), |store| store.keep(records));
         let done = match action {
             ListAction::Insert => overlay.insert(lists, list, entries, keep),
             ListAction::Remove => overlay.remove(lists, list, entries, keep),
@@ -363,7 +365,8 @@ impl Inner {
             return;
         }
         let mended = self.mend();
-        let kept = self.store.as_mut().map_or(Ok(()), |store| mended.and_then(|()| store.keep(records)));
+        let kept =
+            self.store.as_mut().map_or(Ok(()), |store| mended.and_then(|()| store.keep(records.iter().cloned())));
         if let Err(why) = kept {
             log::warn!("obsolete changes of lists stay in their file: {why}");
         }

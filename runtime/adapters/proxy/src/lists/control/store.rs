@@ -20,6 +20,9 @@ const CHANGES: TableDefinition<'_, (&str, &str, &str), (u8, u64)> = TableDefinit
 /// Of lists with values, by list, type and entry as text: the same, and the value as an array in JSON with an element for each field.
 const VALUES: TableDefinition<'_, (&str, &str, &str), (u8, u64, &str)> = TableDefinition::new("changes with values");
 
+/// Most bytes of pages in memory. A change of a million entries is written to the file page by page before it is committed.
+const CACHE_BYTES: usize = 16 << 20;
+
 const REMOVED: u8 = 0;
 const INSERTED: u8 = 1;
 const INSERTED_UNTIL: u8 = 2;
@@ -41,7 +44,7 @@ impl Store {
     pub(super) fn open(file: &Path) -> Result<Self, String> {
         let mut store = Self { file: file.to_owned(), database: None, doubtful: Vec::new() };
         // From now on the table exists.
-        store.keep(&[])?;
+        store.keep(std::iter::empty())?;
         Ok(store)
     }
 
@@ -67,29 +70,30 @@ impl Store {
         for record in &mut doubtful {
             record.mark = mark(record);
         }
-        self.keep(&doubtful)
+        self.keep(doubtful.into_iter())
     }
 
     /// Writes records in one transaction, and waits until they are on the disk.
     ///
     /// # Errors
     /// A sentence: the disk refuses. Whether they were kept is known only after [`mend`](Self::mend).
-    pub(super) fn keep(&mut self, records: &[Record]) -> Result<(), String> {
-        let kept = self.try_keep(records);
+    pub(super) fn keep(&mut self, records: impl Iterator<Item = Record> + Clone) -> Result<(), String> {
+        let kept = self.try_keep(records.clone());
         if kept.is_err() {
-            self.doubtful.extend_from_slice(records);
+            self.doubtful.extend(records);
         }
         kept
     }
 
-    fn try_keep(&mut self, records: &[Record]) -> Result<(), String> {
+    fn try_keep(&mut self, records: impl Iterator<Item = Record>) -> Result<(), String> {
         // An error drops it.
         let database = match self.database.take() {
             Some(database) => database,
             None => {
                 known_format(&opened(&self.file)?)?;
                 let backend = FileBackend::new(opened(&self.file)?);
-                let database = backend.and_then(|backend| Database::builder().create_with_backend(backend));
+                let database = backend
+                    .and_then(|backend| Database::builder().set_cache_size(CACHE_BYTES).create_with_backend(backend));
                 database.map_err(|error| error.to_string())?
             }
         };
@@ -116,7 +120,7 @@ fn opened(file: &Path) -> Result<File, String> {
 fn known_format(file: &File) -> Result<(), String> {
     let format = || {
         let backend = FileBackend::new(file.try_clone().ok()?).ok()?;
-        let database = Database::builder().open_read_only_with_backend(backend).ok()?;
+        let database = Database::builder().set_cache_size(CACHE_BYTES).open_read_only_with_backend(backend).ok()?;
         let about = database.begin_read().ok()?.open_table(ABOUT).ok()?;
         let format = about.get("format").ok()??.value();
         Some(format)
@@ -152,7 +156,7 @@ fn read(database: &Database) -> Result<Vec<Result<Record, String>>, redb::Error>
 }
 
 /// Writes records. The inner error: the file is of a later format, and nothing is written.
-fn write(database: &Database, records: &[Record]) -> Result<Result<(), String>, redb::Error> {
+fn write(database: &Database, records: impl Iterator<Item = Record>) -> Result<Result<(), String>, redb::Error> {
     let transaction = database.begin_write()?;
     {
         let mut about = transaction.open_table(ABOUT)?;
@@ -167,7 +171,7 @@ fn write(database: &Database, records: &[Record]) -> Result<Result<(), String>, 
         let (mut plain, mut with_values) = (transaction.open_table(CHANGES)?, transaction.open_table(VALUES)?);
         for Record { list, ty, entry, mark, .. } in records {
             let (ty, entry) = (ty.to_string(), entry.to_string());
-            let key = (&**list, &*ty, &*entry);
+            let key = (&*list, &*ty, &*entry);
             let written = mark.as_ref().map(written);
             match (has_values(&ty), written) {
                 (false, Some((what, seconds, _))) => drop(plain.insert(key, (what, seconds))?),
@@ -228,7 +232,7 @@ fn record(
             _ => return None,
         };
         let mark = if what == REMOVED { Mark::Removed } else { Mark::Inserted { expires, value } };
-        Some(Some(Record { list: list.to_owned(), ty: parsed, entry, mark: Some(mark) }))
+        Some(Some(Record { list: list.into(), ty: parsed, entry, mark: Some(mark) }))
     };
     known().ok_or_else(|| format!("it holds a change that this version does not know, of the list `{list}` of {ty}"))
 }
@@ -259,7 +263,7 @@ mod tests {
         let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_900_000_000);
         let record = |ty: &str, entry: &str, mark| {
             let ty: ListType = ty.parse().unwrap();
-            Record { list: "a.b".to_owned(), entry: Entry::parse(ty.kind(), entry).unwrap(), ty, mark: Some(mark) }
+            Record { list: "a.b".into(), entry: Entry::parse(ty.kind(), entry).unwrap(), ty, mark: Some(mark) }
         };
         let value = |expires, value: &[Option<Scalar>]| Mark::Inserted { expires, value: value.into() };
         let fields = [Some("a\n\"\0".into()), None, Some(i64::MIN.into()), Some(true.into())];
@@ -275,14 +279,14 @@ mod tests {
         ];
         {
             let mut store = Store::open(&file).unwrap();
-            store.keep(&records).unwrap();
+            store.keep(records.iter().cloned()).unwrap();
             assert!(Store::open(&file).is_err(), "two processes would overwrite each other");
         }
         let mut store = Store::open(&file).unwrap();
         assert_eq!(store.records().unwrap(), records);
         records[0].mark = None;
         records[7].mark = None;
-        store.keep(&records).unwrap();
+        store.keep(records.iter().cloned()).unwrap();
         assert_eq!(store.records().unwrap(), records[1..7]);
         drop(store);
         std::fs::write(&file, "something else\n".repeat(1000)).unwrap();
@@ -388,7 +392,7 @@ mod tests {
     #[test]
     fn after_a_write_that_failed_others_are_kept() {
         let record = |entry: &str, mark| Record {
-            list: "a".to_owned(),
+            list: "a".into(),
             ty: Kind::Addresses.into(),
             entry: Entry::parse(Kind::Addresses, entry).unwrap(),
             mark,
@@ -398,19 +402,19 @@ mod tests {
             let file = std::env::temp_dir().join(format!("celero-store-{}-{what}.redb", std::process::id()));
             let _ = std::fs::remove_file(&file);
             let mut store = Store::open(&file).unwrap();
-            store.keep(&[record("192.0.2.1", removed())]).unwrap();
+            store.keep([record("192.0.2.1", removed())].into_iter()).unwrap();
             drop(store.database.take());
             let fails = Arc::new(AtomicU8::new(0));
             let open = File::options().read(true).write(true).open(&file).unwrap();
             let disk = Disk { file: open, fails: Arc::clone(&fails) };
             store.database = Some(Database::builder().create_with_backend(disk).unwrap());
-            store.keep(&[record("192.0.2.2", inserted())]).unwrap();
+            store.keep([record("192.0.2.2", inserted())].into_iter()).unwrap();
             fails.store(what, Ordering::Relaxed);
-            store.keep(&[record("192.0.2.1", inserted()), record("192.0.2.3", inserted())]).unwrap_err();
+            store.keep([record("192.0.2.1", inserted()), record("192.0.2.3", inserted())].into_iter()).unwrap_err();
             fails.store(0, Ordering::Relaxed);
             let first = Entry::parse(Kind::Addresses, "192.0.2.1").unwrap();
             store.mend(|record| (record.entry == first).then_some(Mark::Removed)).unwrap();
-            store.keep(&[record("192.0.2.4", inserted())]).unwrap();
+            store.keep([record("192.0.2.4", inserted())].into_iter()).unwrap();
             let expected = [("192.0.2.1", removed()), ("192.0.2.2", inserted()), ("192.0.2.4", inserted())]
                 .map(|(e, m)| record(e, m));
             assert_eq!(store.records().unwrap(), expected);
