@@ -105,6 +105,23 @@ fn many_fields_cost_what_their_number_says() {
     report(&problems);
 }
 
+#[test]
+fn guarded_names_cost_what_their_number_says() {
+    let _guard = exclusive();
+    let work = |n: usize| {
+        move || {
+            let mut guarded = GuardedNames::default();
+            for k in (0..n).rev() {
+                guarded.add(&format!("x-{k:08}"));
+                guarded.add(&format!("x_{k:08}"));
+                guarded.add_prefix(&format!("p_{k:08}-"));
+            }
+            black_box(guarded);
+        }
+    };
+    report(growth("guarded names", 1 << 16, work).as_slice());
+}
+
 type Reader = (&'static str, fn(&str));
 
 /// What reads requests from text.
