@@ -1,5 +1,6 @@
 //! Open documents: their text, and what kind of file each one is.
 
+use crate::edited_text::EditedText;
 use crate::line_index::LineIndex;
 use crate::uri;
 use celero_policy::Policy;
@@ -61,17 +62,29 @@ impl Document {
         self.lines = LineIndex::new(&self.text);
     }
 
-    /// Applies a change.
-    pub(crate) fn change(&mut self, change: TextDocumentContentChangeEvent) {
-        let Some(range) = change.range else { return self.set(change.text) };
-        if self.dropped {
-            return;
+    /// Applies changes in their order.
+    pub(crate) fn change(&mut self, changes: Vec<TextDocumentContentChangeEvent>) {
+        let mut edited: Option<EditedText> = None;
+        for TextDocumentContentChangeEvent { range, text, .. } in changes {
+            let Some(range) = range else {
+                edited = None;
+                self.set(text);
+                continue;
+            };
+            if self.dropped {
+                continue;
+            }
+            let now = edited.get_or_insert_with(|| EditedText::at(&self.text, &self.lines, range.start));
+            now.replace(range, &text);
+            if now.len() > MOST_KEPT
+                && let Some(large) = edited.take()
+            {
+                self.set(large.into_text());
+            }
         }
-        let start = self.lines.offset(&self.text, range.start);
-        let end = self.lines.offset(&self.text, range.end).max(start);
-        let mut text = std::mem::take(&mut self.text);
-        text.replace_range(start..end, &change.text);
-        self.set(text);
+        if let Some(edited) = edited {
+            self.set(edited.into_text());
+        }
     }
 
     /// Returns what the document is, by its name, the client's language and its content.
@@ -149,11 +162,9 @@ mod tests {
         let mut document = Document::new(&uri, "cel".to_owned(), 1, "'\u{1f600}' == x\nb".to_owned());
         let mut change = |from: (u32, u32), to: (u32, u32), text: &str| {
             let range = Range::new(Position::new(from.0, from.1), Position::new(to.0, to.1));
-            document.change(TextDocumentContentChangeEvent {
-                range: Some(range),
-                range_length: None,
-                text: text.to_owned(),
-            });
+            let change =
+                TextDocumentContentChangeEvent { range: Some(range), range_length: None, text: text.to_owned() };
+            document.change(vec![change]);
             document.text.clone()
         };
         assert_eq!(change((0, 8), (0, 9), "yz"), "'\u{1f600}' == yz\nb");

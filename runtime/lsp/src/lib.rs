@@ -16,6 +16,7 @@ mod context;
 mod default_language;
 mod definition;
 mod document;
+mod edited_text;
 mod environment;
 mod hover;
 mod layout;

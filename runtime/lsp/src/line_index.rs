@@ -15,7 +15,7 @@ pub(crate) struct LineIndex {
 }
 
 /// Returns the UTF-16 code units of the character that begins with a byte; none if no character does.
-fn units_of(first: u8) -> usize {
+pub(crate) fn units_of(first: u8) -> usize {
     match first {
         0x80..0xc0 => 0,
         0xf0.. => 2,

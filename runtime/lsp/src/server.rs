@@ -171,7 +171,7 @@ impl<W: Write> Server<'_, W> {
                 let DidChangeTextDocumentParams { text_document, content_changes } = parse(params).ok()?;
                 let document = self.documents.get_mut(&text_document.uri)?;
                 document.version = text_document.version;
-                content_changes.into_iter().for_each(|change| document.change(change));
+                document.change(content_changes);
                 self.changed(text_document.uri);
             }
             "textDocument/didClose" => {

@@ -102,8 +102,7 @@ fn files_of_rules_cost_what_their_size_says() {
     report(&problems);
 }
 
-/// Returns what a client sends that opens a document, asks everything about it, and changes it once. Of several changes each finds the lines of the
-/// document again.
+/// Returns what a client sends that opens a document, asks everything about it, and changes it once.
 fn session(uri: &str, text: &str) -> Vec<u8> {
     let mut input = Vec::new();
     let mut send = |message: Json| {
@@ -154,6 +153,58 @@ fn documents_cost_the_language_server_what_their_size_says() {
     report(&problems);
 }
 
+/// Changes of a document, each with the line and the character at which it inserts a text or removes characters.
+type SizedChanges = (&'static str, fn(usize) -> Vec<Json>);
+
+fn change(line: usize, character: usize, removed: usize, text: &str) -> Json {
+    let [start, end] =
+        [character, character + removed].map(|character| json!({ "line": line, "character": character }));
+    json!({ "range": { "start": start, "end": end }, "text": text })
+}
+
+const CHANGES: &[SizedChanges] = &[
+    ("at one place", |n| (0..n).map(|_| change(0, 0, 0, "x")).collect()),
+    ("down the lines", |n| (0..n).map(|k| change(k, 1, 0, "x")).collect()),
+    ("up the lines", |n| (0..n).rev().map(|k| change(k, 1, 0, "x")).collect()),
+    ("along a line", |n| (0..n).map(|k| change(0, 2 * k, 1, "xy")).collect()),
+    ("back along a line", |n| (0..n).rev().map(|k| change(0, 2 * k, 1, "xy")).collect()),
+    ("that remove lines", |n| {
+        (0..n).map(|_| json!({ "range": { "start": { "line": 0, "character": 0 }, "end": { "line": 1, "character": 0 } }, "text": "" })).collect()
+    }),
+    ("of the whole", |n| (0..n).map(|k| json!({ "text": format!("{k}") })).collect()),
+];
+
+/// A notification has any number of changes.
+#[test]
+fn changes_of_documents_cost_what_their_number_says() {
+    let _guard = exclusive();
+    let mut problems = Vec::new();
+    let environment = Environment::new(envs(), ErrorPolicy::NoMatch);
+    for (name, changes) in CHANGES {
+        let work = |n: usize| {
+            let mut input = Vec::new();
+            let mut send = |message: Json| {
+                let text = message.to_string();
+                input.extend_from_slice(format!("Content-Length: {}\r\n\r\n{text}", text.len()).as_bytes());
+            };
+            // A text that nothing checks.
+            let uri = "file:///nowhere/a.txt";
+            let text = format!("{}\n{}", "é".repeat(2 * n), "some text\n".repeat(n));
+            let opened = json!({ "uri": uri, "languageId": "yaml", "version": 1, "text": text });
+            send(json!({ "id": 1, "method": "initialize", "params": { "capabilities": {} } }));
+            send(json!({ "method": "textDocument/didOpen", "params": { "textDocument": opened } }));
+            let params = json!({ "textDocument": { "uri": uri, "version": 2 }, "contentChanges": changes(n) });
+            send(json!({ "method": "textDocument/didChange", "params": params }));
+            send(json!({ "id": 2, "method": "shutdown" }));
+            send(json!({ "method": "exit" }));
+            let environment = &environment;
+            move || drop(black_box(celero_lsp::run(environment, Cursor::new(input.clone()), std::io::sink())))
+        };
+        problems.extend(growth(&format!("changes of a document {name}"), 1 << 13, work));
+    }
+    report(&problems);
+}
+
 /// Rules whose compilation is explained.
 const EXPLAINED: &[SizedRule] = &[
     ("comparisons", |n| many(n, " || ", |k| format!("request.path == '/{k}'"))),
@@ -165,6 +216,57 @@ const EXPLAINED: &[SizedRule] = &[
     ("conditionals", |n| format!("{}true", "source.port > 1 ? false : ".repeat(n))),
     ("what is wrong", |n| many(n, " || ", |k| format!("request.pth == {k}"))),
 ];
+
+/// Rules that lints say something about.
+const LINTED: &[SizedRule] = &[
+    ("constants", |n| many(n, " || ", |k| format!("{k} == {k}"))),
+    ("doubled operands", |n| many(n, " || ", |k| format!("request.path == '/{}'", k / 2))),
+    ("different cases", |n| many(n, " || ", |k| format!("request.host == 'A{k}'"))),
+    ("header names", |n| many(n, " || ", |k| format!("request.headers['X-{k}'] == 'a'"))),
+    ("unguarded headers", |n| many(n, " || ", |k| format!("request.headers['x-{k}'] == 'a'"))),
+    ("guards", |n| many(n, " || ", |k| format!("('x-{k}' in request.headers && request.headers['x-{k}'] == 'a')"))),
+    ("guards of guards", |n| format!("{}true{}", "('x' in request.headers && ".repeat(n), ")".repeat(n))),
+    ("patterns", |n| many(n, " || ", |k| format!("request.path.matches('/a{k}.b')"))),
+    ("letter cases", |n| many(n, " || ", |k| format!("request.path.matches('(?i)a{k}')"))),
+    ("addresses", |n| many(n, " || ", |k| format!("request.host == '10.0.0.{k}'"))),
+    ("times", |n| many(n, " || ", |k| format!("request.path == '2024-01-01T00:00:{k}Z'"))),
+    ("conditionals", |n| many(n, " || ", |k| format!("(source.port == {k} ? true : false)"))),
+    ("negations", |n| format!("{}(source.port == 1){}", "!(".repeat(n), ")".repeat(n))),
+];
+
+/// The same in the filter language.
+const LINTED_FILTERS: &[SizedRule] = &[
+    ("constants", |n| many(n, " or ", |_| "http.host eq http.host".to_owned())),
+    ("covered values", |n| format!("http.host in {{{}}}", many(n, " ", |k| format!("\"h{}\"", k / 2)))),
+    ("covered networks", |n| format!("ip.src in {{{}}}", many(n, " ", |k| format!("10.0.0.0/{}", 8 + k % 25)))),
+    ("covered numbers", |n| format!("tcp.dstport in {{{}}}", many(n, " ", |k| format!("{}..{}", k, 2 * k + 1)))),
+    ("different cases", |n| many(n, " or ", |k| format!("http.host eq \"A{k}\""))),
+    ("header names", |n| many(n, " or ", |k| format!("any(http.request.headers[\"X-{k}\"][*] eq \"a\")"))),
+    ("patterns", |n| many(n, " or ", |k| format!("http.host matches \"a{k}.b\""))),
+    ("values of one field", |n| many(n, " and ", |k| format!("http.host ne \"h{k}\""))),
+];
+
+#[test]
+fn lints_cost_what_the_size_of_rules_says() {
+    let _guard = exclusive();
+    let mut problems = Vec::new();
+    let (engine, envs) = (Engine::builder().tier(Tier::Interpret).build(), envs());
+    for (language, rules) in [(Language::Cel, LINTED), (Language::Filter, LINTED_FILTERS)] {
+        for (name, make) in rules {
+            let work = |n: usize| {
+                let (source, engine, env) = (make(n), &engine, envs.of(language));
+                move || match engine.check(env, &source) {
+                    Ok(rule) => {
+                        drop(black_box((rule.guard_warnings(env, true).len(), rule.guard_warnings(env, false))))
+                    }
+                    Err(error) => drop(black_box(error.to_string())),
+                }
+            };
+            problems.extend(growth(&format!("lints of {name}, {language:?}"), 1 << 10, work));
+        }
+    }
+    report(&problems);
+}
 
 #[test]
 fn explanations_cost_what_the_size_of_rules_says() {
