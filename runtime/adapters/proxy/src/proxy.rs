@@ -95,8 +95,8 @@ impl Proxy {
         if let Some(address) = config.metrics {
             let socket = open(address)?;
             metrics = Some(socket.local_addr()?);
-            let admin =
-                Listener::new(Arc::new(Admin { state: Arc::clone(&state) }), Arc::clone(&state), Protocol::Http1, None);
+            let admin = Admin { state: Arc::clone(&state), is_local: address.ip().to_canonical().is_loopback() };
+            let admin = Listener::new(Arc::new(admin), Arc::clone(&state), Protocol::Http1, None);
             let admin = Listening::new("metrics".into(), admin);
             server.add_service(BoundService::new(admin, socket)?);
         }

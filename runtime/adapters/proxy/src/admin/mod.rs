@@ -2,6 +2,7 @@
 
 pub(crate) mod all_metrics;
 pub(crate) mod array_lines;
+pub(crate) mod host;
 pub(crate) mod lists;
 pub(crate) mod page;
 
@@ -24,14 +25,20 @@ use std::sync::Arc;
 /// Serves the pages for operators.
 pub(crate) struct Admin {
     pub(crate) state: Arc<State>,
+    /// Whether only clients of this machine reach the address. Then they name it by its address or as `localhost`; elsewhere it may have any name.
+    pub(crate) is_local: bool,
 }
 
 impl Admin {
     async fn answer(&self, session: &mut ServerSession) -> Result<()> {
         let mut content_type = "text/plain; version=0.0.4";
         let (mut more, mut leaves_body) = (None, false);
-        let path = session.req_header().uri.path().to_owned();
+        let head = session.req_header();
+        let path = head.uri.path().to_owned();
         let (status, body) = match &*path {
+            _ if self.is_local && !host::is_own(&head.uri, &head.headers) => {
+                (421, "this address is known by its IP address or as `localhost` only\n".into())
+            }
             "/metrics" if accepts_protobuf(&session.req_header().headers) => {
                 content_type = prometheus_protobuf::CONTENT_TYPE;
                 let mut page = PrometheusProtobuf::default();

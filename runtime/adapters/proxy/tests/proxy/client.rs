@@ -51,7 +51,10 @@ impl<S: Read + Write> Client<S> {
 
     /// Sends a request with a body of known length.
     pub(crate) fn request(&mut self, line: &str, headers: &[&str], body: &[u8]) -> &mut Self {
-        let mut head = format!("{line} HTTP/1.1\r\nhost: test.example\r\n");
+        let mut head = format!("{line} HTTP/1.1\r\n");
+        if !headers.iter().any(|header| header.starts_with("host:")) {
+            head.push_str("host: localhost\r\n");
+        }
         for header in headers {
             head.push_str(header);
             head.push_str("\r\n");

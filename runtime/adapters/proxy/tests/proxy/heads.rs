@@ -66,7 +66,7 @@ fn silent_connections_are_closed() {
 fn incomplete_heads_are_answered_with_408() {
     let proxy = hurried("");
     for address in [proxy.address, proxy.metrics] {
-        for start in ["G", "GET / HTTP/1.1\r\nhost: a\r\n", "PRI * HT", "\r\n"] {
+        for start in ["G", "GET / HTTP/1.1\r\nhost: localhost\r\n", "PRI * HT", "\r\n"] {
             let answer = exchange(address, start.as_bytes());
             assert!(answer.starts_with("HTTP/1.1 408 "), "{start:?} gave {answer:?}");
         }
@@ -81,7 +81,7 @@ fn incomplete_heads_are_answered_with_408() {
 fn heads_that_arrive_byte_by_byte_are_cut_off() {
     let proxy = hurried("");
     for address in [proxy.address, proxy.metrics] {
-        let answer = drip(address, b"GET / HTTP/1.1\r\nhost: a\r\n", b"x-a: b\r\n");
+        let answer = drip(address, b"GET / HTTP/1.1\r\nhost: localhost\r\n", b"x-a: b\r\n");
         assert!(answer.starts_with("HTTP/1.1 408 "), "{answer:?}");
         let answer = drip(address, b"G", b"E");
         assert!(answer.starts_with("HTTP/1.1 408 "), "{answer:?}");
@@ -109,7 +109,7 @@ fn a_slow_answer_is_no_slow_head() {
     let proxy = hurried("");
     let mut client = Client::connect(proxy.address);
     // The body takes longer than a head may.
-    client.send("POST /x HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\n");
+    client.send("POST /x HTTP/1.1\r\nhost: localhost\r\ncontent-length: 4\r\n\r\n");
     for byte in b"slow" {
         std::thread::sleep(Duration::from_millis(150));
         client.send([*byte]);
@@ -123,7 +123,7 @@ fn large_heads_are_refused() {
     let proxy = Running::with(&format!("{DEMO}limits: {{ headers: 20, head: 4KiB, requestLine: 200 }}\n"), "");
     let head = |line: &str, headers: usize, length: usize| {
         let value = "v".repeat(length);
-        let mut head = format!("GET {line} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n");
+        let mut head = format!("GET {line} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n");
         (0..headers).for_each(|i| head.push_str(&format!("x-{i}: {value}\r\n")));
         head + "\r\n"
     };
@@ -153,15 +153,18 @@ fn large_heads_are_refused() {
 fn later_heads_have_bounds_too() {
     let proxy = Running::with(&format!("{DEMO}limits: {{ headers: 20, head: 4KiB, requestLine: 200 }}\n"), "");
     let many: String = (0..30).map(|i| format!("x-{i}: v\r\n")).collect();
-    for before in ["GET / HTTP/1.1\r\nhost: a\r\n\r\n", "POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\n\r\nx"] {
+    for before in [
+        "GET / HTTP/1.1\r\nhost: localhost\r\n\r\n",
+        "POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 1\r\n\r\nx",
+    ] {
         for (line, headers, status) in [("/", &*many, 431), (&*format!("/{}", "p".repeat(300)), "", 414)] {
             let mut client = Client::connect(proxy.address);
             client.send(before).kept();
-            client.send(format!("GET {line} HTTP/1.1\r\nhost: a\r\n{headers}\r\n"));
+            client.send(format!("GET {line} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n"));
             assert_eq!(client.reply().status, status);
             // As pipelined bytes.
             let mut client = Client::connect(proxy.address);
-            client.send(format!("{before}GET {line} HTTP/1.1\r\nhost: a\r\n{headers}\r\n"));
+            client.send(format!("{before}GET {line} HTTP/1.1\r\nhost: localhost\r\n{headers}\r\n"));
             assert_eq!((client.reply().status, client.reply().status), (200, status));
         }
     }

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// The connection of a change with the largest body, whose first bytes have arrived.
 fn held(proxy: &Running) -> Client {
     let head = format!(
-        "POST /lists/paths HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {TOKEN}\r\ncontent-type: text/plain\r\ncontent-length: {}\r\n\r\n/held",
+        "POST /lists/paths HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer {TOKEN}\r\ncontent-type: text/plain\r\ncontent-length: {}\r\n\r\n/held",
         8 << 20
     );
     let mut client = Client::connect(proxy.metrics);

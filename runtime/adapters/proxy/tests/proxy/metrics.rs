@@ -30,7 +30,7 @@ fn page(proxy: &Running) -> BTreeMap<String, f64> {
     samples(&get(proxy.metrics, "/metrics").text())
 }
 
-const ROUTES: &str = "upstreams: [{ name: a, demo: true }, { name: b, demo: true }]\nroutes:\n  - { host: '*.example', path: /api, upstream: a }\n  - { path: /b, upstream: b }\n  - { path: /b, upstream: b }\n";
+const ROUTES: &str = "upstreams: [{ name: a, demo: true }, { name: b, demo: true }]\nroutes:\n  - { host: localhost, path: /api, upstream: a }\n  - { path: /b, upstream: b }\n  - { path: /b, upstream: b }\n";
 
 #[test]
 fn durations_are_counted_by_route_upstream_and_class() {
@@ -42,7 +42,7 @@ fn durations_are_counted_by_route_upstream_and_class() {
     let now = page(&proxy);
     let name = "celero_request_duration_seconds";
     for (labels, count) in [
-        ("route=\"*.example/api\",upstream=\"a\",status=\"2xx\"", 2.0),
+        ("route=\"localhost/api\",upstream=\"a\",status=\"2xx\"", 2.0),
         ("route=\"*/b\",upstream=\"b\",status=\"2xx\"", 2.0),
         ("route=\"\",upstream=\"\",status=\"4xx\"", 2.0),
     ] {
@@ -77,7 +77,7 @@ fn reloads_keep_the_counters_of_routes_that_stay() {
     get(proxy.address, "/b");
     let now = page(&proxy);
     assert_eq!(now["celero_request_duration_seconds_count{route=\"*/b\",upstream=\"b\",status=\"2xx\"}"], 2.0);
-    assert!(!now.keys().any(|sample| sample.contains("*.example/api")));
+    assert!(!now.keys().any(|sample| sample.contains("localhost/api")));
 }
 
 #[test]

@@ -36,6 +36,28 @@ fn the_page_shows_what_happens() {
     assert!(!page.contains("secret"), "{page}");
 }
 
+/// A page in an operator's browser may let a name of its own resolve to this machine, and read under it what is there.
+#[test]
+fn an_address_of_loopback_is_known_by_no_name() {
+    let proxy = Running::demo("request: [{ deny: 403 }]\n");
+    let status = |target: &str, host: &str| {
+        let request = format!("GET {target} HTTP/1.1\r\n{host}connection: close\r\n\r\n");
+        Client::connect(proxy.metrics).send(request).reply().status
+    };
+    for path in ["/", "/metrics", "/health", "/ready", "/style.css", "/lists"] {
+        for host in ["localhost", "127.0.0.1:9090", "[::1]:1"] {
+            let status = status(path, &format!("host: {host}\r\n"));
+            // Lists have a token.
+            assert!(status == 200 || path == "/lists" && status != 421, "{path} {host}: {status}");
+        }
+        for host in ["host: evil.example\r\n", "host: localhost.evil.example:9090\r\n"] {
+            assert_eq!(status(path, host), 421, "{path} {host}");
+        }
+    }
+    let absolute = status("http://evil.example/metrics", "host: localhost\r\n");
+    assert!(matches!(absolute, 400 | 421), "{absolute}");
+}
+
 /// Paths are chosen by attackers, and shown to operators.
 #[test]
 fn the_page_is_safe_to_look_at() {

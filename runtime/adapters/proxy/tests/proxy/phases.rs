@@ -51,7 +51,7 @@ fn a_request_is_answered_by_the_policy() {
     let teapot = get(proxy.address, "/respond");
     assert_eq!((teapot.status, teapot.text().as_str()), (418, "short"));
     let moved = get(proxy.address, "/old");
-    assert_eq!((moved.status, moved.header("location").as_str()), (308, "https://test.example/new"));
+    assert_eq!((moved.status, moved.header("location").as_str()), (308, "https://localhost/new"));
 
     let log = proxy.log(6);
     assert_eq!(log[0]["status"], 200);

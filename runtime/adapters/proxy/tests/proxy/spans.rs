@@ -80,7 +80,7 @@ fn a_span_has_its_place_in_the_trace() {
         ("url.path", "/echo"),
         ("url.scheme", "http"),
         ("url.query", "-"),
-        ("server.address", "test.example"),
+        ("server.address", "localhost"),
         ("network.protocol.version", "1.1"),
         ("client.address", "192.0.2.1"),
         ("http.route", "*/echo"),

@@ -1,7 +1,7 @@
 //! Where requests go, and what happens when servers die.
 
 use crate::backend::Backend;
-use crate::client::{get, get_with};
+use crate::client::{Client, get, get_with};
 use crate::running::{Running, eventually};
 use std::collections::BTreeSet;
 
@@ -106,7 +106,7 @@ fn routes_go_by_host_path_and_label() {
     let (a, b) = (Backend::start("a"), Backend::start("b"));
     let config = format!(
         "upstreams:\n- {{ name: a, servers: [\"{}\"] }}\n- {{ name: b, servers: [\"{}\"] }}\n- {{ name: demo, demo: true }}\n\
-         routes:\n- {{ label: tier=canary, upstream: b }}\n- {{ host: test.example, path: /a, upstream: a }}\n\
+         routes:\n- {{ label: tier=canary, upstream: b }}\n- {{ host: localhost, path: /a, upstream: a }}\n\
          - {{ host: \"*.example\", path: /demo, upstream: demo }}\n",
         a.address, b.address
     );
@@ -114,7 +114,8 @@ fn routes_go_by_host_path_and_label() {
     let proxy = Running::with(&config, policy);
     assert_eq!(get(proxy.address, "/a/x").text(), "a");
     assert_eq!(get_with(proxy.address, "/a/x", &["x-canary: 1"]).text(), "b");
-    assert_eq!(get(proxy.address, "/demo").echo().0["target"], "/demo");
+    let head = "GET /demo HTTP/1.1\r\nhost: test.example\r\nconnection: close\r\n\r\n";
+    assert_eq!(Client::connect(proxy.address).send(head).reply().echo().0["target"], "/demo");
     let lost = get(proxy.address, "/elsewhere");
     assert_eq!((lost.status, lost.text().as_str()), (404, "no route leads to an upstream\n"));
 }
