@@ -251,7 +251,7 @@ fn lints_cost_what_the_size_of_rules_says() {
     let _guard = exclusive();
     let mut problems = Vec::new();
     let (engine, envs) = (Engine::builder().tier(Tier::Interpret).build(), envs());
-    for (language, rules) in [(Language::Cel, LINTED), (Language::Filter, LINTED_FILTERS)] {
+    for (language, rules) in [(Language::cel(), LINTED), (Language::filter(), LINTED_FILTERS)] {
         for (name, make) in rules {
             let work = |n: usize| {
                 let (source, engine, env) = (make(n), &engine, envs.of(language));
