@@ -1,6 +1,5 @@
 //! Warnings about values that a field never has, and about what is found everywhere or nowhere.
 #![cfg(feature = "http")]
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::lint::{shown, warnings};
 use celero::http::RequestContext;

@@ -1,5 +1,5 @@
 //! No rule that others wrote, and that means what it says, is warned of as constant (needs the shared data).
-#![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;

@@ -129,7 +129,10 @@ fn lists_cost_what_their_entries_say() {
 fn overlays_cost_what_their_entries_say() {
     let _guard = exclusive();
     let mut problems = Vec::new();
-    let keep = |records: Records<'_>| Ok::<(), Infallible>(records.for_each(|record| drop(black_box(record))));
+    let keep = |records: Records<'_>| {
+        records.for_each(|record| drop(black_box(record)));
+        Ok::<(), Infallible>(())
+    };
     for (kind, name, make) in ENTRIES {
         let work = |n: usize| {
             let expiring = |k: usize| format!("{{\"entry\": {:?}, \"expires\": {}}}", make(k), 1 + k);
@@ -195,8 +198,10 @@ fn a_change_of_many_entries_takes_few_bytes_for_each() {
         let mut change = |insert: bool| {
             let before = heap::held();
             let ((), peak) = heap::peak(|| {
-                let keep =
-                    |records: Records<'_>| Ok::<(), Infallible>(kept += records.map(|_: Record| 1).sum::<usize>());
+                let keep = |records: Records<'_>| {
+                    kept += records.map(|_: Record| 1).sum::<usize>();
+                    Ok::<(), Infallible>(())
+                };
                 let changed = if insert {
                     overlay.insert(&lists, "l", &entries, keep)
                 } else {
