@@ -100,6 +100,6 @@ mod tests {
     #[test]
     fn rules_in_the_filter_language_are_recognised() {
         assert!(suggestion(r#"http.host eq "a" and ip.src in $office"#).is_some());
-        assert!(suggestion("request.path == \"/\"").is_none());
+        assert!(suggestion("request.path ==").is_none());
     }
 }
