@@ -1,15 +1,15 @@
 //! Sets of headers that rules remove: those of a rule, and those that `headerSets` names, which are built once.
 
 use crate::file::document::Document;
-use crate::problems::Problems;
+use crate::problems::{MOST_COMPARED, Problems};
 use crate::yaml::{MapEntry, Node, SourceText};
 use celero::http::HeaderSet;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// The section `headerSets`.
 pub(crate) struct HeaderSets<'d> {
-    nodes: HashMap<&'d str, &'d Node>,
+    nodes: BTreeMap<&'d str, &'d Node>,
     /// The sets that rules use. `None`: a set is wrong, which was reported.
     built: HashMap<&'d str, Option<Arc<HeaderSet>>>,
 }
@@ -24,8 +24,7 @@ impl<'d> HeaderSets<'d> {
     /// Returns the set of a name.
     pub(crate) fn named(&mut self, name: &SourceText, problems: &mut Problems) -> Option<Arc<HeaderSet>> {
         let Some((known, node)) = self.nodes.get_key_value(&*name.text) else {
-            let mut known: Vec<&str> = self.nodes.keys().copied().collect();
-            known.sort_unstable();
+            let known: Vec<&str> = self.nodes.keys().copied().take(MOST_COMPARED).collect();
             let message = format!("`headerSets` has no set `{}`", name.text);
             problems.add("policy-header", name.place, message).suggest(&name.text, &known);
             return None;

@@ -10,7 +10,7 @@ use crate::rules::rule::Rule;
 use crate::yaml::Node;
 use celero_canonical::GuardedNames;
 use http::{HeaderName, header};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// What rules change that has a name of its own.
@@ -40,7 +40,7 @@ pub(super) struct RuleClaims {
     /// The headers that it removes, without those of [`sets`](Self::sets).
     pub(super) removed: Option<GuardedNames>,
     /// The sets of headers that it removes.
-    pub(super) sets: Vec<String>,
+    pub(super) sets: BTreeSet<String>,
     pub(super) named: Vec<(Named, String, FileSpan)>,
     pub(super) changes_target: bool,
     pub(super) reads: RuleReads,
@@ -136,7 +136,7 @@ impl RuleClaims {
             answers: false,
             given: Vec::new(),
             removed: None,
-            sets: Vec::new(),
+            sets: BTreeSet::new(),
             named: Vec::new(),
             changes_target: false,
             reads,

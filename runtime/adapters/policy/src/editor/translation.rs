@@ -64,7 +64,7 @@ impl Policy {
     /// guard under `onError: closed` matches, and so does its translation.
     ///
     /// # Errors
-    /// Returns a [`PolicyError`] with every error of the policy.
+    /// Returns a [`PolicyError`] with every error of the policy, or if `to` is neither CEL nor the filter language.
     pub fn translate(name: &str, text: &str, base: &Path, to: Language) -> Result<TranslatedPolicy, PolicyError> {
         Self::check(name, text, base)?;
         let mut problems = Problems::default();
@@ -75,6 +75,11 @@ impl Policy {
         let Some(root) = document.roots().find(|root| root.place.file == 0) else {
             return Err(PolicyError::new(problems));
         };
+        if to != Language::cel() && to != Language::filter() {
+            let message = format!("policies are translated to `cel` and `filter`, not to `{}`", to.name());
+            problems.add("policy-value", root.place, message);
+            return Err(PolicyError::new(problems));
+        }
         let word = |node: Option<&Node>| node.and_then(Node::text).map(|text| text.text);
         let usual = word(document.setting("defaults", "language", &mut problems));
         let usual = usual.and_then(|word| Language::named(&word).ok()).unwrap_or_default();

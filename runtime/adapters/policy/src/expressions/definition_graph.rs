@@ -134,7 +134,7 @@ impl DefinitionGraph {
                     let lacks =
                         |key: &usize| !self.keys.get(*key).is_some_and(|key| key.definitions.iter().any(is_declared));
                     if !is_first {
-                        let Some(rest) = left.checked_sub(node.length) else { break };
+                        let Some(rest) = left.checked_sub(node.length) else { continue };
                         left = rest;
                     }
                     if node.is_certain && node.variables.iter().any(lacks) || !declare(tried) {

@@ -244,7 +244,7 @@ impl Problems {
 }
 
 /// Most names among which the one that was meant is looked for: a file may have as many wrong names as right ones.
-const MOST_COMPARED: usize = 250;
+pub(crate) const MOST_COMPARED: usize = 250;
 
 /// Returns the name that was probably meant. Names in another case are similar.
 pub(crate) fn similar<'n>(written: &str, names: &[&'n str]) -> Option<&'n str> {

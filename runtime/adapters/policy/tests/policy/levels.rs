@@ -299,6 +299,16 @@ fn changes_of_levels_take_time_linear_in_their_number() {
     }
 }
 
+/// A set is removed once, however often a rule names it.
+#[test]
+fn a_set_that_is_named_twice_is_reported_once() {
+    let folder = Folder::new("level-sets");
+    folder.write("team.yaml", "headerSets: {all: {names: [x-a]}}\nrequest:\n- {removeHeaderSets: [all, all]}\n");
+    folder.write("policy.yaml", "levels: [team.yaml]\nrequest:\n- {setHeaders: {x-a: b}}\n");
+    let error = Policy::load(&folder.path("policy.yaml")).unwrap_err().to_string();
+    assert_eq!(error.matches("error[").count(), 1, "{error}");
+}
+
 /// Four times as many names of files that are missing take at most eight times as long.
 #[test]
 #[cfg(target_os = "linux")]

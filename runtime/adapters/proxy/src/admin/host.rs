@@ -17,12 +17,12 @@ pub(crate) fn is_own(uri: &Uri, headers: &HeaderMap) -> bool {
 
 fn is_own_name(host: &str) -> bool {
     let is_address = |text: &str| text.parse::<IpAddr>().is_ok();
-    if host.parse::<SocketAddr>().is_ok() || is_address(host) {
+    let in_brackets = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    if host.parse::<SocketAddr>().is_ok() || is_address(host) || in_brackets.is_some_and(is_address) {
         return true;
     }
-    let in_brackets = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
-    let name = host.split_once(':').map_or(host, |(name, _)| name);
-    in_brackets.is_some_and(is_address) || name.eq_ignore_ascii_case("localhost") || is_address(name)
+    let (name, port) = host.split_once(':').unwrap_or((host, ""));
+    port.bytes().all(|byte| byte.is_ascii_digit()) && (name.eq_ignore_ascii_case("localhost") || is_address(name))
 }
 
 #[cfg(test)]
@@ -44,6 +44,8 @@ mod tests {
             ("127.0.0.1.evil.example", false),
             ("localhost.evil.example", false),
             ("a@127.0.0.1", false),
+            ("localhost:x@evil.example", false),
+            ("127.0.0.1:x@evil.example", false),
             ("localhost.", false),
             ("[evil.example]", false),
             ("", false),
