@@ -91,6 +91,9 @@ impl AnyLanguage {
 
 /// A language as it is in one environment.
 pub(crate) trait RuleLanguage: Debug + Send + Sync + Any {
+    /// Whether a source gives the same tree in the other language.
+    fn is_same(&self, other: &dyn RuleLanguage) -> bool;
+
     /// Parses and checks a source. Definitions that it uses are in the places of their calls where the rule is evaluated. Equal arguments give
     /// equal trees.
     ///
@@ -241,9 +244,4 @@ impl dyn RuleTree {
     pub(crate) fn downcast<T: RuleTree>(&self) -> Option<&T> {
         (self as &dyn Any).downcast_ref()
     }
-}
-
-/// Whether two environments have the same language: a source gives the same tree in both.
-pub(crate) fn are_same(one: &Arc<dyn RuleLanguage>, other: &Arc<dyn RuleLanguage>) -> bool {
-    std::ptr::addr_eq(Arc::as_ptr(one), Arc::as_ptr(other))
 }

@@ -42,7 +42,7 @@ pub fn filter_text(
         return Err((String::new(), "the scheme has no `concat` and `to_string`".to_owned()));
     };
     let mut join = Join { source: String::new(), nodes: Vec::new(), pool: Vec::new(), depth: 0, items: 0 };
-    let is_joined = pieces.len() != 1;
+    let is_joined = pieces.len() > 1;
     if is_joined {
         join.source.push_str("concat(");
     }
@@ -55,6 +55,9 @@ pub fn filter_text(
             FilterPiece::Literal(text) => join.literal(text),
             FilterPiece::Result(tree) => join.result(tree, to_string),
         });
+    }
+    if pieces.is_empty() {
+        arguments.push(join.literal(""));
     }
     let root = match *arguments {
         [only] => only,

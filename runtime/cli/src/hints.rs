@@ -1,11 +1,12 @@
 //! Hints for input that was probably meant otherwise: a text where a file is expected, a file where a text is expected, other formats.
 
 use celero::{Diagnostic, similar};
+use celero_tooling::language::Language;
 use std::io::{Error, ErrorKind};
 use std::path::Path;
 
 /// The extensions of files that hold rules.
-const RULES: &[&str] = &["cel", "filter", "rules", "yaml", "yml"];
+const RULES: &[&str] = &["rules", "yaml", "yml"];
 /// The extensions of files that hold requests or values.
 const DATA: &[(&str, &str)] = &[("jsonl", "--requests"), ("http", "--requests"), ("json", "--bindings")];
 /// The commands that take requests and values.
@@ -14,7 +15,9 @@ const TAKES_DATA: &[&str] = &["bench", "check", "eval", "explain"];
 /// Returns the message about a file of rules that does not exist.
 pub(crate) fn missing_rules(path: &Path, command: &str) -> String {
     let message = missing_file(path);
-    if has_extension(path, RULES) || message.contains("did you mean") {
+    let is_of_language =
+        path.extension().and_then(|name| name.to_str()).is_some_and(|name| Language::named(name).is_ok());
+    if is_of_language || has_extension(path, RULES) || message.contains("did you mean") {
         return message;
     }
     format!("{message}; to give a text use -e: celero {command} -e {}", quoted(&path.display().to_string()))

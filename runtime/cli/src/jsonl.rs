@@ -97,14 +97,16 @@ struct Lines<'e> {
 
 impl Lines<'_> {
     fn evaluate(&self, line: &[u8]) -> Evaluated {
-        let named = serde_json::from_slice::<LineLanguage>(line).ok();
-        let named = named.and_then(|line| Language::named(&line.language).ok());
-        let language = named.unwrap_or(self.language);
+        let invalid = |why| Evaluated::Agreed(Err(Failure::invalid(why)));
+        let named = serde_json::from_slice::<LineLanguage>(line).ok().map(|line| Language::named(&line.language));
+        let language = match named.transpose() {
+            Ok(named) => named.unwrap_or(self.language),
+            Err(why) => return invalid(why),
+        };
         if [self.language, language].contains(&Language::filter()) {
             let engines = self.filter_engines.get_or_init(|| Engines::compared(self.tier));
             return filter_jsonl::evaluate_line(engines, line);
         }
-        let invalid = |why| Evaluated::Agreed(Err(Failure::invalid(why)));
         let answer = read(line).and_then(|(expr, named)| {
             let contexts = NamedContexts::new(named)?;
             Ok(answers(self.engines, &InLanguage::new(&contexts, language), &expr).pop())

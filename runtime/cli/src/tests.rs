@@ -152,6 +152,9 @@ fn policies_have_rules_in_it() {
     let translated = Policy::translate("policy.yaml", POLICY, Path::new("."), Language::filter()).unwrap();
     assert_eq!(translated.kept(), ["admin", "tag"]);
     assert!(translated.render(false).contains("rules in `plain` are not translated"));
+    let plain = Language::named("plain").unwrap();
+    let error = Policy::translate("policy.yaml", POLICY, Path::new("."), plain).unwrap_err().to_string();
+    assert!(error.contains("not to `plain`"), "{error}");
 }
 
 /// A client of a language server in this process.

@@ -55,6 +55,10 @@ impl FrontEnd for CheckedFrontEnd {
 }
 
 impl RuleLanguage for CheckedLanguage {
+    fn is_same(&self, other: &dyn RuleLanguage) -> bool {
+        other.downcast::<Self>().is_some_and(|other| self.0.name() == other.0.name())
+    }
+
     fn check(&self, source: &str, declarations: &Declarations, limits: &Limits) -> CheckedSource {
         let (written, warnings) = self.0.check(source, declarations, limits)?;
         let tree = CheckedTree::new(written, Arc::clone(&self.0)).inlined(declarations, limits)?;
@@ -88,5 +92,15 @@ impl RuleLanguage for CheckedLanguage {
         let source = Arc::clone(written.ast().source());
         let tree = CheckedTree::new(written, Arc::new(Cel)).inlined(declarations, limits);
         tree.map(|tree| Box::new(tree) as Box<dyn RuleTree>).map_err(|found| (source.as_ref().into(), found))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn languages_of_one_name_are_the_same() {
+        assert!(cel().is_same(&CheckedLanguage(Arc::new(Cel))));
     }
 }

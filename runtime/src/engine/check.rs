@@ -36,8 +36,9 @@ impl Engine {
         Ok((self.ordered([warnings, found].concat()), steps))
     }
 
-    /// Returns an expression whose result is the text of these pieces, one after the other: a `string`. A result becomes text as
-    /// by the function `string` (CEL language definition, "String Conversions"); a `string` stays what it is.
+    /// Returns an expression whose result is the text of these pieces, one after the other. In CEL it is a `string`: a result becomes text as
+    /// by the function `string` (CEL language definition, "String Conversions"), and a `string` stays what it is. In the filter language it is `Bytes`: a
+    /// result becomes text as by `to_string`, and missing ones are left out.
     ///
     /// For templates: the expressions in it are checked one by one, then put together without being parsed again.
     ///

@@ -12,7 +12,7 @@ use crate::fields::Fields;
 use crate::function::{Functions, contained};
 use crate::library::Cx;
 use crate::report::{Known, Report};
-use crate::rule_language::{Piece, RuleLanguage, RuleTree, are_same};
+use crate::rule_language::{Piece, RuleLanguage, RuleTree};
 use crate::value::Value;
 use celero_frontend::{Declarations, Diagnostic, Limits, Span, Type, Variable};
 use celero_ir::layout::Field as Layout;
@@ -90,7 +90,7 @@ impl Expression {
 
     /// Whether checking the source in this language gives this expression.
     pub(crate) fn is_in(&self, language: &Arc<dyn RuleLanguage>) -> bool {
-        are_same(&self.language, language)
+        self.language.is_same(&**language)
     }
 
     /// What an evaluation can read of the context.

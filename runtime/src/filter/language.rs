@@ -60,6 +60,10 @@ impl FilterBinding {
 struct BoundFilter(Arc<FilterBinding>);
 
 impl RuleLanguage for BoundFilter {
+    fn is_same(&self, other: &dyn RuleLanguage) -> bool {
+        other.downcast::<Self>().is_some_and(|other| Arc::ptr_eq(&self.0, &other.0))
+    }
+
     fn check(&self, source: &str, _: &Declarations, limits: &Limits) -> CheckedSource {
         let Self(binding) = self;
         let (tree, warnings) = binding.check(source, limits)?;

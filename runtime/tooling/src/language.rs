@@ -57,6 +57,9 @@ pub static REQUEST_ENVS: LazyLock<Envs<RequestContext<'static>>> =
 /// Returns the language of a text that is not valid CEL, but a rule about requests in another language.
 pub fn meant(text: &str) -> Option<Language> {
     let engine = Engine::builder().tier(Tier::Interpret).build();
+    if engine.check(REQUEST_ENVS.of(Language::default()), text).is_ok() {
+        return None;
+    }
     let others = Language::all().into_iter().filter(|language| !language.is_default());
     others.into_iter().find(|language| engine.check(REQUEST_ENVS.of(*language), text).is_ok())
 }
@@ -101,5 +104,7 @@ mod tests {
     fn rules_in_the_filter_language_are_recognised() {
         assert!(suggestion(r#"http.host eq "a" and ip.src in $office"#).is_some());
         assert!(suggestion("request.path ==").is_none());
+        // It is CEL, where these names are declared.
+        assert!(suggestion("request.path == \"/\"").is_none());
     }
 }

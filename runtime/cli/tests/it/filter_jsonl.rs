@@ -109,4 +109,6 @@ fn a_line_can_name_the_language() {
     let lines = "{\"expr\": \"1 + 1\"}\n{\"language\": \"filter\", \"expr\": \"a\", \"vars\": {\"a\": \"Bool\"}, \"bindings\": {\"a\": true}}";
     let run = celero_reading(&["eval", "--jsonl"], lines.as_bytes());
     assert_eq!(run.out, "{\"value\":{\"int\":\"2\"}}\n{\"value\":{\"bool\":true}}\n");
+    let run = celero_reading(&["eval", "--jsonl"], b"{\"language\": \"fliter\", \"expr\": \"1 + 1\"}");
+    assert!(run.out.contains("there is no language `fliter`"), "{}", run.out);
 }

@@ -58,7 +58,9 @@ fn files_that_are_missing_come_with_a_similar_name() {
     let similar = "no such file: `trafic.jsonl`; did you mean `traffic.jsonl`?";
     folder.says(&["eval", "-e", "1", "--requests", "trafic.jsonl"], 2, &[similar]);
     folder.says(&["eval", "-e", "1", "--bindings", "value.json"], 2, &["did you mean `values.json`?"]);
-    folder.says(&["check", "a.rules"], 2, &["no such file: `a.rules`\n"]);
+    for name in ["a.rules", "a.cel", "a.filter", "a.yaml"] {
+        folder.says(&["check", name], 2, &[&format!("no such file: `{name}`\n")]);
+    }
 }
 
 #[test]

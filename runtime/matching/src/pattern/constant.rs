@@ -1,6 +1,14 @@
 //! Patterns that match every text, and those that match none.
 
+use super::limits::Syntax;
 use regex_syntax::hir::{Hir, HirKind, Look};
+
+/// Returns whether a [pattern on bytes](super::ByteRegex) is found in every text (`true`) or in none (`false`); `None` if the text decides, if that is
+/// not easily seen, or if the pattern is not valid.
+#[must_use]
+pub fn byte_constant(pattern: &str) -> Option<bool> {
+    constant(&Syntax::Bytes.parse(pattern.into()).ok()?)
+}
 
 /// Returns whether a pattern is found in every text (`true`: `a|`, `b*`) or in none (`false`: `$a`, a class without members); `None` if the
 /// text decides, or if that is not easily seen. Takes time linear in the pattern.
@@ -52,6 +60,7 @@ fn is_nowhere(hir: &Hir) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::byte_constant;
     use crate::pattern::analyze;
     use regex::Regex;
 
@@ -81,6 +90,25 @@ mod tests {
             assert_eq!(analyze(pattern).unwrap().constant, expected, "{pattern}");
             let regex = Regex::new(pattern).unwrap();
             if let Some(expected) = expected {
+                assert!(texts.iter().all(|text| regex.is_match(text) == expected), "{pattern}");
+            }
+        }
+    }
+
+    #[test]
+    fn patterns_on_bytes_are_constant_on_every_text_of_bytes() {
+        let texts: [&[u8]; 5] = [b"", b"a", b"\xe9", b"\xff\x00", b"a\xe9b"];
+        for (pattern, expected) in [
+            (r"[\xE9&&\W]", None),
+            (r"[^\x00-\xFF]", Some(false)),
+            (r"(?i)[\W]|", Some(true)),
+            ("$a", Some(false)),
+            ("a", None),
+            ("(", None),
+        ] {
+            assert_eq!(byte_constant(pattern), expected, "{pattern}");
+            if let Some(expected) = expected {
+                let regex = regex::bytes::RegexBuilder::new(pattern).unicode(false).build().unwrap();
                 assert!(texts.iter().all(|text| regex.is_match(text) == expected), "{pattern}");
             }
         }

@@ -51,6 +51,7 @@ pub use byte_matcher::ByteMatcher;
 pub use byte_regex::ByteRegex;
 pub use cache::{PatternCache, Plan, Strategy};
 pub use compile::{compile, compile_bytes_metered, compile_metered};
+pub use constant::byte_constant;
 pub use dialect::{Dialect, Pattern};
 pub use folding::{byte_folding_steps, check_cases, folding_steps, may_ignore_case};
 pub use lazy::LazyMatcher;

@@ -5,7 +5,7 @@ use celero_frontend::filter::{
     Comparison, Connective, FilterExpr, FilterLiteral, FilterNode, FilterTree, StandardFunction,
 };
 use celero_frontend::{Diagnostic, NodeId};
-use celero_matching::pattern::analyze;
+use celero_matching::pattern::byte_constant;
 
 pub(super) fn constant_conditions(tree: &FilterTree, node: &FilterNode, found: &mut Vec<Diagnostic>) {
     match &node.expr {
@@ -25,7 +25,7 @@ pub(super) fn constant_conditions(tree: &FilterTree, node: &FilterNode, found: &
             found.push(Diagnostic::warning(CONSTANT_CONDITION, node.span, "no value is in an empty set"));
         }
         FilterExpr::Compare { comparison: Comparison::Matches(pattern), .. } => {
-            if let Some(result) = analyze(&*pattern.text).and_then(|analysis| analysis.constant) {
+            if let Some(result) = byte_constant(&pattern.text) {
                 let message = if result { "this pattern matches every text" } else { "this pattern matches no text" };
                 found.push(Diagnostic::warning(CONSTANT_CONDITION, node.span, message));
             }

@@ -1,7 +1,8 @@
 //! Comparisons of a field with values that it never has.
 
 #[cfg(feature = "http")]
-use crate::filter::binding::{Derivation, FilterBinding, Source, Spelling};
+use crate::filter::binding::Derivation;
+use crate::filter::binding::{FilterBinding, Source, Spelling};
 use crate::lint::NEVER_THAT_VALUE;
 use crate::lint::domain::{Excluded, Place, constant_ordering, excluded_text, excluded_word, message};
 use celero_frontend::filter::{
