@@ -17,7 +17,7 @@ const STEPS_PER_BYTE: usize = 32;
 /// Compiles a pattern that may come from an untrusted author: its length, nesting and program are bounded.
 ///
 /// # Errors
-/// If the pattern is not valid or exceeds [`MAX_PATTERN_BYTES`], [`MAX_NESTING`] or [`MAX_PROGRAM_BYTES`].
+/// If the pattern is not valid or exceeds [`MAX_PATTERN_BYTES`], [`MAX_NESTING`](super::MAX_NESTING) or [`MAX_PROGRAM_BYTES`].
 pub fn compile<'p>(pattern: impl Into<Pattern<'p>>) -> Result<MeteredRegex, PatternError> {
     let pattern = pattern.into();
     let compiled = engine(pattern, Syntax::Text, MAX_PROGRAM_BYTES)?;

@@ -20,7 +20,7 @@ use std::fmt;
 use std::sync::Arc;
 use types::filter_type;
 
-/// Cloudflare's filter language, for [`Env::filter_language`].
+/// Cloudflare's filter language, for [`Env::filter_language`](crate::Env::filter_language).
 ///
 /// The fields that rules may name are the variables and aliases of the environment, under their names, and those added with
 /// [`field`](Self::field); the lists are those of the environment. [`http`](Self::http) adds the fields that Cloudflare documents for requests and responses.
@@ -90,7 +90,7 @@ impl FilterLanguage {
         self
     }
 
-    /// Sets whether rules may name lists that are not [declared](Env::lists): such a list contains nothing. Default: they may not. For tools
+    /// Sets whether rules may name lists that are not [declared](crate::Env::lists): such a list contains nothing. Default: they may not. For tools
     /// that read rules of a host whose lists they don't know.
     pub fn any_list(mut self, value: bool) -> Self {
         self.any_list = value;

@@ -10,7 +10,7 @@ use saphyr_parser::ScalarStyle;
 use std::ops::Range;
 
 impl Policy {
-    /// Returns the text of a policy with its expressions in the layout of [`Engine::format`]. Files that it includes are not read. The
+    /// Returns the text of a policy with its expressions in the layout of [`Engine::format`](celero::Engine::format). Files that it includes are not read. The
     /// rest of the YAML stays, comments included. Expressions in folded blocks (`>`) stay too, and so do those in `${..}` and those in the
     /// filter language.
     ///
