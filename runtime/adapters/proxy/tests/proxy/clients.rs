@@ -338,13 +338,13 @@ fn a_bad_header_of_the_protocol_ends_the_connection() {
         let mut client = Client::connect(proxy.address);
         client.send(header);
         assert!(client.closed(), "{number}");
-        assert_eq!(proxy.metric("celero_proxy_headers_refused_total"), (number + 1) as f64);
+        proxy.reaches("celero_proxy_headers_refused_total", (number + 1) as f64);
     }
     // One that never ends.
     let mut client = Client::connect(proxy.address);
     client.send("PROXY TCP4 1.2.3.4");
     assert!(client.closed());
-    eventually(|| proxy.metric("celero_proxy_headers_refused_total") == 6.0, || "a sixth".into());
+    proxy.reaches("celero_proxy_headers_refused_total", 6.0);
 }
 
 /// Others than the balancers can't use the protocol: what they send is a malformed request.

@@ -29,7 +29,7 @@ fn waits(proxy: &Running, count: usize) {
 #[track_caller]
 fn is_free(proxy: &Running) {
     waits(proxy, 0);
-    eventually(|| proxy.metric("celero_requests_open") == 0.0, || "no open requests".into());
+    proxy.reaches("celero_requests_open", 0.0);
     assert_eq!(get(proxy.address, "/").status, 200);
 }
 
@@ -52,7 +52,7 @@ fn answers_and_requests_wait_and_nobody_else_does() {
     let start = Instant::now();
     assert_eq!(get(proxy.address, "/no").status, 403);
     assert!(start.elapsed() >= Duration::from_millis(400));
-    assert_eq!(proxy.metric("celero_delays_total{result=\"delayed\"}"), 3.0);
+    proxy.reaches("celero_delays_total{result=\"delayed\"}", 3.0);
     let line = proxy.log(4).pop().unwrap();
     assert_eq!((&line["status"], &line["rule"]), (&403.into(), &"closed".into()));
     assert!(line["durationMs"].as_f64().unwrap() >= 400.0, "{line}");
@@ -171,7 +171,7 @@ fn clients_are_missed_over_tls_and_behind_a_balancer() {
         waits(&proxy, 1);
         drop(client);
         waits(&proxy, 0);
-        eventually(|| proxy.metric("celero_requests_open") == 0.0, || "no open requests".into());
+        proxy.reaches("celero_requests_open", 0.0);
     }
     let proxy = Running::with_listener("proxyProtocol: [\"127.0.0.0/8\"]", DEMO, LONG, |_| {});
     let mut client = Client::connect(proxy.address);
@@ -198,7 +198,7 @@ fn beyond_the_bound_requests_are_refused_and_others_served() {
         assert_eq!(get(proxy.address, "/wait/denied").status, 403);
         assert_eq!(get(proxy.address, "/").status, 200);
     }
-    assert_eq!(proxy.metric("celero_delays_total{result=\"full\"}"), 40.0);
+    proxy.reaches("celero_delays_total{result=\"full\"}", 40.0);
     let line = proxy.log(60).into_iter().find(|line| line["status"] == 503).unwrap();
     assert_eq!(line["rule"], "delay.busy");
     // A reload with a shorter delay counts for new requests, and those that wait count on.

@@ -25,7 +25,7 @@ fn statuses_are_retried_as_the_route_says() {
     }
     let retries = bad.hits();
     assert!(retries >= 3 && good.hits() == 6, "{retries}");
-    assert_eq!(proxy.metric("celero_upstream_retries_total"), retries as f64);
+    proxy.reaches("celero_upstream_retries_total", retries as f64);
     let log = proxy.log(6);
     assert_eq!(log.iter().filter(|line| line["retries"] == 1 && line["status"] == 200).count(), retries, "{log:?}");
     // Without `retry` the response is that of the server.
@@ -261,7 +261,7 @@ fn servers_that_fail_are_ejected_and_come_back() {
     works.store(true, Ordering::SeqCst);
     eventually(|| get(proxy.address, "/").text() == "a", || "the server back".into());
     assert_eq!(proxy.metric(ejected), 0.0);
-    assert_eq!(proxy.metric(r#"celero_upstream_ejections_total{upstream="group"}"#), 1.0);
+    proxy.reaches(r#"celero_upstream_ejections_total{upstream="group"}"#, 1.0);
 }
 
 /// A head is no success yet.
@@ -315,7 +315,7 @@ fn the_last_half_is_never_ejected() {
     for _ in 0..40 {
         assert_eq!(get(proxy.address, "/bad").status, 503);
     }
-    assert_eq!(proxy.metric(r#"celero_upstream_servers_ejected{upstream="group"}"#), 2.0);
+    proxy.reaches(r#"celero_upstream_servers_ejected{upstream="group"}"#, 2.0);
     assert_eq!(get(proxy.address, "/").status, 200);
 }
 
@@ -363,7 +363,7 @@ fn the_server_with_the_fewest_open_requests_is_chosen() {
     let proxy = Running::with(&config(&[&a, &b], "balance: leastRequests", ""), "");
     let mut slow = Client::connect(proxy.address);
     slow.request("GET /slow", &[], b"");
-    eventually(|| proxy.metric("celero_requests_open") == 1.0, || "an open request".into());
+    proxy.reaches("celero_requests_open", 1.0);
     let mut found: BTreeMap<String, usize> = BTreeMap::new();
     for _ in 0..6 {
         *found.entry(get(proxy.address, "/").text()).or_default() += 1;

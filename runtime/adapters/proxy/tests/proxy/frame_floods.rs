@@ -6,7 +6,7 @@ use crate::raw_h2::{
     ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, PADDED, PING, PRIORITY, PUSH_PROMISE,
     RST_STREAM, RawH2, SETTINGS, WINDOW_UPDATE, fields, frame,
 };
-use crate::running::{Running, eventually};
+use crate::running::Running;
 use crate::scripted::Scripted;
 use std::time::Duration;
 
@@ -89,7 +89,7 @@ pub(crate) fn is_ended_by(mut client: RawH2, kinds: &[Flood]) -> bool {
 #[track_caller]
 fn still_serves(proxy: &Running) {
     assert_eq!(get(proxy.address, "/").status, 200);
-    eventually(|| proxy.metric("celero_requests_open") == 0.0, || "no open requests".into());
+    proxy.reaches("celero_requests_open", 0.0);
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn the_client_learns_why_its_connection_ends() {
     // ENHANCE_YOUR_CALM.
     assert_eq!(farewell.payload, [0, 0, 0, 0, 0, 0, 0, 11]);
     assert!(client.closed());
-    assert_eq!(proxy.metric("celero_connections_refused_total"), 1.0);
+    proxy.reaches("celero_connections_refused_total", 1.0);
 }
 
 /// A download whose client releases each KiB of the windows and measures the connection with pings, with a small budget.

@@ -5,7 +5,7 @@ use crate::client::get;
 use crate::raw_h2::{
     CONTINUATION, DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, RST_STREAM, RawH2, fields, frame, status,
 };
-use crate::running::{Running, eventually};
+use crate::running::Running;
 
 const DEMO: &str = "upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\n";
 
@@ -20,7 +20,7 @@ fn hurried(policy: &str) -> Running {
 #[track_caller]
 fn still_serves(proxy: &Running) {
     assert_eq!(get(proxy.address, "/").status, 200);
-    eventually(|| proxy.metric("celero_requests_open") == 0.0, || "no open requests".into());
+    proxy.reaches("celero_requests_open", 0.0);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! HTTP/1.1 as it comes: connections that stay, large bodies, pieces, slow clients, odd headers.
 
 use crate::client::{Client, get, get_with, post};
-use crate::running::{Running, eventually};
+use crate::running::Running;
 use std::io::{ErrorKind, Write};
 use std::net::TcpStream;
 use std::time::Duration;
@@ -168,7 +168,7 @@ fn clients_that_read_no_answers_are_cut_off() {
     socket.set_write_timeout(Some(Duration::from_secs(8))).unwrap();
     let ended = flood(&mut socket);
     assert!(matches!(ended, ErrorKind::BrokenPipe | ErrorKind::ConnectionReset), "{ended}");
-    eventually(|| proxy.metric("celero_requests_open") == 0.0, || "no open requests".into());
+    proxy.reaches("celero_requests_open", 0.0);
 }
 
 /// The 100 before a body is no answer.

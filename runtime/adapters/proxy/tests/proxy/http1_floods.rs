@@ -2,7 +2,7 @@
 //! served.
 
 use crate::client::{Client, get};
-use crate::running::{LONG, Running, eventually};
+use crate::running::{LONG, Running};
 use std::io::{ErrorKind, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::thread::{scope, spawn};
@@ -123,7 +123,7 @@ fn floods_end_or_are_work_and_others_are_served() {
         let wrong: Vec<&str> = wrong.collect();
         assert!(wrong.is_empty(), "{wrong:?}");
     });
-    eventually(|| proxy.metric("celero_requests_open") == 0.0, || "no open requests".into());
+    proxy.reaches("celero_requests_open", 0.0);
 }
 
 /// A client that reads no answers is not served without end: its requests wait, and its connection is closed.
@@ -134,5 +134,5 @@ fn requests_whose_answers_nobody_reads_end() {
         let stream = TcpStream::connect(proxy.address).unwrap();
         assert!(is_ended(stream, flood, false, 1 << 30), "{}", flood.name);
     }
-    eventually(|| proxy.metric("celero_requests_open") == 0.0, || "no open requests".into());
+    proxy.reaches("celero_requests_open", 0.0);
 }

@@ -28,7 +28,7 @@ fn a_client_is_one_key_over_connections_versions_and_reloads() {
     assert_eq!(h2::exchange(proxy.address, vec![h2::request("GET", "/i", b"")])[0].status(), 429);
     let log = proxy.log(9);
     assert_eq!(log.iter().filter(|line| line["rule"] == "each" && line["status"] == 429).count(), 3);
-    assert_eq!(proxy.metric("celero_limit_decisions_total{limit=\"each\",decision=\"limited\"}"), 3.0);
+    proxy.reaches("celero_limit_decisions_total{limit=\"each\",decision=\"limited\"}", 3.0);
 }
 
 #[test]
@@ -50,9 +50,7 @@ fn open_requests_end_with_their_clients() {
     let limit = "limit: { key: '${source.address}', concurrent: 1, onLimit: { deny: 503 } }";
     let proxy = Running::demo(&format!("request: [{{ name: open, {limit} }}]\n"));
     for ends_early in [true, false] {
-        let open = |count: f64| {
-            eventually(|| proxy.metric("celero_limit_keys{limit=\"open\"}") == count, || format!("{count} open"))
-        };
+        let open = |count: f64| proxy.reaches("celero_limit_keys{limit=\"open\"}", count);
         open(0.0);
         let mut waiting = Client::connect(proxy.address);
         waiting.send("POST /slow HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nha");

@@ -237,7 +237,7 @@ fn urls_that_differ_in_their_queries_are_counted_apart() {
     for number in [1, 2] {
         let of_one = format!("{{list=\"paths\",url=\"{url}\",number=\"{number}\"");
         let new = format!("celero_list_fetches_total{of_one},result=\"new\"}}");
-        eventually(|| proxy.metric(&new) == 1.0, || format!("one document of URL {number}"));
+        proxy.reaches(&new, 1.0);
         assert!(proxy.metric(&format!("celero_list_document_age_seconds{of_one}}}")) >= 0.0);
     }
     let told = sources(proxy.metrics);

@@ -82,9 +82,9 @@ fn a_change_is_visible_when_it_is_acknowledged() {
     let listing = json(&Client::connect(proxy.metrics).request("GET /lists", &[&token], b"").reply());
     assert_eq!(listing["lists"][0]["name"], "paths");
     assert_eq!((&listing["lists"][0]["entries"], &listing["lists"][0]["changes"]), (&json!(3), &json!(5)));
-    assert_eq!(proxy.metric("celero_list_entries{list=\"paths\"}"), 3.0);
-    assert_eq!(proxy.metric("celero_list_changes{list=\"paths\"}"), 5.0);
-    assert_eq!(proxy.metric("celero_list_changed_entries_total{action=\"inserted\"}"), 6.0);
+    proxy.reaches("celero_list_entries{list=\"paths\"}", 3.0);
+    proxy.reaches("celero_list_changes{list=\"paths\"}", 5.0);
+    proxy.reaches("celero_list_changed_entries_total{action=\"inserted\"}", 6.0);
     assert!(proxy.metric("celero_list_source_age_seconds{list=\"paths\"}") >= 0.0);
     let page = get(proxy.metrics, "/").text();
     assert!(page.contains("<td>paths<td>texts<td class=\"n\">3") && !page.contains(TOKEN), "{page}");
@@ -139,7 +139,7 @@ fn without_the_token_nothing_is_told_or_changed() {
             assert!(!reply.text().contains("paths"), "{}", reply.text());
         }
     }
-    assert_eq!(proxy.metric("celero_admin_refused_total"), 20.0);
+    proxy.reaches("celero_admin_refused_total", 20.0);
     assert_eq!(denied(proxy.address, &["/x"]), [""; 0]);
     // A proxy whose configuration says nothing of it can't be changed at all, nor on the listener of clients.
     let plain = running(UPSTREAM);
@@ -253,17 +253,17 @@ fn a_file_of_a_list_is_read_again_without_the_policy() {
         || denied(proxy.address, &PATHS) == ["/inline", "/a", "/b"],
         || format!("{:?}", denied(proxy.address, &PATHS)),
     );
-    eventually(|| proxy.metric("celero_list_reads_total") == 1.0, || "one read".into());
+    proxy.reaches("celero_list_reads_total", 1.0);
     assert_eq!(proxy.metric("celero_policy_reloads_total"), 0.0);
     // Wrong entries change nothing.
     proxy.folder.write("paths.txt", &format!("/c\n{}\n", "x".repeat(5000)));
-    eventually(|| proxy.metric("celero_list_read_failures_total") == 1.0, || "a failure".into());
+    proxy.reaches("celero_list_read_failures_total", 1.0);
     assert_eq!(denied(proxy.address, &PATHS), ["/inline", "/a", "/b"]);
     // The policy with all its files: what was changed stays, and what no source has needs no removal any more.
     proxy.folder.write("paths.txt", "/c\n");
     proxy.handle.reload().unwrap();
     assert_eq!(denied(proxy.address, &PATHS), ["/inline", "/a", "/c"]);
-    eventually(|| proxy.metric("celero_list_changes{list=\"paths\"}") == 1.0, || "one change".into());
+    proxy.reaches("celero_list_changes{list=\"paths\"}", 1.0);
     proxy.folder.write("paths.txt", "/both\n");
     eventually(|| denied(proxy.address, &PATHS) == ["/inline", "/both", "/a"], || "both again".into());
 }

@@ -175,7 +175,7 @@ fn failures_are_counted_and_the_last_metrics_are_sent() {
     let (address, collected) = collector(200);
     let proxy = exporting(address, "interval: 1h", "");
     get(proxy.address, "/");
-    eventually(|| proxy.metric("celero_requests_total{status=\"2xx\"}") == 1.0, || "a request".into());
+    proxy.reaches("celero_requests_total{status=\"2xx\"}", 1.0);
     assert!(collected.lock().unwrap().requests.is_empty());
     drop(proxy);
     let requests = &collected.lock().unwrap().requests;

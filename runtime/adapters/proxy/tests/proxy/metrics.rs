@@ -2,7 +2,7 @@
 
 use crate::client::{get, post};
 use crate::h2;
-use crate::running::{Running, config, eventually};
+use crate::running::{Running, config};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Reads a page, and checks what Prometheus requires of it: each family once, its samples below it, each combination of labels once,
@@ -26,7 +26,7 @@ fn samples(page: &str) -> BTreeMap<String, f64> {
 
 fn page(proxy: &Running) -> BTreeMap<String, f64> {
     // A request is counted after its answer was sent.
-    eventually(|| proxy.metric("celero_requests_open") == 0.0, || "no open requests".into());
+    proxy.reaches("celero_requests_open", 0.0);
     samples(&get(proxy.metrics, "/metrics").text())
 }
 

@@ -11,7 +11,7 @@ const ACCEPT: &str = "accept: application/vnd.google.protobuf;proto=io.prometheu
 fn protobuf_has_what_the_text_has() {
     let proxy = Running::demo("request: [{ name: a, count: seen }]\n");
     get(proxy.address, "/");
-    eventually(|| proxy.metric("celero_requests_open") == 0.0, || "no open requests".into());
+    proxy.reaches("celero_requests_open", 0.0);
     let text = get(proxy.metrics, "/metrics");
     assert_eq!(text.header("vary"), "accept");
     assert_eq!(text.header("content-type"), "text/plain; version=0.0.4");

@@ -18,7 +18,7 @@ fn busy(proxy: &Running) -> [Client; 2] {
         client.send("POST /x HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\nha");
         client
     });
-    eventually(|| proxy.metric("celero_requests_open") == 2.0, || "two open requests".into());
+    proxy.reaches("celero_requests_open", 2.0);
     clients
 }
 
@@ -35,7 +35,7 @@ fn further_requests_are_refused_before_rules_run() {
     assert_eq!(client.request("POST /seen", &[], &[b'x'; 9000]).reply().status, 503);
     let refused = &h2::exchange(proxy.address, vec![h2::request("GET", "/seen", b"")])[0];
     assert_eq!((refused.status().as_u16(), refused.headers()["retry-after"].to_str().unwrap()), (503, "1"));
-    assert_eq!(proxy.metric("celero_overload_refused_total"), 5.0);
+    proxy.reaches("celero_overload_refused_total", 5.0);
     let log = proxy.log(5);
     assert!(log.iter().all(|line| line["refused"] == "overload" && line["status"] == 503), "{log:?}");
     // The page of metrics and the probes are no requests of clients.
@@ -44,7 +44,7 @@ fn further_requests_are_refused_before_rules_run() {
     for client in &mut busy {
         assert_eq!(client.send("lf").reply().status, 200);
     }
-    eventually(|| proxy.metric("celero_requests_open") == 0.0, || "no open request".into());
+    proxy.reaches("celero_requests_open", 0.0);
     assert_eq!(get(proxy.address, "/seen").status, 418);
 }
 
@@ -73,7 +73,7 @@ fn a_slow_upstream_leaves_the_others_their_share() {
     assert_eq!(get(proxy.address, "/").status, 200);
     // Rules come first.
     assert_eq!(get(proxy.address, "/x/no").status, 418);
-    assert_eq!(proxy.metric("celero_upstream_requests_refused_total{upstream=\"slow\"}"), 2.0);
+    proxy.reaches("celero_upstream_requests_refused_total{upstream=\"slow\"}", 2.0);
     assert_eq!(proxy.metric("celero_upstream_requests_refused_total{upstream=\"fast\"}"), 0.0);
     assert_eq!(proxy.log(2)[0]["refused"], "upstream");
     for client in &mut busy {

@@ -62,7 +62,7 @@ fn a_request_is_answered_by_the_policy() {
     assert_eq!(log[3]["seen"], "/deny/full");
     assert!(log[3].get("upstream").is_none());
     assert!(proxy.metric(r#"celero_rule_matches_total{phase="request",rule="full"}"#) >= 1.0);
-    assert_eq!(proxy.metric(r#"celero_phase_evaluations_total{phase="request"}"#), 6.0);
+    proxy.reaches(r#"celero_phase_evaluations_total{phase="request"}"#, 6.0);
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn no_more_connections_than_the_bound() {
     assert_eq!(seen.requests(), 12 * 15);
     assert_eq!(seen.most.load(Ordering::SeqCst), 3, "connections at a time");
     assert!(seen.all.load(Ordering::SeqCst) < 20, "connections are used again");
-    assert_eq!(proxy.metric("celero_upstream_connections_open{upstream=\"one\"}"), seen.open() as f64);
+    proxy.reaches("celero_upstream_connections_open{upstream=\"one\"}", seen.open() as f64);
     let opened = proxy.metric("celero_upstream_connections_opened_total{upstream=\"one\"}");
     assert_eq!(opened, seen.all.load(Ordering::SeqCst) as f64);
 }
@@ -139,7 +139,7 @@ fn a_request_that_waits_too_long_is_refused() {
     let refused = &h2::exchange(proxy.address, vec![h2::request("GET", "/", b"")])[0];
     assert_eq!((refused.status().as_u16(), refused.headers()["retry-after"].to_str().unwrap()), (503, "1"));
     assert_eq!(proxy.log(3)[0]["refused"], "connections");
-    assert_eq!(proxy.metric("celero_upstream_waits_refused_total{upstream=\"one\"}"), 3.0);
+    proxy.reaches("celero_upstream_waits_refused_total{upstream=\"one\"}", 3.0);
     seen.release();
     assert_eq!(held.reply().status, 200);
     eventually(|| get(proxy.address, "/").status == 200, || "the connection again".into());
@@ -160,7 +160,7 @@ fn a_request_waits_for_a_connection_that_becomes_free() {
     );
     seen.release();
     assert_eq!((held.reply().status, waits.reply().status), (200, 200));
-    assert_eq!(proxy.metric("celero_upstream_requests_waiting{upstream=\"one\"}"), 0.0);
+    proxy.reaches("celero_upstream_requests_waiting{upstream=\"one\"}", 0.0);
 }
 
 /// Requests that nobody awaits any more are neither kept nor sent.
@@ -177,7 +177,7 @@ fn clients_that_leave_wait_for_no_connection() {
     };
     let only_held = || {
         waiting(0);
-        eventually(|| proxy.metric("celero_requests_open") == 1.0, || "the held request only".into());
+        proxy.reaches("celero_requests_open", 1.0);
     };
     let mut client = Client::connect(proxy.address);
     client.request("POST /", &[], b"body");
@@ -247,7 +247,7 @@ fn a_server_with_a_free_connection_is_preferred() {
         for _ in 0..10 {
             assert_eq!(get(proxy.address, "/").status, 200, "{balance}");
             // The connection is free a little later than the response is there.
-            eventually(|| proxy.metric("celero_requests_open") == 1.0, || "the held request only".into());
+            proxy.reaches("celero_requests_open", 1.0);
         }
         seen_a.release();
         seen_b.release();
@@ -285,7 +285,7 @@ fn connections_that_fail_do_not_count() {
     for _ in 0..3 {
         assert_eq!(get(proxy.address, "/").status, 502);
     }
-    assert_eq!(proxy.metric("celero_upstream_connections_open{upstream=\"one\"}"), 0.0);
+    proxy.reaches("celero_upstream_connections_open{upstream=\"one\"}", 0.0);
     assert_eq!(proxy.metric("celero_upstream_connections_opened_total{upstream=\"one\"}"), 0.0);
 }
 
@@ -295,7 +295,7 @@ fn unused_connections_are_closed() {
     let proxy = Running::with(&upstream(server, "idle: 50ms", ""), "");
     assert_eq!(get(proxy.address, "/").status, 200);
     eventually(|| seen.open() == 0, || "no connection".into());
-    assert_eq!(proxy.metric("celero_upstream_connections_open{upstream=\"one\"}"), 0.0);
+    proxy.reaches("celero_upstream_connections_open{upstream=\"one\"}", 0.0);
 
     let (server, seen) = keeping();
     let proxy = Running::with(&upstream(server, "", "limits: { idleConnections: 2 }\n"), "");

@@ -21,7 +21,7 @@ fn a_changed_file_is_read_again() {
     assert_eq!(version(&proxy), "1");
     proxy.folder.write("policy.yaml", &policy(2));
     eventually(|| version(&proxy) == "2", || "version 2".into());
-    eventually(|| proxy.metric("celero_policy_reloads_total") == 1.0, || "one reload".into());
+    proxy.reaches("celero_policy_reloads_total", 1.0);
     // Written in place, as editors do, too.
     std::fs::write(proxy.folder.0.join("policy.yaml"), policy(33)).unwrap();
     eventually(|| version(&proxy) == "33", || "version 33".into());
@@ -31,7 +31,7 @@ fn a_changed_file_is_read_again() {
 fn a_bad_file_changes_nothing() {
     let proxy = Running::demo(&policy(1));
     proxy.folder.write("policy.yaml", "response:\n  - { name: v, when: response.cod == 200, deny: true }\n");
-    eventually(|| proxy.metric("celero_policy_reload_failures_total") == 1.0, || "a failure".into());
+    proxy.reaches("celero_policy_reload_failures_total", 1.0);
     assert_eq!(version(&proxy), "1");
     let error = proxy.handle.reload().unwrap_err().to_string();
     assert!(error.contains("policy.yaml:2:") && error.contains("response.code"), "{error}");
@@ -48,7 +48,7 @@ fn routes_change_with_the_configuration() {
     eventually(|| get(proxy.address, "/x").status == 404, || "no route for /x".into());
     assert_eq!(get(proxy.address, "/y").status, 200);
     proxy.folder.write("proxy.yaml", "listeners: what\n");
-    eventually(|| proxy.metric("celero_policy_reload_failures_total") == 1.0, || "a failure".into());
+    proxy.reaches("celero_policy_reload_failures_total", 1.0);
     assert_eq!(get(proxy.address, "/y").status, 200);
 }
 
@@ -98,7 +98,7 @@ fn a_file_that_is_being_written_is_not_loaded() {
     let proxy = slowly("reload: { settle: 200ms }\n", RULES);
     // The folder must be watched before the writer begins.
     proxy.folder.write("policy.yaml", RULES);
-    eventually(|| proxy.metric("celero_policy_reloads_total") == 1.0, || "a reload".into());
+    proxy.reaches("celero_policy_reloads_total", 1.0);
     let reloads = 1.0;
     let mut file = std::fs::File::create(proxy.folder.0.join("policy.yaml")).unwrap();
     file.write_all(first.as_bytes()).unwrap();
@@ -178,7 +178,7 @@ fn a_file_that_is_written_in_steps_is_loaded_when_it_stays_unchanged() {
             steps.step(Duration::from_millis(150), write, || assert_eq!(version(&proxy), "1"))?;
         }
         eventually(|| version(&proxy) == "15", || "the last version".into());
-        assert_eq!(proxy.metric("celero_policy_reloads_total"), 1.0);
+        proxy.reaches("celero_policy_reloads_total", 1.0);
         Some(())
     });
 }

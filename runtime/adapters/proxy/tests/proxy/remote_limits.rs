@@ -51,7 +51,7 @@ fn the_service_is_asked_and_its_answer_is_told() {
     }
     assert_eq!(server.connections(), 1);
     assert_eq!((calls(&proxy, "within"), calls(&proxy, "above")), (1.0, 21.0));
-    assert_eq!(proxy.metric("celero_limit_decisions_total{limit=\"shared\",decision=\"limited\"}"), 21.0);
+    proxy.reaches("celero_limit_decisions_total{limit=\"shared\",decision=\"limited\"}", 21.0);
     // A reload keeps the connection of a service that stays.
     proxy.folder.write("policy.yaml", &format!("{SHARED}response: [{{ setHeaders: {{ x-new: yes }} }}]\n"));
     proxy.handle.reload().unwrap();
@@ -84,7 +84,7 @@ fn wrong_answers_and_errors_are_no_answers() {
             assert_eq!(reply.header("retry-after"), if status == 503 { "1" } else { "" });
         }
         assert_eq!(calls(&proxy, "failed"), 8.0);
-        assert_eq!(proxy.metric("celero_limit_decisions_total{limit=\"shared\",decision=\"unavailable\"}"), 8.0);
+        proxy.reaches("celero_limit_decisions_total{limit=\"shared\",decision=\"unavailable\"}", 8.0);
         server.behave(within(true, 1, 1));
         eventually(|| get(proxy.address, "/").status == 200, || "a new connection".into());
     }
@@ -120,7 +120,7 @@ fn a_slow_service_costs_at_most_its_timeout_and_its_calls_are_bounded() {
     };
     let waiting = [ask(), ask()];
     eventually(|| server.questions().len() + server.connections() > 0, || "questions".into());
-    eventually(|| proxy.metric("celero_requests_open") == 2.0, || "two requests wait".into());
+    proxy.reaches("celero_requests_open", 2.0);
     // The third has its answer before the others have theirs.
     eventually(|| get(proxy.address, "/").status == 503 && calls(&proxy, "refused") > 0.0, || "refused".into());
     for thread in waiting {
@@ -196,9 +196,9 @@ fn bodies_decide_what_is_asked() {
     // Half a body asks nothing: its client leaves.
     let mut client = Client::connect(proxy.address);
     client.send("POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 26\r\n\r\n{\"model\":\"big\"");
-    eventually(|| proxy.metric("celero_requests_open") == 1.0, || "an open request".into());
+    proxy.reaches("celero_requests_open", 1.0);
     drop(client);
-    eventually(|| proxy.metric("celero_requests_open") == 0.0, || "no open request".into());
+    proxy.reaches("celero_requests_open", 0.0);
     assert!(asked(&server).is_empty());
     server.behave(within(false, 0, 30));
     let reply = post(proxy.address, "/", br#"{"model":"big","tokens":7}"#);

@@ -58,7 +58,7 @@ fn what_was_recorded_is_decided_as_before() {
     let record = recorded(&proxy, 10);
     assert!(!record.contains("hidden"), "{record}");
     assert!(record.contains("token=REDACTED") && record.contains("\"x-forwarded-for\":\"192.0.2.1\""), "{record}");
-    eventually(|| proxy.metric(WRITTEN) == 10.0, || "10 requests that are counted".into());
+    proxy.reaches(WRITTEN, 10.0);
 
     let (said, report) = tried(&record, &[("new", REST, POLICY)], Some("new")).unwrap();
     assert_eq!((report.requests(), report.differences()), (10, 0), "{said}");
@@ -187,7 +187,7 @@ fn recording_follows_the_configuration() {
         get(proxy.address, "/api");
     }
     let bytes = |name: &str| std::fs::metadata(proxy.folder.0.join(name)).map_or(0, |about| about.len());
-    eventually(|| proxy.metric(WRITTEN) == 31.0, || "31 requests".into());
+    proxy.reaches(WRITTEN, 31.0);
     eventually(|| bytes("requests.jsonl.1") > 0, || "a second file".into());
     assert!(bytes("requests.jsonl") <= 2048 && bytes("requests.jsonl.1") <= 2048);
     reload(REST);
@@ -216,7 +216,7 @@ fn credentials_of_the_policy_are_not_recorded() {
     assert_eq!(ask(), 200);
     let text = recorded(&proxy, 2);
     // The file is the same, and so is its counter.
-    eventually(|| proxy.metric(WRITTEN) == 2.0, || "2 requests that are counted".into());
+    proxy.reaches(WRITTEN, 2.0);
     assert!(text.contains("first") && text.matches("second").count() == 1, "{text}");
 }
 

@@ -107,6 +107,11 @@ impl Running {
         line.unwrap_or_else(|| panic!("no {name} in\n{page}")).parse().unwrap()
     }
 
+    /// Waits until a metric has a value: an event may be counted after its connection ended.
+    pub(crate) fn reaches(&self, name: &str, value: f64) {
+        eventually(|| self.metric(name) == value, || format!("{name} {value}, but it is {}", self.metric(name)));
+    }
+
     /// The lines of the access log, once there are as many.
     pub(crate) fn log(&self, lines: usize) -> Vec<serde_json::Value> {
         let file = self.folder.0.join("access.log");

@@ -3,7 +3,7 @@
 use crate::backend::Backend;
 use crate::client::{Client, get};
 use crate::raw_h2::{DATA, END_HEADERS, HEADERS, RST_STREAM, RawH2, status};
-use crate::running::{Running, eventually};
+use crate::running::Running;
 use std::time::{Duration, Instant};
 
 const BODY_RULES: &str =
@@ -38,7 +38,7 @@ fn bodies_have_a_deadline_as_a_whole() {
         drip(&mut client, "POST /x HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n", b"1\r\nx\r\n");
         assert_eq!(client.reply().status, 408);
         assert_eq!(get(proxy.address, "/").status, 200);
-        eventually(|| proxy.metric("celero_requests_open") == 0.0, || "no open requests".into());
+        proxy.reaches("celero_requests_open", 0.0);
     }
 }
 
@@ -107,7 +107,7 @@ fn a_server_that_refuses_connections_gives_502() {
         );
         let proxy = Running::with(&rest, "");
         assert_eq!(get(proxy.address, "/").status, 502, "{retries} retries");
-        assert_eq!(proxy.metric("celero_upstream_connect_failures_total"), 1.0);
+        proxy.reaches("celero_upstream_connect_failures_total", 1.0);
         assert!(proxy.log(1)[0]["error"].is_string());
     }
 }

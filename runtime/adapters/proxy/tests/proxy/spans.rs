@@ -154,7 +154,7 @@ fn a_reload_changes_the_collector() {
     let spans = |collected: &Mutex<Collected>| collected.lock().unwrap().spans.len();
     eventually(|| spans(&before) == 1, || "a span".into());
     proxy.handle.reload().unwrap();
-    eventually(|| proxy.metric("celero_spans_total{result=\"exported\"}") == 1.0, || "one".into());
+    proxy.reaches("celero_spans_total{result=\"exported\"}", 1.0);
     let file = proxy.folder.0.join("proxy.yaml");
     let text = std::fs::read_to_string(&file).unwrap();
     proxy.folder.write("proxy.yaml", &text.replace(&first.to_string(), &second.to_string()));

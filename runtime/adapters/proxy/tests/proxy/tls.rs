@@ -361,7 +361,7 @@ fn clients_that_read_nothing_are_cut_off() {
     connection.sock.set_write_timeout(Some(std::time::Duration::from_secs(8))).unwrap();
     let ended = flood(&mut connection);
     assert!(matches!(ended, ErrorKind::BrokenPipe | ErrorKind::ConnectionReset), "{ended}");
-    eventually(|| proxy.metric("celero_requests_open") == 0.0, || "no open requests".into());
+    proxy.reaches("celero_requests_open", 0.0);
 }
 
 /// A listener that is new needs a restart; what is new of the others does not.
