@@ -6,7 +6,7 @@
 //! | `filter` | each line `rule => value`, in the filter language: `filter.rs` |
 //! | `yaml` | a policy, in `file=` if the fence says so; one that opens with `# cases` are cases of the policy before it: `policies.rs` |
 //! | `yaml file=` of a proxy's configuration | `runtime/adapters/proxy/tests/proxy/docs.rs` |
-//! | `console` | each command, and what it prints: `runtime/cli/tests/it/book.rs` |
+//! | `console` | each command, and what it prints: `runtime/tools/cli/tests/it/book.rs` |
 //! | `rust` | a documentation test: `tests/src/lib.rs` |
 //!
 //! A block that cannot run says why in its fence: `no-run="builds for minutes"`. `text`, `http`, `json` and `toml` hold data.

@@ -24,15 +24,15 @@ const NAMED_IN: &[(&str, &str, &str)] = &[
 const NAMED_BY_TOOLS: &[(&str, &str)] = &[
     ("adapters/policy/src/editor/translation.rs", "translation"),
     ("adapters/policy/src/language.rs", "the registry"),
-    ("cli/src/contexts.rs", "options of the command about the filter language"),
-    ("cli/src/filter_jsonl.rs", "lines about host values of the filter language"),
-    ("cli/src/jsonl.rs", "lines about host values of the filter language"),
-    ("cli/src/translate.rs", "translation"),
-    ("cli/src/translate_lines.rs", "translation"),
-    ("cli/src/translation.rs", "translation"),
-    ("lsp/src/completion.rs", "the completion of CEL's functions and macros"),
-    ("lsp/src/locals.rs", "the variables of CEL's macros"),
-    ("tooling/src/language.rs", "translation: the counterpart of a language"),
+    ("tools/cli/src/input/contexts.rs", "options of the command about the filter language"),
+    ("tools/cli/src/commands/eval/filter_jsonl.rs", "lines about host values of the filter language"),
+    ("tools/cli/src/commands/eval/jsonl.rs", "lines about host values of the filter language"),
+    ("tools/cli/src/commands/translate/mod.rs", "translation"),
+    ("tools/cli/src/commands/translate/lines.rs", "translation"),
+    ("tools/cli/src/commands/translate/translation.rs", "translation"),
+    ("tools/lsp/src/completion.rs", "the completion of CEL's functions and macros"),
+    ("tools/lsp/src/locals.rs", "the variables of CEL's macros"),
+    ("tools/tooling/src/language.rs", "translation: the counterpart of a language"),
 ];
 
 /// The languages that a file names, in code: not in comments and strings.

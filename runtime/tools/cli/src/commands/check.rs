@@ -1,0 +1,207 @@
+//! `celero check`: checks rules without evaluating them: expressions, files of rules, policies.
+
+use crate::REJECTED;
+use crate::commands::{policy, watch};
+use crate::evaluate::rule_sets::ErrorPolicyArg;
+use crate::input::arguments::InputArgs;
+use crate::input::contexts::{Command, Contexts};
+use crate::input::source::{Format, Source, SourceArgs};
+use crate::output::failure::{Failure, style};
+use crate::output::units::counted;
+use crate::output::{Output, hints};
+use crate::rules_file::RulesFile;
+use celero::{Diagnostic, Engine, ErrorPolicy, Severity, Tier};
+use celero_tooling::check::{CheckedRules, check_rules};
+use celero_tooling::diagnostic_json::diagnostics_json;
+use serde_json::{Value as Json, json};
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// Check rules: names, types, literals. Expressions, files of rules and policies.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  celero check rule.cel
+  celero check rules/*.cel site.rules policy.yaml     # many files
+  celero check --watch site.rules                     # again on every change, until interrupted
+  celero check -e 'request.path == \"/\"'
+  celero check -e 'user.age >= 18 && \"admin\" in user.roles' \\
+      --vars 'user.age: int, user.roles: list(string)'
+  celero check --deny-warnings rule.cel               # for CI
+  celero check rule.filter                            # in Cloudflare's filter language, by the name
+  celero check --language filter -e 'ip.src in {192.0.2.0/24} and not ssl'
+  celero check rule.cel --bindings bindings.json      # names from a file of values, as dyn
+
+Rules read a request (`request.path`, `source.address`), unless --vars or --bindings declare variables.
+A file of rules has one rule per line, `name: expression`. A line that starts with white space continues the rule above; a line that
+starts with `#` is a comment:
+  # who may come in
+  admin: request.path.startsWith(\"/admin\")
+    && request.headers[\"x-team\"] == \"ops\"
+  health: request.path == \"/health\"
+  late [priority 10, tag api]: request.path.startsWith(\"/api\")
+  old [language filter]: http.request.version eq \"HTTP/1.0\"
+Rules with smaller priorities come first; the default is 0. There are warnings about rules that never match, that repeat an earlier
+rule, or that are never the first match. Rules with the tag `deny` are guards: there are warnings where a client passes them by sending a
+header twice or, unless --on-error says that a failed rule matches, by leaving out what they read.
+
+For a valid rule the command prints its type. For an invalid one it prints the errors, each with the marked source, and exits with 1.
+Warnings (an invalid pattern, a constant condition, an impossible header name) change the exit code only with --deny-warnings.
+With --json: {\"ok\": true, \"file\": .., \"type\": \"bool\", \"diagnostics\": []}; for a file of rules \"rules\": 2 instead of \"type\", each
+diagnostic with \"rule\", \"name\", and spans in bytes of the file; for several files {\"ok\": true, \"files\": [..]}.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(crate) source: SourceArgs,
+    /// Exit with 1 if there are warnings.
+    #[arg(long)]
+    deny_warnings: bool,
+    /// Check again whenever one of the files changes, until the command is interrupted.
+    #[arg(long, conflicts_with = "json")]
+    watch: bool,
+    /// What a rule of a file with a failed evaluation counts as.
+    #[arg(long, value_enum, default_value_t = ErrorPolicyArg(ErrorPolicy::NoMatch))]
+    on_error: ErrorPolicyArg,
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    given: InputArgs,
+}
+
+/// The result of the check of a file or a text.
+struct Checked {
+    /// Whether there is no error and, if they are denied, no warning.
+    ok: bool,
+    /// What is known of valid rules, for people: their type, or their number.
+    summary: String,
+    /// Diagnostics as text, and hints.
+    complaint: String,
+    hints: Vec<String>,
+    json: Json,
+}
+
+pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
+    if !args.watch {
+        return once(args, output);
+    }
+    let given = [&args.given.bindings, &args.given.requests].into_iter().flatten();
+    let files: Vec<PathBuf> = args.source.files.iter().chain(given).cloned().collect();
+    if args.source.files.is_empty() || files.iter().any(|file| file == Path::new("-")) {
+        return Err("--watch needs files, not texts or standard input".to_owned());
+    }
+    watch::each_change(&files, output, |output| {
+        if let Err(why) = once(args, output) {
+            output.complain(&format!("error: {why}"));
+        }
+    })
+}
+
+fn once(args: &Args, output: &mut Output) -> Result<u8, String> {
+    let sources = args.source.read("check")?;
+    let input = args.given.read()?.for_rules(&sources);
+    input.run(CheckAll { args, sources }, output)
+}
+
+struct CheckAll<'a> {
+    args: &'a Args,
+    sources: Vec<Source>,
+}
+
+impl Command for CheckAll<'_> {
+    fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
+        let Self { args, sources } = self;
+        let several = sources.len() > 1;
+        let (mut ok, mut answers, mut hints) = (true, Vec::new(), Vec::new());
+        for source in sources {
+            let name = source.name.clone();
+            let mut checked = match source.format {
+                Format::Cel => expression(args, contexts, &source, output.color()),
+                Format::Rules => {
+                    rules(args, contexts, RulesFile::parse(source.name, source.text, source.language)?, output.color())
+                }
+                Format::Policy => of_policy(policy::check(&source, args.deny_warnings, output.color())),
+            };
+            ok &= checked.ok;
+            if let Some(members) = checked.json.as_object_mut() {
+                members.insert("file".to_owned(), json!(name));
+            }
+            answers.push(checked.json);
+            hints.extend(checked.hints);
+            if args.json {
+                continue;
+            }
+            if !checked.complaint.is_empty() {
+                output.complain(&checked.complaint);
+            }
+            let paint = output.paint();
+            let prefix = if several { format!("{}: ", paint.name(&name)) } else { String::new() };
+            if checked.ok {
+                output.line(&format!("{prefix}{}: {}", paint.good("ok"), checked.summary));
+            } else if several {
+                output.line(&format!("{prefix}{}", paint.bad("failed")));
+            }
+        }
+        if args.json {
+            let answer = match &mut answers[..] {
+                [answer] => answer.take(),
+                answers => json!({ "ok": ok, "files": answers }),
+            };
+            output.line(&answer.to_string());
+        } else {
+            hints.dedup();
+            output.hints(&hints);
+        }
+        Ok(if ok { 0 } else { REJECTED })
+    }
+}
+
+fn of_policy(report: policy::Report) -> Checked {
+    let policy::Report { ok, summary, complaint, hints, json } = report;
+    Checked { ok, summary, complaint, hints, json }
+}
+
+fn expression(args: &Args, contexts: &impl Contexts, source: &Source, color: bool) -> Checked {
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    match engine.compile(contexts.envs().of(source.language), &source.text) {
+        Ok(program) => {
+            let (ty, warnings) = (program.type_name(), program.warnings());
+            let ok = !args.deny_warnings || warnings.is_empty();
+            let complaint = celero::render(&source.text, &source.name, warnings, style(color));
+            let json = json!({ "ok": ok, "type": ty, "diagnostics": diagnostics_json(warnings) });
+            Checked { ok, summary: ty, complaint, hints: Vec::new(), json }
+        }
+        Err(error) => Checked {
+            ok: false,
+            summary: String::new(),
+            complaint: Failure::from(&error).render(&source.name, &source.text, color),
+            hints: {
+                let mut hints = hints::about(source.argument(), args.given.declares(), "check", error.diagnostics());
+                hints.extend(source.language_hint());
+                hints
+            },
+            json: json!({ "ok": false, "diagnostics": diagnostics_json(error.diagnostics()) }),
+        },
+    }
+}
+
+fn rules(args: &Args, contexts: &impl Contexts, file: RulesFile, color: bool) -> Checked {
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let CheckedRules { found, valid: set } = check_rules(&engine, contexts.envs(), &file, args.on_error.0);
+    let failed = found.iter().any(|(_, found)| found.severity == Severity::Error);
+    let ok = !failed && (!args.deny_warnings || found.is_empty());
+    let diagnostics: Vec<Diagnostic> = found.iter().map(|(_, found)| found.clone()).collect();
+    let mut json = json!({ "ok": ok, "diagnostics": file.diagnostics_json(&found) });
+    if let Some(members) = json.as_object_mut().filter(|_| !failed) {
+        members.insert("rules".to_owned(), json!(set));
+    }
+    let mut hints = hints::about(None, args.given.declares(), "check", &diagnostics);
+    hints.extend(same_name(&file));
+    Checked { ok, summary: counted(set, "rule"), complaint: file.render(&found, style(color)), hints, json }
+}
+
+/// Returns a hint if two rules have one name: results and statistics name rules.
+fn same_name(file: &RulesFile) -> Option<String> {
+    let mut seen = HashSet::new();
+    let twice = file.rules.iter().find(|rule| !seen.insert(&*rule.name))?;
+    Some(format!("{}: two rules are called `{}`: give each its own name", file.path, twice.name))
+}

@@ -1,0 +1,202 @@
+//! `celero check`, `test`, `explain` and `schema` for policies (YAML files).
+
+use crate::REJECTED;
+use crate::input::source::{Source, read_text};
+use crate::output::units::counted;
+use crate::output::{Output, hints};
+use celero::Diagnostic;
+use celero_policy::problems::Problems;
+use celero_policy::{Phase, Policy, PolicyError, yaml};
+use celero_tooling::diagnostic_json::diagnostic_json;
+use serde_json::{Value as Json, json};
+use std::path::{Path, PathBuf};
+
+/// Test a policy with cases: requests with the expected results.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  celero test policy.yaml cases.yaml
+
+A file of cases is a list:
+  - name: the admin pages are closed
+    request: {method: GET, uri: /admin, headers: {host: example.com}, source: \"192.0.2.7:4711\"}
+    expect: {status: 403, rule: admin}
+  - name: the server gets the user of a token
+    request: {uri: /, headers: {x-user: evil}}
+    given: {jwt: {sub: ada}}                       # counts as verified, so a case needs no signatures
+    response: {status: 200, headers: {server: x}}  # the server's response
+    expect: {requestHeaders: {x-user: ada}, responseHeaders: {server: null}, labels: {}, log: {user: ada}}
+
+A difference is shown at the expectation in the file, and the exit code is 1. Rules that no case matches are listed.
+With --json: {\"ok\": true, \"cases\": [{\"name\": .., \"ok\": true}], \"unmatched\": [..], \"diagnostics\": [..]}.")]
+pub(crate) struct TestArgs {
+    /// The policy.
+    #[arg(value_name = "POLICY.yaml")]
+    policy: PathBuf,
+    /// The cases.
+    #[arg(value_name = "CASES.yaml", required = true)]
+    cases: Vec<PathBuf>,
+    /// Print the result as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Print the JSON schema of policies, for editors.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  celero schema > policy.schema.json
+
+An editor then checks a policy that begins with
+  # yaml-language-server: $schema=policy.schema.json")]
+pub(crate) struct SchemaArgs {}
+
+/// The result of the check of a policy.
+pub(crate) struct Report {
+    /// Whether there is no error and, if they are denied, no warning.
+    pub(crate) ok: bool,
+    /// The number of rules, and which bodies are buffered.
+    pub(crate) summary: String,
+    /// Errors and warnings as text.
+    pub(crate) complaint: String,
+    /// What is valid but probably not meant.
+    pub(crate) hints: Vec<String>,
+    pub(crate) json: Json,
+}
+
+/// Checks a policy.
+pub(crate) fn check(source: &Source, deny_warnings: bool, color: bool) -> Report {
+    let policy = match Policy::check(&source.name, &source.text, source.base()) {
+        Ok(policy) => policy,
+        Err(error) => {
+            let (summary, complaint, hints) = (String::new(), error.render(color), Vec::new());
+            return Report { ok: false, summary, complaint, hints, json: rejection(&error) };
+        }
+    };
+    let warned = policy.warnings().next().is_some();
+    let ok = !deny_warnings || !warned;
+    let count = |phase: Phase| policy.rules().filter(|rule| rule.phase == phase).count();
+    let rules = policy.rules().count();
+    // Few policies have rules about connections.
+    let shown = Phase::ALL.into_iter().filter(|phase| *phase != Phase::Connection || count(*phase) > 0);
+    let phases: Vec<String> = shown.map(|phase| format!("{} {}", phase.name(), count(phase))).collect();
+    let mut summary = format!("{} ({})", counted(rules, "rule"), phases.join(", "));
+    for note in policy.buffering_notes() {
+        summary.push('\n');
+        summary.push_str(&note);
+    }
+    let complaint = if warned { policy.render_warnings(color) } else { String::new() };
+    let mut hints = Vec::new();
+    if rules == 0 {
+        hints.push(format!("`{}` has no rules: every request is admitted", source.name));
+    }
+    Report {
+        ok,
+        summary,
+        complaint,
+        hints,
+        json: json!({ "ok": ok, "rules": rules, "diagnostics": placed(policy.warnings()) }),
+    }
+}
+
+pub(crate) fn explain(source: &Source, json: bool, output: &mut Output) -> u8 {
+    match Policy::explain_text(&source.name, &source.text, source.base()) {
+        Err(error) => return rejected(&error, json, output),
+        Ok(text) if json => output.line(&json!({ "sections": [{ "title": "policy", "text": text }] }).to_string()),
+        Ok(text) => output.print(&text),
+    }
+    0
+}
+
+pub(crate) fn test(args: &TestArgs, output: &mut Output) -> Result<u8, String> {
+    let read = |path: &Path| if path.exists() { read_text(path) } else { Err(hints::missing_file(path)) };
+    let name = |path: &Path| path.display().to_string();
+    let text = read(&args.policy)?;
+    let cases = args.cases.iter().map(|path| Ok((path, read(path)?))).collect::<Result<Vec<_>, String>>()?;
+    if let [(path, first), ..] = &cases[..]
+        && is_list(&text)
+        && !is_list(first)
+    {
+        let [policy, cases] = [path, &args.policy].map(|path| path.display());
+        return Err(format!(
+            "the arguments are swapped: `{cases}` is a list of cases, and the policy comes first: celero test {policy} {cases}"
+        ));
+    }
+    let base = args.policy.parent().unwrap_or(Path::new("."));
+    let policy = match Policy::parse(&name(&args.policy), &text, base) {
+        Ok(policy) => policy,
+        Err(error) => return Ok(rejected(&error, args.json, output)),
+    };
+    let (mut results, mut found, mut unmatched) = (Vec::new(), Vec::new(), Vec::new());
+    let mut fine = true;
+    for (path, text) in &cases {
+        let report = match policy.test(&name(path), text) {
+            Ok(report) => report,
+            Err(error) => return Ok(rejected(&error, args.json, output)),
+        };
+        if report.cases().next().is_none() {
+            return Err(format!("{}: the file has no cases", path.display()));
+        }
+        fine &= report.passed();
+        results.extend(report.cases().map(|(name, passed)| (name.to_owned(), passed)));
+        unmatched = report.unmatched_rules().to_vec();
+        if args.json {
+            found.extend(report.diagnostics().map(|(file, diagnostic)| one(file, &diagnostic)));
+        } else if !report.passed() {
+            output.complain(&report.render(output.color()));
+        }
+    }
+    if args.json {
+        let cases: Vec<Json> = results.iter().map(|(name, passed)| json!({ "name": name, "ok": passed })).collect();
+        output.line(&json!({ "ok": fine, "cases": cases, "unmatched": unmatched, "diagnostics": found }).to_string());
+    } else {
+        let failed = results.iter().filter(|(_, passed)| !passed).count();
+        let paint = output.paint();
+        let verdict = match failed {
+            0 => format!("{}: {} of {} cases", paint.good("ok"), results.len(), results.len()),
+            failed => format!("{}: {failed} of {} cases", paint.bad("failed"), results.len()),
+        };
+        output.line(&verdict);
+        for rule in &unmatched {
+            output.line(&format!("no case matches {}", paint.name(rule)));
+        }
+    }
+    Ok(if fine { 0 } else { REJECTED })
+}
+
+/// Returns whether a YAML text is a list.
+fn is_list(text: &str) -> bool {
+    let mut problems = Problems::default();
+    let file = problems.file(String::new(), text);
+    yaml::read(file, &mut problems).is_some_and(|root| root.is_list())
+}
+
+pub(crate) fn schema(output: &mut Output) -> u8 {
+    output.line(&format!("{:#}", Policy::json_schema()));
+    0
+}
+
+fn rejected(error: &PolicyError, json: bool, output: &mut Output) -> u8 {
+    if json {
+        output.line(&rejection(error).to_string());
+    } else {
+        output.complain(&error.render(output.color()));
+    }
+    REJECTED
+}
+
+fn rejection(error: &PolicyError) -> Json {
+    json!({ "ok": false, "diagnostics": placed(error.diagnostics()) })
+}
+
+fn placed<'d>(found: impl Iterator<Item = (&'d str, Diagnostic)>) -> Json {
+    found.map(|(file, diagnostic)| one(file, &diagnostic)).collect()
+}
+
+fn one(file: &str, diagnostic: &Diagnostic) -> Json {
+    let mut json = diagnostic_json(diagnostic);
+    if let Some(members) = json.as_object_mut() {
+        members.insert("file".to_owned(), json!(file));
+    }
+    json
+}

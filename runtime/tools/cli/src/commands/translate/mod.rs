@@ -1,0 +1,301 @@
+//! `celero translate`: writes rules in another language. Lines of JSON are in `lines.rs`.
+
+mod lines;
+mod translation;
+
+use crate::REJECTED;
+use crate::commands::translate::lines::TranslateLines;
+use crate::commands::translate::translation::{compared, written};
+use crate::evaluate::rule_sets::complain;
+use crate::input::arguments::InputArgs;
+use crate::input::contexts::{Command, Contexts};
+use crate::input::source::{Format, Source, SourceArgs};
+use crate::language::{Language, counterpart, has_comments_before};
+use crate::output::Output;
+use crate::output::failure::Failure;
+use crate::output::units::counted;
+use crate::rules_file::{Rule, RulesFile};
+use crate::rules_layout::{kept, laid_out, rewritten, untrimmed};
+use celero::{Diagnostic, Engine};
+use celero_policy::Policy;
+
+/// Translate rules between CEL and Cloudflare's filter language.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  celero translate --to cel rule.filter
+  celero translate --to filter site.rules > site-filter.rules
+  celero translate --to cel -e 'http.host contains \"a\" and ip.src in {10.0.0.0/8}'
+  celero translate --to cel rule.filter --requests traffic.jsonl   # also compares the answers
+  celero translate --to json -e 'http.host eq \"a\"'
+  celero translate --to filter --tree tree.json
+  celero translate --to policy site.rules > policy.yaml            # each rule denies
+  celero translate --to filter policy.yaml > translated.yaml       # the conditions of a policy
+  celero translate --to cel --jsonl rules.jsonl                    # lines of JSON: {\"expr\": ..}
+
+What has no equal is marked, all of it at once, and the exit code is 1. A rule of a file for which there is no translation stays in its
+language, and its attributes say so (`[language cel]`), so that the file written has the same rules. Names, attributes and comments stay.
+The same holds of the lines of --jsonl and of the rules of a policy, which stay also if they have expressions in `${..}`.
+
+The filter language has no errors: where a rule in CEL would fail, its translation is false, and a warning says so. With --requests or
+--bindings both rules are evaluated, and the exit code is 3 if they give different answers.")]
+pub(crate) struct Args {
+    #[command(flatten)]
+    source: SourceArgs,
+    /// What to translate to.
+    #[arg(long, value_enum)]
+    to: Target,
+    /// The file holds one rule in Cloudflare's filter language as JSON: its tree, in the shape that Wirefilter writes.
+    #[arg(long)]
+    tree: bool,
+    /// The file holds lines of JSON, as `celero eval --jsonl` reads them. Lines without `vars` are about requests, or what --vars declares.
+    #[arg(long, conflicts_with = "tree")]
+    jsonl: bool,
+    #[command(flatten)]
+    given: InputArgs,
+}
+
+/// What rules are translated to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Target {
+    /// CEL.
+    Cel,
+    /// Cloudflare's filter language.
+    Filter,
+    /// A policy with the rules of a file, each of which denies what it matches. The rules stay in their language.
+    Policy,
+    /// The tree of a rule in Cloudflare's filter language, as JSON in the shape that Wirefilter writes.
+    Json,
+}
+
+pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
+    let mut source = match args.tree || args.jsonl {
+        true => args.source.only_as("translate", Some(Format::Cel))?,
+        false => args.source.only("translate")?,
+    };
+    let to = match args.to {
+        Target::Cel => Language::cel(),
+        Target::Filter | Target::Json | Target::Policy => Language::filter(),
+    };
+    if args.jsonl || source.format == Format::Policy {
+        let what = if args.jsonl { "lines of JSON" } else { "a policy" };
+        if matches!(args.to, Target::Policy | Target::Json) {
+            return Err(format!("{} is {what}, which is translated to `cel` or `filter`", source.name));
+        }
+        if args.jsonl {
+            let from = args.source.language.unwrap_or(counterpart(to));
+            let input = args.given.read()?.for_both_languages();
+            return input.run(TranslateLines { source: &source, from, to }, output);
+        }
+        if args.given.requests.is_some() || args.given.declares() {
+            return Err(format!("{} is a policy: try the translation with `celero test`", source.name));
+        }
+        return policy(&source, to, output);
+    }
+    if args.to == Target::Policy {
+        return as_policy(&source, output);
+    }
+    let input = args.given.read()?.for_both_languages();
+    if let (true, Format::Rules) = (args.tree || args.to == Target::Json, source.format) {
+        return Err(format!("a tree is that of one rule, and {} holds several", source.name));
+    }
+    if source.format == Format::Cel {
+        let default = if args.tree || args.to == Target::Json { Language::filter() } else { counterpart(to) };
+        source.language = args.source.language.unwrap_or(default);
+    }
+    if args.tree || args.to == Target::Json {
+        return input.run(WithTree { source, is_tree: args.tree, to: args.to }, output);
+    }
+    input.run(Translate { source: &source, to }, output)
+}
+
+/// Writes the conditions of a policy in another language.
+fn policy(source: &Source, to: Language, output: &mut Output) -> Result<u8, String> {
+    let translated = match Policy::translate(&source.name, &source.text, source.base(), to) {
+        Ok(translated) => translated,
+        Err(error) => {
+            output.complain(&error.render(output.color()));
+            return Ok(REJECTED);
+        }
+    };
+    output.print(translated.text());
+    let found = translated.render(output.color());
+    if !found.is_empty() {
+        output.complain(&found);
+    }
+    let (done, kept) = (translated.translated(), translated.kept());
+    let many = counted(done.saturating_add(kept.len()), "rule");
+    if kept.is_empty() {
+        output.complain(&format!("{done} of {many} translated"));
+        return Ok(0);
+    }
+    output.complain(&format!("{done} of {many} translated; these stay in their language: {}", kept.join(", ")));
+    Ok(REJECTED)
+}
+
+/// Writes the rules of a file as a policy.
+fn as_policy(source: &Source, output: &mut Output) -> Result<u8, String> {
+    if source.format != Format::Rules {
+        return Err(format!("a policy is made of a file of rules, and {} is one expression", source.name));
+    }
+    let file = RulesFile::parse(source.name.clone(), source.text.clone(), source.language)?;
+    output.print(&crate::evaluate::as_policy::policy(&file));
+    Ok(0)
+}
+
+/// A rule that is given as a tree, or is written as one.
+struct WithTree {
+    source: Source,
+    is_tree: bool,
+    to: Target,
+}
+
+impl Command for WithTree {
+    fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
+        let Self { mut source, is_tree, to } = self;
+        let (engine, env) = (Engine::new(), contexts.envs().of(Language::filter()));
+        if is_tree {
+            let json = serde_json::from_str(&source.text).map_err(|error| format!("{}: {error}", source.name))?;
+            source.text = match engine.filter_from_json(env, &json) {
+                Ok(text) => text,
+                Err(errors) => {
+                    for error in errors {
+                        output.complain(&format!("error: {}: {error}", source.name));
+                    }
+                    return Ok(REJECTED);
+                }
+            };
+        }
+        match to {
+            Target::Filter | Target::Policy => output.print(&source.text),
+            Target::Cel => return Translate { source: &source, to: Language::cel() }.one(contexts, output),
+            Target::Json => match engine.explain(env, &source.text) {
+                Ok(explanation) => {
+                    let tree = explanation.sections().find(|(title, _)| *title == "tree");
+                    output.print(tree.map_or("", |(_, tree)| tree));
+                }
+                Err(error) => {
+                    output.complain(&Failure::from(&error).render(&source.name, &source.text, output.color()));
+                    return Ok(REJECTED);
+                }
+            },
+        }
+        Ok(0)
+    }
+}
+
+struct Translate<'a> {
+    source: &'a Source,
+    to: Language,
+}
+
+impl Command for Translate<'_> {
+    fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
+        match self.source.format {
+            Format::Rules => self.file(contexts, output),
+            Format::Cel | Format::Policy => self.one(contexts, output),
+        }
+    }
+}
+
+impl Translate<'_> {
+    fn one(&self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
+        let source = self.source;
+        if source.language == self.to {
+            return Err(format!("{} is in the language `{}` already", source.name, self.to.name()));
+        }
+        let (text, warnings) = match written(contexts.envs(), self.to, &source.text) {
+            Ok(written) => written,
+            Err(error) => {
+                output.complain(&Failure::from(&error).render(&source.name, &source.text, output.color()));
+                return Ok(REJECTED);
+            }
+        };
+        if !warnings.is_empty() {
+            let style = crate::output::failure::style(output.color());
+            output.complain(&celero::render(&source.text, &source.name, &warnings, style));
+        }
+        // `#` begins a comment before a rule whose language has none, and nothing in CEL.
+        let comments = if has_comments_before(self.to) { &*source.comments } else { "" };
+        output.print(&format!("{comments}{text}"));
+        Ok(compared(contexts, self.to, "", &source.text, &text, output))
+    }
+
+    fn file(&self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
+        let source = self.source;
+        let (text, language) = (source.text.clone(), source.language);
+        let file = RulesFile::parse(source.name.clone(), text, language)?;
+        if file.rules.iter().all(|rule| rule.language == self.to) {
+            let hint = format!("--language {} says otherwise", counterpart(self.to).name());
+            return Err(format!(
+                "all rules of {} are in the language `{}` already; {hint}",
+                source.name,
+                self.to.name()
+            ));
+        }
+        let (mut found, mut kept, mut code) = (Vec::new(), Vec::new(), 0);
+        let lines = |number: usize, rule: &Rule| -> String {
+            let as_it_is = |rule: &Rule| format!("{}:{}\n", RulesFile::head(rule, self.to), rule.source.trim_end());
+            let comments = comments_of(&file.text, rule);
+            if rule.language == self.to {
+                return comments + &as_it_is(rule);
+            }
+            match self.rule(contexts, rule) {
+                Ok((lines, text, warnings)) => {
+                    found.extend(warnings.into_iter().map(|warning| (number, warning)));
+                    code = code.max(compared(contexts, self.to, &rule.name, rule.source.trim(), &text, output));
+                    comments + &lines
+                }
+                Err(notes) => {
+                    found.extend(notes.into_iter().map(|note| (number, note)));
+                    kept.push(rule.name.clone());
+                    comments + &as_it_is(rule)
+                }
+            }
+        };
+        let text = rewritten(&file, lines);
+        output.print(&self.named(&text));
+        complain(&file, &found, output);
+        let many = file.rules.iter().filter(|rule| rule.language != self.to).count();
+        let done = format!("{} of {} translated", many.saturating_sub(kept.len()), counted(many, "rule"));
+        if kept.is_empty() {
+            output.complain(&done);
+            return Ok(code);
+        }
+        output.complain(&format!("{done}; these stay in their language: {}", kept.join(", ")));
+        Ok(REJECTED)
+    }
+
+    /// Returns the lines of a translated rule, its text and the warnings about it.
+    fn rule(
+        &self,
+        contexts: &impl Contexts,
+        rule: &Rule,
+    ) -> Result<(String, String, Vec<Diagnostic>), Vec<Diagnostic>> {
+        let source = rule.source.trim();
+        let placed = |found: &[Diagnostic]| untrimmed(&rule.source, found);
+        let (text, warnings) =
+            written(contexts.envs(), self.to, source).map_err(|error| placed(error.diagnostics()))?;
+        let head = RulesFile::head(&Rule { language: self.to, ..rule.clone() }, self.to);
+        let engine = Engine::new();
+        let layout = |language: Language, text: &str| contexts.envs().format(&engine, language, text);
+        match laid_out(&layout, self.to, &head, &text) {
+            Some(lines) => Ok((lines, text, placed(&warnings))),
+            None => Err(vec![kept(&rule.source, "its translation has lines that would change in a file of rules")]),
+        }
+    }
+
+    /// Returns the text of a file with the first line that names its language.
+    fn named(&self, text: &str) -> String {
+        let named = matches!(crate::language::of_first_line(text), Ok(Some(_)));
+        let rest = if named { text.split_once('\n').map_or("", |(_, rest)| rest) } else { text };
+        if self.to.is_default() { rest.to_owned() } else { format!("# language: {}\n{rest}", self.to.name()) }
+    }
+}
+
+/// Returns the comments between the lines of a rule, for the place before it.
+fn comments_of(text: &str, rule: &Rule) -> String {
+    let lines = text.get(rule.start..rule.end).unwrap_or_default().lines().skip(1);
+    let comments = lines.map(str::trim).filter(|line| line.starts_with('#'));
+    comments.map(|comment| format!("{comment}\n")).collect()
+}

@@ -1,0 +1,207 @@
+//! The contexts of an input, for any of its types: bindings of named values, or requests.
+
+use crate::envs::Envs;
+use crate::input::arguments::{Declarations, Input, NamedInput, RequestInput};
+use crate::input::filter_args::FilterDeclarations;
+use crate::language::Language;
+use crate::output::Output;
+use crate::recorded_requests::RecordedRequest;
+use celero::filter::FilterLanguage;
+use celero::http::RequestContext;
+use celero::{Arena, Bindings, Context, Env, Type};
+use std::net::SocketAddr;
+
+/// The memory limit of input values, in bytes.
+pub(crate) const INPUT_MEMORY: usize = 256 << 20;
+
+/// An environment and the contexts that rules are evaluated with. Contexts are made anew by each thread that needs them.
+pub(crate) trait Contexts: Sync {
+    /// The type that rules are compiled for.
+    type Static: Context<Static = Self::Static> + 'static;
+    /// The type of a context.
+    type Of<'a>: Context<Static = Self::Static>;
+
+    /// Returns the environment of rules in CEL, or in the language that the contexts are for.
+    fn env(&self) -> &Env<Self::Static> {
+        self.envs().of(Language::default())
+    }
+
+    /// Returns the environments of all languages.
+    fn envs(&self) -> &Envs<Self::Static>;
+
+    /// Returns whether values or requests were given. If not, there is one context without values, or of an empty request.
+    fn given(&self) -> bool;
+
+    /// Makes the contexts and passes them on.
+    ///
+    /// # Errors
+    /// Values that are not of the type of their variable.
+    fn with<R>(&self, run: impl FnOnce(&[Self::Of<'_>]) -> R) -> Result<R, String>;
+
+    /// Returns a line that tells which context it is, for people.
+    fn label(&self, number: usize) -> String;
+}
+
+/// A command, for any type of context.
+pub(crate) trait Command {
+    /// Runs the command and returns the exit code.
+    ///
+    /// # Errors
+    /// Returns a message about an error of the command line.
+    fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String>;
+}
+
+impl Input {
+    /// Runs a command with the contexts of the input.
+    ///
+    /// # Errors
+    /// Declarations that are not valid, and the errors of the command.
+    pub(crate) fn run(self, command: impl Command, output: &mut Output) -> Result<u8, String> {
+        match self {
+            Self::Named(named) => command.run(&NamedContexts::new(named)?, output),
+            Self::Requests(requests) => {
+                if let Some(first) = requests.left_out.first() {
+                    let count = requests.left_out.len();
+                    let why = "requests that are not valid HTTP are left out";
+                    output.complain(&format!("warning: {why}: {count}, such as {first}"));
+                }
+                command.run(&RequestContexts::new(requests)?, output)
+            }
+        }
+    }
+}
+
+/// Named values.
+pub(crate) struct NamedContexts {
+    input: NamedInput,
+    envs: Envs<Bindings<'static>>,
+}
+
+impl NamedContexts {
+    /// Declares the variables: declared ones with their types, others that have a value as `dyn`.
+    ///
+    /// # Errors
+    /// A name or a function that can't be declared.
+    pub(crate) fn new(input: NamedInput) -> Result<Self, String> {
+        let mut env = Env::dynamic();
+        for (name, ty) in &input.types {
+            env = env.variable(name, ty.clone());
+        }
+        for name in input.values.keys().filter(|name| declared(&input, name).is_none()) {
+            env = env.variable(name, Type::Dyn);
+        }
+        let env = with_declarations(env, &input.declarations)?;
+        let envs = with_language(env, FilterLanguage::new(), &input.declarations.filter)?;
+        Ok(Self { input, envs })
+    }
+}
+
+fn declared<'i>(input: &'i NamedInput, name: &str) -> Option<&'i Type> {
+    input.types.iter().find(|(known, _)| known == name).map(|(_, ty)| ty)
+}
+
+impl Contexts for NamedContexts {
+    type Static = Bindings<'static>;
+    type Of<'a> = Bindings<'a>;
+
+    fn envs(&self) -> &Envs<Self::Static> {
+        &self.envs
+    }
+
+    fn given(&self) -> bool {
+        self.input.given
+    }
+
+    fn with<R>(&self, run: impl FnOnce(&[Bindings<'_>]) -> R) -> Result<R, String> {
+        let arena = Arena::new(INPUT_MEMORY);
+        let mut bindings = Bindings::new(self.env());
+        for (name, json) in &self.input.values {
+            let ty = declared(&self.input, name).unwrap_or(&Type::Dyn);
+            let value = celero_tooling::value_json::to_value(json, ty, &arena)
+                .map_err(|why| format!("variable `{name}`: {why}"))?;
+            bindings.set(name, value).map_err(|why| why.to_string())?;
+        }
+        Ok(run(&[bindings]))
+    }
+
+    fn label(&self, _: usize) -> String {
+        "the bindings".to_owned()
+    }
+}
+
+/// Requests.
+pub(crate) struct RequestContexts {
+    requests: Vec<RecordedRequest>,
+    given: bool,
+    source: SocketAddr,
+    envs: Envs<RequestContext<'static>>,
+}
+
+impl RequestContexts {
+    /// Declares the fields of requests.
+    ///
+    /// # Errors
+    /// A function that can't be defined.
+    pub(crate) fn new(input: RequestInput) -> Result<Self, String> {
+        let env = with_declarations(Env::new(), &input.declarations)?;
+        let envs = with_language(env, FilterLanguage::http(), &input.declarations.filter)?;
+        let given = !input.requests.is_empty();
+        let requests = if given { input.requests } else { vec![RecordedRequest::default()] };
+        Ok(Self { requests, given, source: input.source, envs })
+    }
+}
+
+impl Contexts for RequestContexts {
+    type Static = RequestContext<'static>;
+    type Of<'a> = RequestContext<'a>;
+
+    fn envs(&self) -> &Envs<Self::Static> {
+        &self.envs
+    }
+
+    fn given(&self) -> bool {
+        self.given
+    }
+
+    fn with<R>(&self, run: impl FnOnce(&[RequestContext<'_>]) -> R) -> Result<R, String> {
+        fn context(request: &RecordedRequest, source: SocketAddr) -> RequestContext<'_> {
+            let message = &request.message;
+            RequestContext::new(message).with_body(message.body()).with_source(request.source.unwrap_or(source))
+        }
+        let contexts = self.requests.iter().map(|request| context(request, self.source));
+        let contexts: Vec<RequestContext<'_>> = contexts.collect();
+        Ok(run(&contexts))
+    }
+
+    fn label(&self, number: usize) -> String {
+        let Some(RecordedRequest { message, .. }) = self.requests.get(number) else { return String::new() };
+        let host = message.headers().get(http::header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("");
+        format!("{} {host}{}", message.method(), message.uri())
+    }
+}
+
+/// Returns an environment with further declarations.
+fn with_declarations<C>(env: Env<C>, declarations: &Declarations) -> Result<Env<C>, String> {
+    let env = declarations.filter.add_lists(env)?;
+    let env = env.container(&declarations.container).unchecked(declarations.unchecked);
+    let env = declarations.functions.iter().fold(env, |env, (declaration, body)| env.define(declaration, body));
+    match env.problems().first() {
+        Some(problem) => Err(problem.to_string()),
+        None => Ok(env),
+    }
+}
+
+/// Returns the environments of all languages.
+///
+/// # Errors
+/// A field or a list of the filter language that can't be declared.
+fn with_language<C>(env: Env<C>, language: FilterLanguage, filter: &FilterDeclarations) -> Result<Envs<C>, String> {
+    let envs = Envs::new(env, filter.declare(language));
+    if filter.is_empty() {
+        return Ok(envs);
+    }
+    match envs.of(Language::filter()).problems().first() {
+        Some(problem) => Err(problem.to_string()),
+        None => Ok(envs),
+    }
+}
