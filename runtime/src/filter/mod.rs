@@ -51,13 +51,11 @@
 //! The interpreter (`interpret.rs`) walks the checked tree ([`FilterTree`]) in the plainest way: it is the oracle that native code is tested
 //! against. Native code is compiled from the graph that `lower/` makes of the same tree. Both call the functions in `functions/`.
 
-mod binding;
-mod cel_text;
+pub(crate) mod binding;
 mod compare;
 mod convert;
 mod data;
 mod derive;
-mod from_cel;
 #[cfg(feature = "serde_json")]
 mod from_json;
 mod functions;
@@ -69,24 +67,21 @@ mod lower;
 mod mime;
 mod multipart;
 mod named_lists;
-mod pattern;
+pub(crate) mod pattern;
 mod prepared;
 mod reads;
 mod rule;
-mod to_cel;
 mod value;
 
 pub(crate) use binding::FilterBinding;
 pub use binding::FilterLanguage;
 pub use celero_frontend::filter::*;
-pub(crate) use from_cel::{Given, from_cel};
 #[cfg(feature = "serde_json")]
 pub(crate) use from_json::read;
 #[cfg(feature = "serde_json")]
 pub use from_json::{JsonError, read_filter_json};
 pub use named_lists::list_entries;
 pub(crate) use rule::FilterRule;
-pub(crate) use to_cel::to_cel;
 pub use value::{FilterHost, FilterValue};
 
 use crate::arena::Arena;

@@ -4,7 +4,7 @@ use celero_matching::pattern::is_same_in_dialects;
 use std::borrow::Cow;
 
 /// Why a pattern has no equal in the other language; `None` if it means the same in both.
-pub(super) fn difference(pattern: &str) -> Option<&'static str> {
+pub(crate) fn difference(pattern: &str) -> Option<&'static str> {
     if !is_same_in_unicode(pattern) {
         return Some("a pattern that sees bytes in the filter language and characters in CEL");
     }
@@ -40,7 +40,7 @@ fn is_same_in_unicode(pattern: &str) -> bool {
 
 /// A pattern that [is the same](difference) in both languages, with control characters as escapes: a raw string would have them as they are,
 /// and where a rule is written on one line, a line break would become a space.
-pub(super) fn visible(pattern: &str) -> Cow<'_, str> {
+pub(crate) fn visible(pattern: &str) -> Cow<'_, str> {
     if !pattern.contains(char::is_control) {
         return pattern.into();
     }

@@ -1,15 +1,15 @@
 //! Patterns on bytes find what `regex::bytes` finds without Unicode, and no search gets more than its budget.
 
-use super::byte_matcher::ByteMatcher;
-use super::byte_regex::ByteRegex;
-use super::cache::PatternCache;
-use super::compile::compile_bytes_metered;
-use super::limits::PatternError;
-use super::matcher::Undecided;
-use super::meter::Unmetered;
-use super::metered_tests::{Budget, MILLION};
-use super::random_patterns::Random;
 use crate::MemoryBudget;
+use crate::pattern::cache::PatternCache;
+use crate::pattern::compile::compile_bytes_metered;
+use crate::pattern::metered_tests::{Budget, MILLION};
+use crate::pattern::random_patterns::Random;
+use crate::pattern::search::byte_matcher::ByteMatcher;
+use crate::pattern::search::byte_regex::ByteRegex;
+use crate::pattern::search::matcher::Undecided;
+use crate::pattern::search::meter::Unmetered;
+use crate::pattern::syntax::limits::PatternError;
 use regex::bytes::{Regex, RegexBuilder};
 
 /// What a pattern means.

@@ -1,15 +1,17 @@
 //! A cache of compiled patterns for one compilation, with a shared memory budget.
 
-use super::analysis::{Analysis, TextTest, analyze_parsed};
-use super::byte_matcher::ByteMatcher;
-use super::byte_regex::ByteRegex;
-use super::dialect::{Dialect, Pattern};
-use super::engine::{engine, engine_of};
-use super::limits::{MAX_BYTE_PROGRAM_BYTES, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, Syntax};
-use super::matcher::{Engine, Matcher};
-use super::metered_regex::MeteredRegex;
-use super::parse::parse;
 use crate::MemoryBudget;
+use crate::pattern::analysis::{Analysis, TextTest, analyze_parsed};
+use crate::pattern::search::byte_matcher::ByteMatcher;
+use crate::pattern::search::byte_regex::ByteRegex;
+use crate::pattern::search::engine::{engine, engine_of};
+use crate::pattern::search::matcher::{Engine, Matcher};
+use crate::pattern::search::metered_regex::MeteredRegex;
+use crate::pattern::syntax::dialect::{Dialect, Pattern};
+use crate::pattern::syntax::limits::{
+    MAX_BYTE_PROGRAM_BYTES, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError, Syntax,
+};
+use crate::pattern::syntax::parse::parse;
 use regex_syntax::hir::Hir;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -98,7 +100,7 @@ impl PatternCache {
     /// Returns the compiled pattern.
     ///
     /// # Errors
-    /// See [`compile`](super::compile()).
+    /// See [`compile`](crate::pattern::compile()).
     pub fn regex(&self, pattern: &str) -> Result<MeteredRegex, PatternError> {
         self.compiled(pattern).regex
     }
@@ -106,7 +108,7 @@ impl PatternCache {
     /// Returns whether a pattern can be compiled, if possible without compiling it.
     ///
     /// # Errors
-    /// See [`compile`](super::compile()).
+    /// See [`compile`](crate::pattern::compile()).
     pub fn check(&self, pattern: &str) -> Result<(), PatternError> {
         match self.analysis(pattern) {
             Some(known) if known.analysis.program_bytes <= MAX_PROGRAM_BYTES => Ok(()),
@@ -140,7 +142,7 @@ impl PatternCache {
     /// Returns a matcher for a pattern: a [lazy](Matcher::lazy) one if the budget does not allow its engine.
     ///
     /// # Errors
-    /// See [`compile`](super::compile()).
+    /// See [`compile`](crate::pattern::compile()).
     pub fn matcher(&self, pattern: &str) -> Result<Matcher, PatternError> {
         let known = self.analysis(pattern);
         let program_bytes = known.as_ref().map_or(0, |known| known.analysis.program_bytes).min(MAX_PROGRAM_BYTES);

@@ -1,13 +1,15 @@
 //! Compiles patterns for searches whose steps are counted, and counts those of the compilation.
 
-use super::byte_regex::ByteRegex;
-use super::dialect::Pattern;
-use super::engine::{Compiled, engine};
-use super::folding::folding_steps;
-use super::limits::{MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PROGRAM_BYTES_PER_STEP, PatternError, Syntax};
-use super::meter::Meter;
-use super::metered_regex::MeteredRegex;
 use crate::MemoryBudget;
+use crate::pattern::search::byte_regex::ByteRegex;
+use crate::pattern::search::engine::{Compiled, engine};
+use crate::pattern::search::meter::Meter;
+use crate::pattern::search::metered_regex::MeteredRegex;
+use crate::pattern::syntax::dialect::Pattern;
+use crate::pattern::syntax::folding::folding_steps;
+use crate::pattern::syntax::limits::{
+    MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PROGRAM_BYTES_PER_STEP, PatternError, Syntax,
+};
 
 /// Steps charged for compiling any pattern, for each byte of it. A step is some ten
 /// nanoseconds, and at most a hundred.
@@ -17,7 +19,7 @@ const STEPS_PER_BYTE: usize = 32;
 /// Compiles a pattern that may come from an untrusted author: its length, nesting and program are bounded.
 ///
 /// # Errors
-/// If the pattern is not valid or exceeds [`MAX_PATTERN_BYTES`], [`MAX_NESTING`](super::MAX_NESTING) or [`MAX_PROGRAM_BYTES`].
+/// If the pattern is not valid or exceeds [`MAX_PATTERN_BYTES`], [`MAX_NESTING`](crate::pattern::MAX_NESTING) or [`MAX_PROGRAM_BYTES`].
 pub fn compile<'p>(pattern: impl Into<Pattern<'p>>) -> Result<MeteredRegex, PatternError> {
     let pattern = pattern.into();
     let compiled = engine(pattern, Syntax::Text, MAX_PROGRAM_BYTES)?;
@@ -87,8 +89,8 @@ fn engine_metered<M: Meter>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse::parse;
     use super::*;
+    use crate::pattern::syntax::parse::parse;
 
     #[test]
     fn limits_hold() {

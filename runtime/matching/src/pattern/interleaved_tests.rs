@@ -1,10 +1,10 @@
 //! Searches that take turns: each finds what it finds alone, and pays for itself.
 
-use super::ascii_regex::AsciiRegex;
-use super::interleaved::Interleaved;
-use super::meter::Unmetered;
-use super::metered_tests::Budget;
-use super::random_patterns::Random;
+use crate::pattern::metered_tests::Budget;
+use crate::pattern::random_patterns::Random;
+use crate::pattern::search::ascii_regex::AsciiRegex;
+use crate::pattern::search::interleaved::Interleaved;
+use crate::pattern::search::meter::Unmetered;
 use std::collections::BTreeMap;
 
 /// Long enough that every pattern is searched for with an automaton.

@@ -1,10 +1,10 @@
 //! Searches that are charged: they find what the regex crate finds, and no text and no pattern gets more than its budget.
 
-use super::compile::{compile, compile_metered};
-use super::limits::PatternError;
-use super::meter::{Meter, Unmetered};
-use super::metered_regex::MeteredRegex;
-use super::random_patterns::Random;
+use crate::pattern::compile::{compile, compile_metered};
+use crate::pattern::random_patterns::Random;
+use crate::pattern::search::meter::{Meter, Unmetered};
+use crate::pattern::search::metered_regex::MeteredRegex;
+use crate::pattern::syntax::limits::PatternError;
 use crate::{Matcher, MemoryBudget};
 use std::cell::Cell;
 use std::ops::Range;

@@ -1,11 +1,11 @@
 //! Patterns that are decided without searching: the answers are those of `Regex`, for patterns made of everything that
 //! patterns are made of.
 
-use super::analysis::{TextTest, analyze};
-use super::cache::{PatternCache, Strategy};
-use super::matcher::{Engine, Matcher};
-use super::random_patterns::Random;
 use crate::MemoryBudget;
+use crate::pattern::analysis::{TextTest, analyze};
+use crate::pattern::cache::{PatternCache, Strategy};
+use crate::pattern::random_patterns::Random;
+use crate::pattern::search::matcher::{Engine, Matcher};
 use regex::{Regex, RegexBuilder};
 
 fn holds(tests: &[TextTest], text: &str) -> bool {

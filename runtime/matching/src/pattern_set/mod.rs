@@ -4,7 +4,7 @@
 //!
 //! 1. Find the required literals (`gate.rs`).
 //! 2. Run the tables of states for patterns that require none.
-//! 3. Search for the patterns that are left, interleaved (`pattern/interleaved.rs`).
+//! 3. Search for the patterns that are left, interleaved (`pattern/search/interleaved.rs`).
 
 mod described;
 mod explore;

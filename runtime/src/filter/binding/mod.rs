@@ -5,8 +5,8 @@ mod source;
 mod spelling;
 mod types;
 
-pub(super) use source::{Derivation, PartValue, Source};
-pub(super) use spelling::Spelling;
+pub(crate) use source::{Derivation, PartValue, Source};
+pub(crate) use spelling::Spelling;
 
 use crate::rule_language::Declared;
 use celero_frontend::filter::{
@@ -126,12 +126,12 @@ pub(crate) struct FilterBinding {
 
 impl FilterBinding {
     /// The language with what an environment declares. What is wrong with the fields that were added to it is added to `problems`.
-    pub(super) fn new(language: &FilterLanguage, declared: &Declared<'_>, problems: &mut Vec<String>) -> Self {
+    pub(crate) fn new(language: &FilterLanguage, declared: &Declared<'_>, problems: &mut Vec<String>) -> Self {
         declared.filter_language(language, problems)
     }
 
     /// The type of the language that values of a type have.
-    pub(super) fn type_of(ty: &Type) -> Option<FilterType> {
+    pub(crate) fn type_of(ty: &Type) -> Option<FilterType> {
         filter_type(ty, None)
     }
 

@@ -6,17 +6,17 @@
 //! Invariant: nothing that a client sends ends the server, except `exit` and the end of the input. Test:
 //! `runtime/tools/cli/tests/it/language_server/life_cycle.rs::hostile_messages_do_not_end_the_server`.
 
-use crate::actions::{Fix, fixes};
-use crate::checker::{self, Finding, OtherFiles};
-use crate::completion::completion;
-use crate::definition::definition;
-use crate::document::Document;
-use crate::environment::{Checks, Environment};
-use crate::hover::hover;
-use crate::layout;
-use crate::semantic_tokens::{self, semantic_tokens};
-use crate::signature::signature_help;
-use crate::symbols::symbols;
+use crate::checks::checker::{self, Finding, OtherFiles};
+use crate::checks::environment::{Checks, Environment};
+use crate::documents::document::Document;
+use crate::features::actions::{Fix, fixes};
+use crate::features::completion::completion;
+use crate::features::definition::definition;
+use crate::features::hover::hover;
+use crate::features::layout;
+use crate::features::semantic_tokens::{self, semantic_tokens};
+use crate::features::signature::signature_help;
+use crate::features::symbols::symbols;
 use crate::transport::{self, INVALID_REQUEST, Incoming};
 use lsp_types::*;
 use serde::de::DeserializeOwned;
