@@ -4,7 +4,7 @@
 const LONGEST_COMPARED: usize = 64;
 
 /// Most names that one message lists.
-const MOST_LISTED: usize = 16;
+const MAX_LISTED: usize = 16;
 
 /// Returns the candidate that is most similar to `name`, if it is similar enough to suggest; the first of several.
 ///
@@ -32,8 +32,8 @@ pub fn similar<'n>(name: &str, candidates: impl IntoIterator<Item = &'n str>) ->
 /// Lists the first names in alphabetical order, and says how many more there are.
 pub(crate) fn listed(mut names: Vec<String>) -> String {
     names.sort_unstable();
-    let more = names.len().saturating_sub(MOST_LISTED);
-    names.truncate(MOST_LISTED);
+    let more = names.len().saturating_sub(MAX_LISTED);
+    names.truncate(MAX_LISTED);
     let shown = names.join(", ");
     if more > 0 { format!("{shown} and {more} more") } else { shown }
 }

@@ -28,7 +28,7 @@ impl EvalError {
     }
 
     /// The error as the host gets it: a spent budget belongs to the whole source.
-    pub(crate) fn settled(self, source: &str) -> Self {
+    pub(crate) fn widen_budget_error(self, source: &str) -> Self {
         if self.kind != ErrorKind::OutOfBudget {
             return self;
         }

@@ -10,23 +10,23 @@ use std::thread::{Builder, ScopedJoinHandle, available_parallelism, scope};
 pub(crate) const CHUNK: usize = 16;
 
 /// Number of chunks that are worked on ahead of the results that were taken. With as many that were taken and are not dropped yet, this bounds memory.
-pub(crate) const MOST_AHEAD: usize = 128;
+pub(crate) const MAX_AHEAD: usize = 128;
 
 /// Most threads that are used without being asked for.
-const MOST_THREADS: usize = 8;
+const MAX_THREADS: usize = 8;
 
 /// Stack of a thread, in bytes: enough to check a rule of a kilobyte without allocating more. Only pages that are used take memory.
 const STACK_BYTES: usize = 8 << 20;
 
 /// Most threads that are used, whatever is asked for.
-const MOST_ASKED: usize = 64;
+const MAX_ASKED: usize = 64;
 
 /// Number of the thread that takes results. The others are counted from 1.
 const THIS: usize = 0;
 
 /// The number of processors that this process may use, at most 8.
 pub(crate) fn default_threads() -> usize {
-    available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
+    available_parallelism().map_or(1, usize::from).min(MAX_THREADS)
 }
 
 /// Calls `map` for each item, on this thread and at most `threads - 1` others, and `take` for each result, on this thread, in the order of
@@ -41,7 +41,7 @@ pub(crate) fn map_in_order<T: Sync, R: Send>(
     mut take: impl FnMut(&mut R) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
     let queue = Queue::new(items);
-    let most = threads.min(queue.chunks.len()).min(MOST_ASKED);
+    let most = threads.min(queue.chunks.len()).min(MAX_ASKED);
     let work = |thread: usize| {
         let _end = EndOnPanic(&queue);
         loop {
@@ -155,7 +155,7 @@ impl<'q, T, R> Queue<'q, T, R> {
     /// The next chunk, unless it is too far ahead of the results that were taken.
     fn chunk(&self, state: &mut State<R>) -> Option<(usize, &'q [T])> {
         let number = state.next;
-        let chunk = self.chunks.get(number).copied().filter(|_| number < state.taken.saturating_add(MOST_AHEAD))?;
+        let chunk = self.chunks.get(number).copied().filter(|_| number < state.taken.saturating_add(MAX_AHEAD))?;
         state.next = number.saturating_add(1);
         Some((number, chunk))
     }
@@ -234,7 +234,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     /// Most items worked on ahead of the results that were taken.
-    const WINDOW: usize = CHUNK * MOST_AHEAD;
+    const WINDOW: usize = CHUNK * MAX_AHEAD;
 
     #[test]
     fn results_come_in_order_whatever_the_threads() {
@@ -264,7 +264,7 @@ mod tests {
             threads.lock().unwrap().insert(current().id());
         };
         assert_eq!(map_in_order(usize::MAX, &items, &map, |_| ControlFlow::Continue(())), ControlFlow::Continue(()));
-        assert!(threads.into_inner().unwrap().len() <= MOST_ASKED);
+        assert!(threads.into_inner().unwrap().len() <= MAX_ASKED);
     }
 
     #[test]

@@ -151,7 +151,7 @@ impl<S: Context + 'static> Program<S> {
             TestCall::ContextOnly(code) if self.is_for(context).is_ok() => code.run(context),
             TestCall::BaseFrame(code) => self.test_base_frame(code, context),
             TestCall::WithLists => self.test_with_lists(context),
-            _ => self.test_roomy(context),
+            _ => self.test_with_thread_scratch(context),
         };
         if word <= 1 { Ok(word == 1) } else { Err(self.failure(word)) }
     }
@@ -159,7 +159,7 @@ impl<S: Context + 'static> Program<S> {
     /// The error of a word that is neither 0 nor 1.
     #[cold]
     fn failure(&self, word: u64) -> EvalError {
-        self.settled(failure(word))
+        self.widen_budget_error(failure(word))
     }
 
     #[inline(always)]
@@ -170,7 +170,7 @@ impl<S: Context + 'static> Program<S> {
         // A zero-capacity arena costs nothing, and these rules hardly ever allocate.
         match with_zero_capacity(|arena| code.run(context, arena, None)) {
             Some(word) if word <= 1 => word,
-            word => self.test_with_room(word, context),
+            word => self.retry_with_arena(word, context),
         }
     }
 
@@ -178,29 +178,29 @@ impl<S: Context + 'static> Program<S> {
     #[inline(never)]
     fn test_with_lists<C: Context<Static = S>>(&self, context: &C) -> u64 {
         let code = self.native.as_ref().and_then(NativeProgram::with_lists);
-        let (Some(code), Some(lists)) = (code, &self.lists) else { return self.test_roomy(context) };
+        let (Some(code), Some(lists)) = (code, &self.lists) else { return self.test_with_thread_scratch(context) };
         if let Err(error) = self.is_for(context) {
             return word_of(&error);
         }
         let snapshot = lists.load();
         match with_zero_capacity(|arena| code.run(context, arena, Some(&snapshot))) {
             Some(word) if word <= 1 => word,
-            word => self.test_with_room(word, context),
+            word => self.retry_with_arena(word, context),
         }
     }
 
     /// Evaluates the rule again, with a real arena, if it may have failed because the first one had no capacity.
     #[cold]
     #[inline(never)]
-    fn test_with_room<C: Context<Static = S>>(&self, word: Option<u64>, context: &C) -> u64 {
+    fn retry_with_arena<C: Context<Static = S>>(&self, word: Option<u64>, context: &C) -> u64 {
         match word {
             Some(word) if failure(word).kind != ErrorKind::OutOfBudget => word,
-            _ => self.test_roomy(context),
+            _ => self.test_with_thread_scratch(context),
         }
     }
 
     #[inline(never)]
-    fn test_roomy<C: Context<Static = S>>(&self, context: &C) -> u64 {
+    fn test_with_thread_scratch<C: Context<Static = S>>(&self, context: &C) -> u64 {
         let result = with_thread_scratch(|scratch| self.test_with(context, scratch));
         result.map_or_else(|error| word_of(&error), u64::from)
     }
@@ -233,7 +233,7 @@ impl<S: Context + 'static> Program<S> {
             Some(code) => code.run(context, arena, lists),
             None => self.eval_in(context, arena, lists),
         };
-        result.map_err(|error| self.settled(error))
+        result.map_err(|error| self.widen_budget_error(error))
     }
 
     /// Evaluates the expression, by native code of any ABI or interpreted.
@@ -254,8 +254,8 @@ impl<S: Context + 'static> Program<S> {
     }
 
     #[cold]
-    fn settled(&self, error: EvalError) -> EvalError {
-        error.settled(self.source())
+    fn widen_budget_error(&self, error: EvalError) -> EvalError {
+        error.widen_budget_error(self.source())
     }
 
     /// Evaluates the expression with the interpreter and returns what each part of it evaluated to, for people who ask why a rule matches or

@@ -168,8 +168,8 @@ pub(crate) trait RuleTree: Debug + Send + Sync + Any {
     /// The tree as text, for people who study what becomes of a rule.
     fn dump(&self) -> String;
 
-    /// The variable whose value the rule has, if it is nothing else.
-    fn variable(&self) -> Option<u32>;
+    /// Whether the rule is the value of a variable, and nothing else.
+    fn is_variable(&self) -> bool;
 
     /// The number of nodes that are evaluated.
     fn node_count(&self) -> usize;

@@ -85,7 +85,7 @@ fn compiling_and_changes_are_told_and_requests_are_not() {
 
     let live = Live::new(engine, env.clone());
     live.replace(|rules| rules.rule("r", "a > 1", ())).unwrap();
-    assert!(live.settle(Duration::from_secs(600)));
+    assert!(live.wait_idle(Duration::from_secs(600)));
     // Two threads tell this.
     let mut both = told();
     both.sort_unstable();

@@ -2,7 +2,7 @@
 //!
 //! A cell has changed if the interval of its ratio (see [`statistics`](crate::statistics)) excludes 1, the ratio is at least as far from 1 as
 //! the counter's floor, and there are enough rules for the confidence of intervals. With fewer rules it has changed if all of them moved in
-//! one direction and either the stage as a whole has changed that way too, or the ratio is at least [`LARGE`]. Fewer than [`FEWEST`] rules
+//! one direction and either the stage as a whole has changed that way too, or the ratio is at least [`LARGE`]. Fewer than [`MIN`] rules
 //! are shown, but not judged.
 
 use crate::record::{Measurement, Run};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The fewest rules by which a cell is judged.
-pub const FEWEST: usize = 4;
+pub const MIN: usize = 4;
 /// A ratio that few rules suffice for.
 pub const LARGE: f64 = 1.2;
 /// The partition of all rules together.
@@ -109,7 +109,7 @@ pub fn cells(first: &Run, second: &Run) -> Vec<Cell> {
 /// What the figures of a cell alone say.
 fn verdict(estimate: &Estimate, floor: f64) -> Verdict {
     let &Estimate { ratio, low, high, pairs, .. } = estimate;
-    if pairs < FEWEST {
+    if pairs < MIN {
         Verdict::TooFew
     } else if low > 1.0 && ratio >= 1.0 + floor {
         Verdict::Worse

@@ -40,7 +40,7 @@ const MEMBER: u8 = 7;
 const INDENT: usize = 2;
 /// Largest indentation, in columns. Deeper nesting is not indented further, so that the length of the text is linear in the
 /// source's.
-const MOST_INDENT: usize = 40;
+const MAX_INDENT: usize = 40;
 
 /// An element, entry, field or argument in brackets.
 struct Item {
@@ -90,7 +90,7 @@ impl<'a> Writer<'a> {
         self.text.push('\n');
         self.length = self.length.saturating_add(1);
         self.line_start = self.length;
-        let indent = self.indent.min(MOST_INDENT);
+        let indent = self.indent.min(MAX_INDENT);
         self.text.extend(std::iter::repeat_n(' ', indent));
         self.length = self.length.saturating_add(indent);
     }

@@ -20,7 +20,7 @@ pub struct FilterOptions {
 }
 
 /// Deepest nesting whatever the options say: walks recurse a few levels for each level of nesting.
-pub(crate) const MOST_NESTING: u32 = 1000;
+pub(crate) const MAX_NESTING: u32 = 1000;
 
 impl Default for FilterOptions {
     fn default() -> Self {

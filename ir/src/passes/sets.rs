@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Minimum number of comparisons that a lookup replaces.
-const FEWEST: usize = 3;
+const MIN: usize = 3;
 
 /// Whether [`node`] may replace a node; if not, it keeps it.
 pub(super) fn concerns(graph: &Graph, id: NodeId) -> bool {
@@ -24,7 +24,7 @@ pub(super) fn concerns(graph: &Graph, id: NodeId) -> bool {
         Op::And | Op::Or => {
             let is_lookup = |&arg: &NodeId| matches!(graph.op(arg), Op::InStrSet(_) | Op::InIntSet(_) | Op::Not);
             let comparisons = args.iter().filter(|&&arg| matches!(graph.op(arg), Op::Cmp(Cmp::Eq | Cmp::Ne)));
-            args.len() < 2 || comparisons.count() >= FEWEST || args.iter().any(is_lookup)
+            args.len() < 2 || comparisons.count() >= MIN || args.iter().any(is_lookup)
         }
         _ => false,
     }
@@ -156,7 +156,7 @@ fn chain(builder: &mut Builder<'_>, draft: Draft<'_>, negated: bool) -> NodeId {
         let class = builder.class(subject);
         match found.get_mut(&class) {
             // At the first link; the others find nothing any more, and are left out.
-            Some(entry) if entry.as_ref().is_some_and(|(all, links)| *links > 1 && all.len() >= FEWEST) => {
+            Some(entry) if entry.as_ref().is_some_and(|(all, links)| *links > 1 && all.len() >= MIN) => {
                 let Some((all, _)) = entry.take() else { continue };
                 let test = all.test(builder, draft, subject);
                 kept.push(if negated { builder.put(draft, Op::Not, &[test]) } else { test });

@@ -72,7 +72,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Jumps to the error target if the call failed, and continues otherwise.
-    pub(super) fn settle(&mut self, id: NodeId, attempt: Attempt) -> Result<(), Error> {
+    pub(super) fn check_failure(&mut self, id: NodeId, attempt: Attempt) -> Result<(), Error> {
         match attempt.failure {
             Failure::Never => {}
             Failure::Status(status) => self.check_status(status, id),
@@ -145,7 +145,7 @@ impl Emitter<'_, '_> {
             return Ok(words);
         }
         let attempt = self.note_attempt(self.attempted(id), id, words, failure);
-        self.settle(id, attempt)?;
+        self.check_failure(id, attempt)?;
         Ok(words)
     }
 

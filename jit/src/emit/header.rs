@@ -96,7 +96,7 @@ impl Emitter<'_, '_> {
 
     pub(super) fn header(&mut self, id: NodeId) -> Result<Words, Error> {
         let attempt = self.looked_up(id)?;
-        self.settle(id, attempt)?;
+        self.check_failure(id, attempt)?;
         Ok(attempt.words)
     }
 

@@ -13,7 +13,7 @@ use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use std::net::IpAddr;
 
 /// Fewest networks for which a tree of comparisons replaces a test of each.
-const FEWEST: usize = 4;
+const MIN: usize = 4;
 
 /// Networks in which an address is looked for.
 pub(super) struct Networks {
@@ -116,7 +116,7 @@ impl Emitter<'_, '_> {
         let same = operands.iter().map_while(|id| test(id).filter(|(of, _)| *of == address));
         let networks: Vec<(IpAddr, u8)> = same.map(|(_, network)| network).collect();
         let count = networks.len();
-        (count >= FEWEST).then(|| Networks { first, count, ranges: by_high_word(&joined(&networks)) })
+        (count >= MIN).then(|| Networks { first, count, ranges: by_high_word(&joined(&networks)) })
     }
 
     /// Jumps by whether an address is in one of several networks.

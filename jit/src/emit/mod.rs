@@ -324,7 +324,7 @@ impl Emitter<'_, '_> {
     fn compute(&mut self, id: NodeId) -> Result<Words, Error> {
         if let Some(attempt) = self.recall_attempt(self.attempted(id), id) {
             self.locate(id);
-            self.settle(id, attempt)?;
+            self.check_failure(id, attempt)?;
             return Ok(attempt.words);
         }
         if self.is_test(id) {

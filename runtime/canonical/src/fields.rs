@@ -17,7 +17,7 @@ const HTTP2_SETTINGS: HeaderName = HeaderName::from_static("http2-settings");
 const SINGLE: [HeaderName; 6] = [AUTHORIZATION, CONTENT_TYPE, ORIGIN, RANGE, REFERER, USER_AGENT];
 
 /// The largest number of names in `Connection`.
-const MOST_NOMINATIONS: usize = 64;
+const MAX_NOMINATIONS: usize = 64;
 
 /// Changes of fields.
 #[derive(Debug, Default)]
@@ -201,7 +201,7 @@ fn options(headers: &HeaderMap, changes: &mut FieldChanges) -> Result<Connection
     let mut count = 0_usize;
     for token in tokens(headers) {
         count = count.saturating_add(1);
-        if count > MOST_NOMINATIONS {
+        if count > MAX_NOMINATIONS {
             return Err(Refusal::Nomination);
         }
         options.only_upgrade = count == 1 && token == b"upgrade";
@@ -238,7 +238,7 @@ pub(crate) fn of_response(headers: &HeaderMap, upgraded: bool) -> FieldChanges {
         remove(headers, [KEEP_ALIVE, PROXY_CONNECTION], &mut changes);
         return changes;
     }
-    for token in tokens(headers).take(MOST_NOMINATIONS) {
+    for token in tokens(headers).take(MAX_NOMINATIONS) {
         let Ok(name) = HeaderName::from_bytes(token) else { continue };
         let framing = [HOST, CONTENT_LENGTH, TRANSFER_ENCODING, UPGRADE].contains(&name);
         if !framing && headers.contains_key(&name) {

@@ -25,6 +25,7 @@ mod canonicalize;
 mod fields;
 mod guarded;
 mod head;
+mod local_host;
 mod options;
 mod path;
 mod refusal;
@@ -36,6 +37,7 @@ pub use canonicalize::{Changes, canonical_changes, canonicalize, canonicalize_re
 pub use fields::{field_value, joined_cookies};
 pub use guarded::GuardedNames;
 pub use head::{Fields, Head, ResponseHead, follow_host};
+pub use local_host::is_local_host;
 pub use options::{DotSegments, EncodedSlashes, Options, Slashes, Underscores};
 pub use path::canonical_path;
 pub use refusal::Refusal;

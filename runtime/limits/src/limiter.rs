@@ -142,7 +142,7 @@ impl Limiter {
     /// nothing; a cost above the limit is never admitted. Does not allocate.
     #[inline]
     pub fn check(&self, key: Key, cost: u64, now: Time) -> Decision {
-        self.ask(key, cost, now, Asked::Count)
+        self.admit(key, cost, now, Use::Count)
     }
 
     /// Decides about a request without counting anything: neither its cost nor a penalty, nor in the [`Stats`].
@@ -197,7 +197,7 @@ impl Limiter {
     }
 
     #[inline]
-    pub(crate) fn ask(&self, key: Key, cost: u64, now: Time, asked: Asked) -> Decision {
+    pub(crate) fn admit(&self, key: Key, cost: u64, now: Time, usage: Use) -> Decision {
         let now = now.as_nanos();
         with_set!(self, key, CLOSED, |algorithm, set| set.with(algorithm, key.0, now, |state, counts| {
             let decision = algorithm.decide(state, cost, now);
@@ -210,9 +210,9 @@ impl Limiter {
                 return (algorithm.decide(state, cost, now), true);
             }
             counts.admitted = counts.admitted.saturating_add(1);
-            match asked {
-                Asked::Count => algorithm.count(state, cost, now),
-                Asked::Hold => algorithm.hold(state, cost),
+            match usage {
+                Use::Count => algorithm.count(state, cost, now),
+                Use::Hold => algorithm.hold(state, cost),
             }
             (decision, cost > 0)
         }))
@@ -233,7 +233,7 @@ impl Limiter {
 
 /// What becomes of a cost that is admitted.
 #[derive(Clone, Copy)]
-pub(crate) enum Asked {
+pub(crate) enum Use {
     Count,
     Hold,
 }

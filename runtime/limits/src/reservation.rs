@@ -1,7 +1,7 @@
 //! Costs that are reserved before a request and settled after it.
 
 use crate::decision::Decision;
-use crate::limiter::{Asked, Key, Limiter};
+use crate::limiter::{Key, Limiter, Use};
 use crate::time::Time;
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ impl Limiter {
     /// # Errors
     /// The decision, if the request is not admitted.
     pub fn reserve(self: &Arc<Self>, key: Key, cost: u64, now: Time) -> Result<(Reservation, Decision), Decision> {
-        let decision = self.ask(key, cost, now, Asked::Hold);
+        let decision = self.admit(key, cost, now, Use::Hold);
         if decision.admitted {
             let limiter = Arc::clone(self);
             Ok((Reservation { limiter, key, cost, at: now, is_settled: false }, decision))

@@ -216,7 +216,7 @@ impl<'l> Change<'l> {
 
         for (&list, plan) in &mut plans {
             let Some(place) = snapshot.lists.get_mut(list as usize) else { continue };
-            plan.settle(writer.expiries.get(list as usize));
+            plan.sort(writer.expiries.get(list as usize));
             let mut list = place.list.clone();
             if let Some(new) = plan.replaced.take() {
                 let (mut kept, mut updated) = (0_usize, 0_usize);
@@ -307,7 +307,7 @@ impl Plan {
     }
 
     /// Sorts the entries, of which the last of equal ones counts. `before` is when entries expire before the change.
-    fn settle(&mut self, before: Option<&Expiries>) {
+    fn sort(&mut self, before: Option<&Expiries>) {
         for (entry, now) in std::mem::take(&mut self.expiring) {
             if before.is_some_and(|before| before.has_expired(&entry, now)) {
                 self.remove(entry);

@@ -329,10 +329,10 @@ impl<S: EntrySet> Levels<S> {
 
 /// Checks the number of entries of a list.
 fn check_count<S: EntrySet>(count: usize) -> Result<(), TooLarge> {
-    if count <= S::MOST {
+    if count <= S::MAX {
         return Ok(());
     }
-    Err(TooLarge::Kind { what: "entries in a list", wanted: count, limit: S::MOST })
+    Err(TooLarge::Kind { what: "entries in a list", wanted: count, limit: S::MAX })
 }
 
 #[inline]

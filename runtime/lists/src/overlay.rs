@@ -132,7 +132,7 @@ impl Step {
 /// fresh.declare("ports", Kind::Integers)?;
 /// let applied = overlay.apply(&fresh, SystemTime::now(), |_| true)?;
 /// lists.take_over(fresh)?;
-/// overlay.settle(applied);
+/// overlay.confirm(applied);
 /// assert!(lists.load().contains_integer(ports, 443));
 /// # Ok::<(), celero_lists::ListsError>(())
 /// ```
@@ -146,7 +146,7 @@ pub struct Overlay {
 
 /// What [`Overlay::apply`] has found out.
 #[derive(Debug)]
-#[must_use = "`Overlay::settle` takes it when the lists are in force"]
+#[must_use = "`Overlay::confirm` takes it when the lists are in force"]
 pub struct Applied {
     updates: Vec<Update>,
     obsolete: Vec<Record>,
@@ -194,7 +194,7 @@ impl Overlay {
     }
 
     /// Applies everything to lists whose entries are those of their sources, as one change. `is_complete` says of a list whether all of its sources are
-    /// there: of one that lacks some, all removals stay. Give the result to [`settle`](Self::settle) when these lists are in force; change the overlay
+    /// there: of one that lacks some, all removals stay. Give the result to [`confirm`](Self::confirm) when these lists are in force; change the overlay
     /// only afterwards.
     ///
     /// # Errors
@@ -239,7 +239,7 @@ impl Overlay {
 
     /// Notes that the lists to which [`apply`](Self::apply) applied everything are in force. Returns what this made obsolete: removals of entries that
     /// no source has any more, and insertions that have expired.
-    pub fn settle(&mut self, applied: Applied) -> Vec<Record> {
+    pub fn confirm(&mut self, applied: Applied) -> Vec<Record> {
         let Applied { updates, obsolete, lists } = applied;
         for Update { list, ty, entry, known } in updates {
             self.marks_mut(&list, &ty).set(entry, known);

@@ -129,7 +129,7 @@ fn the_last_word_counts() {
                     let fresh = filled(&source);
                     let applied = overlay.apply(&fresh, at(now), |_| true).unwrap();
                     lists.take_over(fresh).unwrap();
-                    kept.keep(overlay.settle(applied));
+                    kept.keep(overlay.confirm(applied));
                     rereads += 1;
                 }
             }
@@ -209,7 +209,7 @@ fn what_is_refused_changes_nothing() {
     drop(restored.apply(&small, at(1), |_| true).unwrap());
     assert_eq!(restored.len_of("n", &KIND.into()), 3);
     let applied = restored.apply(&small, at(1), |_| true).unwrap();
-    assert_eq!(restored.settle(applied).len(), 3);
+    assert_eq!(restored.confirm(applied).len(), 3);
     assert_eq!(restored.len_of("n", &KIND.into()), 0);
 }
 
@@ -225,7 +225,7 @@ fn what_a_missing_source_may_have_stays_removed() {
     // The first document is not there yet.
     let lists = filled(&BTreeSet::new());
     let applied = overlay.apply(&lists, at(6), |list| list != "n").unwrap();
-    kept.keep(overlay.settle(applied));
+    kept.keep(overlay.confirm(applied));
     assert_eq!(numbers(&lists), BTreeSet::new());
     // What is removed now counts as well, and what is inserted leaves a removal behind.
     let keep = |records: Records<'_>| -> Result<(), Infallible> {
@@ -246,7 +246,7 @@ fn what_a_missing_source_may_have_stays_removed() {
     let fresh = filled(&BTreeSet::from([1, 2, 4, 5, 9]));
     let applied = overlay.apply(&fresh, at(8), |_| true).unwrap();
     lists.take_over(fresh).unwrap();
-    kept.keep(overlay.settle(applied));
+    kept.keep(overlay.confirm(applied));
     assert_eq!(numbers(&lists), BTreeSet::from([9]));
     assert_eq!((removed(&kept), kept.0.len()), (4, 4));
 }
@@ -304,7 +304,7 @@ fn values_are_changed_kept_and_restored() {
     }
     let again = fresh();
     let applied = restored.apply(&again, at(1), |_| true).unwrap();
-    assert_eq!(restored.settle(applied), []);
+    assert_eq!(restored.confirm(applied), []);
     assert_eq!(tiers(&again), expected);
     assert_eq!(restored.len_of("tier", &ty), 3);
     restored.expire(&again, at(5)).unwrap();
@@ -316,7 +316,7 @@ fn values_are_changed_kept_and_restored() {
     let narrow = Lists::new(Limits::default());
     narrow.declare("tier", &other).unwrap();
     let applied = restored.apply(&narrow, at(1), |_| true).unwrap();
-    restored.settle(applied);
+    restored.confirm(applied);
     assert_eq!(narrow.load().infos().next().unwrap().entries, 0);
     let refused = restored.insert(&narrow, "tier", &parsed(source), |_| Ok::<(), Infallible>(())).unwrap_err();
     assert!(matches!(refused, ListsError::Type { .. }), "{refused}");

@@ -12,7 +12,7 @@ use std::fmt;
 /// - `*.example.com` matches all names below `example.com`, at any depth, but not `example.com`.
 /// - `api.*` matches all names whose first labels are `api`, such as `api.example.com`, but not `api`.
 ///
-/// One dot at the end of a pattern or of a host is ignored. A host that is longer than [`Hosts::MOST_BYTES`], or that starts with
+/// One dot at the end of a pattern or of a host is ignored. A host that is longer than [`Hosts::MAX_BYTES`], or that starts with
 /// a dot, matches nothing. Names are compared as they are: convert international names to their ASCII form first.
 ///
 /// A lookup takes time linear in the length of the host, independent of the number of patterns, apart from the matches that it
@@ -69,7 +69,7 @@ type Key = (Vec<u8>, u32);
 
 impl Hosts {
     /// The longest host, in bytes: the limit of the domain name system ([RFC 1035](https://www.rfc-editor.org/rfc/rfc1035), 2.3.4).
-    pub const MOST_BYTES: usize = 253;
+    pub const MAX_BYTES: usize = 253;
 
     /// Builds the set of `patterns`, in O(n log n). The id of a pattern is its index. Of equal patterns all match.
     ///
@@ -82,7 +82,7 @@ impl Hosts {
             let error = |problem| HostsError { index, problem };
             let pattern = pattern.as_ref().to_ascii_lowercase();
             let pattern = pattern.strip_suffix('.').unwrap_or(&pattern);
-            if pattern.len() > Self::MOST_BYTES {
+            if pattern.len() > Self::MAX_BYTES {
                 return Err(error("longer than 253 bytes"));
             }
             let (domain, first) = (pattern.strip_prefix("*."), pattern.strip_suffix(".*"));
@@ -153,7 +153,7 @@ impl Hosts {
     fn groups_of(&self, host: &str, mut hit: impl FnMut(usize)) {
         let host = host.strip_suffix('.').unwrap_or(host).as_bytes();
         // The host in lower case, after the mark of its start.
-        let mut buffer = [START; Self::MOST_BYTES + 1];
+        let mut buffer = [START; Self::MAX_BYTES + 1];
         let Some(text) = buffer.get_mut(..host.len().wrapping_add(1)) else { return };
         let Some((_, lower)) = text.split_first_mut() else { return };
         lower.copy_from_slice(host);

@@ -70,13 +70,10 @@ impl RuleTree for CheckedTree {
         dump_checked(&self.written)
     }
 
-    fn variable(&self) -> Option<u32> {
+    fn is_variable(&self) -> bool {
         let (tree, root) = (self.evaluated(), self.root());
         let is_test = matches!(tree.ast().expr(root), Expr::Select { test: true, .. });
-        match *tree.reference(root) {
-            Reference::Variable(index) if !is_test => Some(index),
-            _ => None,
-        }
+        !is_test && matches!(tree.reference(root), Reference::Variable(_))
     }
 
     fn node_count(&self) -> usize {

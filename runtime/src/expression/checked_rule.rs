@@ -171,8 +171,7 @@ impl CheckedRule {
     /// that.
     #[must_use]
     pub fn variable(&self) -> Option<&str> {
-        self.shared.expression.tree().variable()?;
-        self.shared.fields.names().next()
+        self.shared.fields.names().next().filter(|_| self.shared.expression.tree().is_variable())
     }
 
     /// Returns whether every evaluation with the same context gives the same result; see [`Program::is_pure`](crate::Program::is_pure).

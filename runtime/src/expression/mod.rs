@@ -139,7 +139,7 @@ impl Expression {
         cx: &Cx<'a>,
     ) -> Result<Value<'a>, EvalError> {
         let evaluated = contained(|| self.tree.interpret(None, functions, host, cx));
-        evaluated.unwrap_or(Err(EvalError::HOST)).map_err(|error| error.settled(self.source()))
+        evaluated.unwrap_or(Err(EvalError::HOST)).map_err(|error| error.widen_budget_error(self.source()))
     }
 
     /// Puts an error of an evaluation into words. Evaluates the expression again, as far as it is pure.

@@ -89,7 +89,7 @@ impl Expression {
     pub(crate) fn trace<'a>(&'a self, functions: &'a Functions, host: &'a dyn Host, cx: &Cx<'a>) -> Trace<'a> {
         let recorder = Recorder::new(self.tree.node_count());
         let evaluated = contained(|| self.tree.interpret(Some(&recorder), functions, host, cx));
-        let result = evaluated.unwrap_or(Err(EvalError::HOST)).map_err(|error| error.settled(self.source()));
+        let result = evaluated.unwrap_or(Err(EvalError::HOST)).map_err(|error| error.widen_budget_error(self.source()));
         let nodes = recorder.into_nodes();
         let parts = parts(&*self.tree, &nodes);
         Trace { result, parts }

@@ -1,6 +1,6 @@
 //! What is prepared of a rule before it is evaluated: its patterns and wildcards.
 
-use super::functions::MOST_GROUPS;
+use super::functions::MAX_GROUPS;
 use crate::filter::letter_cases::case_steps;
 use crate::limits::Limits;
 use celero_frontend::filter::{Comparison, FilterExpr, FilterTree, Wildcard as WildcardLiteral};
@@ -42,7 +42,7 @@ impl Prepared {
                 }
                 FilterExpr::Call { function, args } => tree
                     .pattern_argument(*function, tree.children(*args))
-                    .map(|(id, text)| (id, ByteRegex::with_groups(text, MOST_GROUPS))),
+                    .map(|(id, text)| (id, ByteRegex::with_groups(text, MAX_GROUPS))),
                 _ => None,
             };
             let Some((id, compiled)) = pattern else { continue };

@@ -65,14 +65,9 @@ impl RuleTree for FilterRule {
         filter_json(self.tree()) + "\n"
     }
 
-    fn variable(&self) -> Option<u32> {
-        match self.tree().expr(self.root()) {
-            FilterExpr::Field(field) => match self.binding.source(*field) {
-                Source::Variable(index, _) => Some(*index),
-                _ => None,
-            },
-            _ => None,
-        }
+    fn is_variable(&self) -> bool {
+        let field = |field| matches!(self.binding.source(field), Source::Variable(..));
+        matches!(self.tree().expr(self.root()), FilterExpr::Field(index) if field(*index))
     }
 
     fn node_count(&self) -> usize {

@@ -6,10 +6,10 @@ use celero_frontend::NodeId;
 use std::cell::{Cell, RefCell};
 
 /// Most results that are kept of a node: the first ones. A node in a loop has one for each iteration.
-const MOST_OF_NODE: usize = 16;
+const MAX_OF_NODE: usize = 16;
 
 /// Most results that are kept of all nodes but the first of each.
-const MOST: usize = 4096;
+const MAX: usize = 4096;
 
 /// The result of a node: a value, none where it is missing, or an error and the node that failed.
 pub(crate) type NodeResult<'a> = Result<Option<Value<'a>>, (ErrorKind, NodeId)>;
@@ -33,7 +33,7 @@ pub(crate) struct Recorder<'a> {
 impl<'a> Recorder<'a> {
     /// A recorder for a tree of this many nodes.
     pub(crate) fn new(nodes: usize) -> Self {
-        Self { nodes: RefCell::new(vec![Recorded::default(); nodes]), left: Cell::new(MOST) }
+        Self { nodes: RefCell::new(vec![Recorded::default(); nodes]), left: Cell::new(MAX) }
     }
 
     /// Takes the value or the error of a node.
@@ -46,7 +46,7 @@ impl<'a> Recorder<'a> {
         let mut nodes = self.nodes.borrow_mut();
         let Some(node) = nodes.get_mut(id.0 as usize) else { return };
         node.count = node.count.saturating_add(1);
-        if node.results.len() >= MOST_OF_NODE {
+        if node.results.len() >= MAX_OF_NODE {
             return;
         }
         if !node.results.is_empty() {

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use std::cell::RefCell;
 
 /// Most failures that a witness keeps. A loop can fail in each iteration; the first error is the one that counts.
-const MOST: usize = 4096;
+const MAX: usize = 4096;
 
 /// A failed operation.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl<'a> Witness<'a> {
     /// Takes a failure. Returns its number.
     pub(super) fn see(&self, id: NodeId, kind: ErrorKind, operands: &[Value<'a>], needed: Option<&'static str>) -> u32 {
         let mut all = self.seen.borrow_mut();
-        if all.len() >= MOST {
+        if all.len() >= MAX {
             return u32::MAX;
         }
         let message = if kind == ErrorKind::Host { function::last_message() } else { None };

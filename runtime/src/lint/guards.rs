@@ -15,7 +15,7 @@ use celero_frontend::{
 use celero_ir::layout;
 
 /// Most absent things that a rule is evaluated with.
-const MOST_ABSENT: usize = 16;
+const MAX_ABSENT: usize = 16;
 
 /// Headers of which a message has one line: with several it is refused, because they frame or route it.
 pub(crate) const SINGLE: [&str; 3] = ["content-length", "host", "transfer-encoding"];
@@ -165,7 +165,7 @@ impl Guard<'_> {
         let mut reads: Vec<(Optional, NodeId)> = Vec::new();
         for id in self.ids() {
             if let Some((optional, Access::Read | Access::Optional)) = self.access(id)
-                && reads.len() < MOST_ABSENT
+                && reads.len() < MAX_ABSENT
                 && !reads.iter().any(|(known, _)| *known == optional)
             {
                 reads.push((optional, id));

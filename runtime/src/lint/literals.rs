@@ -86,7 +86,7 @@ pub(super) fn takes_pattern(builtin: Builtin) -> bool {
 }
 
 /// Most patterns of a rule that are compiled to test them.
-const MOST_COMPILED: u32 = 32;
+const MAX_COMPILED: u32 = 32;
 
 impl Lint<'_> {
     pub(super) fn literals(&mut self, id: NodeId) {
@@ -130,7 +130,7 @@ impl Lint<'_> {
     /// Whether the pattern is wrong, and so warned of.
     fn pattern(&mut self, builtin: Builtin, id: NodeId, pattern: &str) -> bool {
         // Compiling is slow, so only the first patterns of a rule are tested.
-        let is_tested = self.compiled < MOST_COMPILED;
+        let is_tested = self.compiled < MAX_COMPILED;
         let tested = if is_tested { self.patterns.check(pattern) } else { Ok(()) };
         if is_tested && tested.is_ok() {
             // A pattern that can be compiled has no syntax error.

@@ -118,7 +118,7 @@ impl<S, A> Layer<S, A> {
     }
 
     /// Whether there is background work.
-    pub(super) fn is_unsettled(&self) -> bool {
+    pub(super) fn is_busy(&self) -> bool {
         self.stuck.is_none() && !self.choice().is_empty()
     }
 

@@ -97,7 +97,7 @@ use views::SegmentView;
 ///
 /// [`shadow`](Live::shadow) evaluates a candidate set on a share of the requests, after the live rules, and reports the differences. It
 /// has no influence on answers: its errors, and panics of the callback, are contained. [`promote`](Live::promote) makes it live. This
-/// also replaces rules without an interpreted phase: a candidate with a share of 0, [`settle`](Live::settle), `promote`.
+/// also replaces rules without an interpreted phase: a candidate with a share of 0, [`wait_idle`](Live::wait_idle), `promote`.
 ///
 /// ```
 /// use celero::{Bindings, Engine, Env, Live, Scratch, Type, Value};
@@ -343,7 +343,7 @@ where
             rules: views.len(),
             native_rules,
             sets: views.segments().len(),
-            is_working: state.is_unsettled(),
+            is_working: state.is_busy(),
             failure: state.threadless.clone().or_else(stuck),
             shadow,
         }
@@ -351,9 +351,9 @@ where
 
     /// Waits until the background work is done, at most for `timeout`. Returns whether it is done. All rules that can be native code
     /// are then, or [`status`](Live::status) returns why not.
-    pub fn settle(&self, timeout: Duration) -> bool {
-        let settled = &self.shared.settled;
-        let waited = settled.wait_timeout_while(self.shared.lock(), timeout, |state| state.is_unsettled());
+    pub fn wait_idle(&self, timeout: Duration) -> bool {
+        let idle = &self.shared.idle;
+        let waited = idle.wait_timeout_while(self.shared.lock(), timeout, |state| state.is_busy());
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
     }
 

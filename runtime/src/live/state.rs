@@ -24,7 +24,7 @@ pub(super) struct Shared<S, A> {
     pub(super) counters: Option<Arc<Counters>>,
     state: Mutex<State<S, A>>,
     /// Notified when background work is done.
-    pub(super) settled: Condvar,
+    pub(super) idle: Condvar,
     /// Whether the `Live` was dropped.
     pub(super) closed: AtomicBool,
     pub(super) drop_queue: Arc<DropQueue<S, A>>,
@@ -56,8 +56,8 @@ impl<S, A> State<S, A> {
     }
 
     /// Whether there is background work.
-    pub(super) fn is_unsettled(&self) -> bool {
-        self.threadless.is_none() && self.layers().any(Layer::is_unsettled)
+    pub(super) fn is_busy(&self) -> bool {
+        self.threadless.is_none() && self.layers().any(Layer::is_busy)
     }
 
     /// Disables or enables the rules with a name. Returns how many live ones there are.
@@ -87,7 +87,7 @@ impl<S, A> Shared<S, A> {
             env,
             counters,
             state: Mutex::new(state),
-            settled: Condvar::new(),
+            idle: Condvar::new(),
             closed: AtomicBool::new(false),
             drop_queue: Arc::new(DropQueue::new()),
         }

@@ -72,7 +72,7 @@ fn work<S: Context<Static = S> + 'static, A>(shared: &Shared<S, A>) -> bool {
         }
     }
     drop(state);
-    shared.settled.notify_all();
+    shared.idle.notify_all();
     drop((old, plan));
     true
 }
@@ -101,14 +101,14 @@ mod tests {
         let content = build(&Engine::new(), &env, Tier::Interpret, 1, wanted, &items, ErrorPolicy::NoMatch).unwrap();
         let segment = Segment::new(content, &live.shared.drop_queue);
         live.shared.change(|state| state.live.push(segment, &Disabled::new()));
-        assert!(live.settle(long), "it is not tried again and again");
+        assert!(live.wait_idle(long), "it is not tried again and again");
         let failure = live.status().failure.unwrap();
         assert!(failure.contains("bad:1:1") && failure.contains('x'), "{failure}");
         live.insert(Rule::new("good", "true", 2)).unwrap();
-        assert!(live.settle(long));
+        assert!(live.wait_idle(long));
         assert_eq!((live.load().len(), live.status().native_rules), (2, 0));
         assert_eq!(live.remove("bad"), 1);
-        assert!(live.settle(long));
+        assert!(live.wait_idle(long));
         assert_eq!((live.status().failure, live.load().len()), (None, 1));
     }
 }

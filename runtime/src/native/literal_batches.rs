@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// Fewest searches in one text that are usually needed for which one call replaces them: it costs as much as two.
-const FEWEST: usize = 3;
+const MIN: usize = 3;
 /// Shortest literal of a batch: shorter ones have searches of their own there.
 const SHORTEST: usize = 3;
 
@@ -34,18 +34,18 @@ impl LiteralBatches {
                 texts.entry(text).or_default().insert(graph.class(id), needle.clone());
             }
         }
-        texts.retain(|_, searches| searches.len() >= FEWEST);
+        texts.retain(|_, searches| searches.len() >= MIN);
         let mut batches = Vec::new();
         if texts.is_empty() {
             return Self(batches);
         }
         let usual = usually_needed(graph, roots);
         for searches in texts.into_values() {
-            if searches.keys().filter(|search| usual.contains(search)).count() < FEWEST {
+            if searches.keys().filter(|search| usual.contains(search)).count() < MIN {
                 continue;
             }
             let searches: Vec<(NodeId, Arc<[u8]>)> = searches.into_iter().collect();
-            for searches in searches.chunks(literals::MAX).filter(|searches| searches.len() >= FEWEST) {
+            for searches in searches.chunks(literals::MAX).filter(|searches| searches.len() >= MIN) {
                 let needles: Vec<&[u8]> = searches.iter().map(|(_, needle)| &**needle).collect();
                 let Some(set) = FewLiterals::new(&needles).filter(FewLiterals::is_one_pass) else { continue };
                 let bits = searches.iter().map(|(search, _)| *search).zip(0..).collect();

@@ -14,10 +14,10 @@ use smallvec::SmallVec;
 use std::collections::HashSet;
 
 /// Longest text of the rule that a help text repeats, in bytes.
-const MOST_REPEATED: usize = 64;
+const MAX_REPEATED: usize = 64;
 
 /// Most overloads that a help text lists.
-const MOST_OVERLOADS: usize = 4;
+const MAX_OVERLOADS: usize = 4;
 
 /// A failure that is put into words.
 pub(super) struct Cause<'c> {
@@ -136,7 +136,7 @@ impl<'c> Cause<'c> {
         let (ast, span) = (self.checked.ast(), self.checked.ast().span(map));
         let map = ast.source().get(span.start as usize..span.end as usize)?;
         // A report has one line.
-        if map.len() > MOST_REPEATED || map.contains(['\n', '\r']) {
+        if map.len() > MAX_REPEATED || map.contains(['\n', '\r']) {
             return None;
         }
         match *ast.expr(id) {
@@ -148,7 +148,7 @@ impl<'c> Cause<'c> {
                 Some(format!("guard it with `has({map}.{field})` or write `{map}[?\"{field}\"].orValue(\"\")`"))
             }
             Expr::Index { index, .. } => {
-                let key = literal_text(self.checked, index).filter(|key| key.len() <= MOST_REPEATED)?;
+                let key = literal_text(self.checked, index).filter(|key| key.len() <= MAX_REPEATED)?;
                 let key = key.escape_debug();
                 let value = if lookup == Lookup::Headers { "\"\"" } else { ".." };
                 Some(format!("guard it with `\"{key}\" in {map}` or write `{map}[?\"{key}\"].orValue({value})`"))
@@ -192,7 +192,7 @@ impl<'c> Cause<'c> {
         let Failed { id, needed: None, not_bool: None, .. } = *self.failed else { return None };
         let id = id?;
         let Reference::Call { overloads, .. } = self.checked.reference(id) else { return None };
-        if overloads.is_empty() || overloads.len() > MOST_OVERLOADS {
+        if overloads.is_empty() || overloads.len() > MAX_OVERLOADS {
             return None;
         }
         let params = |overload: &Overload| -> Option<String> {

@@ -16,7 +16,7 @@ use crate::variables::Variables;
 use celero_frontend::{Checked, NodeId, Reference, Span};
 
 /// Most nodes at the place of an error that are evaluated to find the one that failed.
-const MOST_TRIED: usize = 8;
+const MAX_TRIED: usize = 8;
 
 /// What an expression was evaluated with.
 pub(crate) struct Known<'s> {
@@ -91,7 +91,7 @@ impl Inquiry<'_> {
         }
         // A node comes after its operands.
         let here = (0..u32::try_from(ast.nodes().len()).unwrap_or(u32::MAX)).rev().map(NodeId);
-        let here = here.filter(|&id| ast.span(id) == error.span()).take(MOST_TRIED);
+        let here = here.filter(|&id| ast.span(id) == error.span()).take(MAX_TRIED);
         let outermost = here.clone().next();
         // Variables of macros have no values here.
         let seen = here.filter(|&id| !self.reads_local(id)).find_map(|id| match self.evaluate(id, host, arena) {

@@ -8,8 +8,8 @@
 //! `runtime/adapters/policy/tests/policy/actions.rs::rules_with_impure_calls_are_never_evaluated_a_second_time`.
 
 use super::evaluation::Evaluation;
-use super::index::{Asked, Found, Index};
-use super::results::{Matches, Results, Settling, Tally};
+use super::index::{Found, Index, Mode};
+use super::results::{MatchSink, Matches, Results, Tally};
 use super::{ErrorPolicy, Excluded, Match, RuleSet, SetRule};
 use crate::context::Context;
 use crate::error::{EvalError, RuleError};
@@ -30,7 +30,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         scratch: &mut Scratch,
     ) -> Result<Option<Match<'_, A>>, RuleError> {
         let mut found = None;
-        self.evaluate_counted(context, scratch, Asked::First, &mut |rule| found = Some(rule))?;
+        self.evaluate_counted(context, scratch, Mode::First, &mut |rule| found = Some(rule))?;
         Ok(found.and_then(|rule| self.get(rule)))
     }
 
@@ -45,8 +45,8 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         let stops = self.mixed || self.on_error == ErrorPolicy::Stop;
         let is_plain = self.linear.is_empty() && self.counters.is_none() && !stops;
         let proves = is_plain && self.index.as_ref().is_some_and(Index::proves);
-        let asked = if proves { Asked::Any } else { Asked::First };
-        self.evaluate_counted(context, scratch, asked, &mut |_| found = true)?;
+        let mode = if proves { Mode::Any } else { Mode::First };
+        self.evaluate_counted(context, scratch, mode, &mut |_| found = true)?;
         Ok(found)
     }
 
@@ -56,7 +56,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     /// Under [`ErrorPolicy::Stop`], the first error. Never under another policy.
     pub fn count<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<usize, RuleError> {
         let mut found = Tally(0);
-        self.evaluate_counted(context, scratch, Asked::All, &mut found)?;
+        self.evaluate_counted(context, scratch, Mode::All, &mut found)?;
         Ok(found.0)
     }
 
@@ -83,7 +83,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     ) -> Result<&'s [usize], RuleError> {
         let mut matched = std::mem::take(&mut scratch.matched);
         matched.clear();
-        let done = self.evaluate_counted(context, scratch, Asked::All, &mut |rule| matched.push(rule));
+        let done = self.evaluate_counted(context, scratch, Mode::All, &mut |rule| matched.push(rule));
         scratch.matched = matched;
         done.map(|()| &*scratch.matched)
     }
@@ -100,7 +100,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     ) -> Result<impl Iterator<Item = (&'s str, Match<'s, A>)> + use<'s, C, S, A>, RuleError> {
         let mut first = std::mem::take(&mut scratch.tags);
         first.start(self.tags.len());
-        let done = self.evaluate_counted(context, scratch, Asked::All, &mut |rule| {
+        let done = self.evaluate_counted(context, scratch, Mode::All, &mut |rule| {
             for &tag in self.tag_numbers(rule) {
                 first.add(tag, rule);
             }
@@ -118,7 +118,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         let pinned = PinnedLists::load(self.lists());
         matched.clear();
         if let Some(index) = &self.index {
-            match index.search(HostData::new(context), read, search, Asked::All, None, pinned.snapshot()) {
+            match index.search(HostData::new(context), read, search, Mode::All, None, pinned.snapshot()) {
                 Found::Nothing => {}
                 Found::Some => matched.extend(index.found(search).map(|(rule, _)| rule as usize)),
                 Found::All => matched.extend(index.rules().map(|rule| rule as usize)),
@@ -163,7 +163,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
             (Some(row), Some(native)) if native.builds(row).is_some() => {
                 arena.recycle(standalone.limits.memory);
                 let answer = native.test(row, context, &standalone.functions, standalone.cx(arena, lists));
-                answer.map_err(|error| error.settled(source.text()))
+                answer.map_err(|error| error.widen_budget_error(source.text()))
             }
             _ => standalone.test(source, context, arena, lists),
         })
@@ -202,18 +202,18 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         &self,
         context: &C,
         scratch: &mut Scratch,
-        asked: Asked,
+        mode: Mode,
         matches: &mut impl Matches,
     ) -> Result<(), RuleError> {
         let pinned = PinnedLists::load(self.lists());
-        let question = Question { context, asked, excluded: None, lists: pinned.snapshot() };
+        let query = Query { context, mode, excluded: None, lists: pinned.snapshot() };
         let Some(counters) = &self.counters else {
-            return self.ask(&question, scratch, matches).map_err(|error| self.named(error));
+            return self.evaluate_query(&query, scratch, matches).map_err(|error| self.named(error));
         };
         let mut shards = std::mem::take(&mut scratch.shards);
         let mut counting = shards.begin(counters);
         let place = |rule: usize| u32::try_from(rule).unwrap_or(u32::MAX);
-        let result = self.ask(&question, scratch, &mut |rule| {
+        let result = self.evaluate_query(&query, scratch, &mut |rule| {
             counting.matched(place(rule));
             matches.take(rule);
         });
@@ -248,58 +248,58 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         lists: Option<&Snapshot>,
         mut on_match: impl FnMut(usize),
     ) -> Result<(), RuleError> {
-        let asked = if once { Asked::First } else { Asked::All };
-        self.ask(&Question { context, asked, excluded, lists }, scratch, &mut on_match)
+        let mode = if once { Mode::First } else { Mode::All };
+        self.evaluate_query(&Query { context, mode, excluded, lists }, scratch, &mut on_match)
     }
 
-    /// Evaluates the rules that are not excluded, as far as what is asked needs them. Passes those that match to `matches`, in order; only one
+    /// Evaluates the rules that are not excluded, as far as the query needs them. Passes those that match to `matches`, in order; only one
     /// unless all are asked for.
     ///
     /// The index is searched first. Where it finds nothing, and no rules remain to be scanned, nothing else is done.
     #[inline]
-    fn ask<C: Context<Static = S>>(
+    fn evaluate_query<C: Context<Static = S>>(
         &self,
-        question: &Question<'_, C>,
+        query: &Query<'_, C>,
         scratch: &mut Scratch,
         matches: &mut impl Matches,
     ) -> Result<(), RuleError> {
-        let &Question { context, asked, excluded, lists } = question;
+        let &Query { context, mode, excluded, lists } = query;
         scratch.errors.clear();
         if self.is_for_others(context) {
-            return self.settle(question, scratch, matches, None);
+            return self.evaluate_candidates(query, scratch, matches, None);
         }
         let Scratch { read, search, .. } = scratch;
         let found = match &self.index {
-            Some(index) => index.search(HostData::new(context), read, search, asked, excluded, lists),
+            Some(index) => index.search(HostData::new(context), read, search, mode, excluded, lists),
             None => Found::Nothing,
         };
         if found == Found::Nothing && self.linear.is_empty() {
             return Ok(());
         }
-        self.settle(question, scratch, matches, Some(found))
+        self.evaluate_candidates(query, scratch, matches, Some(found))
     }
 
     /// Evaluates the rules that were found and those that are not indexed. Without `found`, all rules fail: the context has other
     /// variables than the set.
     #[inline(never)]
-    fn settle<C: Context<Static = S>>(
+    fn evaluate_candidates<C: Context<Static = S>>(
         &self,
-        &Question { context, asked, excluded, lists }: &Question<'_, C>,
+        &Query { context, mode, excluded, lists }: &Query<'_, C>,
         scratch: &mut Scratch,
         matches: &mut impl Matches,
         found: Option<Found>,
     ) -> Result<(), RuleError> {
         let Scratch { arena, errors, search, verdicts, .. } = scratch;
-        let mut settling = Settling { set: self, errors, matches, stopped: None };
-        let once = asked != Asked::All;
+        let mut sink = MatchSink { set: self, errors, matches, stopped: None };
+        let once = mode != Mode::All;
         let mut evaluation = Evaluation { set: self, context, arena, lists, excluded, once, end: u32::MAX };
         match found {
             None => {
                 let rules = 0..u32::try_from(self.len()).unwrap_or(u32::MAX);
-                evaluation.all(rules, |_, _| Err(EvalError::HOST), &mut settling);
+                evaluation.all(rules, |_, _| Err(EvalError::HOST), &mut sink);
             }
-            Some(_) if self.in_order => evaluation.linear(&mut settling),
-            Some(found) if self.linear.is_empty() => evaluation.found(found, search, &mut settling),
+            Some(_) if self.in_order => evaluation.linear(&mut sink),
+            Some(found) if self.linear.is_empty() => evaluation.found(found, search, &mut sink),
             Some(found) => {
                 verdicts.clear();
                 evaluation.found(found, search, verdicts);
@@ -308,17 +308,17 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
                 let end = evaluation.end;
                 verdicts.sort_unstable_by_key(|verdict| verdict.rule);
                 let wanted = verdicts.iter().take_while(|verdict| verdict.rule <= end);
-                wanted.for_each(|verdict| settling.verdict(*verdict));
+                wanted.for_each(|verdict| sink.verdict(*verdict));
             }
         }
-        settling.stopped.map_or(Ok(()), |(rule, error)| Err(RuleError::new(rule, error)))
+        sink.stopped.map_or(Ok(()), |(rule, error)| Err(RuleError::new(rule, error)))
     }
 }
 
-/// What a set is asked.
-struct Question<'q, C> {
+/// What is evaluated, for which context.
+struct Query<'q, C> {
     context: &'q C,
-    asked: Asked,
+    mode: Mode,
     /// Rules to be ignored.
     excluded: Option<&'q Excluded>,
     /// The lists of the generation that the evaluation asks.

@@ -131,7 +131,7 @@ impl<S: Context + 'static, A, C: Context<Static = S>> Evaluation<'_, S, A, C> {
         match answer {
             // Other rules may have used up the memory.
             Err(error) if error.kind == ErrorKind::OutOfBudget && !builds => self.standalone(rule),
-            Err(error) => Err(error.settled(set.source(rule as usize).unwrap_or_default())),
+            Err(error) => Err(error.widen_budget_error(set.source(rule as usize).unwrap_or_default())),
             answer => answer,
         }
     }

@@ -12,7 +12,7 @@ use celero_ir::Op;
 use std::fmt;
 
 /// Most entries of a rule that are printed.
-const MOST_ENTRIES: usize = 6;
+const MAX_ENTRIES: usize = 6;
 
 /// How a set of rules is evaluated: [`RuleSetBuilder::explain`](crate::RuleSetBuilder::explain). Displays as text for people.
 /// Probabilities are estimates from the rules, before any request was seen.
@@ -319,7 +319,7 @@ impl RuleExplanation {
         match &self.found {
             Err(why) => writeln!(f, "  every time: {why}")?,
             Ok(entries) => {
-                let shown = entries.get(..MOST_ENTRIES).unwrap_or(entries);
+                let shown = entries.get(..MAX_ENTRIES).unwrap_or(entries);
                 for (number, entry) in shown.iter().enumerate() {
                     let word = if number == 0 { "found if" } else { "or if" };
                     writeln!(f, "  {word:>8} {}", entry.keys.join(", and "))?;
@@ -329,7 +329,7 @@ impl RuleExplanation {
                         entry.write_residual(f, templates)?;
                     }
                 }
-                if let Some(more) = entries.len().checked_sub(MOST_ENTRIES).filter(|more| *more > 0) {
+                if let Some(more) = entries.len().checked_sub(MAX_ENTRIES).filter(|more| *more > 0) {
                     writeln!(f, "  or by {more} more entries")?;
                 }
             }

@@ -6,11 +6,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Most comparisons of the members of two sets.
-const MOST_PAIRS: usize = 4096;
+const MAX_PAIRS: usize = 4096;
 /// Most members of a set, or operands of a disjunction, by which it is found.
-const MOST_MEMBERS: usize = 256;
+const MAX_MEMBERS: usize = 256;
 /// Most sets and disjunctions that are found by one of these.
-const MOST_FOUND: usize = 8;
+const MAX_FOUND: usize = 8;
 
 /// What a node says of another one.
 pub(super) struct Test<'g> {
@@ -118,7 +118,7 @@ impl<'g> Test<'g> {
         self.subject == other.subject
             && match (&self.says, &other.says) {
                 (Says::Is(a), Says::Is(b)) => {
-                    a.len().saturating_mul(b.len()) <= MOST_PAIRS && a.iter().all(|text| !b.contains(text))
+                    a.len().saturating_mul(b.len()) <= MAX_PAIRS && a.iter().all(|text| !b.contains(text))
                 }
                 (Says::Is(texts), Says::Prefix(prefix)) | (Says::Prefix(prefix), Says::Is(texts)) => {
                     none_starts(texts, prefix)
@@ -155,14 +155,14 @@ impl<'g> Implied<'g> {
             return;
         }
         if graph.op(conjunct) == Op::Or {
-            for &arg in graph.args(conjunct).iter().take(MOST_MEMBERS) {
+            for &arg in graph.args(conjunct).iter().take(MAX_MEMBERS) {
                 self.disjunctions.entry(arg).or_default().push(conjunct);
             }
         }
         match Test::of(graph, conjunct) {
             Some(Test { subject, says: Says::Is(texts) }) if texts.len() > 1 => {
                 let sets = self.sets.entry(subject).or_default();
-                for text in texts.iter().take(MOST_MEMBERS) {
+                for text in texts.iter().take(MAX_MEMBERS) {
                     sets.entry(text).or_default().push(conjunct);
                 }
             }
@@ -180,7 +180,7 @@ impl<'g> Implied<'g> {
         for at in 0..conjuncts.len() {
             let Some(&conjunct) = conjuncts.get(at) else { return };
             if let Some(disjunctions) = self.disjunctions.get(&conjunct) {
-                conjuncts.extend(disjunctions.iter().take(MOST_FOUND));
+                conjuncts.extend(disjunctions.iter().take(MAX_FOUND));
             }
             let Some(Test { subject, says }) = Test::of(graph, conjunct) else { continue };
             let (texts, prefix) = match says {
@@ -193,12 +193,12 @@ impl<'g> Implied<'g> {
             if let Some(sets) = self.sets.get(&subject).and_then(|sets| sets.get(first?)) {
                 let wider = |set: &&NodeId| match Test::of(graph, **set) {
                     Some(Test { says: Says::Is(others), .. }) => {
-                        texts.len().saturating_mul(others.len()) <= MOST_PAIRS
+                        texts.len().saturating_mul(others.len()) <= MAX_PAIRS
                             && texts.iter().all(|text| others.contains(text))
                     }
                     _ => false,
                 };
-                conjuncts.extend(sets.iter().take(MOST_FOUND).filter(wider));
+                conjuncts.extend(sets.iter().take(MAX_FOUND).filter(wider));
             }
             if let Some(Prefixes { lengths, conjuncts: ids }) = self.prefixes.get(&subject) {
                 let each = lengths.iter().filter_map(|&length| shortest.get(..length));

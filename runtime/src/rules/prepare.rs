@@ -100,7 +100,7 @@ impl Prepared {
         let mut checked = CheckedRules::default();
         let threads = if rules.len() >= MIN_PARALLEL { settings.threads } else { 1 };
         let (fields, lists) = (env.fields(), env.functions().lists());
-        let mut keys = RuleKeys::of_about(if settings.indexing == Indexing::Off { 0 } else { rules.len() });
+        let mut keys = RuleKeys::with_capacity(if settings.indexing == Indexing::Off { 0 } else { rules.len() });
         let finds_keys = threads > 1 && settings.indexing == Indexing::Auto;
         let mut numbered = (0_u32..).zip(rules);
         let mut budget = SetBudget::new(engine.limits());

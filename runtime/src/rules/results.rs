@@ -65,7 +65,7 @@ impl Results for Vec<Verdict> {
 }
 
 /// Takes results in the order of the rules, under the policies for errors.
-pub(super) struct Settling<'s, S, A, M> {
+pub(super) struct MatchSink<'s, S, A, M> {
     pub(super) set: &'s RuleSet<S, A>,
     pub(super) errors: &'s mut Vec<RuleError>,
     pub(super) matches: &'s mut M,
@@ -73,7 +73,7 @@ pub(super) struct Settling<'s, S, A, M> {
     pub(super) stopped: Option<(usize, EvalError)>,
 }
 
-impl<S, A, M: Matches> Results for Settling<'_, S, A, M> {
+impl<S, A, M: Matches> Results for MatchSink<'_, S, A, M> {
     #[inline]
     fn verdict(&mut self, Verdict { rule, error }: Verdict) {
         let rule = rule as usize;
@@ -95,7 +95,7 @@ impl<S, A, M: Matches> Results for Settling<'_, S, A, M> {
     }
 }
 
-impl<S, A, M> Settling<'_, S, A, M> {
+impl<S, A, M> MatchSink<'_, S, A, M> {
     /// Notes an error. Returns whether it counts as a match.
     #[cold]
     fn counts_as_match(&mut self, rule: usize, error: EvalError) -> bool {

@@ -17,11 +17,11 @@ use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
 
 /// Most warnings of a set, in addition to those about single rules.
-const MOST: usize = 1000;
+const MAX: usize = 1000;
 /// Most conjuncts of a rule that are compared with one another.
-const MOST_CONJUNCTS: usize = 32;
+const MAX_CONJUNCTS: usize = 32;
 /// Most earlier rules that one is compared with.
-const MOST_COMPARED: usize = 64;
+const MAX_COMPARED: usize = 64;
 
 /// Facts about a rule, in addition to the merged graph.
 pub(super) struct Facts<'r> {
@@ -62,7 +62,7 @@ pub(super) fn warnings(merged: &MergedGraph, facts: &[Facts<'_>]) -> Vec<(usize,
     let mut found = Vec::new();
     for (rule, condition) in &rules {
         let Some(of) = facts.get(rule.number as usize) else { continue };
-        if found.len() >= MOST {
+        if found.len() >= MAX {
             break;
         }
         let warning = match condition {
@@ -93,7 +93,7 @@ fn warning(of: &Facts<'_>, code: &'static str, message: String, help: &str) -> D
 
 /// Two conjuncts that are never true at once.
 fn exclusive(graph: &Graph, conjuncts: &[NodeId]) -> Option<[NodeId; 2]> {
-    let tests = conjuncts.iter().take(MOST_CONJUNCTS).filter_map(|&id| Some((id, Test::of(graph, id)?)));
+    let tests = conjuncts.iter().take(MAX_CONJUNCTS).filter_map(|&id| Some((id, Test::of(graph, id)?)));
     let mut before: Vec<(NodeId, Test<'_>)> = Vec::new();
     for (id, test) in tests {
         if let Some((other, _)) = before.iter().find(|(_, other)| other.excludes(&test)) {
@@ -198,14 +198,14 @@ impl<'c> Earlier<'c, '_> {
                 fails_alike && of.tags.iter().all(|tag| other.tags.binary_search(tag).is_ok())
             })
         };
-        if let Some(&other) = self.always.iter().take(MOST_COMPARED).find(|other| concerned(**other)) {
+        if let Some(&other) = self.always.iter().take(MAX_COMPARED).find(|other| concerned(**other)) {
             return Some((other, conjuncts.is_empty()));
         }
         let mut all = conjuncts.to_vec();
         self.implied.extend(self.graph, &mut all);
         let near = all.iter().filter_map(|conjunct| self.by_conjunct.get(conjunct)).flatten();
         let has = |conjunct: &NodeId| all.binary_search(conjunct).is_ok();
-        let mut covering = near.take(MOST_COMPARED).filter(|(_, fewer)| fewer.iter().all(has));
+        let mut covering = near.take(MAX_COMPARED).filter(|(_, fewer)| fewer.iter().all(has));
         let (other, fewer) = covering.find(|(other, _)| concerned(*other))?;
         Some((*other, *fewer == conjuncts))
     }

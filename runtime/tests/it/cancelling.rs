@@ -160,7 +160,7 @@ fn a_cancelled_change_of_live_rules_changes_nothing() {
     let live = Live::new(Engine::new(), env());
     live.replace(|rules| rules.rule("old", "n == 1", ()).on_error(ErrorPolicy::NoMatch)).unwrap();
     live.shadow(1.0, |rules| rules.rule("candidate", "n == 2", ()), |_| ()).unwrap();
-    assert!(live.settle(Duration::from_secs(600)));
+    assert!(live.wait_idle(Duration::from_secs(600)));
     let before = live.status();
     for when in [0, 1, 2] {
         let replaced = live.replace(|set| two_rules(set, when));
@@ -179,6 +179,6 @@ fn a_cancelled_change_of_live_rules_changes_nothing() {
     let (asked, function) = once_after(usize::MAX);
     live.replace(|set| set.rule("new", "n == 3", ()).cancel_if(function)).unwrap();
     let questions = asked.load(Ordering::Relaxed);
-    assert!(live.settle(Duration::from_secs(600)));
+    assert!(live.wait_idle(Duration::from_secs(600)));
     assert_eq!((asked.load(Ordering::Relaxed), live.status().native_rules), (questions, 1));
 }

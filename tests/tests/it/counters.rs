@@ -192,7 +192,7 @@ fn live_rules_count_through_all_changes() {
         }
         threads.into_iter().map(|thread| thread.join().unwrap()).reduce(Tally::add).unwrap()
     });
-    assert!(live.settle(LONG));
+    assert!(live.wait_idle(LONG));
     let rules = live.load();
     let counts = rules.counts().unwrap();
     assert_eq!((counts.evaluations, counts.rules.len()), (told.asked, rules.len()));
@@ -206,7 +206,7 @@ fn live_rules_count_through_all_changes() {
     let before = rules.counts().unwrap().evaluations;
     drop(rules);
     live.replace(|rules| (0..100).fold(rules, |rules, n| rules.rule("new", &source(n), n))).unwrap();
-    assert!(live.settle(LONG));
+    assert!(live.wait_idle(LONG));
     let rules = live.load();
     let counts = rules.counts().unwrap();
     assert!(counts.rules.iter().all(|rule| (rule.matches, rule.errors) == (0, 0)));

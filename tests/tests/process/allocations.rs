@@ -238,7 +238,7 @@ fn live_takes_nothing(live: &Live<<Call<'static> as Context>::Static, i64>) {
     live.insert(Rule::new("before", "a == 10", 50).priority(-1)).unwrap();
     live.insert(Rule::new("fails", "b % (a - 10) == 0", 51).priority(-2)).unwrap();
     assert_eq!(
-        (live.remove("r20"), live.disable("r21"), live.settle(std::time::Duration::from_secs(600))),
+        (live.remove("r20"), live.disable("r21"), live.wait_idle(std::time::Duration::from_secs(600))),
         (1, 1, true)
     );
     assert!(live.status().sets > 1, "there is nothing to merge");

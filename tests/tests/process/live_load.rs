@@ -105,7 +105,7 @@ fn readers_see_whole_generations_while_rules_are_replaced() {
     let _exclusive = exclusive();
     let live = Live::new(engine(Tier::Auto), Env::<RequestContext<'_>>::new());
     replace(&live, 0);
-    assert!(live.settle(LONG));
+    assert!(live.wait_idle(LONG));
     let replacements = number("CELERO_REPLACEMENTS", 10_000);
     let (stop, quiet) = (AtomicBool::new(false), AtomicBool::new(false));
     let code = generated();
@@ -120,7 +120,7 @@ fn readers_see_whole_generations_while_rules_are_replaced() {
             replace(&live, generation);
             // Now and then native code gets the time to be there.
             if generation.is_multiple_of(16) {
-                assert!(live.settle(LONG));
+                assert!(live.wait_idle(LONG));
             }
             if generation == replacements / 2 {
                 base = heap::held();
@@ -152,7 +152,7 @@ fn readers_see_whole_generations_while_rules_are_replaced() {
     assert!(busy.iter().all(|seen| seen.generations > 0), "the readers saw nothing of it");
     // A set lost in every eighth replacement would show; the readers' own records grow as well.
     assert!((grown as u64) < (replacements / 2 * 512).max(1 << 21), "{grown} bytes");
-    assert!(live.settle(LONG));
+    assert!(live.wait_idle(LONG));
     assert!(generated() <= code + 1, "code stays mapped");
 }
 
@@ -196,13 +196,13 @@ fn what_is_removed_is_given_back() {
             live.insert(Rule::new(&name, &format!("request.path == '/{name}' || request.method == 'PUT'"), n)).unwrap();
         }
         if round.is_multiple_of(3) {
-            assert!(live.settle(LONG));
+            assert!(live.wait_idle(LONG));
         }
         for n in 0..5 {
             assert_eq!(live.remove(&format!("{round}-{n}")), 1);
         }
         if round.is_multiple_of(5) {
-            assert!(live.settle(LONG));
+            assert!(live.wait_idle(LONG));
         }
     };
     (0..200).for_each(round);
@@ -236,7 +236,7 @@ fn dropping_the_rules_ends_the_work() {
         })
         .unwrap();
         if round % 2 == 0 {
-            assert!(live.settle(LONG));
+            assert!(live.wait_idle(LONG));
         }
         // With a reader that holds the rules, or without.
         let reader = (round % 3 == 0).then(|| live.reader());

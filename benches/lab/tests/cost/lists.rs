@@ -146,7 +146,7 @@ fn overlays_cost_what_their_entries_say() {
                 let mut overlay = Overlay::default();
                 black_box(overlay.insert(&lists, "l", entries, keep).is_ok());
                 if let Ok(applied) = overlay.apply(&fresh, SystemTime::UNIX_EPOCH, |_| true) {
-                    black_box(overlay.settle(applied).len());
+                    black_box(overlay.confirm(applied).len());
                 }
                 let half = SystemTime::UNIX_EPOCH + Duration::from_secs(n as u64 / 2);
                 black_box(overlay.expire(&lists, half).is_ok());

@@ -16,7 +16,7 @@ pub(crate) struct Cost {
 const FLOOR: Cost = Cost { seconds: 0.012, bytes: 2_000_000.0 };
 
 /// Four times the size costs at most so many times as much: 2.5 for each doubling.
-const MOST_GROWTH: f64 = 2.5 * 2.5;
+const MAX_GROWTH: f64 = 2.5 * 2.5;
 
 /// Work that takes this long is large enough to judge how its cost grows.
 const ENOUGH_SECONDS: f64 = 0.02;
@@ -33,7 +33,7 @@ pub(crate) fn measure(work: &mut dyn FnMut()) -> Cost {
 
 /// Returns whether the larger of two sizes, four times the other one, costs too much more.
 fn too_steep(small: Cost, large: Cost) -> bool {
-    let exceeds = |small: f64, large: f64, floor: f64| large > floor && large > MOST_GROWTH * small;
+    let exceeds = |small: f64, large: f64, floor: f64| large > floor && large > MAX_GROWTH * small;
     exceeds(small.seconds, large.seconds, FLOOR.seconds) || exceeds(small.bytes, large.bytes, FLOOR.bytes)
 }
 

@@ -62,7 +62,7 @@ fn live_rules_cost_what_their_changes_say() {
                 for (name, source) in &sources {
                     drop(live.insert(Rule::new(name, source, ())));
                 }
-                live.settle(std::time::Duration::from_secs(60));
+                live.wait_idle(std::time::Duration::from_secs(60));
                 black_box(live.load().len());
             }
         };

@@ -15,10 +15,10 @@ use crate::types::{MAX_TYPE_DEPTH, MAX_TYPE_PARTS, Type};
 use std::fmt::Arguments;
 
 /// Most names or signatures listed in one help.
-const MOST_LISTED: usize = 8;
+const MAX_LISTED: usize = 8;
 
 /// Most names that an unknown name may be a part of to be suggested.
-const MOST_MEANT: usize = 3;
+const MAX_MEANT: usize = 3;
 
 impl Checker<'_> {
     /// Whether the limit of diagnostics is reached, so that further errors are counted but not kept.
@@ -147,7 +147,7 @@ impl Checker<'_> {
         let names = self.names.values();
         let meant = |name: &&&str| ends_with(name, first) || name.contains('.') && ends_with(full, name);
         let meant: Vec<&&str> = names.iter().filter(meant).collect();
-        if meant.is_empty() || meant.len() > MOST_MEANT {
+        if meant.is_empty() || meant.len() > MAX_MEANT {
             Vec::new()
         } else {
             vec![format!("did you mean {}?", list(&meant))]
@@ -279,9 +279,9 @@ fn this_is(span: Span, ty: &str) -> Label {
 
 /// Lists the first names, in backquotes.
 fn list<S: AsRef<str>>(names: &[S]) -> String {
-    let mut text: Vec<String> = names.iter().take(MOST_LISTED).map(|n| format!("`{}`", n.as_ref())).collect();
-    if names.len() > MOST_LISTED {
-        text.push(format!("and {} more", names.len().saturating_sub(MOST_LISTED)));
+    let mut text: Vec<String> = names.iter().take(MAX_LISTED).map(|n| format!("`{}`", n.as_ref())).collect();
+    if names.len() > MAX_LISTED {
+        text.push(format!("and {} more", names.len().saturating_sub(MAX_LISTED)));
     }
     text.join(", ")
 }

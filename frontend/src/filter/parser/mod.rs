@@ -16,7 +16,7 @@ mod value;
 
 use super::codes;
 use super::literal::Scanner;
-use super::options::{FilterOptions, MOST_NESTING};
+use super::options::{FilterOptions, MAX_NESTING};
 use super::scheme::Scheme;
 use super::tree::{FilterExpr, FilterNode, FilterTree};
 use super::types::FilterType;
@@ -124,7 +124,7 @@ fn run(
         nesting: 0,
         calls: Vec::new(),
     };
-    let depth = deepest(trimmed).min(options.max_nesting).min(MOST_NESTING);
+    let depth = deepest(trimmed).min(options.max_nesting).min(MAX_NESTING);
     let depth = depth.saturating_add(2).saturating_mul(LEVELS_PER_NESTING);
     let root = with_stack(depth, || read(&mut parser));
     let Parser { scan, nodes, pool, mut diagnostics, .. } = parser;
@@ -242,7 +242,7 @@ impl Parser<'_> {
 
     /// Goes one level deeper for the time of `inner`. `from` is where the level begins.
     fn nested<T>(&mut self, from: usize, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
-        let limit = self.options.max_nesting.min(MOST_NESTING);
+        let limit = self.options.max_nesting.min(MAX_NESTING);
         if self.nesting >= limit {
             self.scan.go_to(from);
             let message = format!("maximum nesting depth exceeded (limit: {limit})");

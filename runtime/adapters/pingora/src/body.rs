@@ -42,7 +42,7 @@ pub(crate) async fn buffer(session: &mut Session, buffering: BodyBuffering, cloc
 }
 
 async fn read(session: &mut Session, clock: &mut BodyClock) -> Result<Option<Bytes>> {
-    let Ok(piece) = pingora::time::timeout(clock.patience(), session.read_request_body()).await else {
+    let Ok(piece) = pingora::time::timeout(clock.timeout(), session.read_request_body()).await else {
         return too_slow();
     };
     let piece = piece.map_err(|error| error.into_down())?;

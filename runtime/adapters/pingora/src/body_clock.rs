@@ -45,7 +45,7 @@ impl BodyClock {
     }
 
     /// Returns how long to wait for the next piece.
-    pub fn patience(&mut self) -> Duration {
+    pub fn timeout(&mut self) -> Duration {
         let elapsed = self.start().elapsed();
         self.allowed().saturating_sub(elapsed).min(self.pace.pause)
     }
@@ -79,9 +79,9 @@ mod tests {
     fn what_arrived_gives_time() {
         let pace = BodyPace { pause: Duration::from_secs(60), total: Duration::ZERO, rate: 1 << 10 };
         let mut clock = BodyClock::new(pace);
-        assert_eq!(clock.patience(), Duration::ZERO);
+        assert_eq!(clock.timeout(), Duration::ZERO);
         clock.take(10 << 10).unwrap();
-        assert!(clock.patience() > Duration::from_secs(5) && clock.patience() <= Duration::from_secs(10));
+        assert!(clock.timeout() > Duration::from_secs(5) && clock.timeout() <= Duration::from_secs(10));
         let mut clock = BodyClock::new(BodyPace { rate: 0, ..pace });
         clock.start();
         std::thread::sleep(Duration::from_millis(2));

@@ -9,7 +9,7 @@ const BROTLI_WINDOW: u32 = 19;
 /// The same of zstd. RFC 9659, section 3.1 allows at most 8 MiB.
 const ZSTD_WINDOW: u32 = 19;
 /// The highest level of brotli and zstd. At 9, a stream would take 27 and 10 MiB instead of 2 and 3.
-const MOST_LEVEL: u32 = 5;
+const MAX_LEVEL: u32 = 5;
 /// The bytes that brotli's encoder hands over at a time.
 const BROTLI_BUFFER: usize = 4 << 10;
 
@@ -55,12 +55,12 @@ pub(crate) enum Encoder {
 }
 
 impl Encoder {
-    /// Returns an encoder with a level from 1, the fastest, to 9. Brotli and zstd take levels above [`MOST_LEVEL`] as that.
+    /// Returns an encoder with a level from 1, the fastest, to 9. Brotli and zstd take levels above [`MAX_LEVEL`] as that.
     ///
     /// # Errors
     /// Returns an error if there is no memory for it.
     pub(crate) fn new(coding: Coding, level: u32) -> io::Result<Self> {
-        let level = level.clamp(1, if coding == Coding::Gzip { 9 } else { MOST_LEVEL });
+        let level = level.clamp(1, if coding == Coding::Gzip { 9 } else { MAX_LEVEL });
         Ok(match coding {
             Coding::Brotli => {
                 Self::Brotli(Box::new(CompressorWriter::new(Vec::new(), BROTLI_BUFFER, level, BROTLI_WINDOW)))

@@ -333,7 +333,7 @@ impl Guard {
             return response_framing::count_interim(&mut self.interim_responses);
         }
         self.restore(session);
-        response_framing::settle(session, response)?;
+        response_framing::frame(session, response)?;
         if !self.policy.has_response_rules() {
             self.take_over(session, response);
             return Ok(());

@@ -12,7 +12,7 @@ use pingora::{Error, ErrorType, Result};
 /// # Errors
 /// Returns an error of the server, for which clients get 502, if it switches protocols although it was not asked to (RFC 9110, section 15.2.2), or
 /// has a `Transfer-Encoding` other than one `chunked` (RFC 9112, section 6.1: the proxy asks for no other). A response of HTTP/1.0 may have neither.
-pub(crate) fn settle(session: &mut Session, response: &mut ResponseHeader) -> Result<()> {
+pub(crate) fn frame(session: &mut Session, response: &mut ResponseHeader) -> Result<()> {
     if response.status == StatusCode::SWITCHING_PROTOCOLS && !session.is_upgrade_req() {
         return malformed("a switch of protocols that was not asked for");
     }

@@ -127,7 +127,7 @@ pub(super) struct Halves {
 }
 
 /// Fewest networks that are kept by halves: with fewer, the starts take more than the halves save.
-const FEWEST_BY_HALVES: usize = 1 << 18;
+const MIN_BY_HALVES: usize = 1 << 18;
 /// Number of addresses for each of which one first half is kept, so that that of a place is found by a search among few.
 const SAMPLED: usize = 256;
 /// Number of first halves.
@@ -175,7 +175,7 @@ impl Firsts for V4Firsts {
     type Bits = u32;
 
     fn new(sorted: Vec<u32>) -> Self {
-        if sorted.len() < FEWEST_BY_HALVES {
+        if sorted.len() < MIN_BY_HALVES {
             Self::Whole(sorted.into())
         } else {
             Self::Halves(Box::new(Halves::new(&sorted)))

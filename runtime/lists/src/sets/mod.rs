@@ -36,14 +36,14 @@ pub(crate) trait EntrySet: Sized + Send + Sync {
     type Rank: Ord;
 
     /// Most entries of a list.
-    const MOST: usize = u32::MAX as usize - 1;
+    const MAX: usize = u32::MAX as usize - 1;
     /// Most entries that a change merges before it is published.
     const MERGED_AT_ONCE: usize = 16_384;
 
     /// Whether building a set takes long: a change that only removes merges nothing that has entries.
     const COMPILES: bool = false;
 
-    /// Builds the set of these keys, which are sorted and distinct, at most [`MOST`](Self::MOST).
+    /// Builds the set of these keys, which are sorted and distinct, at most [`MAX`](Self::MAX).
     ///
     /// # Errors
     /// Their texts exceed 4 GiB, or what is compiled of them a limit.

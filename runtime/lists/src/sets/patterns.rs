@@ -143,7 +143,7 @@ impl<const WILDCARDS: bool> EntrySet for Patterns<WILDCARDS> {
     /// The longer entry, and of equally long ones the one that sorts first.
     type Rank = (usize, Reverse<Arc<str>>);
 
-    const MOST: usize = MAX_PATTERNS;
+    const MAX: usize = MAX_PATTERNS;
     /// Compiling takes some ten microseconds for each.
     const MERGED_AT_ONCE: usize = 64;
     const COMPILES: bool = true;

@@ -37,13 +37,13 @@ pub struct HeaderSet {
 
 impl HeaderSet {
     /// Largest number of names, and of prefixes, of a set.
-    pub const MOST: usize = u16::MAX as usize;
+    pub const MAX: usize = u16::MAX as usize;
 
     /// Builds the set of the headers that have one of `names`, or a name that begins with one of `prefixes`. Both may be empty.
     ///
     /// # Errors
     /// If a name or prefix can't be that of a header (it is empty, too long, or has a byte that header names can't have), or if
-    /// there are more than [`MOST`](Self::MOST).
+    /// there are more than [`MAX`](Self::MAX).
     pub fn new<N, P>(names: N, prefixes: P) -> Result<Self, HeaderSetError>
     where
         N: IntoIterator<Item: AsRef<[u8]>>,
@@ -94,7 +94,7 @@ fn checked(kind: &'static str, given: impl IntoIterator<Item: AsRef<[u8]>>) -> R
             text: Some(String::from_utf8_lossy(text.get(..SHOWN).unwrap_or(text)).into_owned()),
         })?;
         checked.insert(Box::from(name.as_str().as_bytes()));
-        if checked.len() > HeaderSet::MOST {
+        if checked.len() > HeaderSet::MAX {
             return Err(HeaderSetError { kind, text: None });
         }
     }
@@ -118,8 +118,8 @@ impl std::fmt::Display for HeaderSetError {
             (Some(text), kind) if text.is_empty() => write!(f, "the {kind} of a header must not be empty"),
             (Some(text), "name") => write!(f, "{text:?} is not the name of a header"),
             (Some(text), _) => write!(f, "{text:?} cannot begin the name of a header"),
-            (None, "name") => write!(f, "a set of headers has at most {} names", HeaderSet::MOST),
-            (None, _) => write!(f, "a set of headers has at most {} prefixes", HeaderSet::MOST),
+            (None, "name") => write!(f, "a set of headers has at most {} names", HeaderSet::MAX),
+            (None, _) => write!(f, "a set of headers has at most {} prefixes", HeaderSet::MAX),
         }
     }
 }

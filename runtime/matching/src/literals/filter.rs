@@ -29,7 +29,7 @@ const FEW_BYTES: usize = 1 << 12;
 const SOME_BYTES: usize = 1 << 15;
 const SOME_WORDS: usize = 1 << 13;
 const MANY_WORDS: usize = 1 << 14;
-const MOST_WORDS: usize = 1 << 15;
+const MAX_WORDS: usize = 1 << 15;
 
 /// Windows that are read at once, without a branch that depends on what is found.
 const BATCH: usize = 8;
@@ -40,14 +40,14 @@ pub(super) const FIRST: usize = 4;
 /// Bytes of the longest windows.
 const WINDOW_BYTES: usize = 4;
 /// Most windows that are read between two verifications.
-const MOST: usize = 128;
+const MAX: usize = 128;
 
 /// Windows that anchors may contain.
 pub(super) struct FilterHits {
     /// Offset from which the windows were read.
     pub(super) from: usize,
     /// Offsets of the windows, from there on.
-    offsets: [u16; MOST],
+    offsets: [u16; MAX],
     /// How many of them there are.
     count: usize,
     pub(super) progress: Progress,
@@ -89,7 +89,7 @@ impl Progress {
 impl FilterHits {
     #[inline]
     pub(super) fn new() -> Self {
-        Self { from: 0, offsets: [0; MOST], count: 0, progress: Progress::default(), end: 0 }
+        Self { from: 0, offsets: [0; MAX], count: 0, progress: Progress::default(), end: 0 }
     }
 
     /// Starts to read a text on, up to an offset.
@@ -114,7 +114,7 @@ impl<const IGNORE_CASE: bool> Filter<IGNORE_CASE> {
             128..1024 => FilterTable::Bytes(vec![0; SOME_BYTES].into()),
             1024..16_384 => FilterTable::Bits(vec![0; SOME_WORDS].into()),
             16_384..65_536 => FilterTable::Bits(vec![0; MANY_WORDS].into()),
-            65_536.. => FilterTable::Bits(vec![0; MOST_WORDS].into()),
+            65_536.. => FilterTable::Bits(vec![0; MAX_WORDS].into()),
         };
         Self { table, mask: u32::MAX.wrapping_shr(32_u32.saturating_sub((bytes as u32).wrapping_mul(8))) }
     }
@@ -181,7 +181,7 @@ impl<const IGNORE_CASE: bool> Filter<IGNORE_CASE> {
                 } else if let Ok(words) = <&[u64; MANY_WORDS]>::try_from(&**words) {
                     search::<IGNORE_CASE, _>(in_bits(words), mask, stride, text, hits);
                 } else if let Some(words) = words.first_chunk() {
-                    search::<IGNORE_CASE, _>(in_bits::<MOST_WORDS>(words), mask, stride, text, hits);
+                    search::<IGNORE_CASE, _>(in_bits::<MAX_WORDS>(words), mask, stride, text, hits);
                 }
             }
         }
@@ -245,7 +245,7 @@ fn search_with<const IGNORE_CASE: bool, T: Fn(u64) -> u64, const STRIDE: usize, 
     let (offsets, mut count, mut at) = (&mut hits.offsets, 0_usize, 0_usize);
     // Stores every offset, and counts those that stay: what is found decides no branch.
     let mut push = |offset: usize, found: u64| {
-        if let Some(place) = offsets.get_mut(count & const { MOST - 1 }) {
+        if let Some(place) = offsets.get_mut(count & const { MAX - 1 }) {
             *place = offset as u16;
         }
         count = count.wrapping_add((found & 1) as usize);

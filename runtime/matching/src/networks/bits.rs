@@ -85,7 +85,7 @@ pub(super) trait Key: Copy + Ord {
 }
 
 /// Most keys of a block.
-pub(super) const MOST_KEYS: usize = 8;
+pub(super) const MAX_KEYS: usize = 8;
 
 macro_rules! key {
     ($type:ty, $wide:ty, $rank:expr) => {
@@ -115,7 +115,7 @@ macro_rules! key {
 macro_rules! rank_of_all {
     ($type:ty) => {
         |key: $type, bytes: &[u8], count: usize| {
-            const BYTES: usize = size_of::<$type>() * MOST_KEYS;
+            const BYTES: usize = size_of::<$type>() * MAX_KEYS;
             let Some(all) = bytes.first_chunk::<BYTES>() else { return 0 };
             let (keys, count) = (all.as_chunks().0, count as $type);
             let mut rank: $type = 0;

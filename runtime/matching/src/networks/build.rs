@@ -1,8 +1,8 @@
 //! Builds the trie of a family from its segments.
 
-use super::bits::{Address, MOST_KEYS};
+use super::bits::{Address, MAX_KEYS};
 use super::lines::{LINE_NETWORKS, Line};
-use super::narrow_lines::{MOST_BITS_LEFT, NARROW_LINE_BYTES, NarrowLines};
+use super::narrow_lines::{MAX_BITS_LEFT, NARROW_LINE_BYTES, NarrowLines};
 use super::prefix;
 use super::segments::{NESTED, NO_NETWORK, Owner, Segment, last_bits};
 use super::trie::{Top, Trie, kind};
@@ -10,7 +10,7 @@ use super::trie::{Top, Trie, kind};
 /// A table divides well if no block below it gets more than this part of the segments.
 const DIVIDES_BY: usize = 8;
 /// Most bits in the index of a table.
-const MOST_INDEX_BITS: u32 = 20;
+const MAX_INDEX_BITS: u32 = 20;
 
 /// Bytes of lines for each network: where some networks are in others, another four say in which one.
 const LINE_BYTES: usize = 24;
@@ -37,14 +37,14 @@ pub(super) fn build<T: Address>(segments: &[Segment<T>], lengths: &[u8]) -> Trie
         line_bytes,
         root_line_bytes,
     };
-    // A set beyond `Networks::MOST`, which no caller builds, could exceed what a word counts: then there is no network rather than half a trie.
+    // A set beyond `Networks::MAX`, which no caller builds, could exceed what a word counts: then there is no network rather than half a trie.
     let root = builder.block(segments, T::ZERO, 0).or_else(|| {
         (builder.bytes, builder.lines, builder.top) = (Vec::new(), Vec::new(), Top::none());
         builder.narrow = NarrowLines::default();
         builder.bucket(segments.get(..1)?, T::ZERO, 0)
     });
     // Keys are read as many as a block can have, whatever it has.
-    builder.bytes.extend([0; 16 * MOST_KEYS]);
+    builder.bytes.extend([0; 16 * MAX_KEYS]);
     Trie {
         bytes: builder.bytes.into(),
         lines: builder.lines.into(),
@@ -97,7 +97,7 @@ impl<T: Address> Builder<'_, T> {
             }
             return self.lines(segments, read, skip, bits, lines);
         }
-        let bits = segments.len().ilog2().saturating_sub(1).clamp(1, MOST_INDEX_BITS);
+        let bits = segments.len().ilog2().saturating_sub(1).clamp(1, MAX_INDEX_BITS);
         let bits = bits.min(T::BITS.checked_sub(same)?);
         let index = |segment: &Segment<T>| segment.start.without(same).index(bits);
         let most = segments.get(1..)?.chunk_by(|a, b| index(a) == index(b)).map(<[_]>::len).max()?;
@@ -150,7 +150,7 @@ impl<T: Address> Builder<'_, T> {
         let networks = self.networks_of(segments);
         let line_bytes = if self.bytes.is_empty() { self.root_line_bytes } else { self.line_bytes };
         let (bytes, bits_left) = (networks.checked_mul(line_bytes)?, T::BITS.checked_sub(read)?);
-        let index = |of_line| Some(bytes.checked_div(of_line)?.checked_ilog2()?.min(MOST_INDEX_BITS).min(bits_left));
+        let index = |of_line| Some(bytes.checked_div(of_line)?.checked_ilog2()?.min(MAX_INDEX_BITS).min(bits_left));
         let narrow = index(NARROW_LINE_BYTES).filter(|bits| self.are_narrow(read.saturating_add(*bits)));
         let bits = narrow.or_else(|| index(size_of::<Line>()))?;
         if bits == 0 {
@@ -206,7 +206,7 @@ impl<T: Address> Builder<'_, T> {
     /// Whether the lines of the next block are narrow ones, if their index ends after the first `read` bits: those of the first block, if few
     /// bits are left.
     fn are_narrow(&self, read: u32) -> bool {
-        self.bytes.is_empty() && T::BITS.saturating_sub(read) <= MOST_BITS_LEFT
+        self.bytes.is_empty() && T::BITS.saturating_sub(read) <= MAX_BITS_LEFT
     }
 
     /// The line of the networks in `segments`, which share the first `read` bits; `None` if they are too many, or one is too small.
@@ -253,7 +253,7 @@ impl<T: Address> Builder<'_, T> {
 
     /// Adds a fork that gives each of its blocks equally many segments.
     fn fork(&mut self, segments: &[Segment<T>], base: T, read: u32) -> Option<u32> {
-        let parts = segments.chunks(segments.len().div_ceil(MOST_KEYS).max(MOST_KEYS));
+        let parts = segments.chunks(segments.len().div_ceil(MAX_KEYS).max(MAX_KEYS));
         let starts =
             || parts.clone().enumerate().filter_map(|(n, part)| Some(if n == 0 { base } else { part.first()?.start }));
         let class = starts().map(|start| class(significant(start, read))).max()?;
@@ -273,12 +273,12 @@ impl<T: Address> Builder<'_, T> {
     /// Adds a bucket, if it has few enough keys.
     fn bucket(&mut self, segments: &[Segment<T>], base: T, read: u32) -> Option<u32> {
         // Each key says at most where two segments start.
-        if segments.len() > MOST_KEYS.saturating_mul(2) {
+        if segments.len() > MAX_KEYS.saturating_mul(2) {
             return None;
         }
         let candidates = [segments.first(), segments.get(1), segments.last()];
         let entries = candidates.into_iter().flatten().map(|segment| entries(segments, base, segment.owner));
-        let entries = entries.min_by_key(Vec::len).filter(|entries| entries.len() <= MOST_KEYS)?;
+        let entries = entries.min_by_key(Vec::len).filter(|entries| entries.len() <= MAX_KEYS)?;
         let bits = |entry: &Entry<T>| {
             entry.prefix.map_or_else(|| significant(entry.start, read), |prefix| prefix.saturating_sub(read))
         };

@@ -6,11 +6,11 @@
 use super::segments::{NO_NETWORK, Segment};
 
 /// Fewest networks of a large set: the trie of fewer stays in that cache.
-const FEWEST_NETWORKS: usize = 1 << 14;
+const MIN_NETWORKS: usize = 1 << 14;
 /// At least so many cells, as a power of two, for each network.
 const CELLS_OF_NETWORK: u32 = 3;
 /// Most bits of the index of a cell.
-const MOST_INDEX_BITS: u32 = 22;
+const MAX_INDEX_BITS: u32 = 22;
 /// Bits of a cell.
 const STATE_BITS: u32 = 2;
 const CELLS_OF_WORD: u32 = u64::BITS / STATE_BITS;
@@ -30,10 +30,10 @@ pub(super) struct Coverage {
 impl Coverage {
     /// The coverage of a number of networks, which have these segments.
     pub(super) fn new(segments: &[Segment<u32>], networks: usize) -> Self {
-        if networks < FEWEST_NETWORKS {
+        if networks < MIN_NETWORKS {
             return Self::default();
         }
-        let bits = networks.ilog2().saturating_add(CELLS_OF_NETWORK).min(MOST_INDEX_BITS);
+        let bits = networks.ilog2().saturating_add(CELLS_OF_NETWORK).min(MAX_INDEX_BITS);
         let below = u32::BITS.saturating_sub(bits);
         let mut words = vec![0_u64; place(1_u32.checked_shl(bits).unwrap_or(0)).0];
         for (at, segment) in segments.iter().enumerate() {

@@ -61,11 +61,11 @@ pub struct Matches<'n> {
 
 impl Networks {
     /// The largest number of networks. The blocks of so many can be counted whatever they are.
-    pub const MOST: usize = 1 << 28;
+    pub const MAX: usize = 1 << 28;
 
     /// Builds the set of `networks`, each an address and a prefix length, in O(n log n). The id of a network is its index. Bits of
     /// the address after the prefix are ignored; a prefix longer than an address counts as the whole address. Of equal networks
-    /// all match. Networks after the first [`Networks::MOST`] do not match.
+    /// all match. Networks after the first [`Networks::MAX`] do not match.
     #[must_use]
     pub fn new(networks: &[(IpAddr, u8)]) -> Self {
         let mut parents = Vec::new();

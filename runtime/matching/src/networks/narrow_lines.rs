@@ -8,7 +8,7 @@ use super::prefix;
 use super::segments::{NO_NETWORK, Owner};
 
 /// Most bits of an address that may follow those that were read.
-pub(super) const MOST_BITS_LEFT: u32 = 14;
+pub(super) const MAX_BITS_LEFT: u32 = 14;
 /// Bytes of a line.
 pub(super) const NARROW_LINE_BYTES: usize = size_of::<Prefixes>() + size_of::<Owners>();
 

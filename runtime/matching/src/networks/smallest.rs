@@ -53,7 +53,7 @@ impl SmallestNetworks {
     /// Builds the set. Calls `parent` with the id of each network that is in another one, and that one.
     pub(super) fn with_parents(networks: &[(IpAddr, u8)], mut parent: impl FnMut(u32, Owner)) -> Self {
         let (mut v4, mut v6): (Vec<Network<u32>>, Vec<Network<u128>>) = (Vec::new(), Vec::new());
-        for (id, (address, prefix)) in (0..).zip(networks).take(Networks::MOST) {
+        for (id, (address, prefix)) in (0..).zip(networks).take(Networks::MAX) {
             match address {
                 IpAddr::V4(address) => {
                     let prefix = (*prefix).min(32);

@@ -1,6 +1,6 @@
 //! Answers against a comparison of bits, and bounds on memory and on blocks read.
 
-use super::bits::MOST_KEYS;
+use super::bits::MAX_KEYS;
 use super::segments::last_bits;
 use super::*;
 use crate::testing::{Rng, distinct};
@@ -189,7 +189,7 @@ fn hostile_sets_are_neither_deep_nor_large() {
             };
             let most = set.iter().flat_map(|(a, _)| [blocks(Ipv4Addr::from_bits(*a).into()), blocks(at(*a))]).max();
             // Each block leaves at most an eighth of the segments.
-            let bound = (set.len() * 2 / MOST_KEYS).max(1).ilog(8) + 3;
+            let bound = (set.len() * 2 / MAX_KEYS).max(1).ilog(8) + 3;
             assert!(most.unwrap() <= bound, "{name}: {most:?} blocks of at most {bound}");
             // A set of both families may be no small one.
             let alone = Networks::new(&v4).smallest.v4.heap_bytes();

@@ -21,7 +21,7 @@ const LIGHT_PROGRAM_BYTES: usize = 1 << 14;
 /// The weight of every larger pattern: compiling it may take some milliseconds.
 const HEAVY_WEIGHT: u32 = 64;
 /// Most patterns whose analyses are kept, for the stages of a rule, which ask one after the other, on each thread.
-const MOST_ANALYSES: usize = 128;
+const MAX_ANALYSES: usize = 128;
 
 /// Compiles each distinct pattern once.
 ///
@@ -195,7 +195,7 @@ impl PatternCache {
             Analyzed { analysis, hir: is_light.then(|| Arc::new(hir)) }
         });
         let mut known = locked(&self.analyses);
-        if known.len() >= MOST_ANALYSES {
+        if known.len() >= MAX_ANALYSES {
             known.clear();
         }
         known.insert(pattern.into(), analysis.clone());

@@ -22,7 +22,7 @@ const STEPS_PER_SPLIT: u64 = 256;
 /// Cells of rows that are compared for a step of work.
 const CELLS_PER_STEP: usize = 4;
 /// Number of states that is always explored.
-const FEWEST: usize = 128;
+const MIN: usize = 128;
 
 /// What a state says. Sets of patterns are bit masks; the lowest bit is the first pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -58,7 +58,7 @@ impl Explored {
             return Some(Self { columns: Box::new(columns), states, next: vec![0; width], width });
         }
         let mut search = Search { subsets, representatives, found: Vec::new(), explored: Vec::new() };
-        search.run(most.clamp(FEWEST, usize::from(u16::MAX).saturating_sub(2)), work)?;
+        search.run(most.clamp(MIN, usize::from(u16::MAX).saturating_sub(2)), work)?;
         let (states, next) = search.states();
         let mut this = Self { columns: Box::new(columns), states, next, width: search.representatives.len() };
         this.merge(work)?;
@@ -156,7 +156,7 @@ impl Search<'_> {
         // Ordered by rarity, then by discovery.
         let mut queue = BinaryHeap::from([Reverse((i32::MIN, 0_usize, start))]);
         let visits = self.visits(start, work)?;
-        let most = visits.len().saturating_mul(MORE_THAN_TYPICAL).clamp(FEWEST, most);
+        let most = visits.len().saturating_mul(MORE_THAN_TYPICAL).clamp(MIN, most);
         for (state, visits) in visits {
             queue.push(Reverse((visits.saturating_neg(), queue.len(), state)));
         }

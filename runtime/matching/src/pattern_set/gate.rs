@@ -17,7 +17,7 @@ const MIN_STEPS: usize = 4096;
 /// Steps of visiting an owner that is not decided. For others it is one.
 const VISIT: usize = 4;
 /// Patterns for which there is room when the first literal is found.
-const FEWEST_NEAR: usize = 28;
+const MIN_NEAR: usize = 28;
 /// Shortest text that is searched in parts, in bytes.
 const SHORTEST_WITH_PARTS: usize = 256;
 /// Pattern numbers that are marked without allocating.
@@ -95,7 +95,7 @@ impl Found {
     fn add(&mut self, owner: &Owner, place: Option<usize>) -> Option<Task> {
         if self.many_parts > 1 && owner.near {
             if self.near.is_empty() {
-                self.near.reserve(FEWEST_NEAR);
+                self.near.reserve(MIN_NEAR);
             }
             let bits = self.near.entry(owner.id).or_insert(0);
             *bits |= place.map_or(u64::MAX, |place| self.parts.bit(place));

@@ -8,11 +8,11 @@ const SHORTEST: usize = 2;
 /// Patterns whose literals are at more than this share of the offsets of texts go into tables if they fit.
 const RARE: f64 = 1.0 / 1024.0;
 /// Most literals of a pattern.
-const MOST_TEXTS: usize = 64;
+const MAX_TEXTS: usize = 64;
 /// Most states of a small program: a search of a whole text for it costs less than keeping all places of its literals.
 const SMALL_PROGRAM: usize = 64;
 /// Most bytes of the literals of a pattern, which bounds the memory of a gate.
-const MOST_BYTES: usize = 4096;
+const MAX_BYTES: usize = 4096;
 
 /// Where in a text a literal has to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ impl Gated {
             (texts, folded) = (Some(own), false);
         }
         let texts = texts.unwrap_or_default();
-        if literals.len() > MOST_TEXTS {
+        if literals.len() > MAX_TEXTS {
             return None;
         }
         let then = |literal: &[u8]| if texts.iter().any(|text| text == literal) { Then::Matches } else { Then::Search };
@@ -130,11 +130,11 @@ fn texts_of(parts: &[&Hir], folded: bool) -> Option<Vec<Vec<u8>>> {
     let mut all: Vec<Vec<u8>> = vec![Vec::new()];
     for part in parts {
         let next = texts(part, folded)?;
-        if all.len().saturating_mul(next.len()) > MOST_TEXTS {
+        if all.len().saturating_mul(next.len()) > MAX_TEXTS {
             return None;
         }
         all = all.iter().flat_map(|head| next.iter().map(|tail| [head.as_slice(), tail].concat())).collect();
-        if all.iter().map(Vec::len).sum::<usize>() > MOST_BYTES {
+        if all.iter().map(Vec::len).sum::<usize>() > MAX_BYTES {
             return None;
         }
     }
@@ -151,7 +151,7 @@ fn texts(hir: &Hir, folded: bool) -> Option<Vec<Vec<u8>>> {
         HirKind::Class(Class::Bytes(class)) => {
             let bytes = || class.iter().flat_map(|range| range.start()..=range.end()).filter(u8::is_ascii);
             let has = |byte: u8| class.iter().any(|range| (range.start()..=range.end()).contains(&byte));
-            if bytes().count() > MOST_TEXTS || (!folded && class.iter().any(|range| !range.end().is_ascii())) {
+            if bytes().count() > MAX_TEXTS || (!folded && class.iter().any(|range| !range.end().is_ascii())) {
                 return None;
             }
             if !folded {
@@ -169,7 +169,7 @@ fn texts(hir: &Hir, folded: bool) -> Option<Vec<Vec<u8>>> {
             for part in parts {
                 all.extend(texts(part, folded)?);
             }
-            (all.len() <= MOST_TEXTS).then_some(all)
+            (all.len() <= MAX_TEXTS).then_some(all)
         }
         HirKind::Class(Class::Unicode(_)) | HirKind::Look(_) | HirKind::Repetition(_) => None,
     }

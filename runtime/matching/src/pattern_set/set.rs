@@ -18,7 +18,7 @@ use std::cell::Cell;
 const EXPLORED_PER_BYTE: usize = 2;
 /// Fewest patterns of a table that runs over long texts although it leaves some of them undecided. For fewer patterns, a search for each
 /// costs less than the pass of the table and the searches that it leaves.
-const FEWEST_UNDECIDED: usize = 4;
+const MIN_UNDECIDED: usize = 4;
 /// Shortest long text, in bytes.
 const LONG: usize = 1024;
 /// Number of tables that run over a text at the same time.
@@ -254,7 +254,7 @@ impl PatternSet {
             {
                 left = rest;
                 let (ids, ascii_only) = (automaton.ids.into_boxed_slice(), automaton.ascii_only);
-                let for_short_texts = ids.len() < FEWEST_UNDECIDED && !automaton.explored.is_complete();
+                let for_short_texts = ids.len() < MIN_UNDECIDED && !automaton.explored.is_complete();
                 tables.push(TableGroup { table, bytes: automaton.bytes, ids, ascii_only, for_short_texts });
             }
         }

@@ -298,7 +298,7 @@ unsafe fn short<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
         starts_of(low, high, between)
     };
     // SAFETY: only bits of starts are set.
-    candidates != 0 && unsafe { settle(text, needle, candidates) }
+    candidates != 0 && unsafe { verify_whole(text, needle, candidates) }
 }
 
 /// Searches texts with fewer starts than any vector holds.
@@ -320,7 +320,7 @@ unsafe fn few<H: Half>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
             4.. => ends::<H, u32>(text, pair, starts),
             _ => ends::<H, u16>(text, pair, starts),
         };
-        candidates != 0 && settle(text, needle, candidates.into())
+        candidates != 0 && verify_whole(text, needle, candidates.into())
     }
 }
 
@@ -381,7 +381,7 @@ unsafe fn one<V: Vector, H: Half>(text: &[u8], byte: u8) -> bool {
 /// Each set bit must stand for a start.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
-unsafe fn settle(text: &[u8], needle: &[u8], candidates: u64) -> bool {
+unsafe fn verify_whole(text: &[u8], needle: &[u8], candidates: u64) -> bool {
     let start = candidates.trailing_zeros() as usize;
     // SAFETY: `start` is a start, so that a needle's length of bytes can be read there.
     if unsafe { equal(text.as_ptr().add(start), needle.as_ptr(), needle.len()) } {
@@ -395,7 +395,7 @@ unsafe fn settle(text: &[u8], needle: &[u8], candidates: u64) -> bool {
 /// Not inlined: inlined, it would make the search save registers.
 ///
 /// # Safety
-/// That of [`settle`].
+/// That of [`verify_whole`].
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(never)]
 unsafe fn settle_others(text: &[u8], needle: &[u8], candidates: u64) -> bool {

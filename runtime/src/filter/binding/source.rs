@@ -10,7 +10,7 @@ use celero_ir::layout::Field as Layout;
 use std::sync::{Arc, OnceLock};
 
 /// An expression with more nodes, the bodies of the definitions that it uses included, is no field of the host, and its nodes count at each use.
-const MOST_NODES_OF_FIELD: usize = 64;
+const MAX_NODES_OF_FIELD: usize = 64;
 
 /// Where the value of a field comes from.
 #[derive(Clone, Debug)]
@@ -73,7 +73,7 @@ impl FieldExpression {
 
     /// The nodes that a rule takes for each use of the field; 0 for a small expression.
     pub(crate) fn counted_nodes(&self) -> usize {
-        if self.inlined_nodes > MOST_NODES_OF_FIELD { self.inlined_nodes } else { 0 }
+        if self.inlined_nodes > MAX_NODES_OF_FIELD { self.inlined_nodes } else { 0 }
     }
 }
 

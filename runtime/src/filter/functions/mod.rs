@@ -8,7 +8,7 @@ mod replace;
 mod text;
 mod url;
 
-pub(super) use replace::MOST_GROUPS;
+pub(super) use replace::MAX_GROUPS;
 pub(super) use url::url_decode;
 
 use super::value::FilterValue;

@@ -5,7 +5,7 @@ use crate::filter::value::FilterValue;
 use celero_frontend::filter::{BytesForm, BytesLiteral, Wildcard};
 
 /// Most groups that a replacement can name.
-pub(in crate::filter) const MOST_GROUPS: u32 = 9;
+pub(in crate::filter) const MAX_GROUPS: u32 = 9;
 
 /// Writes a replacement with `${1}` to `${8}` for groups and `$$` for `$`.
 fn expand<'v>(

@@ -195,7 +195,7 @@ impl Lowering<'_> {
             _ => return Ok(None),
         };
         if literals.is_empty()
-            || literals.len() > MOST_FOLDED
+            || literals.len() > MAX_FOLDED
             || !literals.iter().all(|literal| is_folded(literal, upper))
         {
             return Ok(None);
@@ -249,7 +249,7 @@ impl Lowering<'_> {
 }
 
 /// Most literals that are compared one after the other without case.
-const MOST_FOLDED: usize = 16;
+const MAX_FOLDED: usize = 16;
 
 /// Whether a literal is not empty, and `lower` or `upper` leave it as it is.
 fn is_folded(literal: &[u8], upper: bool) -> bool {

@@ -63,12 +63,12 @@ pub(crate) const FORMAT_STEPS: usize = 4;
 /// Digits of a number that are parsed in one step each. With more, a number beside the middle of two doubles takes arithmetic on all digits.
 const PLAIN_DIGITS: usize = 18;
 /// Digits of a number beyond which parsing takes no longer.
-const MOST_DIGITS: usize = 800;
+const MAX_DIGITS: usize = 800;
 
 /// Charges the budget for parsing a number with these digits.
 #[inline]
 pub(crate) fn charge_number(cx: &Cx<'_>, length: usize) -> EvalResult<()> {
-    if length <= PLAIN_DIGITS { Ok(()) } else { cx.charge(length.min(MOST_DIGITS).saturating_mul(4)) }
+    if length <= PLAIN_DIGITS { Ok(()) } else { cx.charge(length.min(MAX_DIGITS).saturating_mul(4)) }
 }
 
 /// Parses decimal notation, or `inf`, `infinity` and `nan` in any letter case.

@@ -15,9 +15,9 @@ use celero_matching::pattern::{Literals, RequiredLiterals, required_literals};
 use std::sync::Arc;
 
 /// Most operands of an `||` that are followed.
-const MOST_BRANCHES: usize = 16;
+const MAX_BRANCHES: usize = 16;
 /// Most keys of one access path.
-const MOST_KEYS: usize = 1024;
+const MAX_KEYS: usize = 1024;
 /// Depth to which `&&` and `||` are followed.
 const DEEPEST: u32 = 8;
 
@@ -71,14 +71,14 @@ impl Finder<'_> {
             Op::Or => {
                 let (mut keys, mut proving, mut undecided, mut exact) = (Vec::new(), Vec::new(), Vec::new(), true);
                 for (number, &arg) in args.iter().enumerate() {
-                    let one = self.below(arg, deeper).filter(|_| number < MOST_BRANCHES)?;
+                    let one = self.below(arg, deeper).filter(|_| number < MAX_BRANCHES)?;
                     let one = self.paths.keys.get(one)?;
                     keys.extend_from_slice(self.paths.keys.list(one.keys));
                     proving.extend_from_slice(self.paths.keys.list(one.proving));
                     undecided.extend_from_slice(self.paths.keys.list(one.undecided));
                     exact &= one.exact;
                 }
-                if keys.len() > MOST_KEYS {
+                if keys.len() > MAX_KEYS {
                     return None;
                 }
                 self.paths.keys.access(&keys, exact, &proving, &undecided)
@@ -223,7 +223,7 @@ impl Finder<'_> {
         exact: bool,
     ) -> Option<AccessPathId> {
         let mut tests = keys.into_iter().peekable();
-        if tests.len() > MOST_KEYS {
+        if tests.len() > MAX_KEYS {
             return None;
         }
         let kind = match subject.ty {

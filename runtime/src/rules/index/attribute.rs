@@ -210,7 +210,7 @@ impl NumberedAttribute {
         match self.in_place.as_ref().map_or(Seen::ToBeMade, |field| host.text(field)) {
             Seen::There(text) => self.cased(text, arena).map(Some),
             Seen::Absent => Ok(None),
-            Seen::ToBeMade => self.ask(host, arena).map(AttributeValue::text),
+            Seen::ToBeMade => self.read_contained(host, arena).map(AttributeValue::text),
         }
     }
 
@@ -220,7 +220,7 @@ impl NumberedAttribute {
         match self.in_place.as_ref().map_or(Seen::ToBeMade, |field| host.number(field)) {
             Seen::There(number) => Ok(Some(number)),
             Seen::Absent => Ok(None),
-            Seen::ToBeMade => self.ask(host, arena).map(AttributeValue::number),
+            Seen::ToBeMade => self.read_contained(host, arena).map(AttributeValue::number),
         }
     }
 
@@ -230,7 +230,7 @@ impl NumberedAttribute {
         match self.in_place.as_ref().map_or(Seen::ToBeMade, |field| host.truth(field)) {
             Seen::There(truth) => Ok(Some(truth)),
             Seen::Absent => Ok(None),
-            Seen::ToBeMade => self.ask(host, arena).map(AttributeValue::truth),
+            Seen::ToBeMade => self.read_contained(host, arena).map(AttributeValue::truth),
         }
     }
 
@@ -240,7 +240,7 @@ impl NumberedAttribute {
         match self.in_place.as_ref().map_or(Seen::ToBeMade, |field| host.address(field)) {
             Seen::There(address) => Ok(Some(address)),
             Seen::Absent => Ok(None),
-            Seen::ToBeMade => self.ask(host, arena).map(AttributeValue::address),
+            Seen::ToBeMade => self.read_contained(host, arena).map(AttributeValue::address),
         }
     }
 
@@ -256,7 +256,7 @@ impl NumberedAttribute {
         match self.in_place.as_ref().map_or(Seen::ToBeMade, |field| host.presence(field)) {
             Seen::There(()) => Ok(true),
             Seen::Absent => Ok(false),
-            Seen::ToBeMade => self.ask(host, arena).map(AttributeValue::is_present),
+            Seen::ToBeMade => self.read_contained(host, arena).map(AttributeValue::is_present),
         }
     }
 
@@ -280,11 +280,11 @@ impl NumberedAttribute {
 
     /// Asks the host for the attribute. A panic of the host counts as an attribute that can't be read.
     #[cold]
-    fn ask<'a>(&self, host: HostData<'a>, arena: &'a Arena) -> Result<AttributeValue<'a>, Unreadable> {
-        contained(|| self.asked(host.host(), arena)).map_err(|()| Unreadable)?
+    fn read_contained<'a>(&self, host: HostData<'a>, arena: &'a Arena) -> Result<AttributeValue<'a>, Unreadable> {
+        contained(|| self.read(host.host(), arena)).map_err(|()| Unreadable)?
     }
 
-    fn asked<'a>(&self, host: &'a dyn Host, arena: &'a Arena) -> Result<AttributeValue<'a>, Unreadable> {
+    fn read<'a>(&self, host: &'a dyn Host, arena: &'a Arena) -> Result<AttributeValue<'a>, Unreadable> {
         let value = match &self.attribute.source {
             AttributeSource::Field(field) => host.field(*field, arena).map_err(|_: ErrorKind| Unreadable)?,
             AttributeSource::Header(field, _) => {

@@ -4,7 +4,7 @@ use crate::lower::merge::MergedGraph;
 use celero_ir::{NodeId, Op};
 
 /// Most conjuncts of a rule for which keys are looked for.
-pub(super) const MOST_CONJUNCTS: usize = 64;
+pub(super) const MAX_CONJUNCTS: usize = 64;
 
 /// The conjuncts of the rule with this root; the root itself if it is not an `&&`.
 pub(super) fn conjuncts<'m>(merged: &'m MergedGraph, root: &'m NodeId) -> &'m [NodeId] {

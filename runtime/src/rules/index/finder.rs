@@ -24,10 +24,10 @@ pub(super) struct AccessPaths {
 
 impl AccessPaths {
     /// Without access paths, with capacity for those of this number of rules.
-    pub(super) fn of_about(rules: usize) -> Self {
+    pub(super) fn with_capacity(rules: usize) -> Self {
         Self {
             attributes: Attributes::default(),
-            keys: Keys::of_about(rules),
+            keys: Keys::with_capacity(rules),
             found: Vec::new(),
             numbers: Vec::new(),
             headers: HashMap::default(),

@@ -7,9 +7,9 @@
 use super::residual::Residual;
 use crate::rules::excluded::Excluded;
 
-/// What is asked of a set.
+/// What a query wants to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::rules) enum Asked {
+pub(in crate::rules) enum Mode {
     /// Which rules match.
     All,
     /// Which rule is the first that matches.
@@ -33,7 +33,7 @@ pub(super) struct Findings<'f> {
     candidates: &'f [Candidate],
     /// Rules to be ignored.
     excluded: Option<&'f Excluded>,
-    asked: Asked,
+    mode: Mode,
     /// Candidates from this number on are not wanted: one before them is a rule that is true.
     end: u32,
 }
@@ -42,11 +42,11 @@ impl<'f> Findings<'f> {
     pub(super) fn new(
         found: &'f mut Vec<u32>,
         candidates: &'f [Candidate],
-        asked: Asked,
+        mode: Mode,
         excluded: Option<&'f Excluded>,
     ) -> Self {
         found.clear();
-        Self { found, candidates, excluded, asked, end: u32::MAX }
+        Self { found, candidates, excluded, mode, end: u32::MAX }
     }
 
     /// Whether a place is worth visiting that leads to no candidate before `least`.
@@ -58,7 +58,7 @@ impl<'f> Findings<'f> {
     /// Adds candidates, given in order, as far as they are wanted.
     #[inline]
     pub(super) fn add(&mut self, candidates: &[u32]) {
-        if self.asked == Asked::All {
+        if self.mode == Mode::All {
             self.found.extend_from_slice(candidates);
         } else {
             self.add_wanted(candidates);
@@ -75,7 +75,7 @@ impl<'f> Findings<'f> {
                 continue;
             };
             if !self.excluded.is_some_and(|excluded| excluded.has(*rule as usize)) {
-                self.end = if self.asked == Asked::Any { 0 } else { number };
+                self.end = if self.mode == Mode::Any { 0 } else { number };
                 return;
             }
         }
@@ -93,9 +93,9 @@ mod tests {
         Candidate { rule: 3, residual: Residual::None },
     ];
 
-    fn found(asked: Asked, excluded: Option<&Excluded>, lists: &[&[u32]]) -> (Vec<u32>, bool) {
+    fn found(mode: Mode, excluded: Option<&Excluded>, lists: &[&[u32]]) -> (Vec<u32>, bool) {
         let mut found = vec![9];
-        let mut findings = Findings::new(&mut found, &CANDIDATES, asked, excluded);
+        let mut findings = Findings::new(&mut found, &CANDIDATES, mode, excluded);
         lists.iter().for_each(|list| findings.add(list));
         let more = findings.want(0);
         (found, more)
@@ -104,13 +104,13 @@ mod tests {
     #[test]
     fn only_what_may_matter_is_found() {
         let lists: [&[u32]; 3] = [&[2, 3], &[1, 3], &[0, 1]];
-        assert_eq!(found(Asked::All, None, &lists), (vec![2, 3, 1, 3, 0, 1], true));
-        assert_eq!(found(Asked::First, None, &lists), (vec![2, 1, 0], false));
-        assert_eq!(found(Asked::First, None, &lists[..2]), (vec![2, 1], true));
-        assert_eq!(found(Asked::Any, None, &lists), (vec![2], false));
+        assert_eq!(found(Mode::All, None, &lists), (vec![2, 3, 1, 3, 0, 1], true));
+        assert_eq!(found(Mode::First, None, &lists), (vec![2, 1, 0], false));
+        assert_eq!(found(Mode::First, None, &lists[..2]), (vec![2, 1], true));
+        assert_eq!(found(Mode::Any, None, &lists), (vec![2], false));
         let mut excluded = Excluded::default();
         excluded.disable(0, true);
         excluded.remove(2);
-        assert_eq!(found(Asked::First, Some(&excluded), &lists), (vec![2, 3, 1, 0, 1], true));
+        assert_eq!(found(Mode::First, Some(&excluded), &lists), (vec![2, 3, 1, 0, 1], true));
     }
 }

@@ -158,7 +158,7 @@ fn next(length: usize) -> u32 {
 
 impl Keys {
     /// Without keys, with capacity for about `many`.
-    pub(super) fn of_about(many: usize) -> Self {
+    pub(super) fn with_capacity(many: usize) -> Self {
         Self {
             entries: Vec::with_capacity(many),
             numbers: HashTable::with_capacity(many),

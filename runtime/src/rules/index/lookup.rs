@@ -9,7 +9,7 @@ use celero_matching::{ExactMap, LiteralMap, MemoryBudget, Networks, PatternSet, 
 use std::collections::BTreeMap;
 
 /// Most bytes of the state tables of all patterns on one attribute.
-const MOST_PATTERN_BYTES: usize = 4 << 20;
+const MAX_PATTERN_BYTES: usize = 4 << 20;
 /// Stands for "no node".
 pub(super) const NOWHERE: u32 = u32::MAX;
 
@@ -115,7 +115,7 @@ impl Lookup {
                     *by_pattern.entry(pattern).or_insert([Target::NOTHING; 2]).get_mut(place)? = target;
                 }
                 let patterns: Vec<_> = by_pattern.keys().map(|pattern| PATTERN_DIALECT.pattern(pattern)).collect();
-                let patterns = PatternSet::new(&patterns, MOST_PATTERN_BYTES, budget);
+                let patterns = PatternSet::new(&patterns, MAX_PATTERN_BYTES, budget);
                 let matcher = Matcher::Text(TextMatcher::Pattern(Box::new(patterns)));
                 let targets = by_pattern.into_values().flatten().collect();
                 return Some(Self { attribute, matcher, targets, presence: None, least: 0 });

@@ -26,7 +26,7 @@ mod residual;
 mod subject;
 mod unindexed;
 
-pub(super) use findings::Asked;
+pub(super) use findings::Mode;
 pub(super) use plan::RuleKeys;
 pub(super) use plan_trace::PlanTrace;
 pub(super) use residual::{Residual, Templates};
@@ -156,13 +156,13 @@ impl Index {
         host: HostData<'_>,
         arena: &mut Arena,
         search: &mut IndexSearch,
-        asked: Asked,
+        mode: Mode,
         excluded: Option<&Excluded>,
         lists: Option<&Snapshot>,
     ) -> Found {
         arena.recycle(usize::MAX);
         let IndexSearch { found, pending, reads, keys } = search;
-        let mut findings = Findings::new(found, &self.candidates, asked, excluded);
+        let mut findings = Findings::new(found, &self.candidates, mode, excluded);
         let mut reader = FieldReader::new(&self.attributes, host, arena, reads);
         match self.nodes.gather(self.root, &mut reader, &mut findings, Memory { pending, keys, lists }) {
             Err(_) => Found::All,

@@ -2,7 +2,7 @@
 
 use super::Wanted;
 use super::attribute::{AttributeSource, Attributes};
-use super::conjuncts::{MOST_CONJUNCTS, conjuncts};
+use super::conjuncts::{MAX_CONJUNCTS, conjuncts};
 use super::estimate::{COMMON, CROWD, Estimates, FAILING};
 use super::finder::{AccessPaths, Finder};
 use super::findings::Candidate;
@@ -93,8 +93,8 @@ pub(in crate::rules) struct RuleKeys {
 
 impl RuleKeys {
     /// Without keys, with capacity for about those of this number of rules.
-    pub(in crate::rules) fn of_about(rules: usize) -> Self {
-        Self { paths: AccessPaths::of_about(rules), others: OtherKeys::default() }
+    pub(in crate::rules) fn with_capacity(rules: usize) -> Self {
+        Self { paths: AccessPaths::with_capacity(rules), others: OtherKeys::default() }
     }
 
     /// Finds the keys, but those of conditions that are patterns, of the rules that were merged since the last call.
@@ -165,7 +165,7 @@ pub(super) fn plan(
 /// Adds the conjuncts by which a rule can be found. `patterns` says whether patterns count.
 fn choose_from(finder: &mut Finder<'_>, conjuncts: &[NodeId], errors: bool, patterns: bool, choices: &mut Vec<Choice>) {
     let guards: Vec<AttributeSource> = if errors { finder.guards(conjuncts) } else { Vec::new() };
-    for (conjunct, &id) in (0..).zip(conjuncts).take(MOST_CONJUNCTS) {
+    for (conjunct, &id) in (0..).zip(conjuncts).take(MAX_CONJUNCTS) {
         let access = if patterns { finder.access(id) } else { finder.access_but_of_pattern(id) };
         let Some(access) = access else { continue };
         let Some(AccessPath { undecided, .. }) = finder.paths.keys.get(access) else { continue };

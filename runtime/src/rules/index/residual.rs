@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Most words of constants in a row.
-const MOST_WORDS: u16 = 1024;
+const MAX_WORDS: u16 = 1024;
 
 /// A node of a template: its operation, with the constant if that stays and without it if that is a parameter, its type, and how
 /// many operands it has.
@@ -120,7 +120,7 @@ impl Templates {
             {
                 self.constants.push((kind, constant));
                 signature.parameters.push(Parameter { kind, plain, at: words });
-                words = words.checked_add(kind.words()).filter(|words| *words <= MOST_WORDS)?;
+                words = words.checked_add(kind.words()).filter(|words| *words <= MAX_WORDS)?;
                 op = op.with_constant(ConstId(u32::MAX));
             }
             self.step(&mut signature, (op, ty), graph.args(id), merged.origin(rule, id))?;

@@ -11,7 +11,7 @@ use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Checked, Expr, FallbackKind, Literal, NodeId, Overload, Reference, Type};
 
 /// Most nodes of a field's expression, with the definitions that it uses in their places, that values are compared with.
-const MOST_COMPARED_NODES: usize = 4096;
+const MAX_COMPARED_NODES: usize = 4096;
 
 /// What CEL does where a value is missing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -114,7 +114,7 @@ impl Translation<'_> {
                     Absence::NoSuchKey
                 }
                 // Only what is small is compared: a tree with each large definition in its place would be made for that.
-                Source::Expression(known) if known.counted_nodes() <= MOST_COMPARED_NODES => {
+                Source::Expression(known) if known.counted_nodes() <= MAX_COMPARED_NODES => {
                     let known = known.checked();
                     let root = known.ast().root();
                     if !same((checked, id), (known, root)) {

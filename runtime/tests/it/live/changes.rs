@@ -160,11 +160,11 @@ fn changed_rules_answer_as_rebuilt_ones() {
                     assert_eq!(live.enable(&name), count);
                     model.disabled.remove(&name);
                 }
-                _ => assert!(live.settle(LONG)),
+                _ => assert!(live.wait_idle(LONG)),
             }
             compare(&live, &model.fresh(&oracle, &env), &format!("{tier:?}, step {step}: {what}"));
         }
-        assert!(live.settle(LONG));
+        assert!(live.wait_idle(LONG));
         compare(&live, &model.fresh(&oracle, &env), &format!("{tier:?}, settled"));
         assert_eq!(live.status().failure, None);
     }

@@ -32,7 +32,7 @@ fn a_panic_of_an_action_that_is_dropped_is_contained() {
             live.replace(|set| set.rule("a", "size == 1", Bomb(Arc::clone(&dropped)))).unwrap();
             live.insert(Rule::new("b", "size == 1", Bomb(Arc::clone(&dropped)))).unwrap();
             assert_eq!(live.remove("b"), 1);
-            assert!(live.settle(LONG), "round {round}");
+            assert!(live.wait_idle(LONG), "round {round}");
             assert_eq!(live.load().count(&call("/", 1), &mut Scratch::new()), Ok(1));
         }
         while dropped.load(Ordering::SeqCst) < 9 {

@@ -66,7 +66,7 @@ fn a_replacement_answers_at_once_and_becomes_native_code() {
         live.replace(|set| (0..100).fold(set, |set, n| set.rule(&format!("r{n}"), &rules(n), n))).unwrap();
         assert_eq!(matched(&live, &call("/7", 30)), ["r7", "r30"]);
         let before = live.load();
-        assert!(live.settle(LONG));
+        assert!(live.wait_idle(LONG));
         let status = live.status();
         assert_eq!(status.native_rules, if tier == Tier::Interpret { 0 } else { 100 }, "{status:?}");
         assert_eq!((status.rules, status.sets, status.is_working, status.failure), (100, 1, false, None));
@@ -101,7 +101,7 @@ fn rules_keep_policies_of_their_own() {
             assert_eq!(found, expected, "{tier:?} {when}");
         };
         right("at once");
-        assert!(live.settle(LONG));
+        assert!(live.wait_idle(LONG));
         right("afterwards");
         live.insert(Rule::new("stops", fails, 3).on_error(ErrorPolicy::Stop)).unwrap();
         let (rules, scratch) = (live.load(), &mut Scratch::new());
@@ -135,7 +135,7 @@ fn a_rejected_change_changes_nothing() {
         let live = Live::new(Engine::builder().tier(tier).limits(limits).build(), Env::<Call<'_>>::new());
         live.replace(|set| set.rule("a", "size > 1", 1).on_error(ErrorPolicy::Stop)).unwrap();
         live.shadow(1.0, |set| set.rule("a", "size > 1", 1), |_| ()).unwrap();
-        assert!(live.settle(LONG));
+        assert!(live.wait_idle(LONG));
         let before = live.status();
         let long = format!("path == '{}'", "x".repeat(40));
         let errors = [
@@ -163,7 +163,7 @@ fn what_is_disabled_stays_so_until_it_is_enabled() {
         let live = live(tier);
         live.replace(|set| set.rule("x", "size == 1", 1).rule("y", "size == 1", 2).rule("x", "path == '/'", 3))
             .unwrap();
-        assert!(live.settle(LONG));
+        assert!(live.wait_idle(LONG));
         assert_eq!(matched(&live, &call("/", 1)), ["x", "y", "x"]);
         assert_eq!((live.disable("x"), live.load().len()), (2, 1));
         assert_eq!(live.load().first(&call("/", 1), &mut Scratch::new()).unwrap().map(|rule| *rule.action), Some(2));
@@ -172,7 +172,7 @@ fn what_is_disabled_stays_so_until_it_is_enabled() {
         assert_eq!(matched(&live, &call("/", 1)), ["y"]);
         live.replace(|set| set.rule("y", "true", 1).rule("x", "true", 2).rule("z", "true", 3)).unwrap();
         assert_eq!(matched(&live, &call("/", 1)), ["y", "z"], "a replacement does not switch it on");
-        assert!(live.settle(LONG));
+        assert!(live.wait_idle(LONG));
         assert_eq!(matched(&live, &call("/", 1)), ["y", "z"], "nor does native code");
         assert_eq!(live.disabled(), ["x"]);
         assert_eq!(live.enable("x"), 1);
@@ -193,7 +193,7 @@ fn what_is_disabled_is_not_evaluated() {
         let live = Live::new(engine(tier), env);
         live.replace(|set| set.rule("a", "size == 0", 1).rule("costly", "costly(size)", 2).rule("b", "true", 3))
             .unwrap();
-        assert!(live.settle(LONG));
+        assert!(live.wait_idle(LONG));
         let scratch = &mut Scratch::new();
         assert_eq!(live.load().count(&call("/", 1), scratch), Ok(2));
         assert_eq!(calls.swap(0, Ordering::Relaxed), 1, "{tier:?}");
@@ -227,17 +227,17 @@ fn inserted_rules_are_merged() {
         for n in 50..150 {
             live.insert(Rule::new(&format!("r{n}"), &format!("size == {n}"), n)).unwrap();
         }
-        assert!(live.settle(LONG));
+        assert!(live.wait_idle(LONG));
         let status = live.status();
         assert!(status.sets <= 5, "{status:?}");
         assert_eq!(status.native_rules, if tier == Tier::Interpret { 0 } else { 150 });
         for n in 50..149 {
             assert_eq!(live.remove(&format!("r{n}")), 1);
         }
-        assert!(live.settle(LONG));
+        assert!(live.wait_idle(LONG));
         assert!(live.status().native_rules <= 51 * 4 / 3, "{:?}", live.status());
         assert_eq!((live.remove("r"), live.load().len()), (50, 1));
-        assert!(live.settle(LONG));
+        assert!(live.wait_idle(LONG));
         assert_eq!((live.remove("r149"), live.remove("r149"), live.status().sets), (1, 0, 0));
     }
 }
@@ -260,7 +260,7 @@ fn several_threads_may_change_rules() {
         }
     });
     for settled in [false, true] {
-        assert!(!settled || live.settle(LONG));
+        assert!(!settled || live.wait_idle(LONG));
         let mut names = matched(&live, &call("/", 20));
         names.sort();
         let kept = (0..4).flat_map(|thread| (0..=20).filter(|n| n % 3 == 2).map(move |n| format!("{thread}-{n}")));
@@ -302,8 +302,8 @@ fn a_rule_that_is_left_out_hides_no_other() {
                 (2..40).fold(set, |set, n| set.rule("r", "size == 1", n))
             })
             .unwrap();
-            assert!(live.settle(LONG));
-            assert_eq!((live.remove("gone"), live.remove("fails"), live.settle(LONG)), (1, 1, true));
+            assert!(live.wait_idle(LONG));
+            assert_eq!((live.remove("gone"), live.remove("fails"), live.wait_idle(LONG)), (1, 1, true));
             assert_eq!((live.status().sets, live.load().get(0)), (1, None), "they are still in the set");
             let (rules, scratch) = (live.load(), &mut Scratch::new());
             assert_eq!(rules.first(&call("/", 1), scratch).unwrap().map(|rule| *rule.action), Some(2));
@@ -324,7 +324,7 @@ fn newer_replacements_overtake_older_ones() {
         let first = rules.first(&call("/", 5), &mut Scratch::new()).unwrap().map(|rule| *rule.action);
         assert_eq!(first, Some(round));
     }
-    assert!(live.settle(LONG));
+    assert!(live.wait_idle(LONG));
     assert_eq!((live.status().native_rules, live.status().sets), (40, 1));
     assert_eq!(*live.load().get(0).unwrap().action, 29);
 }
@@ -348,6 +348,6 @@ fn bindings_can_be_asked_about() {
     live.insert(Rule::new("a", "x == 4", "yes")).unwrap();
     let mut bindings = Bindings::new(&env);
     bindings.set("x", Value::Int(4)).unwrap();
-    assert!(live.settle(LONG));
+    assert!(live.wait_idle(LONG));
     assert_eq!(live.load().first(&bindings, &mut Scratch::new()).unwrap().map(|rule| *rule.action), Some("yes"));
 }

@@ -45,7 +45,7 @@ fn differences_are_told_by_name() {
         )
         .unwrap();
         for settled in [false, true] {
-            assert!(!settled || live.settle(LONG));
+            assert!(!settled || live.wait_idle(LONG));
             let (rules, scratch) = (live.load(), &mut Scratch::new());
             let told = || std::mem::take(&mut *seen.lock().unwrap());
             assert_eq!(rules.count(&call("/", 1), scratch), Ok(2));

@@ -17,6 +17,6 @@ mod server;
 mod transport;
 
 pub use checks::environment::Environment;
-pub use documents::document::{MOST_CHECKED, MOST_KEPT};
+pub use documents::document::{MAX_CHECKED, MAX_KEPT};
 pub use server::run;
-pub use transport::MOST_MESSAGE;
+pub use transport::MAX_MESSAGE;

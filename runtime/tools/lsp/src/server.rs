@@ -34,12 +34,12 @@ const INTERNAL_ERROR: i32 = -32603;
 const REQUEST_FAILED: i32 = -32803;
 
 /// Most documents that are open at once. More are not opened.
-const MOST_OPEN: usize = 1000;
+const MAX_OPEN: usize = 1000;
 /// Most messages that wait between the threads.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 
 /// Most diagnostics of a range for which code actions are looked for: each takes several checks of its expression.
-const MOST_FIXED: usize = 100;
+const MAX_FIXED: usize = 100;
 
 /// An error of a request: its code and its message.
 type Failure = (i32, String);
@@ -50,7 +50,7 @@ type Failure = (i32, String);
 /// # Errors
 /// Those of the output. Errors of the input end the service as its end does.
 pub fn run(environment: &Environment, mut input: impl BufRead + Send + 'static, output: impl Write) -> io::Result<u8> {
-    let (sender, receiver) = sync_channel(MOST_WAITING);
+    let (sender, receiver) = sync_channel(MAX_WAITING);
     // The thread ends with its input, or with the process: a read can't be interrupted.
     std::thread::spawn(move || {
         while let Ok(Some(incoming)) = transport::read(&mut input) {
@@ -162,7 +162,7 @@ impl<W: Write> Server<'_, W> {
             "textDocument/didOpen" => {
                 let DidOpenTextDocumentParams { text_document } = parse(params).ok()?;
                 let TextDocumentItem { uri, language_id, version, text } = text_document;
-                if self.documents.len() < MOST_OPEN || self.documents.contains_key(&uri) {
+                if self.documents.len() < MAX_OPEN || self.documents.contains_key(&uri) {
                     self.documents.insert(uri.clone(), Document::new(&uri, language_id, version, text));
                     self.changed(uri);
                 }
@@ -275,7 +275,7 @@ impl<W: Write> Server<'_, W> {
         let found = self.findings.get(&uri).unwrap_or(&computed);
         let overlaps = |finding: &&Finding| finding.range().start <= asked.end && asked.start <= finding.range().end;
         let (mut actions, regions, mut others) = (Vec::new(), OnceCell::new(), OtherFiles::default());
-        for finding in found.iter().filter(overlaps).take(MOST_FIXED) {
+        for finding in found.iter().filter(overlaps).take(MAX_FIXED) {
             for Fix { title, range, text } in fixes(document, &regions, finding, checks) {
                 let edit = TextEdit { range: document.lines.range(&document.text, range), new_text: text };
                 actions.push(json!({

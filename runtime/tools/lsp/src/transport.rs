@@ -6,10 +6,10 @@ use serde_json::{Value as Json, json};
 use std::io::{self, BufRead, Read, Write};
 
 /// The longest message that is read, in bytes. The content of a longer one is skipped.
-pub const MOST_MESSAGE: u64 = 32 << 20;
+pub const MAX_MESSAGE: u64 = 32 << 20;
 
 /// The longest line of a header that is kept, in bytes. The rest of the line is skipped.
-const MOST_LINE: usize = 4096;
+const MAX_LINE: usize = 4096;
 
 /// The code of JSON-RPC for content that is not JSON.
 pub(crate) const PARSE_ERROR: i32 = -32700;
@@ -63,7 +63,7 @@ fn excerpt(text: &str) -> String {
     text.chars().take(60).collect()
 }
 
-/// Reads a line without keeping more than [`MOST_LINE`] bytes. Returns whether there was one.
+/// Reads a line without keeping more than [`MAX_LINE`] bytes. Returns whether there was one.
 fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
     line.clear();
     let mut any = false;
@@ -75,7 +75,7 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
         any = true;
         let end = buffer.iter().position(|byte| *byte == b'\n');
         let part = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or_default();
-        let room = MOST_LINE.saturating_sub(line.len());
+        let room = MAX_LINE.saturating_sub(line.len());
         line.extend_from_slice(part.get(..room).unwrap_or(part));
         let read = part.len().saturating_add(usize::from(end.is_some()));
         input.consume(read);
@@ -87,9 +87,9 @@ fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<bool> {
 
 fn content(input: &mut impl BufRead, length: u64) -> io::Result<Incoming> {
     let mut limited = input.take(length);
-    if length > MOST_MESSAGE {
+    if length > MAX_MESSAGE {
         io::copy(&mut limited, &mut io::sink())?;
-        let message = format!("the message has {length} bytes; at most {MOST_MESSAGE} are read");
+        let message = format!("the message has {length} bytes; at most {MAX_MESSAGE} are read");
         return Ok(Incoming::Malformed(INVALID_REQUEST, message));
     }
     // The buffer grows with what arrives, whatever the header says.

@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use std::fmt;
 
 /// The largest number of diagnostics in the text output.
-const MOST_SHOWN: usize = 100;
+const MAX_SHOWN: usize = 100;
 
 /// The rules of a file.
 #[derive(Clone, Debug)]
@@ -194,10 +194,10 @@ impl RulesFile {
     /// Returns diagnostics as text, with the lines of the file.
     #[must_use]
     pub fn render(&self, found: &[(usize, Diagnostic)], style: Style) -> String {
-        let placed = self.placed(found.get(..MOST_SHOWN).unwrap_or(found));
+        let placed = self.placed(found.get(..MAX_SHOWN).unwrap_or(found));
         let diagnostics: Vec<Diagnostic> = placed.into_iter().map(|(_, diagnostic)| diagnostic).collect();
         let mut text = celero::render(&self.text, &self.path, &diagnostics, style);
-        if let Some(more) = found.len().checked_sub(MOST_SHOWN).filter(|more| *more > 0) {
+        if let Some(more) = found.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
             text.push_str(&format!("and {more} more\n"));
         }
         text

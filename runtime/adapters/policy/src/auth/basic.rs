@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The largest number of right and of wrong credentials that are remembered.
-const MOST_REMEMBERED: usize = 16_384;
+const MAX_REMEMBERED: usize = 16_384;
 
 const RIGHT: Duration = Duration::from_secs(600);
 const WRONG: Duration = Duration::from_secs(10);
@@ -55,8 +55,8 @@ impl Users {
         let mut known = Self {
             users: HashMap::new(),
             hashes: Vec::new(),
-            right: Arc::new(Memory::new(MOST_REMEMBERED)),
-            wrong: Arc::new(Memory::new(MOST_REMEMBERED)),
+            right: Arc::new(Memory::new(MAX_REMEMBERED)),
+            wrong: Arc::new(Memory::new(MAX_REMEMBERED)),
         };
         let Some(file) = section.node.text_of("users") else { return known };
         let path = section.base.join(&file.text);

@@ -45,7 +45,7 @@ pub(crate) type Fields = Arc<JsonMap<String, Json>>;
 pub(crate) type Finding = Option<Fields>;
 
 /// The default of `basicAuth.maxWaiting`.
-const MOST_WAITING: usize = 64;
+const MAX_WAITING: usize = 64;
 
 /// What is known about credentials at once.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ impl Auth {
             api_key: document.one("apiKey", problems).map(|section| ApiKeys::compile(section, problems)),
             basic: basic.map(|section| Arc::new(Users::compile(section, problems))),
             client_cert: document.one("clientCert", problems).map(|section| ClientCerts::compile(section, problems)),
-            pool: Pool::new(threads, setting("maxWaiting").unwrap_or(MOST_WAITING)),
+            pool: Pool::new(threads, setting("maxWaiting").unwrap_or(MAX_WAITING)),
         }
     }
 

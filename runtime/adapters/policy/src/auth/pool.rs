@@ -291,10 +291,10 @@ mod tests {
     /// However many addresses hold as much as they can, the next one has a place, and its turn after one of each of them.
     #[test]
     fn addresses_together_leave_places_and_take_turns() {
-        const MOST: usize = 64;
+        const MAX: usize = 64;
         let address = |number: usize| Some(IpAddr::from([10, 0, 0, u8::try_from(number).unwrap()]));
-        for attackers in 1..=MOST / 2 {
-            let pool = Pool::new(1, MOST);
+        for attackers in 1..=MAX / 2 {
+            let pool = Pool::new(1, MAX);
             let (release, wait) = mpsc::channel::<()>();
             let held = pool.start([255; 32], Source::default(), move || wait.recv().ok().and(None)).unwrap();
             while pool.counts().2 > 0 {
@@ -314,13 +314,13 @@ mod tests {
                 };
                 pool.start(digest, Source::new(address(client), Some(digest)), work).map(|job| (job, ordinal))
             };
-            for _ in 0..MOST / 4 {
+            for _ in 0..MAX / 4 {
                 for attacker in 0..attackers {
                     jobs.extend(start(attacker).ok().map(|(job, _)| job));
                 }
             }
             let waiting = jobs.len() - 1;
-            assert!(waiting < MOST, "{attackers} addresses hold {waiting} places");
+            assert!(waiting < MAX, "{attackers} addresses hold {waiting} places");
             let (other, ordinal) =
                 start(attackers).unwrap_or_else(|Busy| panic!("{attackers} hold all {waiting} places"));
             release.send(()).unwrap();

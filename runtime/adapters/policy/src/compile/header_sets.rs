@@ -1,7 +1,7 @@
 //! Sets of headers that rules remove: those of a rule, and those that `headerSets` names, which are built once.
 
 use crate::file::document::Document;
-use crate::problems::{MOST_COMPARED, Problems};
+use crate::problems::{MAX_COMPARED, Problems};
 use crate::yaml::{MapEntry, Node, SourceText};
 use celero::http::HeaderSet;
 use std::collections::{BTreeMap, HashMap};
@@ -24,7 +24,7 @@ impl<'d> HeaderSets<'d> {
     /// Returns the set of a name.
     pub(crate) fn named(&mut self, name: &SourceText, problems: &mut Problems) -> Option<Arc<HeaderSet>> {
         let Some((known, node)) = self.nodes.get_key_value(&*name.text) else {
-            let known: Vec<&str> = self.nodes.keys().copied().take(MOST_COMPARED).collect();
+            let known: Vec<&str> = self.nodes.keys().copied().take(MAX_COMPARED).collect();
             let message = format!("`headerSets` has no set `{}`", name.text);
             problems.add("policy-header", name.place, message).suggest(&name.text, &known);
             return None;

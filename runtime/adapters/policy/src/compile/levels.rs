@@ -25,7 +25,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 /// The most changes that are reported.
-const MOST_REPORTED: usize = 1_000;
+const MAX_REPORTED: usize = 1_000;
 
 /// The actions that change the target of a request.
 const OF_TARGET: [&str; 3] = ["setPath", "setQuery", "removeQuery"];
@@ -75,7 +75,7 @@ impl Claims {
     pub(crate) fn report(&self, problems: &mut Problems) {
         let mut by_level: Vec<&RuleClaims> = self.rules.iter().collect();
         by_level.sort_by_key(|claims| claims.level);
-        let most = problems.count().saturating_add(MOST_REPORTED);
+        let most = problems.count().saturating_add(MAX_REPORTED);
         let mut higher = HigherLevels::new(&self.sets);
         for level in by_level.chunk_by(|one, other| one.level == other.level) {
             let mut of_sets = HashMap::new();

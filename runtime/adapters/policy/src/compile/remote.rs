@@ -14,7 +14,7 @@ use celero::Context;
 use std::sync::Arc;
 
 /// The most descriptors of a limit, and the most entries of a descriptor.
-const MOST: usize = 16;
+const MAX: usize = 16;
 
 impl<C: Context> RuleCompiler<'_, '_, C> {
     /// Reports keys that a limit which is counted here does not have.
@@ -51,11 +51,9 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             return None;
         };
         let wanted = if wanted.is_list() { wanted.elements() } else { std::slice::from_ref(wanted) };
-        if wanted.is_empty()
-            || wanted.len() > MOST
-            || wanted.iter().any(|one| !(1..=MOST).contains(&one.entries().len()))
+        if wanted.is_empty() || wanted.len() > MAX || wanted.iter().any(|one| !(1..=MAX).contains(&one.entries().len()))
         {
-            let message = format!("a limit has 1 to {MOST} descriptors, each with 1 to {MOST} entries");
+            let message = format!("a limit has 1 to {MAX} descriptors, each with 1 to {MAX} entries");
             self.refuse(node.place, message, "write rules with limits of their own");
         }
         let descriptors: Vec<_> = wanted.iter().map(|one| self.descriptor(one)).collect();

@@ -16,7 +16,7 @@ use celero::{Context, Diagnostic, Env, EnvError, SourceLimits, Span};
 use std::collections::HashSet;
 
 /// Of how many wrong definitions the errors are reported, and of how many that use wrong ones. Of other wrong ones only the names are.
-const MOST_EXPLAINED: usize = 100;
+const MAX_EXPLAINED: usize = 100;
 
 /// The definitions of a policy.
 #[derive(Debug)]
@@ -130,7 +130,7 @@ impl Definitions {
             let is_follower = self.graph.uses_any(number, &failed);
             let count = if is_follower { &mut followers } else { &mut roots };
             *count = count.saturating_add(1);
-            if *count <= MOST_EXPLAINED {
+            if *count <= MAX_EXPLAINED {
                 let errors = phases.iter_mut().filter_map(|phase| phase.why_not(definition));
                 if let Some(error) = errors.min_by_key(|error| error.diagnostics().len()) {
                     definition.report(&error, &names, problems);
@@ -141,7 +141,7 @@ impl Definitions {
         }
         // Functions of one name that use each other: each seems to be wrong for the sake of another one.
         if problems.count() == before {
-            all_failed().take(MOST_EXPLAINED).for_each(|(_, definition)| definition.report_name(problems));
+            all_failed().take(MAX_EXPLAINED).for_each(|(_, definition)| definition.report_name(problems));
         }
         names
     }
@@ -149,11 +149,11 @@ impl Definitions {
     /// Reports definitions each of which uses the next one, and the last one the first.
     fn report_cycle(&self, cycle: &[usize], problems: &mut Problems) {
         /// Most definitions of a cycle that the message names.
-        const MOST_NAMED: usize = 8;
+        const MAX_NAMED: usize = 8;
         let mut members = cycle.iter().filter_map(|number| self.defined.get(*number));
         let Some(first) = members.next() else { return };
         let mut message = format!("`{}` uses itself", first.name());
-        for member in members.by_ref().take(MOST_NAMED) {
+        for member in members.by_ref().take(MAX_NAMED) {
             message += &format!(", through `{}`", member.name());
         }
         let more = members.count();

@@ -12,7 +12,7 @@ use std::io::Error;
 use std::path::{Component, Path, PathBuf};
 
 /// The largest number of included files.
-const MOST_FILES: usize = 100;
+const MAX_FILES: usize = 100;
 
 /// A policy as written. What differs from the tables of `keys/policy.rs` has been reported.
 #[derive(Debug, Default)]
@@ -135,7 +135,7 @@ impl Document {
         let refusal = if within.contains(&identity) {
             Some(format!("`{}` includes itself", path.text))
         } else {
-            (self.included.len() >= MOST_FILES).then(|| format!("a policy includes at most {MOST_FILES} files"))
+            (self.included.len() >= MAX_FILES).then(|| format!("a policy includes at most {MAX_FILES} files"))
         };
         if let Some(message) = refusal {
             problems.add("policy-include", path.place, message);

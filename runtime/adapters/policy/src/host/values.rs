@@ -6,7 +6,7 @@ use celero::{Arena, Value};
 use serde_json::Value as Json;
 
 /// The deepest nesting of a value that is converted to JSON.
-const MOST_LEVELS: usize = 64;
+const MAX_LEVELS: usize = 64;
 
 /// The memory of a conversion, in bytes. It holds the entries of maps while they are written.
 const MEMORY: usize = 1 << 20;
@@ -15,12 +15,12 @@ const BODY_MEMORY: usize = 16 << 20;
 
 /// Returns a CEL value as JSON. Bytes become base64. Returns `None` for a value that JSON can't represent.
 pub(crate) fn to_json(value: &Value<'_>) -> Option<Json> {
-    written(value, &Arena::new(MEMORY), MOST_LEVELS)
+    written(value, &Arena::new(MEMORY), MAX_LEVELS)
 }
 
 /// Returns the same for a value that becomes a whole body.
 pub(crate) fn to_body(value: &Value<'_>) -> Option<Json> {
-    written(value, &Arena::new(BODY_MEMORY), MOST_LEVELS)
+    written(value, &Arena::new(BODY_MEMORY), MAX_LEVELS)
 }
 
 fn written(value: &Value<'_>, arena: &Arena, levels: usize) -> Option<Json> {

@@ -5,9 +5,9 @@ use celero_lists::{Entries, Format, ListType, MAX_MMDB_BYTES, RecordPaths, Wrong
 use std::path::Path;
 
 /// Most wrong entries of a file that are reported one by one.
-const MOST_REPORTED: usize = 20;
+const MAX_REPORTED: usize = 20;
 /// Most entries of a file, as many as lists hold.
-const MOST_ENTRIES: usize = 16_000_000;
+const MAX_ENTRIES: usize = 16_000_000;
 
 /// How entries are written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,16 +56,16 @@ impl EntryFormat {
         match self {
             Self::Text(format) => {
                 let text = std::str::from_utf8(bytes).map_err(|_| vec!["not UTF-8".to_owned()])?;
-                Entries::parse_at_most(ty, *format, text, MOST_ENTRIES).map_err(|wrong| sentences(&wrong))
+                Entries::parse_at_most(ty, *format, text, MAX_ENTRIES).map_err(|wrong| sentences(&wrong))
             }
-            Self::Mmdb(paths) => Entries::parse_mmdb(ty, paths, bytes, MOST_ENTRIES).map_err(|why| vec![why]),
+            Self::Mmdb(paths) => Entries::parse_mmdb(ty, paths, bytes, MAX_ENTRIES).map_err(|why| vec![why]),
         }
     }
 }
 
 fn sentences(wrong: &WrongEntries) -> Vec<String> {
-    let mut sentences: Vec<String> = wrong.listed().iter().take(MOST_REPORTED).map(ToString::to_string).collect();
-    let others = wrong.count().saturating_sub(MOST_REPORTED);
+    let mut sentences: Vec<String> = wrong.listed().iter().take(MAX_REPORTED).map(ToString::to_string).collect();
+    let others = wrong.count().saturating_sub(MAX_REPORTED);
     if others > 0 {
         sentences.push(format!("and {others} more wrong entries"));
     }

@@ -56,7 +56,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Of how many limits by the client's address the counts are loaded when a request begins.
-const MOST_EARLY_LIMITS: usize = 4;
+const MAX_EARLY_LIMITS: usize = 4;
 
 /// A compiled policy, to be shared between threads. Only its counters change.
 #[derive(Debug)]
@@ -219,7 +219,7 @@ impl Policy {
         let by_client = |rule: &Rule<_>| rule.limit.as_ref().is_some_and(|limit| limit.is_by_client());
         let early_limits =
             request.rules.rules.iter().enumerate().filter(|(_, rule)| by_client(rule)).map(|(index, _)| index);
-        let early_limits = early_limits.take(MOST_EARLY_LIMITS).collect();
+        let early_limits = early_limits.take(MAX_EARLY_LIMITS).collect();
         let late_needs = LateNeeds::default().of_request(&request.rules).of_request(&body.rules);
         let late_needs = late_needs.of_response(&response.rules).of_response(&response_body.rules).of_log(&log.rules);
         let policy = Self {

@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
 /// Most errors and warnings of one file that are shown. Showing one reads the file up to its place.
-const MOST_SHOWN: usize = 100;
+const MAX_SHOWN: usize = 100;
 
 /// A file that was read.
 #[derive(Clone, Debug)]
@@ -211,9 +211,9 @@ impl Problems {
             found.sort_by_key(|Problem { diagnostic, .. }| {
                 (diagnostic.severity == Severity::Warning, diagnostic.span.start)
             });
-            let hidden = found.len().saturating_sub(MOST_SHOWN);
+            let hidden = found.len().saturating_sub(MAX_SHOWN);
             let found: Vec<Diagnostic> =
-                found.into_iter().take(MOST_SHOWN).map(|found| self.without_secrets(found)).collect();
+                found.into_iter().take(MAX_SHOWN).map(|found| self.without_secrets(found)).collect();
             if !text.is_empty() {
                 text.push('\n');
             }
@@ -244,11 +244,11 @@ impl Problems {
 }
 
 /// Most names among which the one that was meant is looked for: a file may have as many wrong names as right ones.
-pub(crate) const MOST_COMPARED: usize = 250;
+pub(crate) const MAX_COMPARED: usize = 250;
 
 /// Returns the name that was probably meant. Names in another case are similar.
 pub(crate) fn similar<'n>(written: &str, names: &[&'n str]) -> Option<&'n str> {
-    let lower: Vec<String> = names.iter().take(MOST_COMPARED).map(|name| name.to_ascii_lowercase()).collect();
+    let lower: Vec<String> = names.iter().take(MAX_COMPARED).map(|name| name.to_ascii_lowercase()).collect();
     let written = written.to_ascii_lowercase();
     let known = lower.iter().position(|name| *name == written).or_else(|| {
         let name = celero::similar(&written, lower.iter().map(String::as_str))?;
@@ -265,13 +265,13 @@ mod tests {
     fn only_the_first_hundred_are_shown() {
         let mut problems = Problems::default();
         let file = problems.file("a.yaml".to_owned(), "a: 1\n");
-        for _ in 0..MOST_SHOWN {
+        for _ in 0..MAX_SHOWN {
             problems.add("policy-key", FileSpan::new(file, 0, 1), "wrong".to_owned());
         }
         assert!(!problems.render(Style::Plain).contains("not shown"));
         problems.add("policy-key", FileSpan::new(file, 0, 1), "wrong".to_owned());
         let text = problems.render(Style::Plain);
-        assert_eq!(text.matches("error[policy-key]").count(), MOST_SHOWN);
+        assert_eq!(text.matches("error[policy-key]").count(), MAX_SHOWN);
         assert!(text.ends_with("\na.yaml: 1 more errors and warnings, which are not shown\n"), "{text}");
     }
 

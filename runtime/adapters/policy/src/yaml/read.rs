@@ -8,7 +8,7 @@ use saphyr_parser::{Event, Marker, Parser, Span};
 use std::collections::HashMap;
 
 /// The deepest nesting of a document.
-const MOST_LEVELS: usize = 32;
+const MAX_LEVELS: usize = 32;
 
 const NO_TAGS: &str = "tags are not supported";
 
@@ -157,8 +157,8 @@ impl Reader<'_> {
     }
 
     fn start(&mut self, place: FileSpan, content: Content) -> Result<(), &'static str> {
-        const { assert!(MOST_LEVELS == 32, "the message says so") };
-        if self.open.len() >= MOST_LEVELS {
+        const { assert!(MAX_LEVELS == 32, "the message says so") };
+        if self.open.len() >= MAX_LEVELS {
             return Err("this is nested deeper than 32 levels");
         }
         self.open.push(OpenCollection { place, content });

@@ -182,7 +182,7 @@ async fn read(state: &State, session: &mut ServerSession) -> Result<Vec<u8>, Rep
     let too_slow = || Reply::error(408, "the body arrived too slowly; nothing has changed");
     let mut body = Vec::new();
     loop {
-        match timeout(clock.patience(), session.read_request_body()).await {
+        match timeout(clock.timeout(), session.read_request_body()).await {
             Ok(Ok(Some(bytes))) if bytes.len() > MAX_BODY.saturating_sub(body.len()) => return Err(too_large()),
             Ok(Ok(Some(bytes))) => {
                 clock.take(bytes.len()).map_err(|_| too_slow())?;

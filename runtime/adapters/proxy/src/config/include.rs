@@ -14,7 +14,7 @@ use celero_policy::yaml::{self, MapEntry, Node, NodeValue, SourceText};
 use std::path::{Path, PathBuf};
 
 /// The largest number of included files.
-const MOST_FILES: usize = 100;
+const MAX_FILES: usize = 100;
 
 /// The largest file, in bytes.
 const LARGEST_FILE: u64 = 16 << 20;
@@ -102,8 +102,8 @@ impl FileReader<'_> {
             Some(format!("{} includes itself", file.display()))
         } else if self.known.contains(&identity) {
             Some(format!("{} is included twice", file.display()))
-        } else if self.known.len() >= MOST_FILES {
-            Some(format!("a configuration includes at most {MOST_FILES} files"))
+        } else if self.known.len() >= MAX_FILES {
+            Some(format!("a configuration includes at most {MAX_FILES} files"))
         } else {
             None
         };

@@ -66,7 +66,7 @@ impl Watched {
 }
 
 /// Most links that are followed on the way to a file; the system follows as many.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 fn parts(path: &Path) -> impl Iterator<Item = OsString> {
     path.components().rev().map(|part| part.as_os_str().to_owned())
@@ -86,7 +86,7 @@ fn links(file: &Path) -> Vec<Metadata> {
         }
         let Ok(target) = std::fs::read_link(&way) else { break };
         links.push(about);
-        if links.len() >= MOST_LINKS {
+        if links.len() >= MAX_LINKS {
             break;
         }
         // A relative target starts from the folder of the link, and an absolute one replaces it.

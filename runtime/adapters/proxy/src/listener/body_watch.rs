@@ -13,12 +13,12 @@ use tokio::time::{Instant, timeout_at};
 pub(crate) struct BodyWatch {
     /// `None`: no piece of the body is awaited.
     last: Arc<Sender<Option<Instant>>>,
-    patience: Duration,
+    timeout: Duration,
 }
 
 impl BodyWatch {
-    pub(super) fn new(patience: Duration) -> Self {
-        Self { last: Arc::new(Sender::new(None)), patience }
+    pub(super) fn new(timeout: Duration) -> Self {
+        Self { last: Arc::new(Sender::new(None)), timeout }
     }
 
     /// Notes that the next piece of a body is awaited from now on, or, with `end`, no further piece.
@@ -34,7 +34,7 @@ impl BodyWatch {
         loop {
             let last = *changes.borrow_and_update();
             // The sender lives as long as this does.
-            let Some(end) = last.and_then(|last| last.checked_add(self.patience)) else {
+            let Some(end) = last.and_then(|last| last.checked_add(self.timeout)) else {
                 let _ = changes.changed().await;
                 continue;
             };

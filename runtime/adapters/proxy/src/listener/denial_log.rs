@@ -8,7 +8,7 @@ use std::sync::{Mutex, TryLockError};
 use std::time::{Duration, Instant};
 
 /// How many entries there are in a [`PERIOD`] at most.
-const MOST_ENTRIES: u32 = 10;
+const MAX_ENTRIES: u32 = 10;
 const PERIOD: Duration = Duration::from_secs(1);
 
 /// Decides which denied connections have an entry.
@@ -55,7 +55,7 @@ impl Period {
         if self.began.is_none_or(|began| now.saturating_duration_since(began) >= PERIOD) {
             *self = Self { began: Some(now), entries: 0 };
         }
-        let is_within = self.entries < MOST_ENTRIES;
+        let is_within = self.entries < MAX_ENTRIES;
         self.entries = self.entries.saturating_add(u32::from(is_within));
         is_within
     }

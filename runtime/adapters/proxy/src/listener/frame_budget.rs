@@ -30,7 +30,7 @@ const EARNED: u32 = 2;
 /// The bytes of content that earn as much again.
 const PIECE: u32 = 1 << 10;
 /// The most that is kept of what was earned: enough for 32 MiB that the client releases at once in pieces of 1 KiB.
-const MOST_EARNED: u32 = 1 << 16;
+const MAX_EARNED: u32 = 1 << 16;
 
 /// The frames after which others have their turn: a connection is read in one go as long as bytes are there.
 const TURN: u32 = 256;
@@ -144,7 +144,7 @@ impl FrameBudget {
     }
 
     fn earn(&mut self, frames: u32) {
-        self.earned = self.earned.saturating_add(frames).min(MOST_EARNED);
+        self.earned = self.earned.saturating_add(frames).min(MAX_EARNED);
     }
 
     fn spend(&mut self) -> bool {

@@ -45,7 +45,7 @@ pub(super) async fn serve<A>(
         Err(_) => return log::debug!("an HTTP/2 connection was not established within {:?}", timeouts.head),
     };
     // While a server takes no bytes, none are read from the client.
-    let patience = timeouts.body.saturating_add(timeouts.write);
+    let body_timeout = timeouts.body.saturating_add(timeouts.write);
     // Each request holds a receiver while it is open.
     let open = watch::Sender::new(());
     let (mut ending, mut malformed) = (false, 0_usize);
@@ -75,7 +75,7 @@ pub(super) async fn serve<A>(
             Ok(Some(H2Accept::Session(session))) => {
                 let (app, shutdown, request) = (Arc::clone(app), shutdown.clone(), open.subscribe());
                 let mut session = ServerSession::new_http2(session);
-                let watch = (!session.is_body_empty()).then(|| BodyWatch::new(patience));
+                let watch = (!session.is_body_empty()).then(|| BodyWatch::new(body_timeout));
                 if let Some(watch) = &watch {
                     session.req_header_mut().extensions_mut().insert(watch.clone());
                 }

@@ -17,9 +17,9 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 /// The most bytes before the first content: more than any handshake has.
-const MOST_FIRST: usize = 128 << 10;
+const MAX_FIRST: usize = 128 << 10;
 /// The most bytes between pieces of content: those of a record with content, and of what is read with it.
-const MOST: usize = 32 << 10;
+const MAX: usize = 32 << 10;
 /// The bytes of the largest record with content (RFC 8446, section 5.2).
 const RECORD: usize = (16 << 10) + 256 + 5;
 
@@ -44,7 +44,7 @@ impl RecordBudget {
 
     /// Returns whether too many bytes of records had none.
     pub(super) fn is_spent(&self) -> bool {
-        self.bytes() > if self.content.load(Ordering::Relaxed) { MOST } else { MOST_FIRST }
+        self.bytes() > if self.content.load(Ordering::Relaxed) { MAX } else { MAX_FIRST }
     }
 
     fn take(&self, bytes: usize) {

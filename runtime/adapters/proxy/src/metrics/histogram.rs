@@ -7,7 +7,7 @@
 //! Exponential buckets have the *scale* 3 ([OTLP](https://opentelemetry.io/docs/specs/otel/metrics/data-model/#exponentialhistogram); in Prometheus
 //! the *schema*): each bound is 2^(1/8) times the one before, so a quantile is at most 4.5 % off. They cover 2^-20 s (954 ns) to 2^17 s (36 hours).
 //! What is shorter is in the zero bucket, what is longer in one more bucket. If the buckets between the shortest and the longest duration are more than
-//! [`MOST_BUCKETS`], readers get the scale 2, whose buckets are two of the scale 3.
+//! [`MAX_BUCKETS`], readers get the scale 2, whose buckets are two of the scale 3.
 
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -39,7 +39,7 @@ const SCALE: i32 = 3;
 const EXPONENTS: RangeInclusive<i32> = -20 * 8..=17 * 8;
 
 /// The most exponential buckets that a reader gets.
-pub(crate) const MOST_BUCKETS: usize = 160;
+pub(crate) const MAX_BUCKETS: usize = 160;
 
 /// The bound of the zero bucket, in seconds: 2^-20.
 pub(crate) const ZERO_THRESHOLD: f64 = 1.0 / (1 << 20) as f64;
@@ -125,7 +125,7 @@ pub(crate) struct ExponentialBuckets {
     pub(crate) zeros: u64,
     /// The index of the first bucket, as OTLP counts: bucket `i` has what is above base^i and at most base^(i + 1).
     pub(crate) offset: i32,
-    /// The buckets from the first to the last with a duration, at most [`MOST_BUCKETS`].
+    /// The buckets from the first to the last with a duration, at most [`MAX_BUCKETS`].
     pub(crate) counts: Vec<u64>,
 }
 
@@ -166,7 +166,7 @@ impl HistogramCounts {
             }
         }
         let mut scale = SCALE;
-        while width(&buckets) > MOST_BUCKETS {
+        while width(&buckets) > MAX_BUCKETS {
             scale = scale.saturating_sub(1);
             let wider = buckets.iter().fold(Vec::new(), |mut wider, (index, count)| {
                 add(&mut wider, index >> 1, *count);
@@ -249,10 +249,10 @@ mod tests {
     #[test]
     fn a_wide_range_has_a_smaller_scale() {
         let narrow = counts(&[1_000, 1_000, 900_000_000]).exponential();
-        assert_eq!((narrow.scale, narrow.counts.len() <= MOST_BUCKETS), (3, true), "{narrow:?}");
+        assert_eq!((narrow.scale, narrow.counts.len() <= MAX_BUCKETS), (3, true), "{narrow:?}");
         let wide = counts(&[1_000, 1_000, 40_000_000_000_000]).exponential();
         assert_eq!((wide.scale, wide.zeros, wide.counts.iter().sum::<u64>()), (2, 0, 3), "{wide:?}");
-        assert!(wide.counts.len() <= MOST_BUCKETS && wide.counts[0] == 2);
+        assert!(wide.counts.len() <= MAX_BUCKETS && wide.counts[0] == 2);
         let bound = |index: i32| (f64::from(index) / 4.0).exp2();
         assert!(bound(wide.offset) < 1e-6 && 1e-6 <= bound(wide.offset + 1), "{wide:?}");
         let last = wide.offset + i32::try_from(wide.counts.len()).unwrap();

@@ -21,7 +21,7 @@ use std::hash::{Hash, Hasher};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The most metrics of a request: collectors bound the size of what they take.
-const MOST_POINTS: usize = 5000;
+const MAX_POINTS: usize = 5000;
 
 const CUMULATIVE: i32 = AggregationTemporality::Cumulative as i32;
 
@@ -150,7 +150,7 @@ impl<'t> OtlpMetrics<'t> {
 
     /// Adds a metric to the request that is being filled.
     fn push(&mut self, point: Point) {
-        if self.requests.last().is_none_or(|(points, _)| *points >= MOST_POINTS) {
+        if self.requests.last().is_none_or(|(points, _)| *points >= MAX_POINTS) {
             self.requests.push((0, Vec::new()));
         }
         let Some((points, metrics)) = self.requests.last_mut() else { return };
@@ -314,12 +314,9 @@ mod tests {
     #[test]
     fn requests_are_bounded() {
         let (mut starts, since) = (StartTimes::default(), SystemTime::now());
-        assert_eq!(
-            points(&collect(&mut starts, since, &vec![1; 2 * MOST_POINTS + 1])).0,
-            [MOST_POINTS, MOST_POINTS, 1]
-        );
+        assert_eq!(points(&collect(&mut starts, since, &vec![1; 2 * MAX_POINTS + 1])).0, [MAX_POINTS, MAX_POINTS, 1]);
         // What is gone is forgotten.
-        assert_eq!(starts.streams.len(), 2 * MOST_POINTS + 1);
+        assert_eq!(starts.streams.len(), 2 * MAX_POINTS + 1);
         collect(&mut starts, since, &[1]);
         assert_eq!(starts.streams.len(), 1);
         assert!(collect(&mut starts, since, &[]).is_empty());

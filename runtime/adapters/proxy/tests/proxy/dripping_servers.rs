@@ -17,7 +17,7 @@ use std::time::Duration;
 /// The time between two bytes.
 const PAUSE: Duration = Duration::from_millis(50);
 /// The most bytes that drip: then the server closes the connection, which is another failure than the one that is expected.
-const MOST: usize = 400;
+const MAX: usize = 400;
 
 /// Where a response drips: what arrives at once, and what follows it byte by byte, again and again.
 #[derive(Clone)]
@@ -68,7 +68,7 @@ fn server(drip: Drip, begin: impl Fn(&mut TcpStream) -> std::io::Result<()> + Se
                 socket.set_nodelay(true)?;
                 begin(&mut socket)?;
                 socket.write_all(&drip.at_once)?;
-                for i in 0..MOST {
+                for i in 0..MAX {
                     sleep(PAUSE);
                     let next = i.checked_rem(drip.drop.len()).map(|at| &drip.drop[at..=at]);
                     socket.write_all(next.unwrap_or_default())?;

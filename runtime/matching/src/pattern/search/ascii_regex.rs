@@ -7,7 +7,7 @@ use crate::pattern::analysis::{MIN_PROGRAM_BYTES, program_bound, program_states}
 use crate::pattern::search::dfa_search::Search;
 use crate::pattern::search::lazy_dfa::{Direction, LazyDfa, Stop};
 use crate::pattern::search::meter::Meter;
-use crate::pattern::search::metered_regex::{MOST_ASSUMED, STATE_BYTES_PER_STEP};
+use crate::pattern::search::metered_regex::{MAX_ASSUMED, STATE_BYTES_PER_STEP};
 use crate::pattern::syntax::dialect::{OwnedPattern, Pattern};
 use crate::pattern::syntax::parse::parse;
 use regex_automata::meta::{Config, Regex};
@@ -110,7 +110,7 @@ impl AsciiRegex {
     /// The automaton, if a search of the text without it may cost much.
     #[inline]
     fn automaton(&self, ascii: &str) -> Option<&LazyDfa> {
-        if self.worst(ascii) > MOST_ASSUMED { self.built() } else { None }
+        if self.worst(ascii) > MAX_ASSUMED { self.built() } else { None }
     }
 
     fn built(&self) -> Option<&LazyDfa> {

@@ -5,7 +5,7 @@ use crate::pattern::search::engine::{Compiled, engine, engine_of};
 use crate::pattern::search::lazy_dfa::{Direction, LazyDfa, Stop};
 use crate::pattern::search::leftmost::find_with;
 use crate::pattern::search::meter::Meter;
-use crate::pattern::search::metered_regex::{Groups, MOST_ASSUMED, MOST_ASSUMED_FOR_EACH, STATE_BYTES_PER_STEP};
+use crate::pattern::search::metered_regex::{Groups, MAX_ASSUMED, MAX_ASSUMED_FOR_EACH, STATE_BYTES_PER_STEP};
 use crate::pattern::syntax::groups::keep_groups;
 use crate::pattern::syntax::limits::{MAX_BYTE_PROGRAM_BYTES, PatternError, Syntax};
 use regex_automata::{Anchored, Input, meta};
@@ -87,7 +87,7 @@ impl ByteRegex {
     #[inline]
     pub fn is_match<M: Meter>(&self, bytes: &[u8], meter: &M) -> Result<bool, M::Error> {
         let worst = self.0.states.saturating_mul(bytes.len()) / STATE_BYTES_PER_STEP;
-        if worst > MOST_ASSUMED {
+        if worst > MAX_ASSUMED {
             return self.0.is_match(bytes, meter);
         }
         meter.charge(worst)?;
@@ -100,7 +100,7 @@ impl ByteRegex {
     /// That of the meter, if the search costs more than is left.
     pub fn find_at<M: Meter>(&self, bytes: &[u8], at: usize, meter: &M) -> Result<Option<Range<usize>>, M::Error> {
         let worst = self.0.states.saturating_mul(bytes.len().saturating_sub(at)) / STATE_BYTES_PER_STEP;
-        if worst > MOST_ASSUMED_FOR_EACH {
+        if worst > MAX_ASSUMED_FOR_EACH {
             return self.0.find_at(bytes, at, meter);
         }
         meter.charge(worst)?;

@@ -13,7 +13,7 @@ const MAX_CACHE_BYTES: usize = 1 << 20;
 
 /// Most states of a pattern in which literals are looked for where a match may begin. In `a?` a thousand times, that takes longer than
 /// everything else.
-const MOST_STATES_FOR_LITERALS: usize = 1 << 14;
+const MAX_STATES_FOR_LITERALS: usize = 1 << 14;
 
 /// A compiled pattern.
 #[derive(Debug, Clone)]
@@ -41,7 +41,7 @@ pub(in crate::pattern) fn engine_of(hir: &Hir, syntax: Syntax, program_bytes: us
         .utf8_empty(syntax == Syntax::Text)
         .nfa_size_limit(Some(program_bytes))
         .hybrid_cache_capacity(MAX_CACHE_BYTES)
-        .auto_prefilter(states <= MOST_STATES_FOR_LITERALS);
+        .auto_prefilter(states <= MAX_STATES_FOR_LITERALS);
     let regex = Regex::builder().configure(config).build_from_hir(hir);
     // A pattern that was parsed can only be too large.
     let regex = regex.map_err(|_| PatternError::TooLarge { limit: program_bytes })?;

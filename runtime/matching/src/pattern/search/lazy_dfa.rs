@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Largest program, in bytes.
 const MAX_PROGRAM_BYTES: usize = 1 << 22;
 /// Most states of a program for which literals are looked for where a match may begin.
-const MOST_STATES_FOR_LITERALS: usize = 1 << 12;
+const MAX_STATES_FOR_LITERALS: usize = 1 << 12;
 /// Memory for the states that a searching thread keeps, in bytes. If they need more, they are dropped and built again.
 const CACHE_BYTES: usize = 1 << 20;
 
@@ -90,7 +90,7 @@ impl LazyDfa {
         // Only if what precedes a match is without meaning, the search can start anew at any place.
         let restartable = direction == Direction::Forward
             && nfa.look_set_prefix_any().is_empty()
-            && nfa.states().len() <= MOST_STATES_FOR_LITERALS;
+            && nfa.states().len() <= MAX_STATES_FOR_LITERALS;
         let prefilter = restartable.then(|| Prefilter::from_hir_prefix(MatchKind::LeftmostFirst, hir)).flatten();
         let config = DFA::config()
             .match_kind(kind)

@@ -24,15 +24,15 @@ use std::sync::{Arc, OnceLock};
 /// Steps of program states on bytes of text for each step charged. The slowest search takes some twelve nanoseconds for each.
 pub(in crate::pattern) const STATE_BYTES_PER_STEP: usize = 8;
 /// Most steps charged for what a search may cost. A search that may cost more is charged for what it does cost.
-pub(in crate::pattern) const MOST_ASSUMED: usize = 4096;
+pub(in crate::pattern) const MAX_ASSUMED: usize = 4096;
 /// Shortest text that is searched for required literals first, in bytes: finding out which literals are required takes long.
 const LONG: usize = 4096;
 /// Bytes of text searched for literals for each step charged.
 const BYTES_SCANNED_PER_STEP: usize = 64;
 /// Memory for the places of groups in all states of a program that is not charged, in bytes.
-const MOST_GROUP_BYTES: usize = 64 << 20;
-/// As [`MOST_ASSUMED`], where a text may have many matches, each of which is searched for in all that follows the one before.
-pub(in crate::pattern) const MOST_ASSUMED_FOR_EACH: usize = 128;
+const MAX_GROUP_BYTES: usize = 64 << 20;
+/// As [`MAX_ASSUMED`], where a text may have many matches, each of which is searched for in all that follows the one before.
+pub(in crate::pattern) const MAX_ASSUMED_FOR_EACH: usize = 128;
 
 /// A compiled pattern whose searches take their cost from a [`Meter`].
 ///
@@ -105,7 +105,7 @@ impl MeteredRegex {
     #[inline]
     pub fn is_match<M: Meter>(&self, text: &str, meter: &M) -> Result<bool, M::Error> {
         let worst = self.0.states.saturating_mul(text.len()) / STATE_BYTES_PER_STEP;
-        if worst > MOST_ASSUMED {
+        if worst > MAX_ASSUMED {
             return self.0.is_match(text, meter);
         }
         meter.charge(worst)?;
@@ -118,7 +118,7 @@ impl MeteredRegex {
     /// That of the meter, if the search costs more than is left.
     pub fn find_at<M: Meter>(&self, text: &str, at: usize, meter: &M) -> Result<Option<Range<usize>>, M::Error> {
         let worst = self.0.states.saturating_mul(text.len().saturating_sub(at)) / STATE_BYTES_PER_STEP;
-        if worst > MOST_ASSUMED_FOR_EACH {
+        if worst > MAX_ASSUMED_FOR_EACH {
             return self.0.find_at(text, at, meter);
         }
         meter.charge(worst)?;
@@ -135,7 +135,7 @@ impl MeteredRegex {
         meter.charge(slots)?;
         // A state of the program takes about as many bytes as the place of a group does in each.
         let bytes = self.heap_bytes().saturating_mul(slots);
-        if bytes > MOST_GROUP_BYTES {
+        if bytes > MAX_GROUP_BYTES {
             meter.charge(bytes / PROGRAM_BYTES_PER_STEP)?;
         }
         if text.get(found.clone()).is_none() {
@@ -205,7 +205,7 @@ impl Program {
     #[cold]
     #[inline(never)]
     pub(in crate::pattern) fn is_match<M: Meter>(&self, text: &str, meter: &M) -> Result<bool, M::Error> {
-        if let Some(worst) = self.worst_of_ascii(text, MOST_ASSUMED) {
+        if let Some(worst) = self.worst_of_ascii(text, MAX_ASSUMED) {
             meter.charge(worst)?;
             return Ok(self.regex.is_match(text));
         }
@@ -259,7 +259,7 @@ impl Program {
         meter: &M,
     ) -> Result<Option<Range<usize>>, M::Error> {
         let rest = text.get(at..).unwrap_or_default();
-        if let Some(worst) = self.worst_of_ascii(rest, MOST_ASSUMED_FOR_EACH) {
+        if let Some(worst) = self.worst_of_ascii(rest, MAX_ASSUMED_FOR_EACH) {
             meter.charge(worst)?;
             return Ok(self.assume(text, at));
         }

@@ -15,7 +15,7 @@ const PROPERTY_STEPS: usize = 2_000;
 const MANY: u32 = 1 << 12;
 
 /// Most steps for the letter cases of a pattern: some seventy milliseconds.
-pub(in crate::pattern) const MOST_STEPS: usize = 10 * WIDE_STEPS;
+pub(in crate::pattern) const MAX_STEPS: usize = 10 * WIDE_STEPS;
 
 /// Returns an error if parsing a pattern would take too long: if it ignores case in more than a few classes of most characters.
 ///
@@ -24,13 +24,13 @@ pub(in crate::pattern) const MOST_STEPS: usize = 10 * WIDE_STEPS;
 /// # Errors
 /// [`PatternError::TooManyCases`].
 pub fn check_cases<'p>(pattern: impl Into<Pattern<'p>>) -> Result<(), PatternError> {
-    if folding_steps(pattern) > MOST_STEPS { Err(PatternError::TooManyCases) } else { Ok(()) }
+    if folding_steps(pattern) > MAX_STEPS { Err(PatternError::TooManyCases) } else { Ok(()) }
 }
 
 /// [`check_cases`] of a pattern that was parsed so far. In one on bytes, only with `(?u)` are there classes of more than 256 characters.
 pub(in crate::pattern) fn check_parsed_cases(ast: &Ast, syntax: Syntax) -> Result<(), PatternError> {
     let many =
-        count_parsed(ast).is_some_and(|count| count.steps > MOST_STEPS && (syntax == Syntax::Text || count.unicode));
+        count_parsed(ast).is_some_and(|count| count.steps > MAX_STEPS && (syntax == Syntax::Text || count.unicode));
     if many { Err(PatternError::TooManyCases) } else { Ok(()) }
 }
 

@@ -1,7 +1,7 @@
 //! Parses patterns.
 
 use crate::pattern::syntax::dialect::{Dialect, Pattern};
-use crate::pattern::syntax::folding::{MOST_STEPS, check_parsed_cases, may_ignore_case};
+use crate::pattern::syntax::folding::{MAX_STEPS, check_parsed_cases, may_ignore_case};
 use crate::pattern::syntax::limits::{MAX_BYTE_NESTING, MAX_NESTING, MAX_PATTERN_BYTES, PatternError, Syntax};
 use crate::pattern::syntax::re2;
 use crate::pattern::syntax::syntax_error::SyntaxError;
@@ -20,7 +20,7 @@ impl Syntax {
 
     fn parse_of_any_length(self, pattern: Pattern<'_>) -> Result<Hir, PatternError> {
         if self == Self::Text && pattern.dialect == Dialect::Re2 {
-            let parsed = re2::parse(pattern.text, MAX_NESTING, MOST_STEPS).map_err(PatternError::Syntax)?;
+            let parsed = re2::parse(pattern.text, MAX_NESTING, MAX_STEPS).map_err(PatternError::Syntax)?;
             return parsed.ok_or(PatternError::TooManyCases);
         }
         let pattern = pattern.text;

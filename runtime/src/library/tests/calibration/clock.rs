@@ -14,10 +14,10 @@ const BUDGET: i64 = 1 << 40;
 const MEMORY: usize = 1 << 28;
 /// Shortest measurement: much longer than reading the clock takes.
 const SHORTEST: Elapsed = Elapsed::from_micros(15);
-const MOST_CALLS: usize = 256;
+const MAX_CALLS: usize = 256;
 /// Measurements after which a call counts as fast enough, and as too slow.
-const FEWEST_ROUNDS: usize = 5;
-const MOST_ROUNDS: usize = 60;
+const MIN_ROUNDS: usize = 5;
+const MAX_ROUNDS: usize = 60;
 
 /// A step is about as much work as reading eight bytes through an automaton: each read waits for the one before.
 pub(super) struct Reference {
@@ -61,7 +61,7 @@ impl Reference {
         let cx = Cx::new(BUDGET, arena);
         let start = Instant::now();
         let mut count = 0_usize;
-        for args in calls.iter().cycle().take(MOST_CALLS.max(calls.len())) {
+        for args in calls.iter().cycle().take(MAX_CALLS.max(calls.len())) {
             // The result is of no interest, but the call must be made.
             let _ = black_box(invoke(&cx, builtin, black_box(args)));
             count += 1;
@@ -86,9 +86,9 @@ impl Reference {
     pub(super) fn excess(&self, arena: &mut Arena, builtin: Builtin, calls: &[Vec<Value<'_>>]) -> Option<f64> {
         self.best.set(f64::INFINITY);
         let mut fastest = f64::INFINITY;
-        for round in 1..=MOST_ROUNDS {
+        for round in 1..=MAX_ROUNDS {
             fastest = fastest.min(self.measure(arena, builtin, calls));
-            if round >= FEWEST_ROUNDS && fastest / self.best.get() <= FACTOR {
+            if round >= MIN_ROUNDS && fastest / self.best.get() <= FACTOR {
                 return None;
             }
         }

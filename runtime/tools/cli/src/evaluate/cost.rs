@@ -17,11 +17,11 @@ const SET_TIME: Duration = Duration::from_millis(300);
 /// The time for which each rule is measured.
 const RULE_TIME: Duration = Duration::from_millis(3);
 /// The largest number of rules that are measured standalone: those that are evaluated most often.
-const MOST_RULES: usize = 200;
+const MAX_RULES: usize = 200;
 /// The largest number of requests with which a rule is measured.
-const MOST_REQUESTS: usize = 100;
+const MAX_REQUESTS: usize = 100;
 /// The largest number of rules in the text output.
-const MOST_SHOWN: usize = 20;
+const MAX_SHOWN: usize = 20;
 
 /// The cost of a set for requests.
 pub(crate) struct Cost {
@@ -146,7 +146,7 @@ fn most_expensive<E: Context, C: Context<Static = E::Static>>(
     let mut order: Vec<(usize, Counts)> = counts.iter().copied().enumerate().collect();
     order.retain(|(_, counts)| counts.looked_at > 0);
     order.sort_by_key(|(_, counts)| std::cmp::Reverse(counts.looked_at));
-    order.truncate(MOST_RULES);
+    order.truncate(MAX_RULES);
     let mut positions = vec![None; counts.len()];
     for (position, (rule, _)) in order.iter().enumerate() {
         if let Some(slot) = positions.get_mut(*rule) {
@@ -157,7 +157,7 @@ fn most_expensive<E: Context, C: Context<Static = E::Static>>(
     for context in contexts {
         for &rule in set.candidates(context, &mut scratch) {
             let seen = positions.get(rule).copied().flatten().and_then(|position| seen.get_mut(position));
-            if let Some(seen) = seen.filter(|seen| seen.len() < MOST_REQUESTS) {
+            if let Some(seen) = seen.filter(|seen| seen.len() < MAX_REQUESTS) {
                 seen.push(context);
             }
         }
@@ -166,7 +166,7 @@ fn most_expensive<E: Context, C: Context<Static = E::Static>>(
     for ((rule, counts), mut seen) in order.into_iter().zip(seen) {
         let indexed = indexed.get(rule).copied().unwrap_or(false);
         if !indexed {
-            seen = contexts.iter().take(MOST_REQUESTS).collect();
+            seen = contexts.iter().take(MAX_REQUESTS).collect();
         }
         let Some(program) = file.rules.get(rule).and_then(|rule| {
             let env = envs.of(rule.language);
@@ -209,7 +209,7 @@ impl Cost {
         let title = "most expensive rules, each measured standalone with the requests for which it is evaluated:";
         writeln!(f, "\n{}", paint.strong(title))?;
         writeln!(f, "{}", paint.faint("  share  evaluated  match  failed  ns each  rule"))?;
-        for rule in self.rules.iter().take(MOST_SHOWN) {
+        for rule in self.rules.iter().take(MAX_SHOWN) {
             let Counts { looked_at, matched, failed } = rule.counts;
             let when = if rule.indexed { "" } else { "  (not indexed)" };
             let (share, each, number) = (rule.share * 100.0, rule.each, rule.number);

@@ -4,7 +4,7 @@
 //! `runtime/tools/cli/tests/it/language_server/diagnostics.rs::diagnostics_are_those_of_check`.
 
 use crate::checks::environment::Checks;
-use crate::documents::document::{Document, Kind, MOST_CHECKED};
+use crate::documents::document::{Document, Kind, MAX_CHECKED};
 use crate::documents::line_index::LineIndex;
 use crate::documents::uri;
 use celero::{Diagnostic, Severity, Span};
@@ -59,7 +59,7 @@ pub(crate) fn check(document: &Document, checks: &dyn Checks) -> Vec<Finding> {
         Kind::Other => Vec::new(),
         Kind::TooLarge => {
             let message = format!(
-                "the file is larger than {MOST_CHECKED} bytes, so it is not checked while you type; `celero check` checks it"
+                "the file is larger than {MAX_CHECKED} bytes, so it is not checked while you type; `celero check` checks it"
             );
             vec![Finding::about_file(first_line(), Severity::Warning, message)]
         }

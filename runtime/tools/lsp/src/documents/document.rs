@@ -11,10 +11,10 @@ use lsp_types::{TextDocumentContentChangeEvent, Uri};
 use std::path::{Path, PathBuf};
 
 /// The largest document that is checked and completed, in bytes. A larger one has one diagnostic, which says so.
-pub const MOST_CHECKED: usize = 256 << 10;
+pub const MAX_CHECKED: usize = 256 << 10;
 
 /// The largest document that is kept, in bytes. The text of a larger one is dropped until the client sends all of it again.
-pub const MOST_KEPT: usize = 32 << 20;
+pub const MAX_KEPT: usize = 32 << 20;
 
 /// An open document.
 #[derive(Clone, Debug)]
@@ -35,7 +35,7 @@ pub(crate) enum Kind {
     Rules { text: RuleText, start: usize },
     /// Its format or language is not known.
     Unreadable(Unreadable),
-    /// More than [`MOST_CHECKED`].
+    /// More than [`MAX_CHECKED`].
     TooLarge,
     /// No file of celero: any other YAML.
     Other,
@@ -57,7 +57,7 @@ impl Document {
     }
 
     fn set(&mut self, text: String) {
-        self.dropped = text.len() > MOST_KEPT;
+        self.dropped = text.len() > MAX_KEPT;
         self.text = if self.dropped { String::new() } else { text };
         self.lines = LineIndex::new(&self.text);
     }
@@ -76,7 +76,7 @@ impl Document {
             }
             let now = edited.get_or_insert_with(|| EditedText::at(&self.text, &self.lines, range.start));
             now.replace(range, &text);
-            if now.len() > MOST_KEPT
+            if now.len() > MAX_KEPT
                 && let Some(large) = edited.take()
             {
                 self.set(large.into_text());
@@ -89,7 +89,7 @@ impl Document {
 
     /// Returns what the document is, by its name, the client's language and its content.
     pub(crate) fn kind(&self) -> Kind {
-        if self.dropped || self.text.len() > MOST_CHECKED {
+        if self.dropped || self.text.len() > MAX_CHECKED {
             return Kind::TooLarge;
         }
         let (text, start) = match self.text.strip_prefix('\u{feff}') {

@@ -24,7 +24,7 @@ const STEPS: u32 = 10_000;
 /// The longest value that is shown, in characters.
 const LONGEST_VALUE: usize = 200;
 /// Most signatures that are shown.
-const MOST_SIGNATURES: usize = 8;
+const MAX_SIGNATURES: usize = 8;
 
 /// Returns what is known about a place.
 pub(crate) fn hover(document: &Document, offset: usize, checks: &dyn Checks) -> Option<Hover> {
@@ -179,8 +179,8 @@ fn functions(path: &str, declarations: &Declarations) -> Option<String> {
     if lines.is_empty() {
         return None;
     }
-    let more = lines.len().saturating_sub(MOST_SIGNATURES);
-    lines.truncate(MOST_SIGNATURES);
+    let more = lines.len().saturating_sub(MAX_SIGNATURES);
+    lines.truncate(MAX_SIGNATURES);
     if more > 0 {
         lines.push(format!("// and {more} more"));
     }
@@ -206,7 +206,7 @@ fn node(checked: &Checked, id: NodeId, at: usize, declarations: &Declarations) -
         (Reference::Type(named), _) => code(&format!("{source}: {named}")),
         (Reference::Call { overloads, receiver }, _) => {
             let texts = || overloads.iter().filter_map(|found| overload_text(found, *receiver, declarations));
-            let mut lines: Vec<String> = texts().map(|(line, _)| line).take(MOST_SIGNATURES).collect();
+            let mut lines: Vec<String> = texts().map(|(line, _)| line).take(MAX_SIGNATURES).collect();
             let doc = texts().map(|(_, doc)| doc).next().unwrap_or_default();
             lines.dedup();
             if let [Some(index)] = [overloads.first()].map(|found| found.and_then(definition_index))

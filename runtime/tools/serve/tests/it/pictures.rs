@@ -25,7 +25,7 @@ const REGIONS: &[(&str, &str)] = &[
 /// The size of a cell, in pixels: about ten letters, two lines.
 const CELL: [u32; 2] = [80, 45];
 /// The greatest difference of a mean colour in a cell, of 255: text in another font is up to half of that.
-const MOST: f64 = 36.0;
+const MAX: f64 = 36.0;
 /// The greatest mean of the differences of a region's cells.
 const MEAN: f64 = 9.0;
 /// The greatest difference of where a region begins across the page, and of its width, in pixels: scroll bars.
@@ -113,7 +113,7 @@ fn compare(judge: &Browser, look: &Look, seen: &Seen, expected: Option<&Seen>) -
             different
                 .push(format!("{name}: pixels differ from their surroundings by {written:.1}; expected {written0:.1}"));
         }
-        if most > MOST || mean > MEAN {
+        if most > MAX || mean > MEAN {
             different.push(format!("{name}: colours differ by {most:.1} at most and {mean:.1} in the mean, of 255"));
         }
     }

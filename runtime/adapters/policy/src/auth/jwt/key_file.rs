@@ -15,7 +15,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// The fewest bytes of a secret; a shorter one can be guessed.
-const FEWEST: usize = 16;
+const MIN: usize = 16;
 
 const SHORT_RSA: &str = "is an RSA key of fewer than 2048 bits; such a key can be factored";
 
@@ -95,8 +95,8 @@ fn single_key(bytes: &[u8], is_pem: bool, algorithm: Algorithm) -> Result<Decodi
     if secret.starts_with(b"-----BEGIN") {
         return Err("is not a secret but a PEM key, which may be public".to_owned());
     }
-    if secret.len() < FEWEST {
-        return Err(format!("has fewer than {FEWEST} bytes; such a secret can be guessed"));
+    if secret.len() < MIN {
+        return Err(format!("has fewer than {MIN} bytes; such a secret can be guessed"));
     }
     Ok(DecodingKey::from_secret(secret))
 }
@@ -125,7 +125,7 @@ pub(super) fn parse_key_set(document: &[u8], private: bool) -> Result<Vec<Key>, 
         let algorithms = algorithms_of(&key)?;
         let decoding = DecodingKey::from_jwk(&key).ok().filter(|key| !is_short_rsa(key))?;
         if let AlgorithmParameters::OctetKey(_) = &key.algorithm
-            && (!private || decoding.try_get_as_bytes().map_or(0, <[u8]>::len) < FEWEST)
+            && (!private || decoding.try_get_as_bytes().map_or(0, <[u8]>::len) < MIN)
         {
             return None;
         }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 const LARGEST: usize = 1 << 20;
 
 /// The largest number of requests that wait for one document.
-const MOST_WAITING: usize = 1_024;
+const MAX_WAITING: usize = 1_024;
 
 /// A JSON Web Key Set at a URL ([`Policy::key_sources`](crate::Policy::key_sources)). A host gives each source a task that fetches the
 /// document:
@@ -165,7 +165,7 @@ impl KeySource {
                 fetcher.wake();
             }
         }
-        if Arc::strong_count(&next) > MOST_WAITING { Err(Busy) } else { Ok(Some(next)) }
+        if Arc::strong_count(&next) > MAX_WAITING { Err(Busy) } else { Ok(Some(next)) }
     }
 
     fn may_wait(&self, state: &FetchState) -> bool {

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 /// The cost of signatures, in HMACs, that is checked at once; a token that needs more is verified on the threads of the pool. With one
 /// key per id a token needs a single check.
-const MOST_AT_ONCE: usize = 16;
+const MAX_AT_ONCE: usize = 16;
 
 /// A key with the algorithms that it may be used with.
 #[derive(Debug)]
@@ -71,5 +71,5 @@ pub(super) fn takes_long(algorithm: Algorithm, signatures: usize) -> bool {
         // About a tenth of a millisecond, where an HMAC takes a microsecond; but a usual token needs one.
         _ => 8,
     };
-    signatures.saturating_mul(cost) > MOST_AT_ONCE
+    signatures.saturating_mul(cost) > MAX_AT_ONCE
 }

@@ -33,7 +33,7 @@ use token::Token;
 const LONGEST: usize = 16 << 10;
 
 /// The largest sum of the lengths of remembered tokens, in bytes. Their claims need a few times as much.
-const MOST_REMEMBERED: usize = 8 << 20;
+const MAX_REMEMBERED: usize = 8 << 20;
 
 /// How long an accepted token is remembered, unless it expires earlier.
 const ACCEPTED: Duration = Duration::from_secs(3600);
@@ -87,7 +87,7 @@ impl Jwt {
             keys: KeySet::new(keys),
             sources,
             rules,
-            memory: Memory::new(MOST_REMEMBERED),
+            memory: Memory::new(MAX_REMEMBERED),
         }
     }
 

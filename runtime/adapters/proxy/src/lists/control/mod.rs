@@ -166,7 +166,7 @@ impl ListControl {
             let applied = inner.overlay.apply(lists, SystemTime::now(), is_complete(policy, None));
             let applied = applied
                 .map_err(|error| Error::new(format!("error: with the changes of operators, the lists hold {error}")))?;
-            let obsolete = inner.overlay.settle(applied);
+            let obsolete = inner.overlay.confirm(applied);
             inner.forget(&obsolete);
         }
         publish();
@@ -236,7 +236,7 @@ impl ListControl {
             |error: ListsError| Error::new(format!("error: with the changes of operators, the lists hold {error}"));
         let applied = inner.overlay.apply(&fresh, SystemTime::now(), is_complete(policy, offered)).map_err(refused)?;
         let changed = take_over(running, fresh).map_err(refused)?;
-        let obsolete = inner.overlay.settle(applied);
+        let obsolete = inner.overlay.confirm(applied);
         inner.forget(&obsolete);
         self.report(&inner, policy, sources);
         Ok(changed)

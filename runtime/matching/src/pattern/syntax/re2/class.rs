@@ -13,7 +13,7 @@ const CHARACTERS_PER_STEP: usize = 3;
 /// Most characters that have other letter cases, rounded up.
 const CASED_CHARACTERS: usize = 3_000;
 /// Ranges that a class may have before those that touch each other are joined.
-const MOST_RANGES: usize = 1 << 12;
+const MAX_RANGES: usize = 1 << 12;
 
 type Range = (char, char);
 
@@ -180,7 +180,7 @@ impl Classes {
         cursor.eat("[");
         let negated = cursor.eat("^");
         let mut ranges: Vec<ClassUnicodeRange> = Vec::new();
-        let mut most = MOST_RANGES;
+        let mut most = MAX_RANGES;
         let mut is_first = true;
         // A bracket that comes first is a character.
         while is_first || !cursor.eat("]") {
@@ -195,7 +195,7 @@ impl Classes {
             ranges.extend(part.ranges());
             if ranges.len() > most {
                 ranges = ClassUnicode::new(ranges).ranges().to_vec();
-                most = ranges.len().saturating_mul(2).max(MOST_RANGES);
+                most = ranges.len().saturating_mul(2).max(MAX_RANGES);
             }
         }
         let mut class = ClassUnicode::new(ranges);

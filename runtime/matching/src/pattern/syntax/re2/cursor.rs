@@ -3,7 +3,7 @@
 use crate::pattern::SyntaxError;
 
 /// Most characters of a pattern that an error shows.
-const MOST_SHOWN: usize = 40;
+const MAX_SHOWN: usize = 40;
 
 pub(super) struct Cursor<'p> {
     text: &'p str,
@@ -82,13 +82,13 @@ impl<'p> Cursor<'p> {
 /// A part of a pattern as an error shows it.
 pub(super) fn shown(part: &str) -> String {
     let mut shown = String::new();
-    for c in part.chars().take(MOST_SHOWN) {
+    for c in part.chars().take(MAX_SHOWN) {
         match c {
             '\\' | '"' | '\'' => shown.push(c),
             c => shown.extend(c.escape_debug()),
         }
     }
-    if part.chars().nth(MOST_SHOWN).is_some() {
+    if part.chars().nth(MAX_SHOWN).is_some() {
         shown.push_str("..");
     }
     shown

@@ -8,9 +8,9 @@ use regex_syntax::hir::{Capture, Class, ClassUnicode, Dot, Hir, Look, Repetition
 use std::collections::HashSet;
 
 /// Most copies of a part that repetitions may ask for, together with the repetitions around them.
-const MOST_COPIES: u32 = 1000;
+const MAX_COPIES: u32 = 1000;
 /// Digits of a number of copies that are read: more than enough for one that is too large.
-const MOST_DIGITS: usize = 9;
+const MAX_DIGITS: usize = 9;
 
 #[derive(Clone, Copy, Default)]
 struct Flags {
@@ -342,7 +342,7 @@ impl<'p> Parser<'p> {
         let digits = self.cursor.since(from);
         match digits.len() {
             0 => None,
-            1..=MOST_DIGITS if digits == "0" || !digits.starts_with('0') => digits.parse().ok(),
+            1..=MAX_DIGITS if digits == "0" || !digits.starts_with('0') => digits.parse().ok(),
             1.. if digits.starts_with('0') => None,
             _ => Some(u32::MAX),
         }
@@ -353,8 +353,8 @@ impl<'p> Parser<'p> {
         let operator = self.cursor.shown(from);
         let greedy = self.cursor.eat("?") == self.flags.swap_greed;
         let most = max.unwrap_or(min);
-        if min > MOST_COPIES || most > MOST_COPIES {
-            return Err(self.cursor.error(from, format!("`{operator}` asks for more than {MOST_COPIES} copies")));
+        if min > MAX_COPIES || most > MAX_COPIES {
+            return Err(self.cursor.error(from, format!("`{operator}` asks for more than {MAX_COPIES} copies")));
         }
         if most < min {
             return Err(self.cursor.error(from, format!("`{operator}` asks for at most fewer copies than at least")));
@@ -370,9 +370,9 @@ impl<'p> Parser<'p> {
         };
         self.repeated = true;
         let copies = if max == Some(0) { 1 } else { part.copies.saturating_mul(most.max(1)) };
-        if copies > MOST_COPIES {
+        if copies > MAX_COPIES {
             let reason =
-                format!("`{operator}` and the repetitions in it ask for more than {MOST_COPIES} copies together");
+                format!("`{operator}` and the repetitions in it ask for more than {MAX_COPIES} copies together");
             return Err(self.cursor.error(from, reason));
         }
         let hir = match max {

@@ -140,11 +140,11 @@ fn requests(out: &mut String, report: &Report<'_>, top: f64, height: f64, color:
 
 /// Returns a label for SVG: escaped, and cut in the middle if it is long.
 fn shortened(label: &str) -> String {
-    const MOST: usize = 30;
+    const MAX: usize = 30;
     let characters: Vec<char> = label.chars().collect();
     let text: String = match characters.len() {
-        length if length > MOST => {
-            let end = characters.get(length.saturating_sub(MOST.saturating_sub(1))..).unwrap_or_default();
+        length if length > MAX => {
+            let end = characters.get(length.saturating_sub(MAX.saturating_sub(1))..).unwrap_or_default();
             format!("…{}", end.iter().collect::<String>())
         }
         _ => label.to_owned(),

@@ -12,7 +12,7 @@ const ROUNDS: usize = 31;
 /// The part of the time of a measurement that a round takes at least.
 const ROUND: u32 = 50;
 /// The largest number of requests that are also measured one by one.
-const MOST_REQUESTS: usize = 100;
+const MAX_REQUESTS: usize = 100;
 /// The least time of the measurement of one request.
 const ONE: Duration = Duration::from_micros(50);
 
@@ -94,7 +94,7 @@ pub(crate) fn measure(subjects: &[Subject<'_>], time: Duration) -> Result<Vec<Me
             let info = allocation_counter::measure(|| runner.pass(0..len, 1));
             let per_request = |count: u64| count as f64 / number(len.max(1));
             allocated = (per_request(info.count_total), per_request(info.bytes_total));
-            requests = (0..len.min(MOST_REQUESTS)).map(|request| one(runner, request)).collect();
+            requests = (0..len.min(MAX_REQUESTS)).map(|request| one(runner, request)).collect();
             answers = (0..len).map(|request| runner.answer(request)).collect();
         })?;
         let on_one = throughput(subject, 1, time)?;

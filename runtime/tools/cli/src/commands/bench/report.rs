@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 /// The largest number of different answers that are shown.
-const MOST_SHOWN: usize = 5;
+const MAX_SHOWN: usize = 5;
 
 /// What is known of a source before it is measured.
 pub(crate) struct About {
@@ -180,7 +180,7 @@ impl Report<'_> {
                 "{}",
                 paint.bad(&format!("the answers to {count} of {} requests differ:", self.labels.len()))
             )?;
-            for request in differ.into_iter().take(MOST_SHOWN) {
+            for request in differ.into_iter().take(MAX_SHOWN) {
                 let label = self.labels.get(request).map_or("", String::as_str);
                 let [one, two] = [first, other].map(|of| of.answers.get(request).map_or("", String::as_str));
                 writeln!(out, "  {label}: {one}; now {two}")?;

@@ -9,7 +9,7 @@ use celero::{Engine, IndexEntry, RuleExplanation, SetExplanation, similar};
 use serde_json::{Value as Json, json};
 
 /// The largest number of rules that are shown without being asked for: those that are expected to be evaluated most often.
-const MOST_SHOWN: usize = 10;
+const MAX_SHOWN: usize = 10;
 
 /// Explains the rules of a file.
 pub(crate) struct ExplainSet<'a> {
@@ -89,7 +89,7 @@ impl ExplainSet<'_> {
         } else if !self.all {
             let chance = |number: &usize| rules.get(*number).map_or(0.0, RuleExplanation::chance);
             numbers.sort_by(|a, b| chance(b).total_cmp(&chance(a)));
-            numbers.truncate(MOST_SHOWN);
+            numbers.truncate(MAX_SHOWN);
             numbers.sort_unstable();
         }
         Ok(numbers)
