@@ -101,6 +101,13 @@ pub enum Op {
     HasField(u32),
     /// `-> seq`: the elements of the list that is this field.
     Elements(u32),
+    /// `(seq) -> int`: the number of elements.
+    SeqSize,
+    /// `(seq, int) -> T`: the element at this index, of the elements' type; [`ErrorKind::InvalidArgument`] if there is none.
+    SeqAt,
+    /// `(T, seq) -> bool`: an element equals the value, which is of the elements' type. Equality is that of [`Cmp::Eq`]. Each element that is
+    /// visited costs one unit of the budget.
+    SeqHas,
     /// `-> maybe`: the header of this name in the header map that is field `field`; several lines of one name are joined
     /// with `,`. Fails with [`ErrorKind::OutOfBudget`] only.
     Header {

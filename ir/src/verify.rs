@@ -250,12 +250,19 @@ impl Check<'_> {
             {
                 fail(Requirement::Payload, "a filter where the kind has none")
             }
-            Op::Fold { .. }
-                if self.args.first().is_some_and(|&arg| {
-                    self.graph.ty(arg) == Ty::Seq && !matches!(self.graph.op(arg), Op::Elements(_))
-                }) =>
+            Op::Fold { .. } | Op::SeqSize | Op::SeqAt | Op::SeqHas
+                if self
+                    .args
+                    .iter()
+                    .any(|&arg| self.graph.ty(arg) == Ty::Seq && !matches!(self.graph.op(arg), Op::Elements(_))) =>
             {
                 fail(Requirement::Payload, "elements that are not the field's own")
+            }
+            Op::SeqAt if self.element_ty(0) != Some(self.ty) => {
+                fail(Requirement::ResultType, format!("no element is a {}", self.ty))
+            }
+            Op::SeqHas if self.element_ty(1) != self.args.first().map(|&arg| self.graph.ty(arg)) => {
+                fail(Requirement::OperandType, "a value of another type than the elements")
             }
             Op::Dispatch { function, .. } if self.graph.functions().get(function as usize).is_none() => {
                 fail(Requirement::Payload, format!("there is no function {function}"))
@@ -344,12 +351,18 @@ impl Check<'_> {
 
     /// The type of the variables that the node binds.
     fn bound_ty(&self) -> Ty {
-        match (self.op, self.args.first().map(|&arg| (self.graph.op(arg), self.graph.ty(arg)))) {
-            (Op::Let(_), Some((_, init))) => init,
-            (Op::Fold { .. }, Some((Op::Elements(field), _))) => {
-                self.elements(field).map_or(Ty::Value, |elements| elements.ty)
-            }
+        match (self.op, self.args.first().map(|&arg| self.graph.ty(arg))) {
+            (Op::Let(_), Some(init)) => init,
+            (Op::Fold { .. }, Some(Ty::Seq)) => self.element_ty(0).unwrap_or(Ty::Value),
             _ => Ty::Value,
+        }
+    }
+
+    /// The type of the elements that are the operand of this index.
+    fn element_ty(&self, index: usize) -> Option<Ty> {
+        match self.graph.op(*self.args.get(index)?) {
+            Op::Elements(field) => self.elements(field).map(|elements| elements.ty),
+            _ => None,
         }
     }
 

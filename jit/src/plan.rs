@@ -234,7 +234,7 @@ fn ends(unit: &Unit<'_>, op: Op) -> bool {
         Op::Header { .. } | Op::Decode | Op::IpText | Op::ContainsConst(_) | Op::MatchesConst(_) => true,
         Op::WildcardConst(wildcard) => unit.inline_wildcard(wildcard).is_none(),
         Op::Project(_) | Op::Find(_) => true,
-        Op::Fold { .. } | Op::List | Op::Map | Op::Dispatch { .. } => true,
+        Op::Fold { .. } | Op::SeqHas | Op::List | Op::Map | Op::Dispatch { .. } => true,
         Op::Call(helper) => helper.decl().fails,
         _ => false,
     }

@@ -136,6 +136,9 @@ v81: bool = matches_const byte_regex "a+" v76
 v82: bool = wildcard_const wildcard ["", ".example.com"] v6
 v83: bool = wildcard_const wildcard strict ["/A", b"\xff", ""] v5
 v84: bool = or v77, v78, v79, v80, v81, v82, v83
+v85: int = seq_size v66
+v86: str = seq_at v66, v1
+v87: bool = seq_has v86, v66
 root v41
 root v60
 root v84

@@ -196,6 +196,15 @@ impl Generator {
                 let args = [self.node(Ty::Str, depth), self.node(Ty::Str, depth)];
                 return self.add(Op::Call(Helper::string_add), ty, &args);
             }
+            Ty::Str if self.choice.everything && self.random.below(4) == 0 => {
+                let seq = self.add(Op::Elements(12), Ty::Seq, &[]);
+                let index = self.node(Ty::Int, depth);
+                return self.add(Op::SeqAt, ty, &[seq, index]);
+            }
+            Ty::Int if self.choice.everything && self.random.below(6) == 0 => {
+                let seq = self.add(Op::Elements(12), Ty::Seq, &[]);
+                return self.add(Op::SeqSize, ty, &[seq]);
+            }
             Ty::Str if self.choice.everything && self.random.below(3) == 0 => {
                 let ip = self.node(Ty::Ip, depth);
                 return self.add(Op::IpText, ty, &[ip]);
@@ -270,7 +279,7 @@ impl Generator {
     }
 
     fn test(&mut self, depth: usize) -> NodeId {
-        match self.random.below(if self.choice.everything { 14 } else { 11 }) {
+        match self.random.below(if self.choice.everything { 15 } else { 11 }) {
             0 => {
                 let arg = self.node(Ty::Bool, depth);
                 self.add(Op::Not, Ty::Bool, &[arg])
@@ -345,6 +354,11 @@ impl Generator {
                 let network = self.graph.constant(Constant::Cidr(std::net::IpAddr::from([10, 0, 0, 0]), 31));
                 let arg = self.node(Ty::Ip, depth);
                 self.add(Op::InCidr(network), Ty::Bool, &[arg])
+            }
+            13 => {
+                let value = self.node(Ty::Str, depth);
+                let seq = self.add(Op::Elements(12), Ty::Seq, &[]);
+                self.add(Op::SeqHas, Ty::Bool, &[value, seq])
             }
             _ => {
                 let kind = self.random.pick(&[FoldKind::All, FoldKind::Exists, FoldKind::ExistsOne]);

@@ -55,7 +55,9 @@ impl Emitter<'_, '_> {
             Op::StartsWith | Op::EndsWith => args.get(1).is_some_and(|&affix| self.is_inline(affix)),
             Op::WildcardConst(wildcard) => self.unit.inline_wildcard(wildcard).is_some(),
             Op::Cmp(_) => !text,
-            Op::InCidr(_) | Op::IsPresent | Op::AsBytes | Op::Elements(_) => true,
+            Op::InCidr(_) | Op::IsPresent | Op::AsBytes | Op::Elements(_) | Op::SeqSize => true,
+            // An element is loaded, or its accessor called.
+            Op::SeqAt => true,
             Op::Field(index) => {
                 let helped = |field: &Field| matches!(field.access, Access::Get | Access::MostlyText(..));
                 self.unit.field(index).is_some_and(|field| !helped(field))
@@ -69,7 +71,9 @@ impl Emitter<'_, '_> {
     pub(super) fn spent_once(&self) -> Option<i64> {
         let mut loops = self.plan.nodes().iter().filter(|&&id| !self.is_quiet_op(id));
         match (loops.next(), loops.next()) {
-            (Some(&id), None) if matches!(self.unit.graph.op(id), Op::Fold { .. }) && !self.plan.facts(id).shared => {
+            (Some(&id), None)
+                if matches!(self.unit.graph.op(id), Op::Fold { .. } | Op::SeqHas) && !self.plan.facts(id).shared =>
+            {
                 self.unit.steps
             }
             _ => None,

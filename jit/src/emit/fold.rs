@@ -279,7 +279,13 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// Jumps to the body with a position, or out of the loop if the position is the end.
-    fn iterate_or_leave(&mut self, (position, end): (Value, Value), carried: Option<Value>, body: Block, done: Block) {
+    pub(super) fn iterate_or_leave(
+        &mut self,
+        (position, end): (Value, Value),
+        carried: Option<Value>,
+        body: Block,
+        done: Block,
+    ) {
         self.reach(body);
         self.reach(done);
         let more = self.builder.ins().icmp(IntCC::NotEqual, position, end);

@@ -41,6 +41,7 @@ mod ip;
 mod literals;
 mod logic;
 mod scope;
+mod seq;
 mod text;
 
 use crate::dominators::{DominatorNode, DominatorTree};
@@ -342,6 +343,8 @@ impl Emitter<'_, '_> {
             Op::Field(field) => self.field(id, field),
             Op::HasField(field) => self.has_field(id, field),
             Op::Elements(field) => self.elements(field),
+            Op::SeqSize => self.seq_size(args),
+            Op::SeqAt => self.seq_at(id),
             Op::Header { .. } => self.header(id),
             Op::IsPresent => self.is_present(args),
             Op::Require => self.require(id, args),
@@ -391,7 +394,7 @@ impl Emitter<'_, '_> {
             Op::List => self.list(id),
             Op::Map => self.map(id),
             Op::Dispatch { function, .. } => self.dispatch(id, function),
-            Op::And | Op::Or => self.materialise(id),
+            Op::And | Op::Or | Op::SeqHas => self.materialise(id),
         }
     }
 

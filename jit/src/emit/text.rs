@@ -195,18 +195,40 @@ impl Emitter<'_, '_> {
                 if let Some(tagged) = self.tagged(text, &[bytes]) {
                     return self.test_tag(&tagged, yes, no);
                 }
-                let (text, length) = self.value(text)?.two()?;
+                let text = self.value(text)?.two()?;
                 self.locate(id);
-                let same = self.builder.create_block();
-                let equal = self.compare_length(IntCC::Equal, length, len(bytes)?);
-                self.brif(equal, Edge::to(same), no);
-                self.start(same);
-                return self.match_bytes(text, bytes, Some(constant), yes, no);
+                return self.match_constant(text, (bytes, constant), yes, no);
             }
         }
-        let (a, a_len) = self.value(left)?.two()?;
-        let (b, b_len) = self.value(right)?.two()?;
+        let left = self.value(left)?.two()?;
+        let right = self.value(right)?.two()?;
         self.locate(id);
+        self.match_texts(left, right, yes, no)
+    }
+
+    /// Whether a text is a constant: its length, then its bytes.
+    pub(super) fn match_constant(
+        &mut self,
+        (text, length): (Value, Value),
+        (bytes, constant): (&[u8], ConstId),
+        yes: Edge,
+        no: Edge,
+    ) -> Result<(), Error> {
+        let same = self.builder.create_block();
+        let equal = self.compare_length(IntCC::Equal, length, len(bytes)?);
+        self.brif(equal, Edge::to(same), no);
+        self.start(same);
+        self.match_bytes(text, bytes, Some(constant), yes, no)
+    }
+
+    /// Whether two texts are equal: their lengths, then their bytes.
+    pub(super) fn match_texts(
+        &mut self,
+        (a, a_len): (Value, Value),
+        (b, b_len): (Value, Value),
+        yes: Edge,
+        no: Edge,
+    ) -> Result<(), Error> {
         let same = self.builder.create_block();
         let equal = self.builder.ins().icmp(IntCC::Equal, a_len, b_len);
         self.brif(equal, Edge::to(same), no);

@@ -51,10 +51,9 @@ impl Lowering<'_> {
         let tests = matches!(kind, Macro::All | Macro::Exists | Macro::ExistsOne);
         if tests
             && !pairs
-            && let Reference::Variable(field) = *self.checked.reference(range)
-            && let Some(ty) = self.field(field).and_then(|field| field.elements.as_ref()).map(|elements| elements.ty)
+            && let Some(items) = self.sequence(range)
         {
-            return (self.add(Op::Elements(field), Ty::Seq, &[], range), ty);
+            return items;
         }
         let items = self.expr(range);
         (self.boxed(items, range), Ty::Value)

@@ -37,6 +37,7 @@ mod calls;
 mod fold;
 pub(crate) mod merge;
 mod select;
+mod seq;
 
 pub(crate) use calls::{Callee, Calls, Extension, is_pure};
 pub(crate) use select::header_name;
@@ -352,6 +353,11 @@ impl Lowering<'_> {
             return node;
         }
         let target = if receiver { target } else { None };
+        if let (Some(list), []) | (None, &[list]) = (target, args)
+            && let Some(node) = self.sequence_size(id, list)
+        {
+            return node;
+        }
         let operands: Vec<NodeId> = target.iter().chain(args).map(|&arg| self.expr(arg)).collect();
         self.call(id, &operands)
     }

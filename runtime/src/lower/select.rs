@@ -58,8 +58,11 @@ impl<'c> Lowering<'c> {
         {
             return self.read_header(id, header, false);
         }
-        let operand = self.expr(operand);
         let index = self.expr(index);
+        if let Some(node) = self.sequence_at(id, operand, index) {
+            return node;
+        }
+        let operand = self.expr(operand);
         self.call(id, &[operand, index])
     }
 
@@ -71,6 +74,9 @@ impl<'c> Lowering<'c> {
             return self.read_header(id, header, true);
         }
         let element = self.expr(element);
+        if let Some(node) = self.sequence_has(id, element, container) {
+            return node;
+        }
         let container = self.expr(container);
         self.call(id, &[element, container])
     }

@@ -30,6 +30,7 @@ mod lint;
 mod lint_domains;
 mod list_values;
 mod lists;
+mod lists_in_place;
 mod live;
 mod nested;
 mod reports;

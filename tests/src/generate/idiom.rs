@@ -81,7 +81,11 @@ pub(super) fn lines(index: usize) -> Vec<(Group, String)> {
             vec![(Group::Syntax, format!("{name} over {range}")), (Helper, helper.to_owned())]
         }
         Some(Any::Call(group, function)) => vec![(*group, function.name.to_string())],
-        Some(Any::Elements(ty)) => vec![(Op, "elements".to_owned()), (Group::Element, ty.to_string())],
+        Some(Any::Elements(ty)) => ["elements", "seq_size", "seq_at", "seq_has"]
+            .map(|op| (Op, op.to_owned()))
+            .into_iter()
+            .chain([(Group::Element, ty.to_string())])
+            .collect(),
         None => Vec::new(),
     }
 }
@@ -103,6 +107,9 @@ const IN_PLACE: &[&str] = &[
     "header_text",
     "text_decode",
     "elements",
+    "seq_size",
+    "seq_at",
+    "seq_has",
     "bytes_starts_with",
     "bytes_ends_with",
     "string_matches",
@@ -151,9 +158,16 @@ pub(super) fn beyond(w: &mut Writer<'_>) -> String {
     }
 }
 
-/// A test of the elements of a list of the host.
+/// A test of the elements of a list of the host, or of its size, an element, the search for one.
 fn elements(w: &mut Writer<'_>, ty: &Type) -> String {
     let list = of(w, &Type::list(ty.clone()));
+    match w.rng.below(8) {
+        0 => return format!("({list}.size() > {})", w.expr(&Type::Int)),
+        1 => return format!("({list}[{}] == {})", w.rng.below(4), w.expr(ty)),
+        2 => return format!("({list}[{}] == {})", w.expr(&Type::Int), of(w, ty)),
+        3 => return format!("({} in {list})", w.expr(ty)),
+        _ => {}
+    }
     let name = *w.rng.pick(LOCALS);
     let test = *w.rng.pick(&["all", "exists", "exists_one"]);
     let body = w.within(&[(name, ty.clone())], |w| match w.rng.below(10) {

@@ -1,0 +1,159 @@
+//! Lists of the host whose elements native code reads where they lie: their size, an element, the search for a value.
+#![expect(clippy::unwrap_used, reason = "tests")]
+
+use crate::field_types::results;
+use celero::{Context, Duration, Engine, Env, ErrorKind, FieldType, Limits, Scratch, Tier};
+
+#[derive(FieldType)]
+#[context(rename_all = "lowercase")]
+enum Plan {
+    Free,
+    Team,
+}
+
+#[derive(Context)]
+struct Data<'a> {
+    nums: &'a [i64],
+    small: Vec<i8>,
+    ports: Vec<u16>,
+    weights: &'a [f64],
+    flags: Vec<bool>,
+    tags: &'a [String],
+    names: Vec<&'a str>,
+    blobs: Vec<Vec<u8>>,
+    spans: Vec<Duration>,
+    plans: Vec<Plan>,
+    none: Vec<i64>,
+    text: String,
+    n: i64,
+    zero: i64,
+    absent: Option<i64>,
+}
+
+fn tags() -> Vec<String> {
+    let long = "a text that is longer than those that are compared in line";
+    ["a", "", "bc", long].map(str::to_owned).into()
+}
+
+fn data(tags: &[String]) -> Data<'_> {
+    Data {
+        nums: &[4, -7, i64::MAX, i64::MIN],
+        small: vec![-128, 127],
+        ports: vec![80, 65_535],
+        weights: &[0.5, f64::NAN, -0.0],
+        flags: vec![false],
+        tags,
+        names: tags.iter().map(String::as_str).collect(),
+        blobs: vec![b"\xff".to_vec(), Vec::new()],
+        spans: vec![Duration(1_000_000_000)],
+        plans: vec![Plan::Free, Plan::Team],
+        none: Vec::new(),
+        text: "bc".into(),
+        n: -7,
+        zero: 0,
+        absent: None,
+    }
+}
+
+/// Each rule, its value or error in all tiers, and the operations that read the list in place.
+const RULES: &[(&str, &str, &[&str])] = &[
+    ("size(nums)", "Int(4)", &["seq_size"]),
+    ("none.size() == 0 && tags.size() == 4 && size(blobs) + size(plans) == 4", "Bool(true)", &["seq_size"]),
+    ("nums[0] + nums[1]", "Int(-3)", &["seq_at"]),
+    ("[nums[2], nums[3]]", "List(Slice([Int(9223372036854775807), Int(-9223372036854775808)]))", &["seq_at"]),
+    ("[small[0], small[zero + 1]]", "List(Slice([Int(-128), Int(127)]))", &["seq_at"]),
+    ("ports[1] == 65535u && !flags[0] && weights[0] == 0.5", "Bool(true)", &["seq_at"]),
+    ("tags[2] == 'bc' && names[2] == text && tags[1] == ''", "Bool(true)", &["seq_at"]),
+    ("blobs[0] == b'\\xff' && spans[0] == duration('1s')", "Bool(true)", &["seq_at"]),
+    ("plans[1] + plans[0]", "String(\"teamfree\")", &["seq_at"]),
+    ("nums[4]", "invalid_argument", &["seq_at"]),
+    ("nums[n]", "invalid_argument", &["seq_at"]),
+    ("nums[-9223372036854775807 - 1]", "invalid_argument", &["seq_at"]),
+    ("none[0] == 1 || true", "Bool(true)", &["seq_at"]),
+    ("nums[1 / zero]", "divide_by_zero", &["seq_at"]),
+    ("nums[absent]", "no_such_key", &[]),
+    ("nums[nums.size() - 1] == nums[3]", "Bool(true)", &["seq_at", "seq_size"]),
+    ("4 in nums && n in nums && !(5 in nums) && !(zero in nums)", "Bool(true)", &["seq_has"]),
+    ("-128 in small && !(128 in small)", "Bool(true)", &["seq_has"]),
+    ("80u in ports && !(65536u in ports)", "Bool(true)", &["seq_has"]),
+    ("0.5 in weights && 0.0 in weights && !(0.0 / 0.0 in weights)", "Bool(true)", &["seq_has"]),
+    ("false in flags && !(true in flags)", "Bool(true)", &["seq_has"]),
+    ("'bc' in tags && text in tags && '' in tags && !('b' in tags) && !('bd' in tags)", "Bool(true)", &["seq_has"]),
+    (
+        "tags[3] in names && 'a text that is longer than those that are compared in line' in tags",
+        "Bool(true)",
+        &["seq_has"],
+    ),
+    ("b'\\xff' in blobs && b'' in blobs && !(bytes(text) in blobs)", "Bool(true)", &["seq_has"]),
+    ("duration('1s') in spans && !(duration('2s') in spans)", "Bool(true)", &[]),
+    ("'team' in plans && !('Team' in plans) && !(text in plans)", "Bool(true)", &["seq_has"]),
+    ("1 in none || text + 'd' in tags", "Bool(false)", &["seq_has"]),
+    ("1 / zero in none", "divide_by_zero", &["seq_has"]),
+    ("absent in nums", "no_such_key", &[]),
+    ("1 / zero in nums || 4 in nums", "Bool(true)", &["seq_has"]),
+    ("nums.exists(x, x in nums && x == n) && nums.all(x, !(x in none))", "Bool(true)", &["seq_has"]),
+    ("names.all(x, x in tags && (x + 'x' in tags || x.size() < 99))", "Bool(true)", &["seq_has"]),
+    ("4 in nums ? tags[0] : tags[9]", "String(\"a\")", &["seq_has", "seq_at"]),
+    ("nums.map(x, x in nums)", "List(Slice([Bool(true), Bool(true), Bool(true), Bool(true)]))", &[]),
+    // The library compares values of different types, and converts indices.
+    ("dyn(4.0) in nums && dyn(4u) in nums && !(dyn('4') in nums)", "Bool(true)", &[]),
+    ("[nums[dyn(1u)], nums[dyn(0.0)]]", "List(Slice([Int(-7), Int(4)]))", &[]),
+    ("nums[dyn(0.5)]", "invalid_argument", &[]),
+    ("dyn(nums)[0] + size(dyn(nums))", "Int(8)", &[]),
+];
+
+#[test]
+fn both_tiers_agree_on_lists_in_place() {
+    let tags = tags();
+    let data = data(&tags);
+    let rules: Vec<_> = RULES.iter().map(|&(rule, result, _)| (rule, result)).collect();
+    results(&data, &rules);
+    let engine = Engine::new();
+    for (rule, _, operations) in RULES {
+        let explained = engine.explain(&Env::<Data<'_>>::new(), rule).unwrap();
+        let (_, graph) = explained.sections().find(|(title, _)| *title == "graph").unwrap();
+        for operation in ["seq_size", "seq_at", "seq_has"] {
+            let found = graph.contains(&format!("= {operation}"));
+            assert_eq!(found, operations.contains(&operation), "{rule}: {operation}\n{graph}");
+        }
+    }
+}
+
+/// Errors have the same place in both tiers.
+#[test]
+fn an_index_that_is_out_of_bounds_is_the_error_of_its_expression() {
+    let tags = tags();
+    let data = data(&tags);
+    for rule in ["n == 0 || tags[zero - 1] == 'a'", "[tags[0], tags[4]]", "!(nums[n] in nums)", "nums[nums[0]] in nums"]
+    {
+        let errors = [Tier::Interpret, Tier::Native].map(|tier| {
+            let program = Engine::builder().tier(tier).build().compile(&Env::<Data<'_>>::new(), rule).unwrap();
+            program.eval(&data, &mut Scratch::new()).unwrap_err()
+        });
+        let [interpreted, native] = errors.map(|error| (error.kind, error.start, error.end));
+        assert_eq!(interpreted, native, "{rule}");
+    }
+}
+
+/// Each element that a search visits costs a step.
+#[test]
+fn a_search_ends_with_the_budget() {
+    let nums: Vec<i64> = (0..1_000).collect();
+    let tags = tags();
+    let data = Data { nums: &nums, ..data(&tags) };
+    for (steps, rule, expected) in [
+        (1_000, "n in nums", Ok(false)),
+        (999, "n in nums", Err(ErrorKind::OutOfBudget)),
+        (999, "n in nums || 1 in nums", Err(ErrorKind::OutOfBudget)),
+        (500, "zero + 499 in nums", Ok(true)),
+        (500, "zero + 500 in nums", Err(ErrorKind::OutOfBudget)),
+        (900, "499 in nums && 498 in nums", Err(ErrorKind::OutOfBudget)),
+        (10_000, "nums.exists(x, x + 1 in nums && x > 100)", Ok(true)),
+        (1_000, "nums.exists(x, x + 1 in nums && x > 100)", Err(ErrorKind::OutOfBudget)),
+    ] {
+        let limits = Limits { steps, ..Limits::default() };
+        let engine = Engine::builder().tier(Tier::Native).limits(limits).build();
+        let program = engine.compile(&Env::<Data<'_>>::new(), rule).unwrap();
+        assert_eq!(program.test(&data).map_err(|error| error.kind), expected, "{rule} with {steps} steps");
+    }
+}
