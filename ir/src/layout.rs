@@ -227,6 +227,9 @@ pub struct Field {
     pub optional: bool,
     /// How to read it.
     pub access: Access,
+    /// Tests that find out whether the field is absent, in this order, before `access`. If one says so, the paths of later ones and that of
+    /// `access` lead nowhere. What `access` says of absence comes after them.
+    pub absent_if: Vec<AbsentIf>,
     /// For a header map, the path to it, for [`Op::Header`](crate::Op::Header).
     pub headers: Option<Path>,
     /// For a list whose elements are contiguous, how to read them, for [`Op::Elements`](crate::Op::Elements).
@@ -239,7 +242,7 @@ impl Field {
     /// A field that is neither a header map nor a list of contiguous elements.
     #[must_use]
     pub const fn new(ty: Ty, optional: bool, access: Access) -> Self {
-        Self { ty, optional, access, headers: None, elements: None, domain: None }
+        Self { ty, optional, access, absent_if: Vec::new(), headers: None, elements: None, domain: None }
     }
 
     /// The same field, which has only these values.
@@ -247,6 +250,17 @@ impl Field {
     pub fn of_domain(self, domain: Domain) -> Self {
         Self { domain: Some(domain), ..self }
     }
+}
+
+/// A test of the host's data that says that a field is absent: the unsigned number at the end of the path is this one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct AbsentIf {
+    /// Where the number is.
+    pub path: Path,
+    /// One of the unsigned forms.
+    pub repr: Repr,
+    /// The number of a field that is absent.
+    pub number: u64,
 }
 
 /// How native code reads the elements of a list that are contiguous in memory.

@@ -4,7 +4,7 @@ use super::block::{Edge, Words};
 use super::call::{Attempted, Callee, Failure};
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
-use celero_ir::layout::{Access, Elements, EnumTags, Path, Repr, TO_BE_MADE};
+use celero_ir::layout::{AbsentIf, Access, Elements, EnumTags, Path, Repr, TO_BE_MADE};
 use celero_ir::{ErrorKind, Helper, NodeId, Op, Ty};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I8, I64};
@@ -21,6 +21,10 @@ impl<'a> Emitter<'a, '_> {
 impl Emitter<'_, '_> {
     pub(super) fn field(&mut self, id: NodeId, index: u32) -> Result<Words, Error> {
         let field = self.unit.field(index).ok_or_else(|| broken("no such field"))?;
+        for test in &field.absent_if {
+            let present = self.is_not(test)?;
+            self.fail_unless(present, ErrorKind::NoSuchKey, id);
+        }
         match &field.access {
             Access::Load(path, repr) => {
                 let (base, offset) = self.walk(self.host, path)?;
@@ -58,6 +62,39 @@ impl Emitter<'_, '_> {
     }
 
     pub(super) fn has_field(&mut self, id: NodeId, index: u32) -> Result<Words, Error> {
+        let field = self.unit.field(index).ok_or_else(|| broken("no such field"))?;
+        let (last, before) = match (field.absent_if.as_slice(), &field.access) {
+            ([], _) => return self.is_there(id, index),
+            // The last test decides.
+            ([before @ .., last], Access::Load(..)) => (Some(last), before),
+            (all, _) => (None, all),
+        };
+        let (join, there) = self.merge_block(Ty::Bool);
+        for test in before {
+            let present = self.is_not(test)?;
+            let next = self.builder.create_block();
+            let no = self.builder.ins().iconst(I8, 0);
+            self.brif(present, Edge::to(next), Edge::with(join, no));
+            self.start(next);
+        }
+        let present = match last {
+            Some(test) => self.is_not(test)?,
+            None => self.is_there(id, index)?.one()?,
+        };
+        self.jump(Edge::with(join, present));
+        self.start(join);
+        Words::of(&there)
+    }
+
+    /// A truth value: that a test does not say that a field is absent.
+    fn is_not(&mut self, test: &AbsentIf) -> Result<Value, Error> {
+        let (base, offset) = self.walk(self.host, &test.path)?;
+        let found = self.load(Ty::Uint, test.repr, base, offset)?.one()?;
+        Ok(self.builder.ins().icmp_imm_s(IntCC::NotEqual, found, test.number.cast_signed()))
+    }
+
+    /// Whether a field is present for which no test says that it is absent.
+    fn is_there(&mut self, id: NodeId, index: u32) -> Result<Words, Error> {
         let field = self.unit.field(index).ok_or_else(|| broken("no such field"))?;
         match &field.access {
             Access::Load(..) => Ok(Words::One(self.builder.ins().iconst(I8, 1))),

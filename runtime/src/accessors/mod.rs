@@ -3,13 +3,14 @@
 //! A field's type describes itself with a [`celero_ir::layout::Field`]. Where the bytes of a type can be read in place, the
 //! description is a path and a representation ([`vec_layout`]). Where they can't, it holds the address of an `extern "C"` function,
 //! which native code calls with the address of the value ([`text`], [`ip`]). For enums that are one of a few texts, such as an
-//! HTTP method, it names the byte that tells the variants apart ([`enum_tags`]). [`pointee`] is where smart pointers keep their value, and
-//! [`record`] sees a struct as a map of its fields.
+//! HTTP method, it names the byte that tells the variants apart ([`enum_tags`]). [`option_layout`] and [`pointee`] are where options and smart
+//! pointers keep their value, and [`record`] sees a struct as a map of its fields.
 //!
 //! This folder knows nothing of contexts, values or evaluations. `context/` and `http/` build on it.
 
 pub(crate) mod enum_tags;
 pub(crate) mod ip;
+pub(crate) mod option_layout;
 pub(crate) mod pointee;
 pub(crate) mod record;
 pub(crate) mod text;

@@ -4,7 +4,7 @@
 
 use celero_frontend::Type;
 use celero_ir::Ty;
-use celero_ir::layout::{self, Access, Path};
+use celero_ir::layout::{self, AbsentIf, Access, Path, Repr};
 
 /// A variable of rules, with its place in the data of the host.
 #[derive(Clone, Debug)]
@@ -42,12 +42,25 @@ pub(crate) fn at_offset(field: &mut layout::Field, offset: usize) {
     });
 }
 
+/// The layout of a field that is absent if the number at the start of what contains it is this one.
+pub(crate) fn absent_if(field: &mut layout::Field, repr: Repr, number: u64) {
+    if field.access == Access::Get {
+        *field = layout::Field { domain: field.domain, ..read_by_call(true) };
+        return;
+    }
+    field.optional = true;
+    field.absent_if.insert(0, AbsentIf { path: Path(vec![0]), repr, number });
+    // These are read without a test.
+    (field.headers, field.elements) = (None, None);
+}
+
 fn change(field: &mut layout::Field, step: impl Fn(&mut Path) -> Option<()>) {
     let done = match &mut field.access {
         Access::Load(path, _) | Access::Text(path, _) | Access::Ip(path, _) => step(path),
         Access::MostlyText(path, ..) | Access::Tagged(path, ..) => step(path),
         Access::Get => Some(()),
     };
+    let done = field.absent_if.iter_mut().fold(done, |done, test| done.and(step(&mut test.path)));
     if done.is_none() {
         let (headers, elements) = (field.headers.take(), field.elements.take());
         *field = layout::Field { headers, elements, domain: field.domain, ..read_by_call(field.optional) };

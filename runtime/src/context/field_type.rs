@@ -1,8 +1,9 @@
 //! What makes a Rust type the type of a field: its CEL type, its layout for native code, and a safe function that reads the value
 //! and defines the result. Numbers are implemented here; the files beside this one hold the other types.
 
-use super::describe::{Field, read_by_call};
+use super::describe::{Field, absent_if, at_offset, read_by_call};
 use super::members::Member;
+use crate::accessors::option_layout::InOption;
 use crate::arena::{Arena, EvalResult};
 use crate::value::Value;
 use celero_frontend::Type;
@@ -166,9 +167,21 @@ fn number(ty: Ty, repr: Repr) -> Layout {
     Layout { domain, ..Layout::new(ty, false, Access::Load(Path(vec![0]), repr)) }
 }
 
+/// The layout of an option of a number or truth value with this layout.
+fn optional<T: InOption>(mut layout: Layout) -> Layout {
+    match T::OPTION {
+        Some(option) => {
+            at_offset(&mut layout, option.value as usize);
+            absent_if(&mut layout, option.mark, option.empty);
+            layout
+        }
+        None => Layout { domain: layout.domain, ..read_by_call(true) },
+    }
+}
+
 macro_rules! numbers {
     ($($rust:ty: $cel:ident, $variant:ident($widen:expr), $repr:expr;)*) => {$(
-        // SAFETY: the representation is that of the type, whose value is stored at its own address.
+        // SAFETY: the representation is that of the type, whose value is stored at its own address; in an option, where `OPTION` says.
         unsafe impl FieldType for $rust {
             fn ty() -> Type {
                 Type::$cel
@@ -176,6 +189,10 @@ macro_rules! numbers {
 
             fn layout() -> Layout {
                 number(Ty::$cel, $repr)
+            }
+
+            fn optional_layout() -> Layout {
+                optional::<Self>(Self::layout())
             }
 
             fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
@@ -203,8 +220,8 @@ numbers! {
 }
 
 macro_rules! non_zero {
-    ($($rust:ident: $cel:ident;)*) => {$(
-        // SAFETY: a `NonZero` has the layout of its number (std, "Layout" of `NonZero`).
+    ($($rust:ident: $cel:ident, $mark:ident;)*) => {$(
+        // SAFETY: a `NonZero` has the layout of its number, and so has an option of it, in which 0 is no number (std, `NonZero`).
         unsafe impl FieldType for NonZero<$rust> {
             fn ty() -> Type {
                 Type::$cel
@@ -218,6 +235,12 @@ macro_rules! non_zero {
                 }
             }
 
+            fn optional_layout() -> Layout {
+                let mut layout = Self::layout();
+                absent_if(&mut layout, Repr::$mark, 0);
+                layout
+            }
+
             fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
                 Ok(Some(Value::$cel(self.get().into())))
             }
@@ -228,14 +251,14 @@ macro_rules! non_zero {
 }
 
 non_zero! {
-    i8: Int;
-    i16: Int;
-    i32: Int;
-    i64: Int;
-    u8: Uint;
-    u16: Uint;
-    u32: Uint;
-    u64: Uint;
+    i8: Int, U8;
+    i16: Int, U16;
+    i32: Int, U32;
+    i64: Int, U64;
+    u8: Uint, U8;
+    u16: Uint, U16;
+    u32: Uint, U32;
+    u64: Uint, U64;
 }
 
 // SAFETY: only `value` reads it.

@@ -1,13 +1,14 @@
 //! `Option`, references and smart pointers as fields: as the type that they hold or point to.
 
-use super::describe::{Field, at_offset, behind_reference, read_by_call};
+use super::describe::{Field, absent_if, at_offset, behind_reference, read_by_call};
 use super::field_type::{Element, FieldType, Nested};
 use super::members::Member;
+use crate::accessors::option_layout::Nullable;
 use crate::accessors::pointee::{arc_offset, rc_offset};
 use crate::arena::{Arena, EvalResult};
 use crate::value::Value;
 use celero_frontend::Type;
-use celero_ir::layout::Field as Layout;
+use celero_ir::layout::{Field as Layout, Repr};
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -48,13 +49,20 @@ fn behind(layout: &mut Layout, offset: Option<u32>) {
             at_offset(layout, offset as usize);
             behind_reference(layout);
         }
-        None => *layout = read_by_call(layout.optional),
+        None => *layout = Layout { domain: layout.domain, ..read_by_call(layout.optional) },
     }
+}
+
+/// The same of an option of such a pointer.
+fn behind_option(layout: &mut Layout, offset: Option<u32>, is_nullable: bool) {
+    behind(layout, offset.filter(|_| is_nullable));
+    absent_if(layout, Repr::U64, 0);
 }
 
 macro_rules! pointers {
     ($([$($life:lifetime)? $($bound:ident)?] $rust:ty: $offset:expr;)*) => {$(
-        // SAFETY: each layout is the inner one behind one more load, which reads the pointer itself, or calls `variable`.
+        // SAFETY: each layout is the inner one behind one more load, which reads the pointer itself, or calls `variable`. That of an option
+        // tests the pointer first.
         unsafe impl<$($life,)? T: FieldType $(+ $bound)?> FieldType for $rust {
             const COUNT: u32 = T::COUNT;
             const MEMBERS: &'static [Member] = T::MEMBERS;
@@ -70,6 +78,12 @@ macro_rules! pointers {
                 layout
             }
 
+            fn optional_layout() -> Layout {
+                let mut layout = T::layout();
+                behind_option(&mut layout, $offset, Nullable::<Self>::HOLDS);
+                layout
+            }
+
             fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
                 T::value(self, arena)
             }
@@ -78,6 +92,14 @@ macro_rules! pointers {
                 let (mut variables, offset) = (T::variables(), $offset);
                 for variable in &mut variables {
                     behind(&mut variable.layout, offset);
+                }
+                variables
+            }
+
+            fn optional_variables() -> Vec<Field> {
+                let (mut variables, offset) = (T::variables(), $offset);
+                for variable in &mut variables {
+                    behind_option(&mut variable.layout, offset, Nullable::<Self>::HOLDS);
                 }
                 variables
             }

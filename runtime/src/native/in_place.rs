@@ -4,7 +4,7 @@ use super::ip_of_words;
 use crate::accessors::text::Words;
 use crate::context::{Context, Host};
 use celero_ir::Ty;
-use celero_ir::layout::{Access, EnumTags, Field, Path, Repr, TO_BE_MADE};
+use celero_ir::layout::{AbsentIf, Access, EnumTags, Field, Path, Repr, TO_BE_MADE};
 use std::mem::transmute;
 use std::net::IpAddr;
 use std::ptr::{from_ref, with_exposed_provenance};
@@ -16,6 +16,8 @@ pub(crate) struct HostData<'a>(&'a dyn Host);
 /// How a field is read in place. Made from the field's layout.
 #[derive(Clone, Debug)]
 pub(crate) struct InPlace {
+    /// When there is no value, and nothing at the end of the path.
+    absent_if: Box<[AbsentIf]>,
     path: Path,
     at_end: AtEnd,
 }
@@ -66,13 +68,13 @@ impl InPlace {
             }
             _ => return None,
         };
-        Some(Self { path: path.clone(), at_end })
+        Some(Self { absent_if: field.absent_if.clone().into(), path: path.clone(), at_end })
     }
 
     /// How the header map of a field is read; `None` if the field is none, or only [`Host::field`] reads it.
     #[cfg(feature = "http")]
     pub(crate) fn of_headers(field: &Field) -> Option<Self> {
-        field.headers.clone().map(|path| Self { path, at_end: AtEnd::Headers })
+        field.headers.clone().map(|path| Self { absent_if: Box::default(), path, at_end: AtEnd::Headers })
     }
 
     #[cfg(not(feature = "http"))]
@@ -93,18 +95,22 @@ impl<'a> HostData<'a> {
         self.0
     }
 
-    /// The address at the end of a field's path.
+    /// The address at the end of a field's path, if the field is present.
     #[inline(always)]
-    fn end(self, field: &InPlace) -> *const u8 {
+    fn end(self, field: &InPlace) -> Option<*const u8> {
+        let start = from_ref(self.0).cast();
         // SAFETY: the context is of the type whose layouts the index was planned with, as `RuleSet` knows, and its layouts are right: the
-        // contract of `Context`. It is borrowed for `'a`.
-        unsafe { end(from_ref(self.0).cast(), &field.path) }
+        // contract of `Context`. It is borrowed for `'a`. No test says that the field is absent, so the next path leads to something.
+        unsafe {
+            let absent = |test: &AbsentIf| whole(end(start, &test.path), test.repr) == Some(test.number.into());
+            if field.absent_if.iter().any(absent) { None } else { Some(end(start, &field.path)) }
+        }
     }
 
     /// Reads a field of text.
     #[inline(always)]
     pub(crate) fn text(self, field: &InPlace) -> Seen<&'a [u8]> {
-        let at = self.end(field);
+        let Some(at) = self.end(field) else { return Seen::Absent };
         // SAFETY: as for `end`: the layout says what is there. Addresses of accessors and tables were exposed when they became numbers.
         unsafe {
             match &field.at_end {
@@ -135,11 +141,12 @@ impl<'a> HostData<'a> {
     #[inline(always)]
     pub(crate) fn address(self, field: &InPlace) -> Seen<IpAddr> {
         let AtEnd::Ip(accessor) = field.at_end else { return Seen::ToBeMade };
+        let Some(at) = self.end(field) else { return Seen::Absent };
         let mut words = [0; 2];
         // SAFETY: as for `text`.
         let there = unsafe {
             let accessor = transmute::<*const (), IpAccessor>(with_exposed_provenance(accessor));
-            accessor(self.end(field), &raw mut words)
+            accessor(at, &raw mut words)
         };
         if there == 0 { Seen::Absent } else { Seen::There(ip_of_words(words)) }
     }
@@ -148,29 +155,18 @@ impl<'a> HostData<'a> {
     #[inline(always)]
     pub(crate) fn number(self, field: &InPlace) -> Seen<i128> {
         let AtEnd::Number(repr) = field.at_end else { return Seen::ToBeMade };
-        let at = self.end(field);
+        let Some(at) = self.end(field) else { return Seen::Absent };
         // SAFETY: as for `text`.
-        Seen::There(unsafe {
-            match repr {
-                Repr::I8 => at.cast::<i8>().read().into(),
-                Repr::I16 => at.cast::<i16>().read().into(),
-                Repr::I32 => at.cast::<i32>().read().into(),
-                Repr::I64 => at.cast::<i64>().read().into(),
-                Repr::U8 => at.read().into(),
-                Repr::U16 => at.cast::<u16>().read().into(),
-                Repr::U32 => at.cast::<u32>().read().into(),
-                Repr::U64 => at.cast::<u64>().read().into(),
-                Repr::F32 | Repr::F64 | Repr::Bool | Repr::Slice(_) => return Seen::ToBeMade,
-            }
-        })
+        unsafe { whole(at, repr) }.map_or(Seen::ToBeMade, Seen::There)
     }
 
     /// Reads a field of truth.
     #[inline(always)]
     pub(crate) fn truth(self, field: &InPlace) -> Seen<bool> {
         let AtEnd::Truth = field.at_end else { return Seen::ToBeMade };
+        let Some(at) = self.end(field) else { return Seen::Absent };
         // SAFETY: as for `text`.
-        Seen::There(unsafe { self.end(field).read() } != 0)
+        Seen::There(unsafe { at.read() } != 0)
     }
 
     /// The header map in a field.
@@ -179,7 +175,7 @@ impl<'a> HostData<'a> {
     pub(crate) fn headers(self, field: &InPlace) -> Option<&'a http::HeaderMap> {
         let AtEnd::Headers = field.at_end else { return None };
         // SAFETY: as for `text`.
-        Some(unsafe { &*self.end(field).cast() })
+        self.end(field).map(|at| unsafe { &*at.cast() })
     }
 
     /// Whether a field that is no header map has a value.
@@ -216,6 +212,28 @@ unsafe fn end(from: *const u8, path: &Path) -> *const u8 {
         }
         at
     }
+}
+
+/// The number in this form at an address.
+///
+/// # Safety
+/// There is one.
+#[inline(always)]
+unsafe fn whole(at: *const u8, repr: Repr) -> Option<i128> {
+    // SAFETY: the contract.
+    Some(unsafe {
+        match repr {
+            Repr::I8 => at.cast::<i8>().read().into(),
+            Repr::I16 => at.cast::<i16>().read().into(),
+            Repr::I32 => at.cast::<i32>().read().into(),
+            Repr::I64 => at.cast::<i64>().read().into(),
+            Repr::U8 => at.read().into(),
+            Repr::U16 => at.cast::<u16>().read().into(),
+            Repr::U32 => at.cast::<u32>().read().into(),
+            Repr::U64 => at.cast::<u64>().read().into(),
+            Repr::F32 | Repr::F64 | Repr::Bool | Repr::Slice(_) => return None,
+        }
+    })
 }
 
 /// What an accessor of text returns.

@@ -221,7 +221,7 @@ fn pointers_are_what_they_point_to() {
         vec: Arc::new(vec![1, 2]),
         elements: Arc::new(vec!["a".into()]),
     };
-    assert_eq!(agree(&context).join(" "), "pad boxed arc counted aligned nested maybe_text text");
+    assert_eq!(agree(&context).join(" "), "pad boxed arc counted aligned nested maybe maybe_text text");
     results(
         &context,
         &[

@@ -4,7 +4,7 @@
 
 use celero::{Arena, Context, Duration, Field, Value};
 use celero_ir::Ty;
-use celero_ir::layout::{Access, Path, Repr, TO_BE_MADE};
+use celero_ir::layout::{AbsentIf, Access, Path, Repr, TO_BE_MADE};
 use std::net::Ipv6Addr;
 
 /// What the C function of `Access::Text` answers with.
@@ -62,6 +62,12 @@ unsafe fn load<'a>(ty: Ty, repr: Repr, address: *const u8) -> Value<'a> {
 /// Reads a field in place. `None` inside when it is absent; `None` outside when only the helpers can read it.
 unsafe fn read<'a>(start: *const u8, field: &Field, arena: &'a Arena) -> Option<Option<Value<'a>>> {
     let ty = field.layout.ty;
+    for AbsentIf { path, repr, number } in &field.layout.absent_if {
+        let unsigned = unsafe { load(Ty::Uint, *repr, follow(start, path)) };
+        if matches!(unsigned, Value::Uint(found) if found == *number) {
+            return Some(None);
+        }
+    }
     Some(match &field.layout.access {
         Access::Load(path, repr) => Some(unsafe { load(ty, *repr, follow(start, path)) }),
         Access::Tagged(path, names, function) => {

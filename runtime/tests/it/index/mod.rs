@@ -35,6 +35,15 @@ struct Call<'a> {
     note: Option<&'a str>,
     #[context(name = "client.admin")]
     admin: Option<bool>,
+    #[context(nested)]
+    token: Option<Box<Token>>,
+}
+
+#[derive(Context)]
+struct Token {
+    subject: String,
+    level: Option<u16>,
+    issuer: IpAddr,
 }
 
 /// What a call has, written as `name=value` with spaces between; names with a `:` in front are headers, `%` escapes bytes.
@@ -49,6 +58,8 @@ struct Input {
     secure: bool,
     note: Option<String>,
     admin: Option<bool>,
+    /// That of the token; its level is the length less three.
+    subject: Option<String>,
 }
 
 fn bytes(text: &str) -> Vec<u8> {
@@ -74,6 +85,7 @@ impl Input {
             secure: false,
             note: None,
             admin: None,
+            subject: None,
         };
         for word in written.split_whitespace() {
             let (name, value) = word.split_once('=').unwrap();
@@ -87,6 +99,7 @@ impl Input {
                 "ratio" => input.ratio = value.parse().unwrap(),
                 "secure" => input.secure = value.parse().unwrap(),
                 "note" => input.note = Some(value.to_owned()),
+                "subject" => input.subject = Some(value.to_owned()),
                 "admin" => input.admin = Some(value.parse().unwrap()),
                 _ => {
                     let name: HeaderName = name.strip_prefix(':').unwrap().parse().unwrap();
@@ -109,6 +122,10 @@ impl Input {
             ip: self.ip,
             note: self.note.as_deref(),
             admin: self.admin,
+            token: self.subject.clone().map(|subject| {
+                let level = subject.len().checked_sub(3).and_then(|level| u16::try_from(level).ok());
+                Box::new(Token { subject, level, issuer: self.ip })
+            }),
         }
     }
 }

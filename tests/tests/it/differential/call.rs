@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::num::NonZeroU16;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -73,6 +74,25 @@ pub(super) struct Call<'a> {
     user: User<'a>,
     #[context(nested, name = "peers.last")]
     last: &'a User<'a>,
+    #[context(nested)]
+    guest: Option<&'a User<'a>>,
+    #[context(nested)]
+    owner: Option<Box<Owner<'a>>>,
+    cost: Option<Box<f64>>,
+    number: Option<NonZeroU16>,
+    quick: Option<bool>,
+    share: Option<f32>,
+    order: Option<u16>,
+}
+
+/// A part that refers to others.
+#[derive(Context)]
+struct Owner<'a> {
+    level: Option<i32>,
+    address: IpAddr,
+    verb: http::Method,
+    #[context(nested)]
+    user: Option<Arc<User<'a>>>,
 }
 
 /// A part of it.
@@ -174,6 +194,28 @@ impl<'a> Inputs<'a> {
         headers
     }
 
+    /// A user some of whose parts may be absent.
+    fn maybe_user(&self, path: &str) -> User<'a> {
+        let (id, name, admin) = (format!("{path}.id"), format!("{path}.name"), format!("{path}.admin"));
+        User {
+            id: self.of(&id).map_or(0, |_| self.int(&id)),
+            name: self.text(&name).unwrap_or_default(),
+            admin: self.of(&admin).map(|_| self.truth(&admin)),
+        }
+    }
+
+    /// Absent, or with an absent user, or a whole one.
+    #[expect(clippy::cast_possible_truncation, reason = "any number of the field's type will do")]
+    fn owner(&self) -> Option<Box<Owner<'a>>> {
+        let address = self.address("owner.address")?;
+        Some(Box::new(Owner {
+            level: self.of("owner.level").map(|_| self.int("owner.level") as i32),
+            address,
+            verb: self.text("owner.verb").and_then(|verb| verb.parse().ok()).unwrap_or_default(),
+            user: self.of("owner.user.id").map(|_| Arc::new(self.maybe_user("owner.user"))),
+        }))
+    }
+
     fn user(&self, path: &str) -> User<'a> {
         let admin = format!("{path}.admin");
         User {
@@ -210,6 +252,7 @@ pub(super) struct Referred<'a> {
     slices: Vec<&'a [u8]>,
     number: u32,
     user: User<'a>,
+    guest: User<'a>,
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "any number of the field's type will do")]
@@ -224,6 +267,7 @@ pub(super) fn referred<'a>(inputs: &Inputs<'a>) -> Referred<'a> {
         slices: inputs.list("slices").iter().map(bytes).collect(),
         number: inputs.int("referred") as u32,
         user: inputs.user("peers.last"),
+        guest: inputs.maybe_user("guest"),
     }
 }
 
@@ -300,5 +344,12 @@ pub(super) fn call<'a>(inputs: &Inputs<'a>, referred: &'a Referred<'a>, arena: &
         referred: &referred.number,
         user: inputs.user("user"),
         last: &referred.user,
+        guest: inputs.of("guest.id").map(|_| &referred.guest),
+        owner: inputs.owner(),
+        cost: inputs.of("cost").map(|_| Box::new(inputs.double("cost"))),
+        number: inputs.of("number").and_then(|_| NonZeroU16::new(inputs.int("number") as u16)),
+        quick: inputs.of("quick").map(|_| inputs.truth("quick")),
+        share: inputs.of("share").map(|_| inputs.double("share") as f32),
+        order: inputs.of("order").map(|_| inputs.int("order") as u16),
     })
 }
