@@ -82,7 +82,7 @@ const RULES: &[(&str, &str, &[&str])] = &[
     (
         "tags[3] in names && 'a text that is longer than those that are compared in line' in tags",
         "Bool(true)",
-        &["seq_has"],
+        &["seq_at", "seq_has"],
     ),
     ("b'\\xff' in blobs && b'' in blobs && !(bytes(text) in blobs)", "Bool(true)", &["seq_has"]),
     ("duration('1s') in spans && !(duration('2s') in spans)", "Bool(true)", &[]),
