@@ -245,6 +245,12 @@ impl Field {
         Self { ty, optional, access, absent_if: Vec::new(), headers: None, elements: None, domain: None }
     }
 
+    /// Whether native code reads it in place, and it is never absent.
+    #[must_use]
+    pub const fn is_in_place(&self) -> bool {
+        !self.optional && matches!(self.access, Access::Load(..) | Access::Text(..) | Access::Tagged(..))
+    }
+
     /// The same field, which has only these values.
     #[must_use]
     pub fn of_domain(self, domain: Domain) -> Self {
@@ -274,6 +280,36 @@ pub struct Elements {
     pub stride: u32,
     /// The type of an element.
     pub ty: Ty,
-    /// How to read an element; paths start at its address. Never [`Access::Get`].
+    /// How to read an element; paths start at its address. [`Access::Get`] for a [`Ty::Record`] only, whose members are read.
     pub access: Access,
+    /// The members of a [`Ty::Record`].
+    pub members: Option<Members>,
+}
+
+/// The members of a struct, each with its name. A function, because a struct may have lists of itself.
+#[derive(Clone, Copy, Debug)]
+pub struct Members(pub fn() -> Vec<(String, Field)>);
+
+// Functions of one address are the same; the same function at two addresses is told apart, which costs no more than code that is not shared.
+impl PartialEq for Members {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::fn_addr_eq(self.0, other.0)
+    }
+}
+
+impl Eq for Members {}
+
+impl std::hash::Hash for Members {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        (self.0 as usize).hash(state);
+    }
+}
+
+impl Elements {
+    /// The member of this number, if the elements are records and native code reads it in place.
+    #[must_use]
+    pub fn member(&self, number: u32) -> Option<Field> {
+        let members = self.members?.0();
+        members.into_iter().nth(number as usize).map(|(_, field)| field).filter(Field::is_in_place)
+    }
 }

@@ -77,6 +77,8 @@ pub enum FoldKind {
     Exists,
     /// `(range, predicate) -> bool`: exactly one is true; the first error ends it.
     ExistsOne,
+    /// `(range, predicate) -> int`: how many are true; the first error ends it.
+    Count,
     /// `(range, predicate) -> value`: the list of those that are true.
     Filter,
     /// `(range, transform)` or `(range, predicate, transform) -> value`: a list.
@@ -105,6 +107,13 @@ pub enum Op {
     SeqSize,
     /// `(seq, int) -> T`: the element at this index, of the elements' type; [`ErrorKind::InvalidArgument`] if there is none.
     SeqAt,
+    /// `(record) -> T`: a member of an element of the list that is field `field`. The operand is the variable of a fold over these elements.
+    Member {
+        /// The field that is the list.
+        field: u32,
+        /// The number of the member in [`Elements::members`](crate::layout::Elements::members).
+        member: u32,
+    },
     /// `(T, seq) -> bool`: an element equals the value, which is of the elements' type. Equality is that of [`Cmp::Eq`]. Each element that is
     /// visited costs one unit of the budget.
     SeqHas,
@@ -134,7 +143,7 @@ pub enum Op {
     /// the elements (keys, for a map) are bound at `level`; with it index and element (key and value) at `level` and
     /// `level + 1`. All are of type [`Ty::Value`]. Each iteration costs one unit of the budget.
     ///
-    /// The tests (`All`, `Exists`, `ExistsOne`) without `pairs` also take an [`Elements`](Op::Elements) as their range; the
+    /// The tests (`All`, `Exists`, `ExistsOne`) and `Count` without `pairs` also take an [`Elements`](Op::Elements) as their range; the
     /// variable is of the elements' type then.
     Fold {
         /// What is computed.

@@ -112,6 +112,7 @@ impl<'t> Line<'t> {
             Op::Local(_) => Op::Local(self.number()?),
             Op::Let(_) => Op::Let(self.number()?),
             Op::Reach(_) => Op::Reach(self.number()?),
+            Op::Member { .. } => Op::Member { field: self.number()?, member: self.number()? },
             Op::Header { .. } => Op::Header { field: self.number()?, name: ConstId(0) },
             Op::Fold { kind, .. } => {
                 let level = self.number()?;

@@ -54,6 +54,7 @@ fn payload(graph: &Graph, op: Op, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         | Op::Let(number)
         | Op::Reach(number) => write!(f, " {number}")?,
         Op::Header { field, .. } => write!(f, " {field}")?,
+        Op::Member { field, member } => write!(f, " {field} {member}")?,
         Op::Fold { level, pairs, filtered, .. } => {
             write!(f, " {level}")?;
             f.write_str(if pairs { " pairs" } else { "" })?;

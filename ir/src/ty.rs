@@ -35,11 +35,13 @@ pub enum Ty {
     Seq,
     /// The result of following a path of keys into a document, as [`layout::found`](crate::layout::found) says.
     Found,
+    /// A struct of the host that is an element of a list: its address.
+    Record,
 }
 
 impl Ty {
     /// All types, in the order of their declaration.
-    pub const ALL: [Ty; 14] = [
+    pub const ALL: [Ty; 15] = [
         Ty::Bool,
         Ty::Int,
         Ty::Uint,
@@ -54,6 +56,7 @@ impl Ty {
         Ty::Value,
         Ty::Seq,
         Ty::Found,
+        Ty::Record,
     ];
 
     /// The number of machine words that hold a value of this type: 1 or 2.
@@ -61,7 +64,7 @@ impl Ty {
     pub const fn words(self) -> usize {
         match self {
             Ty::Str | Ty::Bytes | Ty::Raw | Ty::Maybe | Ty::Timestamp | Ty::Ip | Ty::Seq => 2,
-            Ty::Bool | Ty::Int | Ty::Uint | Ty::Double | Ty::Duration | Ty::Value | Ty::Found => 1,
+            Ty::Bool | Ty::Int | Ty::Uint | Ty::Double | Ty::Duration | Ty::Value | Ty::Found | Ty::Record => 1,
         }
     }
 
@@ -83,6 +86,7 @@ impl Ty {
             Ty::Seq => "seq",
             Ty::Value => "value",
             Ty::Found => "found",
+            Ty::Record => "record",
         }
     }
 }

@@ -81,7 +81,7 @@ pub fn verify(graph: &Graph, fields: &[Field]) -> Result<(), Violation> {
     }
     for &root in graph.roots() {
         let reason = match scopes.get(root).and_then(|scope| scope.free.first()) {
-            Some((level, _)) => format!("a root that uses the variable of level {level}, which nothing binds"),
+            Some((level, ..)) => format!("a root that uses the variable of level {level}, which nothing binds"),
             None if root.0 as usize >= graph.len() => "a root that is no node".to_owned(),
             None => continue,
         };
@@ -112,8 +112,8 @@ impl Scopes {
 
 /// What a node requires of the binders around it.
 struct Scope {
-    /// Variables used but not bound in it, with the type used; sorted.
-    free: SmallVec<[(u32, Ty); 2]>,
+    /// Variables used but not bound in it, with the type used; sorted. For a record whose members are read, also the field that is its list.
+    free: SmallVec<[(u32, Ty, Option<u32>); 2]>,
     /// The lowest level that the node or an operand binds, or [`MAX_LEVEL`].
     lowest: u32,
 }
@@ -258,7 +258,11 @@ impl Check<'_> {
             {
                 fail(Requirement::Payload, "elements that are not the field's own")
             }
-            Op::SeqAt if self.element_ty(0) != Some(self.ty) => {
+            Op::Member { field, member } => match self.elements(field).and_then(|elements| elements.member(member)) {
+                Some(known) if known.ty == self.ty => Ok(()),
+                _ => fail(Requirement::Field, format!("field {field} has no member {member} that is a {}", self.ty)),
+            },
+            Op::SeqAt if self.ty == Ty::Record || self.element_ty(0) != Some(self.ty) => {
                 fail(Requirement::ResultType, format!("no element is a {}", self.ty))
             }
             Op::SeqHas if self.element_ty(1) != self.args.first().map(|&arg| self.graph.ty(arg)) => {
@@ -311,7 +315,13 @@ impl Check<'_> {
             if level >= MAX_LEVEL {
                 return fail(Requirement::Level, format!("level {level} is not below {MAX_LEVEL}"));
             }
-            scope.free.push((level, self.ty));
+            scope.free.push((level, self.ty, None));
+        }
+        if let Op::Member { field, .. } = self.op {
+            match self.args.first().map(|&arg| self.graph.op(arg)) {
+                Some(Op::Local(level)) => scope.free.push((level, Ty::Record, Some(field))),
+                _ => return fail(Requirement::Payload, "a member of what is no variable"),
+            }
         }
         let binds = self.op.binds();
         let operands = if scopes.is_empty() { &[] } else { self.args };
@@ -326,9 +336,13 @@ impl Check<'_> {
                 return fail(Requirement::Level, format!("level {} is bound around level {lowest}", bound.start));
             }
             scope.lowest = scope.lowest.min(operand.lowest);
-            for &(level, ty) in &operand.free {
+            for &(level, ty, list) in &operand.free {
                 if !bound.contains(&level) {
-                    scope.free.push((level, ty));
+                    scope.free.push((level, ty, list));
+                } else if list
+                    .is_some_and(|field| self.args.first().map(|&arg| self.graph.op(arg)) != Some(Op::Elements(field)))
+                {
+                    return fail(Requirement::LocalType, format!("the variable of level {level} is of another list"));
                 } else if ty != self.bound_ty() {
                     let bound = self.bound_ty();
                     return fail(
@@ -344,7 +358,7 @@ impl Check<'_> {
             }
             scope.lowest = scope.lowest.min(level);
         }
-        scope.free.sort_unstable_by_key(|&(level, ty)| (level, ty as u8));
+        scope.free.sort_unstable_by_key(|&(level, ty, list)| (level, ty as u8, list));
         scope.free.dedup();
         Ok(scope)
     }

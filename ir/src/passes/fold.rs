@@ -192,6 +192,7 @@ fn range(builder: &mut Builder<'_>, draft: Draft<'_>, kind: FoldKind) -> NodeId 
             let empty = match kind {
                 FoldKind::All => Constant::Bool(true),
                 FoldKind::Exists | FoldKind::ExistsOne => Constant::Bool(false),
+                FoldKind::Count => Constant::Int(0),
                 FoldKind::Filter | FoldKind::Map => Constant::List([].into()),
                 FoldKind::TransformMap | FoldKind::TransformMapEntry => Constant::Map([].into()),
             };

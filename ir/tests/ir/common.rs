@@ -1,7 +1,7 @@
 //! What the tests of graphs share: random numbers, a host, a graph with every operation.
 
 use celero_ir::Ty;
-use celero_ir::layout::{Access, Elements, Field, Path};
+use celero_ir::layout::{Access, Elements, Field, Members, Path, Repr};
 
 /// A small deterministic generator (splitmix64).
 pub(crate) struct Random(u64);
@@ -32,14 +32,27 @@ impl Random {
 pub(crate) const FIELD_TYPES: &[Ty] = Ty::ALL.split_at(12).0;
 
 /// One field of each type, by the number of the type; the odd ones are optional. Field 12 is a header map and a list of
-/// texts.
+/// texts, field 13 a list of records.
 pub(crate) fn fields() -> Vec<Field> {
     let mut fields: Vec<_> =
         FIELD_TYPES.iter().enumerate().map(|(index, ty)| Field::new(*ty, index % 2 == 1, Access::Get)).collect();
-    let elements = Elements { path: Path::default(), count: 8, stride: 16, ty: Ty::Str, access: Access::Get };
+    let elements =
+        Elements { path: Path::default(), count: 8, stride: 16, ty: Ty::Str, access: Access::Get, members: None };
     let list = Field::new(Ty::Value, false, Access::Get);
-    fields.push(Field { headers: Some(Path::default()), elements: Some(elements), ..list });
+    let records = Elements { ty: Ty::Record, members: Some(Members(members)), ..elements.clone() };
+    fields.push(Field { headers: Some(Path::default()), elements: Some(elements), ..list.clone() });
+    fields.push(Field { elements: Some(records), ..list });
     fields
+}
+
+/// The members of an element of field 13.
+fn members() -> Vec<(String, Field)> {
+    let load = |repr| Access::Load(Path(vec![8]), repr);
+    vec![
+        ("name".to_owned(), Field::new(Ty::Str, false, load(Repr::Slice(8)))),
+        ("weight".to_owned(), Field::new(Ty::Int, false, load(Repr::I64))),
+        ("absent".to_owned(), Field::new(Ty::Int, true, load(Repr::I64))),
+    ]
 }
 
 /// The field of a type.
@@ -139,6 +152,12 @@ v84: bool = or v77, v78, v79, v80, v81, v82, v83
 v85: int = seq_size v66
 v86: str = seq_at v66, v1
 v87: bool = seq_has v86, v66
+v88: seq = elements 13
+v89: record = local 0
+v90: int = member 13 1 v89
+v91: bool = cmp.eq v90, v15
+v92: bool = fold.exists 0 v88, v91
+v93: int = fold.count 0 v88, v91
 root v41
 root v60
 root v84

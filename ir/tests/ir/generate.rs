@@ -113,7 +113,14 @@ impl Generator {
 
     fn leaf(&mut self, ty: Ty) -> NodeId {
         let locals: Vec<_> = (0..self.scope.len()).filter(|level| self.scope[*level] == ty).collect();
+        let records: Vec<_> = (0..self.scope.len()).filter(|level| self.scope[*level] == Ty::Record).collect();
         match self.random.below(8) {
+            0..=2 if !records.is_empty() && matches!(ty, Ty::Str | Ty::Int) => {
+                let level = self.random.pick(&records) as u32;
+                let record = self.add(Op::Local(level), Ty::Record, &[]);
+                let member = u32::from(ty == Ty::Int);
+                self.add(Op::Member { field: 13, member }, ty, &[record])
+            }
             0..=2 if !locals.is_empty() => {
                 let level = self.random.pick(&locals) as u32;
                 self.add(Op::Local(level), ty, &[])
@@ -196,6 +203,9 @@ impl Generator {
                 let args = [self.node(Ty::Str, depth), self.node(Ty::Str, depth)];
                 return self.add(Op::Call(Helper::string_add), ty, &args);
             }
+            Ty::Int if self.choice.everything && self.random.below(6) == 0 => {
+                return self.fold(FoldKind::Count, depth);
+            }
             Ty::Str if self.choice.everything && self.random.below(4) == 0 => {
                 let seq = self.add(Op::Elements(12), Ty::Seq, &[]);
                 let index = self.node(Ty::Int, depth);
@@ -256,11 +266,12 @@ impl Generator {
     }
 
     fn fold(&mut self, kind: FoldKind, depth: usize) -> NodeId {
-        let transforms = !matches!(kind, FoldKind::All | FoldKind::Exists | FoldKind::ExistsOne | FoldKind::Filter);
+        let tests = matches!(kind, FoldKind::All | FoldKind::Exists | FoldKind::ExistsOne | FoldKind::Count);
+        let transforms = !tests && kind != FoldKind::Filter;
         let (pairs, filtered) = (self.random.below(2) == 0, transforms && self.random.below(2) == 0);
-        let tests = !transforms && kind != FoldKind::Filter;
         let (range, element) = if tests && !pairs && self.random.below(2) == 0 {
-            (self.add(Op::Elements(12), Ty::Seq, &[]), Ty::Str)
+            let (list, element) = self.random.pick(&[(12, Ty::Str), (13, Ty::Record)]);
+            (self.add(Op::Elements(list), Ty::Seq, &[]), element)
         } else {
             (self.node(Ty::Value, depth), Ty::Value)
         };

@@ -35,8 +35,8 @@ fn one_node_can_break_each_requirement() {
         (Requirement::Constant, "const regex \"a\""),
         (Requirement::Constant, "const [regex \"a\"]"),
         (Requirement::Field, "field 1"),
-        (Requirement::Field, "field 13"),
-        (Requirement::Field, "has_field 13"),
+        (Requirement::Field, "field 14"),
+        (Requirement::Field, "has_field 14"),
         (Requirement::Level, "local 1024"),
     ] {
         let text = format!("v0: value = field 11\nv1: bool = {line}\n");
@@ -161,6 +161,21 @@ fn variables_are_bound_with_their_type() {
         (6, Requirement::Level, "v5: value = fold.map 0 v0, v3\nv6: value = fold.map 0 v0, v5"),
         (6, Requirement::Level, "v5: value = fold.map 1 v0, v4\nv6: value = fold.map 0 pairs v0, v5"),
         (5, Requirement::Level, "v5: value = fold.map 1023 pairs v0, v0"),
+        // A member of the elements of another list, of what is no element, and one that may be absent.
+        (
+            8,
+            Requirement::LocalType,
+            "v5: record = local 0\nv6: str = member 13 0 v5\nv7: seq = elements 12\nv8: str = let 0 v7, v6",
+        ),
+        (
+            9,
+            Requirement::LocalType,
+            "v5: record = local 0\nv6: str = member 13 0 v5\nv7: seq = elements 12\nv8: bool = cmp.eq v6, v6\nv9: bool = fold.all 0 v7, v8",
+        ),
+        (7, Requirement::LocalType, "v5: record = local 0\nv6: str = member 13 0 v5\nv7: str = let 0 v0, v6"),
+        (6, Requirement::Field, "v5: record = local 0\nv6: int = member 13 2 v5"),
+        (6, Requirement::Field, "v5: record = local 0\nv6: int = member 12 0 v5"),
+        (6, Requirement::Payload, "v5: record = fail host\nv6: int = member 13 1 v5"),
     ] {
         assert_eq!(broken(&format!("{head}{lines}")), (NodeId(node), requirement), "{lines}");
     }

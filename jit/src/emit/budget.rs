@@ -56,8 +56,8 @@ impl Emitter<'_, '_> {
             Op::WildcardConst(wildcard) => self.unit.inline_wildcard(wildcard).is_some(),
             Op::Cmp(_) => !text,
             Op::InCidr(_) | Op::IsPresent | Op::AsBytes | Op::Elements(_) | Op::SeqSize => true,
-            // An element is loaded, or its accessor called.
-            Op::SeqAt => true,
+            // An element or a member is loaded, or its accessor called.
+            Op::SeqAt | Op::Member { .. } => true,
             Op::Field(index) => {
                 let helped = |field: &Field| matches!(field.access, Access::Get | Access::MostlyText(..));
                 self.unit.field(index).is_some_and(|field| !helped(field))

@@ -249,10 +249,25 @@ impl Emitter<'_, '_> {
 
     /// The element at an address.
     pub(super) fn element_at(&mut self, elements: &Elements, at: Value) -> Result<Words, Error> {
-        match &elements.access {
+        match elements.ty {
+            Ty::Record => Ok(Words::One(at)),
+            ty => self.read_at(ty, &elements.access, at),
+        }
+    }
+
+    /// A member of an element.
+    pub(super) fn member(&mut self, args: &[NodeId], list: u32, member: u32) -> Result<Words, Error> {
+        let at = self.value(self.one_arg(args)?)?.one()?;
+        let member = self.elements_of(list)?.member(member).ok_or_else(|| broken("no such member"))?;
+        self.read_at(member.ty, &member.access, at)
+    }
+
+    /// What is read from an address, and never absent.
+    fn read_at(&mut self, ty: Ty, access: &Access, at: Value) -> Result<Words, Error> {
+        match access {
             Access::Load(path, repr) => {
                 let (base, offset) = self.walk(at, path)?;
-                self.load(elements.ty, *repr, base, offset)
+                self.load(ty, *repr, base, offset)
             }
             access @ (Access::Text(..) | Access::Tagged(..)) => self.text_at(access, at),
             Access::MostlyText(..) | Access::Ip(..) | Access::Get => {

@@ -56,7 +56,8 @@ impl<'a> Emitter<'a, '_> {
     fn fold_parts(&self, id: NodeId) -> Result<FoldParts, Error> {
         let (op, _, args) = self.parts(id);
         let Op::Fold { kind, level, pairs, filtered } = op else { return Err(broken("the operation is not a fold")) };
-        let tests = matches!(kind, FoldKind::All | FoldKind::Exists | FoldKind::ExistsOne | FoldKind::Filter);
+        let tests =
+            matches!(kind, FoldKind::All | FoldKind::Exists | FoldKind::ExistsOne | FoldKind::Count | FoldKind::Filter);
         let (range, filter, transform) = match (tests, filtered, args) {
             (true, _, [range, filter]) => (*range, Some(*filter), None),
             (false, true, [range, filter, transform]) => (*range, Some(*filter), Some(*transform)),
@@ -125,8 +126,10 @@ impl<'a> Emitter<'a, '_> {
     pub(super) fn fold_value(&mut self, id: NodeId) -> Result<Words, Error> {
         let fold = self.fold_parts(id)?;
         let range = self.range(&fold)?;
-        if fold.kind == FoldKind::ExistsOne {
-            return self.exists_one(&fold, &range);
+        if let FoldKind::ExistsOne | FoldKind::Count = fold.kind {
+            let count = self.count(&fold, &range)?;
+            let one = fold.kind == FoldKind::ExistsOne;
+            return Ok(Words::One(if one { self.builder.ins().icmp_imm_s(IntCC::Equal, count, 1) } else { count }));
         }
         let LoopRange::List(list) = range else { return Err(broken("elements that are not values")) };
         let map = matches!(fold.kind, FoldKind::TransformMap | FoldKind::TransformMapEntry);
@@ -169,7 +172,8 @@ impl<'a> Emitter<'a, '_> {
         self.call_for(id, if map { Helper::map_finish } else { Helper::list_finish }, &[builder])
     }
 
-    fn exists_one(&mut self, fold: &FoldParts, range: &LoopRange<'a>) -> Result<Words, Error> {
+    /// The number of elements for which the predicate is true.
+    fn count(&mut self, fold: &FoldParts, range: &LoopRange<'a>) -> Result<Value, Error> {
         let filter = fold.filter.ok_or_else(|| broken("a test without a predicate"))?;
         let zero = self.word(0);
         let current = self.enter_loop(fold, range, Some(zero))?;
@@ -182,8 +186,7 @@ impl<'a> Emitter<'a, '_> {
         self.end_iteration(fold, &current, Some(counted));
         self.start(current.done);
         self.finish_charge(current.charge, current.end, current.step, fold.id);
-        let count = current.left.ok_or_else(|| broken("a count that is not carried"))?;
-        Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::Equal, count, 1)))
+        current.left.ok_or_else(|| broken("a count that is not carried"))
     }
 
     /// The elements in the host, or the range as a list: of elements or keys, or of index, element (key, value), ..
@@ -255,10 +258,10 @@ impl<'a> Emitter<'a, '_> {
     }
 
     /// Whether iterations are charged together: nothing else spends budget in them, and no error leaves the loop early, as in
-    /// `exists_one` (`all` and `exists` keep errors until the end).
+    /// `exists_one` and counts (`all` and `exists` keep errors until the end).
     fn charges_together(&self, fold: &FoldParts) -> bool {
         fold.filter.is_some_and(|filter| {
-            let leaves = fold.kind == FoldKind::ExistsOne && self.plan.facts(filter).fails;
+            let leaves = matches!(fold.kind, FoldKind::ExistsOne | FoldKind::Count) && self.plan.facts(filter).fails;
             !leaves && self.is_quiet(filter)
         })
     }

@@ -345,6 +345,7 @@ impl Emitter<'_, '_> {
             Op::Elements(field) => self.elements(field),
             Op::SeqSize => self.seq_size(args),
             Op::SeqAt => self.seq_at(id),
+            Op::Member { field, member } => self.member(args, field, member),
             Op::Header { .. } => self.header(id),
             Op::IsPresent => self.is_present(args),
             Op::Require => self.require(id, args),

@@ -19,7 +19,7 @@ fn exists(b: &mut Build, wanted: i64, level: u32) -> NodeId {
 fn numbers() -> Build {
     let mut b = Build::default();
     let access = Access::Load(Path(vec![0]), Repr::I64);
-    let elements = Elements { path: Path(vec![0]), count: 8, stride: 8, ty: Ty::Int, access };
+    let elements = Elements { path: Path(vec![0]), count: 8, stride: 8, ty: Ty::Int, access, members: None };
     b.fields.push(Field { elements: Some(elements), ..Field::new(Ty::Value, false, Access::Get) });
     b
 }

@@ -6,7 +6,8 @@ use crate::accessors::vec_layout::{SLICE_OFFSETS, WordOffsets, vec_offsets};
 use crate::arena::{Arena, EvalResult};
 use crate::value::{HostList, List, Value};
 use celero_frontend::Type;
-use celero_ir::layout::{Access, Elements, Field as Layout, Path};
+use celero_ir::Ty;
+use celero_ir::layout::{Access, Elements, Field as Layout, Members, Path};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -16,9 +17,25 @@ use std::sync::Arc;
 fn elements<T: Element>(words: Option<WordOffsets>) -> Option<Elements> {
     let (at, count) = words?;
     let stride = u32::try_from(size_of::<T>()).ok()?;
+    let path = Path(vec![at]);
+    if !T::MEMBERS.is_empty() {
+        return Some(Elements {
+            path,
+            count,
+            stride,
+            ty: Ty::Record,
+            access: Access::Get,
+            members: Some(Members(members::<T>)),
+        });
+    }
     let Layout { ty, optional: false, access, .. } = T::layout() else { return None };
     let in_place = matches!(access, Access::Load(..) | Access::Text(..) | Access::Tagged(..));
-    in_place.then(|| Elements { path: Path(vec![at]), count, stride, ty, access })
+    in_place.then(|| Elements { path, count, stride, ty, access, members: None })
+}
+
+/// The variables of a struct, with their names.
+fn members<T: Element>() -> Vec<(String, Layout)> {
+    T::variables().into_iter().map(|field| (field.name, field.layout)).collect()
 }
 
 macro_rules! rows {

@@ -3,7 +3,7 @@
 
 use super::Lowering;
 use crate::library::wildcard_of;
-use celero_frontend::{NodeId as AstId, stdlib::Builtin};
+use celero_frontend::{NodeId as AstId, Overload, stdlib::Builtin};
 use celero_ir::{Arith, Cmp, Constant, Helper, NodeId, Op, Ty};
 use std::sync::Arc;
 
@@ -157,6 +157,16 @@ impl Lowering<'_> {
             converted.push(self.convert(operand, ty, id)?);
         }
         Some(self.add(shape.op, shape.result, &converted, id))
+    }
+
+    /// The overload for operands that are represented as these are, if none of their types is left to the evaluation.
+    pub(super) fn exact(&self, overloads: &[Overload], operands: &[NodeId]) -> Option<Builtin> {
+        let fits = |(&operand, &ty): (&NodeId, &Ty)| ty != Ty::Value && self.graph.ty(operand) == ty;
+        overloads.iter().find_map(|overload| {
+            let Overload::Builtin(builtin) = overload else { return None };
+            let wanted = shape(*builtin)?.operands;
+            (wanted.len() == operands.len() && operands.iter().zip(wanted).all(fits)).then_some(*builtin)
+        })
     }
 
     /// The text of a node that is constant text.

@@ -1,10 +1,44 @@
 //! Constructs that bind variables: the comprehension macros, `cel.bind`, `optMap`.
 
 use super::{Callee, Lowering};
-use celero_frontend::{FoldKind as Macro, NodeId as AstId, Overload, Reference, stdlib::Builtin};
+use celero_frontend::{Expr, FoldKind as Macro, NodeId as AstId, Overload, Reference, stdlib::Builtin};
 use celero_ir::{FoldKind, Helper, NodeId, Op, Ty};
 
 impl Lowering<'_> {
+    /// The number of elements that a filter leaves, whose list is not made.
+    pub(super) fn count(&mut self, id: AstId) -> Option<NodeId> {
+        let Expr::Fold { kind: Macro::Filter, range, var2: None, filter: Some(filter), transform: None, .. } =
+            *self.ast.expr(id)
+        else {
+            return None;
+        };
+        let (items, element) = self.items(true, range, false, Some(filter));
+        let level = self.level();
+        let filter = self.within(items, &[element], |this| {
+            let node = this.expr(filter);
+            this.truth(node, filter)
+        });
+        let fold = Op::Fold { kind: FoldKind::Count, level, pairs: false, filtered: false };
+        Some(self.add(fold, Ty::Int, &[items, filter], id))
+    }
+
+    /// Lowers parts of a comprehension, in which its variables are bound.
+    fn within<T>(&mut self, items: NodeId, variables: &[Ty], parts: impl FnOnce(&mut Self) -> T) -> T {
+        let depth = self.locals.len();
+        let record = match (variables, self.graph.op(items)) {
+            ([Ty::Record], Op::Elements(list)) => Some((self.inner_level(), list)),
+            _ => None,
+        };
+        self.records.extend(record);
+        self.locals.extend(variables);
+        let done = parts(self);
+        self.locals.truncate(depth);
+        if record.is_some() {
+            self.records.pop();
+        }
+        done
+    }
+
     pub(super) fn fold(
         &mut self,
         id: AstId,
@@ -14,25 +48,24 @@ impl Lowering<'_> {
         filter: Option<AstId>,
         transform: Option<AstId>,
     ) -> NodeId {
-        let (mut items, element) = self.items(kind, range, pairs);
+        let tests = matches!(kind, Macro::All | Macro::Exists | Macro::ExistsOne);
+        let (mut items, element) = self.items(tests, range, pairs, filter);
         if matches!(kind, Macro::MapValues | Macro::FilterKeys) {
             items = self.add(Op::Call(Helper::map_only), Ty::Value, &[items], id);
         }
         let mut args = vec![items];
-        let (level, depth) = (self.level(), self.locals.len());
-        self.locals.push(element);
-        if pairs {
-            self.locals.push(Ty::Value);
-        }
-        if let Some(filter) = filter {
-            let node = self.expr(filter);
-            args.push(self.truth(node, filter));
-        }
-        if let Some(transform) = transform {
-            let node = self.expr(transform);
-            args.push(self.boxed(node, transform));
-        }
-        self.locals.truncate(depth);
+        let level = self.level();
+        let variables: &[Ty] = if pairs { &[element, Ty::Value] } else { &[element] };
+        self.within(items, variables, |this| {
+            if let Some(filter) = filter {
+                let node = this.expr(filter);
+                args.push(this.truth(node, filter));
+            }
+            if let Some(transform) = transform {
+                let node = this.expr(transform);
+                args.push(this.boxed(node, transform));
+            }
+        });
         let (kind, ty) = match kind {
             Macro::All => (FoldKind::All, Ty::Bool),
             Macro::Exists => (FoldKind::Exists, Ty::Bool),
@@ -46,14 +79,15 @@ impl Lowering<'_> {
         self.add(Op::Fold { kind, level, pairs, filtered }, ty, &args, id)
     }
 
-    /// Returns the range of a comprehension and the type of its variable. The elements of a host's list are read in place.
-    fn items(&mut self, kind: Macro, range: AstId, pairs: bool) -> (NodeId, Ty) {
-        let tests = matches!(kind, Macro::All | Macro::Exists | Macro::ExistsOne);
+    /// Returns the range of a comprehension and the type of its variable. The elements of a host's list are read in place
+    /// if they are only tested.
+    fn items(&mut self, tests: bool, range: AstId, pairs: bool, filter: Option<AstId>) -> (NodeId, Ty) {
         if tests
             && !pairs
-            && let Some(items) = self.sequence(range)
+            && let (Some((list, ty)), Some(filter)) = (self.host_list(range), filter)
+            && (ty != Ty::Record || self.needs_members_only(list, filter))
         {
-            return items;
+            return (self.add(Op::Elements(list), Ty::Seq, &[], range), ty);
         }
         let items = self.expr(range);
         (self.boxed(items, range), Ty::Value)

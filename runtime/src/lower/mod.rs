@@ -85,6 +85,7 @@ pub(crate) fn lower_into(
         calls: std::mem::take(calls),
         outer: variables,
         locals: Vec::new(),
+        records: Vec::new(),
         sure: vec![None; fields.len()],
     };
     let root = with_stack(checked.ast().depth(), || lowering.expr(checked.ast().root()));
@@ -103,6 +104,8 @@ struct Lowering<'c> {
     outer: u32,
     /// The representation of each variable in scope, indexed by level.
     locals: Vec<Ty>,
+    /// The variables in scope that are structs of the host: the index in `locals`, and the field that is the list.
+    records: Vec<(u32, u32)>,
     /// The reads of fields that cannot fail, indexed by field.
     sure: Vec<Option<NodeId>>,
 }
@@ -132,7 +135,12 @@ impl Lowering<'_> {
     }
 
     fn level(&self) -> u32 {
-        u32::try_from(self.locals.len()).unwrap_or(u32::MAX).saturating_add(self.outer)
+        self.inner_level().saturating_add(self.outer)
+    }
+
+    /// The level of the next variable, without those around the expression.
+    fn inner_level(&self) -> u32 {
+        u32::try_from(self.locals.len()).unwrap_or(u32::MAX)
     }
 
     /// Returns the node in representation `ty`, or `None` if it can never have that type.
@@ -368,8 +376,12 @@ impl Lowering<'_> {
             Reference::Call { overloads, .. } => overloads,
             _ => &[],
         };
-        if let [Overload::Builtin(builtin)] = overloads
-            && let Some(node) = self.builtin(id, *builtin, operands)
+        let only = match overloads {
+            [Overload::Builtin(builtin)] => Some(*builtin),
+            _ => self.exact(overloads, operands),
+        };
+        if let Some(builtin) = only
+            && let Some(node) = self.builtin(id, builtin, operands)
         {
             return node;
         }

@@ -40,6 +40,9 @@ impl<'c> Lowering<'c> {
         if !optional && let Some(header) = self.header(id, operand, field) {
             return self.read_header(id, header, test);
         }
+        if let Some(node) = self.member(id) {
+            return node;
+        }
         let node = self.expr(operand);
         let name = self.text(field, id);
         if optional {

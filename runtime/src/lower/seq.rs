@@ -3,17 +3,29 @@
 
 use super::Lowering;
 use celero_frontend::{Expr, NodeId as AstId, Overload, Reference, stdlib::Builtin};
-use celero_ir::{NodeId, Op, Ty};
+use celero_ir::{Constant, NodeId, Op, Ty};
+
+/// Loops inside of one another whose elements are read in place.
+const MAX_LOOPS: u32 = 16;
+
+/// A member of an element that is a struct.
+struct Member {
+    /// The level of the variable.
+    level: u32,
+    /// The field that is the list.
+    list: u32,
+    number: u32,
+    ty: Ty,
+}
 
 impl Lowering<'_> {
-    /// The elements of an expression that is a list of the host, and their type, if they can be read in place.
-    pub(super) fn sequence(&mut self, list: AstId) -> Option<(NodeId, Ty)> {
+    /// The field that an expression is, and the type of its elements, if it is a list of the host whose elements can be read in place.
+    pub(super) fn host_list(&self, list: AstId) -> Option<(u32, Ty)> {
         let Reference::Variable(field) = *self.checked.reference(list) else { return None };
         if matches!(self.ast.expr(list), Expr::Select { test: true, .. }) {
             return None;
         }
-        let ty = self.field(field)?.elements.as_ref()?.ty;
-        Some((self.add(Op::Elements(field), Ty::Seq, &[], list), ty))
+        Some((field, self.field(field)?.elements.as_ref()?.ty))
     }
 
     /// `size(list)`
@@ -21,7 +33,11 @@ impl Lowering<'_> {
         if !self.calls_only(id, Builtin::SizeList) {
             return None;
         }
-        let (items, _) = self.sequence(list)?;
+        if let Some(count) = self.count(list) {
+            return Some(count);
+        }
+        let (field, _) = self.host_list(list)?;
+        let items = self.add(Op::Elements(field), Ty::Seq, &[], list);
         Some(self.add(Op::SeqSize, Ty::Int, &[items], id))
     }
 
@@ -30,7 +46,8 @@ impl Lowering<'_> {
         if !self.calls_only(id, Builtin::IndexList) || self.graph.ty(index) != Ty::Int {
             return None;
         }
-        let (items, ty) = self.sequence(list)?;
+        let (field, ty) = self.host_list(list).filter(|(_, ty)| *ty != Ty::Record)?;
+        let items = self.add(Op::Elements(field), Ty::Seq, &[], list);
         Some(self.add(Op::SeqAt, ty, &[items, index], id))
     }
 
@@ -39,8 +56,80 @@ impl Lowering<'_> {
         if !self.calls_only(id, Builtin::InList) {
             return None;
         }
-        let (items, ty) = self.sequence(list)?;
-        (self.graph.ty(value) == ty && ty != Ty::Value).then(|| self.add(Op::SeqHas, Ty::Bool, &[value, items], id))
+        let (field, ty) = self.host_list(list)?;
+        if self.graph.ty(value) != ty {
+            return None;
+        }
+        let items = self.add(Op::Elements(field), Ty::Seq, &[], list);
+        Some(self.add(Op::SeqHas, Ty::Bool, &[value, items], id))
+    }
+
+    /// `element.member`, or whether there is one, for an element that is a struct of the host.
+    pub(super) fn member(&mut self, id: AstId) -> Option<NodeId> {
+        if self.records.is_empty() {
+            return None;
+        }
+        let member = self.member_of(id, &self.records)?;
+        if let Expr::Select { test: true, .. } = self.ast.expr(id) {
+            return Some(self.constant(Constant::Bool(true), Ty::Bool, id));
+        }
+        let record = self.add(Op::Local(member.level.saturating_add(self.outer)), Ty::Record, &[], id);
+        Some(self.add(Op::Member { field: member.list, member: member.number }, member.ty, &[record], id))
+    }
+
+    /// Whether an expression uses the next variable, an element of this list, for members only that are read in place. An element that is
+    /// used as a whole is the map that the library makes of it.
+    pub(super) fn needs_members_only(&self, list: u32, body: AstId) -> bool {
+        let level = self.inner_level();
+        let mut pending = vec![body];
+        // Native code has no deeper loops, and each loop looks through those inside of it.
+        if level >= MAX_LOOPS {
+            return false;
+        }
+        while let Some(id) = pending.pop() {
+            if matches!(self.checked.reference(id), Reference::Local(used) if *used == level) {
+                return false;
+            }
+            if self.member_of(id, &[(level, list)]).is_none() {
+                self.ast.each_child(id, |child| pending.push(child));
+            }
+        }
+        true
+    }
+
+    /// The member of one of these variables that an expression selects, if it is never absent and read in place.
+    fn member_of(&self, id: AstId, records: &[(u32, u32)]) -> Option<Member> {
+        let mut names = Vec::new();
+        let mut at = id;
+        let level = loop {
+            if let Reference::Local(level) = self.checked.reference(at) {
+                break *level;
+            }
+            match self.ast.expr(at) {
+                Expr::Select { operand, field, test, optional: false } if !test || at == id => {
+                    names.push(self.ast.name(*field));
+                    at = *operand;
+                }
+                _ => return None,
+            }
+        };
+        let &(_, list) = records.iter().find(|(known, _)| *known == level)?;
+        let members = self.field(list)?.elements.as_ref()?.members?.0();
+        let mut path = String::new();
+        let mut found = None;
+        while let Some(name) = names.pop() {
+            // What is selected from a variable is no member of the struct.
+            if found.is_some() {
+                return None;
+            }
+            if !path.is_empty() {
+                path.push('.');
+            }
+            path.push_str(name);
+            found = (0..).zip(&members).find(|(_, (known, _))| *known == path);
+        }
+        let (number, (_, field)) = found?;
+        field.is_in_place().then_some(Member { level, list, number, ty: field.ty })
     }
 
     /// Whether the checker resolved a call to this function and no other.

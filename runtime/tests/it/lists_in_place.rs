@@ -95,6 +95,16 @@ const RULES: &[(&str, &str, &[&str])] = &[
     ("names.all(x, x in tags && (x + 'x' in tags || x.size() < 99))", "Bool(true)", &["seq_has"]),
     ("4 in nums ? tags[0] : tags[9]", "String(\"a\")", &["seq_has", "seq_at"]),
     ("nums.map(x, x in nums)", "List(Slice([Bool(true), Bool(true), Bool(true), Bool(true)]))", &[]),
+    ("tags.filter(t, t.size() < 3).size() + size(nums.filter(x, x > 0))", "Int(5)", &["fold.count"]),
+    (
+        "none.filter(x, x / zero == 0).size() == 0 && [1, 2].filter(x, x in nums).size() == 0",
+        "Bool(true)",
+        &["fold.count"],
+    ),
+    ("nums.filter(x, x / zero == 0).size()", "divide_by_zero", &["fold.count"]),
+    ("{'a': 1, 'b': 2}.filter(k, k == text || k == 'a').size()", "Int(1)", &["fold.count"]),
+    ("nums.filter(x, x > 0 && nums.filter(y, y < x).size() == 2)", "List(Slice([Int(4)]))", &["fold.count"]),
+    ("nums.filter(x, dyn(x)).size()", "no_such_overload", &["fold.count"]),
     // The library compares values of different types, and converts indices.
     ("dyn(4.0) in nums && dyn(4u) in nums && !(dyn('4') in nums)", "Bool(true)", &[]),
     ("[nums[dyn(1u)], nums[dyn(0.0)]]", "List(Slice([Int(-7), Int(4)]))", &[]),
@@ -112,7 +122,7 @@ fn both_tiers_agree_on_lists_in_place() {
     for (rule, _, operations) in RULES {
         let explained = engine.explain(&Env::<Data<'_>>::new(), rule).unwrap();
         let (_, graph) = explained.sections().find(|(title, _)| *title == "graph").unwrap();
-        for operation in ["seq_size", "seq_at", "seq_has"] {
+        for operation in ["seq_size", "seq_at", "seq_has", "fold.count"] {
             let found = graph.contains(&format!("= {operation}"));
             assert_eq!(found, operations.contains(&operation), "{rule}: {operation}\n{graph}");
         }
@@ -124,8 +134,14 @@ fn both_tiers_agree_on_lists_in_place() {
 fn an_index_that_is_out_of_bounds_is_the_error_of_its_expression() {
     let tags = tags();
     let data = data(&tags);
-    for rule in ["n == 0 || tags[zero - 1] == 'a'", "[tags[0], tags[4]]", "!(nums[n] in nums)", "nums[nums[0]] in nums"]
-    {
+    for rule in [
+        "n == 0 || tags[zero - 1] == 'a'",
+        "[tags[0], tags[4]]",
+        "!(nums[n] in nums)",
+        "nums[nums[0]] in nums",
+        "dyn(n).filter(x, true).size() == 1",
+        "nums.filter(x, x / zero == 1).size() == 1",
+    ] {
         let errors = [Tier::Interpret, Tier::Native].map(|tier| {
             let program = Engine::builder().tier(tier).build().compile(&Env::<Data<'_>>::new(), rule).unwrap();
             program.eval(&data, &mut Scratch::new()).unwrap_err()
@@ -148,6 +164,8 @@ fn a_search_ends_with_the_budget() {
         (500, "zero + 499 in nums", Ok(true)),
         (500, "zero + 500 in nums", Err(ErrorKind::OutOfBudget)),
         (900, "499 in nums && 498 in nums", Err(ErrorKind::OutOfBudget)),
+        (1_000, "nums.filter(x, x >= 0).size() == 1000", Ok(true)),
+        (999, "nums.filter(x, x >= 0).size() == 1000", Err(ErrorKind::OutOfBudget)),
         (10_000, "nums.exists(x, x + 1 in nums && x > 100)", Ok(true)),
         (1_000, "nums.exists(x, x + 1 in nums && x > 100)", Err(ErrorKind::OutOfBudget)),
     ] {
@@ -155,5 +173,108 @@ fn a_search_ends_with_the_budget() {
         let engine = Engine::builder().tier(Tier::Native).limits(limits).build();
         let program = engine.compile(&Env::<Data<'_>>::new(), rule).unwrap();
         assert_eq!(program.test(&data).map_err(|error| error.kind), expected, "{rule} with {steps} steps");
+    }
+}
+
+#[derive(Context)]
+struct Limit {
+    rate: u32,
+    burst: Option<u8>,
+}
+
+#[derive(Context)]
+struct Upstream {
+    name: String,
+    healthy: bool,
+    weight: i64,
+    plan: Plan,
+    share: f64,
+    limit: Limit,
+    #[context(name = "tls.version")]
+    version: u16,
+    zone: Option<String>,
+    #[context(with = seconds)]
+    idle: u32,
+    /// A list of itself has no members of members.
+    backups: Vec<Upstream>,
+}
+
+fn seconds(idle: &u32) -> i64 {
+    i64::from(*idle).saturating_mul(60)
+}
+
+#[derive(Context)]
+struct Pool<'a> {
+    upstreams: &'a [Upstream],
+    owned: Vec<Upstream>,
+    shared: Vec<std::sync::Arc<Upstream>>,
+    none: Vec<Upstream>,
+    name: String,
+    zero: i64,
+}
+
+fn upstream(name: &str, healthy: bool, weight: i64) -> Upstream {
+    let zone = healthy.then(|| "eu".to_owned());
+    let limit = Limit { rate: weight.unsigned_abs() as u32, burst: None };
+    let plan = if healthy { Plan::Team } else { Plan::Free };
+    let share = 0.5;
+    Upstream { name: name.into(), healthy, weight, plan, share, limit, version: 12, zone, idle: 2, backups: Vec::new() }
+}
+
+/// Each rule, its value or error in all tiers, and whether members are read in place.
+const MEMBERS: &[(&str, &str, bool)] = &[
+    ("upstreams.exists(u, u.healthy && u.weight > 5)", "Bool(true)", true),
+    ("upstreams.all(u, u.healthy && u.weight > 5)", "Bool(false)", true),
+    ("upstreams.filter(u, u.healthy).size() == 1 && shared.filter(u, u.weight > 0).size() == 0", "Bool(true)", true),
+    ("upstreams.exists_one(u, u.name == 'b')", "Bool(true)", true),
+    ("owned.exists(u, u.name.startsWith('o') && u.share < 1.0 && u.plan == 'team')", "Bool(true)", true),
+    ("shared.exists(u, u.name == 's' && u.weight == -3)", "Bool(true)", true),
+    ("none.exists(u, u.weight / zero == 1) || none.all(u, u.healthy)", "Bool(true)", true),
+    ("upstreams.exists(u, u.name == name || u.limit.rate == 7u)", "Bool(true)", true),
+    ("upstreams.all(u, u.tls.version == 12u && has(u.tls.version) && has(u.name))", "Bool(true)", true),
+    ("upstreams.exists(u, owned.exists(v, v.weight == u.weight + 1))", "Bool(true)", true),
+    ("upstreams.all(u, u.weight / zero == 1)", "divide_by_zero", true),
+    ("upstreams.exists(u, u.weight + u.weight > 13 && u.weight % 2 == 1)", "Bool(true)", true),
+    ("upstreams.all(u, u.weight > 0u || u.limit.rate > 0)", "Bool(true)", true),
+    ("upstreams.exists(u, u.healthy + 1 == 2)", "no_such_overload", true),
+    ("upstreams.exists(u, u.name)", "no_such_overload", true),
+    ("upstreams.exists(u, [u.name, u.weight] == ['b', 7])", "Bool(true)", true),
+    ("upstreams.exists(u, cel.bind(w, u.weight, w * w == 49))", "Bool(true)", true),
+    // What is absent, made or a whole struct is read as the library reads it.
+    ("upstreams.exists(u, has(u.zone) && u.zone == 'eu')", "Bool(true)", false),
+    ("upstreams.all(u, u.zone == 'eu')", "no_such_key", false),
+    ("upstreams.exists(u, u.idle == 120)", "Bool(true)", false),
+    ("upstreams.exists(u, u.missing == 1)", "no_such_key", false),
+    ("upstreams.exists(u, u.name.missing == 1)", "no_such_field", true),
+    ("upstreams.exists(u, u['weight'] == 7)", "Bool(true)", false),
+    ("upstreams.exists(u, u == {'a': 1})", "Bool(false)", false),
+    ("upstreams.exists(u, u.limit == {'rate': 7u})", "Bool(true)", false),
+    ("upstreams.exists(u, u.healthy && size(u) == 9)", "Bool(false)", false),
+    ("upstreams.exists(u, u.?weight.orValue(0) == 7)", "Bool(true)", false),
+    ("upstreams[1].weight + owned.map(u, u.weight)[0]", "Int(15)", false),
+    ("upstreams.exists(u, u.backups.exists(v, v.weight == 1))", "Bool(false)", false),
+];
+
+#[test]
+fn both_tiers_agree_on_members_of_elements() {
+    let upstreams = [upstream("a", false, 2), upstream("b", true, 7)];
+    let pool = Pool {
+        upstreams: &upstreams,
+        owned: vec![upstream("o", true, 8), upstream("p", false, 3)],
+        shared: vec![upstream("s", true, -3).into()],
+        none: Vec::new(),
+        name: "c".into(),
+        zero: 0,
+    };
+    let rules: Vec<_> = MEMBERS.iter().map(|&(rule, result, _)| (rule, result)).collect();
+    results(&pool, &rules);
+    let engine = Engine::new();
+    for (rule, _, in_place) in MEMBERS {
+        let explained = engine.explain(&Env::<Pool<'_>>::new(), rule).unwrap();
+        let (_, graph) = explained.sections().find(|(title, _)| *title == "graph").unwrap();
+        assert_eq!(graph.contains("= member"), *in_place, "{rule}\n{graph}");
+        if rule.starts_with("upstreams.exists(u, u.healthy && u.weight > 5") {
+            assert!(!graph.contains("dispatch") && !graph.contains("call"), "{graph}");
+        }
     }
 }

@@ -244,7 +244,9 @@ impl<'c> Lowering<'c> {
         }
         if tests
             && let Op::Field(field) = self.lowered.graph.op(range.node)
-            && self.fields.get(field as usize).is_some_and(|layout| layout.elements.is_some() && !layout.optional)
+            && self.fields.get(field as usize).is_some_and(|layout| {
+                !layout.optional && layout.elements.as_ref().is_some_and(|elements| elements.ty != Ty::Record)
+            })
         {
             return (self.add(Op::Elements(field), Ty::Seq, &[], at), element);
         }
