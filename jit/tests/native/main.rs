@@ -18,6 +18,7 @@ mod limits;
 mod logic;
 mod memory;
 mod runtime;
+mod seq;
 mod template;
 mod text;
 mod values;

@@ -30,7 +30,7 @@ fn elements<T: Element>(words: Option<WordOffsets>) -> Option<Elements> {
     }
     let Layout { ty, optional: false, access, .. } = T::layout() else { return None };
     let in_place = matches!(access, Access::Load(..) | Access::Text(..) | Access::Tagged(..));
-    in_place.then(|| Elements { path, count, stride, ty, access, members: None })
+    in_place.then_some(Elements { path, count, stride, ty, access, members: None })
 }
 
 /// The variables of a struct, with their names.

@@ -1,5 +1,4 @@
 //! Lists of the host whose elements native code reads where they lie: their size, an element, the search for a value.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::field_types::results;
 use celero::{Context, Duration, Engine, Env, ErrorKind, FieldType, Limits, Scratch, Tier};

@@ -1,0 +1,123 @@
+//! Lists of the host that are read in place.
+
+use crate::common::{Build, run_with};
+use celero_ir::layout::{Access, Elements, Field, Members, Path, Repr};
+use celero_ir::{Cmp, ErrorKind, FoldKind, NodeId, Op, Ty};
+
+#[repr(C)]
+struct Row {
+    name: &'static str,
+    weight: i64,
+}
+
+#[repr(C)]
+struct Host {
+    numbers: &'static [i64],
+    rows: &'static [Row],
+}
+
+fn load(repr: Repr, at: u32) -> Access {
+    Access::Load(Path(vec![at]), repr)
+}
+
+fn members() -> Vec<(String, Field)> {
+    let name = Field::new(Ty::Str, false, load(Repr::Slice(8), 0));
+    let weight = Field::new(Ty::Int, false, load(Repr::I64, 16));
+    vec![("name".to_owned(), name), ("weight".to_owned(), weight)]
+}
+
+fn build() -> Build {
+    let mut b = Build::default();
+    let list = |elements| Field { elements: Some(elements), ..Field::new(Ty::Value, false, Access::Get) };
+    let access = load(Repr::I64, 0);
+    let numbers = Elements { path: Path(vec![0]), count: 8, stride: 8, ty: Ty::Int, access, members: None };
+    let members = Some(Members(members));
+    let access = Access::Get;
+    let rows = Elements { path: Path(vec![16]), count: 8, stride: 24, ty: Ty::Record, access, members };
+    b.fields.extend([list(numbers), list(rows)]);
+    b
+}
+
+const HOST: Host = Host {
+    numbers: &[5, -1, 5],
+    rows: &[Row { name: "a", weight: 2 }, Row { name: "bb", weight: 7 }, Row { name: "c", weight: 7 }],
+};
+
+const EMPTY: Host = Host { numbers: &[], rows: &[] };
+
+fn elements(b: &mut Build, list: u32) -> NodeId {
+    b.add(Op::Elements(list), Ty::Seq, &[])
+}
+
+#[test]
+fn sizes_and_elements() {
+    for (host, list, size) in [(HOST, 0, 3), (HOST, 1, 3), (EMPTY, 0, 0)] {
+        let mut b = build();
+        let seq = elements(&mut b, list);
+        let root = b.add(Op::SeqSize, Ty::Int, &[seq]);
+        assert_eq!(b.run_on(root, &host).int(), Ok(size));
+    }
+    for index in [i64::MIN, -1, 0, 1, 2, 3, i64::MAX] {
+        let mut b = build();
+        let seq = elements(&mut b, 0);
+        let at = b.int(index);
+        let root = b.add(Op::SeqAt, Ty::Int, &[seq, at]);
+        let found = usize::try_from(index).ok().and_then(|index| HOST.numbers.get(index)).copied();
+        assert_eq!(b.run_on(root, &HOST).int(), found.ok_or(ErrorKind::InvalidArgument), "{index}");
+        let root = b.add(Op::SeqAt, Ty::Int, &[seq, at]);
+        assert_eq!(b.run_on(root, &EMPTY).int(), Err(ErrorKind::InvalidArgument), "{index}");
+    }
+}
+
+/// A search that finds an element has paid for those up to it; one that finds none, for all.
+#[test]
+fn a_search_pays_for_what_it_visits() {
+    for (wanted, visited) in [(5, 1), (-1, 2), (6, 3)] {
+        let mut b = build();
+        let (seq, value) = (elements(&mut b, 0), b.int(wanted));
+        let root = b.add(Op::SeqHas, Ty::Bool, &[value, seq]);
+        b.graph.add_root(root);
+        let code = b.compile();
+        for fuel in 0..5 {
+            let outcome = run_with(&code, 0, &HOST, fuel);
+            let found = HOST.numbers.contains(&wanted);
+            let expected = if fuel < visited { Err(ErrorKind::OutOfBudget) } else { Ok(found) };
+            assert_eq!(outcome.bool(), expected, "{wanted} with {fuel}");
+            if fuel >= visited {
+                assert_eq!(outcome.fuel, fuel - visited, "{wanted} with {fuel}");
+            }
+        }
+        assert_eq!(run_with(&code, 0, &EMPTY, 0).bool(), Ok(false));
+    }
+}
+
+#[test]
+fn members_of_elements() {
+    let fold = |kind, of: fn(&mut Build, NodeId) -> NodeId| {
+        let mut b = build();
+        let seq = elements(&mut b, 1);
+        let row = b.add(Op::Local(0), Ty::Record, &[]);
+        let test = of(&mut b, row);
+        let ty = if kind == FoldKind::Count { Ty::Int } else { Ty::Bool };
+        let root = b.add(Op::Fold { kind, level: 0, pairs: false, filtered: false }, ty, &[seq, test]);
+        (b, root)
+    };
+    let heavy = |b: &mut Build, row: NodeId| {
+        let (weight, seven) = (b.add(Op::Member { field: 1, member: 1 }, Ty::Int, &[row]), b.int(7));
+        b.add(Op::Cmp(Cmp::Eq), Ty::Bool, &[weight, seven])
+    };
+    let named = |b: &mut Build, row: NodeId| {
+        let (name, text) = (b.add(Op::Member { field: 1, member: 0 }, Ty::Str, &[row]), b.text("bb"));
+        b.add(Op::Cmp(Cmp::Eq), Ty::Bool, &[name, text])
+    };
+    for (host, count, all, any, one) in [(HOST, 2, false, true, false), (EMPTY, 0, true, false, false)] {
+        let (mut b, root) = fold(FoldKind::Count, heavy);
+        assert_eq!(b.run_on(root, &host).int(), Ok(count));
+        for (kind, expected) in [(FoldKind::All, all), (FoldKind::Exists, any), (FoldKind::ExistsOne, one)] {
+            let (mut b, root) = fold(kind, heavy);
+            assert_eq!(b.run_on(root, &host).bool(), Ok(expected), "{kind:?}");
+        }
+    }
+    let (mut b, root) = fold(FoldKind::ExistsOne, named);
+    assert_eq!(b.run_on(root, &HOST).bool(), Ok(true));
+}
