@@ -64,6 +64,13 @@ macro_rules! for_each_helper {
             /// The text of a value at an address, made by a function of the host's types:
             /// [`layout::Access::MostlyText`](crate::layout::Access::MostlyText).
             text_made(make: word, source: word) -> try str;
+            /// Looks a text up in a map or a set at an address, by a function of the host's types:
+            /// [`layout::Entries`](crate::layout::Entries). The address of the entry's value, or 0.
+            entry_of_text(find: word, map: word, key: str) -> try word;
+            /// The same of a number or truth value, whose tag is one of [`layout::value`](crate::layout::value).
+            entry_of_number(find: word, map: word, tag: word, key: word) -> try word;
+            /// The value at an address, made by a function of the host's types.
+            entry_value(make: word, value: word) -> try value;
             /// Looks a prepared header name up in a header map at an address. A null address with a length of 0 is
             /// absence; with another length, failure of that code.
             header_get(map: word, name: word) -> maybe;

@@ -234,15 +234,17 @@ pub struct Field {
     pub headers: Option<Path>,
     /// For a list whose elements are contiguous, how to read them, for [`Op::Elements`](crate::Op::Elements).
     pub elements: Option<Elements>,
+    /// For a map or a set, how its entries are found, for [`Op::Entry`](crate::Op::Entry).
+    pub entries: Option<Entries>,
     /// Which values it can have, if its type has more. Nothing that is compiled depends on it.
     pub domain: Option<Domain>,
 }
 
 impl Field {
-    /// A field that is neither a header map nor a list of contiguous elements.
+    /// A field that is neither a header map, a list of contiguous elements, a map nor a set.
     #[must_use]
     pub const fn new(ty: Ty, optional: bool, access: Access) -> Self {
-        Self { ty, optional, access, absent_if: Vec::new(), headers: None, elements: None, domain: None }
+        Self { ty, optional, access, absent_if: Vec::new(), headers: None, elements: None, entries: None, domain: None }
     }
 
     /// Whether native code reads it in place, and it is never absent.
@@ -312,4 +314,30 @@ impl Elements {
         let members = self.members?.0();
         members.into_iter().nth(number as usize).map(|(_, field)| field).filter(Field::is_in_place)
     }
+}
+
+/// How native code finds the entries of a map or of a set.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Entries {
+    /// The path to the map.
+    pub path: Path,
+    /// The type of the keys: `str`, `int`, `uint` or `bool`.
+    pub key: Ty,
+    /// The function that the helpers `entry_of_text` and `entry_of_number` call with the address of the map and a key. Its type is the
+    /// runtime's.
+    pub find: usize,
+    /// What an entry of a map is read as; a set has none.
+    pub value: Option<EntryValue>,
+}
+
+/// How native code reads the value of an entry.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct EntryValue {
+    /// The type that [`Op::EntryValue`](crate::Op::EntryValue) gives.
+    pub ty: Ty,
+    /// How to read it; paths start at the address of the value. [`Access::Get`]: by the helper `entry_value`. Never [`Access::MostlyText`]
+    /// or [`Access::Ip`].
+    pub access: Access,
+    /// The function that the helper `entry_value` calls with the address of the value. Its type is the runtime's.
+    pub make: usize,
 }

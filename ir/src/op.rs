@@ -117,6 +117,13 @@ pub enum Op {
     /// `(T, seq) -> bool`: an element equals the value, which is of the elements' type. Equality is that of [`Cmp::Eq`]. Each element that is
     /// visited costs one unit of the budget.
     SeqHas,
+    /// `(key) -> entry`: looks a key of the type that its layout says up in the map or the set that is this field. Fails if the host does.
+    Entry(u32),
+    /// `(entry) -> bool`: whether there is one.
+    HasEntry,
+    /// `(entry) -> T`: the value of an entry of the map that is this field, of the type that its layout says; without an entry,
+    /// [`ErrorKind::NoSuchKey`]. The operand is the [`Entry`](Op::Entry) itself.
+    EntryValue(u32),
     /// `-> maybe`: the header of this name in the header map that is field `field`; several lines of one name are joined
     /// with `,`. Fails with [`ErrorKind::OutOfBudget`] only.
     Header {

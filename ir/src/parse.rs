@@ -109,6 +109,8 @@ impl<'t> Line<'t> {
             Op::Field(_) => Op::Field(self.number()?),
             Op::HasField(_) => Op::HasField(self.number()?),
             Op::Elements(_) => Op::Elements(self.number()?),
+            Op::Entry(_) => Op::Entry(self.number()?),
+            Op::EntryValue(_) => Op::EntryValue(self.number()?),
             Op::Local(_) => Op::Local(self.number()?),
             Op::Let(_) => Op::Let(self.number()?),
             Op::Reach(_) => Op::Reach(self.number()?),

@@ -50,6 +50,8 @@ fn payload(graph: &Graph, op: Op, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Op::Field(number)
         | Op::HasField(number)
         | Op::Elements(number)
+        | Op::Entry(number)
+        | Op::EntryValue(number)
         | Op::Local(number)
         | Op::Let(number)
         | Op::Reach(number) => write!(f, " {number}")?,

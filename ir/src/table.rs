@@ -85,6 +85,7 @@ use OperandType::{Any, Is, OneOf, SameAs};
 const SCALARS: &[Ty] = &[Ty::Bool, Ty::Int, Ty::Uint, Ty::Double, Ty::Str, Ty::Bytes, Ty::Duration, Ty::Timestamp];
 const TEXT: &[Ty] = &[Ty::Str, Ty::Raw];
 const TEXT_OR_BYTES: &[Ty] = &[Ty::Str, Ty::Raw, Ty::Bytes];
+const KEY: &[OperandType] = &[OneOf(&[Ty::Str, Ty::Int, Ty::Uint, Ty::Bool])];
 const AFFIX: &[OperandType] = &[OneOf(&[Ty::Str, Ty::Bytes]), SameAs(0)];
 
 const fn row(name: &'static str, operands: &'static [OperandType], result: ResultType, fails: Fails) -> OpDecl {
@@ -109,6 +110,9 @@ impl Op {
             Op::SeqAt => row("seq_at", &[Is(Ty::Seq), Is(Ty::Int)], Declared, Maybe),
             Op::Member { .. } => row("member", &[Is(Ty::Record)], Declared, Never),
             Op::SeqHas => row("seq_has", &[OneOf(SCALARS), Is(Ty::Seq)], BOOL, OnBudget),
+            Op::Entry(_) => row("entry", KEY, Gives(Ty::Entry), Maybe),
+            Op::HasEntry => row("has_entry", &[Is(Ty::Entry)], BOOL, Never),
+            Op::EntryValue(_) => row("entry_value", &[Is(Ty::Entry)], Declared, Maybe),
             Op::Header { .. } => row("header", &[], Gives(Ty::Maybe), OnBudget),
             Op::IsPresent => row("is_present", &[Is(Ty::Maybe)], BOOL, Never),
             Op::Require => row("require", &[Is(Ty::Maybe)], Gives(Ty::Raw), Maybe),
@@ -188,6 +192,9 @@ impl Op {
         Op::SeqAt,
         Op::Member { field: 0, member: 0 },
         Op::SeqHas,
+        Op::Entry(0),
+        Op::HasEntry,
+        Op::EntryValue(0),
         Op::Header { field: 0, name: ConstId(0) },
         Op::IsPresent,
         Op::Require,

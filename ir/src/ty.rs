@@ -37,11 +37,13 @@ pub enum Ty {
     Found,
     /// A struct of the host that is an element of a list: its address.
     Record,
+    /// An entry in a map or a set of the host: the address of its value, or 0.
+    Entry,
 }
 
 impl Ty {
     /// All types, in the order of their declaration.
-    pub const ALL: [Ty; 15] = [
+    pub const ALL: [Ty; 16] = [
         Ty::Bool,
         Ty::Int,
         Ty::Uint,
@@ -57,6 +59,7 @@ impl Ty {
         Ty::Seq,
         Ty::Found,
         Ty::Record,
+        Ty::Entry,
     ];
 
     /// The number of machine words that hold a value of this type: 1 or 2.
@@ -64,7 +67,15 @@ impl Ty {
     pub const fn words(self) -> usize {
         match self {
             Ty::Str | Ty::Bytes | Ty::Raw | Ty::Maybe | Ty::Timestamp | Ty::Ip | Ty::Seq => 2,
-            Ty::Bool | Ty::Int | Ty::Uint | Ty::Double | Ty::Duration | Ty::Value | Ty::Found | Ty::Record => 1,
+            Ty::Bool
+            | Ty::Int
+            | Ty::Uint
+            | Ty::Double
+            | Ty::Duration
+            | Ty::Value
+            | Ty::Found
+            | Ty::Entry
+            | Ty::Record => 1,
         }
     }
 
@@ -87,6 +98,7 @@ impl Ty {
             Ty::Value => "value",
             Ty::Found => "found",
             Ty::Record => "record",
+            Ty::Entry => "entry",
         }
     }
 }

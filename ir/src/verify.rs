@@ -233,6 +233,24 @@ impl Check<'_> {
             Op::Elements(field) if self.elements(field).is_none() => {
                 fail(Requirement::Field, format!("field {field} is not a list of elements in one piece"))
             }
+            Op::Entry(field) => match self.entries(field) {
+                Some(entries) if self.args.first().is_some_and(|&key| self.graph.ty(key) == entries.key) => Ok(()),
+                Some(entries) => fail(Requirement::Field, format!("the keys of field {field} are {}", entries.key)),
+                None => fail(Requirement::Field, format!("field {field} is neither a map nor a set")),
+            },
+            Op::EntryValue(field) => {
+                let value = self.entries(field).and_then(|entries| entries.value.as_ref());
+                let of = self.args.first().map(|&entry| self.graph.op(entry));
+                match value {
+                    Some(value) if value.ty != self.ty => fail(
+                        Requirement::Field,
+                        format!("the values of field {field} are {}, not {}", value.ty, self.ty),
+                    ),
+                    Some(_) if matches!(of, Some(Op::Fail(_))) || of == Some(Op::Entry(field)) => Ok(()),
+                    Some(_) => fail(Requirement::Payload, format!("an entry that is not of field {field}")),
+                    None => fail(Requirement::Field, format!("field {field} is not a map")),
+                }
+            }
             Op::Header { field, .. } if self.fields.get(field as usize).is_none_or(|known| known.headers.is_none()) => {
                 fail(Requirement::Field, format!("field {field} is not a header map"))
             }
@@ -378,6 +396,10 @@ impl Check<'_> {
             Op::Elements(field) => self.elements(field).map(|elements| elements.ty),
             _ => None,
         }
+    }
+
+    fn entries(&self, field: u32) -> Option<&layout::Entries> {
+        self.fields.get(field as usize)?.entries.as_ref()
     }
 
     fn elements(&self, field: u32) -> Option<&layout::Elements> {

@@ -82,6 +82,10 @@ impl Symbol {
             symbols.extend([address.data, address.value].map(|address| (address, Self::Constant(id))));
         }
         for (number, field) in (0..).zip(unit.fields) {
+            if let Some(entries) = &field.entries {
+                let functions = [Some(entries.find), entries.value.as_ref().map(|value| value.make)];
+                symbols.extend(functions.into_iter().flatten().map(|address| (address, Self::Accessor(number))));
+            }
             match &field.access {
                 Access::Text(_, accessor) | Access::Ip(_, accessor) => {
                     symbols.push((*accessor, Self::Accessor(number)))

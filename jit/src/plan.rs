@@ -233,7 +233,11 @@ fn ends(unit: &Unit<'_>, op: Op) -> bool {
         Op::Field(index) => unit.field(index).is_none_or(|field| is_made(&field.access)),
         Op::Header { .. } | Op::Decode | Op::IpText | Op::ContainsConst(_) | Op::MatchesConst(_) => true,
         Op::WildcardConst(wildcard) => unit.inline_wildcard(wildcard).is_none(),
-        Op::Project(_) | Op::Find(_) => true,
+        Op::Project(_) | Op::Find(_) | Op::Entry(_) => true,
+        Op::EntryValue(index) => {
+            let value = unit.field(index).and_then(|field| field.entries.as_ref()?.value.as_ref());
+            value.is_none_or(|value| is_made(&value.access))
+        }
         Op::Fold { .. } | Op::SeqHas | Op::List | Op::Map | Op::Dispatch { .. } => true,
         Op::Call(helper) => helper.decl().fails,
         _ => false,

@@ -97,5 +97,5 @@
 //! ```
 
 pub use celero_frontend::{Declarations, Variable};
-pub use celero_ir::layout::{AbsentIf, Access, Elements, EnumTags, Field, Path, Repr};
+pub use celero_ir::layout::{AbsentIf, Access, Elements, Entries, EntryValue, EnumTags, Field, Path, Repr};
 pub use celero_ir::{Domain, Never, TextDomain, Ty};

@@ -72,6 +72,7 @@ fn strict(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator
     let payload = draft.op.constant().and_then(|id| builder.graph().constant_at(id));
     let answer = match (draft.op, args.as_slice(), payload) {
         (Op::Field(_) | Op::HasField(_) | Op::Elements(_) | Op::Header { .. } | Op::Local(_), ..) => None,
+        (Op::Entry(_) | Op::HasEntry | Op::EntryValue(_), ..) => None,
         (Op::List, items, _) => Some(Ok(Constant::List(items.into()))),
         (Op::Map, entries, _) => Some(map(entries)),
         (Op::IpText, args, _) => evaluator.call(crate::Helper::ip_text, args),

@@ -1,7 +1,7 @@
 //! What the tests of graphs share: random numbers, a host, a graph with every operation.
 
 use celero_ir::Ty;
-use celero_ir::layout::{Access, Elements, Field, Members, Path, Repr};
+use celero_ir::layout::{Access, Elements, Entries, EntryValue, Field, Members, Path, Repr};
 
 /// A small deterministic generator (splitmix64).
 pub(crate) struct Random(u64);
@@ -31,16 +31,23 @@ impl Random {
 /// The types that a field may have.
 pub(crate) const FIELD_TYPES: &[Ty] = Ty::ALL.split_at(12).0;
 
-/// One field of each type, by the number of the type; the odd ones are optional. Field 12 is a header map and a list of
-/// texts, field 13 a list of records.
+/// One field of each type, by the number of the type; the odd ones are optional. Field 12 is a header map, a list of texts,
+/// and a map from texts to numbers; field 13 is a list of records.
 pub(crate) fn fields() -> Vec<Field> {
     let mut fields: Vec<_> =
         FIELD_TYPES.iter().enumerate().map(|(index, ty)| Field::new(*ty, index % 2 == 1, Access::Get)).collect();
     let elements =
         Elements { path: Path::default(), count: 8, stride: 16, ty: Ty::Str, access: Access::Get, members: None };
+    let value = EntryValue { ty: Ty::Int, access: Access::Get, make: 0 };
+    let entries = Entries { path: Path::default(), key: Ty::Str, find: 0, value: Some(value) };
     let list = Field::new(Ty::Value, false, Access::Get);
     let records = Elements { ty: Ty::Record, members: Some(Members(members)), ..elements.clone() };
-    fields.push(Field { headers: Some(Path::default()), elements: Some(elements), ..list.clone() });
+    fields.push(Field {
+        headers: Some(Path::default()),
+        elements: Some(elements),
+        entries: Some(entries),
+        ..list.clone()
+    });
     fields.push(Field { elements: Some(records), ..list });
     fields
 }
@@ -158,7 +165,12 @@ v90: int = member 13 1 v89
 v91: bool = cmp.eq v90, v15
 v92: bool = fold.exists 0 v88, v91
 v93: int = fold.count 0 v88, v91
+v94: entry = entry 12 v13
+v95: bool = has_entry v94
+v96: int = entry_value 12 v94
+v97: int = cond v95, v96, v42
 root v41
+root v97
 root v60
 root v84
 root v64

@@ -362,6 +362,15 @@ impl Generator {
                 self.add(Op::Call(helper), Ty::Bool, &args)
             }
             12 => {
+                let key = self.node(Ty::Str, depth);
+                let entry = self.add(Op::Entry(12), Ty::Entry, &[key]);
+                if self.random.below(2) == 0 {
+                    return self.add(Op::HasEntry, Ty::Bool, &[entry]);
+                }
+                let args = [self.add(Op::EntryValue(12), Ty::Int, &[entry]), self.node(Ty::Int, depth)];
+                self.add(Op::Cmp(Cmp::Eq), Ty::Bool, &args)
+            }
+            13 => {
                 let network = self.graph.constant(Constant::Cidr(std::net::IpAddr::from([10, 0, 0, 0]), 31));
                 let arg = self.node(Ty::Ip, depth);
                 self.add(Op::InCidr(network), Ty::Bool, &[arg])

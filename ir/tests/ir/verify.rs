@@ -52,6 +52,23 @@ fn one_node_can_break_each_requirement() {
 }
 
 #[test]
+fn entries_are_of_their_own_field() {
+    let head = "v0: str = field 4\nv1: int = field 1\n";
+    for (node, requirement, lines) in [
+        (2, Requirement::Field, "v2: entry = entry 4 v0"),
+        (2, Requirement::Field, "v2: entry = entry 12 v1"),
+        (2, Requirement::OperandType, "v2: bool = has_entry v0"),
+        (3, Requirement::Field, "v2: entry = entry 12 v0\nv3: str = entry_value 12 v2"),
+        (3, Requirement::Field, "v2: entry = entry 12 v0\nv3: int = entry_value 4 v2"),
+        (3, Requirement::Payload, "v2: entry = local 0\nv3: int = entry_value 12 v2"),
+    ] {
+        assert_eq!(broken(&format!("{head}{lines}")), (NodeId(node), requirement), "{lines}");
+    }
+    let failed = format!("{head}v2: entry = fail host\nv3: int = entry_value 12 v2\nroot v3");
+    verify(&parse(&failed).unwrap(), &fields()).unwrap();
+}
+
+#[test]
 fn operands_that_are_alternatives_are_alike() {
     let text = "v0: value = field 11\nv1: bool = field 0\nv2: value = coalesce v0, v1\n";
     assert_eq!(broken(text), (NodeId(2), Requirement::OperandType));

@@ -262,8 +262,8 @@ impl Emitter<'_, '_> {
         self.read_at(member.ty, &member.access, at)
     }
 
-    /// What is read from an address, and never absent.
-    fn read_at(&mut self, ty: Ty, access: &Access, at: Value) -> Result<Words, Error> {
+    /// A value that is read in place; paths start at this address.
+    pub(super) fn read_at(&mut self, ty: Ty, access: &Access, at: Value) -> Result<Words, Error> {
         match access {
             Access::Load(path, repr) => {
                 let (base, offset) = self.walk(at, path)?;
@@ -271,7 +271,7 @@ impl Emitter<'_, '_> {
             }
             access @ (Access::Text(..) | Access::Tagged(..)) => self.text_at(access, at),
             Access::MostlyText(..) | Access::Ip(..) | Access::Get => {
-                Err(broken("elements that can't be read in place"))
+                Err(broken("a part of a list or map that can't be read in place"))
             }
         }
     }

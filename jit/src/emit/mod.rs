@@ -32,6 +32,7 @@ mod call;
 mod coalesce;
 mod constant;
 mod divide;
+mod entry;
 mod field;
 mod find;
 mod fold;
@@ -346,6 +347,9 @@ impl Emitter<'_, '_> {
             Op::SeqSize => self.seq_size(args),
             Op::SeqAt => self.seq_at(id),
             Op::Member { field, member } => self.member(args, field, member),
+            Op::Entry(field) => self.entry(id, field),
+            Op::HasEntry => self.has_entry(args),
+            Op::EntryValue(field) => self.entry_value(id, field),
             Op::Header { .. } => self.header(id),
             Op::IsPresent => self.is_present(args),
             Op::Require => self.require(id, args),

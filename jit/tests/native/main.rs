@@ -9,10 +9,12 @@
     reason = "tests fail by panicking"
 )]
 
+mod absent;
 mod arith;
 mod budget;
 mod coalesce;
 mod common;
+mod entries;
 mod host;
 mod limits;
 mod logic;

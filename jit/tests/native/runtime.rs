@@ -219,6 +219,41 @@ extern "C" fn text_made(_: *mut Frame, make: u64, source: u64) -> Pair {
     }
 }
 
+/// What tests call a map's function with.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Key {
+    Text(&'static str),
+    Number(u8, u64),
+}
+
+/// Finds the address of a value, or 0.
+pub(crate) type FindEntry = fn(u64, Key) -> Result<u64, ErrorKind>;
+
+fn entry(find: u64, map: u64, key: Key) -> Pair {
+    // SAFETY: tests pass a function of this type.
+    let find = unsafe { std::mem::transmute::<u64, FindEntry>(find) };
+    find(map, key).map_or_else(fail, |value| Pair(0, value))
+}
+
+extern "C" fn entry_of_text(_: *mut Frame, find: u64, map: u64, address: u64, length: u64) -> Pair {
+    count(Helper::entry_of_text);
+    entry(find, map, Key::Text(std::str::from_utf8(slice(address, length)).unwrap()))
+}
+
+extern "C" fn entry_of_number(_: *mut Frame, find: u64, map: u64, tag: u64, key: u64) -> Pair {
+    count(Helper::entry_of_number);
+    entry(find, map, Key::Number(tag as u8, key))
+}
+
+/// Makes the number after the one at the address.
+extern "C" fn entry_value(_: *mut Frame, make: u64, value: u64) -> Pair {
+    count(Helper::entry_value);
+    assert_eq!(make, 77, "the function of the layout");
+    // SAFETY: the address that the map's function gave.
+    let number = unsafe { *(value as *const i64) };
+    if number < 0 { fail(ErrorKind::Overflow) } else { Pair(0, leak(Value::int(number + 1))) }
+}
+
 /// A set is a vector of byte strings. What follows a question mark is left open.
 extern "C" fn literals_find(_: *mut Frame, set: u64, text: u64, length: u64) -> u64 {
     count(Helper::literals_find);
@@ -381,6 +416,9 @@ pub(crate) fn helpers() -> Vec<usize> {
         Helper::field_get => field_get as *const () as usize,
         Helper::field_has => field_has as *const () as usize,
         Helper::text_made => text_made as *const () as usize,
+        Helper::entry_of_text => entry_of_text as *const () as usize,
+        Helper::entry_of_number => entry_of_number as *const () as usize,
+        Helper::entry_value => entry_value as *const () as usize,
         Helper::literals_find => literals_find as *const () as usize,
         Helper::text_decode => text_decode as *const () as usize,
         Helper::string_add => string_add as *const () as usize,

@@ -51,7 +51,7 @@ pub(crate) fn absent_if(field: &mut layout::Field, repr: Repr, number: u64) {
     field.optional = true;
     field.absent_if.insert(0, AbsentIf { path: Path(vec![0]), repr, number });
     // These are read without a test.
-    (field.headers, field.elements) = (None, None);
+    (field.headers, field.elements, field.entries) = (None, None, None);
 }
 
 fn change(field: &mut layout::Field, step: impl Fn(&mut Path) -> Option<()>) {
@@ -62,9 +62,10 @@ fn change(field: &mut layout::Field, step: impl Fn(&mut Path) -> Option<()>) {
     };
     let done = field.absent_if.iter_mut().fold(done, |done, test| done.and(step(&mut test.path)));
     if done.is_none() {
-        let (headers, elements) = (field.headers.take(), field.elements.take());
-        *field = layout::Field { headers, elements, domain: field.domain, ..read_by_call(field.optional) };
+        let (headers, elements, entries) = (field.headers.take(), field.elements.take(), field.entries.take());
+        *field = layout::Field { headers, elements, entries, domain: field.domain, ..read_by_call(field.optional) };
     }
     field.headers = field.headers.take().and_then(|mut path| step(&mut path).map(|()| path));
     field.elements = field.elements.take().and_then(|mut all| step(&mut all.path).map(|()| all));
+    field.entries = field.entries.take().and_then(|mut all| step(&mut all.path).map(|()| all));
 }

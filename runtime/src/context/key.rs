@@ -1,8 +1,10 @@
 //! Types of the keys of maps, and of the elements of sets: how a value of a rule is looked up.
 
+use crate::accessors::entries::EntryKey;
 use crate::value::Value;
 use crate::value::order::Key;
 use celero_frontend::Type;
+use celero_ir::Ty;
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -67,6 +69,27 @@ pub trait MapKey {
 
     /// Calls `find` with what a value of a rule is as a key. `None` if no key equals the value.
     fn lookup<R>(value: &Value<'_>, find: impl FnOnce(&Self::Form) -> R) -> Option<R>;
+}
+
+/// The type of a key in native code, if that looks it up.
+pub(super) fn key_type<K: MapKey>() -> Option<Ty> {
+    match K::ty() {
+        Type::String => Some(Ty::Str),
+        Type::Int => Some(Ty::Int),
+        Type::Uint => Some(Ty::Uint),
+        Type::Bool => Some(Ty::Bool),
+        _ => None,
+    }
+}
+
+/// The key as a value of a rule.
+pub(super) fn value_of(key: EntryKey<'_>) -> Value<'_> {
+    match key {
+        EntryKey::Text(text) => Value::String(text),
+        EntryKey::Int(number) => Value::Int(number),
+        EntryKey::Uint(number) => Value::Uint(number),
+        EntryKey::Bool(truth) => Value::Bool(truth),
+    }
 }
 
 macro_rules! texts {

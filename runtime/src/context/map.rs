@@ -2,14 +2,24 @@
 
 use super::describe::read_by_call;
 use super::field_type::{Element, FieldType};
-use super::key::MapKey;
+use super::key::{MapKey, key_type, value_of};
+use crate::accessors::entries::{EntryKey, EntryView, MakeEntry, map_entries};
 use crate::arena::{Arena, EvalResult};
 use crate::value::{HostMap, Map, Value};
 use celero_frontend::Type;
-use celero_ir::layout::Field as Layout;
+use celero_ir::Ty;
+use celero_ir::layout::{Access, Entries, Field as Layout};
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, Hash};
+
+/// How native code finds entries of the map `V`, and reads their values.
+fn entries<K: MapKey, T: Element, V: MakeEntry<Value = T>>() -> Option<Entries> {
+    let value = T::layout();
+    let in_place = matches!(value.access, Access::Load(..) | Access::Text(..) | Access::Tagged(..)) && !value.optional;
+    let (ty, access) = if in_place { (value.ty, value.access) } else { (Ty::Value, Access::Get) };
+    key_type::<K>().map(|key| map_entries::<V>(key, ty, access))
+}
 
 macro_rules! maps {
     ($([$($generics:tt)*] $rust:ty: $($form:ident)+;)*) => {$(
@@ -38,7 +48,28 @@ macro_rules! maps {
             }
         }
 
-        // SAFETY: only `value` reads it.
+        impl<$($generics)*> EntryView for $rust where K::Form: $($form +)+ {
+            type Value = T;
+
+            fn find(&self, key: EntryKey<'_>) -> Option<&T> {
+                K::lookup(&value_of(key), |key| self.get(key)).flatten()
+            }
+
+            fn count(&self) -> usize {
+                self.len()
+            }
+        }
+
+        impl<$($generics)*> MakeEntry for $rust where K::Form: $($form +)+ {
+            type Memory = Arena;
+            type Made<'s> = Value<'s>;
+
+            fn make<'s>(value: &'s T, memory: &'s Arena) -> EvalResult<Value<'s>> {
+                value.element(memory)
+            }
+        }
+
+        // SAFETY: `value` reads it; the view finds what its map finds, and the value's own layout reads that.
         unsafe impl<$($generics)*> FieldType for $rust where K::Form: $($form +)+ {
             const NEWTYPE_CONTAINS_ITSELF: () = T::NEWTYPE_CONTAINS_ITSELF;
 
@@ -47,7 +78,7 @@ macro_rules! maps {
             }
 
             fn layout() -> Layout {
-                read_by_call(false)
+                Layout { entries: entries::<K, T, Self>(), ..read_by_call(false) }
             }
 
             fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {

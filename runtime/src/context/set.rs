@@ -5,7 +5,8 @@
 
 use super::describe::read_by_call;
 use super::field_type::{Element, FieldType};
-use super::key::MapKey;
+use super::key::{MapKey, key_type, value_of};
+use crate::accessors::entries::{EntryKey, EntryView, set_entries};
 use crate::arena::{Arena, EvalResult};
 use crate::value::{HostList, List, Value};
 use celero_frontend::Type;
@@ -90,7 +91,22 @@ macro_rules! sets {
             }
         }
 
-        // SAFETY: only `value` reads it.
+        impl<$($generics)*> EntryView for $rust
+        where
+            K::Form: $($form +)+
+        {
+            type Value = K;
+
+            fn find(&self, key: EntryKey<'_>) -> Option<&K> {
+                K::lookup(&value_of(key), |key| self.get(key)).flatten()
+            }
+
+            fn count(&self) -> usize {
+                self.len()
+            }
+        }
+
+        // SAFETY: `value` reads it; the view finds what the set contains.
         unsafe impl<$($generics)*> FieldType for $rust
         where
             K::Form: $($form +)+
@@ -100,7 +116,7 @@ macro_rules! sets {
             }
 
             fn layout() -> Layout {
-                read_by_call(false)
+                Layout { entries: key_type::<K>().map(set_entries::<Self>), ..read_by_call(false) }
             }
 
             fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {

@@ -50,7 +50,7 @@ impl MergedGraph {
     /// The rule can't be merged.
     pub(crate) fn add(&mut self, number: u32, rule: &Graph, calls: &mut Calls, place: Origin) -> Result<(), String> {
         let Some(&root) = rule.roots().first() else { return Err("internal error: a rule without a root".into()) };
-        if matches!(rule.ty(root), Ty::Raw | Ty::Maybe | Ty::Seq) {
+        if matches!(rule.ty(root), Ty::Raw | Ty::Maybe | Ty::Seq | Ty::Entry) {
             return Err("internal error: a result that is no value".into());
         }
         self.calls.append(calls);

@@ -1,7 +1,7 @@
 //! Fields, keys and indices: of the host, of header maps, of values.
 
 use super::Lowering;
-use celero_frontend::{Expr, ListAccess, Literal, NodeId as AstId, Reference, stdlib::Builtin};
+use celero_frontend::{Expr, ListAccess, Literal, NodeId as AstId, Overload, Reference, stdlib::Builtin};
 use celero_ir::{Constant, ErrorKind, Helper, NodeId, Op, Ty, layout};
 use celero_lists::{Field as ListField, Kind, ScalarType};
 
@@ -43,6 +43,12 @@ impl<'c> Lowering<'c> {
         if let Some(node) = self.member(id) {
             return node;
         }
+        if !optional && self.entry_key(operand) == Some(Ty::Str) {
+            let name = self.text(field, id);
+            if let Some(node) = self.entry(id, operand, name, test) {
+                return node;
+            }
+        }
         let node = self.expr(operand);
         let name = self.text(field, id);
         if optional {
@@ -55,14 +61,18 @@ impl<'c> Lowering<'c> {
 
     pub(super) fn index(&mut self, id: AstId, operand: AstId, index: AstId) -> NodeId {
         if let Some(key) = self.literal_text(index)
-            && matches!(self.checked.reference(id), Reference::Call { overloads, .. }
-                if **overloads == [celero_frontend::Overload::Builtin(Builtin::IndexMap)])
+            && self.is_builtin(id, &[Builtin::IndexMap])
             && let Some(header) = self.header(id, operand, key)
         {
             return self.read_header(id, header, false);
         }
         let index = self.expr(index);
         if let Some(node) = self.sequence_at(id, operand, index) {
+            return node;
+        }
+        if self.is_builtin(id, &[Builtin::IndexMap])
+            && let Some(node) = self.entry(id, operand, index, false)
+        {
             return node;
         }
         let operand = self.expr(operand);
@@ -80,8 +90,47 @@ impl<'c> Lowering<'c> {
         if let Some(node) = self.sequence_has(id, element, container) {
             return node;
         }
+        if self.is_builtin(id, &[Builtin::InList, Builtin::InMap])
+            && let Some(node) = self.entry(id, container, element, true)
+        {
+            return node;
+        }
         let container = self.expr(container);
         self.call(id, &[element, container])
+    }
+
+    /// The type of the keys of a map or a set of the host that native code asks itself.
+    fn entry_key(&self, map: AstId) -> Option<Ty> {
+        let Reference::Variable(field) = *self.checked.reference(map) else { return None };
+        if matches!(self.ast.expr(map), Expr::Select { test: true, .. }) {
+            return None;
+        }
+        self.field(field)?.entries.as_ref().map(|entries| entries.key)
+    }
+
+    /// The value that such a map has for a key, or whether there is one.
+    fn entry(&mut self, id: AstId, map: AstId, key: NodeId, test: bool) -> Option<NodeId> {
+        let Reference::Variable(field) = *self.checked.reference(map) else { return None };
+        if self.entry_key(map)? != self.graph.ty(key) {
+            return None;
+        }
+        let value = self.field(field)?.entries.as_ref()?.value.as_ref();
+        // A test reads the value too, which may fail where it has to be made.
+        if test && value.is_some_and(|value| value.access == layout::Access::Get) {
+            return None;
+        }
+        let value = value.map(|value| value.ty);
+        let entry = self.add(Op::Entry(field), Ty::Entry, &[key], id);
+        if test {
+            return Some(self.add(Op::HasEntry, Ty::Bool, &[entry], id));
+        }
+        Some(self.add(Op::EntryValue(field), value?, &[entry], id))
+    }
+
+    /// Whether a call is known to be one of these functions.
+    pub(super) fn is_builtin(&self, id: AstId, builtins: &[Builtin]) -> bool {
+        matches!(self.checked.reference(id), Reference::Call { overloads, .. }
+            if matches!(**overloads, [Overload::Builtin(builtin)] if builtins.contains(&builtin)))
     }
 
     /// `value in lists.NAME`.
@@ -177,11 +226,9 @@ impl<'c> Lowering<'c> {
     /// `cidr("..").containsIP(address)` with a network that is known and an address that the host holds as a number.
     pub(super) fn network_test(&mut self, id: AstId, network: AstId, address: AstId) -> Option<NodeId> {
         let Expr::Call { args, .. } = self.ast.expr(network) else { return None };
-        let builtin = |id, builtin| {
-            matches!(self.checked.reference(id), Reference::Call { overloads, .. }
-                if **overloads == [celero_frontend::Overload::Builtin(builtin)])
-        };
-        if !builtin(id, Builtin::CidrContainsIpString) || !builtin(network, Builtin::CidrFromString) {
+        if !self.is_builtin(id, &[Builtin::CidrContainsIpString])
+            || !self.is_builtin(network, &[Builtin::CidrFromString])
+        {
             return None;
         }
         let [text] = self.ast.children(*args) else { return None };

@@ -2,7 +2,7 @@
 //! value of the list or of an element.
 
 use super::Lowering;
-use celero_frontend::{Expr, NodeId as AstId, Overload, Reference, stdlib::Builtin};
+use celero_frontend::{Expr, NodeId as AstId, Reference, stdlib::Builtin};
 use celero_ir::{Constant, NodeId, Op, Ty};
 
 /// Loops inside of one another whose elements are read in place.
@@ -30,7 +30,7 @@ impl Lowering<'_> {
 
     /// `size(list)`
     pub(super) fn sequence_size(&mut self, id: AstId, list: AstId) -> Option<NodeId> {
-        if !self.calls_only(id, Builtin::SizeList) {
+        if !self.is_builtin(id, &[Builtin::SizeList]) {
             return None;
         }
         if let Some(count) = self.count(list) {
@@ -43,7 +43,7 @@ impl Lowering<'_> {
 
     /// `list[index]` with an index that is an integer. Another one is the library's to judge.
     pub(super) fn sequence_at(&mut self, id: AstId, list: AstId, index: NodeId) -> Option<NodeId> {
-        if !self.calls_only(id, Builtin::IndexList) || self.graph.ty(index) != Ty::Int {
+        if !self.is_builtin(id, &[Builtin::IndexList]) || self.graph.ty(index) != Ty::Int {
             return None;
         }
         let (field, ty) = self.host_list(list).filter(|(_, ty)| *ty != Ty::Record)?;
@@ -53,7 +53,7 @@ impl Lowering<'_> {
 
     /// `value in list` with a value of the elements' type. The library compares values of different types.
     pub(super) fn sequence_has(&mut self, id: AstId, value: NodeId, list: AstId) -> Option<NodeId> {
-        if !self.calls_only(id, Builtin::InList) {
+        if !self.is_builtin(id, &[Builtin::InList]) {
             return None;
         }
         let (field, ty) = self.host_list(list)?;
@@ -130,10 +130,5 @@ impl Lowering<'_> {
         }
         let (number, (_, field)) = found?;
         field.is_in_place().then_some(Member { level, list, number, ty: field.ty })
-    }
-
-    /// Whether the checker resolved a call to this function and no other.
-    fn calls_only(&self, id: AstId, builtin: Builtin) -> bool {
-        matches!(self.checked.reference(id), Reference::Call { overloads, .. } if **overloads == [Overload::Builtin(builtin)])
     }
 }

@@ -71,6 +71,10 @@ pub(super) fn allocates(graph: &Graph, fields: &[Field]) -> bool {
         Op::Field(index) | Op::HasField(index) => {
             fields.get(index as usize).is_some_and(|field| matches!(field.access, Access::Get))
         }
+        Op::EntryValue(index) => {
+            let value = fields.get(index as usize).and_then(|field| field.entries.as_ref()?.value.as_ref());
+            value.is_none_or(|value| matches!(value.access, Access::Get))
+        }
         // Elements of a host's list are read in place.
         Op::Fold { .. } => graph.args(id).first().is_none_or(|&range| !matches!(graph.op(range), Op::Elements(_))),
         Op::List | Op::Map | Op::Dispatch { .. } | Op::IpText | Op::Project(_) | Op::Find(_) => true,

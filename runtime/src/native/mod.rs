@@ -2,7 +2,7 @@
 //!
 //! `program.rs` is the code of one rule, `set_compiler.rs` and `set_code.rs` are that of a set. Both call compiled functions with a frame (`frame.rs`), as the
 //! entry ABI says (`entry_abi.rs`). Compiled code refers to prepared constants (`pool.rs`) and calls library functions through
-//! wrappers: generated ones (`libcall_wrappers.rs`) and hand-written ones (`libcalls.rs`).
+//! wrappers: generated ones (`libcall_wrappers.rs`) and hand-written ones (`libcalls.rs`, `entry_calls.rs`).
 //!
 //! Invariant: native code and the interpreter give the same value, or the same kind of error at the same place. A spent
 //! budget has the place of the whole rule, because the tiers count different steps. Test:
@@ -15,6 +15,7 @@
 //! `celero_ir::for_each_helper` says. [`layout`] proves that this crate's types have the layout that the code expects.
 
 mod entry_abi;
+mod entry_calls;
 mod frame;
 #[cfg(feature = "http")]
 mod header_table;

@@ -270,7 +270,7 @@ fn charge_pieces<'a>(base: Map<'a>, view: Option<View<'a>>, key: Option<&Value<'
 
 /// Charges the budget for the comparisons that find one key among `count` sorted ones.
 #[inline]
-fn charge_comparisons(key: &Value<'_>, count: usize, cx: &Cx<'_>) -> EvalResult<()> {
+pub(crate) fn charge_comparisons(key: &Value<'_>, count: usize, cx: &Cx<'_>) -> EvalResult<()> {
     let comparisons = (count.checked_ilog2().unwrap_or(0) as usize).saturating_add(1);
     let bytes = if let Value::String(text) = key { text.len() } else { 0 };
     let compared = bytes.saturating_mul(comparisons) / BYTES_PER_STEP;

@@ -11,7 +11,7 @@ mod time;
 
 pub use list::{HostList, List};
 pub use map::{HostMap, Map, MapBuilder};
-pub(crate) use map::{View, ViewForm};
+pub(crate) use map::{View, ViewForm, charge_comparisons};
 pub(crate) use network::canonical_network;
 pub use time::{Duration, Timestamp};
 

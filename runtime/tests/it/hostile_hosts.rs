@@ -24,7 +24,7 @@ fn answers<E: Context, C: Context<Static = E::Static>>(env: &Env<E>, source: &st
 }
 
 #[track_caller]
-fn all<E: Context, C: Context<Static = E::Static>>(env: &Env<E>, source: &str, context: &C, expected: &str) {
+pub(crate) fn all<E: Context, C: Context<Static = E::Static>>(env: &Env<E>, source: &str, context: &C, expected: &str) {
     let answers = answers(env, source, context);
     assert!(answers.iter().all(|answer| answer == expected), "{source}\n{answers:#?}");
 }
@@ -58,7 +58,7 @@ impl HostList for Endless {
 }
 
 /// Panics again when it is dropped.
-struct Bomb;
+pub(crate) struct Bomb;
 
 impl Drop for Bomb {
     fn drop(&mut self) {

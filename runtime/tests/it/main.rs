@@ -32,6 +32,7 @@ mod list_values;
 mod lists;
 mod lists_in_place;
 mod live;
+mod lying_maps;
 mod nested;
 mod reports;
 mod rules;

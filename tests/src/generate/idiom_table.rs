@@ -96,9 +96,18 @@ pub(super) const PLAIN: &[Idiom] = &[
         let ty = Type::map(Type::String, Type::Int);
         format!("has({}.{})", w.expr(&ty), w.rng.pick(literal::FIELDS))
     }),
+    (&[(Op, "entry"), (Op, "has_entry"), (Helper, "entry_of_text")], |w| entry(w, |key, _| *key == Type::String)),
+    (&[(Op, "has_entry"), (Helper, "entry_of_number")], |w| entry(w, |key, _| *key != Type::String)),
+    (&[(Op, "entry_value"), (Helper, "entry_value")], |w| {
+        entry(w, |_, value| matches!(value, Type::List(_) | Type::Map(_)))
+    }),
     (&[(Op, "has_field"), (Helper, "field_has"), (Group::Syntax, "has variable")], |w| {
         let qualified = |n: &&str| n.contains('.');
-        let names: Vec<&str> = w.variables.iter().map(|v| v.name.as_str()).filter(qualified).collect();
+        let mut names: Vec<&str> = w.variables.iter().map(|v| v.name.as_str()).filter(qualified).collect();
+        // Those of an option that only the host reads.
+        if w.rng.chance(40) && names.iter().any(|name| name.starts_with("visitor.")) {
+            names.retain(|name| name.starts_with("visitor."));
+        }
         if names.is_empty() { header(w) } else { format!("has({})", w.rng.pick(&names)) }
     }),
     // Errors of each kind.
@@ -220,6 +229,25 @@ fn address(w: &mut Writer<'_>) -> String {
     let addresses = w.variables.iter().filter(|v| v.name.starts_with("peer") && v.ty == Type::String);
     let addresses: Vec<&str> = addresses.map(|v| v.name.as_str()).collect();
     if addresses.is_empty() { text(w) } else { (*w.rng.pick(&addresses)).to_owned() }
+}
+
+/// A test of an entry of a variable that is a map with such types of keys and values.
+fn entry(w: &mut Writer<'_>, fits: fn(&Type, &Type) -> bool) -> String {
+    let maps = w.variables.iter().filter_map(|v| match &v.ty {
+        Type::Map(types) if fits(&types.0, &types.1) => Some((v.name.clone(), types.0.clone(), types.1.clone())),
+        _ => None,
+    });
+    let maps: Vec<_> = maps.collect();
+    if maps.is_empty() {
+        return header(w);
+    }
+    let (map, key, value) = w.rng.pick(&maps).clone();
+    let key = if key == Type::String && w.rng.chance(70) { (*w.rng.pick(KEYS)).to_owned() } else { w.expr(&key) };
+    match w.rng.below(4) {
+        0 => format!("({key} in {map})"),
+        1 => format!("(({key} in {map}) && {map}[{key}] == {})", w.expr(&value)),
+        _ => format!("({map}[{key}] == {})", w.expr(&value)),
+    }
 }
 
 fn headers(w: &mut Writer<'_>) -> String {

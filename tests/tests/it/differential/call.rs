@@ -5,7 +5,7 @@ use celero_tests::generate::{Case, Declared, Owned};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::num::NonZeroU16;
 use std::sync::Arc;
@@ -65,6 +65,13 @@ pub(super) struct Call<'a> {
     slices: &'a [&'a [u8]],
     scores: HashMap<String, i64>,
     tree: BTreeMap<String, Vec<bool>>,
+    labels: BTreeMap<Box<str>, String>,
+    limits: Box<BTreeMap<i32, f32>>,
+    sizes: &'a BTreeMap<u64, u16>,
+    truths: BTreeMap<bool, Arc<str>>,
+    people: BTreeMap<String, User<'a>>,
+    teams: HashSet<String>,
+    primes: BTreeSet<i16>,
     claim: Value<'a>,
     verb: http::Method,
     target: http::Uri,
@@ -78,6 +85,8 @@ pub(super) struct Call<'a> {
     guest: Option<&'a User<'a>>,
     #[context(nested)]
     owner: Option<Box<Owner<'a>>>,
+    #[context(nested)]
+    visitor: Option<User<'a>>,
     cost: Option<Box<f64>>,
     number: Option<NonZeroU16>,
     quick: Option<bool>,
@@ -251,6 +260,7 @@ pub(super) struct Referred<'a> {
     names: Vec<&'a str>,
     slices: Vec<&'a [u8]>,
     number: u32,
+    sizes: BTreeMap<u64, u16>,
     user: User<'a>,
     guest: User<'a>,
 }
@@ -266,6 +276,7 @@ pub(super) fn referred<'a>(inputs: &Inputs<'a>) -> Referred<'a> {
         names: inputs.list("names").iter().map(text).collect(),
         slices: inputs.list("slices").iter().map(bytes).collect(),
         number: inputs.int("referred") as u32,
+        sizes: inputs.map("sizes").iter().map(|(k, v)| (whole(k) as u64, whole(v) as u16)).collect(),
         user: inputs.user("peers.last"),
         guest: inputs.maybe_user("guest"),
     }
@@ -337,6 +348,14 @@ pub(super) fn call<'a>(inputs: &Inputs<'a>, referred: &'a Referred<'a>, arena: &
             .iter()
             .map(|(k, v)| (text(k), if let Owned::List(v) = v { v.iter().map(truth).collect() } else { Vec::new() }))
             .collect(),
+        labels: inputs.map("labels").iter().map(|(k, v)| (text(k).into(), text(v))).collect(),
+        limits: Box::new(inputs.map("limits").iter().map(|(k, v)| (whole(k) as i32, real(v) as f32)).collect()),
+        sizes: &referred.sizes,
+        truths: inputs.map("truths").iter().map(|(k, v)| (truth(k), text(v).into())).collect(),
+        people: inputs.map("people").iter().map(|(k, _)| (text(k), referred.user.clone())).collect(),
+        // One at most: as for `scores`.
+        teams: inputs.list("teams").iter().take(1).map(text).collect(),
+        primes: inputs.list("primes").iter().map(|v| whole(v) as i16).collect(),
         claim: inputs.of("claim").unwrap().in_arena(arena).map_err(|kind| kind.to_string())?,
         verb: inputs.string("verb").parse().unwrap_or(http::Method::GET),
         target: inputs.string("target").parse().unwrap_or_default(),
@@ -346,6 +365,7 @@ pub(super) fn call<'a>(inputs: &Inputs<'a>, referred: &'a Referred<'a>, arena: &
         last: &referred.user,
         guest: inputs.of("guest.id").map(|_| &referred.guest),
         owner: inputs.owner(),
+        visitor: inputs.of("visitor.id").map(|_| inputs.maybe_user("visitor")),
         cost: inputs.of("cost").map(|_| Box::new(inputs.double("cost"))),
         number: inputs.of("number").and_then(|_| NonZeroU16::new(inputs.int("number") as u16)),
         quick: inputs.of("quick").map(|_| inputs.truth("quick")),

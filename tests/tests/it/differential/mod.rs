@@ -23,7 +23,7 @@ use std::thread;
 
 mod call;
 
-const CASES: u64 = 300_000;
+const CASES: u64 = 320_000;
 const THREADS: u64 = 2;
 
 /// Fewest cases that each line of the table must have in a run of [`CASES`].

@@ -1,0 +1,79 @@
+//! Entries of maps of the host.
+
+use crate::common::{Build, run};
+use crate::runtime::{FindEntry, Key, calls};
+use celero_ir::layout::value::tag;
+use celero_ir::layout::{Access, Entries, EntryValue, Field, Path, Repr};
+use celero_ir::{Cmp, Constant, ErrorKind, Helper, Op, Ty};
+
+/// A map at an offset behind a pointer. One lookup answers whether there is an entry and what its value is.
+#[test]
+fn entries_are_looked_up_once_and_read_in_place() {
+    static VALUES: [i64; 3] = [7, -7, 9];
+    fn find(map: u64, key: Key) -> Result<u64, ErrorKind> {
+        // SAFETY: the path leads to this number.
+        assert_eq!(unsafe { *(map as *const u64) }, 5);
+        let at = |index: usize| std::ptr::from_ref(&VALUES[index]) as u64;
+        match key {
+            Key::Text("a") | Key::Number(tag::BOOL, 1) => Ok(at(0)),
+            Key::Text("b") | Key::Number(tag::INT, 2) => Ok(at(1)),
+            Key::Number(tag::UINT, 3) => Ok(at(2)),
+            Key::Text("broken") => Err(ErrorKind::Host),
+            _ => Ok(0),
+        }
+    }
+    let keys = [
+        (Ty::Str, Constant::Str("a".into()), Ok(Some(7))),
+        (Ty::Str, Constant::Str("b".into()), Ok(Some(-7))),
+        (Ty::Str, Constant::Str("c".into()), Ok(None)),
+        (Ty::Str, Constant::Str("broken".into()), Err(ErrorKind::Host)),
+        (Ty::Bool, Constant::Bool(true), Ok(Some(7))),
+        (Ty::Bool, Constant::Bool(false), Ok(None)),
+        (Ty::Int, Constant::Int(2), Ok(Some(-7))),
+        (Ty::Int, Constant::Int(-2), Ok(None)),
+        (Ty::Uint, Constant::Uint(3), Ok(Some(9))),
+    ];
+    let number = [0_u64, 5];
+    for in_place in [true, false] {
+        let mut b = Build::default();
+        for (index, (key, ..)) in keys.iter().enumerate() {
+            let access = if in_place { Access::Load(Path(vec![0]), Repr::I64) } else { Access::Get };
+            let value = Some(EntryValue { ty: Ty::Int, access, make: 77 });
+            let entries = Entries { path: Path(vec![0, 8]), key: *key, find: find as FindEntry as usize, value };
+            let map = Field::new(Ty::Value, false, Access::Get);
+            b.fields.push(Field { entries: Some(entries), ..map });
+            assert_eq!(b.fields.len(), index + 1);
+        }
+        for (index, (ty, key, _)) in (0..).zip(&keys) {
+            let key = b.constant(key.clone(), *ty);
+            let entry = b.add(Op::Entry(index), Ty::Entry, &[key]);
+            let has = b.add(Op::HasEntry, Ty::Bool, &[entry]);
+            let value = b.add(Op::EntryValue(index), Ty::Int, &[entry]);
+            let zero = b.int(0);
+            let positive = b.add(Op::Cmp(Cmp::Gt), Ty::Bool, &[value, zero]);
+            let guarded = b.add(Op::And, Ty::Bool, &[has, positive]);
+            for root in [has, value, guarded] {
+                b.graph.add_root(root);
+            }
+        }
+        let code = b.compile();
+        for (index, (_, key, answer)) in keys.iter().enumerate() {
+            let made = |value: i64| match value {
+                _ if in_place => Ok(value),
+                0.. => Ok(value + 1),
+                _ => Err(ErrorKind::Overflow),
+            };
+            let value = answer.and_then(|value| value.ok_or(ErrorKind::NoSuchKey)).and_then(made);
+            let host = &number;
+            calls(Helper::entry_of_text);
+            calls(Helper::entry_of_number);
+            assert_eq!(run(&code, index * 3, &host).bool(), answer.map(|value| value.is_some()), "{key:?}");
+            let read = run(&code, index * 3 + 1, &host).words().map(|words| words[0].cast_signed());
+            assert_eq!(read, value, "{key:?}");
+            assert_eq!(calls(Helper::entry_of_text) + calls(Helper::entry_of_number), 2);
+            let both = if answer == &Ok(None) { Ok(false) } else { value.map(|value| value > 0) };
+            assert_eq!(run(&code, index * 3 + 2, &host).bool(), both, "{key:?}");
+            assert_eq!(calls(Helper::entry_of_text) + calls(Helper::entry_of_number), 1);
+        }
+    }
+}
