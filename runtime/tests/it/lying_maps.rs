@@ -1,5 +1,5 @@
 //! Maps and sets of the host whose hash or order lies or panics.
-#![expect(clippy::unwrap_used, reason = "tests")]
+#![expect(clippy::panic, reason = "tests")]
 
 use crate::hostile_hosts::{Bomb, all};
 use celero::{Context, Engine, Env, MapKey, Tier, Type, Value};
