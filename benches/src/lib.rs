@@ -7,6 +7,7 @@ mod build_profile;
 mod cel_crate;
 mod compiled;
 mod compiling;
+pub mod everything;
 pub mod filter;
 mod filter_by_hand;
 mod handwritten;

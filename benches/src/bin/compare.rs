@@ -2,6 +2,7 @@
 #![expect(clippy::print_stdout, reason = "a command")]
 
 use celero_benches::asking::compare_asking;
+use celero_benches::everything::compare_everything;
 use celero_benches::filter::{FILTER_ENGINES, FILTER_NAMES, FilterRunner, filter_input, filter_runners};
 use celero_benches::limits::compare_limits;
 use celero_benches::lists::{self, compare_lists};
@@ -47,6 +48,9 @@ struct Arguments {
     /// Measure only what asking a set costs where no rule matches.
     #[arg(long)]
     asking: bool,
+    /// Measure only every kind of field with every operation, and every function; `--only` chooses fields.
+    #[arg(long)]
+    everything: bool,
     /// Measure only limits by key.
     #[arg(long)]
     limits: bool,
@@ -107,6 +111,15 @@ fn main() -> ExitCode {
     if arguments.asking {
         return match compare_asking(arguments.rounds, &mut |line| println!("{line}")) {
             Ok(rows) => write_report(arguments.json.as_ref(), json!({ "asking": rows })),
+            Err(message) => {
+                println!("{message}");
+                ExitCode::FAILURE
+            }
+        };
+    }
+    if arguments.everything {
+        return match compare_everything(arguments.rounds, &arguments.only, &mut |line| println!("{line}")) {
+            Ok(rows) => write_report(arguments.json.as_ref(), json!({ "everything": rows })),
             Err(message) => {
                 println!("{message}");
                 ExitCode::FAILURE
