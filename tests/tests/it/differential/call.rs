@@ -66,7 +66,7 @@ pub(super) struct Call<'a> {
     scores: HashMap<String, i64>,
     tree: BTreeMap<String, Vec<bool>>,
     labels: BTreeMap<Box<str>, String>,
-    limits: Box<BTreeMap<i32, f32>>,
+    limits: Arc<BTreeMap<i32, f32>>,
     sizes: &'a BTreeMap<u64, u16>,
     truths: BTreeMap<bool, Arc<str>>,
     people: BTreeMap<String, User<'a>>,
@@ -349,7 +349,7 @@ pub(super) fn call<'a>(inputs: &Inputs<'a>, referred: &'a Referred<'a>, arena: &
             .map(|(k, v)| (text(k), if let Owned::List(v) = v { v.iter().map(truth).collect() } else { Vec::new() }))
             .collect(),
         labels: inputs.map("labels").iter().map(|(k, v)| (text(k).into(), text(v))).collect(),
-        limits: Box::new(inputs.map("limits").iter().map(|(k, v)| (whole(k) as i32, real(v) as f32)).collect()),
+        limits: Arc::new(inputs.map("limits").iter().map(|(k, v)| (whole(k) as i32, real(v) as f32)).collect()),
         sizes: &referred.sizes,
         truths: inputs.map("truths").iter().map(|(k, v)| (truth(k), text(v).into())).collect(),
         people: inputs.map("people").iter().map(|(k, _)| (text(k), referred.user.clone())).collect(),
