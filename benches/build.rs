@@ -1,9 +1,10 @@
-//! Tells the benches which Cargo profile they are built with, and whether with link-time optimisation (LTO), so that every record
-//! says it.
+//! Tells the benches which Cargo profile they are built with, and whether with link-time
+//! optimisation (LTO), so that every record says it.
 //!
 //! Cargo does not give a build script these facts. The profile's name is the folder of the build,
-//! `target/NAME/build/PACKAGE/out` (`cargo bench` builds into the folder of `release`, from which its profile inherits). The LTO
-//! setting is read from the environment, which overrides the workspace's manifest, or from the manifest.
+//! `target/NAME/build/PACKAGE/out` (`cargo bench` builds into the folder of `release`, from which
+//! its profile inherits). The LTO setting is read from the environment, which overrides the
+//! workspace's manifest, or from the manifest.
 
 use std::path::{Path, PathBuf};
 

@@ -29,7 +29,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let layer = PolicyLayer::new(Arc::clone(&policy)).on_log(|fields| println!("log: {fields}"));
     let routes = Router::new().route("/", get(|| async { "hello\n" })).fallback(|| async { "something else\n" });
-    // Around the router, not `routes.layer(layer)`: axum chooses the route before such a layer runs, by the path as it was received.
+    // Around the router, not `routes.layer(layer)`: axum chooses the route before such a layer
+    // runs, by the path as it was received.
     let app = Router::new().fallback_service(layer.layer(routes));
     // With the client's address, which policies may read.
     let app = app.into_make_service_with_connect_info::<SocketAddr>();

@@ -29,7 +29,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let error = rule.test(&context).expect_err("there is no such header");
     println!("\nevaluating: {error}");
     assert_eq!(error.kind, ErrorKind::NoSuchKey);
-    // For whoever reads it: what it failed on, under the rule, as compile errors are shown. It evaluates the rule once more.
+    // For whoever reads it: what it failed on, under the rule, as compile errors are shown. It
+    // evaluates the rule once more.
     let report = rule.describe(&error, &context);
     println!("{}", report.render("team.cel", false));
     assert_eq!(report.message(), r#"no header "x-team""#);
@@ -46,7 +47,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let found = rules.first(&context, &mut scratch)?.map(|rule| (rule.name, *rule.action));
     println!("with ErrorPolicy::Match: {found:?}");
     assert_eq!(found, Some(("outsiders", 403)));
-    // The errors that did not end the evaluation, each on one line with the name of its rule. `log_line` leaves out text of the request.
+    // The errors that did not end the evaluation, each on one line with the name of its rule.
+    // `log_line` leaves out text of the request.
     let lines: Vec<String> = scratch
         .errors()
         .iter()

@@ -1,6 +1,7 @@
 //! A policy in a host of your own, without a network: `cargo run -p celero-examples --bin policy_host`.
 //!
-//! The host runs the phases in their order and applies the edits. The documentation of `celero_policy` says what else a proxy does.
+//! The host runs the phases in their order and applies the edits. The documentation of
+//! `celero_policy` says what else a proxy does.
 
 use celero_policy::{Exchange, Outcome, Policy};
 use std::error::Error;

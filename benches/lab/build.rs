@@ -7,8 +7,8 @@ fn main() {
     let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let version = Command::new(compiler).arg("--version").output();
     let version = version.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
-    // The folder of a build is `target/PROFILE/build/PACKAGE/out`; `dev` and `test` build into `debug` and are told apart by the
-    // level of optimisation, as are their records.
+    // The folder of a build is `target/PROFILE/build/PACKAGE/out`; `dev` and `test` build into
+    // `debug` and are told apart by the level of optimisation, as are their records.
     let out = std::env::var_os("OUT_DIR").map(PathBuf::from).unwrap_or_default();
     let folder = out.ancestors().nth(3).and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
     let level = std::env::var("OPT_LEVEL").unwrap_or_default();

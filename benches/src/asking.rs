@@ -1,4 +1,5 @@
-//! What asking a set costs where no rule matches: sets of 1,000 rules that one lookup finds, on a value that is in none of them.
+//! What asking a set costs where no rule matches: sets of 1,000 rules that one lookup finds, on a
+//! value that is in none of them.
 
 use crate::interleaved;
 use celero::http::RequestContext;

@@ -1,4 +1,5 @@
-//! The chart of single workloads as SVG: handwritten Rust, celero and the `cel` crate beside each other, on a logarithmic axis.
+//! The chart of single workloads as SVG: handwritten Rust, celero and the `cel` crate beside each
+//! other, on a logarithmic axis.
 
 use crate::log_axis::{BAR, GREY, LogAxis};
 use crate::table::about;

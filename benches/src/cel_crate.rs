@@ -208,8 +208,9 @@ impl std::fmt::Debug for HeadRules {
 }
 
 impl HeadRules {
-    /// Compiles them. With `shares_env`, all evaluations have one environment, which its users have to know of; otherwise each
-    /// request has a default context, as the crate's documentation shows.
+    /// Compiles them. With `shares_env`, all evaluations have one environment, which its users have
+    /// to know of; otherwise each request has a default context, as the crate's documentation
+    /// shows.
     #[must_use]
     pub fn new(workload: &Workload, shares_env: bool) -> Self {
         let env = env();

@@ -1,5 +1,6 @@
-//! celero as an engine of the comparison. The context is built for each evaluation, as a proxy would: `RequestContext` for rules
-//! about requests, a derived context for rules about the host's own data.
+//! celero as an engine of the comparison. The context is built for each evaluation, as a proxy
+//! would: `RequestContext` for rules about requests, a derived context for rules about the host's
+//! own data.
 
 use crate::workload::Extras;
 use crate::{Runner, Workload};

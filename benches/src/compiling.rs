@@ -1,5 +1,7 @@
-//! What compiling costs: time from text to a program, Cranelift's part of that time, and the memory that a program keeps. An engine keeps
-//! the code of rules, of which others get copies without Cranelift, so both are measured: rules that the code generator compiles, and rules that get copies.
+//! What compiling costs: time from text to a program, Cranelift's part of that time, and the memory
+//! that a program keeps. An engine keeps the code of rules, of which others get copies without
+//! Cranelift, so both are measured: rules that the code generator compiles, and rules that get
+//! copies.
 
 use crate::Workload;
 use crate::measure::allocated;

@@ -1,5 +1,5 @@
-//! The workloads F1 to F8 in Cloudflare's filter language: celero, handwritten Rust, and Wirefilter's published engine with the filling
-//! of its context.
+//! The workloads F1 to F8 in Cloudflare's filter language: celero, handwritten Rust, and
+//! Wirefilter's published engine with the filling of its context.
 
 use crate::filter_by_hand::Twenty;
 use celero::filter::FilterLanguage;

@@ -76,7 +76,8 @@ impl Twenty {
     }
 }
 
-/// Which texts of a searcher are in `text`, as bits. No text is the beginning of another, so one text at most begins at each place.
+/// Which texts of a searcher are in `text`, as bits. No text is the beginning of another, so one
+/// text at most begins at each place.
 #[inline]
 fn all_in(searcher: &Searcher, text: &[u8]) -> u64 {
     let (mut found, mut from) = (0, 0);

@@ -1,7 +1,7 @@
 //! What an expert would write by hand: names, searchers, expressions and sets prepared, no conversion, no allocation.
 //!
-//! `behind_pointer` calls the code through a pointer that the compiler can't see through, as any rule compiled at run time
-//! is called; `inline` lets it be merged with the loop that times it.
+//! `behind_pointer` calls the code through a pointer that the compiler can't see through, as any
+//! rule compiled at run time is called; `inline` lets it be merged with the loop that times it.
 
 use crate::rules::WorkloadRule;
 use crate::{Input, Runner, Workload};

@@ -37,8 +37,9 @@ pub type Runner = Box<dyn Fn(&Input) -> u64 + Send + Sync>;
 
 /// The engines, in the order of the table's columns. All others are compared with the first.
 ///
-/// `cel` is the `cel` crate with the request's values added to a context, as its documentation shows; `cel_lazy` is the same
-/// crate with lazy values that are resolved when they are read, the fastest way that its API allows.
+/// `cel` is the `cel` crate with the request's values added to a context, as its documentation
+/// shows; `cel_lazy` is the same crate with lazy values that are resolved when they are read, the
+/// fastest way that its API allows.
 pub const ENGINES: &[&str] = &["handwritten", "inline", "native", "interpret", "cel", "cel_lazy"];
 
 /// Prepares an engine for a workload. `None` for an unknown engine.

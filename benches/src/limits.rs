@@ -1,7 +1,9 @@
-//! Limits by key against `governor` and `pingora-limits`. Decisions are compared with governor's before anything is timed; pingora-limits
-//! estimates how often a key came, so its numbers are compared for one key only.
+//! Limits by key against `governor` and `pingora-limits`. Decisions are compared with governor's
+//! before anything is timed; pingora-limits estimates how often a key came, so its numbers are
+//! compared for one key only.
 //!
-//! All take the time from the caller or from a clock that stands still: reading a clock costs more than a decision, and the same for all.
+//! All take the time from the caller or from a clock that stands still: reading a clock costs more
+//! than a decision, and the same for all.
 
 use crate::measure::allocated;
 use celero_limits::{Bucket, Limiter, Quota, Time};

@@ -1,5 +1,5 @@
-//! What is measured outside of rules: W13 (finding internal headers among those of a request) and searches for text in text.
-//! All contenders must return the same answer before they are timed.
+//! What is measured outside of rules: W13 (finding internal headers among those of a request) and
+//! searches for text in text. All contenders must return the same answer before they are timed.
 
 use celero::http::HeaderSet;
 use celero_matching::search::DispatchedSearcher;

@@ -1,5 +1,6 @@
-//! Timing and counting of allocations. All engines run in one process, in every round, so what disturbs the machine disturbs all
-//! of them alike; figures are medians over the rounds, so a disturbed round does not count.
+//! Timing and counting of allocations. All engines run in one process, in every round, so what
+//! disturbs the machine disturbs all of them alike; figures are medians over the rounds, so a
+//! disturbed round does not count.
 
 use crate::{Input, Runner};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -109,7 +110,8 @@ fn runs_for<I>(runner: &impl Fn(&I) -> u64, input: &I, target: Duration) -> u32 
     }
 }
 
-/// Times the runners. In each of `rounds` rounds every runner runs for about 200 µs; each round starts with another runner.
+/// Times the runners. In each of `rounds` rounds every runner runs for about 200 µs; each round
+/// starts with another runner.
 #[must_use]
 pub fn interleaved<I>(runners: &[impl Fn(&I) -> u64], input: &I, rounds: usize) -> Vec<Measurement> {
     let runs: Vec<u32> = runners.iter().map(|r| runs_for(r, input, Duration::from_micros(200))).collect();
@@ -133,8 +135,9 @@ pub fn interleaved<I>(runners: &[impl Fn(&I) -> u64], input: &I, rounds: usize) 
         .collect()
 }
 
-/// Measures how evaluation scales with threads: evaluations a second of one thread, of `threads` threads that share the runner,
-/// and their ratio. Of 15 pairs it returns the one with the median ratio.
+/// Measures how evaluation scales with threads: evaluations a second of one thread, of `threads`
+/// threads that share the runner, and their ratio. Of 15 pairs it returns the one with the median
+/// ratio.
 #[must_use]
 pub fn scaling(runner: &Runner, input: &Input, threads: usize) -> (f64, f64, f64) {
     let rate = |threads: usize| -> f64 {

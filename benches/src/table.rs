@@ -3,7 +3,8 @@
 use crate::ENGINES;
 use serde_json::Value;
 
-/// Returns the tables of a report in Markdown: workloads in nanoseconds for an evaluation, sets in microseconds for a request.
+/// Returns the tables of a report in Markdown: workloads in nanoseconds for an evaluation, sets in
+/// microseconds for a request.
 #[must_use]
 pub fn markdown(report: &Value) -> String {
     let rows = |member: &str| report.get(member).and_then(Value::as_array).filter(|rows| !rows.is_empty());

@@ -16,30 +16,33 @@ pub enum Reference {
     /// Nothing to resolve (literals, folds, selections from a value, ...).
     #[default]
     None,
-    /// An `Ident`, or the outermost `Select` of a qualified name, that is a declared variable (by index). A `Select` with
-    /// `test` evaluates to whether the variable is present. Nodes below are not evaluated, and have the type `dyn`.
+    /// An `Ident`, or the outermost `Select` of a qualified name, that is a declared variable (by
+    /// index). A `Select` with `test` evaluates to whether the variable is present. Nodes below are
+    /// not evaluated, and have the type `dyn`.
     Variable(u32),
-    /// An `Ident` that is a macro's variable. Levels count from the root inwards: each `Fold`, `Bind` and `OptMap` whose
-    /// scope the node is in takes the next level for `var`, and one more for `var2`. The range of a `Fold`, the value of a
-    /// `Bind` and the target of an `OptMap` are outside of its scope.
+    /// An `Ident` that is a macro's variable. Levels count from the root inwards: each `Fold`,
+    /// `Bind` and `OptMap` whose scope the node is in takes the next level for `var`, and one more
+    /// for `var2`. The range of a `Fold`, the value of a `Bind` and the target of an `OptMap` are
+    /// outside of its scope.
     Local(u32),
     /// An `Ident` or `Select` that names a type, used as a value: `int`, `google.protobuf.Timestamp`.
     Type(Type),
-    /// A `Call`, `Unary`, `Binary`, `Index` or optional selection: the overloads that may apply, in declared order. With one
-    /// candidate, and no operand that is `dyn`, a wrapper or `null` where the parameter is not, the call is static; otherwise
-    /// the values' types choose at evaluation.
+    /// A `Call`, `Unary`, `Binary`, `Index` or optional selection: the overloads that may apply, in
+    /// declared order. With one candidate, and no operand that is `dyn`, a wrapper or `null` where
+    /// the parameter is not, the call is static; otherwise the values' types choose at evaluation.
     Call {
         /// The candidates. Empty only in unchecked mode, where the call then is the error "no such overload".
         overloads: Box<[Overload]>,
-        /// Whether a call's target is its first argument. Otherwise the target was part of the function's qualified name
-        /// and is not evaluated.
+        /// Whether a call's target is its first argument. Otherwise the target was part of the
+        /// function's qualified name and is not evaluated.
         receiver: bool,
     },
-    /// A `Call` with one argument, which [`inline`](crate::inline) puts around arguments and results: the argument's value if
-    /// it is of the type, as far as evaluation can tell types apart, else the error "no such overload".
+    /// A `Call` with one argument, which [`inline`](crate::inline) puts around arguments and
+    /// results: the argument's value if it is of the type, as far as evaluation can tell types
+    /// apart, else the error "no such overload".
     Guard(Type),
-    /// A `Binary` `in` whose right operand names a declared list (by index): whether the list contains the left operand. The right
-    /// operand is not evaluated, and has the type `dyn`.
+    /// A `Binary` `in` whose right operand names a declared list (by index): whether the list
+    /// contains the left operand. The right operand is not evaluated, and has the type `dyn`.
     InList(u32),
     /// The value that a declared list has for a key: see [`Checked::list_access`].
     ListValue {
@@ -58,7 +61,8 @@ impl Leaf for Reference {
     }
 }
 
-/// How a node reads a value of a list: `lists.NAME[key].field`, or `lists.NAME[key]` if its values have no fields. Only the key is evaluated.
+/// How a node reads a value of a list: `lists.NAME[key].field`, or `lists.NAME[key]` if its values
+/// have no fields. Only the key is evaluated.
 ///
 /// An absent key or field is the error "no such key", as in maps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +75,8 @@ pub struct ListAccess {
     pub key: NodeId,
     /// `has(lists.NAME[key].field)`: the result is whether the entry has the field.
     pub test: bool,
-    /// `lists.NAME[?key]`: the result is an optional, without a value if the key or the field is absent; with `test`, false.
+    /// `lists.NAME[?key]`: the result is an optional, without a value if the key or the field is
+    /// absent; with `test`, false.
     pub optional_key: bool,
     /// `lists.NAME[key].?field`: the result is an optional, without a value if the field is absent.
     pub optional_field: bool,
@@ -79,8 +84,8 @@ pub struct ListAccess {
 
 /// An expression in which every node has a type and every name refers to something declared.
 ///
-/// A [`Language`](crate::Language) builds one with [`TreeBuilder`](crate::TreeBuilder). Later stages rely on the following,
-/// which [`verify`](Self::verify) tests:
+/// A [`Language`](crate::Language) builds one with [`TreeBuilder`](crate::TreeBuilder). Later
+/// stages rely on the following, which [`verify`](Self::verify) tests:
 ///
 /// - The source and the tree keep the [`Limits`](crate::Limits) on bytes, nodes and depth.
 /// - A node's children have smaller ids, and its depth is one more than the deepest child's.
@@ -88,10 +93,11 @@ pub struct ListAccess {
 /// - An expression has the parts that its kind needs: a map keys and values in turn, a chain at least two operands.
 /// - Every node has a type without parameters, inference variables and errors, within the bounds on types.
 /// - An `in` that asks a list refers to a declared list, and what reads a value to a list with values.
-/// - Every evaluated name refers to a variable, a macro's variable or a type. Every evaluated operator and call refers to
-///   declared functions, whose parameters match its operands in number and possibly in type.
-/// - Every evaluated node has one parent, except names and literals, so that evaluating each node once for each parent takes
-///   time linear in the number of nodes.
+/// - Every evaluated name refers to a variable, a macro's variable or a type. Every evaluated
+///   operator and call refers to declared functions, whose parameters match its operands in number
+///   and possibly in type.
+/// - Every evaluated node has one parent, except names and literals, so that evaluating each node
+///   once for each parent takes time linear in the number of nodes.
 #[derive(Clone, Debug)]
 pub struct Checked {
     ast: Ast,
@@ -109,14 +115,15 @@ impl Checked {
         self.references.values()
     }
 
-    /// Whether the expression asks a list: whether it [has a value](Reference::InList), or [for a value](Reference::ListValue).
+    /// Whether the expression asks a list: whether it [has a value](Reference::InList), or [for a
+    /// value](Reference::ListValue).
     #[must_use]
     pub fn asks_lists(&self) -> bool {
         self.references().any(|reference| matches!(reference, Reference::InList(_) | Reference::ListValue { .. }))
     }
 
-    /// How a node reads a value of a list; `None` if it reads none. The node is an `Index` whose operand names the list, or a `Select` from
-    /// one.
+    /// How a node reads a value of a list; `None` if it reads none. The node is an `Index` whose
+    /// operand names the list, or a `Select` from one.
     #[must_use]
     #[inline]
     pub fn list_access(&self, id: NodeId) -> Option<ListAccess> {

@@ -1,7 +1,7 @@
 //! What an expression may mention: variables, functions with their overloads, the container of its names.
 //!
-//! A declaration says nothing about how a value is found or a function is run; the runtime keeps that beside it, under the
-//! same index.
+//! A declaration says nothing about how a value is found or a function is run; the runtime keeps
+//! that beside it, under the same index.
 
 use crate::checked::{Checked, Reference};
 use crate::expanded_size::ExpandedSize;
@@ -222,8 +222,8 @@ impl Declarations {
         index
     }
 
-    /// Adds a function defined in CEL. It must have been checked against these declarations, or an earlier state of them. No
-    /// other function may have its name, form and number of parameters.
+    /// Adds a function defined in CEL. It must have been checked against these declarations, or an
+    /// earlier state of them. No other function may have its name, form and number of parameters.
     pub fn add_definition(&mut self, definition: Definition) {
         let name = Arc::clone(&definition.name);
         let index = self.push_definition(definition);
@@ -279,8 +279,9 @@ impl Declarations {
         called.chain(self.alias(name).map(|(_, definition)| definition))
     }
 
-    /// Adds a list and returns its index, the one of [`Reference::InList`](crate::Reference::InList). A variable or definition `lists.NAME`
-    /// hides the list of that name.
+    /// Adds a list and returns its index, the one of
+    /// [`Reference::InList`](crate::Reference::InList). A variable or definition `lists.NAME` hides
+    /// the list of that name.
     pub fn add_list(&mut self, name: &str, key: ListKey, values: Option<ListValues>) -> u32 {
         let index = u32::try_from(self.lists.len()).unwrap_or(u32::MAX);
         self.lists.push(DeclaredList { name: name.into(), key, values });
@@ -306,8 +307,8 @@ impl Declarations {
         self.by_name.contains_key(name) || self.aliases.contains_key(name)
     }
 
-    /// Returns the definition that a call refers to. Such a call has no other candidates: no other function may have the same name,
-    /// form and number of parameters.
+    /// Returns the definition that a call refers to. Such a call has no other candidates: no other
+    /// function may have the same name, form and number of parameters.
     pub(crate) fn definition_of(&self, reference: &Reference) -> Option<&Definition> {
         let Reference::Call { overloads, .. } = reference else { return None };
         let [Overload::Defined(index)] = **overloads else { return None };
@@ -343,8 +344,8 @@ impl Declarations {
         Arc::clone(&self.definitions)
     }
 
-    /// The names of all functions that expressions may call: of the libraries that are on, of the host, and defined in CEL. Macros are not
-    /// functions. A name may come more than once.
+    /// The names of all functions that expressions may call: of the libraries that are on, of the
+    /// host, and defined in CEL. Macros are not functions. A name may come more than once.
     pub fn function_names(&self) -> impl Iterator<Item = &str> {
         let is_name = |name: &&str| name.starts_with(|c: char| c.is_ascii_alphabetic());
         let mut names: Vec<&str> = TABLE.names(self.libraries).filter(is_name).collect();

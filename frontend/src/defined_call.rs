@@ -1,4 +1,5 @@
-//! Calls of functions defined in CEL: what is called, with which arguments, and how each takes the place of its parameter.
+//! Calls of functions defined in CEL: what is called, with which arguments, and how each takes the
+//! place of its parameter.
 
 use crate::ast::{Ast, Expr, NodeId};
 use crate::checked::Reference;

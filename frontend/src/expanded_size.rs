@@ -3,8 +3,8 @@
 use crate::diagnostic::{TOO_DEEP, TOO_MANY_NODES};
 use crate::limits::Limits;
 
-/// The size of an expression with the bodies of the definitions that it uses in their places. An upper bound: an argument that turns out to be
-/// a literal needs no binding.
+/// The size of an expression with the bodies of the definitions that it uses in their places. An
+/// upper bound: an argument that turns out to be a literal needs no binding.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ExpandedSize {
     pub(crate) nodes: usize,

@@ -1,4 +1,5 @@
-//! How large a tree is with the bodies of the definitions that it uses in their places, computed without writing that tree.
+//! How large a tree is with the bodies of the definitions that it uses in their places, computed
+//! without writing that tree.
 //!
 //! Invariant: a tree that would exceed the limits with the bodies of its definitions is refused before any body is
 //! copied. Test: `frontend/tests/it/define.rs::definitions_that_double_are_refused_early`.
@@ -11,7 +12,8 @@ use crate::diagnostic::{Diagnostic, Severity, Stage};
 use crate::expanded_size::ExpandedSize;
 use crate::limits::Limits;
 
-/// Returns the size of a tree with the bodies of the definitions that it uses in their places. Takes time linear in the tree.
+/// Returns the size of a tree with the bodies of the definitions that it uses in their places.
+/// Takes time linear in the tree.
 ///
 /// # Errors
 /// The size exceeds `max_nodes` or `max_depth`; at the first call, or the first operand, with which it does.
@@ -55,7 +57,8 @@ pub(crate) fn expanded_size(
     Ok(sizes.get(ast.root().0 as usize).copied().unwrap_or_default())
 }
 
-/// Returns the size of what replaces a call: the body, inside the bindings of those arguments that do not replace their parameters.
+/// Returns the size of what replaces a call: the body, inside the bindings of those arguments that
+/// do not replace their parameters.
 fn of_call(
     checked: &Checked,
     call: &Node,

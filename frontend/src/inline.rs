@@ -1,9 +1,11 @@
-//! Replaces calls of functions defined in CEL by the functions' bodies, so that later stages need not support such calls.
+//! Replaces calls of functions defined in CEL by the functions' bodies, so that later stages need
+//! not support such calls.
 //!
-//! `f(a, b)` becomes `cel.bind(x, a, cel.bind(y, b, body))`: an argument is evaluated at most once, and its error surfaces
-//! where the body uses it. A parameter that is not `dyn` checks the type of its argument ([`Reference::Guard`]), because a
-//! static type is not trusted. An argument that costs nothing to repeat (a literal, a variable) replaces the
-//! parameter wherever the body uses it, as one node with several parents. Nodes copied from a body have the place of the call.
+//! `f(a, b)` becomes `cel.bind(x, a, cel.bind(y, b, body))`: an argument is evaluated at most once,
+//! and its error surfaces where the body uses it. A parameter that is not `dyn` checks the type of
+//! its argument ([`Reference::Guard`]), because a static type is not trusted. An argument that
+//! costs nothing to repeat (a literal, a variable) replaces the parameter wherever the body uses
+//! it, as one node with several parents. Nodes copied from a body have the place of the call.
 //!
 //! The size of the result is known before it is written ([`expanded_size`]), and within the same limits as every tree.
 //!
@@ -44,8 +46,8 @@ pub fn inline(
     Ok(Some(written(checked, size, declarations, |writer, copy| writer.copy(copy, checked.ast().root()))))
 }
 
-/// Returns how many nodes [`inline`] makes of a tree at most, without making them; 0 if it calls no function defined in CEL. Takes time linear
-/// in the tree.
+/// Returns how many nodes [`inline`] makes of a tree at most, without making them; 0 if it calls no
+/// function defined in CEL. Takes time linear in the tree.
 ///
 /// # Errors
 /// As of [`inline`].
@@ -65,8 +67,9 @@ fn uses_definitions(checked: &Checked, declarations: &Declarations) -> bool {
     checked.references().any(|reference| declarations.definition_of(reference).is_some())
 }
 
-/// Returns a body whose result is checked at evaluation: if it is not of type `ty`, the result is the error "no such overload". Its first
-/// `parameters` variable levels are parameters. Calls of definitions stay.
+/// Returns a body whose result is checked at evaluation: if it is not of type `ty`, the result is
+/// the error "no such overload". Its first `parameters` variable levels are parameters. Calls of
+/// definitions stay.
 pub(crate) fn guarded(checked: &Checked, parameters: u32, ty: &Type) -> Checked {
     let size = ExpandedSize { depth: checked.ast().depth(), ..ExpandedSize::default() };
     written(checked, size, &Declarations::new(), |writer, copy| {

@@ -7,12 +7,13 @@ use crate::lexicon::Lexicon;
 use crate::limits::Limits;
 use std::fmt::Debug;
 
-/// A language in which rules are written, whose trees are those of CEL. [`Cel`](crate::cel::Cel) is one; a language with other values, such as
-/// the [filter language](crate::filter), has a tree of its own and is none.
+/// A language in which rules are written, whose trees are those of CEL. [`Cel`](crate::cel::Cel) is
+/// one; a language with other values, such as the [filter language](crate::filter), has a tree of
+/// its own and is none.
 ///
-/// Later stages (lints, inlining, the interpreter, the lowering to native code) see [`Checked`] trees only, whichever of these languages
-/// they come from. An implementation builds them with [`TreeBuilder`](crate::TreeBuilder), which verifies what those stages
-/// rely on.
+/// Later stages (lints, inlining, the interpreter, the lowering to native code) see [`Checked`]
+/// trees only, whichever of these languages they come from. An implementation builds them with
+/// [`TreeBuilder`](crate::TreeBuilder), which verifies what those stages rely on.
 ///
 /// The crate's documentation says how to add a language.
 pub trait Language: Send + Sync + Debug {
@@ -21,8 +22,9 @@ pub trait Language: Send + Sync + Debug {
 
     /// Parses and checks a rule against what is declared. Returns the tree and the warnings.
     ///
-    /// The tree's [source](crate::Ast::source) is `source`. Equal arguments give equal trees: rules are checked again when
-    /// one of a set must be evaluated alone. The time is bounded by `limits`; that of a linear pass over the source is usual.
+    /// The tree's [source](crate::Ast::source) is `source`. Equal arguments give equal trees: rules
+    /// are checked again when one of a set must be evaluated alone. The time is bounded by
+    /// `limits`; that of a linear pass over the source is usual.
     ///
     /// # Errors
     ///
@@ -35,8 +37,9 @@ pub trait Language: Send + Sync + Debug {
         limits: &Limits,
     ) -> Result<(Checked, Vec<Diagnostic>), Vec<Diagnostic>>;
 
-    /// Returns the text of a rule in canonical layout, with a line end: in lines of at most `width` characters where names and
-    /// literals allow. Names need not be declared. Formatting the result gives the same text.
+    /// Returns the text of a rule in canonical layout, with a line end: in lines of at most `width`
+    /// characters where names and literals allow. Names need not be declared. Formatting the result
+    /// gives the same text.
     ///
     /// # Errors
     ///

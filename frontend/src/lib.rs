@@ -23,25 +23,27 @@
 //!    └──▶ Diagnostic ──render──▶ text
 //! ```
 //!
-//! - [`Declarations`] say what a rule may mention: variables, functions of the host, functions defined in CEL, libraries.
-//! - A [`Language`] parses and checks a rule against them. CEL is in [`cel`]: [`parse`] makes an [`Ast`], [`check`] gives each
-//!   node its [`Type`] and its [`Reference`].
+//! - [`Declarations`] say what a rule may mention: variables, functions of the host, functions
+//!   defined in CEL, libraries.
+//! - A [`Language`] parses and checks a rule against them. CEL is in [`cel`]: [`parse`] makes an
+//!   [`Ast`], [`check`] gives each node its [`Type`] and its [`Reference`].
 //! - [`Checked`] is all that later stages see. Its documentation lists the invariants that they rely on.
 //! - [`filter`] is Cloudflare's filter language, with schemes and a checked tree of its own.
 //! - [`inline`] puts the bodies of defined functions in the places of their calls.
 //! - [`Diagnostic`]s carry a stable code, a message, places and help; [`render`] shows them with the source line.
 //!
-//! All stages take time linear in the source within [`Limits`], which bound bytes, nodes, depth and diagnostics. Recursive
-//! walks run inside [`with_stack`].
+//! All stages take time linear in the source within [`Limits`], which bound bytes, nodes, depth and
+//! diagnostics. Recursive walks run inside [`with_stack`].
 //!
 //! # Adding a language
 //!
-//! 1. Implement [`Language`] in a folder of its own. Later stages know nothing of the language's text: a rule's meaning is
-//!    its tree.
-//! 2. Look names up with [`Declarations::variable`] and [`Declarations::functions`]. Map operators and functions to the rows of
-//!    [`stdlib::TABLE`]; a new function is a new row there, with an implementation in the runtime's library.
-//! 3. Build the tree with [`TreeBuilder`], children first. [`TreeBuilder::finish`] verifies it; an [`InvalidTree`] is a fault of
-//!    the language, not of the rule.
+//! 1. Implement [`Language`] in a folder of its own. Later stages know nothing of the language's
+//!    text: a rule's meaning is its tree.
+//! 2. Look names up with [`Declarations::variable`] and [`Declarations::functions`]. Map operators
+//!    and functions to the rows of [`stdlib::TABLE`]; a new function is a new row there, with an
+//!    implementation in the runtime's library.
+//! 3. Build the tree with [`TreeBuilder`], children first. [`TreeBuilder::finish`] verifies it; an
+//!    [`InvalidTree`] is a fault of the language, not of the rule.
 //! 4. Report what is wrong as [`Diagnostic`]s whose codes [`Language::codes`] lists; [`similar`] finds what was meant.
 //! 5. Implement [`Language::format`] and [`Language::unparse`], and test that their results check to the same tree.
 //!

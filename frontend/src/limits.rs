@@ -34,7 +34,8 @@ impl Default for Limits {
 /// Stack that one level of the deepest recursion over a tree may use, in bytes, in a build without optimisation.
 const STACK_PER_LEVEL: usize = 8 * 1024;
 
-/// Runs `f` with enough stack for a recursion `depth` levels deep, on a new stack segment if the thread's does not suffice.
+/// Runs `f` with enough stack for a recursion `depth` levels deep, on a new stack segment if the
+/// thread's does not suffice.
 ///
 /// Start every recursive walk over a tree with this, with the tree's depth; the walk then needs no checks.
 pub fn with_stack<R>(depth: u32, f: impl FnOnce() -> R) -> R {

@@ -4,8 +4,8 @@ use crate::ast::NodeId;
 use crate::types::Type;
 use std::borrow::Cow;
 
-/// A value of one kind for each node of a tree. Nodes in a row share a value without parts: the elements of a list of a thousand literals have
-/// one type.
+/// A value of one kind for each node of a tree. Nodes in a row share a value without parts: the
+/// elements of a list of a thousand literals have one type.
 #[derive(Clone, Debug)]
 pub(crate) struct PerNode<T> {
     /// For each node, by id, the index of its value.

@@ -1,7 +1,7 @@
 //! Writes diagnostics for people: message, place, the source line with carets under it, labels, help.
 //!
-//! The text is safe to print: control characters, and characters that change the direction of text, are shown as `U+FFFD`. Lines
-//! are at most about [`WINDOW`] columns wide.
+//! The text is safe to print: control characters, and characters that change the direction of text,
+//! are shown as `U+FFFD`. Lines are at most about [`WINDOW`] columns wide.
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::Span;
@@ -39,7 +39,8 @@ const YELLOW: &str = "1;33";
 const BLUE: &str = "1;34";
 const BOLD: &str = "1";
 
-/// Returns the text of diagnostics about `source`, with an empty line between them. `origin` names the source (a file, a rule).
+/// Returns the text of diagnostics about `source`, with an empty line between them. `origin` names
+/// the source (a file, a rule).
 #[must_use]
 pub fn render(source: &str, origin: &str, diagnostics: &[Diagnostic], style: Style) -> String {
     let mut text = String::new();

@@ -38,8 +38,8 @@ pub(crate) fn listed(mut names: Vec<String>) -> String {
     if more > 0 { format!("{shown} and {more} more") } else { shown }
 }
 
-/// Returns how many characters must be added, removed, replaced or swapped with their neighbour to turn `a` into `b`, if at
-/// most `allowed`.
+/// Returns how many characters must be added, removed, replaced or swapped with their neighbour to
+/// turn `a` into `b`, if at most `allowed`.
 ///
 /// The time is proportional to the product of the lengths: bound them if they come from input.
 #[must_use]

@@ -3,15 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Deepest nesting of a type in a checked tree: recursive walks over a type (printing, comparing, dropping) then need no
-/// stack of their own.
+/// Deepest nesting of a type in a checked tree: recursive walks over a type (printing, comparing,
+/// dropping) then need no stack of their own.
 pub(crate) const MAX_TYPE_DEPTH: u32 = 64;
 
 /// Most parts of a type in a checked tree.
 pub(crate) const MAX_TYPE_PARTS: u32 = 1024;
 
-/// A type. Cheap to clone; equality is structural. Those of a checked tree are nested at most 64 deep and have at most 1,024
-/// parts.
+/// A type. Cheap to clone; equality is structural. Those of a checked tree are nested at most 64
+/// deep and have at most 1,024 parts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Type {
     /// The type of what already has a diagnostic: compatible with everything, never reported again.
@@ -44,8 +44,9 @@ pub enum Type {
     Map(Arc<(Type, Type)>),
     /// `optional_type(T)`
     Optional(Arc<Type>),
-    /// `wrapper(T)`: `T` or null. Of a primitive type, a `google.protobuf` wrapper. The checker infers others where null is
-    /// mixed with durations, optionals and the like; the language has no name for these and writes plain `T`.
+    /// `wrapper(T)`: `T` or null. Of a primitive type, a `google.protobuf` wrapper. The checker
+    /// infers others where null is mixed with durations, optionals and the like; the language has
+    /// no name for these and writes plain `T`.
     Wrapper(Arc<Type>),
     /// A named type of a library or a host (`net.IP`), or a message.
     Opaque(Arc<str>, Arc<[Type]>),
@@ -98,7 +99,8 @@ impl Type {
         }
     }
 
-    /// Whether a node of a checked tree may have this type: bounded, without errors, parameters and inference variables.
+    /// Whether a node of a checked tree may have this type: bounded, without errors, parameters and
+    /// inference variables.
     pub(crate) fn is_concrete(&self) -> bool {
         let mut parts = 0;
         self.is_concrete_at(1, &mut parts)

@@ -53,7 +53,8 @@ pub enum Constant {
     ByteRegex(Arc<str>),
     /// A wildcard pattern. Only as an operand of [`Op::WildcardConst`](crate::Op::WildcardConst).
     Wildcard(Wildcard),
-    /// A set of strings, texts or other bytes, sorted, distinct. Only as an operand of [`Op::InStrSet`](crate::Op::InStrSet).
+    /// A set of strings, texts or other bytes, sorted, distinct. Only as an operand of
+    /// [`Op::InStrSet`](crate::Op::InStrSet).
     StrSet(Arc<[Arc<[u8]>]>),
     /// A set of integers, sorted, distinct. Only as an operand of [`Op::InIntSet`](crate::Op::InIntSet).
     IntSet(Arc<[i64]>),
@@ -66,8 +67,8 @@ pub enum Constant {
     Parameter(Parameter),
 }
 
-/// A constant that native code reads from the [parameter row](crate::layout::parameter_row) of the rule that it evaluates. It may
-/// stand wherever a constant of its kind may stand.
+/// A constant that native code reads from the [parameter row](crate::layout::parameter_row) of the
+/// rule that it evaluates. It may stand wherever a constant of its kind may stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Parameter {
     /// The kind of constant.
@@ -105,7 +106,8 @@ pub enum ParameterKind {
     StrSet,
     /// A [`Constant::IntSet`]: its address.
     IntSet,
-    /// A network that is not [around IPv4](crate::layout::Network::around_ipv4): the words of its bits and those of its mask.
+    /// A network that is not [around IPv4](crate::layout::Network::around_ipv4): the words of its
+    /// bits and those of its mask.
     Cidr,
 }
 
@@ -159,8 +161,9 @@ impl ParameterKind {
 }
 
 impl Constant {
-    /// The type of a node that has the constant in registers, or `None` if native code has no registers for it. Any constant that
-    /// is not [prepared](Self::is_prepared) can also be a node of type [`Ty::Value`].
+    /// The type of a node that has the constant in registers, or `None` if native code has no
+    /// registers for it. Any constant that is not [prepared](Self::is_prepared) can also be a node
+    /// of type [`Ty::Value`].
     #[must_use]
     pub const fn ty(&self) -> Option<Ty> {
         Some(match self {
@@ -203,7 +206,8 @@ impl Constant {
         }
     }
 
-    /// Whether it is text that can be compared with undecoded bytes: without U+FFFD, to which different invalid bytes decode.
+    /// Whether it is text that can be compared with undecoded bytes: without U+FFFD, to which
+    /// different invalid bytes decode.
     #[must_use]
     pub fn is_raw_comparable(&self) -> bool {
         let plain = |text: &str| text.is_ascii() || !text.contains(char::REPLACEMENT_CHARACTER);

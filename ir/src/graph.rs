@@ -1,8 +1,8 @@
-//! The graph: pure, typed and hash-consed, so equal expressions are one node, or one class of nodes if they can fail, across all rules of
-//! a set.
+//! The graph: pure, typed and hash-consed, so equal expressions are one node, or one class of nodes if they can fail,
+//! across all rules of a set.
 //!
-//! If an expression that can fail is written twice, each *occurrence* is a node, because its error names its place. Equal expressions
-//! at different places have the same *class*. Analyses of values work on classes; error locations belong to nodes.
+//! If an expression that can fail is written twice, each *occurrence* is a node, because its error names its place.
+//! These nodes have the same *class*. Analyses of values work on classes; error locations belong to nodes.
 //!
 //! A loop over ids sees operands before the nodes that use them, and no walk recurses.
 //!
@@ -48,11 +48,11 @@ pub struct Graph {
     constants: Vec<Constant>,
     functions: Vec<Arc<str>>,
     roots: Vec<NodeId>,
-    /// Its seed is random: authors of rules choose the constants, and could choose ones whose hashes under a known seed are equal.
+    /// Its seed is random: authors of rules choose the constants, and could choose ones whose hashes are equal.
     hasher: foldhash::fast::RandomState,
     /// Whether some class has several nodes.
     has_occurrences: bool,
-    /// The first node of each class, by operation and the classes of its operands. Empty while there are at most [`UNINDEXED`] nodes.
+    /// The first node of each class, by operation and the classes of its operands. Empty up to [`UNINDEXED`] nodes.
     class_index: Index<NodeId>,
     /// The other nodes, by class, operands and origin. Empty while there are at most [`UNINDEXED`] nodes.
     occurrence_index: Index<NodeId>,
@@ -60,7 +60,7 @@ pub struct Graph {
     constant_index: Index<ConstId>,
 }
 
-/// Most nodes, and most constants, that are compared one by one. Most rules have fewer, and tables cost more than they save there.
+/// Most nodes, and most constants, that are compared one by one: for so few, tables cost more than they save.
 const UNINDEXED: usize = 16;
 
 /// Ids by the hashes of what they stand for. The hashes are kept: a table that grows reads nothing else.
@@ -116,8 +116,8 @@ impl Graph {
         }
     }
 
-    /// Returns the node of this operation on these operands at this place. If an equal node exists, it is returned, with its old
-    /// origin, unless the operation can fail at another place; then the new node has its class. Impure operations are always added.
+    /// Returns the node of this operation on these operands at this place. If an equal node exists, it is returned,
+    /// with its old origin, unless the operation can fail at another place. Impure operations are always added.
     pub fn add(&mut self, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> NodeId {
         let hash = self.class_hash(op, ty, args);
         match self.find_class(hash, op, ty, args) {
@@ -136,9 +136,9 @@ impl Graph {
         if self.is(class, op, ty, args, origin) { class } else { self.add_apart(class, op, ty, args, origin) }
     }
 
-    /// Returns the node of an occurrence of a class at this place: not the first node of the class, even if that has the same place,
-    /// unless places do not matter to it. For the occurrences of a rule in a graph of several, where the first node of a class stands
-    /// for its first occurrence in each rule.
+    /// Returns the node of an occurrence of a class at this place: not the first node of the class, even if that has
+    /// the same place, unless places do not matter to it. For the occurrences of a rule in a graph of several, where
+    /// the first node of a class stands for its first occurrence in each rule.
     pub fn add_apart(&mut self, class: NodeId, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> NodeId {
         if matches!(op, Op::Dispatch { pure: false, .. }) {
             return self.add(op, ty, args, origin);
@@ -153,8 +153,8 @@ impl Graph {
         }
     }
 
-    /// Adds a node, with its [hash](Self::class_hash), or that of an [occurrence](Self::occurrence_hash) of a class. Without a class it is the
-    /// first of its own.
+    /// Adds a node, with its [hash](Self::class_hash), or that of an [occurrence](Self::occurrence_hash) of a class.
+    /// Without a class it is the first of its own.
     fn push(&mut self, hash: u64, op: Op, ty: Ty, args: &[NodeId], origin: Origin, class: Option<NodeId>) -> NodeId {
         let id = NodeId(next(self.nodes.len()));
         self.nodes.push(Node { op, ty, args: next(self.pool.len()), arity: next(args.len()) });
@@ -259,8 +259,8 @@ impl Graph {
         same && (self.origin(id) == origin || !op.has_place(ty))
     }
 
-    /// The class of a node: the first node that was added of those that are equal but for places. Nodes of one class have equal
-    /// values, and fail with the same kind of error, but each at its own place.
+    /// The class of a node: the first node that was added of those that are equal but for places. Nodes of one class
+    /// have equal values, and fail with the same kind of error, but each at its own place.
     #[must_use]
     pub fn class(&self, id: NodeId) -> NodeId {
         self.classes.get(id.0 as usize).copied().unwrap_or(id)
@@ -436,8 +436,8 @@ impl Graph {
     }
 }
 
-/// Compares structure: the same nodes in the same order, with the same operands, types, origins, constants, functions and roots.
-/// The numbers of constants and functions, and unused ones, do not count.
+/// Compares structure: the same nodes in the same order, with the same operands, types, origins, constants, functions
+/// and roots. The numbers of constants and functions, and unused ones, do not count.
 impl PartialEq for Graph {
     fn eq(&self, other: &Self) -> bool {
         let same_op = |a: Op, b: Op| match (a, b) {

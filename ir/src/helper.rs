@@ -1,9 +1,10 @@
-//! The functions of the runtime that native code calls. From one table this crate makes the declarations that the compiler reads,
-//! and the runtime makes the C functions and their addresses.
+//! The functions of the runtime that native code calls. From one table this crate makes the
+//! declarations that the compiler reads, and the runtime makes the C functions and their addresses.
 //!
 //! # How to add a helper
 //!
-//! 1. Here: a row of [`for_each_helper`](crate::for_each_helper), with a doc comment if the name does not say everything.
+//! 1. Here: a row of [`for_each_helper`](crate::for_each_helper), with a doc comment if the name
+//!    does not say everything.
 //! 2. In `runtime/src/library/helper_functions.rs`: a safe function of that name. The wrapper that native code
 //!    calls is generated from the row; a row without a function does not compile.
 //! 3. Emit calls: `Op::Call` in the lowering or in a pass, for rows without a `word`; otherwise in `jit/src/emit/`.
@@ -50,8 +51,9 @@ pub enum Param {
     Nothing,
 }
 
-/// Calls `$macro!` with all rows: `name(operand: type, ..) -> [try] type;`, where `try` marks helpers that can fail. Rows with a
-/// `word` are called by the compiler only; the verifier refuses them in [`Op::Call`](crate::Op::Call).
+/// Calls `$macro!` with all rows: `name(operand: type, ..) -> [try] type;`, where `try` marks
+/// helpers that can fail. Rows with a `word` are called by the compiler only; the verifier refuses
+/// them in [`Op::Call`](crate::Op::Call).
 #[macro_export]
 macro_rules! for_each_helper {
     ($macro:ident) => {
@@ -76,8 +78,8 @@ macro_rules! for_each_helper {
             header_get(map: word, name: word) -> maybe;
             /// As `header_get`, with U+FFFD in place of invalid UTF-8.
             header_text(map: word, name: word) -> maybe;
-            /// Looks all names of a prepared table up in a header map at an address, and writes two words for each, in the
-            /// table's order: the result of `header_get`.
+            /// Looks all names of a prepared table up in a header map at an address, and writes two
+            /// words for each, in the table's order: the result of `header_get`.
             headers_get(map: word, names: word, answers: word) -> nothing;
             /// The text, with U+FFFD in place of invalid UTF-8.
             text_decode(text: raw) -> try str;
@@ -92,8 +94,10 @@ macro_rules! for_each_helper {
             bytes_starts_with(bytes: bytes, prefix: bytes) -> bool;
             bytes_ends_with(bytes: bytes, suffix: bytes) -> bool;
             searcher_find(searcher: word, haystack: bytes) -> try bool;
-            /// Which literals of a prepared set a text contains, as bits of [`layout::literals`](crate::layout::literals); none, if its address
-            /// is null. Takes from the budget what one search of the text takes; if that exhausts it, the result is not complete.
+            /// Which literals of a prepared set a text contains, as bits of
+            /// [`layout::literals`](crate::layout::literals); none, if its address is null. Takes
+            /// from the budget what one search of the text takes; if that exhausts it, the result
+            /// is not complete.
             literals_find(set: word, text: bytes) -> int;
             regex_find(regex: word, text: str) -> try bool;
             byte_regex_find(regex: word, bytes: bytes) -> try bool;
@@ -126,7 +130,8 @@ macro_rules! for_each_helper {
             map_insert(builder: word, key: value, element: value) -> try nothing;
             map_merge(builder: word, entries: value) -> try nothing;
             map_finish(builder: word) -> try value;
-            /// Calls a function whose overload the operands' types choose. `operands` is the address of the operands' addresses.
+            /// Calls a function whose overload the operands' types choose. `operands` is the
+            /// address of the operands' addresses.
             dispatch(function: word, operands: word, count: word) -> try value;
 
             // Containers.
@@ -158,8 +163,9 @@ macro_rules! for_each_helper {
             list_find_integer(list: int, number: int) -> try int;
             /// The entry itself; -1 is the error "no such key".
             list_entry(entry: int) -> try int;
-            /// A field of the value of an entry; no entry, or one that leaves the field out, is the error "no such key". A text is the list's own,
-            /// which the evaluation keeps: nothing is copied.
+            /// A field of the value of an entry; no entry, or one that leaves the field out, is the
+            /// error "no such key". A text is the list's own, which the evaluation keeps: nothing
+            /// is copied.
             list_value_text(list: int, field: int, entry: int) -> try str;
             list_value_int(list: int, field: int, entry: int) -> try int;
             list_value_bool(list: int, field: int, entry: int) -> try bool;
@@ -255,7 +261,8 @@ macro_rules! declare {
                 }
             }
 
-            /// Whether it asks named lists of the host, which change between evaluations, though not within one: its calls can't be folded.
+            /// Whether it asks named lists of the host, which change between evaluations, though
+            /// not within one: its calls can't be folded.
             #[must_use]
             pub const fn asks_lists(self) -> bool {
                 matches!(

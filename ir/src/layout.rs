@@ -1,23 +1,24 @@
-//! The memory layout on which compiler and runtime must agree to the byte. The runtime asserts each offset against its own types at
-//! compile time. Offsets and sizes are in bytes.
+//! The memory layout on which compiler and runtime must agree to the byte. The runtime asserts each
+//! offset against its own types at compile time. Offsets and sizes are in bytes.
 
 use crate::domain::Domain;
 use crate::ty::Ty;
 
-/// The evaluation frame: the second argument of a compiled function, after the address of the host's data, and the first of
-/// every helper.
+/// The evaluation frame: the second argument of a compiled function, after the address of the
+/// host's data, and the first of every helper.
 pub mod frame {
     /// Steps left of the budget, 64 bit signed. The evaluation fails when it falls below zero.
     pub const FUEL: i32 = 0;
     /// Second word of a helper's result, if the helper can fail and returns two words that are not text.
     pub const OUT: i32 = 24;
-    /// Result of a function that does not return it in registers: the words of its type, or a whole value (32 bytes) for
-    /// [`Ty::Value`](crate::Ty::Value).
+    /// Result of a function that does not return it in registers: the words of its type, or a whole
+    /// value (32 bytes) for [`Ty::Value`](crate::Ty::Value).
     pub const RESULT: i32 = 40;
 }
 
-/// Input and output of a function that evaluates several rules, in the place of [`frame::RESULT`]. Offsets from the start of the
-/// frame. The caller clears [`MATCHED`](group::MATCHED) and [`FAILED`](group::FAILED).
+/// Input and output of a function that evaluates several rules, in the place of [`frame::RESULT`].
+/// Offsets from the start of the frame. The caller clears [`MATCHED`](group::MATCHED) and
+/// [`FAILED`](group::FAILED).
 pub mod group {
     use super::frame::RESULT;
 
@@ -35,8 +36,8 @@ pub mod group {
     pub const STOP_ON_ERROR: i32 = RESULT + 28;
 }
 
-/// Whether a function with a root of this type returns text in two registers: address and length; if it failed, a null address and an
-/// [`ErrorWord`](crate::ErrorWord).
+/// Whether a function with a root of this type returns text in two registers: address and length;
+/// if it failed, a null address and an [`ErrorWord`](crate::ErrorWord).
 #[must_use]
 pub const fn returns_text(root: Ty) -> bool {
     matches!(root, Ty::Str | Ty::Bytes | Ty::Raw)
@@ -84,8 +85,9 @@ impl Network {
     }
 }
 
-/// The parameter row: the constants of one rule, in code that several rules share (a template). The words of the constants are
-/// contiguous. The result of such code is a truth value, so the row's address is in the place of [`frame::RESULT`].
+/// The parameter row: the constants of one rule, in code that several rules share (a template). The
+/// words of the constants are contiguous. The result of such code is a truth value, so the row's
+/// address is in the place of [`frame::RESULT`].
 pub mod parameter_row {
     /// The address of the row, from the start of the frame.
     pub const ADDRESS: i32 = super::frame::RESULT;
@@ -133,8 +135,8 @@ pub mod value {
     }
 }
 
-/// The result of following a path of keys into a document: the address of a value, or, with the lowest bit set, the step that
-/// failed and the kind of the error.
+/// The result of following a path of keys into a document: the address of a value, or, with the
+/// lowest bit set, the step that failed and the kind of the error.
 pub mod found {
     /// The bit that marks a failure. Values are aligned, so no address has it.
     pub const FAILED: u64 = 1;
@@ -158,8 +160,8 @@ pub mod literals {
     pub const INCOMPLETE: u64 = 1 << 63;
 }
 
-/// The path from the address of the host's data to a place in it: add the first offset; for each further offset, load an address
-/// there and add the offset to it.
+/// The path from the address of the host's data to a place in it: add the first offset; for each
+/// further offset, load an address there and add the offset to it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Path(pub Vec<u32>);
 
@@ -187,17 +189,20 @@ pub enum Repr {
 pub enum Access {
     /// Loads at the end of the path.
     Load(Path, Repr),
-    /// Calls the C function at this address with the address at the end of the path. It returns address and length of text; a
-    /// null address means that the field is absent.
+    /// Calls the C function at this address with the address at the end of the path. It returns
+    /// address and length of text; a null address means that the field is absent.
     Text(Path, usize),
-    /// As [`Text`](Access::Text), for a field whose text exists in memory for most values of the host, and has to be made for others. For
-    /// those the accessor returns the address [`TO_BE_MADE`], and the helper `text_made` calls the second function, whose type is the
+    /// As [`Text`](Access::Text), for a field whose text exists in memory for most values of the
+    /// host, and has to be made for others. For those the accessor returns the address
+    /// [`TO_BE_MADE`], and the helper `text_made` calls the second function, whose type is the
     /// runtime's: only its own types are read like this.
     MostlyText(Path, usize, usize),
-    /// As [`Text`](Access::Text), for a field most of whose values are one of a few texts, which a tag byte shows without a call.
+    /// As [`Text`](Access::Text), for a field most of whose values are one of a few texts, which a
+    /// tag byte shows without a call.
     Tagged(Path, EnumTags, usize),
-    /// For [`Ty::Ip`]: calls the C function at this address with the address at the end of the path and that of two words,
-    /// which it fills with the value. It returns whether the field is present.
+    /// For [`Ty::Ip`]: calls the C function at this address with the address at the end of the path
+    /// and that of two words, which it fills with the value. It returns whether the field is
+    /// present.
     Ip(Path, usize),
     /// The helpers `field_get` and `field_has`.
     Get,
@@ -211,8 +216,8 @@ pub const TO_BE_MADE: usize = 1;
 pub struct EnumTags {
     /// Offset of the byte from the end of the path.
     pub tag: u32,
-    /// Address of 256 pairs of address and length, indexed by the byte: the text. For a null address the accessor must be
-    /// called.
+    /// Address of 256 pairs of address and length, indexed by the byte: the text. For a null
+    /// address the accessor must be called.
     pub table: usize,
     /// The texts of the table, each with its byte. No value with another byte has one of these texts.
     pub texts: &'static [(u8, &'static str)],
@@ -227,8 +232,9 @@ pub struct Field {
     pub optional: bool,
     /// How to read it.
     pub access: Access,
-    /// Tests that find out whether the field is absent, in this order, before `access`. If one says so, the paths of later ones and that of
-    /// `access` lead nowhere. What `access` says of absence comes after them.
+    /// Tests that find out whether the field is absent, in this order, before `access`. If one says
+    /// so, the paths of later ones and that of `access` lead nowhere. What `access` says of absence
+    /// comes after them.
     pub absent_if: Vec<AbsentIf>,
     /// For a header map, the path to it, for [`Op::Header`](crate::Op::Header).
     pub headers: Option<Path>,
@@ -282,7 +288,8 @@ pub struct Elements {
     pub stride: u32,
     /// The type of an element.
     pub ty: Ty,
-    /// How to read an element; paths start at its address. [`Access::Get`] for a [`Ty::Record`] only, whose members are read.
+    /// How to read an element; paths start at its address. [`Access::Get`] for a [`Ty::Record`]
+    /// only, whose members are read.
     pub access: Access,
     /// The members of a [`Ty::Record`].
     pub members: Option<Members>,
@@ -292,7 +299,8 @@ pub struct Elements {
 #[derive(Clone, Copy, Debug)]
 pub struct Members(pub fn() -> Vec<(String, Field)>);
 
-// Functions of one address are the same; the same function at two addresses is told apart, which costs no more than code that is not shared.
+// Functions of one address are the same; the same function at two addresses is told apart, which
+// costs no more than code that is not shared.
 impl PartialEq for Members {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::fn_addr_eq(self.0, other.0)
@@ -323,8 +331,8 @@ pub struct Entries {
     pub path: Path,
     /// The type of the keys: `str`, `int`, `uint` or `bool`.
     pub key: Ty,
-    /// The function that the helpers `entry_of_text` and `entry_of_number` call with the address of the map and a key. Its type is the
-    /// runtime's.
+    /// The function that the helpers `entry_of_text` and `entry_of_number` call with the address of
+    /// the map and a key. Its type is the runtime's.
     pub find: usize,
     /// What an entry of a map is read as; a set has none.
     pub value: Option<EntryValue>,
@@ -335,8 +343,8 @@ pub struct Entries {
 pub struct EntryValue {
     /// The type that [`Op::EntryValue`](crate::Op::EntryValue) gives.
     pub ty: Ty,
-    /// How to read it; paths start at the address of the value. [`Access::Get`]: by the helper `entry_value`. Never [`Access::MostlyText`]
-    /// or [`Access::Ip`].
+    /// How to read it; paths start at the address of the value. [`Access::Get`]: by the helper
+    /// `entry_value`. Never [`Access::MostlyText`] or [`Access::Ip`].
     pub access: Access,
     /// The function that the helper `entry_value` calls with the address of the value. Its type is the runtime's.
     pub make: usize,

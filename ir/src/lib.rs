@@ -1,8 +1,9 @@
 //! The typed expression graph that celero compiles, and the passes that optimise it.
 //!
-//! Three files are the contract between the compiler (`celero-jit`) and the runtime (`celero`), which do not know each other: `op.rs`
-//! (what can be computed), `helper.rs` (which functions of the runtime native code may call) and `layout.rs` (where values are in
-//! memory). Their first lines say how to add to them; `passes/mod.rs` says how to add a pass.
+//! Three files are the contract between the compiler (`celero-jit`) and the runtime (`celero`),
+//! which do not know each other: `op.rs` (what can be computed), `helper.rs` (which functions of
+//! the runtime native code may call) and `layout.rs` (where values are in memory). Their first
+//! lines say how to add to them; `passes/mod.rs` says how to add a pass.
 //!
 //! | file | content |
 //! |---|---|

@@ -7,13 +7,14 @@ use crate::constant::ConstId;
 use crate::graph::{Graph, NodeId};
 use crate::op::Op;
 
-/// Where the nodes of a merged graph are: new ids, indexed by the old ones. Each merge uses the memory of the one before.
+/// Where the nodes of a merged graph are: new ids, indexed by the old ones. Each merge uses the
+/// memory of the one before.
 #[derive(Debug, Default)]
 pub struct Places {
     /// Their classes.
     pub classes: Vec<NodeId>,
-    /// The occurrences, if an expression of the merged graph has several: the class where it is the first occurrence, and another
-    /// node where it is a later one. Otherwise empty.
+    /// The occurrences, if an expression of the merged graph has several: the class where it is the
+    /// first occurrence, and another node where it is a later one. Otherwise empty.
     pub occurrences: Vec<NodeId>,
     constants: Vec<ConstId>,
     functions: Vec<u32>,
@@ -21,7 +22,8 @@ pub struct Places {
     args: Vec<NodeId>,
 }
 
-/// Adds all nodes of `from` to `into`, and writes where they are. Roots are not added. A class that existed in `into` keeps its origin.
+/// Adds all nodes of `from` to `into`, and writes where they are. Roots are not added. A class that
+/// existed in `into` keeps its origin.
 pub fn merge(into: &mut Graph, from: &Graph, places: &mut Places) {
     let Places { classes, occurrences, constants, functions, args } = places;
     constants.clear();
@@ -122,7 +124,8 @@ mod tests {
         assert_eq!(rule.add(Op::Or, Ty::Bool, &[first, second], at(9)), either, "the operation itself cannot fail");
         rule.add_root(either);
         let mut all = Graph::new();
-        // The class has the place of the second occurrence, which still needs a node of its own: in this rule the class is the first.
+        // The class has the place of the second occurrence, which still needs a node of its own: in
+        // this rule the class is the first.
         all.add(Op::Field(0), Ty::Bool, &[], at(7));
         let mut places = Places::default();
         merge(&mut all, &rule, &mut places);

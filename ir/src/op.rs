@@ -5,26 +5,28 @@
 //!
 //! # How to add an operation
 //!
-//! 1. Here: a variant of [`Op`] whose documentation states operands, result and errors; the verifier checks what it says. If a call
-//!    of a function of the runtime is enough, add a helper instead (`helper.rs`), and nothing else of this list.
-//! 2. `table.rs`: its row and its place in [`Op::EACH`]. Printer, parser, verifier and the compiler's failure analysis follow. A
-//!    payload also needs an arm in `print.rs` and `parse.rs`, a constant one in `Op::constant` and `Op::with_constant`.
+//! 1. Here: a variant of [`Op`] whose documentation states operands, result and errors; the
+//!    verifier checks what it says. If a call of a function of the runtime is enough, add a helper
+//!    instead (`helper.rs`), and nothing else of this list.
+//! 2. `table.rs`: its row and its place in [`Op::EACH`]. Printer, parser, verifier and the
+//!    compiler's failure analysis follow. A payload also needs an arm in `print.rs` and `parse.rs`,
+//!    a constant one in `Op::constant` and `Op::with_constant`.
 //! 3. `verify.rs`: what the table cannot say of its payload.
 //! 4. an arm of `Emitter::compute` in `jit/src/emit/mod.rs`; `plan::ends` if it can exhaust the budget.
 //! 5. `passes/scalar.rs`: its value for constants, if it works on scalars.
-//! 6. Tests: a line in `ALL_OPS` of `ir/tests/ir/common.rs`, an arm of the generator in `ir/tests/ir/generate.rs`, and a test of the
-//!    code in `jit/tests/native/`.
+//! 6. Tests: a line in `ALL_OPS` of `ir/tests/ir/common.rs`, an arm of the generator in
+//!    `ir/tests/ir/generate.rs`, and a test of the code in `jit/tests/native/`.
 //!
-//! The compiler reports every missing arm: no `match` on [`Op`] that has to know it has a wildcard, except where operations without
-//! a payload are meant.
+//! The compiler reports every missing arm: no `match` on [`Op`] that has to know it has a wildcard,
+//! except where operations without a payload are meant.
 
 use crate::constant::ConstId;
 use crate::error::ErrorKind;
 use crate::helper::Helper;
 use crate::ty::Ty;
 
-/// Comparisons of two operands of one type. Doubles compare as IEEE 754 does (NaN is unequal to everything), text and bytes
-/// bytewise, `false` before `true`.
+/// Comparisons of two operands of one type. Doubles compare as IEEE 754 does (NaN is unequal to
+/// everything), text and bytes bytewise, `false` before `true`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[expect(missing_docs, reason = "the names say it")]
 pub enum Cmp {
@@ -71,9 +73,11 @@ impl Catch {
 /// Comprehensions. The last operands are the filter (where the kind has one) and the transform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FoldKind {
-    /// `(range, predicate) -> bool`: false as soon as one is false; else the first error; else true. A final error ends it.
+    /// `(range, predicate) -> bool`: false as soon as one is false; else the first error; else
+    /// true. A final error ends it.
     All,
-    /// `(range, predicate) -> bool`: true as soon as one is true; else the first error; else false. A final error ends it.
+    /// `(range, predicate) -> bool`: true as soon as one is true; else the first error; else false.
+    /// A final error ends it.
     Exists,
     /// `(range, predicate) -> bool`: exactly one is true; the first error ends it.
     ExistsOne,
@@ -97,7 +101,8 @@ pub enum Op {
     /// Fails with this kind; of any type.
     Fail(ErrorKind),
 
-    /// A field of the host, of the type that its layout says. Fails with [`ErrorKind::NoSuchKey`] if it is optional and absent.
+    /// A field of the host, of the type that its layout says. Fails with [`ErrorKind::NoSuchKey`]
+    /// if it is optional and absent.
     Field(u32),
     /// Whether an optional field of the host is present.
     HasField(u32),
@@ -105,27 +110,31 @@ pub enum Op {
     Elements(u32),
     /// `(seq) -> int`: the number of elements.
     SeqSize,
-    /// `(seq, int) -> T`: the element at this index, of the elements' type; [`ErrorKind::InvalidArgument`] if there is none.
+    /// `(seq, int) -> T`: the element at this index, of the elements' type;
+    /// [`ErrorKind::InvalidArgument`] if there is none.
     SeqAt,
-    /// `(record) -> T`: a member of an element of the list that is field `field`. The operand is the variable of a fold over these elements.
+    /// `(record) -> T`: a member of an element of the list that is field `field`. The operand is
+    /// the variable of a fold over these elements.
     Member {
         /// The field that is the list.
         field: u32,
         /// The number of the member in [`Elements::members`](crate::layout::Elements::members).
         member: u32,
     },
-    /// `(T, seq) -> bool`: an element equals the value, which is of the elements' type. Equality is that of [`Cmp::Eq`]. Each element that is
-    /// visited costs one unit of the budget.
+    /// `(T, seq) -> bool`: an element equals the value, which is of the elements' type. Equality is
+    /// that of [`Cmp::Eq`]. Each element that is visited costs one unit of the budget.
     SeqHas,
-    /// `(key) -> entry`: looks a key of the type that its layout says up in the map or the set that is this field. Fails if the host does.
+    /// `(key) -> entry`: looks a key of the type that its layout says up in the map or the set that
+    /// is this field. Fails if the host does.
     Entry(u32),
     /// `(entry) -> bool`: whether there is one.
     HasEntry,
-    /// `(entry) -> T`: the value of an entry of the map that is this field, of the type that its layout says; without an entry,
-    /// [`ErrorKind::NoSuchKey`]. The operand is the [`Entry`](Op::Entry) itself.
+    /// `(entry) -> T`: the value of an entry of the map that is this field, of the type that its
+    /// layout says; without an entry, [`ErrorKind::NoSuchKey`]. The operand is the
+    /// [`Entry`](Op::Entry) itself.
     EntryValue(u32),
-    /// `-> maybe`: the header of this name in the header map that is field `field`; several lines of one name are joined
-    /// with `,`. Fails with [`ErrorKind::OutOfBudget`] only.
+    /// `-> maybe`: the header of this name in the header map that is field `field`; several lines
+    /// of one name are joined with `,`. Fails with [`ErrorKind::OutOfBudget`] only.
     Header {
         /// The field that holds the header map.
         field: u32,
@@ -146,12 +155,13 @@ pub enum Op {
     /// `(init, body)`: evaluates `init` once, before `body`, and binds it at this level; its error surfaces where the
     /// variable is used (so not at all if it is not used), unless it is [final](ErrorKind::is_final).
     Let(u32),
-    /// `(range, ..)`: see [`FoldKind`]. The range is a list or a map (else [`ErrorKind::NoSuchOverload`]). Without `pairs`
-    /// the elements (keys, for a map) are bound at `level`; with it index and element (key and value) at `level` and
-    /// `level + 1`. All are of type [`Ty::Value`]. Each iteration costs one unit of the budget.
+    /// `(range, ..)`: see [`FoldKind`]. The range is a list or a map (else
+    /// [`ErrorKind::NoSuchOverload`]). Without `pairs` the elements (keys, for a map) are bound at
+    /// `level`; with it index and element (key and value) at `level` and `level + 1`. All are of
+    /// type [`Ty::Value`]. Each iteration costs one unit of the budget.
     ///
-    /// The tests (`All`, `Exists`, `ExistsOne`) and `Count` without `pairs` also take an [`Elements`](Op::Elements) as their range; the
-    /// variable is of the elements' type then.
+    /// The tests (`All`, `Exists`, `ExistsOne`) and `Count` without `pairs` also take an
+    /// [`Elements`](Op::Elements) as their range; the variable is of the elements' type then.
     Fold {
         /// What is computed.
         kind: FoldKind,
@@ -165,38 +175,39 @@ pub enum Op {
 
     /// `(bool) -> bool`
     Not,
-    /// `(bool, bool, ..) -> bool`, two or more: false if any is false, else the first error, else true. Stops at the first
-    /// false, and at an error that is [final](ErrorKind::is_final).
+    /// `(bool, bool, ..) -> bool`, two or more: false if any is false, else the first error, else
+    /// true. Stops at the first false, and at an error that is [final](ErrorKind::is_final).
     And,
-    /// `(bool, bool, ..) -> bool`, two or more: true if any is true, else the first error, else false. Stops at the first
-    /// true, and at an error that is [final](ErrorKind::is_final).
+    /// `(bool, bool, ..) -> bool`, two or more: true if any is true, else the first error, else
+    /// false. Stops at the first true, and at an error that is [final](ErrorKind::is_final).
     Or,
     /// `(bool, T, T) -> T`: evaluates the condition and one branch.
     Cond,
-    /// `(T, T, ..) -> T`, two or more: the first operand that is not null; one that is null, or fails with an error that is
-    /// [caught](Catch::catches), is skipped. For the last operand see [`Catch`].
+    /// `(T, T, ..) -> T`, two or more: the first operand that is not null; one that is null, or
+    /// fails with an error that is [caught](Catch::catches), is skipped. For the last operand see
+    /// [`Catch`].
     Coalesce(Catch),
 
     /// `(T, T) -> T` of `int`, `uint`, `double`, and `duration` for `Add` and `Sub`. Doubles have no `Rem`.
     Arith(Arith),
     /// `(int) -> int` or `(double) -> double`.
     Neg,
-    /// `(T, T) -> bool` of `bool int uint double str bytes duration timestamp`; `Eq` and `Ne` also of a `raw` and a constant
-    /// `str` without U+FFFD.
+    /// `(T, T) -> bool` of `bool int uint double str bytes duration timestamp`; `Eq` and `Ne` also
+    /// of a `raw` and a constant `str` without U+FFFD.
     Cmp(Cmp),
     /// `(T, T) -> bool` of `str bytes`; or a `raw` and a constant `str` without U+FFFD.
     StartsWith,
     /// `(T, T) -> bool` of `str bytes`; or a `raw` and a constant `str` without U+FFFD.
     EndsWith,
-    /// `(str, bytes or raw) -> bool`: holds the needle of a [`Constant::Searcher`](crate::Constant::Searcher). The search is
-    /// taken from the budget.
+    /// `(str, bytes or raw) -> bool`: holds the needle of a
+    /// [`Constant::Searcher`](crate::Constant::Searcher). The search is taken from the budget.
     ContainsConst(ConstId),
     /// `(str) -> bool`: matches a [`Constant::Regex`](crate::Constant::Regex) somewhere; or `(bytes) -> bool` with a
     /// [`Constant::ByteRegex`](crate::Constant::ByteRegex). The search is taken from the budget. Raw text has its
     /// [bytes](Op::AsBytes) searched: a pattern tells them from those of decoded text.
     MatchesConst(ConstId),
-    /// `(str, bytes or raw) -> bool`: a [`Constant::Wildcard`](crate::Constant::Wildcard) matches the whole. The match is taken from
-    /// the budget.
+    /// `(str, bytes or raw) -> bool`: a [`Constant::Wildcard`](crate::Constant::Wildcard) matches
+    /// the whole. The match is taken from the budget.
     WildcardConst(ConstId),
     /// `(str, bytes or raw) -> bool`: is in a [`Constant::StrSet`](crate::Constant::StrSet).
     InStrSet(ConstId),
@@ -210,11 +221,12 @@ pub enum Op {
     /// `(bytes) -> value`: what the helper `json_parse` gives, but with those parts only that a
     /// [`Constant::Projection`](crate::Constant::Projection) names. Fails where that fails.
     Project(ConstId),
-    /// `(bytes) -> found`: as [`Project`](Op::Project), where the [`Constant::Projection`](crate::Constant::Projection) is a
-    /// path of keys to a single part: follows it as far as possible.
+    /// `(bytes) -> found`: as [`Project`](Op::Project), where the
+    /// [`Constant::Projection`](crate::Constant::Projection) is a path of keys to a single part:
+    /// follows it as far as possible.
     Find(ConstId),
-    /// `(found) -> found or value`: the step of this number on a path of keys, from 0. It fails if the path ended in a failure at
-    /// this step. The last step has the value.
+    /// `(found) -> found or value`: the step of this number on a path of keys, from 0. It fails if
+    /// the path ended in a failure at this step. The last step has the value.
     Reach(u32),
 
     /// `(T) -> value`.
@@ -224,8 +236,9 @@ pub enum Op {
     Unbox(Ty),
     /// `(value, ..) -> value`: a list of these.
     List,
-    /// `(key, value, key, value, ..) -> value`: a map. After all operands are evaluated, [`ErrorKind::NoSuchOverload`] for a
-    /// key that is not `int uint bool string`, or [`ErrorKind::DuplicateKey`].
+    /// `(key, value, key, value, ..) -> value`: a map. After all operands are evaluated,
+    /// [`ErrorKind::NoSuchOverload`] for a key that is not `int uint bool string`, or
+    /// [`ErrorKind::DuplicateKey`].
     Map,
 
     /// Calls a function of the runtime: a row of the table of helpers.

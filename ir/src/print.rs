@@ -1,5 +1,6 @@
-//! Prints a graph as text: one node for each line, constants inline, roots at the end. [`parse`](crate::parse) reads the text back
-//! to an equal graph. Files of tests and `celero explain` show graphs in this form.
+//! Prints a graph as text: one node for each line, constants inline, roots at the end.
+//! [`parse`](crate::parse) reads the text back to an equal graph. Files of tests and
+//! `celero explain` show graphs in this form.
 //!
 //! ```text
 //! v0: str = field 0 @0..4
@@ -8,8 +9,9 @@
 //! root v2
 //! ```
 //!
-//! A line is `vN: type = name payloads operands @from..to`: payloads are separated by spaces, operands by commas, and the origin
-//! `0..0` is omitted. Names are those of the [tables](crate::OpDecl).
+//! A line is `vN: type = name payloads operands @from..to`: payloads are separated by spaces,
+//! operands by commas, and the origin `0..0` is omitted. Names are those of the
+//! [tables](crate::OpDecl).
 
 use crate::constant::{Constant, Parameter};
 use crate::graph::{Graph, NodeId};

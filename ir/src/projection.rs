@@ -6,8 +6,8 @@ use std::sync::Arc;
 /// The parts of a value that a rule reads.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Projection {
-    /// Whether all of the value is read. If not, only its parts are read, and of the value itself its type and, if it is neither
-    /// list nor map, its content.
+    /// Whether all of the value is read. If not, only its parts are read, and of the value itself
+    /// its type and, if it is neither list nor map, its content.
     pub whole: bool,
     /// The parts, sorted by their steps, which are distinct. Empty if all of the value is read.
     pub parts: Arc<[(Step, Projection)]>,
@@ -36,8 +36,8 @@ impl Projection {
         Self { whole: true, parts: Arc::new([]) }
     }
 
-    /// The keys from the document to its only part, and whether all of that part is read. `None` if there are several parts or
-    /// none, or if a step is a position.
+    /// The keys from the document to its only part, and whether all of that part is read. `None` if
+    /// there are several parts or none, or if a step is a position.
     #[must_use]
     pub fn key_path(&self) -> Option<(Vec<&Arc<str>>, bool)> {
         let (mut keys, mut inner) = (Vec::new(), self);

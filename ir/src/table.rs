@@ -1,5 +1,5 @@
-//! The table of operations: for each its name, operands, result type and ways to fail. Printer, parser, verifier, passes and
-//! compiler read it; nothing else states these facts.
+//! The table of operations: for each its name, operands, result type and ways to fail. Printer,
+//! parser, verifier, passes and compiler read it; nothing else states these facts.
 
 use crate::constant::ConstId;
 use crate::error::ErrorKind;
@@ -290,8 +290,8 @@ impl Op {
         !matches!(self, Op::Dispatch { pure: false, .. })
     }
 
-    /// Whether the operation can fail with anything but [`ErrorKind::OutOfBudget`] when its operands have values. Assumes the
-    /// worst of the host's fields.
+    /// Whether the operation can fail with anything but [`ErrorKind::OutOfBudget`] when its
+    /// operands have values. Assumes the worst of the host's fields.
     pub(crate) fn fails_within_budget(self, ty: Ty) -> bool {
         match self.decl().fails {
             Fails::Never | Fails::OnBudget => false,
@@ -306,7 +306,8 @@ impl Op {
         self.fails_within_budget(ty) && self.decl().fails != Fails::WhenBoundToError
     }
 
-    /// The variables that it binds: level of the first, their number, and the index of the first operand that can use them.
+    /// The variables that it binds: level of the first, their number, and the index of the first
+    /// operand that can use them.
     #[must_use]
     pub const fn binds(self) -> Option<(u32, u32, usize)> {
         match self {

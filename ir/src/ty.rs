@@ -17,9 +17,10 @@ pub enum Ty {
     Str,
     /// Any bytes: address and length.
     Bytes,
-    /// Text from the host that may not be valid UTF-8: address and length. It stands for the text with U+FFFD in place of
-    /// invalid sequences. Only operations whose result on the bytes equals the result on that text accept it, and
-    /// [`Op::AsBytes`](crate::Op::AsBytes), which gives the bytes as they are.
+    /// Text from the host that may not be valid UTF-8: address and length. It stands for the text
+    /// with U+FFFD in place of invalid sequences. Only operations whose result on the bytes equals
+    /// the result on that text accept it, and [`Op::AsBytes`](crate::Op::AsBytes), which gives the
+    /// bytes as they are.
     Raw,
     /// A [`Ty::Raw`] that may be absent: a null address.
     Maybe,
@@ -27,7 +28,8 @@ pub enum Ty {
     Duration,
     /// Seconds since the Unix epoch, 64 bit signed, and nanoseconds, 0 to 999,999,999.
     Timestamp,
-    /// An IP address as an IPv6 number, high word first; an IPv4 address in its mapped form (RFC 4291, section 2.5.5.2).
+    /// An IP address as an IPv6 number, high word first; an IPv4 address in its mapped form (RFC
+    /// 4291, section 2.5.5.2).
     Ip,
     /// The address of a value of any type, in the layout of [`layout::value`](crate::layout::value).
     Value,

@@ -112,7 +112,8 @@ impl Scopes {
 
 /// What a node requires of the binders around it.
 struct Scope {
-    /// Variables used but not bound in it, with the type used; sorted. For a record whose members are read, also the field that is its list.
+    /// Variables used but not bound in it, with the type used; sorted. For a record whose members
+    /// are read, also the field that is its list.
     free: SmallVec<[(u32, Ty, Option<u32>); 2]>,
     /// The lowest level that the node or an operand binds, or [`MAX_LEVEL`].
     lowest: u32,

@@ -21,7 +21,8 @@ impl Wildcard {
         Self { pieces: pieces.into_iter().map(fold).collect(), strict }
     }
 
-    /// The pieces before and after the only star, the second `None` without a star. `None` for a pattern with several stars.
+    /// The pieces before and after the only star, the second `None` without a star. `None` for a
+    /// pattern with several stars.
     #[must_use]
     pub fn ends(&self) -> Option<(&[u8], Option<&[u8]>)> {
         match &*self.pieces {

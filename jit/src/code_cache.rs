@@ -1,8 +1,10 @@
 //! Code of earlier rules, found by the CLIF of their functions.
 //!
-//! What depends on the constants of one rule is not in the CLIF: in shared code it is read from the parameter row of the rule, in
-//! [templates](crate::code_template) it is written to the machine code. So the CLIF of two rules that differ in constants only is equal. The whole CLIF is
-//! compared, and not only its hash: equal CLIF is the same function, whichever rule it was emitted for.
+//! What depends on the constants of one rule is not in the CLIF: in shared code it is read from the
+//! parameter row of the rule, in [templates](crate::code_template) it is written to the machine
+//! code. So the CLIF of two rules that differ in constants only is equal. The whole CLIF is
+//! compared, and not only its hash: equal CLIF is the same function, whichever rule it was emitted
+//! for.
 //!
 //! Invariant: shared code is called only with the parameter row that was returned with it; a row belongs to one rule.
 //! Test: `jit/tests/native/template/shared.rs::rules_that_differ_in_constants_share_code`.
@@ -15,14 +17,15 @@ use std::hash::BuildHasher;
 /// Maximum number of functions kept. Each holds its code, and its CLIF.
 const MAX_FUNCTIONS: usize = 256;
 
-/// Maximum number of CLIF instructions of a function that is kept. This bounds the CLIF that is kept; large rules rarely have the shape of
-/// another.
+/// Maximum number of CLIF instructions of a function that is kept. This bounds the CLIF that is
+/// kept; large rules rarely have the shape of another.
 const MAX_INSTRUCTIONS: usize = 300;
 
 /// Number of hashes of functions that are remembered to find those that occur again.
 const OCCURRED: usize = 1024;
 
-/// The code of functions by their CLIF. At most [`MAX_FUNCTIONS`]; the one whose last use is the oldest makes place for a new one.
+/// The code of functions by their CLIF. At most [`MAX_FUNCTIONS`]; the one whose last use is the
+/// oldest makes place for a new one.
 #[derive(Debug)]
 pub(crate) struct CodeCache<C> {
     /// By the hash of their CLIF. Functions of one hash replace each other.
@@ -74,8 +77,8 @@ impl<C> CodeCache<C> {
         Some(&found.code)
     }
 
-    /// Whether a function of this hash occurred before, as far as that is remembered. To keep functions that occur once takes as much time as
-    /// a tenth of compiling them.
+    /// Whether a function of this hash occurred before, as far as that is remembered. To keep
+    /// functions that occur once takes as much time as a tenth of compiling them.
     pub(crate) fn occurs_again(&mut self, hash: ClifHash) -> bool {
         self.occurred.resize(OCCURRED, 0);
         let place = (hash.0 as usize).checked_rem(OCCURRED).unwrap_or(0);

@@ -1,9 +1,11 @@
 //! The pages that hold code: one owner, writable or executable but never both, unmapped when the owner is dropped.
 //!
 //! The functions of one compilation share one region of whole pages. A compiler cuts small regions
-//! from a larger one that it holds in reserve: a system call for each would take longer than parsing and checking a rule.
+//! from a larger one that it holds in reserve: a system call for each would take longer than
+//! parsing and checking a rule.
 //!
-//! Code needs no linking, because it refers to all else by absolute addresses: the functions are copied into the region one after the other.
+//! Code needs no linking, because it refers to all else by absolute addresses: the functions are
+//! copied into the region one after the other.
 
 use crate::convention::Convention;
 use rustix::mm::{MapFlags, MprotectFlags, ProtFlags};
@@ -67,8 +69,8 @@ impl CodeMemory {
     /// The functions, in order, with their code.
     pub(crate) fn installed(&self) -> impl Iterator<Item = InstalledFunction<'_>> {
         self.functions.iter().map(|function| {
-            // SAFETY: these bytes are within the pages (`install`), which are readable, never written after sealing, and mapped
-            // as long as `self` is there.
+            // SAFETY: these bytes are within the pages (`install`), which are readable, never
+            // written after sealing, and mapped as long as `self` is there.
             let code = unsafe { std::slice::from_raw_parts(function.start.as_ptr(), function.len) };
             InstalledFunction { address: function.start.addr().get(), code }
         })
@@ -97,7 +99,8 @@ unsafe impl Sync for FunctionRange {}
 /// Bytes that one system call maps for small regions.
 const CHUNK: usize = 64 * 1024;
 
-/// Maps pages together with their physical memory, at most a reserve of 64 KiB before it is needed: a page fault for each page would take longer.
+/// Maps pages together with their physical memory, at most a reserve of 64 KiB before it is needed:
+/// a page fault for each page would take longer.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 const PREFAULT: MapFlags = MapFlags::POPULATE;
 /// Other systems give a page its physical memory when it is first written to.
@@ -149,7 +152,8 @@ impl Pages {
         Ok(Self { start: NonNull::new(start.cast()).ok_or(io::ErrorKind::OutOfMemory)?, len })
     }
 
-    /// Returns the first `len` bytes, which are whole pages; this value keeps the others. With `len` too large it returns all.
+    /// Returns the first `len` bytes, which are whole pages; this value keeps the others. With
+    /// `len` too large it returns all.
     fn split(&mut self, len: usize) -> Self {
         let len = len.min(self.len);
         let first = Self { start: self.start, len };
@@ -159,11 +163,13 @@ impl Pages {
         first
     }
 
-    /// Copies bytes to an offset and returns their address. `None` if they are not within the pages. The pages are not sealed yet.
+    /// Copies bytes to an offset and returns their address. `None` if they are not within the
+    /// pages. The pages are not sealed yet.
     fn write(&mut self, start: usize, bytes: &[u8]) -> Option<NonNull<u8>> {
         start.checked_add(bytes.len()).filter(|&end| end <= self.len)?;
-        // SAFETY: `start` and as many bytes from there as `bytes` has are within the mapping, as just checked. The pages are writable until
-        // they are sealed, and borrowed exclusively, so that nothing overlaps with `bytes`.
+        // SAFETY: `start` and as many bytes from there as `bytes` has are within the mapping, as
+        // just checked. The pages are writable until they are sealed, and borrowed exclusively, so
+        // that nothing overlaps with `bytes`.
         unsafe {
             let address = self.start.add(start);
             address.copy_from_nonoverlapping(NonNull::from(bytes).cast(), bytes.len());
@@ -186,8 +192,9 @@ impl Pages {
 impl Drop for Pages {
     fn drop(&mut self) {
         if self.len > 0 {
-            // SAFETY: the pages are ours alone, mapped in `map`; nobody runs them, because every `Entry` borrows their owner.
-            // An error would mean that they are not mapped; there is nothing to do about it here.
+            // SAFETY: the pages are ours alone, mapped in `map`; nobody runs them, because every
+            // `Entry` borrows their owner. An error would mean that they are not mapped; there is
+            // nothing to do about it here.
             let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len) };
         }
     }

@@ -1,8 +1,11 @@
 //! Machine code in which the words of one rule are exchanged for those of another.
 //!
-//! The words are eight bytes each, in instructions or beside them, where the code generator has left a relocation: the address of a symbol of
-//! which no other use is made. A relocation's addend is the number of its word, so that functions whose words differ have equal CLIF, and the
-//! same code but for these bytes. From the third rule of a shape on, the code is copied and its constants patched; Cranelift does not run. A copy is made from the code before it is installed; installed code is never written.
+//! The words are eight bytes each, in instructions or beside them, where the code generator has
+//! left a relocation: the address of a symbol of which no other use is made. A relocation's addend
+//! is the number of its word, so that functions whose words differ have equal CLIF, and the same
+//! code but for these bytes. From the third rule of a shape on, the code is copied and its
+//! constants patched; Cranelift does not run. A copy is made from the code before it is installed;
+//! installed code is never written.
 
 use crate::code_memory::CompiledFunction;
 use crate::convention::Convention;

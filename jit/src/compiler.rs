@@ -29,8 +29,9 @@ pub struct Limits {
     pub live_values: usize,
     /// Depth of nested expressions. Emission recurses that deep, on stacks that it allocates when needed.
     pub depth: u32,
-    /// Loops inside of one another. Each keeps some values alive in all loops inside of it, so the register allocator's time grows with the square of
-    /// their number: of 16, half as much again as of 8 for each loop.
+    /// Loops inside of one another. Each keeps some values alive in all loops inside of it, so the
+    /// register allocator's time grows with the square of their number: of 16, half as much again
+    /// as of 8 for each loop.
     pub loops: u32,
     /// Bytes of stack.
     pub frame: u32,
@@ -59,8 +60,8 @@ impl Default for Settings {
     }
 }
 
-/// A compiler for the machine that it runs on. It reuses its working memory from one compilation to the next; use one for each
-/// thread.
+/// A compiler for the machine that it runs on. It reuses its working memory from one compilation to
+/// the next; use one for each thread.
 pub struct Compiler {
     target: Target,
     limits: Limits,
@@ -113,13 +114,15 @@ impl Compiler {
 
     /// Compiles one function for each root and installs them in one region of memory.
     ///
-    /// A function that differs from two earlier ones in constants and places in the source only, as far as its CLIF says, is a copy of the
-    /// second with other words: the code generator does not run. The compiler keeps the last 256 such functions that were compiled or copied.
+    /// A function that differs from two earlier ones in constants and places in the source only, as
+    /// far as its CLIF says, is a copy of the second with other words: the code generator does not
+    /// run. The compiler keeps the last 256 such functions that were compiled or copied.
     /// [`Settings::copies`] can switch that off.
     ///
     /// # Errors
     ///
-    /// [`Error::TooLarge`] names the root; nothing is installed then. [`Error::Memory`] if there is no memory for the code.
+    /// [`Error::TooLarge`] names the root; nothing is installed then. [`Error::Memory`] if there is
+    /// no memory for the code.
     pub fn compile(&mut self, unit: &Unit<'_>) -> Result<Code, Error> {
         let mut functions = Vec::with_capacity(unit.graph.roots().len());
         for (number, &root) in unit.graph.roots().iter().enumerate() {
@@ -128,12 +131,14 @@ impl Compiler {
         self.install(functions)
     }
 
-    /// Compiles the function of a root so that rules which differ in constants only share it, or returns that of an earlier rule. The
-    /// code reads what depends on the rule from the returned parameter row: constants, and places in the source. To call it, give the row
-    /// to [`Entry::with_row`](crate::Entry::with_row).
+    /// Compiles the function of a root so that rules which differ in constants only share it, or
+    /// returns that of an earlier rule. The code reads what depends on the rule from the returned
+    /// parameter row: constants, and places in the source. To call it, give the row to
+    /// [`Entry::with_row`](crate::Entry::with_row).
     ///
-    /// Two rules share code if the CLIF of their functions is the same, so the code is what compiling the second rule would give. The
-    /// compiler keeps the code of the last 256 functions that were used.
+    /// Two rules share code if the CLIF of their functions is the same, so the code is what
+    /// compiling the second rule would give. The compiler keeps the code of the last 256 functions
+    /// that were used.
     ///
     /// # Errors
     ///
@@ -156,8 +161,9 @@ impl Compiler {
         Ok(SharedFunction { code, row })
     }
 
-    /// Compiles one function that evaluates up to 64 rules in order, as [`layout::group`](celero_ir::layout::group)
-    /// says. Each rule has a budget of `steps`. Headers of a batch are looked up together. The function is not installed yet.
+    /// Compiles one function that evaluates up to 64 rules in order, as
+    /// [`layout::group`](celero_ir::layout::group) says. Each rule has a budget of `steps`. Headers
+    /// of a batch are looked up together. The function is not installed yet.
     ///
     /// # Errors
     ///
@@ -176,9 +182,9 @@ impl Compiler {
         self.function(unit, 0, Body::Rules { rules, headers, steps }, &roots)
     }
 
-    /// Compiles a template: the function of a root of type `bool` that reads its [parameters](celero_ir::Parameter) from the
-    /// [parameter row](layout::parameter_row) in the frame. Rules that differ in constants alone share it. The function is
-    /// not installed yet.
+    /// Compiles a template: the function of a root of type `bool` that reads its
+    /// [parameters](celero_ir::Parameter) from the [parameter row](layout::parameter_row) in the
+    /// frame. Rules that differ in constants alone share it. The function is not installed yet.
     ///
     /// # Errors
     ///
@@ -203,8 +209,8 @@ impl Compiler {
         Ok(Code { memory: memory.map_err(Error::Memory)?, bytes })
     }
 
-    /// Total time that Cranelift's code generator has worked for this compiler. Emission of its input and installation of its
-    /// output are not counted.
+    /// Total time that Cranelift's code generator has worked for this compiler. Emission of its
+    /// input and installation of its output are not counted.
     #[must_use]
     pub fn codegen_time(&self) -> Duration {
         self.codegen
@@ -278,7 +284,8 @@ impl Compiler {
         Ok(CompiledFunction { bytes, align, convention })
     }
 
-    /// Emits the CLIF of a function in the context. Returns how it is called, and its rule words that are not in the CLIF.
+    /// Emits the CLIF of a function in the context. Returns how it is called, and its rule words
+    /// that are not in the CLIF.
     fn emit(
         &mut self,
         unit: &Unit<'_>,

@@ -1,6 +1,7 @@
 //! What a compiled function reads and returns, beside its signature's parameters.
 //!
-//! A function that calls no helper needs no frame: it has a second entry, which gets the address of the host's data only.
+//! A function that calls no helper needs no frame: it has a second entry, which gets the address of
+//! the host's data only.
 
 /// How a compiled function is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

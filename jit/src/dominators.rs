@@ -1,7 +1,7 @@
 //! The dominator tree of the blocks emitted so far, to which leaves are added.
 //!
-//! Each node has, besides its parent, a jump to an ancestor further up (as in a skew-binary random-access list), so both queries take
-//! a number of steps that is logarithmic in the depth.
+//! Each node has, besides its parent, a jump to an ancestor further up (as in a skew-binary
+//! random-access list), so both queries take a number of steps that is logarithmic in the depth.
 
 /// A node of the tree: a block that has been started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,8 +15,8 @@ pub struct Entry<'a> {
     code: PhantomData<&'a CodeMemory>,
 }
 
-// SAFETY: the address points at code that is never written while the borrow lasts (`code_memory::Pages`), and the row is borrowed
-// as long.
+// SAFETY: the address points at code that is never written while the borrow lasts
+// (`code_memory::Pages`), and the row is borrowed as long.
 unsafe impl Send for Entry<'_> {}
 // SAFETY: as above; a call changes nothing but the frame that it is given.
 unsafe impl Sync for Entry<'_> {}
@@ -28,7 +28,8 @@ impl<'a> Entry<'a> {
         Self { address, convention, row: std::ptr::null(), code: PhantomData }
     }
 
-    /// Returns the function with the parameter row of a rule, which code that rules [share](crate::Compiler::compile_shared) reads.
+    /// Returns the function with the parameter row of a rule, which code that rules
+    /// [share](crate::Compiler::compile_shared) reads.
     #[must_use]
     #[inline]
     pub fn with_row(self, row: &'a [u64]) -> Self {
@@ -42,28 +43,33 @@ impl<'a> Entry<'a> {
         self.convention.context_only.then_some(ContextEntry { address: self.address, row: self.row, code: PhantomData })
     }
 
-    /// Returns the function as one that returns text in registers, if it does: see [`returns_text`](celero_ir::layout::returns_text).
+    /// Returns the function as one that returns text in registers, if it does: see
+    /// [`returns_text`](celero_ir::layout::returns_text).
     #[must_use]
     #[inline]
     pub fn text(self) -> Option<TextEntry<'a>> {
         self.convention.text.then_some(TextEntry { address: self.address, row: self.row, code: PhantomData })
     }
 
-    /// Runs the function on a host's data with an evaluation frame. The [crate](crate) documentation says what the returned
-    /// word means. A function that returns [text](Self::text) is run as such.
+    /// Runs the function on a host's data with an evaluation frame. The [crate](crate)
+    /// documentation says what the returned word means. A function that returns [text](Self::text)
+    /// is run as such.
     ///
     /// # Safety
     ///
-    /// `frame` points at a frame in the layout of [`celero_ir::layout::frame`], with space for the root's result, that
-    /// nothing else uses during the call; `host` is laid out as the fields of the compiled [`Unit`](crate::Unit) say; if the code
-    /// is shared, the entry has the [row](Self::with_row) that was returned with it for the unit; and the helpers, constants and accessors at that unit's addresses exist and keep the contract of
-    /// [`celero_ir::Helper`].
+    /// `frame` points at a frame in the layout of [`celero_ir::layout::frame`], with space for the
+    /// root's result, that nothing else uses during the call; `host` is laid out as the fields of
+    /// the compiled [`Unit`](crate::Unit) say; if the code is shared, the entry has the
+    /// [row](Self::with_row) that was returned with it for the unit; and the helpers, constants and
+    /// accessors at that unit's addresses exist and keep the contract of [`celero_ir::Helper`].
     #[must_use]
     #[inline]
     pub unsafe fn call(&self, host: *const u8, frame: *mut u8) -> u64 {
-        // SAFETY: the address is that of a function which `compiler` made with this calling convention (`Entry::new`) and this
-        // signature, or this one without the last parameter: the convention (System V or AAPCS64, `Target::host`) passes it in a register
-        // that such a function may overwrite and does not read. The pages are mapped and executable while `self` borrows their owner.
+        // SAFETY: the address is that of a function which `compiler` made with this calling
+        // convention (`Entry::new`) and this signature, or this one without the last parameter: the
+        // convention (System V or AAPCS64, `Target::host`) passes it in a register that such a
+        // function may overwrite and does not read. The pages are mapped and executable while
+        // `self` borrows their owner.
         let function: extern "C" fn(*const u8, *mut u8, *const u64) -> u64 =
             unsafe { std::mem::transmute(self.address.as_ptr()) };
         function(host, frame, self.row)

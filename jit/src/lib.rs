@@ -4,16 +4,20 @@
 //! Unit ──plan──▶ NodeFacts ──emit/──▶ CLIF ──Cranelift──▶ CompiledFunction ──install──▶ Code ──entry──▶ call
 //! ```
 //!
-//! Of the host this crate knows offsets of [`celero_ir::layout`], addresses, and the table of helpers: no value type and no
-//! request type. `unsafe` is in three files: `code_memory`, which owns the pages, `entry`, which calls into them, and
-//! `profile/marker`, which maps a page that profilers look for.
+//! Of the host this crate knows offsets of [`celero_ir::layout`], addresses, and the table of
+//! helpers: no value type and no request type. `unsafe` is in three files: `code_memory`, which
+//! owns the pages, `entry`, which calls into them, and `profile/marker`, which maps a page that
+//! profilers look for.
 //!
-//! A compiled function gets the address of the host's data and that of an evaluation frame, and returns a word. A root of type
-//! `bool` returns 0 or 1. A root that is [text](celero_ir::layout::returns_text) returns two words, its address and its length. Any other root
-//! returns 0 and leaves its words at [`frame::RESULT`](celero_ir::layout::frame::RESULT) (for a `value`, its 32 bytes). Every other word, and the
-//! length of text at a null address, is an [`ErrorWord`](celero_ir::ErrorWord).
+//! A compiled function gets the address of the host's data and that of an evaluation frame, and
+//! returns a word. A root of type `bool` returns 0 or 1. A root that is
+//! [text](celero_ir::layout::returns_text) returns two words, its address and its length. Any other
+//! root returns 0 and leaves its words at [`frame::RESULT`](celero_ir::layout::frame::RESULT) (for
+//! a `value`, its 32 bytes). Every other word, and the length of text at a null address, is an
+//! [`ErrorWord`](celero_ir::ErrorWord).
 //!
-//! A function of [shared code](Compiler::compile_shared) has a third parameter: the address of the parameter row of the rule.
+//! A function of [shared code](Compiler::compile_shared) has a third parameter: the address of the
+//! parameter row of the rule.
 //!
 //! A function of a [group](Compiler::group) of rules returns 0; which rules matched and failed is in the frame, as
 //! [`layout::group`](celero_ir::layout::group) says.

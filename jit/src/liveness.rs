@@ -1,7 +1,9 @@
-//! Estimates how many values a function keeps alive at once: the register allocator's time grows with the square of that number.
+//! Estimates how many values a function keeps alive at once: the register allocator's time grows
+//! with the square of that number.
 //!
-//! A value is taken to live from its definition to its last use in layout order. Emission is structured, so the estimate is too low
-//! only for values that are defined before a loop and used in it.
+//! A value is taken to live from its definition to its last use in layout order. Emission is
+//! structured, so the estimate is too low only for values that are defined before a loop and used
+//! in it.
 
 use cranelift_codegen::ir::Function;
 

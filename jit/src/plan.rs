@@ -1,5 +1,6 @@
-//! Analysis before emission: which nodes a function has, which can fail, which are used more than once, and on which variables they
-//! depend. All of these are the same for all nodes of a class, so the plan is about classes.
+//! Analysis before emission: which nodes a function has, which can fail, which are used more than
+//! once, and on which variables they depend. All of these are the same for all nodes of a class, so
+//! the plan is about classes.
 
 use crate::unit::Unit;
 use celero_ir::layout::Access;
@@ -114,8 +115,8 @@ impl Plan {
         self.facts.resize(self.nodes.len(), NodeFacts::default());
     }
 
-    /// Finds which nodes can fail, operands first. `locals` are the levels of variables whose initialiser can fail; `None` assumes
-    /// all. Returns these levels.
+    /// Finds which nodes can fail, operands first. `locals` are the levels of variables whose
+    /// initialiser can fail; `None` assumes all. Returns these levels.
     fn find_failures(&mut self, unit: &Unit<'_>, locals: Option<&BTreeSet<u32>>) -> BTreeSet<u32> {
         let mut failing = BTreeSet::new();
         let mut boxes = 0_u32;

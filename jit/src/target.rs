@@ -1,8 +1,9 @@
-//! The machine that code is generated for: Cranelift's settings, the signature of compiled functions, and what emission may
-//! know of the machine.
+//! The machine that code is generated for: Cranelift's settings, the signature of compiled
+//! functions, and what emission may know of the machine.
 //!
-//! This is the only file that decides by instruction set. It generates code for the machine that it runs on, and refuses machines
-//! whose calling convention does not return two words in registers, which helpers need.
+//! This is the only file that decides by instruction set. It generates code for the machine that it
+//! runs on, and refuses machines whose calling convention does not return two words in registers,
+//! which helpers need.
 
 use crate::error::Error;
 use cranelift_codegen::ir::types::I64;
@@ -12,8 +13,8 @@ use cranelift_codegen::settings::{self, Configurable};
 
 /// Facts about the machine on which emission may depend.
 ///
-/// Add a field for a lowering that only some machines have (for example "has SVE2") and compute it in [`Target::facts`] from
-/// the instruction set's triple and flags.
+/// Add a field for a lowering that only some machines have (for example "has SVE2") and compute it
+/// in [`Target::facts`] from the instruction set's triple and flags.
 #[derive(Clone, Copy)]
 pub(crate) struct TargetFacts {
     /// The calling convention of helpers and accessors, and the width of pointers.
@@ -23,7 +24,8 @@ pub(crate) struct TargetFacts {
 /// The machine, as Cranelift sees it.
 pub(crate) struct Target {
     pub(crate) isa: OwnedTargetIsa,
-    /// The signature of most compiled functions: the addresses of the host's data and of the evaluation frame to a word.
+    /// The signature of most compiled functions: the addresses of the host's data and of the
+    /// evaluation frame to a word.
     pub(crate) signature: Signature,
     /// The same to two words, for functions that return text.
     pub(crate) text_signature: Signature,
@@ -67,8 +69,9 @@ fn flags(verify: bool) -> Result<settings::Flags, Error> {
     for (name, value) in [
         // Emission leaves nothing for the optimiser to find; optimising would add half of the compile time.
         ("opt_level", "none"),
-        // `single_pass` compiles a rule in about a third less time, but its developers do not recommend it where security matters: see
-        // `RegallocAlgorithm` in the documentation of Wasmtime 48.
+        // `single_pass` compiles a rule in about a third less time, but its developers do not
+        // recommend it where security matters: see `RegallocAlgorithm` in the documentation of
+        // Wasmtime 48.
         ("regalloc_algorithm", "backtracking"),
         ("enable_verifier", if verify { "true" } else { "false" }),
         ("preserve_frame_pointers", "true"),

@@ -1,6 +1,7 @@
 //! The input of a compilation: a graph, and the addresses of everything to which it refers.
 //!
-//! The compiler trusts these addresses; the caller of the code guarantees them (see [`Entry::call`](crate::Entry::call)).
+//! The compiler trusts these addresses; the caller of the code guarantees them (see
+//! [`Entry::call`](crate::Entry::call)).
 
 use celero_ir::layout::Field;
 use celero_ir::{ConstId, Constant, Graph, Helper, NodeId, Op, Origin, Ty};
@@ -33,8 +34,9 @@ pub struct Unit<'a> {
     pub constants: &'a [ConstantAddress],
     /// Addresses of the helpers, indexed by [`Helper`].
     pub helpers: &'a [usize],
-    /// The budget of every evaluation in steps, if it is always the same. A function that spends only the iterations of one loop
-    /// compares with this number and does not access the budget in the frame.
+    /// The budget of every evaluation in steps, if it is always the same. A function that spends
+    /// only the iterations of one loop compares with this number and does not access the budget in
+    /// the frame.
     pub steps: Option<i64>,
     /// Searches for literals that are made together.
     pub literals: &'a [LiteralBatch<'a>],
@@ -45,8 +47,9 @@ pub struct Unit<'a> {
 pub struct GroupedRule<'a> {
     /// The condition: a node of type `bool`.
     pub root: NodeId,
-    /// Origins in this rule's source of nodes that have another origin in the graph: a node that rules share has the origin of
-    /// the first rule there. Sorted by node. Later occurrences of an expression in the rule are nodes of their own.
+    /// Origins in this rule's source of nodes that have another origin in the graph: a node that
+    /// rules share has the origin of the first rule there. Sorted by node. Later occurrences of an
+    /// expression in the rule are nodes of their own.
     pub origins: &'a [(NodeId, Origin)],
 }
 
@@ -59,8 +62,8 @@ pub struct HeaderBatch<'a> {
     pub names: usize,
 }
 
-/// Searches for literals in one text that a function makes with one call, as soon as it needs one of them. The rule that
-/// needs it first pays for all.
+/// Searches for literals in one text that a function makes with one call, as soon as it needs one
+/// of them. The rule that needs it first pays for all.
 #[derive(Clone, Copy, Debug)]
 pub struct LiteralBatch<'a> {
     /// The classes of the searches: [`Op::ContainsConst`] nodes of one text, which depends on no variable, or of its

@@ -1,7 +1,7 @@
 //! Memory for the results of an evaluation: text, lists, maps.
 //!
-//! An arena is reset between evaluations, not freed, so that later evaluations on the same thread do not call the global
-//! allocator.
+//! An arena is reset between evaluations, not freed, so that later evaluations on the same thread
+//! do not call the global allocator.
 
 use bumpalo::Bump;
 use celero_ir::ErrorKind;
@@ -22,7 +22,8 @@ thread_local! {
     static ZERO_CAPACITY: ManuallyDrop<Arena> = ManuallyDrop::new(Arena::new(0));
 }
 
-/// Calls `f` with the thread's zero-capacity arena, in which every allocation fails. Returns `None` while the thread ends.
+/// Calls `f` with the thread's zero-capacity arena, in which every allocation fails. Returns `None`
+/// while the thread ends.
 ///
 /// For evaluations that rarely allocate: trying without memory first spares looking up an arena.
 #[inline]
@@ -48,9 +49,9 @@ impl Arena {
 
     /// Discards the content and sets the limit to `limit` bytes.
     ///
-    /// Memory that is kept does not count toward the limit: whether an allocation succeeds must not depend on earlier
-    /// evaluations, and a new allocation may not fit into the kept chunk. A chunk larger than half of the limit is freed,
-    /// because the next chunk would be twice as large.
+    /// Memory that is kept does not count toward the limit: whether an allocation succeeds must not
+    /// depend on earlier evaluations, and a new allocation may not fit into the kept chunk. A chunk
+    /// larger than half of the limit is freed, because the next chunk would be twice as large.
     #[inline]
     pub(crate) fn recycle(&mut self, limit: usize) {
         if self.bump.allocated_bytes() == 0 {

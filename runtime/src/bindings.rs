@@ -9,11 +9,12 @@ use celero_frontend::Type;
 use std::fmt;
 use std::sync::Arc;
 
-/// Values for the variables of an [`Env::dynamic`]. A variable without a value is absent: reading it is the error "no such
-/// key".
+/// Values for the variables of an [`Env::dynamic`]. A variable without a value is absent: reading
+/// it is the error "no such key".
 ///
-/// Rules must be compiled with the environment that the bindings were made for, or one that declares the same variables in
-/// the same order: values are found by the position of their declaration. With others every rule is the error `host`.
+/// Rules must be compiled with the environment that the bindings were made for, or one that
+/// declares the same variables in the same order: values are found by the position of their
+/// declaration. With others every rule is the error `host`.
 #[derive(Clone, Debug)]
 pub struct Bindings<'a> {
     variables: Arc<Variables>,

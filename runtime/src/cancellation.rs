@@ -4,7 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What says that a compilation is not wanted any more; nothing by default. Clones are one: if one is requested, all are.
+/// What says that a compilation is not wanted any more; nothing by default. Clones are one: if one
+/// is requested, all are.
 #[derive(Clone, Default)]
 pub(crate) struct Cancellation(Option<Arc<Condition>>);
 

@@ -1,7 +1,9 @@
-//! Constants of the graph: their conversion to and from values, and the evaluation of calls whose operands are constants.
+//! Constants of the graph: their conversion to and from values, and the evaluation of calls whose
+//! operands are constants.
 //!
-//! The passes of `celero_ir` know no values and no library. They fold calls through the trait [`Evaluator`], which
-//! [`ConstantEvaluator`] implements with the functions that evaluation uses, so that a folded call gives what the call would give.
+//! The passes of `celero_ir` know no values and no library. They fold calls through the trait
+//! [`Evaluator`], which [`ConstantEvaluator`] implements with the functions that evaluation uses,
+//! so that a folded call gives what the call would give.
 
 use crate::arena::{Arena, EvalResult};
 use crate::function::Functions;
@@ -19,8 +21,8 @@ const STEPS: i64 = 10_000;
 /// Memory of one folded call, in bytes. A call that needs more is not folded.
 const BYTES: usize = 1 << 16;
 
-/// Sum of the weights of the patterns that are compiled for one rule, so that compiling the rule takes some tenths of a second at
-/// most. Further patterns are compiled when they are first needed.
+/// Sum of the weights of the patterns that are compiled for one rule, so that compiling the rule
+/// takes some tenths of a second at most. Further patterns are compiled when they are first needed.
 const PATTERN_WEIGHT: u32 = 2048;
 
 /// Evaluates calls of the library and of the host's pure functions while a graph is optimised.
@@ -110,7 +112,8 @@ fn with_values(
 /// Returns the value of a constant. Text and containers are copied into the arena.
 ///
 /// # Errors
-/// `out_of_budget` if the arena is full; `host` for a constant that is prepared data and no value, such as a regular expression.
+/// `out_of_budget` if the arena is full; `host` for a constant that is prepared data and no value,
+/// such as a regular expression.
 pub(crate) fn value_of<'a>(constant: &Constant, arena: &'a Arena) -> EvalResult<Value<'a>> {
     Ok(match constant {
         Constant::Null => Value::Null,

@@ -1,12 +1,13 @@
 //! Counters of rules: how often each rule matched or failed. Rule sets and live rules count with them, and hosts can.
 //!
-//! Every [`CounterShards`] owns one shard of a [`Counters`], on its own cache lines, so counting never contends. Readers add up the
-//! shards. A rule has a *slot*: the position of its counters in every shard. Each [`Scratch`](crate::Scratch) has shards.
+//! Every [`CounterShards`] owns one shard of a [`Counters`], on its own cache lines, so counting
+//! never contends. Readers add up the shards. A rule has a *slot*: the position of its counters in
+//! every shard. Each [`Scratch`](crate::Scratch) has shards.
 //!
-//! - A shard is made when it is used with counters for the first time, and again when a slot is beyond its end. All other counting
-//!   takes no lock and does not allocate.
-//! - Shards are reused when their owner is dropped, with their counts, so their number is bounded by the largest number of owners
-//!   alive at the same time.
+//! - A shard is made when it is used with counters for the first time, and again when a slot is
+//!   beyond its end. All other counting takes no lock and does not allocate.
+//! - Shards are reused when their owner is dropped, with their counts, so their number is bounded
+//!   by the largest number of owners alive at the same time.
 //!
 //! Invariant: only the owner of a shard writes it, and no two shards share a cache line. Test:
 //! `runtime/src/counters.rs::no_two_shards_share_a_line`.
@@ -17,17 +18,19 @@ use std::time::{Duration, Instant};
 
 /// The counters of a rule set: [`RuleSet::counts`](crate::RuleSet::counts), [`Rules::counts`](crate::Rules::counts).
 ///
-/// By definition, an evaluation of a set evaluates all rules, or all up to the first match if only that is asked for; there is no
-/// number of evaluations per rule. The index and shared native code do not show in counters.
+/// By definition, an evaluation of a set evaluates all rules, or all up to the first match if only
+/// that is asked for; there is no number of evaluations per rule. The index and shared native code
+/// do not show in counters.
 ///
-/// Counters never decrease. They can be read while other threads count: an evaluation in progress may be included in part.
+/// Counters never decrease. They can be read while other threads count: an evaluation in progress
+/// may be included in part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Counts<'r> {
     /// Number of evaluations of the set.
     pub evaluations: u64,
-    /// Mean time of an evaluation, from a sample: the first evaluation of each scratch, and every 1,024th after it. `None` before the
-    /// first.
+    /// Mean time of an evaluation, from a sample: the first evaluation of each scratch, and every
+    /// 1,024th after it. `None` before the first.
     pub mean_time: Option<Duration>,
     /// The counters of the rules, in their order.
     pub rules: Vec<RuleCounts<'r>>,
@@ -41,8 +44,8 @@ pub struct RuleCounts<'r> {
     pub index: usize,
     /// Its name.
     pub name: &'r str,
-    /// Number of times the rule was in the answer, including failures that count as a match. An evaluation for the first match counts
-    /// only that.
+    /// Number of times the rule was in the answer, including failures that count as a match. An
+    /// evaluation for the first match counts only that.
     pub matches: u64,
     /// Number of times the rule was in [`Scratch::errors`](crate::Scratch::errors).
     pub errors: u64,
@@ -103,8 +106,8 @@ impl Shard {
         self.word(word).map_or(0, |word| word.load(Ordering::Relaxed))
     }
 
-    /// Adds to a word. Returns its previous value; `None` if the shard is too short. There is no other writer, so that the addition need
-    /// not be atomic.
+    /// Adds to a word. Returns its previous value; `None` if the shard is too short. There is no
+    /// other writer, so that the addition need not be atomic.
     fn add(&self, word: usize, n: u64) -> Option<u64> {
         let word = self.word(word)?;
         let before = word.load(Ordering::Relaxed);
@@ -118,11 +121,12 @@ fn word(slot: u32, number: usize) -> usize {
     (slot as usize).saturating_mul(WORDS).saturating_add(HEAD).saturating_add(number)
 }
 
-/// Counters for a host that decides itself what counts as a match: a policy whose rules end the evaluation, for example. A
-/// [`RuleSet`](crate::RuleSet) and [`Live`](crate::Live) count without it.
+/// Counters for a host that decides itself what counts as a match: a policy whose rules end the
+/// evaluation, for example. A [`RuleSet`](crate::RuleSet) and [`Live`](crate::Live) count without
+/// it.
 ///
-/// Share it between threads, and give each thread [`CounterShards`]. Counting takes no lock and does not allocate, but for the first
-/// evaluation with new counters.
+/// Share it between threads, and give each thread [`CounterShards`]. Counting takes no lock and
+/// does not allocate, but for the first evaluation with new counters.
 ///
 /// ```
 /// use celero::counting::{CounterShards, Counters};
@@ -206,8 +210,8 @@ impl Counters {
         Self { id, sampling_mask: SAMPLING_INTERVAL - 1, state: Mutex::new(state) }
     }
 
-    /// Sets the sampling interval: one evaluation in `interval` per shard is timed, the first one included. An interval that is not a
-    /// power of two is rounded up to one.
+    /// Sets the sampling interval: one evaluation in `interval` per shard is timed, the first one
+    /// included. An interval that is not a power of two is rounded up to one.
     #[must_use]
     pub fn sampling_interval(mut self, interval: u32) -> Self {
         self.sampling_mask = u64::from(interval).next_power_of_two().saturating_sub(1);
@@ -226,7 +230,8 @@ impl Counters {
         Evaluations { number: state.sum(EVALUATIONS), timed: state.sum(TIMED), time }
     }
 
-    /// Returns the counts of a slot; zeros if there is no such slot. Adds up all shards, under a lock that evaluations do not take.
+    /// Returns the counts of a slot; zeros if there is no such slot. Adds up all shards, under a
+    /// lock that evaluations do not take.
     #[must_use]
     pub fn slot(&self, slot: u32) -> SlotCounts {
         self.lock().slot(slot)
@@ -305,8 +310,8 @@ impl Drop for CounterSlot {
 pub struct CounterShards(Vec<(u64, Arc<Shard>)>);
 
 impl CounterShards {
-    /// Begins an evaluation: counts it, and reads the clock if it is timed. Takes a lock only for the first evaluation with these
-    /// counters.
+    /// Begins an evaluation: counts it, and reads the clock if it is timed. Takes a lock only for
+    /// the first evaluation with these counters.
     pub fn begin<'s>(&'s mut self, counters: &'s Counters) -> Counting<'s> {
         let known = self.0.iter().position(|(id, _)| *id == counters.id);
         let place = known.unwrap_or_else(|| {

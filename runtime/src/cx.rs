@@ -16,9 +16,10 @@ const SINGLE_BYTES_PER_STEP: usize = 8;
 
 /// The evaluation context: what a library function or a function of the host may use besides its arguments.
 ///
-/// It holds the *fuel*, the number of steps that the evaluation may still take, and the arena for results. A function that
-/// scans or builds more than a fixed amount calls [`charge`](Self::charge) or [`charge_bytes`](Self::charge_bytes) before it
-/// does, so that no chain of calls runs or grows without bound.
+/// It holds the *fuel*, the number of steps that the evaluation may still take, and the arena for
+/// results. A function that scans or builds more than a fixed amount calls [`charge`](Self::charge)
+/// or [`charge_bytes`](Self::charge_bytes) before it does, so that no chain of calls runs or grows
+/// without bound.
 ///
 /// Native code reads and writes the fuel in place: the layout is part of its contract (`celero_ir::layout::frame`).
 #[derive(Debug)]
@@ -103,8 +104,8 @@ impl<'a> Cx<'a> {
         self.charge((bytes / SINGLE_BYTES_PER_STEP).saturating_add(1))
     }
 
-    /// As [`charge_bytes`](Self::charge_bytes), for functions that cannot fail: the next function that can fail reports the
-    /// exceeded budget.
+    /// As [`charge_bytes`](Self::charge_bytes), for functions that cannot fail: the next function
+    /// that can fail reports the exceeded budget.
     #[inline]
     pub(crate) fn spend_bytes(&self, bytes: usize) {
         // The error is not lost: the fuel stays below zero.

@@ -13,8 +13,8 @@ use std::sync::Arc;
 pub struct EvalError {
     /// What went wrong.
     pub kind: ErrorKind,
-    /// Byte offset in the source at which the failed expression starts. Both tiers give the same place. A spent budget belongs to the
-    /// whole rule, because the tiers count different steps.
+    /// Byte offset in the source at which the failed expression starts. Both tiers give the same
+    /// place. A spent budget belongs to the whole rule, because the tiers count different steps.
     pub start: u32,
     /// Byte offset at which it ends, exclusive.
     pub end: u32,
@@ -52,8 +52,9 @@ impl std::error::Error for EvalError {}
 
 /// The error of one rule of a [`RuleSet`](crate::RuleSet) or of [`Rules`](crate::Rules).
 ///
-/// Displays as `rule "admin": no such key (at 12..38)`; [`RuleSet::describe`](crate::RuleSet::describe) says more. Two errors are equal
-/// if rule and error are: the name follows from the rule.
+/// Displays as `rule "admin": no such key (at 12..38)`;
+/// [`RuleSet::describe`](crate::RuleSet::describe) says more. Two errors are equal if rule and
+/// error are: the name follows from the rule.
 #[derive(Clone, Debug)]
 pub struct RuleError {
     /// The rule's index in its set.
@@ -76,8 +77,8 @@ impl RuleError {
         Self { name: (!name.is_empty()).then(|| name.into()), ..self }
     }
 
-    /// Returns the rule's name: of an error that an evaluation returns. [`Scratch::errors`](crate::Scratch::errors) has the indices of
-    /// rules only.
+    /// Returns the rule's name: of an error that an evaluation returns.
+    /// [`Scratch::errors`](crate::Scratch::errors) has the indices of rules only.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
@@ -103,7 +104,8 @@ impl fmt::Display for RuleError {
 
 impl std::error::Error for RuleError {}
 
-/// Why an expression was rejected: all diagnostics, not only the first. Displays as source lines with carets under what is wrong.
+/// Why an expression was rejected: all diagnostics, not only the first. Displays as source lines
+/// with carets under what is wrong.
 #[derive(Clone)]
 pub struct CompileError {
     source: Arc<str>,
@@ -121,8 +123,8 @@ impl CompileError {
         &self.diagnostics
     }
 
-    /// Returns the diagnostics as text, with the source lines that they are about. `origin` names the source, such as a file; `color` adds
-    /// ANSI colours.
+    /// Returns the diagnostics as text, with the source lines that they are about. `origin` names
+    /// the source, such as a file; `color` adds ANSI colours.
     #[must_use]
     pub fn render(&self, origin: &str, color: bool) -> String {
         let style = if color { Style::Ansi } else { Style::Plain };

@@ -40,7 +40,8 @@ pub struct CodeSpan {
 }
 
 impl Engine {
-    /// Compiles an expression and returns every stage of the compilation as text, for people who study what becomes of a rule.
+    /// Compiles an expression and returns every stage of the compilation as text, for people who
+    /// study what becomes of a rule.
     ///
     /// # Errors
     /// [`CompileError`] with every diagnostic.
@@ -74,8 +75,8 @@ impl Explanation {
         Self { sections, code }
     }
 
-    /// Returns titles and texts, in order: `tree`, `type`, and, for native code, `graph`, `optimized graph`, `cranelift ir`, `machine code`
-    /// (its bytes), `source positions`.
+    /// Returns titles and texts, in order: `tree`, `type`, and, for native code, `graph`,
+    /// `optimized graph`, `cranelift ir`, `machine code` (its bytes), `source positions`.
     pub fn sections(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.sections.iter().map(|(title, text)| (*title, &**text))
     }
@@ -118,13 +119,15 @@ impl MachineCode {
         &self.bytes
     }
 
-    /// Returns which code came from which part of the source, in the order of the code. Code between them belongs to no part.
+    /// Returns which code came from which part of the source, in the order of the code. Code
+    /// between them belongs to no part.
     #[must_use]
     pub fn spans(&self) -> &[CodeSpan] {
         &self.spans
     }
 
-    /// Returns what is at an address that is written in the code: the name of a helper, the text of a constant, or the accessor of a field.
+    /// Returns what is at an address that is written in the code: the name of a helper, the text of
+    /// a constant, or the accessor of a field.
     #[must_use]
     pub fn symbol(&self, address: u64) -> Option<&str> {
         let found = self.symbols.binary_search_by_key(&address, |(address, _)| *address).ok()?;

@@ -6,9 +6,10 @@ use celero_ir::layout;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What an expression can read of its context, whichever way its evaluation goes: the fields by name, and of header maps
-/// the names of headers. Asking whether a field or a header is present counts as reading, and so does reading a view of a header map
-/// (`split()`, `raw()`, `join()`, `redacted()`).
+/// What an expression can read of its context, whichever way its evaluation goes: the fields by
+/// name, and of header maps the names of headers. Asking whether a field or a header is present
+/// counts as reading, and so does reading a view of a header map (`split()`, `raw()`, `join()`,
+/// `redacted()`).
 ///
 /// ```
 /// # use celero::{Engine, Env};

@@ -10,12 +10,14 @@ use celero_frontend::{Cel, Language};
 const WIDTH: usize = 100;
 
 impl Engine {
-    /// Returns a CEL rule in its canonical layout: one way of writing each expression, in lines of at most 100 columns where names and
-    /// literals allow, with a line end. Comments before the expression are kept. The result means the same, and formatting it again
-    /// changes nothing. For rules in the language of an environment, see [`format_in`](Self::format_in).
+    /// Returns a CEL rule in its canonical layout: one way of writing each expression, in lines of
+    /// at most 100 columns where names and literals allow, with a line end. Comments before the
+    /// expression are kept. The result means the same, and formatting it again changes nothing. For
+    /// rules in the language of an environment, see [`format_in`](Self::format_in).
     ///
     /// # Errors
-    /// [`CompileError`] with the errors of the syntax, or with comments that are not before the expression and would be lost.
+    /// [`CompileError`] with the errors of the syntax, or with comments that are not before the
+    /// expression and would be lost.
     ///
     /// ```
     /// let engine = celero::Engine::new();
@@ -25,8 +27,9 @@ impl Engine {
         Cel.format(source, &self.limits().source, WIDTH).map_err(|diagnostics| CompileError::new(source, diagnostics))
     }
 
-    /// Returns a rule in the language of an environment in its canonical layout, as [`format`](Self::format) does for CEL. In the
-    /// filter language the types of fields decide how literals are read, so the rule is checked.
+    /// Returns a rule in the language of an environment in its canonical layout, as
+    /// [`format`](Self::format) does for CEL. In the filter language the types of fields decide how
+    /// literals are read, so the rule is checked.
     ///
     /// # Errors
     /// [`CompileError`] with the errors of the syntax; in the filter language with every error.
@@ -47,8 +50,8 @@ impl Engine {
 }
 
 impl<S> Program<S> {
-    /// Returns the expression as canonical text on one line. Expressions with the same tree have the same text, whatever their spaces,
-    /// parentheses, quotes and comments are.
+    /// Returns the expression as canonical text on one line. Expressions with the same tree have
+    /// the same text, whatever their spaces, parentheses, quotes and comments are.
     #[must_use]
     pub fn to_source(&self) -> String {
         self.expression().tree().unparse()

@@ -1,7 +1,8 @@
 //! What a rule language other than CEL is made of. [`Env::language`](crate::Env::language) selects it.
 //!
-//! A language parses and checks a source and builds a tree; the interpreter, native code, rule sets and their index work on that tree.
-//! [`TreeBuilder::finish`] verifies the tree, so a mistake of the language is an error and not a wrong result.
+//! A language parses and checks a source and builds a tree; the interpreter, native code, rule sets
+//! and their index work on that tree. [`TreeBuilder::finish`] verifies the tree, so a mistake of
+//! the language is an error and not a wrong result.
 //!
 //! ```
 //! use celero::language::{

@@ -1,12 +1,14 @@
 //! What a host needs to describe its own types to rules: layouts of fields, and the declarations of an environment.
 //!
-//! The derives of [`Context`](derive@crate::Context) and [`FieldType`](derive@crate::FieldType) cover most hosts, without `unsafe`: the
-//! attribute `with = function` makes any type a field. This module is for types that native code is to read in place and that the derive
-//! can't describe, and for contexts whose fields are not members of a struct.
+//! The derives of [`Context`](derive@crate::Context) and [`FieldType`](derive@crate::FieldType)
+//! cover most hosts, without `unsafe`: the attribute `with = function` makes any type a field. This
+//! module is for types that native code is to read in place and that the derive can't describe, and
+//! for contexts whose fields are not members of a struct.
 //!
 //! # A field type
 //!
-//! A type that wraps another one has its layout, if it is `repr(transparent)`. (`#[derive(FieldType)]` writes the same.)
+//! A type that wraps another one has its layout, if it is `repr(transparent)`.
+//! (`#[derive(FieldType)]` writes the same.)
 //!
 //! ```
 //! use celero::layout::{Access, Field as Layout, Path, Repr, Ty};
@@ -62,7 +64,8 @@
 //!
 //! # A context
 //!
-//! [`Access::Get`] reads a field by calling [`Host::field`](crate::Host::field). It needs no layout, and is right for every type:
+//! [`Access::Get`] reads a field by calling [`Host::field`](crate::Host::field). It needs no
+//! layout, and is right for every type:
 //!
 //! ```
 //! use celero::layout::{Access, Field as Layout, Ty};

@@ -1,8 +1,9 @@
 //! celero compiles CEL rules to native code and runs them on a proxy's own data.
 //!
-//! A rule is an expression in [CEL](https://cel.dev), such as `request.method in ["GET", "HEAD"] &&
-//! request.path.startsWith("/api/")`. It is compiled once, and then run on each request: fields are read where the host stores them,
-//! nothing is converted, and usually nothing is allocated.
+//! A rule is an expression in [CEL](https://cel.dev), such as
+//! `request.method in ["GET", "HEAD"] && request.path.startsWith("/api/")`. It is compiled once,
+//! and then run on each request: fields are read where the host stores them, nothing is converted,
+//! and usually nothing is allocated.
 //!
 //! # Use
 //!
@@ -19,11 +20,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Engine`] compiles; [`Env`] declares names and functions; [`Program`] is a compiled expression: [`test`](Program::test) returns a
-//! `bool`, [`eval`](Program::eval) any [`Value`]. All three can be shared between threads, and evaluations never lock.
+//! [`Engine`] compiles; [`Env`] declares names and functions; [`Program`] is a compiled expression:
+//! [`test`](Program::test) returns a `bool`, [`eval`](Program::eval) any [`Value`]. All three can
+//! be shared between threads, and evaluations never lock.
 //!
-//! A [`RuleSet`] compiles many [rules](Rule) together, so that what several of them read, look up or compute is done once. It returns
-//! the first rule that matches, all of them, or their number:
+//! A [`RuleSet`] compiles many [rules](Rule) together, so that what several of them read, look up
+//! or compute is done once. It returns the first rule that matches, all of them, or their number:
 //!
 //! ```
 //! # use celero::http::RequestContext;
@@ -45,9 +47,9 @@
 //! assert_eq!(report.message(), r#"no header "x-team""#);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//! [`RuleSetBuilder::explain`] returns how each rule is found, or why it is
-//! evaluated every time; [`RuleSet::warnings`] reports rules that can't match, repeat others, or are hidden by earlier ones. [`Live`] is a
-//! set that changes while it is used.
+//! [`RuleSetBuilder::explain`] returns how each rule is found, or why it is evaluated every time;
+//! [`RuleSet::warnings`] reports rules that can't match, repeat others, or are hidden by earlier
+//! ones. [`Live`] is a set that changes while it is used.
 //!
 //! Types are in modules by purpose; each is at the root of the crate too:
 //!
@@ -94,9 +96,11 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`FieldType`] lists the types that a field may have. Enums and newtypes derive [`FieldType`](derive@FieldType); with
-//! `#[context(with = function)]` every other type is a field too; a struct inside derives `Context` itself. [`http::RequestContext`] is a context for requests of the crate `http`, with
-//! the names that CEL gateways use. A host without a Rust type declares variables at run time and binds values to them:
+//! [`FieldType`] lists the types that a field may have. Enums and newtypes derive
+//! [`FieldType`](derive@FieldType); with `#[context(with = function)]` every other type is a field
+//! too; a struct inside derives `Context` itself. [`http::RequestContext`] is a context for
+//! requests of the crate `http`, with the names that CEL gateways use. A host without a Rust type
+//! declares variables at run time and binds values to them:
 //!
 //! ```
 //! # use celero::{Bindings, Engine, Env, Type, Value};
@@ -108,8 +112,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Rules call functions of the host ([`Env::function`]) and functions defined in CEL ([`Env::define`]), which cost what their bodies
-//! cost:
+//! Rules call functions of the host ([`Env::function`]) and functions defined in CEL
+//! ([`Env::define`]), which cost what their bodies cost:
 //!
 //! ```
 //! # use celero::{Bindings, Engine, Env, Type};
@@ -120,43 +124,49 @@
 //!
 //! # Errors
 //!
-//! [`CompileError`] has all diagnostics of a rule, with their places, and displays as source lines with carets. [`Program::warnings`]
-//! reports what is valid, but probably not what the author means.
+//! [`CompileError`] has all diagnostics of a rule, with their places, and displays as source lines
+//! with carets. [`Program::warnings`] reports what is valid, but probably not what the author
+//! means.
 //!
-//! [`EvalError`] says why an evaluation has no value: its [kind](ErrorKind) and the place in the source. It is small and costs nothing to make;
-//! [`Program::describe`] puts it into words, with what it failed on. A missing header is an error
-//! (`no_such_key`). `&&` and `||` hide an error if the other operand decides (CEL language definition, "Logical Operators"). Decide for
-//! each rule what an error means: an allow list should read it as no, a deny list as yes. [`ErrorPolicy`] sets it for rules of a set,
-//! which otherwise returns the error.
+//! [`EvalError`] says why an evaluation has no value: its [kind](ErrorKind) and the place in the
+//! source. It is small and costs nothing to make; [`Program::describe`] puts it into words, with
+//! what it failed on. A missing header is an error (`no_such_key`). `&&` and `||` hide an error if
+//! the other operand decides (CEL language definition, "Logical Operators"). Decide for each rule
+//! what an error means: an allow list should read it as no, a deny list as yes. [`ErrorPolicy`]
+//! sets it for rules of a set, which otherwise returns the error.
 //!
 //! # Tiers
 //!
-//! Native code runs where the processor is supported: x86-64 and, so far untested, aarch64, with the Unix calling convention. On other
-//! processors, and for rules beyond the compiler's limits, an interpreter evaluates. Both return the same value or the same kind of
-//! error; [`Tier`] chooses. [`Engine::explain`] returns every stage of a compilation down to the machine code.
+//! Native code runs where the processor is supported: x86-64 and, so far untested, aarch64, with
+//! the Unix calling convention. On other processors, and for rules beyond the compiler's limits, an
+//! interpreter evaluates. Both return the same value or the same kind of error; [`Tier`] chooses.
+//! [`Engine::explain`] returns every stage of a compilation down to the machine code.
 //!
 //! # Untrusted rules and requests
 //!
-//! Rules may come from tenants, and requests from anyone. [`Limits`] bounds source, depth, steps and memory. Compiling takes time about
-//! linear in the source; `matches` takes time linear in the text. A rule or a request that makes celero panic or overflow the stack is a
-//! defect, and so are tiers that disagree. The host's own functions are not bounded. Both tiers count steps, but not the same ones: a
-//! rule near its limit may exceed it in one tier only.
+//! Rules may come from tenants, and requests from anyone. [`Limits`] bounds source, depth, steps
+//! and memory. Compiling takes time about linear in the source; `matches` takes time linear in the
+//! text. A rule or a request that makes celero panic or overflow the stack is a defect, and so are
+//! tiers that disagree. The host's own functions are not bounded. Both tiers count steps, but not
+//! the same ones: a rule near its limit may exceed it in one tier only.
 //!
-//! In header values that are not UTF-8, each invalid sequence is read as U+FFFD. A header on several lines is one value, joined with `,`; `cookie` with `; `.
-//! The case of header names does not matter.
+//! In header values that are not UTF-8, each invalid sequence is read as U+FFFD. A header on
+//! several lines is one value, joined with `,`; `cookie` with `; `. The case of header names does
+//! not matter.
 //!
 //! # Other languages
 //!
-//! Rules are written in CEL by default. The module [`language`] has what is needed for another language: it checks a source and builds a
-//! tree, and everything else here works on that tree.
+//! Rules are written in CEL by default. The module [`language`] has what is needed for another
+//! language: it checks a source and builds a tree, and everything else here works on that tree.
 //!
 //! # Features
 //!
 //! - `http` (on by default): contexts and header maps of the `http` crate.
 //! - `bytes`, `chrono`, `jiff`, `serde_json`, `url`, `uuid`: types of these crates as fields, see [`FieldType`].
 //! - `serde`: [`Rule`], [`Limits`] and [`ErrorPolicy`] in configuration files.
-//! - `tracing`: spans and events of the target `celero` for compiling and changing rules: `celero.compile`, `celero.build` for a set,
-//!   `celero.background` for live rules, and one for each change of these. None for evaluations.
+//! - `tracing`: spans and events of the target `celero` for compiling and changing rules:
+//!   `celero.compile`, `celero.build` for a set, `celero.background` for live rules, and one for
+//!   each change of these. None for evaluations.
 
 mod accessors;
 mod arena;
@@ -220,8 +230,9 @@ pub use crate::{diagnostics::*, host::*, sets::*, settings::*, values::*};
 
 /// Rules in sets: how they are built, what they return, how they are found, and sets that change while they are used.
 ///
-/// A [`RuleSetBuilder`] makes a [`RuleSet`] from [`Rule`]s; a [`Live`] takes changes and gives [`Rules`] to the threads that evaluate, each
-/// through a [`Reader`]. [`Match`] is a rule that matched. [`ErrorPolicy`] says what a failing rule counts as.
+/// A [`RuleSetBuilder`] makes a [`RuleSet`] from [`Rule`]s; a [`Live`] takes changes and gives
+/// [`Rules`] to the threads that evaluate, each through a [`Reader`]. [`Match`] is a rule that
+/// matched. [`ErrorPolicy`] says what a failing rule counts as.
 pub mod sets {
     pub use crate::counters::{Counts, RuleCounts};
     pub use crate::live::{Difference, Live, Reader, Rules, ShadowStatus, Status};
@@ -233,7 +244,8 @@ pub mod sets {
 
 /// Values of rules: what evaluations return, and what functions of the host take and return.
 ///
-/// [`Value`] is any CEL value; [`List`] and [`Map`] borrow from the host, the rule or an [`Arena`]. [`Type`] is a static type.
+/// [`Value`] is any CEL value; [`List`] and [`Map`] borrow from the host, the rule or an [`Arena`].
+/// [`Type`] is a static type.
 pub mod values {
     pub use crate::arena::{Arena, ArenaVec, EvalResult};
     pub use crate::value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, Value};
@@ -242,8 +254,9 @@ pub mod values {
 
 /// The host's side: the data that rules read, and the functions that they call.
 ///
-/// [`FieldType`] lists the types that a field of a context may have, [`FromValue`] and [`IntoValue`] those of functions. [`Bindings`] are for
-/// hosts that have no Rust type for their data. [`crate::layout`] is for types of your own.
+/// [`FieldType`] lists the types that a field of a context may have, [`FromValue`] and
+/// [`IntoValue`] those of functions. [`Bindings`] are for hosts that have no Rust type for their
+/// data. [`crate::layout`] is for types of your own.
 pub mod host {
     pub use crate::bindings::{BindError, Bindings};
     pub use crate::context::{Element, Field, FieldType, FieldValue, Host, MapKey, Nested};
@@ -263,7 +276,8 @@ pub mod lists {
     };
 }
 
-/// Errors and warnings: of compilations ([`CompileError`], [`Diagnostic`]) and of evaluations ([`EvalError`], [`RuleError`], [`Report`]).
+/// Errors and warnings: of compilations ([`CompileError`], [`Diagnostic`]) and of evaluations
+/// ([`EvalError`], [`RuleError`], [`Report`]).
 pub mod diagnostics {
     pub use crate::engine::diagnostic_codes;
     pub use crate::error::{CompileError, ErrorKind, EvalError, RuleError};

@@ -2,7 +2,8 @@
 
 /// The limits of an engine. Exceeding one is an error that names it, never a panic.
 ///
-/// With the feature `serde` configuration files can hold them. A limit that is not there has its default; an unknown name is an error:
+/// With the feature `serde` configuration files can hold them. A limit that is not there has its
+/// default; an unknown name is an error:
 ///
 /// ```
 /// # #[cfg(feature = "serde")] {
@@ -25,14 +26,16 @@ pub struct Limits {
     /// Most steps of an evaluation; of each rule, in a set. Protects from requests that are made to take long.
     ///
     /// An iteration of a loop is one step; building or scanning 64 bytes is about one.
-    /// [`MeteredRegex`](celero_matching::pattern::MeteredRegex) says what compiling a pattern and searching with it cost. A search of a named
-    /// list is charged in part when it has ended: it takes at most the steps that were left, and one for each entry that it finds. Both tiers
+    /// [`MeteredRegex`](celero_matching::pattern::MeteredRegex) says what compiling a pattern and
+    /// searching with it cost. A search of a named list is charged in part when it has ended: it
+    /// takes at most the steps that were left, and one for each entry that it finds. Both tiers
     /// count, but not the same steps: a rule near the limit may exceed it in one tier only.
     ///
-    /// In a set, work that is done once for several rules is charged to at most one of them: a shared value to the first rule that needs it.
-    /// Index search is not charged to rules; it has bounds of its own ([`PatternSet`](celero_matching::PatternSet)). So a rule exceeds its
-    /// budget in a set only if it does so alone in some tier. A rule that exceeds it alone may have a result in a set: the one that it has
-    /// without a limit.
+    /// In a set, work that is done once for several rules is charged to at most one of them: a
+    /// shared value to the first rule that needs it. Index search is not charged to rules; it has
+    /// bounds of its own ([`PatternSet`](celero_matching::PatternSet)). So a rule exceeds its
+    /// budget in a set only if it does so alone in some tier. A rule that exceeds it alone may have
+    /// a result in a set: the one that it has without a limit.
     ///
     /// Default: 1,000,000, about ten milliseconds.
     pub steps: u32,
@@ -40,18 +43,21 @@ pub struct Limits {
     pub memory: usize,
     /// Most bytes of text and values among the constants of a rule. Default: 16 MiB.
     pub constants: usize,
-    /// Most bytes of all compiled patterns of a rule or a set. Threads use some more for searching. A pattern beyond the limit is
-    /// compiled where it is evaluated, which costs steps, and each thread caches a few of them. Default: 256 MiB, about ten thousand
-    /// usual patterns.
+    /// Most bytes of all compiled patterns of a rule or a set. Threads use some more for searching.
+    /// A pattern beyond the limit is compiled where it is evaluated, which costs steps, and each
+    /// thread caches a few of them. Default: 256 MiB, about ten thousand usual patterns.
     pub patterns: usize,
-    /// Most steps for letter cases of all patterns of a rule or a set, in each parsing of them; in a set, a pattern that several rules have
-    /// counts for each. A class of many letters, such as `\pL`, is 1,000 steps in a pattern that ignores case, one of most characters in the filter language 75,000:
-    /// see [`folding_steps`](celero_matching::pattern::folding_steps). A rule beyond the limit does not compile. Default: 8,000,000, about
-    /// a second.
+    /// Most steps for letter cases of all patterns of a rule or a set, in each parsing of them; in
+    /// a set, a pattern that several rules have counts for each. A class of many letters, such as
+    /// `\pL`, is 1,000 steps in a pattern that ignores case, one of most characters in the filter
+    /// language 75,000: see [`folding_steps`](celero_matching::pattern::folding_steps). A rule
+    /// beyond the limit does not compile. Default: 8,000,000, about a second.
     pub case_steps: usize,
-    /// Most nodes of the rules of a set that call functions or use names defined in rules, with their bodies in the places of the calls. Each rule
-    /// alone is within [`SourceLimits::max_nodes`](celero_frontend::Limits::max_nodes). In the filter language, fields with a small body count nothing. The rule
-    /// that exceeds the limit does not compile. Default: 4,000,000.
+    /// Most nodes of the rules of a set that call functions or use names defined in rules, with
+    /// their bodies in the places of the calls. Each rule alone is within
+    /// [`SourceLimits::max_nodes`](celero_frontend::Limits::max_nodes). In the filter language,
+    /// fields with a small body count nothing. The rule that exceeds the limit does not compile.
+    /// Default: 4,000,000.
     pub inlined_nodes: usize,
 }
 

@@ -1,4 +1,5 @@
-//! Work on many items by several threads. The results are taken in the order of the items, so that they do not depend on the threads.
+//! Work on many items by several threads. The results are taken in the order of the items, so that
+//! they do not depend on the threads.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -9,13 +10,15 @@ use std::thread::{Builder, ScopedJoinHandle, available_parallelism, scope};
 /// Number of items that a thread does at once.
 pub(crate) const CHUNK: usize = 16;
 
-/// Number of chunks that are worked on ahead of the results that were taken. With as many that were taken and are not dropped yet, this bounds memory.
+/// Number of chunks that are worked on ahead of the results that were taken. With as many that were
+/// taken and are not dropped yet, this bounds memory.
 pub(crate) const MAX_AHEAD: usize = 128;
 
 /// Most threads that are used without being asked for.
 const MAX_THREADS: usize = 8;
 
-/// Stack of a thread, in bytes: enough to check a rule of a kilobyte without allocating more. Only pages that are used take memory.
+/// Stack of a thread, in bytes: enough to check a rule of a kilobyte without allocating more. Only
+/// pages that are used take memory.
 const STACK_BYTES: usize = 8 << 20;
 
 /// Most threads that are used, whatever is asked for.
@@ -29,11 +32,13 @@ pub(crate) fn default_threads() -> usize {
     available_parallelism().map_or(1, usize::from).min(MAX_THREADS)
 }
 
-/// Calls `map` for each item, on this thread and at most `threads - 1` others, and `take` for each result, on this thread, in the order of
-/// the items. Ends when `take` breaks. There are at most 64 threads, and not more than chunks. A thread that cannot be started is left
-/// out. A panic on another thread goes on on this one.
+/// Calls `map` for each item, on this thread and at most `threads - 1` others, and `take` for each
+/// result, on this thread, in the order of the items. Ends when `take` breaks. There are at most 64
+/// threads, and not more than chunks. A thread that cannot be started is left out. A panic on
+/// another thread goes on on this one.
 ///
-/// What `take` leaves of a result is dropped by the thread that made it: an allocator frees fastest there, and does not make that thread wait.
+/// What `take` leaves of a result is dropped by the thread that made it: an allocator frees fastest
+/// there, and does not make that thread wait.
 pub(crate) fn map_in_order<T: Sync, R: Send>(
     threads: usize,
     items: &[T],
@@ -79,7 +84,8 @@ pub(crate) fn map_in_order<T: Sync, R: Send>(
     })
 }
 
-/// Returns the results of two functions, which run at the same time if `threads` is more than 1 and a thread can be started for the first.
+/// Returns the results of two functions, which run at the same time if `threads` is more than 1 and
+/// a thread can be started for the first.
 pub(crate) fn both<A: Send, B>(threads: usize, first: impl Fn() -> A + Sync, second: impl FnOnce() -> B) -> (A, B) {
     scope(|scope| {
         let start = || builder("celero-compile".into()).spawn_scoped(scope, &first).ok();

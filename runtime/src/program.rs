@@ -86,15 +86,16 @@ impl<S> Program<S> {
         self.shared.expression.result_type()
     }
 
-    /// Returns the name of the type of the result in the language of the rule: `list(bytes)` in CEL is `Array<Bytes>` in the filter
-    /// language.
+    /// Returns the name of the type of the result in the language of the rule: `list(bytes)` in CEL
+    /// is `Array<Bytes>` in the filter language.
     #[must_use]
     pub fn type_name(&self) -> String {
         self.shared.expression.tree().type_name()
     }
 
-    /// Returns the warnings, in the order of the source: what is valid, but probably not what the author means. Such expressions run: a
-    /// call that always fails may be used where its error never matters.
+    /// Returns the warnings, in the order of the source: what is valid, but probably not what the
+    /// author means. Such expressions run: a call that always fails may be used where its error
+    /// never matters.
     #[must_use]
     pub fn warnings(&self) -> &[Diagnostic] {
         self.shared.expression.warnings()
@@ -106,15 +107,17 @@ impl<S> Program<S> {
         &self.shared.fields
     }
 
-    /// Returns whether every evaluation with the same context gives the same result: whether the expression asks no [named list](Env::lists)
-    /// and calls no impure function, such as `random()`, `uuid()` or one that the host declared with [`Env::impure_function`]. Functions that are
-    /// defined in CEL count by their bodies. Walks the expression's tree.
+    /// Returns whether every evaluation with the same context gives the same result: whether the
+    /// expression asks no [named list](Env::lists) and calls no impure function, such as
+    /// `random()`, `uuid()` or one that the host declared with [`Env::impure_function`]. Functions
+    /// that are defined in CEL count by their bodies. Walks the expression's tree.
     #[must_use]
     pub fn is_pure(&self) -> bool {
         self.shared.expression.is_pure(&self.shared.functions)
     }
 
-    /// Returns whether the expression calls an impure function, so that two evaluations with the same context and the same lists may differ.
+    /// Returns whether the expression calls an impure function, so that two evaluations with the
+    /// same context and the same lists may differ.
     #[must_use]
     pub fn calls_impure(&self) -> bool {
         self.shared.expression.tree().calls_impure(&self.shared.functions)
@@ -143,7 +146,8 @@ impl<S: Context + 'static> Program<S> {
     /// Does not lock. Does not allocate after the first evaluations on a thread.
     ///
     /// # Errors
-    /// The evaluation's error. If the result is not a `bool`, its kind is [`NoSuchOverload`](ErrorKind::NoSuchOverload).
+    /// The evaluation's error. If the result is not a `bool`, its kind is
+    /// [`NoSuchOverload`](ErrorKind::NoSuchOverload).
     // Inlined, so that the result is not returned in memory, which takes longer than the code of a short rule.
     #[inline(always)]
     pub fn test<C: Context<Static = S>>(&self, context: &C) -> Result<bool, EvalError> {
@@ -174,7 +178,8 @@ impl<S: Context + 'static> Program<S> {
         }
     }
 
-    /// [`test_base_frame`](Self::test_base_frame) with the lists of a generation. Not inlined: rules without lists would save more registers.
+    /// [`test_base_frame`](Self::test_base_frame) with the lists of a generation. Not inlined:
+    /// rules without lists would save more registers.
     #[inline(never)]
     fn test_with_lists<C: Context<Static = S>>(&self, context: &C) -> u64 {
         let code = self.native.as_ref().and_then(NativeProgram::with_lists);
@@ -215,8 +220,9 @@ impl<S: Context + 'static> Program<S> {
         result
     }
 
-    /// Evaluates the expression and returns its value, which borrows from the program, the context and the scratch. If it asks
-    /// [lists](Env::lists), the scratch keeps their generation in memory until the next program is evaluated with it.
+    /// Evaluates the expression and returns its value, which borrows from the program, the context
+    /// and the scratch. If it asks [lists](Env::lists), the scratch keeps their generation in
+    /// memory until the next program is evaluated with it.
     ///
     /// # Errors
     /// The evaluation's error.
@@ -258,11 +264,13 @@ impl<S: Context + 'static> Program<S> {
         error.widen_budget_error(self.source())
     }
 
-    /// Evaluates the expression with the interpreter and returns what each part of it evaluated to, for people who ask why a rule matches or
-    /// doesn't. Values borrow as those of [`eval`](Self::eval) do.
+    /// Evaluates the expression with the interpreter and returns what each part of it evaluated to,
+    /// for people who ask why a rule matches or doesn't. Values borrow as those of
+    /// [`eval`](Self::eval) do.
     ///
-    /// Bounded as an evaluation is, by [`Limits::steps`] and [`Limits::memory`]; [`TracedPart::results`](crate::TracedPart::results) says how
-    /// many results are kept. It is an evaluation of its own: impure functions are called again, and their results may differ.
+    /// Bounded as an evaluation is, by [`Limits::steps`] and [`Limits::memory`];
+    /// [`TracedPart::results`](crate::TracedPart::results) says how many results are kept. It is an
+    /// evaluation of its own: impure functions are called again, and their results may differ.
     ///
     /// ```
     /// use celero::{Bindings, Engine, Env, PartResult, Scratch, Value};
@@ -280,7 +288,8 @@ impl<S: Context + 'static> Program<S> {
     /// ```
     ///
     /// # Errors
-    /// The context is for other variables than the program. An error of the evaluation is [the trace's result](Trace::result).
+    /// The context is for other variables than the program. An error of the evaluation is [the
+    /// trace's result](Trace::result).
     pub fn trace<'a, C: Context<Static = S>>(
         &'a self,
         context: &'a C,
@@ -292,12 +301,13 @@ impl<S: Context + 'static> Program<S> {
         Ok(expression.trace(functions, context, &Cx::new(i64::from(limits.steps), arena).with_lists(lists)))
     }
 
-    /// Puts an error of an evaluation into words: which key, index, pattern, variable or overload it is about, and what the host's
-    /// function says. `context` is the context of that evaluation.
+    /// Puts an error of an evaluation into words: which key, index, pattern, variable or overload
+    /// it is about, and what the host's function says. `context` is the context of that evaluation.
     ///
-    /// For whoever reads the error; a proxy that only acts on it needs no report. Interprets the expression again, as far as it calls no
-    /// impure function: pure functions of the host are called again. Of an impure function that failed, the report has the message of its
-    /// last failure on this thread.
+    /// For whoever reads the error; a proxy that only acts on it needs no report. Interprets the
+    /// expression again, as far as it calls no impure function: pure functions of the host are
+    /// called again. Of an impure function that failed, the report has the message of its last
+    /// failure on this thread.
     ///
     /// ```
     /// use celero::{Bindings, Engine, Env};

@@ -1,10 +1,12 @@
-//! The seam between rule languages and everything behind them: [`FrontEnd`] is a language, [`RuleLanguage`] is one in an environment and
-//! checks sources, [`RuleTree`] is a checked rule.
+//! The seam between rule languages and everything behind them: [`FrontEnd`] is a language,
+//! [`RuleLanguage`] is one in an environment and checks sources, [`RuleTree`] is a checked rule.
 //!
-//! Environments, engines, programs and sets know these traits only. A language is implemented in a folder of its own: `cel/` for all
-//! languages whose trees are those of CEL, `filter/` for the filter language. Only `translate.rs` knows two of them.
+//! Environments, engines, programs and sets know these traits only. A language is implemented in a
+//! folder of its own: `cel/` for all languages whose trees are those of CEL, `filter/` for the
+//! filter language. Only `translate.rs` knows two of them.
 //!
-//! Native code does not come through here: a tree is lowered to a graph once, and the graph is the same for all languages.
+//! Native code does not come through here: a tree is lowered to a graph once, and the graph is the
+//! same for all languages.
 //!
 //! Invariant: no stage names a language; languages meet in the graph. Test:
 //! `tests/tests/it/tidy/languages.rs::no_stage_names_a_language`.
@@ -48,10 +50,11 @@ pub(crate) trait FrontEnd: Debug + Send + Sync {
     fn bind(&self, declared: Declared<'_>, problems: &mut Vec<String>) -> Arc<dyn RuleLanguage>;
 }
 
-/// A rule language of any kind, for registries of languages: [`Env::in_language`](crate::Env::in_language) puts an environment into it. Cheap to
-/// clone.
+/// A rule language of any kind, for registries of languages:
+/// [`Env::in_language`](crate::Env::in_language) puts an environment into it. Cheap to clone.
 ///
-/// Made from a [`Language`] with [`new`](Self::new), and from a [`FilterLanguage`](crate::filter::FilterLanguage) by `into`.
+/// Made from a [`Language`] with [`new`](Self::new), and from a
+/// [`FilterLanguage`](crate::filter::FilterLanguage) by `into`.
 #[derive(Clone, Debug)]
 pub struct AnyLanguage(Arc<dyn FrontEnd>);
 
@@ -78,7 +81,8 @@ impl AnyLanguage {
         self.0.lexicon()
     }
 
-    /// Returns the language if its trees are those of CEL: its sources can be checked and formatted without an environment.
+    /// Returns the language if its trees are those of CEL: its sources can be checked and formatted
+    /// without an environment.
     #[must_use]
     pub fn checked_language(&self) -> Option<&dyn Language> {
         self.0.checked_language()
@@ -94,14 +98,15 @@ pub(crate) trait RuleLanguage: Debug + Send + Sync + Any {
     /// Whether a source gives the same tree in the other language.
     fn is_same(&self, other: &dyn RuleLanguage) -> bool;
 
-    /// Parses and checks a source. Definitions that it uses are in the places of their calls where the rule is evaluated. Equal arguments give
-    /// equal trees.
+    /// Parses and checks a source. Definitions that it uses are in the places of their calls where
+    /// the rule is evaluated. Equal arguments give equal trees.
     ///
     /// # Errors
     /// Every diagnostic.
     fn check(&self, source: &str, declarations: &Declarations, limits: &Limits) -> CheckedSource;
 
-    /// As [`check`](Self::check), but definitions that the source uses stay where they are: for the body of a definition.
+    /// As [`check`](Self::check), but definitions that the source uses stay where they are: for the
+    /// body of a definition.
     ///
     /// # Errors
     /// Every diagnostic.
@@ -124,7 +129,8 @@ pub(crate) trait RuleLanguage: Debug + Send + Sync + Any {
     /// Returns a rule whose value is the text of these pieces, one after the other. Nothing is parsed.
     ///
     /// # Errors
-    /// A piece has no text in this language, or the whole exceeds the limits; with the source that the diagnostics are about.
+    /// A piece has no text in this language, or the whole exceeds the limits; with the source that
+    /// the diagnostics are about.
     fn text(
         &self,
         pieces: &[Piece<'_>],
@@ -151,7 +157,8 @@ pub(crate) enum Piece<'t> {
     Result(&'t dyn RuleTree),
 }
 
-/// A checked rule in some language. Its nodes have numbers; the parts of a trace and the places of errors follow from these.
+/// A checked rule in some language. Its nodes have numbers; the parts of a trace and the places of
+/// errors follow from these.
 pub(crate) trait RuleTree: Debug + Send + Sync + Any {
     /// The text that was checked.
     fn source(&self) -> &str;
@@ -207,10 +214,12 @@ pub(crate) trait RuleTree: Debug + Send + Sync + Any {
     /// What is valid, but probably not meant.
     fn lint(&self, layouts: &[Layout], patterns: &PatternCache) -> Vec<Diagnostic>;
 
-    /// How a client can pass the rule as a guard; see [`CheckedRule::guard_warnings`](crate::settings::CheckedRule::guard_warnings).
+    /// How a client can pass the rule as a guard; see
+    /// [`CheckedRule::guard_warnings`](crate::settings::CheckedRule::guard_warnings).
     fn guard_warnings(&self, layouts: &[Layout], variables: &[Variable], fails_open: bool) -> Vec<Diagnostic>;
 
-    /// Evaluates the rule with the language's own interpreter, the oracle of native code. With a recorder it keeps the result of each node.
+    /// Evaluates the rule with the language's own interpreter, the oracle of native code. With a
+    /// recorder it keeps the result of each node.
     ///
     /// # Errors
     /// The evaluation's error.

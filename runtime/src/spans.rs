@@ -1,4 +1,5 @@
-//! Spans and events for the host's `tracing` subscriber, with the feature `tracing`: compiling and changing rules, never an evaluation.
+//! Spans and events for the host's `tracing` subscriber, with the feature `tracing`: compiling and
+//! changing rules, never an evaluation.
 //!
 //! - A subscriber is code of the host: no lock is held while it runs.
 //! - Without the feature the macros cost nothing: their values are not computed.

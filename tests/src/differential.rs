@@ -1,8 +1,9 @@
-//! Runs generated programs in several ways and reports where these disagree: the seed, the smallest expression found that
-//! still disagrees, the inputs and what each way gave.
+//! Runs generated programs in several ways and reports where these disagree: the seed, the smallest
+//! expression found that still disagrees, the inputs and what each way gave.
 //!
-//! Results agree when values are the same ([`Owned::same`]) or errors are of the same kind at the same place. The budget is spent differently
-//! by optimised code, so a program that one way ends for its budget is not compared on that input, only counted.
+//! Results agree when values are the same ([`Owned::same`]) or errors are of the same kind at the
+//! same place. The budget is spent differently by optimised code, so a program that one way ends
+//! for its budget is not compared on that input, only counted.
 
 use crate::generate::{Case, Coverage, Generator, Group, Owned, minimise};
 use celero::{ErrorKind, EvalError, Explanation, Span, Type};
@@ -15,8 +16,8 @@ const TRIES: usize = 600;
 /// Disagreements after which a run stops.
 const ENOUGH: usize = 5;
 
-/// One program in this many is examined stage by stage, which takes longer than running it; so is every program that is written
-/// for a rare operation.
+/// One program in this many is examined stage by stage, which takes longer than running it; so is
+/// every program that is written for a rare operation.
 const LOOKED_AT: u64 = 8;
 
 /// Programs between two updates of the generator's weights.
@@ -121,7 +122,8 @@ impl Report {
     }
 }
 
-/// Compares the arms with the first of them on generated programs, until `pairs` pairs of program and inputs are compared.
+/// Compares the arms with the first of them on generated programs, until `pairs` pairs of program
+/// and inputs are compared.
 pub fn compare(generator: Generator, pairs: u64, arms: &mut [&mut dyn Arm]) -> Report {
     let mut report = Report::default();
     compare_more(&mut report, generator, pairs, arms);
@@ -258,7 +260,8 @@ impl Around {
     }
 }
 
-/// Runs a condition that ended with errors inside of larger expressions, where what becomes of these there was rarely met.
+/// Runs a condition that ended with errors inside of larger expressions, where what becomes of
+/// these there was rarely met.
 fn enclose(case: &Case, checked: &Checked, results: &Outcomes, arms: &mut [&mut dyn Arm], report: &mut Report) {
     if !matches!(checked.result_type(), Type::Bool | Type::Dyn) {
         return;

@@ -1,5 +1,5 @@
-//! An allocator that counts: how often a thread takes memory, and how much all threads hold. A test that asks must install it:
-//! `#[global_allocator] static HEAP: Heap = Heap;`.
+//! An allocator that counts: how often a thread takes memory, and how much all threads hold. A test
+//! that asks must install it: `#[global_allocator] static HEAP: Heap = Heap;`.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -64,8 +64,8 @@ pub fn allocations(mut f: impl FnMut()) -> u64 {
     TAKEN.get().wrapping_sub(before)
 }
 
-/// Bytes that all threads together have taken and not given back. Unlike resident memory this knows no fragmentation and no
-/// pages that an allocator keeps: what grows is kept by somebody.
+/// Bytes that all threads together have taken and not given back. Unlike resident memory this knows
+/// no fragmentation and no pages that an allocator keeps: what grows is kept by somebody.
 #[must_use]
 pub fn held() -> usize {
     HELD.load(Ordering::Relaxed)

@@ -3,7 +3,8 @@
 /// A name, and the text with `n` repetitions.
 pub type Shape = (&'static str, fn(usize) -> String);
 
-/// Shapes that repeat something `n` times. The variables are `a` (bool), `i` (int), `s` (string), `m` (a map of strings) and `d` (dyn).
+/// Shapes that repeat something `n` times. The variables are `a` (bool), `i` (int), `s` (string),
+/// `m` (a map of strings) and `d` (dyn).
 pub const SHAPES: &[Shape] = &[
     ("parens", |n| "(".repeat(n) + "1" + &")".repeat(n)),
     ("parens unclosed", |n| "(".repeat(n)),

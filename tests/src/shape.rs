@@ -1,5 +1,6 @@
-//! What an expression reads of its variables, found by following its selections, and random values that have such shapes:
-//! maps with the fields that are asked for, lists of such maps, literals of the expression, and sometimes anything else.
+//! What an expression reads of its variables, found by following its selections, and random values
+//! that have such shapes: maps with the fields that are asked for, lists of such maps, literals of
+//! the expression, and sometimes anything else.
 
 use crate::generate::{Owned, Rng};
 use celero::Type;

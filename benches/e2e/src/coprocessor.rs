@@ -1,5 +1,5 @@
-//! The jobs in a separate process. The proxy sends a message's headers as JSON over HTTP on loopback, as Apollo Router does with
-//! its coprocessors, and gets back the headers to set.
+//! The jobs in a separate process. The proxy sends a message's headers as JSON over HTTP on
+//! loopback, as Apollo Router does with its coprocessors, and gets back the headers to set.
 
 use crate::Failure;
 use crate::token::Verifier;

@@ -1,7 +1,8 @@
 //! The table of jobs: what a proxy has to do to a message, and which engines do it.
 //!
-//! To add a job, add its row here, its requests in `requests.rs`, the check of its result in `check.rs`, and what each of its
-//! engines does in `proxy.rs`, `policies.rs` (celero), `script.rs` (Rhai) and `coprocessor.rs`.
+//! To add a job, add its row here, its requests in `requests.rs`, the check of its result in
+//! `check.rs`, and what each of its engines does in `proxy.rs`, `policies.rs` (celero), `script.rs`
+//! (Rhai) and `coprocessor.rs`.
 
 /// A job.
 #[derive(Debug)]
@@ -10,7 +11,8 @@ pub(crate) struct Job {
     pub(crate) name: &'static str,
     /// Title in reports.
     pub(crate) title: &'static str,
-    /// The engines that do it. The first does nothing; the second is handwritten Rust, with which the others are compared.
+    /// The engines that do it. The first does nothing; the second is handwritten Rust, with which
+    /// the others are compared.
     pub(crate) engines: &'static [&'static str],
     /// Whether the proxy answers the request instead of sending it to the server.
     pub(crate) answered: bool,

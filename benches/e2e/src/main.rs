@@ -1,5 +1,5 @@
-//! Measures what rules cost in a real proxy: Pingora on loopback, with the same job done by handwritten code, by celero, by the
-//! `cel` crate, by Rhai and by a coprocessor.
+//! Measures what rules cost in a real proxy: Pingora on loopback, with the same job done by
+//! handwritten code, by celero, by the `cel` crate, by Rhai and by a coprocessor.
 //!
 //! `e2e run` starts the processes, loads them one after the other with `wrk`, and reports the CPU time of a request.
 //! `jobs.rs` is the table of jobs and says how to add one.

@@ -51,8 +51,8 @@ fn many(engine: &str) -> Result<Vec<String>, Failure> {
     Ok(few.into_iter().filter_map(|rule| rules.get(rule).cloned()).collect())
 }
 
-/// The rules of the large set that are true for the job's request from this machine, as the interpreter finds them without an
-/// index: an independent check of what the proxy reports.
+/// The rules of the large set that are true for the job's request from this machine, as the
+/// interpreter finds them without an index: an independent check of what the proxy reports.
 pub(crate) fn matching() -> Result<Vec<usize>, Failure> {
     let job = Job::named("many").ok_or("no such job")?;
     let env = Env::<RequestContext<'_>>::new();

@@ -92,7 +92,8 @@ struct RequestState {
     matched: u64,
 }
 
-/// A request with this header gets the number of matches back: it is how `check.rs` looks at a proxy, and no part of the job.
+/// A request with this header gets the number of matches back: it is how `check.rs` looks at a
+/// proxy, and no part of the job.
 static ECHO: HeaderName = HeaderName::from_static("x-echo");
 
 thread_local! {
@@ -120,7 +121,8 @@ fn set_by(script: &Script, headers: &HeaderMap) -> Result<Vec<(String, String)>>
 }
 
 impl Proxy {
-    /// Checks that a request is in the canonical form, which policies make of every request. Those of the jobs are in it.
+    /// Checks that a request is in the canonical form, which policies make of every request. Those
+    /// of the jobs are in it.
     fn check_canonical(&self, head: &RequestHeader) -> Result<()> {
         let (options, guarded) = &self.canonical;
         match canonical_changes(head, None, options, guarded) {

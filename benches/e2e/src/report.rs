@@ -7,8 +7,8 @@ use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// A job's table in Markdown. CPU time is that of proxy and coprocessor together; the ratio is the median over the rounds of the
-/// ratio to the second engine.
+/// A job's table in Markdown. CPU time is that of proxy and coprocessor together; the ratio is the
+/// median over the rounds of the ratio to the second engine.
 pub(crate) fn table(job: &Value) -> String {
     let heading = job_of(job).map_or("", |job| job.title);
     let mut text = format!(

@@ -1,5 +1,5 @@
-//! Runs the comparison: all proxies are loaded in every round, so what disturbs the machine disturbs all of them; medians over
-//! the rounds are reported.
+//! Runs the comparison: all proxies are loaded in every round, so what disturbs the machine
+//! disturbs all of them; medians over the rounds are reported.
 
 use crate::Failure;
 use crate::check::check;

@@ -1,7 +1,9 @@
-//! Finds the commit from which on a stage needs more: `git bisect run` in a working tree of its own, with a run of the lab for each commit.
+//! Finds the commit from which on a stage needs more: `git bisect run` in a working tree of its
+//! own, with a run of the lab for each commit.
 //!
-//! The good commit is measured first, then the bad one. A commit in between is bad if its ratio to the good one is more than half of the
-//! way, on a logarithmic scale, to that of the bad one. So a slow drift over many commits is not taken for the change.
+//! The good commit is measured first, then the bad one. A commit in between is bad if its ratio to
+//! the good one is more than half of the way, on a logarithmic scale, to that of the bad one. So a
+//! slow drift over many commits is not taken for the change.
 
 use crate::compare::{cells, floor, incomparable};
 use crate::record::Run;
@@ -49,12 +51,12 @@ const GOOD: u8 = 0;
 const BAD: u8 = 1;
 const SKIP: u8 = 125;
 
-/// Finds the first commit between `good` and `bad` of the repository in which a stage needs more. `program` is this program, `say` tells
-/// people how far it is.
+/// Finds the first commit between `good` and `bad` of the repository in which a stage needs more.
+/// `program` is this program, `say` tells people how far it is.
 ///
 /// # Errors
-/// A commit that git does not know, one of both that can't be measured, no difference between them, or no commit that is left to blame
-/// because those in question can't be measured.
+/// A commit that git does not know, one of both that can't be measured, no difference between them,
+/// or no commit that is left to blame because those in question can't be measured.
 pub fn bisect(
     repository: &Path,
     [good, bad]: [&str; 2],
@@ -99,7 +101,8 @@ pub fn bisect(
     Ok(Culprit { commit: commit.to_owned(), subject: subject.to_owned(), ratio })
 }
 
-/// What a step does, in the working tree that git has prepared: measures and compares. Returns the exit code for `git bisect run`.
+/// What a step does, in the working tree that git has prepared: measures and compares. Returns the
+/// exit code for `git bisect run`.
 ///
 /// # Errors
 /// The file of the step can't be read.

@@ -1,9 +1,10 @@
 //! Whether two runs differ: for each counter and stage, in each partition and in all together.
 //!
-//! A cell has changed if the interval of its ratio (see [`statistics`](crate::statistics)) excludes 1, the ratio is at least as far from 1 as
-//! the counter's floor, and there are enough rules for the confidence of intervals. With fewer rules it has changed if all of them moved in
-//! one direction and either the stage as a whole has changed that way too, or the ratio is at least [`LARGE`]. Fewer than [`MIN`] rules
-//! are shown, but not judged.
+//! A cell has changed if the interval of its ratio (see [`statistics`](crate::statistics)) excludes
+//! 1, the ratio is at least as far from 1 as the counter's floor, and there are enough rules for
+//! the confidence of intervals. With fewer rules it has changed if all of them moved in one
+//! direction and either the stage as a whole has changed that way too, or the ratio is at least
+//! [`LARGE`]. Fewer than [`MIN`] rules are shown, but not judged.
 
 use crate::record::{Measurement, Run};
 use crate::statistics::{CONFIDENCE, Estimate, compare};
@@ -120,7 +121,8 @@ fn verdict(estimate: &Estimate, floor: f64) -> Verdict {
     }
 }
 
-/// Returns why figures of two runs can't be compared: what differs that decides instruction counts. `None` if nothing does.
+/// Returns why figures of two runs can't be compared: what differs that decides instruction counts.
+/// `None` if nothing does.
 #[must_use]
 pub fn incomparable(first: &Run, second: &Run) -> Option<String> {
     let (a, b) = (&first.info, &second.info);

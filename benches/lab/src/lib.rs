@@ -1,4 +1,5 @@
-//! The performance of celero, measured stage by stage, stored, compared and shown over time. [`docs/lab.md`](../../../docs/lab.md) is its manual.
+//! The performance of celero, measured stage by stage, stored, compared and shown over time.
+//! [`docs/lab.md`](../../../docs/lab.md) is its manual.
 //!
 //! | module | holds |
 //! |---|---|

@@ -1,5 +1,5 @@
-//! On which machine, from which commit and with which build figures were made. Instruction counts of different builds, C libraries or
-//! processor features can't be compared.
+//! On which machine, from which commit and with which build figures were made. Instruction counts
+//! of different builds, C libraries or processor features can't be compared.
 
 use serde::{Deserialize, Serialize};
 use std::process::Command;

@@ -1,6 +1,7 @@
 //! The command `celero-lab`, also started by `celero lab`.
 //!
-//! Exit codes: 0 success, 1 a comparison found a regression, 2 the command line is invalid or a file can't be read, 3 the runs can't be compared.
+//! Exit codes: 0 success, 1 a comparison found a regression, 2 the command line is invalid or a
+//! file can't be read, 3 the runs can't be compared.
 
 use celero_lab::bisect::{self, Search};
 use celero_lab::compare::{ALL, LARGE, Verdict, cells, incomparable, table};
@@ -55,7 +56,8 @@ enum Command {
 /// What is measured.
 #[derive(Args)]
 struct InputArgs {
-    /// Rules: `.cel`, `.filter`, `.rules`, or corpora, `.jsonl` with a member `expr` on each line; policies, `.yaml`, with their cases behind them
+    /// Rules: `.cel`, `.filter`, `.rules`, or corpora, `.jsonl` with a member `expr` on each line;
+    /// policies, `.yaml`, with their cases behind them
     rules: Vec<PathBuf>,
     /// Requests: JSON Lines, or HTTP/1.1 texts separated by `###`
     #[arg(long, num_args = 1..)]
@@ -119,7 +121,8 @@ struct BisectArgs {
     /// The counter
     #[arg(long, default_value = "instructions")]
     counter: String,
-    /// A command for `sh` that measures the working tree that it runs in, and writes the records to `$OUT`, instead of a build and a run of the lab
+    /// A command for `sh` that measures the working tree that it runs in, and writes the records to
+    /// `$OUT`, instead of a build and a run of the lab
     #[arg(long, value_name = "COMMAND", conflicts_with = "run")]
     measure: Option<String>,
     /// What `celero lab run` is given: rules, traffic, options
@@ -152,8 +155,8 @@ struct RunArgs {
     out: Option<PathBuf>,
 }
 
-/// Says for each stage and partition whether the second run differs from the first. Exit code 1 if instructions got worse, 3 if the runs are
-/// of different builds or machines.
+/// Says for each stage and partition whether the second run differs from the first. Exit code 1 if
+/// instructions got worse, 3 if the runs are of different builds or machines.
 #[derive(Args)]
 struct CompareArgs {
     /// A file of records or, with --db, the start of a commit
@@ -198,7 +201,8 @@ struct ReportArgs {
     /// The page
     #[arg(long, default_value = "lab.html")]
     out: PathBuf,
-    /// Write the picture of the last run that measured sets (--sizes), SVG, instead of the page: instructions over the number of rules
+    /// Write the picture of the last run that measured sets (--sizes), SVG, instead of the page:
+    /// instructions over the number of rules
     #[arg(long, value_name = "FILE", conflicts_with = "out")]
     picture: Option<PathBuf>,
 }

@@ -1,4 +1,5 @@
-//! Rounds: every subject is recorded once in each, so that what disturbs the machine for a while disturbs all of them alike.
+//! Rounds: every subject is recorded once in each, so that what disturbs the machine for a while
+//! disturbs all of them alike.
 
 use crate::counters::{Probe, Quantity};
 use crate::plan::Plan;
@@ -78,7 +79,8 @@ impl Bench {
         samples.into_iter().filter_map(measurement).collect()
     }
 
-    /// Returns the stage that is made slower and, for each subject, by how many turns of a loop. They are found by a round that is not recorded.
+    /// Returns the stage that is made slower and, for each subject, by how many turns of a loop.
+    /// They are found by a round that is not recorded.
     fn turns(&mut self, probe: &mut Probe) -> Option<(String, Vec<u64>)> {
         let Planted { stage: slow, share } = self.planted.clone()?;
         let instructions = probe.quantities().iter().position(|quantity| quantity.name == "instructions")?;

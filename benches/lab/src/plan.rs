@@ -1,4 +1,5 @@
-//! Which rules are measured: one of each structure, of each partition the same sample for the same seed. What is left out is counted.
+//! Which rules are measured: one of each structure, of each partition the same sample for the same
+//! seed. What is left out is counted.
 
 use crate::fingerprint::fingerprint;
 use crate::hosts;

@@ -1,6 +1,6 @@
-//! A slowdown on purpose, by which the lab is tested: a stage takes a share more instructions than it needs. The environment variable
-//! `CELERO_LAB_PLANT`, for example `fold=0.05`, plants it. It is work of this program inside the brackets of the stage: no crate of celero
-//! knows it.
+//! A slowdown on purpose, by which the lab is tested: a stage takes a share more instructions than
+//! it needs. The environment variable `CELERO_LAB_PLANT`, for example `fold=0.05`, plants it. It is
+//! work of this program inside the brackets of the stage: no crate of celero knows it.
 
 use serde::{Deserialize, Serialize};
 use std::hint::black_box;

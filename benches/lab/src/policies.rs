@@ -1,4 +1,5 @@
-//! Policies as input: a policy in YAML and, behind it, files of its cases. A policy is measured as a whole, and each of its expressions as a rule.
+//! Policies as input: a policy in YAML and, behind it, files of its cases. A policy is measured as
+//! a whole, and each of its expressions as a rule.
 
 use crate::counters::Probe;
 use crate::fingerprint::fingerprint;
@@ -34,10 +35,12 @@ pub(crate) fn is_yaml(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml")
 }
 
-/// Reads policies and cases, in their order. Cases belong to the policy before them; they are a list, a policy is a mapping.
+/// Reads policies and cases, in their order. Cases belong to the policy before them; they are a
+/// list, a policy is a mapping.
 ///
 /// # Errors
-/// A file that can't be read, a policy or cases with mistakes, a case that fails, or cases without a policy before them.
+/// A file that can't be read, a policy or cases with mistakes, a case that fails, or cases without
+/// a policy before them.
 pub fn policies(paths: &[&PathBuf]) -> Result<Vec<PlannedPolicy>, String> {
     let mut found: Vec<PlannedPolicy> = Vec::new();
     for path in paths {
@@ -74,8 +77,8 @@ fn is_list(text: &str) -> bool {
 }
 
 impl PlannedPolicy {
-    /// Returns the conditions and values of a policy and of the files that it includes. Literal texts and bodies of functions with parameters
-    /// are none: they read no request.
+    /// Returns the conditions and values of a policy and of the files that it includes. Literal
+    /// texts and bodies of functions with parameters are none: they read no request.
     #[must_use]
     pub fn expressions(&self) -> Vec<SourceRule> {
         let mut found = Vec::new();

@@ -1,4 +1,5 @@
-//! The format of results: JSON Lines, an object on each line. `benches/lab/schema.json` is the same as a JSON schema; a test compares them.
+//! The format of results: JSON Lines, an object on each line. `benches/lab/schema.json` is the same
+//! as a JSON schema; a test compares them.
 
 use crate::machine::{Build, Machine};
 use serde::{Deserialize, Serialize};
@@ -6,7 +7,8 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-/// The name and version of the format. A member that is removed, renamed or changes its meaning is a new version; new members are not.
+/// The name and version of the format. A member that is removed, renamed or changes its meaning is
+/// a new version; new members are not.
 pub const SCHEMA: &str = "celero-lab/1";
 
 /// The run that a record is of.
@@ -55,7 +57,8 @@ pub struct Partition {
     pub structures: usize,
     /// Rules left out because they do not compile, by reason.
     pub refused: BTreeMap<String, usize>,
-    /// Requests that every rule on requests was evaluated on, those left out as invalid, and those left out of the sample.
+    /// Requests that every rule on requests was evaluated on, those left out as invalid, and those
+    /// left out of the sample.
     pub requests: [usize; 3],
     /// The texts of the rules that were measured, by id.
     pub rules: BTreeMap<String, String>,

@@ -1,5 +1,5 @@
-//! A whole run: times and memory in this process; instructions too, where the processor's counters can be read, else in a second process
-//! under callgrind, which gets the same plan.
+//! A whole run: times and memory in this process; instructions too, where the processor's counters
+//! can be read, else in a second process under callgrind, which gets the same plan.
 
 use crate::counters::{Callgrind, Counter, Hardware, Probe, Space, Time};
 use crate::machine::{self, Build, Machine};
@@ -224,7 +224,8 @@ pub fn counting_process(task: &Path, log: &Path, out: &mut dyn Write) -> Result<
     let counted = Counted { features: machine::features(), measurements };
     serde_json::to_writer(&mut *out, &counted).map_err(|error| error.to_string())?;
     out.write_all(b"\n").and_then(|()| out.flush()).map_err(|error| error.to_string())?;
-    // At its end callgrind writes the costs of all code, and crashes on code that was generated: wait to be killed instead.
+    // At its end callgrind writes the costs of all code, and crashes on code that was generated:
+    // wait to be killed instead.
     let _ = std::io::stdin().read_to_end(&mut Vec::new());
     Ok(())
 }

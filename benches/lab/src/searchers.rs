@@ -1,5 +1,5 @@
-//! Two substring searchers inside the same rules: each `text.contains("constant")` becomes a call of a host function that searches with one
-//! or the other, so that all else is equal.
+//! Two substring searchers inside the same rules: each `text.contains("constant")` becomes a call
+//! of a host function that searches with one or the other, so that all else is equal.
 
 use crate::plan::{Host, PlannedRule};
 use celero::http::RequestContext;

@@ -1,9 +1,11 @@
 //! Whether paired figures differ, and by how much, without assumptions about their distribution.
 //!
-//! For each rule the logarithm of the ratio of its two figures is taken. The estimate is the Hodges–Lehmann estimate: the median of the
-//! means of all pairs of these (Walsh averages). The interval is the one that belongs to it, from the distribution of the Wilcoxon
-//! signed-rank statistic, which is computed exactly. The effect size is the matched-pairs rank-biserial correlation (Kerby 2014): 1 if all
-//! rules became slower, -1 if all became faster, 0 if as much of both.
+//! For each rule the logarithm of the ratio of its two figures is taken. The estimate is the
+//! Hodges–Lehmann estimate: the median of the means of all pairs of these (Walsh averages). The
+//! interval is the one that belongs to it, from the distribution of the Wilcoxon signed-rank
+//! statistic, which is computed exactly. The effect size is the matched-pairs rank-biserial
+//! correlation (Kerby 2014): 1 if all rules became slower, -1 if all became faster, 0 if as much of
+//! both.
 
 /// How two paired samples differ.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,7 +24,8 @@ pub struct Estimate {
     pub pairs: usize,
 }
 
-/// The confidence of intervals: so high that of 250 cells of a comparison one misses by chance in fewer than one of twenty comparisons.
+/// The confidence of intervals: so high that of 250 cells of a comparison one misses by chance in
+/// fewer than one of twenty comparisons.
 pub const CONFIDENCE: f64 = 0.9998;
 /// The quantile of the normal distribution for it.
 const QUANTILE: f64 = 3.719;
@@ -120,8 +123,9 @@ mod tests {
 
     #[test]
     fn the_estimate_is_that_of_the_textbook() {
-        // Hollander and Wolfe, Nonparametric Statistical Methods, table 3.1: the differences, whose estimate is -0.46 and whose
-        // interval of 96.1 % is the 6th smallest and largest average, -0.786 to -0.010.
+        // Hollander and Wolfe, Nonparametric Statistical Methods, table 3.1: the differences, whose
+        // estimate is -0.46 and whose interval of 96.1 % is the 6th smallest and largest average,
+        // -0.786 to -0.010.
         let differences = [-0.952_f64, 0.147, -1.022, -0.430, -0.620, -0.590, -0.490, 0.080, -0.010];
         let pairs: Vec<(f64, f64)> = differences.iter().map(|d| (1.0, d.exp())).collect();
         let estimate = compare(&pairs).unwrap();

@@ -1,5 +1,5 @@
-//! Tables of improvements: how many times fewer instructions one way of evaluating a rule takes than another, for rules that search in text,
-//! simple rules, and all.
+//! Tables of improvements: how many times fewer instructions one way of evaluating a rule takes
+//! than another, for rules that search in text, simple rules, and all.
 
 use crate::record::Run;
 use crate::statistics::{Estimate, compare};

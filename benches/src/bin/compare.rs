@@ -1,4 +1,5 @@
-//! Times every engine on every workload and prints the results; `--json` writes them as a record. METHODOLOGY.md says how.
+//! Times every engine on every workload and prints the results; `--json` writes them as a record.
+//! METHODOLOGY.md says how.
 #![expect(clippy::print_stdout, reason = "a command")]
 
 use celero_benches::asking::compare_asking;
@@ -36,7 +37,8 @@ struct Arguments {
     /// Time compiling the rules instead of evaluating them.
     #[arg(long)]
     compile: bool,
-    /// Measure only sets of networks, literals and patterns, without rules, against the usual crates, and Hyperscan if it is installed.
+    /// Measure only sets of networks, literals and patterns, without rules, against the usual
+    /// crates, and Hyperscan if it is installed.
     #[arg(long)]
     matching: bool,
     /// Measure only how the cost of a set grows with its number of rules.

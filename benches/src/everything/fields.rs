@@ -1,5 +1,6 @@
-//! A cell of the matrix, and the kinds of fields: one row for each Rust type that a field may have, with its value, and the class of
-//! operations that [`operations`](super::operations) has for its CEL type. The class gets the value in its usual Rust form.
+//! A cell of the matrix, and the kinds of fields: one row for each Rust type that a field may have,
+//! with its value, and the class of operations that [`operations`](super::operations) has for its
+//! CEL type. The class gets the value in its usual Rust form.
 
 use super::by_hand::{cookie, is, joined, net, paris, regex, zoned};
 use super::operations::{

@@ -1,5 +1,5 @@
-//! Each function of the standard library, on one field of its type, with constant and with variable arguments; the macros that
-//! [`operations`](super::operations) has not; twenty rules as one.
+//! Each function of the standard library, on one field of its type, with constant and with variable
+//! arguments; the macros that [`operations`](super::operations) has not; twenty rules as one.
 
 use super::by_hand::*;
 use super::fields::{Cell, table};

@@ -1,4 +1,5 @@
-//! The hosts that cells are asked on: a derived context, and the same values bound to variables of known and of unknown types.
+//! The hosts that cells are asked on: a derived context, and the same values bound to variables of
+//! known and of unknown types.
 
 use super::fields::{Cell, Fields};
 use celero::{
@@ -27,7 +28,8 @@ pub struct Host {
     compile: Compile,
 }
 
-/// The kinds that are bound to variables: one for each class, and twenty rules. The call is what others are compared with.
+/// The kinds that are bound to variables: one for each class, and twenty rules. The call is what
+/// others are compared with.
 const BOUND: &[&str] = &[
     "call",
     "flag",

@@ -1,5 +1,6 @@
-//! The operations of each class of kinds: expressions, `@` being the field, and the same in Rust, for all Rust types of the
-//! class. [`fields`](super::fields) expands these macros, and imports what they name.
+//! The operations of each class of kinds: expressions, `@` being the field, and the same in Rust,
+//! for all Rust types of the class. [`fields`](super::fields) expands these macros, and imports
+//! what they name.
 
 macro_rules! truth {
     ($kind:tt) => {

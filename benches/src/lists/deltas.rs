@@ -1,4 +1,5 @@
-//! Changes of 10,000 entries of a large list while another thread asks it: how long until a change is visible, and what readers notice.
+//! Changes of 10,000 entries of a large list while another thread asks it: how long until a change
+//! is visible, and what readers notice.
 
 use super::list_of;
 use crate::matching::generate_networks;

@@ -1,5 +1,5 @@
-//! Named lists, through the native code of a rule and through `celero-lists`, against the usual crates for the same question. Answers are
-//! compared before anything is timed.
+//! Named lists, through the native code of a rule and through `celero-lists`, against the usual
+//! crates for the same question. Answers are compared before anything is timed.
 
 mod deltas;
 mod networks;
@@ -53,7 +53,8 @@ impl<V> Contender<V> {
 struct Values<V> {
     name: &'static str,
     values: Vec<V>,
-    /// Whether the processor can't look up a value before the answer for the last one is known, as in a program that asks once in a while.
+    /// Whether the processor can't look up a value before the answer for the last one is known, as
+    /// in a program that asks once in a while.
     in_turn: bool,
 }
 

@@ -29,8 +29,9 @@ pub(super) fn measure_countries(options: &Options, say: &mut dyn FnMut(&str)) ->
     measure_list("networks of countries", &networks, &mut Rng::new(29), options, say)
 }
 
-/// The networks of 24 bits and less that registries have given to one country, as large as they can be, in order. From the statistics of the
-/// registries as the crate `iptocc` has them, which is asked for the first address of each network of 24 bits.
+/// The networks of 24 bits and less that registries have given to one country, as large as they can
+/// be, in order. From the statistics of the registries as the crate `iptocc` has them, which is
+/// asked for the first address of each network of 24 bits.
 fn country_networks() -> Vec<Network> {
     let country_of = |block: u32| iptocc::country_code(IpAddr::from(Ipv4Addr::from_bits(block << 8)));
     let mut networks = Vec::new();
@@ -116,8 +117,8 @@ fn measure_list(
     time(name, networks.len(), &contenders, &groups, options.rounds, say)
 }
 
-/// Reads a byte at a place that depends on the address, of as many bytes as the list has: what a lookup costs at least, if it needs more of the
-/// list than the caches hold.
+/// Reads a byte at a place that depends on the address, of as many bytes as the list has: what a
+/// lookup costs at least, if it needs more of the list than the caches hold.
 fn one_read(bytes: usize) -> Contender<Ipv4Addr> {
     Contender {
         answers: false,

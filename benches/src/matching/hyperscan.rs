@@ -1,4 +1,5 @@
-//! Hyperscan through its C library, which is loaded at run time where it is installed (Debian's package `libhyperscan5`).
+//! Hyperscan through its C library, which is loaded at run time where it is installed (Debian's
+//! package `libhyperscan5`).
 
 use libloading::Library;
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulonglong, c_void};
@@ -179,7 +180,8 @@ impl Database {
     }
 
     fn scan(&self, text: &[u8], on_match: OnMatch, context: *mut c_void) {
-        // SAFETY: the text is readable, the scratch belongs to the database, and no other scan uses it: it is not shared between threads.
+        // SAFETY: the text is readable, the scratch belongs to the database, and no other scan uses
+        // it: it is not shared between threads.
         unsafe {
             (self.functions.scan)(
                 self.database,

@@ -1,7 +1,8 @@
-//! The matchers of `celero-matching` against the usual crates for the same question, and Hyperscan: sets of networks, literals and patterns.
+//! The matchers of `celero-matching` against the usual crates for the same question, and Hyperscan:
+//! sets of networks, literals and patterns.
 //!
-//! Each workload has values, which are asked one after the other. All engines must find the same keys for each of them before
-//! they are timed.
+//! Each workload has values, which are asked one after the other. All engines must find the same
+//! keys for each of them before they are timed.
 
 mod hyperscan;
 mod literals;

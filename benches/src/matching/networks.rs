@@ -10,8 +10,8 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
 
-/// `N1000` and the like: how many networks. `apart`: all have 24 bits. `nested`: of 16 to 32 bits, a third within another one.
-/// `all` asks for all matches, `longest` for the longest one.
+/// `N1000` and the like: how many networks. `apart`: all have 24 bits. `nested`: of 16 to 32 bits,
+/// a third within another one. `all` asks for all matches, `longest` for the longest one.
 pub(super) const NAMES: &[&str] = &[
     "N1000_apart_all",
     "N1000_apart_longest",
@@ -85,7 +85,8 @@ pub(super) fn workload(name: &str) -> Workload<Ipv4Addr> {
     Workload { name: name.into(), values, contenders }
 }
 
-/// Different networks, in no order; if `nested`, with the lengths of prefixes of routing tables, every third within another one.
+/// Different networks, in no order; if `nested`, with the lengths of prefixes of routing tables,
+/// every third within another one.
 pub(crate) fn generate(count: usize, nested: bool, rng: &mut Rng) -> Vec<Network> {
     let mut seen = BTreeSet::new();
     let mut networks: Vec<Network> = Vec::with_capacity(count);

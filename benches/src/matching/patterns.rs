@@ -1,5 +1,5 @@
-//! Patterns that match a text: 901 names of crawlers on user agents, and those of a web application firewall on requests. From the shared
-//! corpora; without these there are no such rows.
+//! Patterns that match a text: 901 names of crawlers on user agents, and those of a web application
+//! firewall on requests. From the shared corpora; without these there are no such rows.
 
 use super::hyperscan::{Database, PREFILTER, SINGLE_MATCH};
 use super::{Contender, Workload};
@@ -14,8 +14,9 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// `crawlers`: 901 patterns of crawlers, `crs`: those of the OWASP core rule set, `crs_exact`: of these the ones that Hyperscan decides.
-/// `agents` and `uris` are texts at random, `hits` agents that match, `bodies` bodies of the rule set's tests, `2k` texts of 2 KB of these.
+/// `crawlers`: 901 patterns of crawlers, `crs`: those of the OWASP core rule set, `crs_exact`: of
+/// these the ones that Hyperscan decides. `agents` and `uris` are texts at random, `hits` agents
+/// that match, `bodies` bodies of the rule set's tests, `2k` texts of 2 KB of these.
 pub(super) const NAMES: &[&str] = &[
     "P_crawlers_agents",
     "P_crawlers_hits",
@@ -175,7 +176,8 @@ impl Own {
         }
     }
 
-    /// The set alone is built: each matcher is compiled when a text is met that the set does not decide for its pattern.
+    /// The set alone is built: each matcher is compiled when a text is met that the set does not
+    /// decide for its pattern.
     fn with_lazy_matchers(patterns: &[String]) -> Self {
         let (texts, budget): (Vec<&str>, _) =
             (patterns.iter().map(String::as_str).collect(), MemoryBudget::new(1 << 30));

@@ -1,4 +1,5 @@
-//! Live rules: how many rules a second can be exchanged, one by one, in sets of rising sizes, while the background thread compiles them.
+//! Live rules: how many rules a second can be exchanged, one by one, in sets of rising sizes, while
+//! the background thread compiles them.
 
 use super::engines::{self, context};
 use super::generate;

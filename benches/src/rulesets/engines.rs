@@ -68,14 +68,15 @@ fn build_once(sources: &[String], policy: ErrorPolicy) -> (Set, BuildCost) {
     (set, built)
 }
 
-/// Microseconds for each rule that planning and building the index takes on one thread: the median of several builds with the interpreter, which
-/// needs the index too.
+/// Microseconds for each rule that planning and building the index takes on one thread: the median
+/// of several builds with the interpreter, which needs the index too.
 pub(crate) fn index_us(sources: &[String]) -> f64 {
     let env = Env::<RequestContext<'static>>::new();
     let builds = if sources.len() > 10_000 { 5 } else { 15 };
     let mut times: Vec<f64> = (0..builds)
         .map(|_| {
-            // With more threads, keys are found while rules are lowered, and nothing says which of both a thread waits for.
+            // With more threads, keys are found while rules are lowered, and nothing says which of
+            // both a thread waits for.
             let engine = Engine::builder().tier(Tier::Interpret).threads(NonZeroUsize::MIN).build();
             let rules = sources.iter().fold(engine.rules(&env).on_error(ErrorPolicy::NoMatch), |rules, source| {
                 rules.rule("rule", source, ())

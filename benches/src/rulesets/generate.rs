@@ -1,8 +1,8 @@
 //! Generates rules and requests like those of a gateway with many tenants.
 //!
-//! A rule has one to three conditions. Of every hundred conditions 40 compare the host, 25 test a prefix of the path, 10 compare a
-//! header, 10 search the user agent, 10 are networks and 5 are expressions on the path. Of every hundred requests 30 are made so
-//! that some rule matches.
+//! A rule has one to three conditions. Of every hundred conditions 40 compare the host, 25 test a
+//! prefix of the path, 10 compare a header, 10 search the user agent, 10 are networks and 5 are
+//! expressions on the path. Of every hundred requests 30 are made so that some rule matches.
 
 use super::rng::Rng;
 use super::vocabulary::Vocabulary;
@@ -161,8 +161,8 @@ pub(crate) fn rules(vocabulary: &Vocabulary, many: usize) -> Vec<GeneratedRule> 
     rules
 }
 
-/// Headers of a request for which a few of the rules are true: of the rules with one condition the first on the host, the first
-/// four on the user agent, and the first three on `x-` headers.
+/// Headers of a request for which a few of the rules are true: of the rules with one condition the
+/// first on the host, the first four on the user agent, and the first three on `x-` headers.
 pub(crate) fn headers_for(rules: &[GeneratedRule]) -> Vec<(String, String)> {
     let mut headers: Vec<(String, String)> = Vec::new();
     let mut tokens = Vec::new();

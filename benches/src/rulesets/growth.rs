@@ -1,5 +1,5 @@
-//! What unrelated rules cost: a set is measured alone, and as part of larger sets whose other rules the index finds for none of the
-//! requests. So the candidates and the matches are the same.
+//! What unrelated rules cost: a set is measured alone, and as part of larger sets whose other rules
+//! the index finds for none of the requests. So the candidates and the matches are the same.
 #![expect(clippy::arithmetic_side_effects, reason = "divisors are at least one")]
 
 use super::engines::{self, PreparedEngine, Set, context};

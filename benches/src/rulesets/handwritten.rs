@@ -1,5 +1,6 @@
-//! What an expert would write by hand for rules that come from a file: a loop over prepared conditions that leaves a rule at the
-//! first condition that is false. Fields that all rules read are read once.
+//! What an expert would write by hand for rules that come from a file: a loop over prepared
+//! conditions that leaves a rule at the first condition that is false. Fields that all rules read
+//! are read once.
 
 use super::generate::{Condition, GeneratedRule, RequestSample};
 use http::HeaderName;

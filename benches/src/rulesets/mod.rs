@@ -1,5 +1,6 @@
-//! Sets of 1 to 100,000 rules: the cost of finding the rules that match with the set's index, rule by rule, by hand and with a peer;
-//! rules and requests that are hard for an index; sets of real expressions.
+//! Sets of 1 to 100,000 rules: the cost of finding the rules that match with the set's index, rule
+//! by rule, by hand and with a peer; rules and requests that are hard for an index; sets of real
+//! expressions.
 
 mod changes;
 mod curve;

@@ -5,7 +5,8 @@ use super::generate::RequestSample;
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Seconds that a round should take. Fast engines repeat the requests until then; slow ones get the first few requests only.
+/// Seconds that a round should take. Fast engines repeat the requests until then; slow ones get the
+/// first few requests only.
 const ROUND_SECONDS: f64 = 0.002;
 /// Seconds that a round may take.
 const MAX_ROUND_SECONDS: f64 = 1.5;

@@ -1,5 +1,6 @@
-//! The words from which rules and requests are generated: words of real traffic if the shared corpora are there, else a few
-//! built-in ones. If more are needed than there are, words are combined, in the same way in every run.
+//! The words from which rules and requests are generated: words of real traffic if the shared
+//! corpora are there, else a few built-in ones. If more are needed than there are, words are
+//! combined, in the same way in every run.
 #![expect(clippy::arithmetic_side_effects, reason = "divisors are at least one")]
 
 use super::rng::Rng;
@@ -126,7 +127,8 @@ impl Vocabulary {
         }
     }
 
-    /// The host of this number: first the known ones, then the same with a label before them. In lower case, as rules read hosts.
+    /// The host of this number: first the known ones, then the same with a label before them. In
+    /// lower case, as rules read hosts.
     pub(crate) fn host(&self, number: usize) -> String {
         let host = word(&self.hosts, number);
         match number / self.hosts.len().max(1) {

@@ -139,7 +139,8 @@ pub enum FoldKind {
     TransformMapEntry,
     /// `map.mapValues(v, t)`: the first variable is the key, which no source can mention.
     MapValues,
-    /// `map.filterKeys(k, p)`: the second variable is the value, which no source can mention and which is the transform.
+    /// `map.filterKeys(k, p)`: the second variable is the value, which no source can mention and
+    /// which is the transform.
     FilterKeys,
 }
 
@@ -221,8 +222,8 @@ pub enum Expr {
         /// Right operand.
         right: NodeId,
     },
-    /// `a && b && c`: a whole chain, at least two operands. Any operand that decides the result hides the others' errors;
-    /// if none does, the first error in the order written is the result.
+    /// `a && b && c`: a whole chain, at least two operands. Any operand that decides the result
+    /// hides the others' errors; if none does, the first error in the order written is the result.
     Logic {
         /// The operator.
         op: LogicOp,
@@ -312,8 +313,8 @@ pub enum Expr {
         /// Whether `body` gives an optional itself.
         flat: bool,
     },
-    /// `default(e, d)`, `coalesce(e, ..)`. An operand is evaluated only if those before it give no result. Exhaustion of
-    /// the evaluation's budget is final in both.
+    /// `default(e, d)`, `coalesce(e, ..)`. An operand is evaluated only if those before it give no
+    /// result. Exhaustion of the evaluation's budget is final in both.
     Fallback {
         /// Which.
         kind: FallbackKind,

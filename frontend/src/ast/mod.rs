@@ -1,8 +1,9 @@
 //! The syntax tree: one arena, built children first, with a span on every node.
 //!
-//! Nodes refer to each other by index, so dropping a tree, cloning it or walking all of it never recurses. A node's
-//! children always have smaller ids than the node, and the tree's depth is at most [`Limits::max_depth`], which the parser
-//! enforces: a walk that does recurse (the checker, the interpreter) does so inside [`with_stack`].
+//! Nodes refer to each other by index, so dropping a tree, cloning it or walking all of it never
+//! recurses. A node's children always have smaller ids than the node, and the tree's depth is at
+//! most [`Limits::max_depth`], which the parser enforces: a walk that does recurse (the checker,
+//! the interpreter) does so inside [`with_stack`].
 //!
 //! Macros are expanded while parsing, into nodes of their own ([`Expr::Fold`], [`Expr::Bind`], [`Expr::OptMap`],
 //! [`Expr::Fallback`], and [`Expr::Select`] with `test`): later stages can tell them from other expressions.

@@ -1,4 +1,5 @@
-//! What authors write who know another language: its words for operators and functions, and what CEL has instead. Messages suggest it.
+//! What authors write who know another language: its words for operators and functions, and what
+//! CEL has instead. Messages suggest it.
 
 /// Returns the operator that a word between two operands means in SQL, Python, or Cloudflare's and Wireshark's filters.
 pub(super) fn operator(word: &str) -> Option<&'static str> {

@@ -1,5 +1,6 @@
-//! Formats source text in the canonical layout. Comments before and after the expression are kept. The tree has no place for others, so
-//! text with such comments is refused rather than formatted without them.
+//! Formats source text in the canonical layout. Comments before and after the expression are kept.
+//! The tree has no place for others, so text with such comments is refused rather than formatted
+//! without them.
 
 use crate::cel::lexer::{Lexer, Token};
 use crate::cel::parser::parse;
@@ -17,8 +18,8 @@ pub const FORMAT_CODES: &[CodeInfo] = &[CodeInfo {
 
 const COMMENT_INSIDE: &str = "comment-inside";
 
-/// Lays out the text of an expression in lines of at most `width` characters, as far as names and literals allow; with a
-/// line end.
+/// Lays out the text of an expression in lines of at most `width` characters, as far as names and
+/// literals allow; with a line end.
 ///
 /// # Errors
 /// What the parser finds, or the comments that can't be kept.

@@ -9,8 +9,8 @@ use crate::language::Language;
 use crate::lexicon::Lexicon;
 use crate::limits::Limits;
 
-/// The Common Expression Language, with the extensions of the [libraries](crate::stdlib::Library) that the declarations turn
-/// on.
+/// The Common Expression Language, with the extensions of the [libraries](crate::stdlib::Library)
+/// that the declarations turn on.
 ///
 /// ```
 /// use celero_frontend::{Declarations, Language, Limits, Type, cel::Cel};

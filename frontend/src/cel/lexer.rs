@@ -1,7 +1,8 @@
 //! The lexer of CEL (language definition, "Syntax"): one pass, no allocation, a span on every token.
 //!
-//! The lexer never fails. Where the text is not CEL it returns a token with a [`Problem`]: either the token that was
-//! probably meant (`&&` for `&`), or [`Token::Bad`]. Literals are only delimited here; `parser/literal.rs` decodes them.
+//! The lexer never fails. Where the text is not CEL it returns a token with a [`Problem`]: either
+//! the token that was probably meant (`&&` for `&`), or [`Token::Bad`]. Literals are only delimited
+//! here; `parser/literal.rs` decodes them.
 
 use super::words::is_reserved;
 use crate::span::Span;
@@ -75,8 +76,8 @@ pub(crate) enum Problem {
     Misspelt(&'static str),
     BlockComment,
     InvalidNumber,
-    /// No closing quote before the end of the line (or of the source, for a triple-quoted one). The span covers all that
-    /// was read; `quote` is where it opens, prefix included.
+    /// No closing quote before the end of the line (or of the source, for a triple-quoted one). The
+    /// span covers all that was read; `quote` is where it opens, prefix included.
     Unterminated {
         quote: Span,
     },

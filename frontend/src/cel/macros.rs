@@ -1,5 +1,6 @@
-//! The macros of CEL (language definition, "Macros", and the extensions of cel-go): one table. The parser expands macros from
-//! it, the checker explains errors with it, and hosts may not use its names for functions.
+//! The macros of CEL (language definition, "Macros", and the extensions of cel-go): one table. The
+//! parser expands macros from it, the checker explains errors with it, and hosts may not use its
+//! names for functions.
 
 use crate::ast::{FallbackKind, FoldKind};
 use crate::stdlib::Library;
@@ -39,8 +40,8 @@ pub(super) struct Macro {
     pub(super) arguments: RangeInclusive<usize>,
     /// The number of arguments, the first ones, that name variables.
     pub(super) variables: usize,
-    /// The library that must be on; otherwise the call is a function call. Macros of the language itself, and those that become
-    /// calls of a library's functions, have none.
+    /// The library that must be on; otherwise the call is a function call. Macros of the language
+    /// itself, and those that become calls of a library's functions, have none.
     pub(super) library: Option<Library>,
     pub(super) expansion: Expansion,
     /// How it is written.
@@ -136,9 +137,9 @@ pub fn macro_forms() -> impl Iterator<Item = MacroForm> {
     MACROS.iter().map(form)
 }
 
-/// Returns the library whose macro a call with `count` arguments is: called on a value (`method`; for `bind`, on the name
-/// `cel`), or as a function. Returns `None` for macros of the language itself, for those that become calls of a library's
-/// functions, and for calls that are no macro.
+/// Returns the library whose macro a call with `count` arguments is: called on a value (`method`;
+/// for `bind`, on the name `cel`), or as a function. Returns `None` for macros of the language
+/// itself, for those that become calls of a library's functions, and for calls that are no macro.
 #[must_use]
 pub fn macro_library(name: &str, count: usize, method: bool) -> Option<Library> {
     expansion(name, count, method).and_then(|m| m.library)

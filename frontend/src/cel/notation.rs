@@ -1,5 +1,6 @@
-//! Parses types and declarations of variables and functions, in the notation of configuration and documentation: `list(string)`,
-//! `user.age: int, tags: list(string)`, `acme.isInternal(address: string) -> bool`, `string.initial() -> string`.
+//! Parses types and declarations of variables and functions, in the notation of configuration and
+//! documentation: `list(string)`, `user.age: int, tags: list(string)`,
+//! `acme.isInternal(address: string) -> bool`, `string.initial() -> string`.
 
 use crate::span::Span;
 use crate::types::Type;
@@ -62,8 +63,9 @@ impl FunctionDeclaration {
     }
 }
 
-/// Reads the notation in which types are displayed; also `timestamp`, `duration`, `optional(T)`, the names of protobuf's
-/// well-known types, and `list`, `map` without parameters, which are then `dyn`.
+/// Reads the notation in which types are displayed; also `timestamp`, `duration`, `optional(T)`,
+/// the names of protobuf's well-known types, and `list`, `map` without parameters, which are then
+/// `dyn`.
 ///
 /// ```
 /// # use celero_frontend::Type;
@@ -81,9 +83,9 @@ impl FromStr for Type {
 }
 
 impl FunctionDeclaration {
-    /// Reads `name(parameter: type, ..) -> type` or `type.name(parameter: type, ..) -> type`. Parameters without a type are
-    /// `dyn`. If the text before the last dot of the name is a type, it is the receiver's type; otherwise it
-    /// qualifies the name.
+    /// Reads `name(parameter: type, ..) -> type` or `type.name(parameter: type, ..) -> type`.
+    /// Parameters without a type are `dyn`. If the text before the last dot of the name is a type,
+    /// it is the receiver's type; otherwise it qualifies the name.
     ///
     /// # Errors
     /// What is not understood.

@@ -4,7 +4,8 @@ use crate::cel::lexer::{Lexer, Token};
 use crate::render::is_hidden;
 use std::fmt::Write;
 
-/// Returns the canonical literal of a string. It is raw if that avoids backslashes, and in `'` only if the text contains `"` but not `'`.
+/// Returns the canonical literal of a string. It is raw if that avoids backslashes, and in `'` only
+/// if the text contains `"` but not `'`.
 #[must_use]
 pub fn quote_string(value: &str) -> String {
     let quote = if value.contains('"') && !value.contains('\'') { '\'' } else { '"' };

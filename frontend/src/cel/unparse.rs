@@ -1,7 +1,8 @@
 //! Writes trees as canonical CEL text: parsing the text gives the same tree except for places in the source.
 //!
-//! Parentheses are written only where they are needed, macros in their macro form, equal strings with equal quotes. [`unparse`]
-//! writes one line; [`layout`] breaks what does not fit into a line at `&&`, `||`, `?:` and in brackets.
+//! Parentheses are written only where they are needed, macros in their macro form, equal strings
+//! with equal quotes. [`unparse`] writes one line; [`layout`] breaks what does not fit into a line
+//! at `&&`, `||`, `?:` and in brackets.
 
 use crate::ast::{Ast, BinaryOp, Expr, FallbackKind, FoldKind, Literal, LogicOp, Name, NodeId, UnaryOp};
 use crate::cel::parser::{RANGE, UNNAMED};
@@ -38,8 +39,8 @@ const MEMBER: u8 = 7;
 
 /// Indentation of the content of brackets, in columns.
 const INDENT: usize = 2;
-/// Largest indentation, in columns. Deeper nesting is not indented further, so that the length of the text is linear in the
-/// source's.
+/// Largest indentation, in columns. Deeper nesting is not indented further, so that the length of
+/// the text is linear in the source's.
 const MAX_INDENT: usize = 40;
 
 /// An element, entry, field or argument in brackets.
@@ -64,7 +65,8 @@ struct Writer<'a> {
     length: usize,
     line_start: usize,
     indent: usize,
-    /// Indexed by node id: the length of the node on one line. Filled by the pass for one line, read by the pass that breaks lines.
+    /// Indexed by node id: the length of the node on one line. Filled by the pass for one line,
+    /// read by the pass that breaks lines.
     lengths: Vec<usize>,
     width: usize,
 }
@@ -251,7 +253,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Returns the arguments of a call as written: the parser collects those of `math.greatest` and `math.least` in one list.
+    /// Returns the arguments of a call as written: the parser collects those of `math.greatest` and
+    /// `math.least` in one list.
     fn written<'s>(&self, args: &'s [NodeId]) -> &'s [NodeId]
     where
         'a: 's,

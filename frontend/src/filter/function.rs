@@ -201,8 +201,8 @@ pub enum ResultType {
 
 /// A function that rules may call.
 ///
-/// A call whose first argument contains `[*]` calls the function for each value, leaves out the results that are nil, and
-/// results in an array.
+/// A call whose first argument contains `[*]` calls the function for each value, leaves out the
+/// results that are nil, and results in an array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterFunction {
     /// Its name.

@@ -1,5 +1,5 @@
-//! The fields that Cloudflare documents for requests and responses, as a table: types, where they have a value, examples. A field without
-//! an example has the reason for which it has no value.
+//! The fields that Cloudflare documents for requests and responses, as a table: types, where they
+//! have a value, examples. A field without an example has the reason for which it has no value.
 
 use super::scheme::Scheme;
 use HttpFieldValue::{Host, Request, RequestBody, Response, Tls};

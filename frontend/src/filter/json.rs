@@ -10,8 +10,8 @@ use std::fmt::Write;
 /// Returns a tree as JSON in Wirefilter's shape, without blanks:
 /// `{"lhs":"http.host","op":"Equal","rhs":"example.com"}`.
 ///
-/// Byte strings are texts, or arrays of numbers if they are written as hexadecimal bytes or are not UTF-8. Parentheses do not
-/// show.
+/// Byte strings are texts, or arrays of numbers if they are written as hexadecimal bytes or are not
+/// UTF-8. Parentheses do not show.
 #[must_use]
 pub fn filter_json(tree: &FilterTree) -> String {
     let mut text = String::new();

@@ -1,5 +1,5 @@
-//! The canonical layout of a rule: on one line if it fits, else an operand of a connective on each line, and parentheses and
-//! sets over several lines.
+//! The canonical layout of a rule: on one line if it fits, else an operand of a connective on each
+//! line, and parentheses and sets over several lines.
 
 use super::options::FilterOptions;
 use super::parser::check_filter;
@@ -14,8 +14,8 @@ use crate::diagnostic::Diagnostic;
 use crate::limits::with_stack;
 use std::sync::Arc;
 
-/// Returns the text of a condition in canonical layout, with a line end: in lines of at most `width` bytes where names and
-/// literals allow. Formatting the result gives the same text.
+/// Returns the text of a condition in canonical layout, with a line end: in lines of at most
+/// `width` bytes where names and literals allow. Formatting the result gives the same text.
 ///
 /// The scheme is needed because the types of fields say what literals are.
 ///

@@ -22,32 +22,35 @@
 //! 1. Missing values. In CEL reading an absent value is an error that operators pass on; here it is nil, which makes a
 //!    comparison false and can make `!=` true. A walk that turns errors into results would not be an oracle.
 //! 2. Text. CEL's strings are UTF-8 and its functions count characters; here all text is bytes.
-//! 3. Many values. `x[*] eq "a"` has a result for each element, and `and`, `or`, `xor` and `not` work on them one by one.
-//!    Functions are called for each value and leave out what is nil. CEL has folds, but no such operators.
-//! 4. The canonical text, and the JSON in Wirefilter's shape, need the literals as they were written, and sets, lists and
-//!    wildcards as such.
+//! 3. Many values. `x[*] eq "a"` has a result for each element, and `and`, `or`, `xor` and `not`
+//!    work on them one by one. Functions are called for each value and leave out what is nil. CEL
+//!    has folds, but no such operators.
+//! 4. The canonical text, and the JSON in Wirefilter's shape, need the literals as they were
+//!    written, and sets, lists and wildcards as such.
 //!
-//! So the interpreter of this language walks a `FilterTree` itself and shares only library functions with native code. The
-//! graph below is common to all languages: lowering makes a graph from a `FilterTree` as it does from a `Checked` tree. The
-//! runtime knows both kinds of trees by one trait.
-//! Because of that, the trait [`Language`](crate::Language), whose result is a `Checked` tree, is not implemented here; the
-//! functions of this module correspond to its methods one by one ([`check_filter`], [`format_filter`], [`unparse_filter`],
-//! [`FILTER_CODES`]).
+//! So the interpreter of this language walks a `FilterTree` itself and shares only library
+//! functions with native code. The graph below is common to all languages: lowering makes a graph
+//! from a `FilterTree` as it does from a `Checked` tree. The runtime knows both kinds of trees by
+//! one trait. Because of that, the trait [`Language`](crate::Language), whose result is a `Checked`
+//! tree, is not implemented here; the functions of this module correspond to its methods one by one
+//! ([`check_filter`], [`format_filter`], [`unparse_filter`], [`FILTER_CODES`]).
 //!
 //! # Stages
 //!
-//! One pass parses and checks (`parser/`), because the type of a comparison's left side says which literal follows.
-//! `literal/` reads literals; `scheme.rs` and `function.rs` say what a rule may name; `standard.rs` and `http_fields.rs` are
-//! the tables of what Cloudflare documents; `unparse.rs` and `layout.rs` write canonical text, and `json.rs` the tree as JSON.
-//! `text.rs` puts trees together to one whose value is their text.
+//! One pass parses and checks (`parser/`), because the type of a comparison's left side says which
+//! literal follows. `literal/` reads literals; `scheme.rs` and `function.rs` say what a rule may
+//! name; `standard.rs` and `http_fields.rs` are the tables of what Cloudflare documents;
+//! `unparse.rs` and `layout.rs` write canonical text, and `json.rs` the tree as JSON. `text.rs`
+//! puts trees together to one whose value is their text.
 //!
 //! # Where Wirefilter is lax or odd
 //!
-//! The language is Wirefilter's, also where that seems an accident: keywords need no blank behind them (`notssl`), a leading 0
-//! makes a number octal (so `09` is an error), a tab is not a blank, keys may be quoted but not raw strings, addresses in sets
-//! may have leading zeros or lack numbers (`10/8`), sets may be empty. [`FilterOptions::strict`] warns of these. Differences: all errors are reported,
-//! not the first only, and with hints; a range of addresses in the wrong order is an error; a list must be declared unless the
-//! scheme accepts every name.
+//! The language is Wirefilter's, also where that seems an accident: keywords need no blank behind
+//! them (`notssl`), a leading 0 makes a number octal (so `09` is an error), a tab is not a blank,
+//! keys may be quoted but not raw strings, addresses in sets may have leading zeros or lack numbers
+//! (`10/8`), sets may be empty. [`FilterOptions::strict`] warns of these. Differences: all errors
+//! are reported, not the first only, and with hints; a range of addresses in the wrong order is an
+//! error; a list must be declared unless the scheme accepts every name.
 
 mod codes;
 mod function;

@@ -11,11 +11,11 @@ pub struct FilterOptions {
     pub max_nesting: u32,
     /// Most stars of a wildcard pattern. Default no bound, Wirefilter's.
     pub max_wildcard_stars: Option<u32>,
-    /// Whether functions that Cloudflare allows once in an expression (`regex_replace`, `wildcard_replace`) may be called once
-    /// only. Default no.
+    /// Whether functions that Cloudflare allows once in an expression (`regex_replace`,
+    /// `wildcard_replace`) may be called once only. Default no.
     pub bound_calls: bool,
-    /// Whether to warn of what the language accepts by accident: keywords without a blank after them, octal numbers, empty
-    /// sets. Default no.
+    /// Whether to warn of what the language accepts by accident: keywords without a blank after
+    /// them, octal numbers, empty sets. Default no.
     pub strict: bool,
 }
 

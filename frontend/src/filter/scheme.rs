@@ -138,8 +138,8 @@ impl Scheme {
         Ok(())
     }
 
-    /// Accepts every name of a list of values of this type, for hosts that learn later which lists there are. A list that is
-    /// not there when a rule is evaluated contains nothing.
+    /// Accepts every name of a list of values of this type, for hosts that learn later which lists
+    /// there are. A list that is not there when a rule is evaluated contains nothing.
     pub fn accept_any_list(&mut self, ty: FilterType) {
         if is_listable(&ty) && !self.open_lists.contains(&ty) {
             self.open_lists.push(ty);
@@ -153,8 +153,8 @@ impl Scheme {
         }
     }
 
-    /// Sets whether `!=` is true for a missing value. By default it is false, as Cloudflare documents; the library Wirefilter
-    /// makes it true unless told otherwise.
+    /// Sets whether `!=` is true for a missing value. By default it is false, as Cloudflare
+    /// documents; the library Wirefilter makes it true unless told otherwise.
     pub fn set_nil_not_equal(&mut self, value: bool) {
         self.nil_not_equal = value;
     }

@@ -1,4 +1,5 @@
-//! The text of results: trees put together to one whose value is a byte string. Nodes are copied; nothing is parsed again.
+//! The text of results: trees put together to one whose value is a byte string. Nodes are copied;
+//! nothing is parsed again.
 
 use super::function::StandardFunction;
 use super::literal::{BytesForm, BytesLiteral, FilterLiteral};
@@ -16,15 +17,17 @@ use std::sync::Arc;
 pub enum FilterPiece<'t> {
     /// This text.
     Literal(&'t str),
-    /// The result of this rule as text. A byte string stays what it is; of another value the text is that of `to_string`.
+    /// The result of this rule as text. A byte string stays what it is; of another value the text
+    /// is that of `to_string`.
     Result(&'t FilterTree),
 }
 
 /// Levels of a walk for the calls around a piece.
 const LEVELS: u32 = 4;
 
-/// Returns the rule `concat(.., to_string(..), ..)`: its value is the text of these pieces, one after the other. The trees are of `scheme`, and
-/// their results are byte strings, numbers, addresses or conditions. Missing values have no text.
+/// Returns the rule `concat(.., to_string(..), ..)`: its value is the text of these pieces, one
+/// after the other. The trees are of `scheme`, and their results are byte strings, numbers,
+/// addresses or conditions. Missing values have no text.
 ///
 /// # Errors
 /// Why there is no such rule: the scheme has no such functions, or the rule exceeds the limits.

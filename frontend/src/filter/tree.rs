@@ -48,8 +48,9 @@ pub enum AccessStep {
 }
 
 impl AccessStep {
-    /// Returns whether the last step is `[*]` and no other one is. The values are then those of one array or map, and nil if a part
-    /// before is missing. With other steps a missing part leaves no values, which is an empty array, as in Wirefilter.
+    /// Returns whether the last step is `[*]` and no other one is. The values are then those of one
+    /// array or map, and nil if a part before is missing. With other steps a missing part leaves no
+    /// values, which is an empty array, as in Wirefilter.
     #[must_use]
     pub fn are_of_one_array(steps: &[Self]) -> bool {
         steps.iter().position(|step| *step == Self::Each).is_some_and(|first| steps.get(first..) == Some(&[Self::Each]))
@@ -59,7 +60,8 @@ impl AccessStep {
 /// The operator of a comparison and its right side.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Comparison {
-    /// An ordering against a literal of the value's type. Byte strings are ordered byte by byte, addresses within a family.
+    /// An ordering against a literal of the value's type. Byte strings are ordered byte by byte,
+    /// addresses within a family.
     Order(OrderOp, FilterLiteral),
     /// `value & number`: whether they have a bit in common.
     BitwiseAnd(i64),
@@ -84,8 +86,9 @@ pub enum FilterExpr {
     Field(u32),
     /// A literal argument.
     Literal(FilterLiteral),
-    /// A call, of a function by its index in the scheme. If the first argument is of many values ([`FilterNode::each`]), the
-    /// call is made for each, results that are nil are left out, and the result is an array.
+    /// A call, of a function by its index in the scheme. If the first argument is of many values
+    /// ([`FilterNode::each`]), the call is made for each, results that are nil are left out, and
+    /// the result is an array.
     Call {
         /// The function.
         function: u32,
@@ -111,8 +114,8 @@ pub enum FilterExpr {
     },
     /// The opposite of a condition, or of each of its results.
     Not(NodeId),
-    /// Conditions joined by one operator, at least two. If they have many results, the first results are joined, then the
-    /// second ones, and so on, up to the length of the shortest.
+    /// Conditions joined by one operator, at least two. If they have many results, the first
+    /// results are joined, then the second ones, and so on, up to the length of the shortest.
     Logic {
         /// The operator.
         op: Connective,
@@ -123,8 +126,8 @@ pub enum FilterExpr {
     Quantifier {
         /// Whether all must be true.
         all: bool,
-        /// The results. Where this is a value that is nil, the quantifier is false; a condition has no results then, so that
-        /// `all` is true.
+        /// The results. Where this is a value that is nil, the quantifier is false; a condition has
+        /// no results then, so that `all` is true.
         operand: NodeId,
     },
 }
@@ -146,13 +149,14 @@ pub struct FilterNode {
 
 /// A rule in the filter language in which every name is resolved and every node has a type.
 ///
-/// [`check_filter`](super::check_filter) and [`check_value`](super::check_value) make it. Later stages rely on the following:
+/// [`check_filter`](super::check_filter) and [`check_value`](super::check_value) make it. Later
+/// stages rely on the following:
 ///
 /// - A node's children have smaller ids. The depth is at most [`depth`](Self::depth); walks recurse inside
 ///   [`with_stack`](crate::with_stack).
 /// - Fields and functions are those of [`scheme`](Self::scheme); arguments fit the parameters.
-/// - The operator of a comparison fits the type of its value: byte strings for `contains`, `matches` and wildcards, numbers
-///   for `&`; the literals and items are of the value's type.
+/// - The operator of a comparison fits the type of its value: byte strings for `contains`,
+///   `matches` and wildcards, numbers for `&`; the literals and items are of the value's type.
 /// - Every node but a literal, a field, a call and an access is a condition: of type `Bool` or `Array<Bool>`.
 /// - `[*]` is in the left side of a comparison or test, or in the first argument of a call.
 #[derive(Clone, Debug)]

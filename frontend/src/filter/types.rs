@@ -86,7 +86,8 @@ impl FilterType {
     }
 }
 
-/// The type that values of the filter language have for hosts, as of results and of fields: byte strings are `bytes`, addresses `net.IP`.
+/// The type that values of the filter language have for hosts, as of results and of fields: byte
+/// strings are `bytes`, addresses `net.IP`.
 ///
 /// ```
 /// use celero_frontend::Type;

@@ -1,5 +1,6 @@
-//! Writes a tree as canonical text on one line: operators as words, no parentheses that precedence makes needless, literals in
-//! the form in which they were written. Checking the text gives the same tree, places apart.
+//! Writes a tree as canonical text on one line: operators as words, no parentheses that precedence
+//! makes needless, literals in the form in which they were written. Checking the text gives the
+//! same tree, places apart.
 
 use super::literal::{BytesForm, BytesLiteral, FilterLiteral, IpItem, Pattern, SetItems};
 use super::quote::{quoted_bytes, raw_string};
@@ -109,8 +110,8 @@ pub(super) fn is_enclosed_operand(tree: &FilterTree, op: Connective, operand: No
     matches!(tree.expr(operand), FilterExpr::Logic { op: inner, .. } if *inner <= op)
 }
 
-/// Whether an argument stands in parentheses: without them a value would not be a condition, and a chain would end at its first
-/// connective.
+/// Whether an argument stands in parentheses: without them a value would not be a condition, and a
+/// chain would end at its first connective.
 pub(super) fn is_enclosed_argument(tree: &FilterTree, argument: NodeId) -> bool {
     matches!(tree.expr(argument), FilterExpr::Logic { .. } | FilterExpr::Test(_))
 }

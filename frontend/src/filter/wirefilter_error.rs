@@ -3,8 +3,9 @@
 use crate::diagnostic::Diagnostic;
 use std::fmt::Write;
 
-/// Returns a diagnostic in Wirefilter's text: line and column, the source line, carets, the message. Columns and carets count
-/// bytes; the carets end with the line, and there is at least one.
+/// Returns a diagnostic in Wirefilter's text: line and column, the source line, carets, the
+/// message. Columns and carets count bytes; the carets end with the line, and there is at least
+/// one.
 ///
 /// ```
 /// use celero_frontend::filter::{FilterOptions, Scheme, check_filter, wirefilter_error};

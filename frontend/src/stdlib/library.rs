@@ -27,8 +27,8 @@ pub enum Library {
     Comprehensions,
     /// `cel.bind`.
     Bindings,
-    /// What gateways have besides: the macros `with`, `mapValues`, `filterKeys`, `default`, `coalesce`; digests, random values,
-    /// failing on purpose.
+    /// What gateways have besides: the macros `with`, `mapValues`, `filterKeys`, `default`,
+    /// `coalesce`; digests, random values, failing on purpose.
     Gateway,
     /// Header maps in other forms, cookies, and parameters of queries.
     Http,

@@ -1,9 +1,10 @@
-//! The functions of the libraries, as one table that all rule languages share: a [`Builtin`] for each overload, with its
-//! library, its name in CEL, its signature and its documentation.
+//! The functions of the libraries, as one table that all rule languages share: a [`Builtin`] for
+//! each overload, with its library, its name in CEL, its signature and its documentation.
 //!
-//! The checker of CEL reads the names and signatures; another language maps its own syntax to the same builtins. The runtime
-//! library implements each: it matches on [`Builtin`] exhaustively, so a row without an implementation does not compile. The
-//! lowering to native code names those that have a faster form than a call of the library.
+//! The checker of CEL reads the names and signatures; another language maps its own syntax to the
+//! same builtins. The runtime library implements each: it matches on [`Builtin`] exhaustively, so a
+//! row without an implementation does not compile. The lowering to native code names those that
+//! have a faster form than a call of the library.
 
 mod library;
 mod signature;
@@ -68,8 +69,8 @@ impl Table {
         self.rows.get(builtin as usize)
     }
 
-    /// The signatures of a function in some libraries, in the order of the table; a row of [`Style::Both`] gives one for
-    /// each form.
+    /// The signatures of a function in some libraries, in the order of the table; a row of
+    /// [`Style::Both`] gives one for each form.
     pub fn signatures(&self, name: &str, libraries: Libraries) -> impl Iterator<Item = &Signature> {
         let all = self.by_name.get(name).map_or(&[][..], |s| s);
         all.iter().filter(move |(library, _)| libraries.contains(*library)).map(|(_, signature)| signature)

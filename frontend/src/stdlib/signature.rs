@@ -4,14 +4,16 @@ use super::Builtin;
 use crate::types::Type;
 use std::sync::Arc;
 
-/// The implementation of an overload: a row of the standard library, a function of the host, or a function defined in CEL.
+/// The implementation of an overload: a row of the standard library, a function of the host, or a
+/// function defined in CEL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Overload {
     /// Row of the standard library's table.
     Builtin(Builtin),
     /// Index of a host function, in the order of registration.
     Host(u32),
-    /// Index of a function defined in CEL. It is the only candidate of its calls, and [`inline`](crate::inline) replaces these.
+    /// Index of a function defined in CEL. It is the only candidate of its calls, and
+    /// [`inline`](crate::inline) replaces these.
     Defined(u32),
 }
 

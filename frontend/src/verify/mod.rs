@@ -13,7 +13,8 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Invariant {
-    /// The source and the tree keep the limits on bytes, nodes and depth; a node's depth is one more than the deepest child's.
+    /// The source and the tree keep the limits on bytes, nodes and depth; a node's depth is one
+    /// more than the deepest child's.
     Size,
     /// The children of a node have smaller ids than the node; ids, names and lists of children are the tree's own.
     Order,

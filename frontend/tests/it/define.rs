@@ -214,7 +214,8 @@ fn names_of_names_are_bounded() {
     assert_eq!(meaning(&inlined(&declarations, "f249()").unwrap()), meaning(&inlined(&declarations, "n").unwrap()));
 }
 
-/// The size that is known before a tree is written is that of the tree, or more where an argument replaces its parameter in the end.
+/// The size that is known before a tree is written is that of the tree, or more where an argument
+/// replaces its parameter in the end.
 #[test]
 fn the_size_of_a_tree_is_known_before_it_is_written() {
     let declarations = declared(&[

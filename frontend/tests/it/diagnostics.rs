@@ -1,6 +1,7 @@
-//! What authors see: `diagnostics.txt` holds sources and the text their errors are rendered to; every code of the parser
-//! is in it. Each entry is the source, a line `=>`, the rendering, and a line `----`. In sources `\e` stands for nothing
-//! (to write an empty one), `\t` and `\r` for themselves.
+//! What authors see: `diagnostics.txt` holds sources and the text their errors are rendered to;
+//! every code of the parser is in it. Each entry is the source, a line `=>`, the rendering, and a
+//! line `----`. In sources `\e` stands for nothing (to write an empty one), `\t` and `\r` for
+//! themselves.
 //!
 //! With `BLESS` set, the test writes the file anew instead of comparing; read the difference before keeping it.
 

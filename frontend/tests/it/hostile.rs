@@ -103,8 +103,8 @@ fn children(ast: &Ast, node: &Node) -> Vec<NodeId> {
     }
 }
 
-/// What a tree promises: no errors in it, every node but the root somebody's child, children before their parents, within
-/// their spans and less deep.
+/// What a tree promises: no errors in it, every node but the root somebody's child, children before
+/// their parents, within their spans and less deep.
 fn check_tree(ast: &Ast) {
     let mut count = 0;
     for (at, node) in ast.nodes().iter().enumerate() {
@@ -351,8 +351,8 @@ fn time_is_linear() {
                     .unwrap()
             };
             let (short, long) = (make(4_000), make(16_000));
-            // Quadratic would be 16 times; below the floor the clock decides, not the parser. On a busy machine a measurement
-            // may be off, so only one that is off each time counts.
+            // Quadratic would be 16 times; below the floor the clock decides, not the parser. On a
+            // busy machine a measurement may be off, so only one that is off each time counts.
             let floor = Duration::from_millis(2);
             let mut last = (Duration::ZERO, Duration::ZERO);
             let linear = (0..4).any(|_| {

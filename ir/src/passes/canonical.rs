@@ -62,8 +62,9 @@ fn not(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     }
 }
 
-/// Inlines operands that are the same operation, and drops repeated operands. Neither changes which operand fails first. An operand
-/// that is used elsewhere too is not inlined, so that its value stays shared and graphs do not grow.
+/// Inlines operands that are the same operation, and drops repeated operands. Neither changes which
+/// operand fails first. An operand that is used elsewhere too is not inlined, so that its value
+/// stays shared and graphs do not grow.
 fn flat(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     let mut seen = HashSet::new();
     let mut kept = Vec::new();

@@ -1,8 +1,8 @@
-//! Constant folding: evaluates what depends on constants only, and simplifies `and`, `or`, `cond`, `coalesce`, errors and empty
-//! ranges that a constant decides.
+//! Constant folding: evaluates what depends on constants only, and simplifies `and`, `or`, `cond`,
+//! `coalesce`, errors and empty ranges that a constant decides.
 //!
-//! A failure that is certain becomes [`Op::Fail`] with the origin of the node that fails. An impure operation that would have been
-//! evaluated is never dropped.
+//! A failure that is certain becomes [`Op::Fail`] with the origin of the node that fails. An impure
+//! operation that would have been evaluated is never dropped.
 
 use super::Evaluator;
 use super::rebuild::{Builder, Draft};
@@ -14,8 +14,8 @@ use crate::op::{Catch, FoldKind, Op};
 use crate::ty::Ty;
 use std::collections::HashSet;
 
-/// Largest constant that folding makes: number of parts and bytes, and nesting of lists and maps. Without these bounds each `x + x`
-/// of a folded `x` would double the size.
+/// Largest constant that folding makes: number of parts and bytes, and nesting of lists and maps.
+/// Without these bounds each `x + x` of a folded `x` would double the size.
 const MAX_SIZE: usize = 1 << 16;
 const MAX_DEPTH: usize = 32;
 
@@ -110,7 +110,8 @@ fn failure_of(builder: &mut Builder<'_>, draft: Draft<'_>, failing: NodeId) -> N
     builder.add(builder.op(failing), draft.ty, &[], origin)
 }
 
-/// `and` (decided by false) or `or` (decided by true). One deciding constant is enough, even if operands before it fail.
+/// `and` (decided by false) or `or` (decided by true). One deciding constant is enough, even if
+/// operands before it fail.
 fn connective(builder: &mut Builder<'_>, draft: Draft<'_>, decisive: bool) -> NodeId {
     let decided = draft.args.iter().position(|&arg| builder.bool_constant(arg) == Some(decisive));
     let reached = draft.args.get(..decided.unwrap_or(draft.args.len())).unwrap_or(&[]);
@@ -154,8 +155,8 @@ fn coalesce(builder: &mut Builder<'_>, draft: Draft<'_>, catch: Catch) -> NodeId
     for (left, &arg) in (0..draft.args.len()).rev().zip(draft.args) {
         let is_null = builder.ty(arg) == Ty::Value && builder.constant(arg) == Some(&Constant::Null);
         let caught = matches!(builder.op(arg), Op::Fail(kind) if catch.catches(kind));
-        // The last operand of `default` is always the result. In `coalesce` an error may still be the result, and null is the
-        // result if there is nothing else.
+        // The last operand of `default` is always the result. In `coalesce` an error may still be
+        // the result, and null is the result if there is nothing else.
         let skipped = match catch {
             Catch::Absence => left > 0 && (is_null || caught),
             Catch::Any => is_null && (left > 0 || !kept.is_empty()),
@@ -224,7 +225,8 @@ fn map(operands: &[Constant]) -> Result<Constant, ErrorKind> {
     Ok(Constant::Map(entries.into()))
 }
 
-/// Whether folding may make this constant: whether it has at most 65,536 parts and bytes, and 32 levels of lists and maps.
+/// Whether folding may make this constant: whether it has at most 65,536 parts and bytes, and 32
+/// levels of lists and maps.
 #[must_use]
 pub fn is_small(constant: &Constant) -> bool {
     let mut left = MAX_SIZE;

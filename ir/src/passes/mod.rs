@@ -1,21 +1,28 @@
-//! Optimisation passes. A pass rebuilds the graph, operands first, so unused nodes disappear and equal nodes become one.
+//! Optimisation passes. A pass rebuilds the graph, operands first, so unused nodes disappear and
+//! equal nodes become one.
 //!
-//! **Contract.** A pass gets a valid graph and returns a valid graph with the same roots. Each root has the same value, or fails with
-//! the same kind of error at the same place; only [`OutOfBudget`](crate::ErrorKind::OutOfBudget) may disappear, because a pass may
-//! save budget. An impure operation is evaluated exactly where it was. Levels of variables do not change.
+//! **Contract.** A pass gets a valid graph and returns a valid graph with the same roots. Each root
+//! has the same value, or fails with the same kind of error at the same place; only
+//! [`OutOfBudget`](crate::ErrorKind::OutOfBudget) may disappear, because a pass may save budget. An
+//! impure operation is evaluated exactly where it was. Levels of variables do not change.
 //!
 //! Invariant: no pass changes which error is the result of a root. `And`, `Or` and `Coalesce` hold whole chains, and
 //! the order of their operands decides between errors. Test: `ir/tests/ir/passes.rs::values_and_errors_stay`.
 //!
 //! # How to add a pass
 //!
-//! 1. A file here with `fn node(builder, draft) -> NodeId`, which returns the replacement of one node: `builder.keep(draft)` if
-//!    nothing changes, `builder.put(..)` otherwise (`raw.rs` is the smallest example), and `fn concerns(graph, node) -> bool`, which says
-//!    fast whether that may happen. A pass that needs to see the whole graph first (`project.rs`) has `fn graph(..) -> Option<Graph>`.
-//! 2. In this file: the module, a field of [`Options`], and a row of the array in [`run`]. Its position is the order of passes.
-//! 3. If it needs the runtime's library (constant folding, patterns): a method of [`Evaluator`], implemented by `celero`.
-//! 4. Tests: `ir/tests/ir/passes.rs` compares random graphs before and after each pass with an interpreter of graphs, and has
-//!    examples; `tests/filetests/passes/` shows the effect on rules, down to CLIF.
+//! 1. A file here with `fn node(builder, draft) -> NodeId`, which returns the replacement of one
+//!    node: `builder.keep(draft)` if nothing changes, `builder.put(..)` otherwise (`raw.rs` is the
+//!    smallest example), and `fn concerns(graph, node) -> bool`, which says fast whether that may
+//!    happen. A pass that needs to see the whole graph first (`project.rs`) has
+//!    `fn graph(..) -> Option<Graph>`.
+//! 2. In this file: the module, a field of [`Options`], and a row of the array in [`run`]. Its
+//!    position is the order of passes.
+//! 3. If it needs the runtime's library (constant folding, patterns): a method of [`Evaluator`],
+//!    implemented by `celero`.
+//! 4. Tests: `ir/tests/ir/passes.rs` compares random graphs before and after each pass with an
+//!    interpreter of graphs, and has examples; `tests/filetests/passes/` shows the effect on rules,
+//!    down to CLIF.
 //!
 //! | pass | file | replaces |
 //! |---|---|---|
@@ -78,7 +85,8 @@ impl Default for Options {
 
 /// The runtime's library, as passes need it for constants.
 ///
-/// `None` leaves the operation to the evaluation: it is unknown, too expensive, or does not always have the same result.
+/// `None` leaves the operation to the evaluation: it is unknown, too expensive, or does not always
+/// have the same result.
 pub trait Evaluator {
     /// The result of a helper.
     fn call(&self, helper: Helper, args: &[Constant]) -> Option<Result<Constant, ErrorKind>>;
@@ -120,7 +128,8 @@ pub enum TextTest {
 
 /// Learns when the stages of a compilation begin and end, so that they can be measured one by one.
 ///
-/// Each `begin` has an `end` with the same name after it, and stages do not overlap. A stage can occur several times. `()` ignores them.
+/// Each `begin` has an `end` with the same name after it, and stages do not overlap. A stage can
+/// occur several times. `()` ignores them.
 pub trait StageObserver {
     /// A stage begins.
     fn begin(&mut self, stage: &'static str);
@@ -145,7 +154,8 @@ pub fn observed<T>(observer: &mut dyn StageObserver, stage: &'static str, run: i
 /// A pass: returns the new graph, or `None` if nothing changes.
 type Pass<'p> = &'p dyn Fn(&Graph) -> Option<Graph>;
 
-/// Rebuilds a graph if the pass concerns one of its nodes: most passes concern none, and looking at each node is cheaper than rebuilding it.
+/// Rebuilds a graph if the pass concerns one of its nodes: most passes concern none, and looking at
+/// each node is cheaper than rebuilding it.
 fn rebuild_where(
     graph: &Graph,
     concerns: impl Fn(&Graph, NodeId) -> bool,
@@ -164,15 +174,15 @@ fn rebuild_where(
 /// Maximum number of rounds of all passes. A pass can make work for an earlier one, rarely more than once.
 const ROUNDS: usize = 3;
 
-/// Runs the passes that `options` names until none changes the graph, at most three rounds. Nodes that no root uses are removed even
-/// without passes.
+/// Runs the passes that `options` names until none changes the graph, at most three rounds. Nodes
+/// that no root uses are removed even without passes.
 #[must_use]
 pub fn run(graph: &Graph, options: &Options, evaluator: &dyn Evaluator) -> Graph {
     run_observed(graph, options, evaluator, &mut ())
 }
 
-/// Runs the passes as [`run`] does. `observer` learns of each pass, by its name in [`Options`], and of `compact`, the removal of unused
-/// nodes.
+/// Runs the passes as [`run`] does. `observer` learns of each pass, by its name in [`Options`], and
+/// of `compact`, the removal of unused nodes.
 #[must_use]
 pub fn run_observed(
     graph: &Graph,

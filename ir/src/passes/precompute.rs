@@ -1,5 +1,6 @@
-//! Replaces calls with a constant operand by operations on an object that is prepared from it at compile time: searchers and regular
-//! expressions. An invalid pattern stays a call, which fails only if it is evaluated.
+//! Replaces calls with a constant operand by operations on an object that is prepared from it at
+//! compile time: searchers and regular expressions. An invalid pattern stays a call, which fails
+//! only if it is evaluated.
 
 use super::rebuild::{Builder, Draft};
 use super::{Evaluator, Pattern, TextTest};

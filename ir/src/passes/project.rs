@@ -1,9 +1,10 @@
-//! Projection of JSON documents: if a rule reads only parts with constant keys and positions, one pass over the text finds these parts,
-//! and nothing else is built.
+//! Projection of JSON documents: if a rule reads only parts with constant keys and positions, one
+//! pass over the text finds these parts, and nothing else is built.
 //!
-//! The operations that read the document do not change; their operand lacks only what none of them reads. So errors, their places and
-//! what absorbs them do not change either. If the rule reads a single part, selected key by key, each selection becomes a step
-//! on the path to it, which fails at the selection's place.
+//! The operations that read the document do not change; their operand lacks only what none of them
+//! reads. So errors, their places and what absorbs them do not change either. If the rule reads a
+//! single part, selected key by key, each selection becomes a step on the path to it, which fails
+//! at the selection's place.
 //!
 //! Invariant: a projection keeps everything that any of its readers reads, and fails where reading the whole document
 //! fails. Only `reach` uses the result of `find`, and a `reach` that returns a value does not hide a failure of the
@@ -35,7 +36,8 @@ fn projected(old: &Graph, evaluator: &dyn Evaluator) -> Option<Graph> {
     let reads = Reads::new(old, evaluator);
     // Indexed by the class of the text: hash-consing leaves one class of documents for each text.
     let mut parts: HashMap<NodeId, (Projection, bool)> = HashMap::new();
-    // Indexed by the class of the operand of a selection that becomes a step: the number of the step, and whether it is the last.
+    // Indexed by the class of the operand of a selection that becomes a step: the number of the
+    // step, and whether it is the last.
     let mut steps: HashMap<NodeId, (u32, bool)> = HashMap::new();
     for document in documents {
         let need = reads.need(document, Projection::MAX_DEPTH);
@@ -95,7 +97,8 @@ impl Need {
     }
 }
 
-/// The users of each class, and the classes of each variable. Nodes are classes here: what one of its nodes reads, all must have.
+/// The users of each class, and the classes of each variable. Nodes are classes here: what one of
+/// its nodes reads, all must have.
 struct Reads<'g> {
     graph: &'g Graph,
     evaluator: &'g dyn Evaluator,
@@ -117,8 +120,8 @@ impl<'g> Reads<'g> {
         reads
     }
 
-    /// Which parts of a node's value its users need. Looks at most `steps` into the value and through bindings, which bounds the
-    /// recursion.
+    /// Which parts of a node's value its users need. Looks at most `steps` into the value and
+    /// through bindings, which bounds the recursion.
     fn need(&self, id: NodeId, steps: usize) -> Need {
         let mut need = Need { whole: steps == 0 || self.is_root(id), parts: BTreeMap::new() };
         for &user in self.users.get(&id).map_or(&[][..], |users| users) {
@@ -139,8 +142,8 @@ impl<'g> Reads<'g> {
         self.graph.class(node) == class
     }
 
-    /// The operands of the selections that lead from a document to the only part that is read. Empty if there is another reader on
-    /// the path.
+    /// The operands of the selections that lead from a document to the only part that is read.
+    /// Empty if there is another reader on the path.
     fn path(&self, document: NodeId, projection: &Projection) -> Vec<NodeId> {
         let Some((keys, _)) = projection.key_path() else { return Vec::new() };
         let (mut path, mut id) = (Vec::new(), document);

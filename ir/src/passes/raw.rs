@@ -1,5 +1,5 @@
-//! Removes [`Op::Decode`] where a test on the undecoded bytes has the same result: comparisons with constants without U+FFFD, which
-//! no invalid byte can be part of a match with.
+//! Removes [`Op::Decode`] where a test on the undecoded bytes has the same result: comparisons with
+//! constants without U+FFFD, which no invalid byte can be part of a match with.
 //!
 //! Invariant: an operation reads bytes that may not be UTF-8 only if its result on the bytes equals its result on the
 //! decoded text. Test: `ir/tests/ir/passes.rs::raw_text_is_not_decoded`.

@@ -1,7 +1,7 @@
 //! Rebuilds a graph node by node, operands first. Every pass uses this.
 //!
-//! Most passes change nothing. So nothing is built while nodes are unchanged: the new graph is a prefix of the old one, which is
-//! copied when the first node differs.
+//! Most passes change nothing. So nothing is built while nodes are unchanged: the new graph is a
+//! prefix of the old one, which is copied when the first node differs.
 
 use crate::constant::{ConstId, Constant};
 use crate::error::{ErrorKind, Origin};
@@ -302,8 +302,8 @@ fn uses(graph: &Graph) -> Uses {
     counts
 }
 
-/// How often each class is used by a root or by a class that is used, indexed by its first node. `None` if each class is one node, so
-/// that `uses` says it.
+/// How often each class is used by a root or by a class that is used, indexed by its first node.
+/// `None` if each class is one node, so that `uses` says it.
 fn class_uses(graph: &Graph, uses: &[u32]) -> Option<Vec<u32>> {
     if !graph.has_occurrences() {
         return None;

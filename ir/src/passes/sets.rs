@@ -1,5 +1,6 @@
-//! Replaces chains of comparisons of one subject with constants, and memberships in constant lists, by one lookup in a set:
-//! `x == "a" || x == "b" || x == "c"`, `x != 1 && x != 2 && x != 3`, `x in ["a", "b"]`.
+//! Replaces chains of comparisons of one subject with constants, and memberships in constant lists,
+//! by one lookup in a set: `x == "a" || x == "b" || x == "c"`, `x != 1 && x != 2 && x != 3`,
+//! `x in ["a", "b"]`.
 //!
 //! A lookup fails as its subject does, which is how each comparison would have failed, the first of them first.
 
@@ -106,7 +107,8 @@ impl Members {
     }
 }
 
-/// The first eight bytes as a number. Texts that differ in them have the order of these numbers, so that few comparisons read the texts.
+/// The first eight bytes as a number. Texts that differ in them have the order of these numbers, so
+/// that few comparisons read the texts.
 fn first_bytes(text: &[u8]) -> u64 {
     let mut first = [0; 8];
     first.iter_mut().zip(text).for_each(|(to, &byte)| *to = byte);

@@ -31,8 +31,8 @@ impl Random {
 /// The types that a field may have.
 pub(crate) const FIELD_TYPES: &[Ty] = Ty::ALL.split_at(12).0;
 
-/// One field of each type, by the number of the type; the odd ones are optional. Field 12 is a header map, a list of texts,
-/// and a map from texts to numbers; field 13 is a list of records.
+/// One field of each type, by the number of the type; the odd ones are optional. Field 12 is a
+/// header map, a list of texts, and a map from texts to numbers; field 13 is a list of records.
 pub(crate) fn fields() -> Vec<Field> {
     let mut fields: Vec<_> =
         FIELD_TYPES.iter().enumerate().map(|(index, ty)| Field::new(*ty, index % 2 == 1, Access::Get)).collect();

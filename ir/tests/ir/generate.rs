@@ -290,7 +290,7 @@ impl Generator {
     }
 
     fn test(&mut self, depth: usize) -> NodeId {
-        match self.random.below(if self.choice.everything { 15 } else { 11 }) {
+        match self.random.below(if self.choice.everything { 16 } else { 11 }) {
             0 => {
                 let arg = self.node(Ty::Bool, depth);
                 self.add(Op::Not, Ty::Bool, &[arg])
@@ -375,7 +375,7 @@ impl Generator {
                 let arg = self.node(Ty::Ip, depth);
                 self.add(Op::InCidr(network), Ty::Bool, &[arg])
             }
-            13 => {
+            14 => {
                 let value = self.node(Ty::Str, depth);
                 let seq = self.add(Op::Elements(12), Ty::Seq, &[]);
                 self.add(Op::SeqHas, Ty::Bool, &[value, seq])

@@ -2,7 +2,8 @@
 
 use celero_ir::{Constant, Graph, NodeId, Op, Origin, Ty};
 
-/// Adds a field at two places, which can fail, so that each place is a node; a constant; and an operation on all of them.
+/// Adds a field at two places, which can fail, so that each place is a node; a constant; and an
+/// operation on all of them.
 fn add(graph: &mut Graph, n: u32) -> [NodeId; 4] {
     let at = |start| Origin { start, end: start };
     let [first, second] = [1, 2].map(|place| graph.add(Op::Field(n), Ty::Value, &[], at(place)));

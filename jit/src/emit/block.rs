@@ -1,7 +1,8 @@
 //! Blocks, the jumps between them, and the values that are known in them.
 //!
-//! All jumps are emitted here, so the dominator of a block is known when the block is started: by then all jumps to it have
-//! been emitted, except the back edge of a loop, which never changes a dominator.
+//! All jumps are emitted here, so the dominator of a block is known when the block is started: by
+//! then all jumps to it have been emitted, except the back edge of a loop, which never changes a
+//! dominator.
 
 use super::{Emitter, KnownValue, broken};
 use crate::dominators::DominatorNode;
@@ -65,9 +66,9 @@ const FAN_IN: u32 = 16;
 
 /// Where errors jump: to a block that starts with [`caught`](Emitter::caught), or out of the function.
 ///
-/// A block with thousands of predecessors would cost time quadratic in their number, in the register allocator (for a parameter)
-/// and for its dominators. So the word of the error is kept in memory, and each group of at most 16 jumps shares a block that jumps
-/// on.
+/// A block with thousands of predecessors would cost time quadratic in their number, in the
+/// register allocator (for a parameter) and for its dominators. So the word of the error is kept in
+/// memory, and each group of at most 16 jumps shares a block that jumps on.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ErrorTarget {
     block: Option<Block>,

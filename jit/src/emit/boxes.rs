@@ -10,8 +10,9 @@ use cranelift_codegen::ir::types::{F64, I8, I64};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
 
 impl Emitter<'_, '_> {
-    /// Boxes a value on the stack, or in the arena if there are many boxes. Each emission has its own slot: the same node under
-    /// another binding of its variables is another value, and both may be alive.
+    /// Boxes a value on the stack, or in the arena if there are many boxes. Each emission has its
+    /// own slot: the same node under another binding of its variables is another value, and both
+    /// may be alive.
     pub(super) fn boxed(&mut self, id: NodeId) -> Result<Words, Error> {
         let (_, _, args) = self.parts(id);
         let arg = self.one_arg(args)?;

@@ -1,7 +1,8 @@
 //! What the iterations of a loop cost: one step of the budget each.
 //!
-//! In general each iteration takes its step from the budget in memory. If the body calls no helper, and so spends nothing else, all
-//! iterations are charged together when the loop is left, on every way out.
+//! In general each iteration takes its step from the budget in memory. If the body calls no helper,
+//! and so spends nothing else, all iterations are charged together when the loop is left, on every
+//! way out.
 
 use super::{Emitter, MEM};
 use celero_ir::layout::{Access, Field, frame};
@@ -66,21 +67,40 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The budget of every evaluation, if it is known and if the function spends it in a single place: one loop that runs once. Then
-    /// the budget in the frame need not be read or written.
+    /// The budget of every evaluation, if it is known and if the function spends it in a single
+    /// place: one loop that runs once. Then the budget in the frame need not be read or written.
     pub(super) fn spent_once(&self) -> Option<i64> {
         let mut loops = self.plan.nodes().iter().filter(|&&id| !self.is_quiet_op(id));
         match (loops.next(), loops.next()) {
-            (Some(&id), None)
-                if matches!(self.unit.graph.op(id), Op::Fold { .. } | Op::SeqHas) && !self.plan.facts(id).shared =>
-            {
-                self.unit.steps
-            }
+            (Some(&id), None) if !self.plan.facts(id).shared => match self.unit.graph.op(id) {
+                Op::Fold { .. } => self.unit.steps,
+                Op::SeqHas if self.searches_quietly(id) => self.unit.steps,
+                _ => None,
+            },
             _ => None,
         }
     }
 
-    /// Prepares to charge `count` iterations together; returns the charge and the number of iterations that the budget allows.
+    /// Charges one iteration.
+    pub(super) fn charge_iteration(&mut self, id: NodeId) {
+        let given = self.frame();
+        let fuel = self.builder.ins().load(I64, MEM, given, frame::FUEL);
+        let left = self.builder.ins().iadd_imm_s(fuel, -1);
+        self.builder.ins().store(MEM, left, given, frame::FUEL);
+        let spent = self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, left, 0);
+        self.fail_if(spent, ErrorKind::OutOfBudget, id);
+    }
+
+    /// Whether a search for an element spends nothing but its iterations: texts that are not
+    /// compared inline cost what they are long.
+    pub(super) fn searches_quietly(&self, id: NodeId) -> bool {
+        let (_, _, args) = self.parts(id);
+        args.first()
+            .is_some_and(|&wanted| !matches!(self.unit.graph.ty(wanted), Ty::Str | Ty::Bytes) || self.is_inline(wanted))
+    }
+
+    /// Prepares to charge `count` iterations together; returns the charge and the number of
+    /// iterations that the budget allows.
     pub(super) fn begin_charge(&mut self, first: Value, count: Value) -> (LoopCharge, Value) {
         let fuel = match self.steps {
             Some(steps) => self.word(steps),
@@ -116,8 +136,8 @@ impl Emitter<'_, '_> {
         self.builder.ins().store(MEM, left, given, frame::FUEL);
     }
 
-    /// At the end of all iterations that were allowed: charges them, and fails if there are more. `end` is the position after the
-    /// last iteration.
+    /// At the end of all iterations that were allowed: charges them, and fails if there are more.
+    /// `end` is the position after the last iteration.
     pub(super) fn finish_charge(&mut self, charge: Option<LoopCharge>, end: Value, step: i64, id: NodeId) {
         let Some(charge) = charge else { return };
         if self.steps.is_none() {

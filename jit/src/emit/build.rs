@@ -1,5 +1,5 @@
-//! Lists and maps, and functions whose overload the operands' types choose. Elements are pushed into a builder one by one, so few
-//! values are alive at once.
+//! Lists and maps, and functions whose overload the operands' types choose. Elements are pushed
+//! into a builder one by one, so few values are alive at once.
 
 use super::block::Words;
 use super::{Emitter, MEM, broken};

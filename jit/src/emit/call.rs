@@ -1,7 +1,8 @@
 //! Calls of helpers, as their table declares them, and of the host's accessors.
 //!
-//! A call that can fail is recorded before its failure is checked. Where the call dominates but its success does not (the next operand
-//! of an `or` that absorbs the failure), only the check is emitted again.
+//! A call that can fail is recorded before its failure is checked. Where the call dominates but its
+//! success does not (the next operand of an `or` that absorbs the failure), only the check is
+//! emitted again.
 
 use super::block::{Edge, Words, types};
 use super::{Emitter, MEM, broken};

@@ -1,4 +1,5 @@
-//! `coalesce` and `default`: the first operand with a value. An operand's error, if it is caught, leads to the next operand.
+//! `coalesce` and `default`: the first operand with a value. An operand's error, if it is caught,
+//! leads to the next operand.
 
 use super::block::{Edge, ErrorTarget, Words};
 use super::{Emitter, MEM, broken};
@@ -10,8 +11,9 @@ use cranelift_codegen::ir::types::{I8, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use smallvec::SmallVec;
 
-/// Number of operands after which their values are passed on to another block: a block with thousands of predecessors and a
-/// parameter costs the register allocator time quadratic in their number.
+/// Number of operands after which their values are passed on to another block: a block with
+/// thousands of predecessors and a parameter costs the register allocator time quadratic in their
+/// number.
 const FAN_IN: usize = 16;
 
 impl Emitter<'_, '_> {

@@ -1,5 +1,6 @@
-//! Constants: numbers and addresses in the code; or words of the parameter row of the rule that is evaluated, in templates of sets (the row's address
-//! is in the frame) and in shared code (it is the third argument).
+//! Constants: numbers and addresses in the code; or words of the parameter row of the rule that is
+//! evaluated, in templates of sets (the row's address is in the frame) and in shared code (it is
+//! the third argument).
 
 use super::block::Words;
 use super::{Emitter, MEM, ROW, RuleWords, broken};

@@ -1,7 +1,8 @@
-//! Division by a constant as multiplication by its inverse: the machine's division instruction takes several times as long.
+//! Division by a constant as multiplication by its inverse: the machine's division instruction
+//! takes several times as long.
 //!
-//! Source: T. Granlund and P. L. Montgomery, "Division by Invariant Integers using Multiplication", PLDI 1994: figure 4.1
-//! for unsigned and figure 5.2 for signed dividends, with words of 64 bits.
+//! Source: T. Granlund and P. L. Montgomery, "Division by Invariant Integers using Multiplication",
+//! PLDI 1994: figure 4.1 for unsigned and figure 5.2 for signed dividends, with words of 64 bits.
 
 use super::Emitter;
 use cranelift_codegen::ir::{InstBuilder, Value};

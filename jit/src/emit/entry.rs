@@ -49,8 +49,11 @@ impl<'a> Emitter<'a, '_> {
         self.fail_unless(at, ErrorKind::NoSuchKey, id);
         if value.access == Access::Get {
             let make = self.address(value.make);
-            let words = self.call_for(id, Helper::entry_value, &[make, at])?;
-            return if value.ty == Ty::Value { Ok(words) } else { self.unboxed(id, words.one()?, value.ty) };
+            if value.ty == Ty::Value {
+                return self.call_for(id, Helper::entry_value, &[make, at]);
+            }
+            let made = self.call_within(id, Helper::entry_value, &[make, at])?;
+            return self.unboxed(id, made, value.ty);
         }
         self.read_at(value.ty, &value.access, at)
     }

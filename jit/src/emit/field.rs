@@ -144,8 +144,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The text that an accessor returns or, where it says so, that is made: once, for presence and value. A null address with a length that is
-    /// not 0 is the failure of that code.
+    /// The text that an accessor returns or, where it says so, that is made: once, for presence and
+    /// value. A null address with a length that is not 0 is the failure of that code.
     fn shown_or_made(
         &mut self,
         id: NodeId,
@@ -315,7 +315,8 @@ impl Emitter<'_, '_> {
         Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::NotEqual, address, 0)))
     }
 
-    /// A text that may be absent, which is an error here. Only the error path distinguishes absence from a failed header lookup.
+    /// A text that may be absent, which is an error here. Only the error path distinguishes absence
+    /// from a failed header lookup.
     pub(super) fn require(&mut self, id: NodeId, args: &[NodeId]) -> Result<Words, Error> {
         let arg = self.one_arg(args)?;
         let header = matches!(self.unit.graph.op(arg), Op::Header { .. });
@@ -333,8 +334,8 @@ impl Emitter<'_, '_> {
         self.fail_where_null(words, arg, id)
     }
 
-    /// Fails if the address is null: with a length that is not 0, with that code at the place of `read`; else because there is no text, at that of
-    /// `id`.
+    /// Fails if the address is null: with a length that is not 0, with that code at the place of
+    /// `read`; else because there is no text, at that of `id`.
     pub(super) fn fail_where_null(&mut self, words: Words, read: NodeId, id: NodeId) -> Result<Words, Error> {
         let (address, code) = words.two()?;
         let (null, failed, absent) = (self.cold_block(), self.cold_block(), self.cold_block());

@@ -1,4 +1,5 @@
-//! Steps of a path of keys into a document: one helper follows the whole path, and each step passes its result on or fails.
+//! Steps of a path of keys into a document: one helper follows the whole path, and each step passes
+//! its result on or fails.
 
 use super::Emitter;
 use super::block::{Edge, Words};

@@ -3,10 +3,10 @@
 use super::block::{Edge, ErrorTarget, Words};
 use super::budget::LoopCharge;
 use super::scope::Binding;
-use super::{Emitter, MEM, broken};
+use super::{Emitter, broken};
 use crate::error::Error;
-use celero_ir::layout::{Elements, frame};
-use celero_ir::{ErrorKind, FoldKind, Helper, NodeId, Op};
+use celero_ir::layout::Elements;
+use celero_ir::{FoldKind, Helper, NodeId, Op};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
@@ -67,8 +67,8 @@ impl<'a> Emitter<'a, '_> {
         Ok(FoldParts { id, kind, level, pairs, range, filter, transform })
     }
 
-    /// `all` and `exists`: leave the loop at the first deciding element. An error is kept pending, because a later element may
-    /// decide.
+    /// `all` and `exists`: leave the loop at the first deciding element. An error is kept pending,
+    /// because a later element may decide.
     pub(super) fn fold_test(&mut self, id: NodeId, yes: Edge, no: Edge) -> Result<(), Error> {
         let fold = self.fold_parts(id)?;
         let filter = fold.filter.ok_or_else(|| broken("a test without a predicate"))?;
@@ -230,12 +230,7 @@ impl<'a> Emitter<'a, '_> {
 
         self.locate(fold.id);
         if charge.is_none() {
-            let given = self.frame();
-            let fuel = self.builder.ins().load(I64, MEM, given, frame::FUEL);
-            let left = self.builder.ins().iadd_imm_s(fuel, -1);
-            self.builder.ins().store(MEM, left, given, frame::FUEL);
-            let spent = self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, left, 0);
-            self.fail_if(spent, ErrorKind::OutOfBudget, fold.id);
+            self.charge_iteration(fold.id);
         }
 
         let (first, last) = match *range {
@@ -257,8 +252,9 @@ impl<'a> Emitter<'a, '_> {
         Ok(Loop { body, position, end, step, charge, carried, done, left, first, last })
     }
 
-    /// Whether iterations are charged together: nothing else spends budget in them, and no error leaves the loop early, as in
-    /// `exists_one` and counts (`all` and `exists` keep errors until the end).
+    /// Whether iterations are charged together: nothing else spends budget in them, and no error
+    /// leaves the loop early, as in `exists_one` and counts (`all` and `exists` keep errors until
+    /// the end).
     fn charges_together(&self, fold: &FoldParts) -> bool {
         fold.filter.is_some_and(|filter| {
             let leaves = matches!(fold.kind, FoldKind::ExistsOne | FoldKind::Count) && self.plan.facts(filter).fails;

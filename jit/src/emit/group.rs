@@ -1,7 +1,8 @@
 //! Several rules in one function, one after the other.
 //!
-//! Values that one rule has loaded, looked up or computed in a block that dominates are known to the later rules. Each rule has its own
-//! budget and its own error target, after which the next rule is evaluated.
+//! Values that one rule has loaded, looked up or computed in a block that dominates are known to
+//! the later rules. Each rule has its own budget and its own error target, after which the next
+//! rule is evaluated.
 //!
 //! Invariant: in a function of several rules an error ends only its own rule, and its place is a place in the source of
 //! that rule. Test: `runtime/tests/it/rules.rs::an_error_is_of_its_rule`.

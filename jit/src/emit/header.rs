@@ -1,9 +1,11 @@
 //! Header lookups: at most one for each header and evaluation.
 //!
-//! A header that is needed again where the first lookup does not dominate gets a stack slot: a store of the answer is inserted after
-//! the first lookup, which is already emitted. In a loop the slot is used from the start.
+//! A header that is needed again where the first lookup does not dominate gets a stack slot: a
+//! store of the answer is inserted after the first lookup, which is already emitted. In a loop the
+//! slot is used from the start.
 //!
-//! Headers of a batch are looked up with one call when the first of them is needed, and have stack slots from the start.
+//! Headers of a batch are looked up with one call when the first of them is needed, and have stack
+//! slots from the start.
 
 use super::block::{Edge, Words};
 use super::call::{Attempt, Failure};

@@ -1,7 +1,8 @@
-//! Tests of IP addresses. An address is two words: an IPv6 number, for IPv4 in the mapped form (RFC 4291, section 2.5.5.2).
+//! Tests of IP addresses. An address is two words: an IPv6 number, for IPv4 in the mapped form (RFC
+//! 4291, section 2.5.5.2).
 //!
-//! Several networks in which one address is looked for become disjoint ranges of numbers, and these a tree of comparisons: it takes as many
-//! comparisons as the number of ranges has binary digits.
+//! Several networks in which one address is looked for become disjoint ranges of numbers, and these
+//! a tree of comparisons: it takes as many comparisons as the number of ranges has binary digits.
 
 use super::block::{Edge, Words};
 use super::{Emitter, broken};
@@ -101,7 +102,8 @@ fn words(number: u128) -> (u64, u64) {
 }
 
 impl Emitter<'_, '_> {
-    /// The tests at the start of these operands of an `or` that look for one address in networks, if there are enough of them.
+    /// The tests at the start of these operands of an `or` that look for one address in networks,
+    /// if there are enough of them.
     pub(super) fn networks(&self, operands: &[NodeId]) -> Option<Networks> {
         let graph = self.unit.graph;
         let test = |&id: &NodeId| match (graph.op(id), graph.args(id)) {

@@ -1,8 +1,9 @@
 //! Searches for several literals in one text: when the first of them is needed, one call finds all.
 //!
-//! The result, one bit for each literal, is used wherever the call dominates. It is also in a stack slot, for places that may be reached
-//! without the call. The call costs the budget what one search costs, so it may leave literals open: these are searched for one by one, where
-//! they are needed and paid for.
+//! The result, one bit for each literal, is used wherever the call dominates. It is also in a stack
+//! slot, for places that may be reached without the call. The call costs the budget what one search
+//! costs, so it may leave literals open: these are searched for one by one, where they are needed
+//! and paid for.
 
 use super::block::{Edge, Words};
 use super::{Emitter, MEM, broken};
@@ -40,8 +41,8 @@ impl Emitter<'_, '_> {
         self.tree.dominates(place, self.place).then_some((found, bit))
     }
 
-    /// Jumps to `no` if a search that has been made shows that a condition is false: it is a search that does not fail for another reason, or one
-    /// whose failure is `false`.
+    /// Jumps to `no` if a search that has been made shows that a condition is false: it is a search
+    /// that does not fail for another reason, or one whose failure is `false`.
     pub(super) fn leave_if_missing(&mut self, condition: NodeId, no: Edge) {
         let default = self.default_of(condition);
         let search = default.map_or(condition, |(search, _)| search);
@@ -62,7 +63,8 @@ impl Emitter<'_, '_> {
         self.builder.ins().band(found, bits)
     }
 
-    /// Jumps to `yes` if a text contains a literal of a batch. A literal that the search of the batch left open is searched for by itself.
+    /// Jumps to `yes` if a text contains a literal of a batch. A literal that the search of the
+    /// batch left open is searched for by itself.
     pub(super) fn test_literal(&mut self, id: NodeId, literal: ConstId, yes: Edge, no: Edge) -> Result<(), Error> {
         if let Some(known) = self.recall(id) {
             self.brif(known.one()?, yes, no);

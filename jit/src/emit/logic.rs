@@ -1,5 +1,5 @@
-//! Truth values as control flow: `and`, `or`, `not`, conditions and tests jump to where their result leads. They become a number only
-//! where a value is needed.
+//! Truth values as control flow: `and`, `or`, `not`, conditions and tests jump to where their
+//! result leads. They become a number only where a value is needed.
 
 use super::block::{Edge, ErrorTarget, Words};
 use super::ip::Networks;
@@ -149,9 +149,10 @@ impl Emitter<'_, '_> {
         Words::of(self.builder.block_params(join))
     }
 
-    /// `and` and `or` of any number of operands. An error stays pending while there are operands: a word that is passed from block
-    /// to block, 0 if there is none. After the last operand the first error wins over the neutral result. No operand is
-    /// emitted twice, and as long as no operand before can fail, no word is passed.
+    /// `and` and `or` of any number of operands. An error stays pending while there are operands: a
+    /// word that is passed from block to block, 0 if there is none. After the last operand the
+    /// first error wins over the neutral result. No operand is emitted twice, and as long as no
+    /// operand before can fail, no word is passed.
     fn connect(&mut self, id: NodeId, args: &[NodeId], all: bool, yes: Edge, no: Edge) -> Result<(), Error> {
         let flat = self.flatten(id, args);
         if all && !self.impure {
@@ -185,8 +186,8 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// Emits an operand. Its error, or the pending one if there is one, is passed to `then`, or raised if there is no further
-    /// operand.
+    /// Emits an operand. Its error, or the pending one if there is one, is passed to `then`, or
+    /// raised if there is no further operand.
     fn catching(
         &mut self,
         operand: NodeId,
@@ -216,8 +217,9 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// Jumps to `no` if a search that has been made before shows that an operand of an `and` is false: the others are not needed then. All operands
-    /// are tested in their order afterwards, so no search is made, or paid for, that is not needed.
+    /// Jumps to `no` if a search that has been made before shows that an operand of an `and` is
+    /// false: the others are not needed then. All operands are tested in their order afterwards, so
+    /// no search is made, or paid for, that is not needed.
     fn leave_early(&mut self, flat: &[NodeId], no: Edge) {
         // The first is tested first anyway.
         for &operand in flat.iter().skip(1) {

@@ -1,27 +1,32 @@
-//! Emits one CLIF function for a root or for a group of rules. Emission starts at the root, and emits each node where it is first
-//! needed.
+//! Emits one CLIF function for a root or for a group of rules. Emission starts at the root, and
+//! emits each node where it is first needed.
 //!
-//! A failing operation jumps to the current error target. `and`, `or`, `coalesce`, `let` and folds set their own target
-//! while they emit an operand. A value is used again, for all nodes of its class, wherever the block that computes it dominates; nothing
-//! else decides about sharing. So no value of one branch is used in another, and the code is at most as long as the expression written
-//! out as a tree. Each node that fails names its own place.
+//! A failing operation jumps to the current error target. `and`, `or`, `coalesce`, `let` and folds
+//! set their own target while they emit an operand. A value is used again, for all nodes of its
+//! class, wherever the block that computes it dominates; nothing else decides about sharing. So no
+//! value of one branch is used in another, and the code is at most as long as the expression
+//! written out as a tree. Each node that fails names its own place.
 //!
 //! Invariant: the size of the code is linear in the size of the rule. Test:
 //! `jit/tests/native/limits.rs::chains_of_ten_thousand_additions`.
 //!
 //! # How to add a lowering
 //!
-//! Each operation has an arm in `Emitter::compute`, which calls a method in the file of its subject: `arith.rs`, `text.rs`, `logic.rs`
-//! (truth values as jumps), `fold.rs`, `header.rs`, .. Every jump goes through `block.rs`, every call through `call.rs`.
+//! Each operation has an arm in `Emitter::compute`, which calls a method in the file of its
+//! subject: `arith.rs`, `text.rs`, `logic.rs` (truth values as jumps), `fold.rs`, `header.rs`, ..
+//! Every jump goes through `block.rs`, every call through `call.rs`.
 //!
-//! **For one machine only** (an aarch64 instruction, say): emission writes the same CLIF for every machine, and Cranelift selects the
-//! instructions. First look whether Cranelift has a CLIF instruction that becomes the wanted one. If the CLIF itself must differ:
+//! **For one machine only** (an aarch64 instruction, say): emission writes the same CLIF for every
+//! machine, and Cranelift selects the instructions. First look whether Cranelift has a CLIF
+//! instruction that becomes the wanted one. If the CLIF itself must differ:
 //!
-//! 1. `target.rs` decides by instruction set. Add a field to its `TargetFacts` and compute it from the ISA's triple and flags.
-//! 2. Branch on `self.machine` in the method that emits the operation, as `call.rs` does for the calling convention; the portable form
-//!    stays the other branch.
-//! 3. Tests: `jit/tests/native/` runs emitted code on the machine that builds it, so run it there too. `tests/filetests/passes/`
-//!    compares CLIF, which must not differ between machines for the rules in it.
+//! 1. `target.rs` decides by instruction set. Add a field to its `TargetFacts` and compute it from
+//!    the ISA's triple and flags.
+//! 2. Branch on `self.machine` in the method that emits the operation, as `call.rs` does for the
+//!    calling convention; the portable form stays the other branch.
+//! 3. Tests: `jit/tests/native/` runs emitted code on the machine that builds it, so run it there
+//!    too. `tests/filetests/passes/` compares CLIF, which must not differ between machines for the
+//!    rules in it.
 
 mod arith;
 mod block;
@@ -87,10 +92,12 @@ pub(crate) struct Task<'a> {
 pub(crate) enum RuleWords {
     /// In its instructions.
     Code,
-    /// In its instructions, at relocations: see [`code_template`](crate::code_template). Words that fit into 32 bits are in its
-    /// instructions as with [`Code`](Self::Code), so that the function has the same instructions.
+    /// In its instructions, at relocations: see [`code_template`](crate::code_template). Words that
+    /// fit into 32 bits are in its instructions as with [`Code`](Self::Code), so that the function
+    /// has the same instructions.
     Relocated,
-    /// In the parameter row of the rule, whose address is its third parameter. The code is for all rules that differ in constants only.
+    /// In the parameter row of the rule, whose address is its third parameter. The code is for all
+    /// rules that differ in constants only.
     Row,
 }
 
@@ -111,7 +118,8 @@ pub(crate) struct Emitted {
     pub(crate) words: Vec<u64>,
 }
 
-/// A value that can be used again where `place` dominates, if the variables on which it depends are still bound as before.
+/// A value that can be used again where `place` dominates, if the variables on which it depends are
+/// still bound as before.
 #[derive(Clone, Copy)]
 struct KnownValue {
     place: DominatorNode,
@@ -269,7 +277,8 @@ impl Emitter<'_, '_> {
     fn root(&mut self, root: NodeId) -> Result<(), Error> {
         let ty = self.unit.graph.ty(root);
         if ty == Ty::Bool && !self.is_decided_by_jumps(root) {
-            // A jump would depend on the answer, which the processor may predict wrongly. Truth values are 0 or 1: any other word is an error.
+            // A jump would depend on the answer, which the processor may predict wrongly. Truth
+            // values are 0 or 1: any other word is an error.
             let answer = self.value(root)?.one()?;
             let answer = self.builder.ins().uextend(I64, answer);
             self.builder.ins().return_(&[answer]);
@@ -316,7 +325,8 @@ impl Emitter<'_, '_> {
         }
         self.check_size()?;
         let words = stacker::maybe_grow(STACK_RESERVE, STACK_STEP, || self.compute(id))?;
-        // A number in the code takes no register until it is used, and each use of a relocation has its own for the same reason.
+        // A number in the code takes no register until it is used, and each use of a relocation has
+        // its own for the same reason.
         if self.rule_words != RuleWords::Relocated || !matches!(self.unit.graph.op(id), Op::Const(_)) {
             self.keep(id, words);
         }

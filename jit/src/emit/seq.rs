@@ -1,5 +1,5 @@
-//! Lists of the host that are read in place: their size, an element, the search for one. A search is a loop whose steps are charged
-//! together when it is left.
+//! Lists of the host that are read in place: their size, an element, the search for one. A search
+//! is a loop whose steps are charged together when it is left.
 
 use super::block::{Edge, Words};
 use super::{Emitter, broken};
@@ -57,7 +57,12 @@ impl<'a> Emitter<'a, '_> {
         let (first, count) = self.value(seq)?.two()?;
         self.locate(id);
         let step = i64::from(elements.stride);
-        let (charge, allowed) = self.begin_charge(first, count);
+        let (charge, allowed) = if self.searches_quietly(id) {
+            let (charge, allowed) = self.begin_charge(first, count);
+            (Some(charge), allowed)
+        } else {
+            (None, count)
+        };
         let size = self.builder.ins().imul_imm_s(allowed, step);
         let end = self.builder.ins().iadd(first, size);
         let (body, next, done) =
@@ -66,16 +71,21 @@ impl<'a> Emitter<'a, '_> {
         let position = self.builder.append_block_param(body, I64);
         self.iterate_or_leave((first, end), None, body, done);
         self.start(body);
+        if charge.is_none() {
+            self.charge_iteration(id);
+        }
         let element = self.element_at(elements, position)?;
         self.match_element(elements.ty, element, &sought, Edge::to(found), Edge::to(next))?;
         self.start(found);
-        self.charge_through(charge, position, step);
+        if let Some(charge) = charge {
+            self.charge_through(charge, position, step);
+        }
         self.jump(yes);
         self.start(next);
         let after = self.builder.ins().iadd_imm_s(position, step);
         self.iterate_or_leave((after, end), None, body, done);
         self.start(done);
-        self.finish_charge(Some(charge), end, step, id);
+        self.finish_charge(charge, end, step, id);
         self.jump(no);
         Ok(())
     }

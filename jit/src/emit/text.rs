@@ -1,10 +1,12 @@
 //! Tests of text and bytes.
 //!
-//! A test against a constant of up to 32 bytes is emitted inline: a comparison of lengths, then loads of the bytes; or, if the host has
-//! a tag byte for the text, a comparison of that. Tests against longer or unknown texts call a helper once the lengths allow a match.
+//! A test against a constant of up to 32 bytes is emitted inline: a comparison of lengths, then
+//! loads of the bytes; or, if the host has a tag byte for the text, a comparison of that. Tests
+//! against longer or unknown texts call a helper once the lengths allow a match.
 //!
-//! A wildcard pattern with one star or none is a test of a prefix and a suffix, or of the whole. Where ASCII letters match in either case, the
-//! bit that tells the cases apart is set in what was loaded, at those places only where the pattern has a letter.
+//! A wildcard pattern with one star or none is a test of a prefix and a suffix, or of the whole.
+//! Where ASCII letters match in either case, the bit that tells the cases apart is set in what was
+//! loaded, at those places only where the pattern has a letter.
 
 use super::block::Edge;
 use super::{Emitter, MEM, broken};
@@ -42,8 +44,9 @@ enum Case {
     Folded,
 }
 
-/// Loads that cover exactly the bytes of a constant; the last may overlap the one before. In `shared` code they are the same for many
-/// lengths: the first half of the loads is at the start, the second half at the end.
+/// Loads that cover exactly the bytes of a constant; the last may overlap the one before. In
+/// `shared` code they are the same for many lengths: the first half of the loads is at the start,
+/// the second half at the end.
 fn chunks(bytes: &[u8], case: Case, shared: bool) -> Vec<Chunk> {
     let widest = match bytes.len() {
         0 => return Vec::new(),
@@ -289,7 +292,8 @@ impl Emitter<'_, '_> {
     }
 
     fn match_inline(&mut self, at: Value, bytes: &[u8], case: Case, yes: Edge, no: Edge) -> Result<(), Error> {
-        // Most texts differ in the first chunk. Differences in the other chunks are combined, so that one jump tests them.
+        // Most texts differ in the first chunk. Differences in the other chunks are combined, so
+        // that one jump tests them.
         let chunks = chunks(bytes, case, self.row.is_some());
         let length = len(bytes)?;
         let Some((first, others)) = chunks.split_first() else {

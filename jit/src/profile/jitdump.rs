@@ -1,6 +1,7 @@
-//! `/tmp/jit-PID.dump`, in the format of the Linux kernel's `tools/perf/Documentation/jitdump-specification.txt`: a header,
-//! and a record for each function. While it is written a page of it is mapped as if it were code: `perf record` notes the
-//! mapping, which is how `perf inject` finds the file.
+//! `/tmp/jit-PID.dump`, in the format of the Linux kernel's
+//! `tools/perf/Documentation/jitdump-specification.txt`: a header, and a record for each function.
+//! While it is written a page of it is mapped as if it were code: `perf record` notes the mapping,
+//! which is how `perf inject` finds the file.
 
 use super::OfProcess;
 use super::file::{Existing, own};

@@ -26,7 +26,8 @@ impl Marker {
 
 impl Drop for Marker {
     fn drop(&mut self) {
-        // SAFETY: the page is ours alone, mapped in `new`, and nobody refers to it. There is nothing to do about an error.
+        // SAFETY: the page is ours alone, mapped in `new`, and nobody refers to it. There is
+        // nothing to do about an error.
         let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len) };
     }
 }

@@ -1,8 +1,8 @@
 //! Tells profilers the names of compiled functions.
 //!
-//! `perf` of Linux reads two kinds of files: one that names ranges of addresses ([`perf_map`]), and one that has the code too
-//! ([`jitdump`]). A process has one file of each kind, for all compilers. A failure to write is reported by [`Profiler::failure`]
-//! and is not an error of the compilation.
+//! `perf` of Linux reads two kinds of files: one that names ranges of addresses ([`perf_map`]), and
+//! one that has the code too ([`jitdump`]). A process has one file of each kind, for all compilers.
+//! A failure to write is reported by [`Profiler::failure`] and is not an error of the compilation.
 
 mod file;
 mod jitdump;
@@ -20,12 +20,14 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Profiling {
-    /// Lines in `/tmp/perf-PID.map`: a range of addresses, and a name. `perf record` and `perf report`, or `perf top`, read it.
-    /// Lines stay when code is dropped: where rules are replaced often, an address may have had several names.
+    /// Lines in `/tmp/perf-PID.map`: a range of addresses, and a name. `perf record` and
+    /// `perf report`, or `perf top`, read it. Lines stay when code is dropped: where rules are
+    /// replaced often, an address may have had several names.
     PerfMap,
-    /// The code itself, with times, in `/tmp/jit-PID.dump`: `perf record -k mono`, `perf inject --jit -i perf.data -o
-    /// jit.data`, `perf report -i jit.data`, or `perf annotate` to see which instructions take the time. All code that was ever
-    /// compiled is in it: it grows with each compilation.
+    /// The code itself, with times, in `/tmp/jit-PID.dump`: `perf record -k mono`,
+    /// `perf inject --jit -i perf.data -o jit.data`, `perf report -i jit.data`, or `perf annotate`
+    /// to see which instructions take the time. All code that was ever compiled is in it: it grows
+    /// with each compilation.
     JitDump,
 }
 

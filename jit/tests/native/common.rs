@@ -105,8 +105,8 @@ impl Build {
         })
     }
 
-    /// Compiles three times with one compiler, with the constants at different addresses each time: small functions of the third are copies of
-    /// those of the second.
+    /// Compiles three times with one compiler, with the constants at different addresses each time:
+    /// small functions of the third are copies of those of the second.
     pub(crate) fn try_compile(&self) -> Result<Code, Error> {
         let mut compiler = Compiler::new(&Settings::default()).unwrap();
         self.with_unit(|unit| compiler.compile(unit))?;

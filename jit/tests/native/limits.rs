@@ -40,8 +40,8 @@ fn chains_of_ten_thousand_additions() {
     assert!(code.size() < additions(1000).size() * 11);
 }
 
-/// `x != 1 && x != 2 && ..`, or, for odd numbers, `1 / (x - 1) > -1500 && 2 / (x - 2) > -1500 && ..`; flat or nested to the
-/// left.
+/// `x != 1 && x != 2 && ..`, or, for odd numbers,
+/// `1 / (x - 1) > -1500 && 2 / (x - 2) > -1500 && ..`; flat or nested to the left.
 fn conjunctions(n: i64, flat: bool) -> Code {
     let mut b = Build::default();
     let x = ints(&mut b, 1)[0];

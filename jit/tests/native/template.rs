@@ -1,5 +1,5 @@
-//! Code whose constants are read from a row, code that rules share, and copies of code with other constants answer what code with the same constants answers, errors and
-//! places included.
+//! Code whose constants are read from a row, code that rules share, and copies of code with other
+//! constants answer what code with the same constants answers, errors and places included.
 
 mod copied;
 mod shared;

@@ -12,7 +12,8 @@ fn slice_field(b: &mut Build, ty: Ty, offset: u32) -> NodeId {
     b.add(Op::Field(index), ty, &[])
 }
 
-/// `===` a page that may be read `===` one that may not: text is put against the border, so that a load beyond it faults.
+/// `===` a page that may be read `===` one that may not: text is put against the border, so that a
+/// load beyond it faults.
 struct Border {
     map: *mut u8,
     page: usize,

@@ -17,12 +17,14 @@ pub struct Authority<'a> {
 }
 
 impl<'a> Authority<'a> {
-    /// Reads an authority without user information: `host`, `host:`, `host:port`, `[v6]:port`. Returns `None` if it is not valid:
+    /// Reads an authority without user information: `host`, `host:`, `host:port`, `[v6]:port`.
+    /// Returns `None` if it is not valid:
     ///
-    /// - A name has letters, digits, `-`, `_` and single dots between them, and at most 253 bytes. Other characters are refused, raw
-    ///   or percent-encoded; names in other scripts are sent as A-labels (`xn--..`, RFC 5890), which stay as they are.
-    /// - If the last label is a number, the host must be an IPv4 address of four decimal numbers, because some resolvers take
-    ///   `127.1` or `0x7f000001` for an address.
+    /// - A name has letters, digits, `-`, `_` and single dots between them, and at most 253 bytes.
+    ///   Other characters are refused, raw or percent-encoded; names in other scripts are sent as
+    ///   A-labels (`xn--..`, RFC 5890), which stay as they are.
+    /// - If the last label is a number, the host must be an IPv4 address of four decimal numbers,
+    ///   because some resolvers take `127.1` or `0x7f000001` for an address.
     /// - In brackets is an IPv6 address without a zone.
     /// - A port is a number from 1 to 65535.
     #[must_use]
@@ -53,8 +55,8 @@ impl<'a> Authority<'a> {
         Some(Self { host, port: number, changed })
     }
 
-    /// Returns the host: a name in lower case without a dot at its end, an IPv4 address, or an IPv6 address in brackets as
-    /// RFC 5952 writes it.
+    /// Returns the host: a name in lower case without a dot at its end, an IPv4 address, or an IPv6
+    /// address in brackets as RFC 5952 writes it.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.host
@@ -132,8 +134,9 @@ pub fn canonical_host(text: &[u8]) -> Option<HeaderValue> {
     }
 }
 
-/// Splits an authority that was not checked: the host without user information, port and one dot at its end, and the port if it is a
-/// number. For hosts that don't refuse requests; lower case is up to the caller.
+/// Splits an authority that was not checked: the host without user information, port and one dot at
+/// its end, and the port if it is a number. For hosts that don't refuse requests; lower case is up
+/// to the caller.
 ///
 /// ```
 /// assert_eq!(celero_canonical::split_authority("a.example.:80"), ("a.example", Some(80)));

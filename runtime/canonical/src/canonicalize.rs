@@ -66,8 +66,8 @@ fn apply_fields(changes: FieldChanges, head: &mut impl Fields) {
     }
 }
 
-/// Returns what has to change in the head of a request to make it canonical. `raw` is the target as it was received, where
-/// `parts.uri` doesn't have all of it ([`Head::raw_target`]).
+/// Returns what has to change in the head of a request to make it canonical. `raw` is the target as
+/// it was received, where `parts.uri` doesn't have all of it ([`Head::raw_target`]).
 ///
 /// A head that is canonical already costs no allocation. Every cost is linear in the length of the head.
 ///
@@ -121,23 +121,24 @@ pub fn canonicalize(head: &mut impl Head, options: &Options, guarded: &GuardedNa
     Ok(())
 }
 
-/// Checks the host of a request (RFC 9112, section 3.2; RFC 9113, section 8.3.1). Returns the new authority of the target, if that
-/// changes.
+/// Checks the host of a request (RFC 9112, section 3.2; RFC 9113, section 8.3.1). Returns the new
+/// authority of the target, if that changes.
 fn host(parts: &request::Parts, target: &Target<'_>, fields: &mut FieldChanges) -> Result<Option<String>, Refusal> {
     let mut lines = parts.headers.get_all(HOST).iter().map(HeaderValue::as_bytes);
     let (field, second) = (lines.next(), lines.next());
     if second.is_some() {
         return Err(Refusal::HostDuplicate);
     }
-    // Absolute-form doesn't replace `Host` (RFC 9112, section 3.2.2). HTTP/1.0 need not have it, but the server gets HTTP/1.1, and rules
-    // read what it gets.
+    // Absolute-form doesn't replace `Host` (RFC 9112, section 3.2.2). HTTP/1.0 need not have it,
+    // but the server gets HTTP/1.1, and rules read what it gets.
     if field.is_none() && parts.version < Version::HTTP_2 {
         return Err(Refusal::HostMissing);
     }
     let text = target.authority.or(field).ok_or(Refusal::HostMissing)?;
     let new = Authority::parse(text).ok_or(Refusal::HostInvalid)?.changed();
-    // Clients send the same bytes in both places (RFC 9112, section 3.2). RFC 9113, section 8.3.1, compares normalised values, which servers
-    // behind another scheme or port would normalise otherwise.
+    // Clients send the same bytes in both places (RFC 9112, section 3.2). RFC 9113, section 8.3.1,
+    // compares normalised values, which servers behind another scheme or port would normalise
+    // otherwise.
     if field.is_some_and(|field| field != text) {
         return Err(Refusal::HostMismatch);
     }
@@ -150,8 +151,9 @@ fn host(parts: &request::Parts, target: &Target<'_>, fields: &mut FieldChanges) 
     Ok(new.filter(|_| in_target))
 }
 
-/// Removes from a response the fields that belong to the connection to the server, and those that its `Connection` names
-/// (RFC 9110, section 7.6.1), so that it can't remove what a policy sets. Only the fields of a switch of protocols (101) stay.
+/// Removes from a response the fields that belong to the connection to the server, and those that
+/// its `Connection` names (RFC 9110, section 7.6.1), so that it can't remove what a policy sets.
+/// Only the fields of a switch of protocols (101) stay.
 pub fn canonicalize_response(head: &mut impl ResponseHead) {
     let switches = head.parts().status == StatusCode::SWITCHING_PROTOCOLS;
     apply_fields(of_response(head.headers(), switches), head);

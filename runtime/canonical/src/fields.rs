@@ -13,7 +13,8 @@ pub(crate) const KEEP_ALIVE: HeaderName = HeaderName::from_static("keep-alive");
 pub(crate) const PROXY_CONNECTION: HeaderName = HeaderName::from_static("proxy-connection");
 const HTTP2_SETTINGS: HeaderName = HeaderName::from_static("http2-settings");
 
-/// Fields with one value that decide who a client is, or how servers read the body. `Host` and those of framing are checked apart.
+/// Fields with one value that decide who a client is, or how servers read the body. `Host` and
+/// those of framing are checked apart.
 const SINGLE: [HeaderName; 6] = [AUTHORIZATION, CONTENT_TYPE, ORIGIN, RANGE, REFERER, USER_AGENT];
 
 /// The largest number of names in `Connection`.
@@ -93,16 +94,17 @@ fn look(headers: &HeaderMap, guarded: &GuardedNames, underscores: Underscores) -
     Ok(seen)
 }
 
-/// Whether a value starts or ends with a space or a tab. A server of HTTP/1.1 does not take them for a part of the value, HTTP/2 forbids
-/// them (RFC 9113, section 8.2.1), and parsers of HTTP/2 let them through.
+/// Whether a value starts or ends with a space or a tab. A server of HTTP/1.1 does not take them
+/// for a part of the value, HTTP/2 forbids them (RFC 9113, section 8.2.1), and parsers of HTTP/2
+/// let them through.
 #[inline]
 fn has_space_around(value: &[u8]) -> bool {
     let is_space = |byte: &u8| matches!(byte, b' ' | b'\t');
     value.first().is_some_and(is_space) || value.last().is_some_and(is_space)
 }
 
-/// Returns a text as the value of a field; `None` if it can't be one, or if a recipient reads another value: spaces and tabs at its ends are no part
-/// of it (RFC 9110, section 5.5).
+/// Returns a text as the value of a field; `None` if it can't be one, or if a recipient reads
+/// another value: spaces and tabs at its ends are no part of it (RFC 9110, section 5.5).
 ///
 /// ```
 /// assert!(celero_canonical::field_value(b"admin").is_some());
@@ -121,8 +123,8 @@ fn join_cookies(headers: &HeaderMap, changes: &mut FieldChanges) {
     }
 }
 
-/// Returns lines of `Cookie` as one, joined with `; ` (RFC 9113, section 8.2.3). Lines without cookies are left out: the line would end with a
-/// space.
+/// Returns lines of `Cookie` as one, joined with `; ` (RFC 9113, section 8.2.3). Lines without
+/// cookies are left out: the line would end with a space.
 #[must_use]
 pub fn joined_cookies<'v>(lines: impl IntoIterator<Item = &'v HeaderValue>) -> Option<HeaderValue> {
     let lines = lines.into_iter().map(HeaderValue::as_bytes).filter(|line| !line.is_empty());
@@ -154,8 +156,9 @@ fn of_frames(headers: &HeaderMap, changes: &mut FieldChanges) -> Result<(), Refu
     Ok(())
 }
 
-/// Fields of the connection in HTTP/1.1. They are removed before a policy sees the request, with all fields that `Connection` names.
-/// Only an upgrade to WebSocket stays; a request with a body may ask for none.
+/// Fields of the connection in HTTP/1.1. They are removed before a policy sees the request, with
+/// all fields that `Connection` names. Only an upgrade to WebSocket stays; a request with a body
+/// may ask for none.
 fn of_connection(parts: &request::Parts, has_body: bool, changes: &mut FieldChanges) -> Result<(), Refusal> {
     let headers = &parts.headers;
     // Whether the body belongs to the request or to the other protocol is for the server to choose.
@@ -230,8 +233,9 @@ fn tokens(headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
     tokens.map(<[u8]>::trim_ascii).filter(|token| !token.is_empty())
 }
 
-/// Returns the fields of a response that `Connection` names, and those that belong to the connection. A response is not refused: what
-/// can't be a name, and what frames the message, is passed over.
+/// Returns the fields of a response that `Connection` names, and those that belong to the
+/// connection. A response is not refused: what can't be a name, and what frames the message, is
+/// passed over.
 pub(crate) fn of_response(headers: &HeaderMap, upgraded: bool) -> FieldChanges {
     let mut changes = FieldChanges::default();
     if !headers.contains_key(CONNECTION) {

@@ -5,10 +5,12 @@ use http::HeaderName;
 use std::collections::BTreeSet;
 use std::ops::Bound;
 
-/// The names of fields that a client may not imitate: those that a policy sets, removes or reads, and those of identity, routing and framing.
+/// The names of fields that a client may not imitate: those that a policy sets, removes or reads,
+/// and those of identity, routing and framing.
 ///
-/// Some servers (CGI, WSGI, PHP) read every character of a name but letters and digits as one and the same, so `x_user` and `x.user`
-/// are `x-user` to them. A request with a name that only so differs from a guarded one is refused.
+/// Some servers (CGI, WSGI, PHP) read every character of a name but letters and digits as one and
+/// the same, so `x_user` and `x.user` are `x-user` to them. A request with a name that only so
+/// differs from a guarded one is refused.
 #[derive(Clone, Debug, Default)]
 pub struct GuardedNames {
     /// All names, with `-` for every character but letters and digits.
@@ -24,7 +26,8 @@ pub struct GuardedNames {
 }
 
 impl GuardedNames {
-    /// The fields that decide who a client is, where a request goes and how it is framed: always guarded. In lower case, sorted.
+    /// The fields that decide who a client is, where a request goes and how it is framed: always
+    /// guarded. In lower case, sorted.
     pub const ALWAYS: [&'static str; 18] = [
         "authorization",
         "connection",
@@ -77,7 +80,8 @@ impl GuardedNames {
         self.names.iter().map(String::as_str)
     }
 
-    /// Returns the shortest of the prefixes that were added, [folded](Self::folded), in order. None of them is the prefix of another one.
+    /// Returns the shortest of the prefixes that were added, [folded](Self::folded), in order. None
+    /// of them is the prefix of another one.
     pub fn prefixes(&self) -> impl Iterator<Item = &str> {
         self.prefixes.0.iter().map(String::as_str)
     }
@@ -88,7 +92,8 @@ impl GuardedNames {
         self.holds(&folded(name.as_str()))
     }
 
-    /// Returns whether a name is one of those that were added, or is [always](Self::ALWAYS) guarded, imitations included.
+    /// Returns whether a name is one of those that were added, or is [always](Self::ALWAYS)
+    /// guarded, imitations included.
     pub(crate) fn covers_or_always(&self, name: &HeaderName) -> bool {
         self.holds_or_always(&folded(name.as_str()))
     }
@@ -144,7 +149,8 @@ impl PrefixSet {
         self.0.insert(prefix);
     }
 
-    /// Whether a name begins with one of the prefixes. That would be the last one before the name: what is between the two begins with it too.
+    /// Whether a name begins with one of the prefixes. That would be the last one before the name:
+    /// what is between the two begins with it too.
     fn begins(&self, name: &str) -> bool {
         let before = self.0.range::<str, _>((Bound::Unbounded, Bound::Included(name))).next_back();
         before.is_some_and(|prefix| name.starts_with(prefix.as_str()))

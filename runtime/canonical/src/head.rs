@@ -1,4 +1,5 @@
-//! The head of a message as this crate changes it. Hosts with their own types implement these traits; those of `http` have them.
+//! The head of a message as this crate changes it. Hosts with their own types implement these
+//! traits; those of `http` have them.
 
 use http::header::{HOST, HeaderMap, HeaderName, HeaderValue};
 use http::uri::Authority;
@@ -24,8 +25,8 @@ pub trait Head: Fields {
     /// Returns method, target, version and fields.
     fn parts(&self) -> &request::Parts;
 
-    /// Returns the target as it was received, if [`parts`](Self::parts) doesn't have all of it, as `http::Uri` has not of a target
-    /// that is not UTF-8.
+    /// Returns the target as it was received, if [`parts`](Self::parts) doesn't have all of it, as
+    /// `http::Uri` has not of a target that is not UTF-8.
     fn raw_target(&self) -> Option<&[u8]> {
         None
     }
@@ -105,7 +106,8 @@ impl Head for request::Parts {
     }
 }
 
-/// Makes the authority of the target, which HTTP/2 and HTTP/3 send, follow the field `Host`. Call it after `Host` was set.
+/// Makes the authority of the target, which HTTP/2 and HTTP/3 send, follow the field `Host`. Call
+/// it after `Host` was set.
 pub fn follow_host(head: &mut impl Head) {
     let parts = head.parts();
     let host = parts.headers.get(HOST).and_then(|host| Authority::try_from(host.as_bytes()).ok());

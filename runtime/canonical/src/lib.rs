@@ -1,8 +1,9 @@
 //! One canonical request of all its spellings.
 //!
-//! A request can be spelled in thousands of ways that a server takes for the same: `//admin`, `/%61dmin`, `/x/../admin`,
-//! `Admin.Example.:80`, `GET http://admin.example/`. A rule that reads one spelling is passed by the others. [`canonicalize`] makes them
-//! one, in place, before anything reads the request: rules, routes and logs then read what the server gets. A request that has no
+//! A request can be spelled in thousands of ways that a server takes for the same: `//admin`,
+//! `/%61dmin`, `/x/../admin`, `Admin.Example.:80`, `GET http://admin.example/`. A rule that reads
+//! one spelling is passed by the others. [`canonicalize`] makes them one, in place, before anything
+//! reads the request: rules, routes and logs then read what the server gets. A request that has no
 //! canonical form is refused ([`Refusal`]): answer it with status 400.
 //!
 //! | part | canonical form |
@@ -15,10 +16,12 @@
 //! | framing | one `Content-Length` of digits, or `Transfer-Encoding: chunked` |
 //! | names of fields | none that a server may take for a guarded name ([`GuardedNames`]): `x_user` for `x-user` |
 //!
-//! [`Options`] say what is refused instead of changed. `docs/security.md` lists what is promised, with the test of each line.
+//! [`Options`] say what is refused instead of changed. `docs/security.md` lists what is promised,
+//! with the test of each line.
 //!
-//! The crate knows the types of the `http` crate and nothing of rules. A head that is canonical already costs no allocation; its path
-//! is read in blocks of bytes and costs less than 20 nanoseconds (`cargo bench -p celero-canonical`).
+//! The crate knows the types of the `http` crate and nothing of rules. A head that is canonical
+//! already costs no allocation; its path is read in blocks of bytes and costs less than 20
+//! nanoseconds (`cargo bench -p celero-canonical`).
 
 mod authority;
 mod canonicalize;

@@ -2,11 +2,12 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-/// Returns whether a request with this `Host` names its server as only the machine's own clients do: by an IP address or as `localhost`, with any
-/// port, because one may be forwarded.
+/// Returns whether a request with this `Host` names its server as only the machine's own clients
+/// do: by an IP address or as `localhost`, with any port, because one may be forwarded.
 ///
-/// A page in an operator's browser can reach an address of loopback under a name that it chose, which resolves to that address (DNS rebinding), and
-/// then read what is there. The browser sends that name.
+/// A page in an operator's browser can reach an address of loopback under a name that it chose,
+/// which resolves to that address (DNS rebinding), and then read what is there. The browser sends
+/// that name.
 #[must_use]
 pub fn is_local_host(host: &str) -> bool {
     let is_address = |text: &str| text.parse::<IpAddr>().is_ok();

@@ -3,7 +3,8 @@
 /// How requests are made canonical. The default is the safe choice everywhere. What has no option is always done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// `.` and `..` in paths. They protect from rules on a path that is not the one that the server opens: `/x/../admin`.
+    /// `.` and `..` in paths. They protect from rules on a path that is not the one that the server
+    /// opens: `/x/../admin`.
     pub dot_segments: DotSegments,
     /// Several `/` in a row, which many servers read as one: `//admin`.
     pub slashes: Slashes,

@@ -29,15 +29,16 @@ const fn is_unreserved(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
 }
 
-/// Whether these bytes are plain, and none of them is the second of `//` or `/.`. `before` has the byte before each one.
+/// Whether these bytes are plain, and none of them is the second of `//` or `/.`. `before` has the
+/// byte before each one.
 #[inline(always)]
 fn block_is_plain<const N: usize>(before: &[u8; N], bytes: &[u8; N]) -> bool {
     let odd = |(&before, &byte): (&u8, &u8)| !is_plain_byte(byte) | ((before == b'/') & (byte | 1 == b'/'));
     !before.iter().zip(bytes).fold(false, |any, pair| any | odd(pair))
 }
 
-/// As [`block_is_plain`] for all bytes but the first, in blocks of `N`; the last one may overlap the one before. Returns `None` if there
-/// are fewer than `N` bytes after the first.
+/// As [`block_is_plain`] for all bytes but the first, in blocks of `N`; the last one may overlap
+/// the one before. Returns `None` if there are fewer than `N` bytes after the first.
 #[inline(always)]
 fn blocks_are_plain<const N: usize>(path: &[u8]) -> Option<bool> {
     let (_, rest) = path.split_first()?;
@@ -48,7 +49,8 @@ fn blocks_are_plain<const N: usize>(path: &[u8]) -> Option<bool> {
     Some(all && block_is_plain(last_before, last))
 }
 
-/// Returns whether a path, which starts with `/`, is canonical without any doubt: the usual case. `false` means: look closer.
+/// Returns whether a path, which starts with `/`, is canonical without any doubt: the usual case.
+/// `false` means: look closer.
 #[inline]
 pub(crate) fn is_plain(path: &[u8]) -> bool {
     blocks_are_plain::<BLOCK>(path).or_else(|| blocks_are_plain::<4>(path)).unwrap_or_else(|| {
@@ -57,8 +59,9 @@ pub(crate) fn is_plain(path: &[u8]) -> bool {
     })
 }
 
-/// Returns the canonical form of a path: borrowed if the path has it already, which costs neither an allocation nor much time. For
-/// paths that are not in the target of a request; [`canonicalize`](crate::canonicalize) does the same for one that is.
+/// Returns the canonical form of a path: borrowed if the path has it already, which costs neither
+/// an allocation nor much time. For paths that are not in the target of a request;
+/// [`canonicalize`](crate::canonicalize) does the same for one that is.
 ///
 /// ```
 /// use celero_canonical::{Options, Refusal, canonical_path};
@@ -79,9 +82,10 @@ pub fn canonical_path<'p>(path: &'p [u8], options: &Options) -> Result<Cow<'p, [
     normalize(path, options).map(Cow::Owned)
 }
 
-/// Returns the canonical form of a path that starts with `/` (RFC 3986, sections 5.2.4 and 6.2.2): unreserved characters decoded,
-/// other encoded bytes in upper case, raw characters that a path can't have encoded, slashes and dot segments as the options say.
-/// Linear in the length of the path.
+/// Returns the canonical form of a path that starts with `/` (RFC 3986, sections 5.2.4 and 6.2.2):
+/// unreserved characters decoded, other encoded bytes in upper case, raw characters that a path
+/// can't have encoded, slashes and dot segments as the options say. Linear in the length of the
+/// path.
 pub(crate) fn normalize(path: &[u8], options: &Options) -> Result<Vec<u8>, Refusal> {
     let decoded = decode(path, options.encoded_slashes)?;
     let rest = decoded.strip_prefix(b"/").ok_or(Refusal::TargetForm)?;

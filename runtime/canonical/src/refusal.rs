@@ -4,7 +4,8 @@ use std::fmt;
 
 macro_rules! refusals {
     ($($(#[doc = $doc:literal])+ $name:ident = $word:literal, $message:literal;)+) => {
-        /// Why a request has no canonical form. A host answers such a request with status 400 and forwards nothing of it.
+        /// Why a request has no canonical form. A host answers such a request with status 400 and
+        /// forwards nothing of it.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum Refusal {
@@ -41,7 +42,8 @@ refusals! {
     TargetTooLong = "target-too-long", "the request target is longer than 65534 bytes";
     /// The method is `CONNECT`, and the options refuse it.
     Connect = "connect", "the method CONNECT is not accepted";
-    /// The method has a lower-case letter. Methods are case-sensitive (RFC 9110, section 9.1), but some servers read them in any case.
+    /// The method has a lower-case letter. Methods are case-sensitive (RFC 9110, section 9.1), but
+    /// some servers read them in any case.
     Method = "method", "the method has a lower-case letter";
     /// The scheme of the target is neither `http` nor `https`.
     Scheme = "scheme", "the scheme of the request target must be http or https";
@@ -49,10 +51,12 @@ refusals! {
     HostMissing = "host-missing", "the request names no host";
     /// More than one `Host` (RFC 9112, section 3.2).
     HostDuplicate = "host-duplicate", "the request has more than one `Host`";
-    /// The host is not a name, an IPv4 address or an IPv6 address in brackets, or its port is not a number from 1 to 65535.
+    /// The host is not a name, an IPv4 address or an IPv6 address in brackets, or its port is not a
+    /// number from 1 to 65535.
     HostInvalid = "host-invalid", "the host or the port of the request is not valid";
-    /// The host and the port in the target and those in `Host` are not the same bytes, as clients send them (RFC 9112, section 3.2). This is
-    /// stricter than RFC 9113, section 8.3.1, which compares normalised values: `h` and `h:443` are one host only to who knows the scheme.
+    /// The host and the port in the target and those in `Host` are not the same bytes, as clients
+    /// send them (RFC 9112, section 3.2). This is stricter than RFC 9113, section 8.3.1, which
+    /// compares normalised values: `h` and `h:443` are one host only to who knows the scheme.
     HostMismatch = "host-mismatch", "the request target and `Host` differ";
     /// The target has a raw control character or a space.
     PathControl = "path-control", "the request target has a control character";
@@ -72,9 +76,11 @@ refusals! {
     ConnectionField = "connection-field", "HTTP/2 has no fields for the connection";
     /// A name with a character such as `_`, which some servers take for the name of another field.
     FieldName = "field-name", "the name of a field has a character that servers may read as `-`";
-    /// A value starts or ends with a space or a tab (RFC 9113, section 8.2.1), which servers of HTTP/1.1 take for no part of it.
+    /// A value starts or ends with a space or a tab (RFC 9113, section 8.2.1), which servers of
+    /// HTTP/1.1 take for no part of it.
     FieldValue = "field-value", "the value of a field starts or ends with a space";
-    /// A field that has one value has two lines (RFC 9110, section 5.3). Some servers take the first one, some the last one.
+    /// A field that has one value has two lines (RFC 9110, section 5.3). Some servers take the
+    /// first one, some the last one.
     FieldRepeated = "field-repeated", "a field that has one value is sent twice";
     /// `Content-Length` is not one number (RFC 9110, section 8.6).
     ContentLength = "content-length", "`Content-Length` must be one number";

@@ -70,7 +70,8 @@ pub(crate) fn read<'a>(
 /// Scheme, authority, and the rest of a target.
 type Pieces<'a> = (Option<&'a [u8]>, Option<&'a [u8]>, &'a [u8]);
 
-/// Returns path and query of a target as it was received, or `None` if it has none. For hosts that forward it as it was.
+/// Returns path and query of a target as it was received, or `None` if it has none. For hosts that
+/// forward it as it was.
 #[must_use]
 pub fn origin_form(target: &[u8]) -> Option<Cow<'_, [u8]>> {
     let (_, _, rest) = split(target).ok()?;
@@ -124,7 +125,8 @@ fn path_and_query(text: Vec<u8>) -> Result<PathAndQuery, Refusal> {
     PathAndQuery::try_from(text).map_err(|_| Refusal::TargetTooLong)
 }
 
-/// Returns the URI with another path and query (`None`: the same), and another authority if the version sends it in the target.
+/// Returns the URI with another path and query (`None`: the same), and another authority if the
+/// version sends it in the target.
 pub(crate) fn uri_with(
     uri: &Uri,
     path: Option<PathAndQuery>,

@@ -33,9 +33,9 @@ const NEVER: [&str; 26] = [
     "www-authenticate",
 ];
 
-/// Removes from trailers what RFC 9110, section 6.5.1, forbids there, and the guarded names, those of [`GuardedNames::ALWAYS`] included, with
-/// their imitations. Call it for the
-/// trailers of requests and of responses. Without trailers it does nothing.
+/// Removes from trailers what RFC 9110, section 6.5.1, forbids there, and the guarded names, those
+/// of [`GuardedNames::ALWAYS`] included, with their imitations. Call it for the trailers of
+/// requests and of responses. Without trailers it does nothing.
 pub fn clean_trailers(trailers: &mut HeaderMap, guarded: &GuardedNames) {
     let wrong = |name: &&HeaderName| NEVER.contains(&name.as_str()) || guarded.covers_or_always(name);
     let found: Vec<HeaderName> = trailers.keys().filter(wrong).cloned().collect();

@@ -53,7 +53,8 @@ fn number(input: &DeriveInput, shape: &Shape, data: &DataEnum, span: Span) -> Re
     })
 }
 
-/// With an integer type in `repr`, an enum without fields is that integer (reference, "Primitive representation of field-less enums").
+/// With an integer type in `repr`, an enum without fields is that integer (reference, "Primitive
+/// representation of field-less enums").
 fn number_layout(input: &DeriveInput, celero: &Path) -> Result<TokenStream> {
     let mut stored = None;
     for attribute in input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr")) {

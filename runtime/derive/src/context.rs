@@ -1,8 +1,8 @@
 //! `#[derive(Context)]`: the implementations of `Host`, `Context`, `FieldType` and what follows from them.
 //!
-//! Each field's type is named once for each use, always as the argument of the same function, so that the compiler reports a mistake
-//! once. If an attribute is wrong, implementations without fields take the place of the real ones, so that the uses of the struct are
-//! no errors too.
+//! Each field's type is named once for each use, always as the argument of the same function, so
+//! that the compiler reports a mistake once. If an attribute is wrong, implementations without
+//! fields take the place of the real ones, so that the uses of the struct are no errors too.
 
 use crate::attributes::{Container, Member, Role, crate_path};
 use crate::bounds::{bounded, static_arguments, with_static_types};
@@ -195,8 +195,8 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
                 }
             }
 
-            // SAFETY: each field is described by its own type, at the offset that the compiler gives, in the order in which
-            // `Host::field` counts.
+            // SAFETY: each field is described by its own type, at the offset that the compiler
+            // gives, in the order in which `Host::field` counts.
             #[automatically_derived]
             unsafe impl #parameters #celero::FieldType for #name #arguments #bounds {
                 const COUNT: u32 = #total;

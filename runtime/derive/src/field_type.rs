@@ -116,7 +116,8 @@ fn implementation(input: &DeriveInput, celero: &Path, items: &Items) -> TokenStr
     let (parameters, arguments, bounds) = generics.split_for_impl();
     quote! {
         const _: () = {
-            // SAFETY: the layout is that of the only field at its offset, that of the tag of an enum, or a call of `value`.
+            // SAFETY: the layout is that of the only field at its offset, that of the tag of an
+            // enum, or a call of `value`.
             #[automatically_derived]
             unsafe impl #parameters #celero::FieldType for #name #arguments #bounds {
                 fn ty() -> #celero::Type {

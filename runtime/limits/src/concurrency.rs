@@ -1,6 +1,7 @@
 //! How many requests of a key are open at once.
 //!
-//! A key is remembered while it has open requests, so the memory is bounded by the number of open requests, and nothing is ever evicted.
+//! A key is remembered while it has open requests, so the memory is bounded by the number of open
+//! requests, and nothing is ever evicted.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-/// Whether a request is within a limit, and what is left of it. Remaining units and times are for the time of the decision.
+/// Whether a request is within a limit, and what is left of it. Remaining units and times are for
+/// the time of the decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
 pub struct Decision {
@@ -40,14 +41,15 @@ impl Decision {
         self.free.checked_div(self.unit).unwrap_or(0)
     }
 
-    /// Returns the time until all units are there again, if nothing more is used. Costs that are not settled yet are taken as used now.
+    /// Returns the time until all units are there again, if nothing more is used. Costs that are
+    /// not settled yet are taken as used now.
     #[must_use]
     pub fn reset(&self) -> Duration {
         Duration::from_nanos(self.reset)
     }
 
-    /// Returns the time after which the same request is admitted, if nothing more is used; `None` if it was admitted, or if it
-    /// [can never be](Self::is_impossible).
+    /// Returns the time after which the same request is admitted, if nothing more is used; `None`
+    /// if it was admitted, or if it [can never be](Self::is_impossible).
     #[must_use]
     pub fn retry_after(&self) -> Option<Duration> {
         (!self.admitted && self.wait != NEVER).then(|| Duration::from_nanos(self.wait))

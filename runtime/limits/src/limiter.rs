@@ -64,8 +64,9 @@ pub struct Stats {
 }
 
 impl LimiterBuilder {
-    /// Sets how many keys are remembered, rounded up to a power of two. Default: 65,536. Choose at least twice the number of keys
-    /// that are active within the time in which a burst comes back. A key takes some 40 bytes with a token bucket, 112 with a sliding window.
+    /// Sets how many keys are remembered, rounded up to a power of two. Default: 65,536. Choose at
+    /// least twice the number of keys that are active within the time in which a burst comes back.
+    /// A key takes some 40 bytes with a token bucket, 112 with a sliding window.
     pub fn with_keys(self, keys: usize) -> Self {
         Self { keys, ..self }
     }
@@ -106,8 +107,9 @@ impl Limiter {
         LimiterBuilder { quota, is_window: false, keys: USUAL_KEYS, penalty: Duration::ZERO }
     }
 
-    /// Begins a limiter with a sliding window for each key: never more than the quota's count in any time of the quota's period. What
-    /// was used comes back after one to eight sevenths of a period.
+    /// Begins a limiter with a sliding window for each key: never more than the quota's count in
+    /// any time of the quota's period. What was used comes back after one to eight sevenths of a
+    /// period.
     pub fn sliding_window(quota: Quota) -> LimiterBuilder {
         LimiterBuilder { is_window: true, ..Self::token_bucket(quota) }
     }
@@ -128,8 +130,9 @@ impl Limiter {
         Key(hasher.finish().max(1))
     }
 
-    /// Asks the processor to load what the next decision about a key reads, and does not wait for it. Counts nothing, and takes no lock. Of use
-    /// if there is other work before the decision: of a large table, each key is elsewhere in memory.
+    /// Asks the processor to load what the next decision about a key reads, and does not wait for
+    /// it. Counts nothing, and takes no lock. Of use if there is other work before the decision: of
+    /// a large table, each key is elsewhere in memory.
     #[inline]
     pub fn prefetch(&self, key: Key) {
         match &self.counting {
@@ -138,8 +141,9 @@ impl Limiter {
         }
     }
 
-    /// Decides about a request, and counts its cost if it is admitted. A cost of 0 asks whether the key is within its limit and counts
-    /// nothing; a cost above the limit is never admitted. Does not allocate.
+    /// Decides about a request, and counts its cost if it is admitted. A cost of 0 asks whether the
+    /// key is within its limit and counts nothing; a cost above the limit is never admitted. Does
+    /// not allocate.
     #[inline]
     pub fn check(&self, key: Key, cost: u64, now: Time) -> Decision {
         self.admit(key, cost, now, Use::Count)
@@ -154,8 +158,9 @@ impl Limiter {
         }))
     }
 
-    /// Counts a cost whether or not it is within the limit: for what has happened already. A key can owe more than its limit, and is
-    /// then refused until that has come back: with a token bucket for at most a day or sixteen times its burst, whichever is longer.
+    /// Counts a cost whether or not it is within the limit: for what has happened already. A key
+    /// can owe more than its limit, and is then refused until that has come back: with a token
+    /// bucket for at most a day or sixteen times its burst, whichever is longer.
     pub fn charge(&self, key: Key, cost: u64, now: Time) {
         self.settle(key, 0, cost, now);
     }

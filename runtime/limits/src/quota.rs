@@ -18,8 +18,9 @@ pub struct Quota {
 impl Quota {
     /// Returns the quota of `count` units in each `period`, with a burst of `count`.
     ///
-    /// A token bucket gives back one unit each `period / count`, rounded up to a whole nanosecond, so the rate is exact if `count` divides
-    /// the period in nanoseconds, and otherwise lower by less than one nanosecond for each unit.
+    /// A token bucket gives back one unit each `period / count`, rounded up to a whole nanosecond,
+    /// so the rate is exact if `count` divides the period in nanoseconds, and otherwise lower by
+    /// less than one nanosecond for each unit.
     ///
     /// # Errors
     /// A count or a period of 0, more than one unit in a nanosecond, or a period above 36 years.

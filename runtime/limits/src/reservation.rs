@@ -5,8 +5,9 @@ use crate::limiter::{Key, Limiter, Use};
 use crate::time::Time;
 use std::sync::Arc;
 
-/// A cost that is reserved until the real one is known. Dropped without being settled, it counts as reserved, at the time at which it was
-/// reserved: a client gains nothing by breaking off a request.
+/// A cost that is reserved until the real one is known. Dropped without being settled, it counts as
+/// reserved, at the time at which it was reserved: a client gains nothing by breaking off a
+/// request.
 #[derive(Debug)]
 #[must_use = "a reservation that is dropped counts"]
 pub struct Reservation {
@@ -18,9 +19,9 @@ pub struct Reservation {
 }
 
 impl Limiter {
-    /// Reserves a cost for a request whose real cost will be known later. Other requests see it as used until it is settled, so requests
-    /// that run at once cannot exceed the limit together. [`Reservation::settle`] counts the real cost; a reservation that is dropped
-    /// counts as it is.
+    /// Reserves a cost for a request whose real cost will be known later. Other requests see it as
+    /// used until it is settled, so requests that run at once cannot exceed the limit together.
+    /// [`Reservation::settle`] counts the real cost; a reservation that is dropped counts as it is.
     ///
     /// # Errors
     /// The decision, if the request is not admitted.
@@ -42,8 +43,8 @@ impl Reservation {
         self.cost
     }
 
-    /// Counts the real cost instead of the reserved one. It may be 0, and it may exceed the limit: then the key is refused until that has
-    /// come back.
+    /// Counts the real cost instead of the reserved one. It may be 0, and it may exceed the limit:
+    /// then the key is refused until that has come back.
     pub fn settle(mut self, used: u64, now: Time) {
         self.is_settled = true;
         self.limiter.settle(self.key, self.cost, used, now);

@@ -1,8 +1,9 @@
 //! Sliding windows: never more than the limit in any period of the window's length.
 //!
-//! The window is seven steps of a seventh each. A key has eight counters, one for the current step and seven for those before, so their sum
-//! covers at least the window, whenever it begins. What was used comes back when its step leaves the sum: between one window and eight
-//! sevenths of one after it was used.
+//! The window is seven steps of a seventh each. A key has eight counters, one for the current step
+//! and seven for those before, so their sum covers at least the window, whenever it begins. What
+//! was used comes back when its step leaves the sum: between one window and eight sevenths of one
+//! after it was used.
 
 use crate::decision::{Decision, NEVER};
 use crate::quota::Quota;

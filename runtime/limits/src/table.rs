@@ -79,7 +79,8 @@ impl<S: Copy + Default> Set<S> {
         Self { tags: [0; SLOTS], states: [S::default(); SLOTS], floor: S::default(), counts: Counts::default() }
     }
 
-    /// Calls `change` with the state of a key and stores it if the key is in the set, or if `change` says that it must be remembered.
+    /// Calls `change` with the state of a key and stores it if the key is in the set, or if
+    /// `change` says that it must be remembered.
     #[inline]
     pub(crate) fn with<A: Algorithm<State = S>, R>(
         &mut self,
@@ -100,8 +101,9 @@ impl<S: Copy + Default> Set<S> {
         result
     }
 
-    /// Puts a key in the slot of the one that has used least. If that is the key itself, it is merged into the floor instead: a few keys that
-    /// have used much must not become the floor of all others.
+    /// Puts a key in the slot of the one that has used least. If that is the key itself, it is
+    /// merged into the floor instead: a few keys that have used much must not become the floor of
+    /// all others.
     fn place<A: Algorithm<State = S>>(&mut self, algorithm: &A, tag: u64, now: u64, state: S) {
         let weights = self.states.iter().map(|state| algorithm.weight(state, now));
         let least = weights.enumerate().min_by_key(|(_, weight)| *weight);

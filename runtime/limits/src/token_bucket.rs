@@ -1,4 +1,5 @@
-//! Token buckets, as the generic cell rate algorithm (GCRA, ITU-T I.371) counts them: a bucket is the time at which it will be full.
+//! Token buckets, as the generic cell rate algorithm (GCRA, ITU-T I.371) counts them: a bucket is
+//! the time at which it will be full.
 
 use crate::decision::{Decision, NEVER};
 use crate::quota::Quota;
@@ -37,7 +38,8 @@ impl TokenBucket {
         Self { unit, capacity, burst: quota.burst(), most_owed: capacity.saturating_mul(16).max(DAY) }
     }
 
-    /// Decides about a cost for a bucket that is full at `full_at`. Returns the decision and when the bucket is full if the cost counts.
+    /// Decides about a cost for a bucket that is full at `full_at`. Returns the decision and when
+    /// the bucket is full if the cost counts.
     pub(crate) fn decide_at(&self, full_at: u64, held: u64, cost: u64, now: u64) -> (Decision, u64) {
         let used = full_at.saturating_sub(now).saturating_add(held);
         // A price that saturates is above every capacity.

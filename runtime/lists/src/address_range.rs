@@ -18,8 +18,8 @@ pub(crate) fn parse_all(kind: Kind, text: &str) -> Result<Vec<Entry>, String> {
     Entry::parse(kind, text).map(|entry| vec![entry])
 }
 
-/// Returns the networks of a range `first..last` or `first-last`, both ends included: at most 254. `None` if the text has no `..`, and no
-/// `-` after an address.
+/// Returns the networks of a range `first..last` or `first-last`, both ends included: at most 254.
+/// `None` if the text has no `..`, and no `-` after an address.
 ///
 /// # Errors
 /// An end is no address, or the ends are not of one family, or in the wrong order.

@@ -61,8 +61,8 @@ macro_rules! map_levels {
 }
 
 impl AnyList {
-    /// A list of these entries. Entries of other kinds are left out. In a list with values, `rows` has those of the entries, by the `numbers`
-    /// that are indexed as the entries.
+    /// A list of these entries. Entries of other kinds are left out. In a list with values, `rows`
+    /// has those of the entries, by the `numbers` that are indexed as the entries.
     pub(crate) fn new(
         kind: Kind,
         entries: Vec<Entry>,
@@ -140,7 +140,8 @@ impl AnyList {
         if let Self::Addresses(levels) = self { Some(levels.contains(address)) } else { None }
     }
 
-    /// Whether an entry contains the text; `None` if this is no list that is asked for texts. Takes the cost of patterns from `meter`.
+    /// Whether an entry contains the text; `None` if this is no list that is asked for texts. Takes
+    /// the cost of patterns from `meter`.
     #[inline]
     pub(crate) fn has_text<M: Meter>(&self, text: &[u8], meter: &M) -> Result<Option<bool>, M::Error> {
         Ok(match self {
@@ -201,7 +202,8 @@ impl AnyList {
         with_levels!(self, levels => Box::new(levels.iter().map(|(key, row)| (Entry(key.into()), row))))
     }
 
-    /// The list after a change, and what that did. The entries are sorted and distinct: each with the value that it has from now on, or none if it is removed.
+    /// The list after a change, and what that did. The entries are sorted and distinct: each with
+    /// the value that it has from now on, or none if it is removed.
     pub(crate) fn changed(&self, changes: Vec<(Entry, Option<Cells>)>) -> Result<(Self, Counts), TooLarge> {
         map_levels!(self, levels => levels.changed(delta(levels, changes)))
     }

@@ -90,7 +90,8 @@ impl<'l> Change<'l> {
         self.inserted(list, entry, value.into(), expires)
     }
 
-    /// Removes an entry: this very one, not what is part of a larger network or range. Nothing happens if it is not there.
+    /// Removes an entry: this very one, not what is part of a larger network or range. Nothing
+    /// happens if it is not there.
     pub fn remove(mut self, list: &str, entry: &str) -> Self {
         let Some((id, ty)) = self.find(list) else { return self };
         self.parsed(list, id, ty.kind(), entry, Plan::remove)
@@ -182,8 +183,9 @@ impl<'l> Change<'l> {
         found
     }
 
-    /// Publishes the change: every [`load`](crate::Lists::load) that begins after it returned sees it. Other changes wait meanwhile; readers
-    /// never do. Takes time linear in the size of the change, plus a lookup for each entry; for a list that is replaced, a lookup for each of its
+    /// Publishes the change: every [`load`](crate::Lists::load) that begins after it returned sees
+    /// it. Other changes wait meanwhile; readers never do. Takes time linear in the size of the
+    /// change, plus a lookup for each entry; for a list that is replaced, a lookup for each of its
     /// new entries.
     ///
     /// # Errors
@@ -195,8 +197,9 @@ impl<'l> Change<'l> {
         }
     }
 
-    /// As [`commit`](Self::commit), but calls `keep` when nothing can refuse the change any more and before a reader sees it; if that fails, nothing
-    /// changes. A host writes the change to a disk there. Other changes wait meanwhile; readers never do.
+    /// As [`commit`](Self::commit), but calls `keep` when nothing can refuse the change any more
+    /// and before a reader sees it; if that fails, nothing changes. A host writes the change to a
+    /// disk there. Other changes wait meanwhile; readers never do.
     ///
     /// # Errors
     /// As [`commit`](Self::commit). The inner error is that of `keep`.

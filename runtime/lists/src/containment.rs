@@ -19,8 +19,8 @@ pub struct Covered {
 }
 
 impl Entry {
-    /// Returns whether a list of this kind that has only this entry contains a value. `None` if the value is none that such a list is asked for: an
-    /// address or an integer that can't be read.
+    /// Returns whether a list of this kind that has only this entry contains a value. `None` if the
+    /// value is none that such a list is asked for: an address or an integer that can't be read.
     ///
     /// Takes time linear in the value, and compiles a pattern or a wildcard. To look up many values, make a list.
     #[must_use]
@@ -49,11 +49,13 @@ impl Network {
 }
 
 impl Entries {
-    /// Returns the entries that others make superfluous, in their order: equal ones, networks and ranges inside others, hosts below `*.` of
-    /// another entry. When entries expire is not considered. Takes time O(n log n).
+    /// Returns the entries that others make superfluous, in their order: equal ones, networks and
+    /// ranges inside others, hosts below `*.` of another entry. When entries expire is not
+    /// considered. Takes time O(n log n).
     ///
-    /// Of entries that carry values: equal ones but for the last, which counts; and those whose closest outer entry carries the same value. Ranges of
-    /// integers can overlap, so of these only equal ones.
+    /// Of entries that carry values: equal ones but for the last, which counts; and those whose
+    /// closest outer entry carries the same value. Ranges of integers can overlap, so of these only
+    /// equal ones.
     #[must_use]
     pub fn covered(&self) -> Vec<Covered> {
         if self.list_type().values().is_some() {

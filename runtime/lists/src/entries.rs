@@ -50,7 +50,8 @@ pub struct Entries {
 }
 
 impl Entries {
-    /// Returns an empty collection for lists of this type. A [`Kind`] is the type of lists whose entries carry no values.
+    /// Returns an empty collection for lists of this type. A [`Kind`] is the type of lists whose
+    /// entries carry no values.
     #[must_use]
     pub fn new(ty: impl Into<ListType>) -> Self {
         let ty = ty.into();
@@ -170,7 +171,8 @@ impl Entries {
         self.lines.push(0);
     }
 
-    /// Replaces the last two entries, each with the number of its value, by the one that `join` makes of them. Returns whether it made one.
+    /// Replaces the last two entries, each with the number of its value, by the one that `join`
+    /// makes of them. Returns whether it made one.
     #[cfg(feature = "mmdb")]
     pub(crate) fn join_last(&mut self, join: impl Fn((&Entry, u32), (&Entry, u32)) -> Option<Entry>) -> bool {
         let ([.., left, right], [.., left_row, right_row]) = (&*self.entries, &*self.numbers) else { return false };
@@ -188,7 +190,8 @@ impl Entries {
         if wrong.is_empty() { Ok(self) } else { Err(wrong) }
     }
 
-    /// Adds the entries of another collection of the same type; of another type, nothing. Of equal entries, the last one counts.
+    /// Adds the entries of another collection of the same type; of another type, nothing. Of equal
+    /// entries, the last one counts.
     pub fn append(&mut self, other: Self) {
         if self.ty != other.ty {
             return;
@@ -240,8 +243,8 @@ impl Entries {
         self.entries.iter()
     }
 
-    /// Returns the values of the entries, in the order of the text: of each, those of the fields, in the order of the type. Nothing for
-    /// entries that carry none. Equal values are stored once.
+    /// Returns the values of the entries, in the order of the text: of each, those of the fields,
+    /// in the order of the type. Nothing for entries that carry none. Equal values are stored once.
     #[must_use]
     pub fn values(&self) -> Vec<Arc<[Option<Scalar>]>> {
         let rows = self.distinct_values();
@@ -287,7 +290,8 @@ impl Entries {
         Ok((AnyList::new(ty.kind(), entries, numbers, rows)?, expiries))
     }
 
-    /// Returns the entries in the order of the text, each with the time at which it expires. An entry that is written twice expires as the last says.
+    /// Returns the entries in the order of the text, each with the time at which it expires. An
+    /// entry that is written twice expires as the last says.
     pub fn with_expiries(&self) -> impl Iterator<Item = (&Entry, Option<SystemTime>)> {
         let expiries = self.last_expiries();
         self.entries.iter().map(move |entry| (entry, expiries.get(entry).copied()))
@@ -310,7 +314,8 @@ impl Entries {
         last
     }
 
-    /// Returns the entries in the order of the text, each with its line, from 1. A range of addresses is several entries of one line.
+    /// Returns the entries in the order of the text, each with its line, from 1. A range of
+    /// addresses is several entries of one line.
     pub fn with_lines(&self) -> impl Iterator<Item = (&Entry, Option<usize>)> {
         let line = |line: &u32| usize::try_from(*line).ok().filter(|line| *line > 0);
         self.entries.iter().zip(&self.lines).map(move |(entry, at)| (entry, line(at)))

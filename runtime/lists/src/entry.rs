@@ -20,7 +20,8 @@ pub struct Entry(pub(crate) Key);
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Key {
     Network(Network),
-    /// A text; a host name in lower case, with `*.` before a name whose subdomains are meant. Shared by what an entry passes through on its way into a list.
+    /// A text; a host name in lower case, with `*.` before a name whose subdomains are meant.
+    /// Shared by what an entry passes through on its way into a list.
     Text(Arc<str>),
     Range(Range),
 }

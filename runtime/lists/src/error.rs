@@ -147,8 +147,9 @@ pub enum ListsError {
     Entries(WrongEntries),
     /// There would be more than a limit allows.
     Limit {
-        /// What is limited: `lists`, `entries`, `bytes`; of patterns `entries in a list`, `bytes of compiled patterns in a list`
-        /// and `steps for letter cases of the patterns in a list`.
+        /// What is limited: `lists`, `entries`, `bytes`; of patterns `entries in a list`,
+        /// `bytes of compiled patterns in a list` and
+        /// `steps for letter cases of the patterns in a list`.
         what: &'static str,
         /// How many there would be.
         wanted: usize,

@@ -36,8 +36,9 @@ impl FilePattern {
             .then(|| Self { folder: path.parent().unwrap_or(Path::new("")).to_owned(), extension: extension.into() })
     }
 
-    /// Returns whether the pattern stands for a file of this path, if there is one. Names that begin with a dot are left out: so editors and
-    /// copying programs name files that are not complete, and Kubernetes what its links lead to.
+    /// Returns whether the pattern stands for a file of this path, if there is one. Names that
+    /// begin with a dot are left out: so editors and copying programs name files that are not
+    /// complete, and Kubernetes what its links lead to.
     #[must_use]
     pub fn matches(&self, path: &Path) -> bool {
         let hidden = path.file_name().is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));

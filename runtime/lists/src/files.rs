@@ -20,15 +20,19 @@ pub const MAX_FILE_BYTES: u64 = 1 << 30;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// One entry a line, without the spaces around it. `#` at the beginning of a line or after a space starts a comment; in lists of addresses,
-    /// hosts and integers so do `;` and `//`. Empty lines are ignored. In a list of hosts, a line with an address and names is one of a hosts file
-    /// (`0.0.0.0 ads.example`): its names are entries, but for those of the machine itself, such as `localhost`.
+    /// One entry a line, without the spaces around it. `#` at the beginning of a line or after a
+    /// space starts a comment; in lists of addresses, hosts and integers so do `;` and `//`. Empty
+    /// lines are ignored. In a list of hosts, a line with an address and names is one of a hosts
+    /// file (`0.0.0.0 ads.example`): its names are entries, but for those of the machine itself,
+    /// such as `localhost`.
     Lines,
-    /// Comma-separated values (RFC 4180). The first record names the columns: `entry`, the fields of the values, and if wanted `expires`. Others
-    /// are ignored. An entry leaves out a field whose column is empty. Each record has as many columns as the first.
+    /// Comma-separated values (RFC 4180). The first record names the columns: `entry`, the fields
+    /// of the values, and if wanted `expires`. Others are ignored. An entry leaves out a field
+    /// whose column is empty. Each record has as many columns as the first.
     Csv,
-    /// One JSON value a line: a text, an integer, or an object with the members `entry`, the fields of the value, and, if wanted, `expires`.
-    /// Others are ignored. An entry leaves out a field whose member is missing or `null`. Empty lines are ignored.
+    /// One JSON value a line: a text, an integer, or an object with the members `entry`, the fields
+    /// of the value, and, if wanted, `expires`. Others are ignored. An entry leaves out a field
+    /// whose member is missing or `null`. Empty lines are ignored.
     JsonLines,
 }
 
@@ -79,8 +83,8 @@ impl fmt::Display for ReadError {
 impl std::error::Error for ReadError {}
 
 impl Entries {
-    /// Reads entries from a text. `expires` is a time in seconds since 1970-01-01T00:00:00Z. An entry that has expired is read too:
-    /// [`Lists::expire`](crate::Lists::expire) removes it.
+    /// Reads entries from a text. `expires` is a time in seconds since 1970-01-01T00:00:00Z. An
+    /// entry that has expired is read too: [`Lists::expire`](crate::Lists::expire) removes it.
     ///
     /// ```
     /// use celero_lists::{Entries, Format, ListType};
@@ -101,8 +105,8 @@ impl Entries {
         Self::parse_at_most(ty, format, text, Limits::default().entries)
     }
 
-    /// Reads entries as [`parse`](Self::parse) does, at most this many, with equal ones. A text of few bytes can be many: a range of
-    /// addresses is up to 254 networks.
+    /// Reads entries as [`parse`](Self::parse) does, at most this many, with equal ones. A text of
+    /// few bytes can be many: a range of addresses is up to 254 networks.
     ///
     /// # Errors
     /// Everything that is wrong, and the first entry beyond the bound.
@@ -180,8 +184,9 @@ fn time(seconds: u64) -> Result<SystemTime, String> {
     time.ok_or_else(|| format!("`expires` is too late: {seconds}"))
 }
 
-/// Returns the line of the first wrong quote of a text in CSV, and what is wrong (RFC 4180, section 2): quotes stand around a field, or doubled
-/// within such a field. The CSV reader would take what follows, often many lines, as part of the field.
+/// Returns the line of the first wrong quote of a text in CSV, and what is wrong (RFC 4180, section
+/// 2): quotes stand around a field, or doubled within such a field. The CSV reader would take what
+/// follows, often many lines, as part of the field.
 fn wrong_quote(text: &str) -> Option<(usize, &'static str)> {
     enum At {
         Start,
@@ -220,8 +225,8 @@ struct LineCounter<'t> {
 }
 
 impl LineCounter<'_> {
-    /// The line in which a record begins. The reader's place of a record is before the empty lines that precede it, and before the `\n` of the record
-    /// before it if that ends with `\r\n`.
+    /// The line in which a record begins. The reader's place of a record is before the empty lines
+    /// that precede it, and before the `\n` of the record before it if that ends with `\r\n`.
     fn line_of(&mut self, position: &csv::Position) -> usize {
         let from = usize::try_from(position.byte()).unwrap_or(usize::MAX);
         let rest = self.text.get(from..).unwrap_or_default();

@@ -6,24 +6,24 @@ use std::fmt;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// IP addresses and networks of both families: `192.0.2.7`, `2001:db8::/32`. A range, `192.0.2.1..192.0.2.9`, is read as the networks that
-    /// it consists of. Contains an address if a network of
-    /// its family contains it. An IPv4-mapped IPv6 address counts as the IPv4 address.
+    /// IP addresses and networks of both families: `192.0.2.7`, `2001:db8::/32`. A range,
+    /// `192.0.2.1..192.0.2.9`, is read as the networks that it consists of. Contains an address if
+    /// a network of its family contains it. An IPv4-mapped IPv6 address counts as the IPv4 address.
     Addresses,
     /// Texts, compared byte by byte.
     Texts,
     /// Texts. ASCII letters match in either case.
     TextsIgnoringCase,
-    /// Host names, `www.example.com`, and all names below one, `*.example.com`. Letters match in either case. One dot at the end of a value
-    /// is ignored, and so is its port.
+    /// Host names, `www.example.com`, and all names below one, `*.example.com`. Letters match in
+    /// either case. One dot at the end of a value is ignored, and so is its port.
     Hosts,
     /// Integers, `443`, and ranges with both ends, `8000..8999`.
     Integers,
-    /// Regular expressions, in the syntax of the crate `regex`. Contains a text if one matches somewhere in it: `^/admin/` matches at its
-    /// beginning only, and `(?i)` ignores case.
+    /// Regular expressions, in the syntax of the crate `regex`. Contains a text if one matches
+    /// somewhere in it: `^/admin/` matches at its beginning only, and `(?i)` ignores case.
     Patterns,
-    /// Texts in which a star stands for any text: `/admin/*`, `*.php`. Contains a text that one matches as a whole. `\*` is a star and `\\` a
-    /// backslash.
+    /// Texts in which a star stands for any text: `/admin/*`, `*.php`. Contains a text that one
+    /// matches as a whole. `\*` is a star and `\\` a backslash.
     Wildcards,
 }
 
@@ -39,7 +39,8 @@ impl Kind {
         Self::Wildcards,
     ];
 
-    /// Returns the name, as configurations write it: `addresses`, `texts`, `textsIgnoringCase`, `hosts`, `integers`, `patterns`, `wildcards`.
+    /// Returns the name, as configurations write it: `addresses`, `texts`, `textsIgnoringCase`,
+    /// `hosts`, `integers`, `patterns`, `wildcards`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,8 +1,9 @@
 //! [`Levels`]: a list as a large set of entries and a few small changes after it.
 //!
-//! A change adds a level: what it inserts as a set of its own, and the entries of earlier levels that it removes. An entry that gets
-//! another value is removed and inserted. Small levels are merged at once, so that each is larger than those after it; large ones, and the large set itself, in the
-//! background. All levels are immutable, and lists share them.
+//! A change adds a level: what it inserts as a set of its own, and the entries of earlier levels
+//! that it removes. An entry that gets another value is removed and inserted. Small levels are
+//! merged at once, so that each is larger than those after it; large ones, and the large set
+//! itself, in the background. All levels are immutable, and lists share them.
 //!
 //! Invariant: no change copies the large set of a list. Large sets are merged outside of the lock, and the result is
 //! used only if the merged levels are still there. Test:
@@ -227,10 +228,11 @@ impl<S: EntrySet> Levels<S> {
         })
     }
 
-    /// The list after a change, and what that did. Takes time linear in the size of the change and of the small levels, and a lookup
-    /// for each key.
+    /// The list after a change, and what that did. Takes time linear in the size of the change and
+    /// of the small levels, and a lookup for each key.
     ///
-    /// `delta` has the keys that the change inserts, with their values, and those that it removes (`None`): sorted and distinct.
+    /// `delta` has the keys that the change inserts, with their values, and those that it removes
+    /// (`None`): sorted and distinct.
     ///
     /// # Errors
     /// The change exceeds what a set can hold.
@@ -317,8 +319,8 @@ impl<S: EntrySet> Levels<S> {
         Ok(Self { levels: kept.iter().cloned().chain([merged]).collect(), len: self.len })
     }
 
-    /// The list with the levels of `old` replaced by those of `merged`, which is the same list; `None` if the list does not begin with the
-    /// levels of `old` any more.
+    /// The list with the levels of `old` replaced by those of `merged`, which is the same list;
+    /// `None` if the list does not begin with the levels of `old` any more.
     pub(crate) fn with_merged(&self, old: &Self, merged: &Self) -> Option<Self> {
         let (same, later) = self.levels.split_at_checked(old.levels.len())?;
         let unchanged = same.iter().zip(&old.levels).all(|(a, b)| Arc::ptr_eq(a, b));

@@ -1,7 +1,8 @@
 //! Named lists of addresses, host names, texts, integers and patterns that change while threads ask them.
 //!
-//! [`Lists`] is the beginning: writers commit a [`Change`] of any number of lists, readers load a [`Snapshot`] of all of them. [`Kind`] says
-//! what a list contains, [`Entries`] reads files. The README describes how it works and what it costs.
+//! [`Lists`] is the beginning: writers commit a [`Change`] of any number of lists, readers load a
+//! [`Snapshot`] of all of them. [`Kind`] says what a list contains, [`Entries`] reads files. The
+//! README describes how it works and what it costs.
 
 mod address_range;
 mod any_list;

@@ -1,9 +1,11 @@
-//! The lines of public lists: plain ones with comments, those of hosts files, and networks with a remark (Spamhaus DROP).
+//! The lines of public lists: plain ones with comments, those of hosts files, and networks with a
+//! remark (Spamhaus DROP).
 
 use crate::kind::Kind;
 use std::net::IpAddr;
 
-/// What hosts files call the machine itself and its networks (`hosts(5)`, and the lists that are made of it). Nobody means to list these.
+/// What hosts files call the machine itself and its networks (`hosts(5)`, and the lists that are
+/// made of it). Nobody means to list these.
 const OF_THE_MACHINE: [&str; 12] = [
     "0.0.0.0",
     "broadcasthost",
@@ -19,7 +21,8 @@ const OF_THE_MACHINE: [&str; 12] = [
     "localhost.localdomain",
 ];
 
-/// Returns the entries of a line: one, or those of a line of a hosts file, which begins with an address (`0.0.0.0 ads.example`).
+/// Returns the entries of a line: one, or those of a line of a hosts file, which begins with an
+/// address (`0.0.0.0 ads.example`).
 pub(crate) fn entries(kind: Kind, line: &str) -> impl Iterator<Item = &str> {
     let line = without_comment(kind, line).trim();
     let mut words = line.split_whitespace();

@@ -16,10 +16,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Named lists of addresses, host names, texts and integers that change while threads ask them. Clones are the same lists.
+/// Named lists of addresses, host names, texts and integers that change while threads ask them.
+/// Clones are the same lists.
 ///
-/// Readers [load](Self::load) a [`Snapshot`]: all lists of one generation, without a lock and without waiting. Writers make a
-/// [`Change`], which is published as a whole.
+/// Readers [load](Self::load) a [`Snapshot`]: all lists of one generation, without a lock and
+/// without waiting. Writers make a [`Change`], which is published as a whole.
 ///
 /// ```
 /// use celero_lists::{Kind, Limits, Lists};
@@ -45,8 +46,8 @@ impl Lists {
         Self { shared: Arc::new(Shared::new(limits)) }
     }
 
-    /// Adds an empty list and returns its number; that of the list with this name and type, if there is one. A [`Kind`](crate::Kind) is the
-    /// type of a list whose entries carry no values.
+    /// Adds an empty list and returns its number; that of the list with this name and type, if
+    /// there is one. A [`Kind`](crate::Kind) is the type of a list whose entries carry no values.
     ///
     /// # Errors
     /// The name is not valid, a list of this name has another type, or there are too many lists.
@@ -77,8 +78,8 @@ impl Lists {
         Ok(ListId(id))
     }
 
-    /// Returns the lists of the current generation. Never waits. Load it for each request, and drop it afterwards: it keeps its entries in
-    /// memory.
+    /// Returns the lists of the current generation. Never waits. Load it for each request, and drop
+    /// it afterwards: it keeps its entries in memory.
     #[must_use]
     #[inline]
     pub fn load(&self) -> Guard<Arc<Snapshot>> {
@@ -90,7 +91,8 @@ impl Lists {
         Change::new(&self.shared)
     }
 
-    /// Removes the entries that have expired at this time, in one change. Call it from a timer: an entry is in its list until then.
+    /// Removes the entries that have expired at this time, in one change. Call it from a timer: an
+    /// entry is in its list until then.
     ///
     /// # Errors
     /// As [`Change::commit`].
@@ -115,8 +117,9 @@ impl Lists {
         self.shared.lock().expiries.iter().filter_map(Expiries::next).min()
     }
 
-    /// Takes over the entries of `fresh`, which has lists of the same names and types, all of them at once. Meant for lists that were read anew:
-    /// rules that know these lists need not be compiled again.
+    /// Takes over the entries of `fresh`, which has lists of the same names and types, all of them
+    /// at once. Meant for lists that were read anew: rules that know these lists need not be
+    /// compiled again.
     ///
     /// # Errors
     /// A list is missing on one side, or has another type. Nothing has changed then.
@@ -127,7 +130,8 @@ impl Lists {
     /// Takes over the entries of the lists that `fresh` has, all of them at once; the others stay as they are.
     ///
     /// # Errors
-    /// A list of `fresh` is missing here or has another type, or all lists together would exceed the limits. Nothing has changed then.
+    /// A list of `fresh` is missing here or has another type, or all lists together would exceed
+    /// the limits. Nothing has changed then.
     pub fn take_over_some(&self, fresh: Self) -> Result<Changed, ListsError> {
         self.take(fresh, false)
     }
@@ -181,14 +185,17 @@ impl Lists {
         Arc::ptr_eq(&self.shared, &other.shared)
     }
 
-    /// Returns how often a list was searched for a value, by all threads and in all generations; 0 if it was not declared. Each call of a
-    /// [`Snapshot`]'s `contains_..`, `has_..` or `find_..` that suits the kind of the list is one lookup, whatever it finds. Reading the value of an
+    /// Returns how often a list was searched for a value, by all threads and in all generations; 0
+    /// if it was not declared. Each call of a [`Snapshot`]'s `contains_..`, `has_..` or `find_..`
+    /// that suits the kind of the list is one lookup, whatever it finds. Reading the value of an
     /// entry that was found is none, nor is what changes, merges and tools do with entries.
     ///
-    /// Each thread counts in memory of its own; here the counts are added up. The time is linear in the largest number of threads that were alive at the
-    /// same time after they had asked any list, and so is the memory, which is kept as long as the list: 0.5 KiB for each list, and for one that was asked at most 1 KiB and
-    /// 256 bytes for each of these threads. [`ListInfo::bytes`](crate::ListInfo) leaves it out. All lookups of threads that have been joined are counted; those that other threads make
-    /// now may not be counted yet.
+    /// Each thread counts in memory of its own; here the counts are added up. The time is linear in
+    /// the largest number of threads that were alive at the same time after they had asked any
+    /// list, and so is the memory, which is kept as long as the list: 0.5 KiB for each list, and
+    /// for one that was asked at most 1 KiB and 256 bytes for each of these threads.
+    /// [`ListInfo::bytes`](crate::ListInfo) leaves it out. All lookups of threads that have been
+    /// joined are counted; those that other threads make now may not be counted yet.
     ///
     /// Counts stay when entries are changed, replaced or [taken over](Self::take_over), and with
     /// [`take_over_lookups`](Self::take_over_lookups) when the lists are.
@@ -209,8 +216,9 @@ impl Lists {
         self.load().lookups(list)
     }
 
-    /// Counts lookups in lists of the same names together with `before`, also those that `before` counted so far and counts later: for lists that
-    /// replace others while these may still be asked. Call it before these lists are asked: what they counted so far is forgotten.
+    /// Counts lookups in lists of the same names together with `before`, also those that `before`
+    /// counted so far and counts later: for lists that replace others while these may still be
+    /// asked. Call it before these lists are asked: what they counted so far is forgotten.
     pub fn take_over_lookups(&self, before: &Self) {
         let _writer = self.shared.lock();
         let (before, mut snapshot) = (before.load(), Snapshot::clone(&self.load()));
@@ -222,8 +230,9 @@ impl Lists {
         self.shared.current.store(Arc::new(snapshot));
     }
 
-    /// Merges the levels of all lists, as the background does from time to time. Answers stay the same. Takes time linear in the size of
-    /// the lists that have changed; changes meanwhile do not wait for it.
+    /// Merges the levels of all lists, as the background does from time to time. Answers stay the
+    /// same. Takes time linear in the size of the lists that have changed; changes meanwhile do not
+    /// wait for it.
     pub fn merge(&self) {
         self.shared.merge(|list| list.levels() > 1);
     }

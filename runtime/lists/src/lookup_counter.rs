@@ -1,6 +1,7 @@
 //! [`LookupCounter`]: how often a list was searched, counted without memory that threads share.
 //!
-//! Each thread counts in a cache line of its own, at its [place](ThreadPlace), with a load and a store. Readers add up the lines of all places. The next thread that gets the place of one that
+//! Each thread counts in a cache line of its own, at its [place](ThreadPlace), with a load and a
+//! store. Readers add up the lines of all places. The next thread that gets the place of one that
 //! has ended goes on with its count.
 //!
 //! Invariant: a counter belongs to a list, not to a generation: a replacement list inherits the counter. Test:
@@ -33,7 +34,8 @@ impl Line {
 }
 
 impl LookupCounter {
-    /// Counts a lookup of the running thread. Takes no lock, but for the first lookup of a thread, and the first of its place in this list.
+    /// Counts a lookup of the running thread. Takes no lock, but for the first lookup of a thread,
+    /// and the first of its place in this list.
     #[inline(always)]
     pub(crate) fn count(&self) {
         let place = ThreadPlace::known();

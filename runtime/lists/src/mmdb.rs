@@ -16,8 +16,9 @@ pub const MAX_MMDB_BYTES: u64 = 1 << 30;
 /// Most names and numbers of a path.
 const MAX_DEPTH: usize = 16;
 
-/// Where the fields of a list's values are found in the records of a database: paths of names, and numbers of elements from 0, with dots between
-/// them, as `country.iso_code` or `subdivisions.0.iso_code`. A field without a path is found under its own name.
+/// Where the fields of a list's values are found in the records of a database: paths of names, and
+/// numbers of elements from 0, with dots between them, as `country.iso_code` or
+/// `subdivisions.0.iso_code`. A field without a path is found under its own name.
 ///
 /// ```
 /// use celero_lists::{ListType, RecordPaths};
@@ -61,12 +62,14 @@ impl RecordPaths {
 }
 
 impl Entries {
-    /// Reads the networks of a database, with at most `most` entries. A network whose record has none of the fields is left out. Neighbours with
-    /// equal values are one network, so there may be fewer than in the database.
+    /// Reads the networks of a database, with at most `most` entries. A network whose record has
+    /// none of the fields is left out. Neighbours with equal values are one network, so there may
+    /// be fewer than in the database.
     ///
     /// # Errors
-    /// The bytes are no database or a damaged one, its records lead through far more values than one of its size has, a field is of another type than
-    /// the list declares, no record has any of the fields, or there are more entries.
+    /// The bytes are no database or a damaged one, its records lead through far more values than
+    /// one of its size has, a field is of another type than the list declares, no record has any of
+    /// the fields, or there are more entries.
     pub fn parse_mmdb(ty: &ListType, paths: &RecordPaths, bytes: &[u8], most: usize) -> Result<Self, String> {
         if ty.values() != Some(&paths.values) {
             return Err(format!("the paths are not those of a list of {ty}"));
@@ -154,8 +157,9 @@ fn joined((left, left_row): (&Entry, u32), (right, right_row): (&Entry, u32)) ->
     (left_row == right_row && same_family && are_halves).then_some(Entry(Key::Network(parent)))
 }
 
-/// Checks that each node of the search tree but the first of IPv4 addresses is a child of one node only. In a damaged or hostile file, going through
-/// all networks would otherwise take time exponential in the length of an address.
+/// Checks that each node of the search tree but the first of IPv4 addresses is a child of one node
+/// only. In a damaged or hostile file, going through all networks would otherwise take time
+/// exponential in the length of an address.
 fn check_tree(reader: &Reader<&[u8]>, bytes: &[u8]) -> Result<(), String> {
     let metadata = reader.metadata();
     let (count, bits) = (u64::from(metadata.node_count), metadata.record_size);

@@ -1,9 +1,11 @@
-//! [`Work`]: how much of a MaxMind database may be walked through to find fields. Records share what they point to, so a hostile file can make each
-//! of its millions of records lead through the same large map.
+//! [`Work`]: how much of a MaxMind database may be walked through to find fields. Records share
+//! what they point to, so a hostile file can make each of its millions of records lead through the
+//! same large map.
 
 use maxminddb::{PathElement, Reader};
 
-/// How many values may be passed for each byte of a database and field: records that share maps of some dozen members stay below.
+/// How many values may be passed for each byte of a database and field: records that share maps of
+/// some dozen members stay below.
 const STEPS: u64 = 16;
 /// How many values may be passed in any case.
 const LEAST: u64 = 1 << 20;

@@ -1,7 +1,8 @@
 //! [`Overlay`]: what was inserted and removed at run time, over what the sources of lists say.
 //!
-//! A host fills its lists from files. What others change while it runs must survive when the files are read again, and a restart if the
-//! host keeps the [`Record`]s. A removal counts until the sources do not have the entry any more; an insertion counts until it expires or is removed.
+//! A host fills its lists from files. What others change while it runs must survive when the files
+//! are read again, and a restart if the host keeps the [`Record`]s. A removal counts until the
+//! sources do not have the entry any more; an insertion counts until it expires or is removed.
 //!
 //! Invariant: the lists of a host with an overlay depend on their sources and the overlay only, not on the order of
 //! reads and changes. Test: `runtime/lists/tests/overlay.rs::the_last_word_counts`.
@@ -33,7 +34,8 @@ pub enum Mark {
     Inserted {
         /// When it leaves its list, also if a source has it.
         expires: Option<SystemTime>,
-        /// Its value, whatever a source says: of each field of the list's [`ValueType`](crate::ValueType). Empty in lists without values.
+        /// Its value, whatever a source says: of each field of the list's
+        /// [`ValueType`](crate::ValueType). Empty in lists without values.
         value: Arc<[Option<Scalar>]>,
     },
     /// It was removed, though a source has it.
@@ -61,7 +63,8 @@ pub struct Record {
     pub mark: Option<Mark>,
 }
 
-/// The records of a change, each made when it is asked for: a host writes them one by one, and a large change takes no memory for all of them.
+/// The records of a change, each made when it is asked for: a host writes them one by one, and a
+/// large change takes no memory for all of them.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     list: &'a Arc<str>,
@@ -193,9 +196,10 @@ impl Overlay {
         Ok(())
     }
 
-    /// Applies everything to lists whose entries are those of their sources, as one change. `is_complete` says of a list whether all of its sources are
-    /// there: of one that lacks some, all removals stay. Give the result to [`confirm`](Self::confirm) when these lists are in force; change the overlay
-    /// only afterwards.
+    /// Applies everything to lists whose entries are those of their sources, as one change.
+    /// `is_complete` says of a list whether all of its sources are there: of one that lacks some,
+    /// all removals stay. Give the result to [`confirm`](Self::confirm) when these lists are in
+    /// force; change the overlay only afterwards.
     ///
     /// # Errors
     /// As [`Change::commit`](crate::Change::commit). Nothing has changed then in the lists.
@@ -237,8 +241,9 @@ impl Overlay {
         Ok(Applied { updates, obsolete, lists })
     }
 
-    /// Notes that the lists to which [`apply`](Self::apply) applied everything are in force. Returns what this made obsolete: removals of entries that
-    /// no source has any more, and insertions that have expired.
+    /// Notes that the lists to which [`apply`](Self::apply) applied everything are in force.
+    /// Returns what this made obsolete: removals of entries that no source has any more, and
+    /// insertions that have expired.
     pub fn confirm(&mut self, applied: Applied) -> Vec<Record> {
         let Applied { updates, obsolete, lists } = applied;
         for Update { list, ty, entry, known } in updates {
@@ -254,12 +259,13 @@ impl Overlay {
         obsolete
     }
 
-    /// Inserts entries into a list with their values, also those that have been removed. An entry that is there gets the new value. `keep` gets what
-    /// a host has to keep, before a reader sees the change; if it fails, nothing changes.
+    /// Inserts entries into a list with their values, also those that have been removed. An entry
+    /// that is there gets the new value. `keep` gets what a host has to keep, before a reader sees
+    /// the change; if it fails, nothing changes.
     ///
     /// # Errors
-    /// As [`Change::commit`](crate::Change::commit), and the list is of another type. The inner error is that of `keep`. Nothing has changed
-    /// then.
+    /// As [`Change::commit`](crate::Change::commit), and the list is of another type. The inner
+    /// error is that of `keep`. Nothing has changed then.
     pub fn insert<E>(
         &mut self,
         lists: &Lists,
@@ -276,8 +282,8 @@ impl Overlay {
         self.change(lists, &snapshot, (list, id, &own), &wanted, keep)
     }
 
-    /// Removes entries from a list, also those that its sources have, whatever their values are. Nothing happens to entries that are not there. See
-    /// [`insert`](Self::insert).
+    /// Removes entries from a list, also those that its sources have, whatever their values are.
+    /// Nothing happens to entries that are not there. See [`insert`](Self::insert).
     ///
     /// # Errors
     /// As [`insert`](Self::insert), except that only the kind of the list counts.
@@ -341,7 +347,8 @@ impl Overlay {
         Ok(done)
     }
 
-    /// Removes the entries that have expired, those of sources too, from lists to which this overlay was applied. Returns what a host has to keep.
+    /// Removes the entries that have expired, those of sources too, from lists to which this
+    /// overlay was applied. Returns what a host has to keep.
     ///
     /// # Errors
     /// As [`Change::commit`](crate::Change::commit). Nothing has changed then.

@@ -19,10 +19,12 @@ pub(crate) const DIALECT: Dialect = Dialect::Re2;
 pub const MAX_PATTERNS: usize = 10_000;
 /// Most bytes that the compiled entries of a list of patterns or wildcards may take.
 pub const MAX_COMPILED_BYTES: usize = 256 << 20;
-/// Most patterns of a text of which only compiling them says whether they are too large. That takes up to some milliseconds for each.
+/// Most patterns of a text of which only compiling them says whether they are too large. That takes
+/// up to some milliseconds for each.
 pub(crate) const MAX_LARGE_PATTERNS: usize = 2_048;
 
-/// Most steps that one parsing of all patterns of a text or a list may take for letter cases: some four tenths of a second.
+/// Most steps that one parsing of all patterns of a text or a list may take for letter cases: some
+/// four tenths of a second.
 pub(crate) const MAX_CASE_STEPS: usize = 4_000_000;
 
 /// Most stars of a wildcard.
@@ -55,7 +57,8 @@ pub(crate) fn may_be_large(text: &str) -> bool {
     analyze(DIALECT.pattern(text)).is_some_and(|analysis| analysis.program_bytes > MAX_PROGRAM_BYTES)
 }
 
-/// Returns the steps that one parsing of a pattern takes for letter cases. One that takes too many by itself is wrong, and is not parsed.
+/// Returns the steps that one parsing of a pattern takes for letter cases. One that takes too many
+/// by itself is wrong, and is not parsed.
 pub(crate) fn case_steps(text: &str) -> usize {
     let pattern = DIALECT.pattern(text);
     if check_cases(pattern).is_ok() { folding_steps(pattern) } else { 0 }
@@ -106,7 +109,8 @@ pub(crate) fn wildcard_pieces(text: &str) -> Result<Vec<String>, String> {
     Ok(pieces)
 }
 
-/// Returns the regular expression that matches somewhere in a text if a wildcard of these pieces matches the whole text.
+/// Returns the regular expression that matches somewhere in a text if a wildcard of these pieces
+/// matches the whole text.
 pub(crate) fn pattern_of(pieces: &[String]) -> String {
     let [only] = pieces else {
         // A star at an end is left out: what is searched for may stand anywhere.

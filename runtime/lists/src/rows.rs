@@ -1,7 +1,8 @@
-//! Values of entries, each distinct one stored once. [`RowsBuilder`] collects them, [`Rows`] are read; a [`Row`] is one of them.
+//! Values of entries, each distinct one stored once. [`RowsBuilder`] collects them, [`Rows`] are
+//! read; a [`Row`] is one of them.
 //!
-//! A row has one cell of 64 bits for each field, and before them one whose bits say which fields it has. The cell of a text is its
-//! place in a block of texts, which is shared by all rows.
+//! A row has one cell of 64 bits for each field, and before them one whose bits say which fields it
+//! has. The cell of a text is its place in a block of texts, which is shared by all rows.
 
 use crate::value::{Cells, Scalar, ScalarRef};
 use crate::value_type::{ScalarType, ValueType};
@@ -95,8 +96,8 @@ impl RowsBuilder {
         Self { types, cells, text: String::new(), rows, texts, hasher, new }
     }
 
-    /// Adds a row, if it is not there yet, and returns its number. Fields beyond those of the type are left out. `None` if the texts exceed
-    /// 4 GiB, or the rows what 32 bits can count.
+    /// Adds a row, if it is not there yet, and returns its number. Fields beyond those of the type
+    /// are left out. `None` if the texts exceed 4 GiB, or the rows what 32 bits can count.
     pub(crate) fn add<'v>(&mut self, row: impl Iterator<Item = Option<ScalarRef<'v>>>) -> Option<u32> {
         self.new.clear();
         self.new.push(0);
@@ -171,7 +172,8 @@ pub struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Returns the value of a field by its number; `None` if the entry leaves it out, or the list has no such field. In constant time.
+    /// Returns the value of a field by its number; `None` if the entry leaves it out, or the list
+    /// has no such field. In constant time.
     #[must_use]
     #[inline]
     pub fn get(self, field: u32) -> Option<ScalarRef<'a>> {

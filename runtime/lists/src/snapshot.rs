@@ -71,7 +71,8 @@ fn mapped(address: IpAddr) -> u128 {
     }
 }
 
-/// All lists of one generation. Immutable, but for the counts of [lookups](crate::Lists::lookups), which all generations share.
+/// All lists of one generation. Immutable, but for the counts of [lookups](crate::Lists::lookups),
+/// which all generations share.
 #[derive(Clone)]
 pub struct Snapshot {
     pub(crate) generation: u64,
@@ -118,14 +119,15 @@ impl NamedList {
 }
 
 impl Snapshot {
-    /// Returns the number of the generation. Each change makes a new one with a higher number; so does a merge in the background, which
-    /// changes no answer.
+    /// Returns the number of the generation. Each change makes a new one with a higher number; so
+    /// does a merge in the background, which changes no answer.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.generation
     }
 
-    /// Returns the number and the kind of the list of this name. Takes time linear in the number of lists: not for each lookup.
+    /// Returns the number and the kind of the list of this name. Takes time linear in the number of
+    /// lists: not for each lookup.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<(ListId, Kind)> {
         let (id, list) = (0..).zip(&self.lists).find(|(_, list)| &*list.name == name)?;
@@ -139,7 +141,8 @@ impl Snapshot {
         self.get(list).map(AnyList::kind)
     }
 
-    /// Returns whether an address is in a list: whether a network of the list contains it. False if the list is none of addresses.
+    /// Returns whether an address is in a list: whether a network of the list contains it. False if
+    /// the list is none of addresses.
     #[must_use]
     #[inline]
     pub fn contains_address(&self, list: ListId, address: IpAddr) -> bool {
@@ -148,29 +151,32 @@ impl Snapshot {
 
     /// Returns whether an address is in a list; `None` if the list was not declared or is none of addresses.
     #[must_use]
-    // Always inlined: as an argument in memory, an `IpAddr` is written in parts and read as a whole, which waits for all of them.
+    // Always inlined: as an argument in memory, an `IpAddr` is written in parts and read as a
+    // whole, which waits for all of them.
     #[inline(always)]
     pub fn has_address(&self, list: ListId, address: IpAddr) -> Option<bool> {
         self.has_mapped_address(list, mapped(address))
     }
 
-    /// As [`has_address`](Self::has_address) of an address as the bits of an IPv6 address, an IPv4 address in its IPv4-mapped form
-    /// (`::ffff:192.0.2.7`).
+    /// As [`has_address`](Self::has_address) of an address as the bits of an IPv6 address, an IPv4
+    /// address in its IPv4-mapped form (`::ffff:192.0.2.7`).
     #[must_use]
     #[inline]
     pub fn has_mapped_address(&self, list: ListId, address: u128) -> Option<bool> {
         self.asked(list, KeyType::Address)?.has_address(address)
     }
 
-    /// Returns whether a text is in a list of texts, hosts, patterns or wildcards; false if the list is of another kind. Takes time linear in the
-    /// text, by a factor that patterns decide: see [`has_text_metered`](Self::has_text_metered).
+    /// Returns whether a text is in a list of texts, hosts, patterns or wildcards; false if the
+    /// list is of another kind. Takes time linear in the text, by a factor that patterns decide:
+    /// see [`has_text_metered`](Self::has_text_metered).
     #[must_use]
     #[inline]
     pub fn contains_text(&self, list: ListId, text: &[u8]) -> bool {
         self.has_text(list, text) == Some(true)
     }
 
-    /// Returns whether a text is in a list; `None` if the list was not declared or is not asked for texts. Takes time linear in the text.
+    /// Returns whether a text is in a list; `None` if the list was not declared or is not asked for
+    /// texts. Takes time linear in the text.
     #[must_use]
     #[inline]
     pub fn has_text(&self, list: ListId, text: &[u8]) -> Option<bool> {
@@ -178,9 +184,10 @@ impl Snapshot {
         has
     }
 
-    /// As [`has_text`](Self::has_text), and takes from `meter` what searching for patterns costs, a part of it afterwards: up to a million steps for
-    /// each set that the lookup [searches](ListInfo::levels). Lists of other kinds cost nothing. Use it for texts that somebody may have made to be
-    /// slow.
+    /// As [`has_text`](Self::has_text), and takes from `meter` what searching for patterns costs, a
+    /// part of it afterwards: up to a million steps for each set that the lookup
+    /// [searches](ListInfo::levels). Lists of other kinds cost nothing. Use it for texts that
+    /// somebody may have made to be slow.
     ///
     /// # Errors
     /// That of the meter, if the search costs more than is left.
@@ -209,7 +216,8 @@ impl Snapshot {
         self.lists.get(list.0 as usize).map(|list| list.list_type())
     }
 
-    /// Returns the entry of an address: the smallest network that contains it. `None` if none does, or the list is none of addresses.
+    /// Returns the entry of an address: the smallest network that contains it. `None` if none does,
+    /// or the list is none of addresses.
     #[must_use]
     // Always inlined, as `has_address` is.
     #[inline(always)]
@@ -217,16 +225,18 @@ impl Snapshot {
         self.find_mapped_address(list, mapped(address))
     }
 
-    /// As [`find_address`](Self::find_address) of an address as the bits of an IPv6 address, an IPv4 address in its IPv4-mapped form.
+    /// As [`find_address`](Self::find_address) of an address as the bits of an IPv6 address, an
+    /// IPv4 address in its IPv4-mapped form.
     #[must_use]
     #[inline]
     pub fn find_mapped_address(&self, list: ListId, address: u128) -> Option<EntryId> {
         self.asked(list, KeyType::Address)?.find_address(address).map(EntryId)
     }
 
-    /// Returns the entry of a text in a list of texts, hosts, patterns or wildcards: that text; that host, or else the longest name with a star that
-    /// it is below; of the patterns or wildcards that match, the longest, and of equally long ones the one that sorts first.
-    /// `None` if there is none, or the list is of another kind. Takes time linear in the text.
+    /// Returns the entry of a text in a list of texts, hosts, patterns or wildcards: that text;
+    /// that host, or else the longest name with a star that it is below; of the patterns or
+    /// wildcards that match, the longest, and of equally long ones the one that sorts first. `None`
+    /// if there is none, or the list is of another kind. Takes time linear in the text.
     #[must_use]
     #[inline]
     pub fn find_text(&self, list: ListId, text: &[u8]) -> Option<EntryId> {
@@ -250,16 +260,17 @@ impl Snapshot {
         Ok(list.find_text(text, meter)?.map(EntryId))
     }
 
-    /// Returns the entry of an integer: the narrowest range that contains it, and of equally wide ones the one that begins last. `None` if
-    /// none does, or the list is of another kind. Takes time linear in the number of ranges that contain the integer.
+    /// Returns the entry of an integer: the narrowest range that contains it, and of equally wide
+    /// ones the one that begins last. `None` if none does, or the list is of another kind. Takes
+    /// time linear in the number of ranges that contain the integer.
     #[must_use]
     #[inline]
     pub fn find_integer(&self, list: ListId, number: i64) -> Option<EntryId> {
         self.asked(list, KeyType::Integer)?.find_integer(number).map(EntryId)
     }
 
-    /// Returns the value of a field of an entry; `None` if the entry leaves it out, or the list has no such field. In constant time. Fields are
-    /// numbered as in [`ValueType::fields`].
+    /// Returns the value of a field of an entry; `None` if the entry leaves it out, or the list has
+    /// no such field. In constant time. Fields are numbered as in [`ValueType::fields`].
     #[must_use]
     #[inline]
     pub fn value(&self, list: ListId, entry: EntryId, field: u32) -> Option<ScalarRef<'_>> {

@@ -1,7 +1,7 @@
 //! [`ThreadPlace`]: a small number of the running thread that no other thread has at the same time.
 //!
-//! The crate `thread_local` would give the same, but panics in threads that are ending, in which destructors may ask lists, and needs twice the memory for
-//! values with lines of their own.
+//! The crate `thread_local` would give the same, but panics in threads that are ending, in which
+//! destructors may ask lists, and needs twice the memory for values with lines of their own.
 //!
 //! Invariant: no two running threads have the same place, so a lookup writes no memory that another thread writes.
 //! Test: `runtime/lists/src/thread_place.rs::a_thread_keeps_its_place_and_shares_it_with_nobody`.
@@ -16,8 +16,9 @@ const FIRST_BLOCK: u32 = 8;
 /// Number of blocks.
 pub(crate) const BLOCKS: usize = 16;
 
-/// Where the running thread counts: a place in a block. The number of the thread, in a form that takes no arithmetic to use. Threads get the
-/// smallest number that is free, so there are as few places as threads that have counted are alive at the same time.
+/// Where the running thread counts: a place in a block. The number of the thread, in a form that
+/// takes no arithmetic to use. Threads get the smallest number that is free, so there are as few
+/// places as threads that have counted are alive at the same time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadPlace {
     pub(crate) block: u32,
@@ -42,7 +43,8 @@ impl ThreadPlace {
         PLACE.get()
     }
 
-    /// Returns the place of the running thread, which gets one if it has none; `None` if the thread is about to end, or there are too many. Takes a lock.
+    /// Returns the place of the running thread, which gets one if it has none; `None` if the thread
+    /// is about to end, or there are too many. Takes a lock.
     pub(crate) fn get() -> Option<Self> {
         let known = Self::known();
         if known != Self::NONE {
@@ -102,7 +104,8 @@ impl Numbers {
     }
 }
 
-/// Calls `f` with the numbers of all threads. Their lock also orders what the last owner of a number wrote before what the next one reads.
+/// Calls `f` with the numbers of all threads. Their lock also orders what the last owner of a
+/// number wrote before what the next one reads.
 fn numbers<R>(f: impl FnOnce(&mut Numbers) -> R) -> R {
     static NUMBERS: Mutex<Numbers> = Mutex::new(Numbers { next: 0, free: BinaryHeap::new() });
     f(&mut NUMBERS.lock().unwrap_or_else(PoisonError::into_inner))

@@ -123,7 +123,8 @@ impl From<bool> for Scalar {
     }
 }
 
-/// The value of an entry, for [`Change::insert_value`](crate::Change::insert_value) and [`Entries::insert`](crate::Entries::insert): nothing, one scalar, or fields by name.
+/// The value of an entry, for [`Change::insert_value`](crate::Change::insert_value) and
+/// [`Entries::insert`](crate::Entries::insert): nothing, one scalar, or fields by name.
 ///
 /// ```
 /// use celero_lists::EntryValue;

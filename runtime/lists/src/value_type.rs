@@ -1,4 +1,5 @@
-//! [`ValueType`]: what the entries of a list carry. [`ListType`]: a kind, and a type of values if its entries carry any.
+//! [`ValueType`]: what the entries of a list carry. [`ListType`]: a kind, and a type of values if
+//! its entries carry any.
 //!
 //! Invariant: a value is checked against the type of its list before it is stored. A list never changes its type. Test:
 //! `runtime/lists/tests/lists.rs::a_value_of_another_type_changes_nothing`.
@@ -71,8 +72,9 @@ impl Field {
 
 /// The type of the values that the entries of a list carry: one scalar, or a flat struct of named ones.
 ///
-/// Written `string`, `int` or `bool`; or `{country: string, asn: int}`. A scalar is in files, and where fields are numbered, the only
-/// field, `value`. An entry has its scalar; of a struct it may leave out fields.
+/// Written `string`, `int` or `bool`; or `{country: string, asn: int}`. A scalar is in files, and
+/// where fields are numbered, the only field, `value`. An entry has its scalar; of a struct it may
+/// leave out fields.
 ///
 /// ```
 /// use celero_lists::{ScalarType, ValueType};
@@ -99,8 +101,9 @@ impl ValueType {
     /// Returns the type of values with these fields.
     ///
     /// # Errors
-    /// There is none, or more than [`MAX_FIELDS`]; two have one name; or a name is none: letters, digits and `_`, no digit first, at most 64
-    /// bytes, neither `entry` nor `expires`, which files have beside the fields.
+    /// There is none, or more than [`MAX_FIELDS`]; two have one name; or a name is none: letters,
+    /// digits and `_`, no digit first, at most 64 bytes, neither `entry` nor `expires`, which files
+    /// have beside the fields.
     pub fn of_fields<N: AsRef<str>>(fields: impl IntoIterator<Item = (N, ScalarType)>) -> Result<Self, String> {
         let mut own: Vec<Field> = Vec::new();
         for (name, ty) in fields {
@@ -187,8 +190,8 @@ impl FromStr for ValueType {
     }
 }
 
-/// What the entries of a list are, and what they carry. Written as the name of the kind; with values `addresses:{country: string, asn: int}`
-/// or `texts:int`.
+/// What the entries of a list are, and what they carry. Written as the name of the kind; with
+/// values `addresses:{country: string, asn: int}` or `texts:int`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ListType {
     kind: Kind,

@@ -1,4 +1,5 @@
-//! Lists from databases in the MaxMind DB format, written here: the format is described at <https://maxmind.github.io/MaxMind-DB/>.
+//! Lists from databases in the MaxMind DB format, written here: the format is described at
+//! <https://maxmind.github.io/MaxMind-DB/>.
 
 #![cfg(feature = "mmdb")]
 #![expect(
@@ -365,8 +366,9 @@ fn damaged_and_hostile_databases_are_refused() {
     assert!(parse(b"").is_err() && parse(&vec![0; 1 << 16]).is_err());
 }
 
-/// The databases of MaxMind lead from IPv6 prefixes such as 2002::/16 to those of IPv4.
-/// Records may share what they point to, but not so that going through all of them takes far more time than reading the file.
+/// The databases of MaxMind lead from IPv6 prefixes such as 2002::/16 to those of IPv4. Records may
+/// share what they point to, but not so that going through all of them takes far more time than
+/// reading the file.
 #[test]
 fn the_work_of_a_database_is_bounded() {
     // 1,024 networks of 10 bits, each with a record of its own.

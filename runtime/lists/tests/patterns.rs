@@ -1,4 +1,5 @@
-//! Lists of regular expressions and wildcards: what they may hold, what is wrong with entries, and who pays for searches.
+//! Lists of regular expressions and wildcards: what they may hold, what is wrong with entries, and
+//! who pays for searches.
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
@@ -188,7 +189,8 @@ fn the_memory_of_wildcards_is_bounded() {
     assert_eq!(wrong, "more than 64 stars");
 }
 
-/// However they are given: in a text, as equal lines too, in collections that are joined, and in changes, one after the other or in one.
+/// However they are given: in a text, as equal lines too, in collections that are joined, and in
+/// changes, one after the other or in one.
 #[test]
 fn the_time_for_letter_cases_is_bounded() {
     let slow = |number: usize| format!(r"(?i){}{number}", r"[B-\x{10FFFF}]?".repeat(225));

@@ -1,5 +1,5 @@
-//! Estimated frequency of bytes in request text. It decides which literals, and which bytes of them, are searched for; no
-//! result depends on it.
+//! Estimated frequency of bytes in request text. It decides which literals, and which bytes of
+//! them, are searched for; no result depends on it.
 
 /// Rarity of a byte in bits: about the negative binary logarithm of its frequency.
 pub(crate) fn rarity_bits(byte: u8) -> i32 {

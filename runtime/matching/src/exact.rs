@@ -2,11 +2,11 @@
 
 use crate::byte_set::{ByteSet, Ends};
 
-/// Finds the key that equals a text: a [`ByteSet`] that knows the index of each member. With `IGNORE_CASE`, ASCII letters
-/// match in either case.
+/// Finds the key that equals a text: a [`ByteSet`] that knows the index of each member. With
+/// `IGNORE_CASE`, ASCII letters match in either case.
 ///
-/// A lookup takes a few nanoseconds, independent of the number of keys. Memory: about 37 bytes for each key, and the bytes of
-/// keys longer than 16.
+/// A lookup takes a few nanoseconds, independent of the number of keys. Memory: about 37 bytes for
+/// each key, and the bytes of keys longer than 16.
 ///
 /// ```
 /// use celero_matching::ExactMap;
@@ -23,8 +23,8 @@ pub struct ExactMap<const IGNORE_CASE: bool> {
 }
 
 impl<const IGNORE_CASE: bool> ExactMap<IGNORE_CASE> {
-    /// Builds the map of `keys`, in time and memory about linear in their size. The id of a key is its index; of equal keys the
-    /// last one counts.
+    /// Builds the map of `keys`, in time and memory about linear in their size. The id of a key is
+    /// its index; of equal keys the last one counts.
     ///
     /// With `IGNORE_CASE`, give the keys in lower case: others are never found.
     #[must_use]

@@ -1,7 +1,8 @@
 //! Finds the host patterns that a host name matches: exact names, domains with all names below them, and first labels.
 //!
-//! Names and domains are in one radix tree that is read from the end of the host; a byte that no host has marks where a name
-//! begins, so that a name is not found within a longer one. First labels are in a second tree that is read from the start.
+//! Names and domains are in one radix tree that is read from the end of the host; a byte that no
+//! host has marks where a name begins, so that a name is not found within a longer one. First
+//! labels are in a second tree that is read from the start.
 
 use crate::prefixes::{PrefixMap, SuffixMap};
 use std::fmt;
@@ -12,11 +13,13 @@ use std::fmt;
 /// - `*.example.com` matches all names below `example.com`, at any depth, but not `example.com`.
 /// - `api.*` matches all names whose first labels are `api`, such as `api.example.com`, but not `api`.
 ///
-/// One dot at the end of a pattern or of a host is ignored. A host that is longer than [`Hosts::MAX_BYTES`], or that starts with
-/// a dot, matches nothing. Names are compared as they are: convert international names to their ASCII form first.
+/// One dot at the end of a pattern or of a host is ignored. A host that is longer than
+/// [`Hosts::MAX_BYTES`], or that starts with a dot, matches nothing. Names are compared as they
+/// are: convert international names to their ASCII form first.
 ///
-/// A lookup takes time linear in the length of the host, independent of the number of patterns, apart from the matches that it
-/// reports. Memory: at most about 50 bytes for each pattern, and the bytes that patterns do not share.
+/// A lookup takes time linear in the length of the host, independent of the number of patterns,
+/// apart from the matches that it reports. Memory: at most about 50 bytes for each pattern, and the
+/// bytes that patterns do not share.
 ///
 /// ```
 /// use celero_matching::Hosts;
@@ -68,14 +71,16 @@ const START: u8 = 0;
 type Key = (Vec<u8>, u32);
 
 impl Hosts {
-    /// The longest host, in bytes: the limit of the domain name system ([RFC 1035](https://www.rfc-editor.org/rfc/rfc1035), 2.3.4).
+    /// The longest host, in bytes: the limit of the domain name system ([RFC
+    /// 1035](https://www.rfc-editor.org/rfc/rfc1035), 2.3.4).
     pub const MAX_BYTES: usize = 253;
 
     /// Builds the set of `patterns`, in O(n log n). The id of a pattern is its index. Of equal patterns all match.
     ///
     /// # Errors
     ///
-    /// The first pattern that is empty, too long, has an empty label, a zero byte or a star that is not its first or last label.
+    /// The first pattern that is empty, too long, has an empty label, a zero byte or a star that is
+    /// not its first or last label.
     pub fn new<P: AsRef<str>>(patterns: &[P]) -> Result<Self, HostsError> {
         let (mut names, mut labels): (Vec<Key>, Vec<Key>) = (Vec::new(), Vec::new());
         for (index, (pattern, id)) in patterns.iter().zip(0..u32::MAX).enumerate() {
@@ -113,13 +118,14 @@ impl Hosts {
         })
     }
 
-    /// Calls `hit` once with the id of each pattern that matches `host`: first labels, then domains, the shortest first, then names.
+    /// Calls `hit` once with the id of each pattern that matches `host`: first labels, then
+    /// domains, the shortest first, then names.
     pub fn for_each(&self, host: &str, mut hit: impl FnMut(u32)) {
         self.groups_of(host, |group| self.group(group).iter().for_each(|id| hit(*id)));
     }
 
-    /// The id of the pattern that says most about `host`: a name, else the longest domain, else the longest first labels. Of equal
-    /// patterns, the first one.
+    /// The id of the pattern that says most about `host`: a name, else the longest domain, else the
+    /// longest first labels. Of equal patterns, the first one.
     #[must_use]
     pub fn longest(&self, host: &str) -> Option<u32> {
         let mut last = None;

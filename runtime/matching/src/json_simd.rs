@@ -1,8 +1,9 @@
-//! Finds the bytes at which reading a JSON string must stop, 64 bytes at a time, with the best vector instructions of the
-//! processor.
+//! Finds the bytes at which reading a JSON string must stop, 64 bytes at a time, with the best
+//! vector instructions of the processor.
 //!
-//! A parser implements [`ScanTask`] and passes itself to [`run`], which calls it with a [`Scanner`] for this processor. The
-//! whole task is compiled once for each scanner, so that no call in its loop is indirect.
+//! A parser implements [`ScanTask`] and passes itself to [`run`], which calls it with a [`Scanner`]
+//! for this processor. The whole task is compiled once for each scanner, so that no call in its
+//! loop is indirect.
 //!
 //! ```
 //! use celero_matching::json_simd::{BLOCK_BYTES, ScanTask, Scanner, run};
@@ -29,8 +30,9 @@ pub const BLOCK_BYTES: usize = 64;
 
 /// Examines blocks with one set of vector instructions.
 pub trait Scanner: Copy {
-    /// Returns one bit for each byte of a block, the first byte in the lowest bit. A bit is set if reading a string must stop at
-    /// its byte: a quote, a backslash, a control character, or a byte that is not ASCII.
+    /// Returns one bit for each byte of a block, the first byte in the lowest bit. A bit is set if
+    /// reading a string must stop at its byte: a quote, a backslash, a control character, or a byte
+    /// that is not ASCII.
     fn string_stops(self, block: &[u8; BLOCK_BYTES]) -> u64;
 
     /// Runs a task in a function that is compiled for the instructions of this scanner.

@@ -1,8 +1,9 @@
 //! Finds which of many keys match a value, in time that hardly depends on the number of keys.
 //!
-//! Firewalls, log pipelines and gateways ask such questions all the time: which of 10,000 blocked hosts is this, which of 1,000
-//! signatures occur in this line, which of 100,000 networks contain this address. This crate has one matcher for each kind of
-//! question. It knows no rule language and no I/O.
+//! Firewalls, log pipelines and gateways ask such questions all the time: which of 10,000 blocked
+//! hosts is this, which of 1,000 signatures occur in this line, which of 100,000 networks contain
+//! this address. This crate has one matcher for each kind of question. It knows no rule language
+//! and no I/O.
 //!
 //! Invariant: this crate depends on no other crate of the workspace. Test:
 //! `tests/tests/it/tidy/mod.rs::dependencies_point_one_way`.
@@ -26,10 +27,11 @@
 //!
 //! # How they work together
 //!
-//! A matcher is built once from a list of keys, in time about linear in their size. The *id* of a key is its index in
-//! that list. A lookup takes a value and returns the id of the matching key, or passes the ids of all matching keys to a closure.
-//! Lookups do not allocate, except on the slow paths that the documentation of a matcher names. Matchers never change, so
-//! threads can share them.
+//! A matcher is built once from a list of keys, in time about linear in their size. The *id* of a
+//! key is its index in that list. A lookup takes a value and returns the id of the matching key, or
+//! passes the ids of all matching keys to a closure. Lookups do not allocate, except on the slow
+//! paths that the documentation of a matcher names. Matchers never change, so threads can share
+//! them.
 //!
 //! What a key stands for is a list of your own, indexed by id:
 //!
@@ -50,15 +52,18 @@
 //!
 //! # Letter case
 //!
-//! The matchers of texts compare bytes. [`ByteSet`], [`ExactMap`] and [`LiteralMap`] have a parameter `IGNORE_CASE`: with
-//! `true`, ASCII letters of the value match in either case, and keys must be given in lower case. Other letters have one case.
+//! The matchers of texts compare bytes. [`ByteSet`], [`ExactMap`] and [`LiteralMap`] have a
+//! parameter `IGNORE_CASE`: with `true`, ASCII letters of the value match in either case, and keys
+//! must be given in lower case. Other letters have one case.
 //!
 //! # Untrusted keys and values
 //!
-//! Neither a key nor a value makes a lookup panic. No value makes a lookup slower than linear in its length for each key.
-//! Colliding keys make a set fall back to a binary search. Patterns are compiled within [limits](pattern::MAX_PROGRAM_BYTES) and
-//! match in time linear in the text; what many of them may hold together is bounded by a [`MemoryBudget`]. The factor depends on the
-//! pattern: [`Matcher::search`] takes a budget of steps, so that no text makes a large pattern run for minutes.
+//! Neither a key nor a value makes a lookup panic. No value makes a lookup slower than linear in
+//! its length for each key. Colliding keys make a set fall back to a binary search. Patterns are
+//! compiled within [limits](pattern::MAX_PROGRAM_BYTES) and match in time linear in the text; what
+//! many of them may hold together is bounded by a [`MemoryBudget`]. The factor depends on the
+//! pattern: [`Matcher::search`] takes a budget of steps, so that no text makes a large pattern run
+//! for minutes.
 //!
 //! # Features
 //!

@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A number of bytes that may still be allocated. Clones share one budget.
 ///
-/// What is compiled on first use (see [`Matcher::lazy`](crate::Matcher::lazy)) takes its bytes from the budget then. The
-/// bytes are not given back when the compiled pattern is dropped: use one budget for each rule set, and drop it with the set.
+/// What is compiled on first use (see [`Matcher::lazy`](crate::Matcher::lazy)) takes its bytes from
+/// the budget then. The bytes are not given back when the compiled pattern is dropped: use one
+/// budget for each rule set, and drop it with the set.
 ///
 /// ```
 /// use celero_matching::MemoryBudget;
@@ -33,8 +34,9 @@ impl MemoryBudget {
         self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_ok()
     }
 
-    /// Returns what `make` makes if `most` bytes, an estimate of what that takes, fit into the remaining budget, and subtracts `bytes` of what
-    /// was made, if they fit. Where the estimate does not fit, nothing is made.
+    /// Returns what `make` makes if `most` bytes, an estimate of what that takes, fit into the
+    /// remaining budget, and subtracts `bytes` of what was made, if they fit. Where the estimate
+    /// does not fit, nothing is made.
     pub(crate) fn make<T>(
         &self,
         most: usize,

@@ -1,15 +1,15 @@
 //! Finds all keys that a text starts with, or ends with.
 //!
-//! The keys form a radix tree: the path from the root to a node spells a prefix, and there is a node where a key ends or
-//! where keys differ. The children of a node are stored side by side. A lookup follows one path and reads no byte of the text
-//! twice.
+//! The keys form a radix tree: the path from the root to a node spells a prefix, and there is a
+//! node where a key ends or where keys differ. The children of a node are stored side by side. A
+//! lookup follows one path and reads no byte of the text twice.
 
 use std::ops::Range;
 
 /// Finds all keys that a text starts with. The empty key matches every text.
 ///
-/// A lookup takes time linear in the longest matching key, independent of the number of keys. Memory: at most about 40 bytes
-/// for each key, and the bytes that keys do not share.
+/// A lookup takes time linear in the longest matching key, independent of the number of keys.
+/// Memory: at most about 40 bytes for each key, and the bytes that keys do not share.
 ///
 /// With `REVERSED` it finds the keys that a text ends with: see [`SuffixMap`].
 ///
@@ -68,8 +68,9 @@ const NO_KEY: u32 = u32::MAX;
 const WORD_CHILDREN: usize = 8;
 
 impl<const REVERSED: bool> PrefixMap<REVERSED> {
-    /// Builds the map of `keys`, in time linear in their size apart from sorting. The id of a key is its index; of equal keys
-    /// only one is found. Returns `None` if there are more nodes or bytes than a `u32` can count.
+    /// Builds the map of `keys`, in time linear in their size apart from sorting. The id of a key
+    /// is its index; of equal keys only one is found. Returns `None` if there are more nodes or
+    /// bytes than a `u32` can count.
     #[must_use]
     pub fn new<K: AsRef<[u8]>>(keys: &[K]) -> Option<Self> {
         let reversed: Vec<u8>;
@@ -89,7 +90,8 @@ impl<const REVERSED: bool> PrefixMap<REVERSED> {
         let mut nodes = vec![Node { label: 0, child: 0, id: NO_KEY, length: 0, children: 0 }];
         let mut steps = vec![0];
         let mut labels = Vec::new();
-        // Nodes to build, with the keys below each and the length of its path. Depth first, so that a subtree is stored together.
+        // Nodes to build, with the keys below each and the length of its path. Depth first, so that
+        // a subtree is stored together.
         let mut open: Vec<(usize, &[KeyWithId<'_>], usize)> = vec![(0, keys, 0)];
         while let Some((at, mut below, depth)) = open.pop() {
             let label = common(below, depth);
@@ -126,7 +128,8 @@ impl<const REVERSED: bool> PrefixMap<REVERSED> {
         Some(Self { nodes: nodes.into(), steps: steps.into(), labels: labels.into() })
     }
 
-    /// Calls `hit` once with the id of each key that `text` starts with (ends with, if `REVERSED`), the shortest key first.
+    /// Calls `hit` once with the id of each key that `text` starts with (ends with, if `REVERSED`),
+    /// the shortest key first.
     #[inline]
     pub fn for_each(&self, text: &[u8], mut hit: impl FnMut(u32)) {
         let mut rest = text;

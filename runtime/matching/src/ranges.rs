@@ -1,13 +1,15 @@
 //! Finds all intervals that contain a number.
 //!
-//! A centred interval tree: a node holds the intervals that contain its centre, sorted by start and sorted by end. Intervals
-//! that end before the centre are in one subtree, intervals that start after it in the other. A lookup visits one child of each
-//! node, and reads at most one interval of a node that does not contain the number.
+//! A centred interval tree: a node holds the intervals that contain its centre, sorted by start and
+//! sorted by end. Intervals that end before the centre are in one subtree, intervals that start
+//! after it in the other. A lookup visits one child of each node, and reads at most one interval of
+//! a node that does not contain the number.
 
 /// Finds all intervals that contain a value. Both ends belong to an interval.
 ///
-/// A lookup takes time linear in the depth of the tree and the number of matches. The depth is logarithmic in the number of
-/// intervals. Memory: two copies of an end and an id for each interval, and a node for each group of overlapping ones.
+/// A lookup takes time linear in the depth of the tree and the number of matches. The depth is
+/// logarithmic in the number of intervals. Memory: two copies of an end and an id for each
+/// interval, and a node for each group of overlapping ones.
 ///
 /// ```
 /// use celero_matching::RangeMap;
@@ -48,8 +50,9 @@ const NO_NODE: u32 = u32::MAX;
 type Interval<T> = (T, T, u32);
 
 impl<T: Copy + Ord> RangeMap<T> {
-    /// Builds the map of `intervals`, each a first and a last value, in O(n log² n) for n intervals. The id of an interval is its
-    /// index. An interval that ends before it starts contains nothing.
+    /// Builds the map of `intervals`, each a first and a last value, in O(n log² n) for n
+    /// intervals. The id of an interval is its index. An interval that ends before it starts
+    /// contains nothing.
     #[must_use]
     pub fn new(intervals: &[(T, T)]) -> Self {
         let mut all: Vec<Interval<T>> = intervals.iter().zip(0..).map(|((low, high), id)| (*low, *high, id)).collect();

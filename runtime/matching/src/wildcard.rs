@@ -1,10 +1,11 @@
 //! Wildcard patterns: texts with stars between them, each of which stands for any bytes. They match whole values.
 //!
-//! A match takes time linear in the value, whatever the pattern: what stands before the first star and after the last is compared
-//! where it must be, and every other piece is searched for once, from where the piece before it ended. That finds a match if there is one,
-//! because the leftmost place of a piece leaves most room for the others. Searches that ignore case are Knuth's, Morris's and Pratt's,
-//! which skip to where a piece can begin. A pattern takes memory linear in its length: its pieces, and for those in the middle four
-//! bytes for each byte.
+//! A match takes time linear in the value, whatever the pattern: what stands before the first star
+//! and after the last is compared where it must be, and every other piece is searched for once,
+//! from where the piece before it ended. That finds a match if there is one, because the leftmost
+//! place of a piece leaves most room for the others. Searches that ignore case are Knuth's,
+//! Morris's and Pratt's, which skip to where a piece can begin. A pattern takes memory linear in
+//! its length: its pieces, and for those in the middle four bytes for each byte.
 
 use crate::pattern::{Meter, Unmetered};
 use memchr::memmem::Finder;
@@ -43,8 +44,8 @@ enum Piece {
 }
 
 impl Wildcard {
-    /// Prepares a pattern that consists of these texts, with a star between each two of them. Unless it is `strict`, ASCII letters match
-    /// in either case.
+    /// Prepares a pattern that consists of these texts, with a star between each two of them.
+    /// Unless it is `strict`, ASCII letters match in either case.
     #[must_use]
     pub fn new<'p>(pieces: impl IntoIterator<Item = &'p [u8]>, strict: bool) -> Self {
         let fold = |piece: &[u8]| if strict { piece.into() } else { piece.to_ascii_lowercase().into_boxed_slice() };
@@ -79,8 +80,9 @@ impl Wildcard {
         found
     }
 
-    /// As [`is_match`](Self::is_match), and takes the cost from `meter`: a step for each 64 bytes of the value, or for each 8 if
-    /// something is searched for in it ignoring case, and one for each piece between two stars; nothing for a value that is too short.
+    /// As [`is_match`](Self::is_match), and takes the cost from `meter`: a step for each 64 bytes
+    /// of the value, or for each 8 if something is searched for in it ignoring case, and one for
+    /// each piece between two stars; nothing for a value that is too short.
     ///
     /// # Errors
     /// That of the meter, if the match costs more than is left.
@@ -93,8 +95,9 @@ impl Wildcard {
         Ok(self.walk(value, |_| {}))
     }
 
-    /// Returns what each star stands for, if the pattern matches the whole value. Stars take as little as they can, from the first to the
-    /// last. Takes the cost from `meter`: that of [`matches`](Self::matches).
+    /// Returns what each star stands for, if the pattern matches the whole value. Stars take as
+    /// little as they can, from the first to the last. Takes the cost from `meter`: that of
+    /// [`matches`](Self::matches).
     ///
     /// # Errors
     /// That of the meter, if the match costs more than is left.
@@ -205,7 +208,8 @@ impl FoldedFinder {
     }
 }
 
-/// The length of the longest beginning of the needle with which a text ends, when it has ended with one of `length` and a byte follows.
+/// The length of the longest beginning of the needle with which a text ends, when it has ended with
+/// one of `length` and a byte follows.
 #[inline]
 fn next(needle: &[u8], borders: &[u32], mut length: u32, byte: u8) -> u32 {
     loop {
@@ -305,7 +309,8 @@ mod tests {
         }
     }
 
-    /// The texts that are worst for a search that begins anew at each place: a work that grows with the square would take minutes.
+    /// The texts that are worst for a search that begins anew at each place: a work that grows with
+    /// the square would take minutes.
     #[test]
     fn every_search_is_linear() {
         let text = vec![b'A'; 1 << 20];

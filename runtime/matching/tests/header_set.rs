@@ -143,7 +143,8 @@ fn hostile_names_take_time_for_their_length() {
         }
         cpu_time() - start
     };
-    // Four times the names, each four times as long: sixteen times the text. What else runs disturbs some rounds, not each.
+    // Four times the names, each four times as long: sixteen times the text. What else runs
+    // disturbs some rounds, not each.
     let (mut small, mut large) = (Duration::MAX, Duration::MAX);
     let linear = (0..20).any(|_| {
         (small, large) = (small.min(time(200)), large.min(time(800)));

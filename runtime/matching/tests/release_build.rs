@@ -1,9 +1,11 @@
 //! How fast literals are searched for with vector instructions in a release build.
 //!
-//! The function that a closure over vectors is passed to may not be inlined, which depends on the code around it and on the units of code
-//! generation. Then each vector goes through memory, and a short search takes three times as long. Only a release build shows it, and one with
-//! Cargo's default of 16 units shows it best. The walk of a DFA over the same texts, which takes a few cycles for each byte, is the unit: both
-//! take turns in one thread, so that other load slows both down alike.
+//! The function that a closure over vectors is passed to may not be inlined, which depends on the
+//! code around it and on the units of code generation. Then each vector goes through memory, and a
+//! short search takes three times as long. Only a release build shows it, and one with Cargo's
+//! default of 16 units shows it best. The walk of a DFA over the same texts, which takes a few
+//! cycles for each byte, is the unit: both take turns in one thread, so that other load slows both
+//! down alike.
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "tests")]
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
@@ -43,7 +45,8 @@ fn cpu_time() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
 }
 
-/// Most CPU time of a search, over that of the DFA: two to two and a half times what a processor with the instructions needs.
+/// Most CPU time of a search, over that of the DFA: two to two and a half times what a processor
+/// with the instructions needs.
 struct Bound {
     /// Bytes of a text.
     length: usize,

@@ -52,15 +52,16 @@ pub(crate) type FindEntry = unsafe fn(*const u8, EntryKey<'_>) -> FoundEntry;
 /// # Safety
 /// `map` is the address of a `V` that is neither moved nor changed for as long as the returned address is used.
 unsafe fn found_in<V: EntryView>(map: *const u8, key: EntryKey<'_>) -> FoundEntry {
-    // SAFETY: the contract. Native code keeps it: it passes the address that `Context::fields` describes, in a host that is borrowed for the
-    // whole evaluation.
+    // SAFETY: the contract. Native code keeps it: it passes the address that `Context::fields`
+    // describes, in a host that is borrowed for the whole evaluation.
     let map = unsafe { &*map.cast::<V>() };
     let value = map.find(key).map_or(std::ptr::null(), |value| std::ptr::from_ref(value).cast());
     FoundEntry { value, count: map.count() }
 }
 
 /// # Safety
-/// `value` is an address that [`found_in`] returned for this type, in a map that is neither moved nor changed for as long as the result is used.
+/// `value` is an address that [`found_in`] returned for this type, in a map that is neither moved
+/// nor changed for as long as the result is used.
 unsafe fn made_of<'s, V: MakeEntry>(value: *const u8, memory: &'s V::Memory) -> Result<V::Made<'s>, ErrorKind>
 where
     V::Value: 's,

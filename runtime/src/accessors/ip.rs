@@ -15,8 +15,8 @@ pub(crate) trait IpView {
 /// The function that [`ip_access`] describes. Returns 1 if there is an address, else 0.
 ///
 /// # Safety
-/// `address` is the address of a `V::Source` that is neither moved nor changed during the call; `words` can be written to, and
-/// nothing else accesses it during the call.
+/// `address` is the address of a `V::Source` that is neither moved nor changed during the call;
+/// `words` can be written to, and nothing else accesses it during the call.
 unsafe extern "C" fn ip_of<V: IpView>(address: *const u8, words: *mut [u64; 2]) -> u64 {
     // SAFETY: the contract of this function. Native code keeps it: it calls with the address that `Context::fields`
     // describes, in a host that is borrowed for the whole evaluation.

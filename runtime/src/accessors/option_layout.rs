@@ -1,8 +1,9 @@
 //! How options show that they are empty, and where they keep their value.
 //!
-//! Native code then reads an option without a call. For references, `Box` and `NonZero` std guarantees it ("Representation" of
-//! `Option`). For others the language does not define it, so it is found out here, in constants: it is an error to read bytes there that a
-//! value does not define.
+//! Native code then reads an option without a call. For references, `Box` and `NonZero` std
+//! guarantees it ("Representation" of `Option`). For others the language does not define it, so it
+//! is found out here, in constants: it is an error to read bytes there that a value does not
+//! define.
 
 use celero_ir::layout::Repr;
 use std::mem::{ManuallyDrop, MaybeUninit, offset_of};
@@ -43,8 +44,8 @@ macro_rules! numbers {
                 const SOME: Probe = Probe { option: Some(97 as $rust) };
                 const NONE: Probe = Probe { option: None };
                 if size_of::<Option<$rust>>() == size_of::<Tagged<$rust>>() {
-                    // SAFETY: the option is as large as its parts, so these are in it; to read what it does not define does not
-                    // compile.
+                    // SAFETY: the option is as large as its parts, so these are in it; to read what
+                    // it does not define does not compile.
                     let holds = unsafe {
                         NONE.parts.tag == 0 && SOME.parts.tag == 1 && SOME.parts.value.assume_init() == 97 as $rust
                     };

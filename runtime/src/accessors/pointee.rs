@@ -1,7 +1,8 @@
 //! Where `Arc` and `Rc` keep their value: how far after the address that they hold.
 //!
-//! Native code then reads the value behind the pointer without a call. The language does not define the offset, so it is found out
-//! here, at run time, with a pointer made for this. A `Box` holds the address of its value (std, "Memory layout" of `Box`).
+//! Native code then reads the value behind the pointer without a call. The language does not define
+//! the offset, so it is found out here, at run time, with a pointer made for this. A `Box` holds
+//! the address of its value (std, "Memory layout" of `Box`).
 
 use std::rc::Rc;
 use std::sync::Arc;

@@ -63,7 +63,8 @@ pub(crate) struct Words {
 /// The function that [`text_access`] describes.
 ///
 /// # Safety
-/// `address` is the address of a `V::Source` that is neither moved nor changed for as long as the returned words are used.
+/// `address` is the address of a `V::Source` that is neither moved nor changed for as long as the
+/// returned words are used.
 unsafe extern "C" fn text_of<V: TextView>(address: *const u8) -> Words {
     // SAFETY: the contract of this function. Native code keeps it: it calls with the address that `Context::fields`
     // describes, in a host that is borrowed for the whole evaluation.
@@ -82,7 +83,8 @@ unsafe extern "C" fn shown_text_of<V: MostlyTextView>(address: *const u8) -> Wor
     // SAFETY: that of `text_of`.
     let source = unsafe { &*address.cast::<V::Source<'_>>() };
     match V::show(source) {
-        // The address of an empty text may be any number but 0, so also that of a text to be made. Statics are not at such addresses.
+        // The address of an empty text may be any number but 0, so also that of a text to be made.
+        // Statics are not at such addresses.
         Shown::Text("") => Words { address: EMPTY.as_ptr(), length: 0 },
         Shown::Text(text) => Words { address: text.as_ptr(), length: text.len() },
         Shown::Absent => Words { address: std::ptr::null(), length: 0 },
@@ -97,9 +99,11 @@ static EMPTY: [u8; 1] = [0];
 pub(crate) type MakeText<M> = for<'s> unsafe fn(*const u8, &'s M) -> Result<&'s str, ErrorKind>;
 
 /// # Safety
-/// `address` is the address of a `V::Source` that is neither moved nor changed for as long as the returned text is used.
+/// `address` is the address of a `V::Source` that is neither moved nor changed for as long as the
+/// returned text is used.
 unsafe fn made_text_of<V: MostlyTextView + 'static>(address: *const u8, memory: &V::Memory) -> Result<&str, ErrorKind> {
-    // SAFETY: the contract of this function. The reference lives as long as the memory is borrowed, within which the text is used.
+    // SAFETY: the contract of this function. The reference lives as long as the memory is borrowed,
+    // within which the text is used.
     V::make(unsafe { &*address.cast::<V::Source<'_>>() }, memory)
 }
 

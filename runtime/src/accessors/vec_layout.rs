@@ -1,8 +1,9 @@
 //! Where vectors, strings and slices store the address and the length of their content.
 //!
-//! Native code reads these two words without a call. The language does not define their order, so it is found out here: for
-//! `Vec` and `String` from a value made for this, at run time; for `&str` and `&[u8]` in a constant that fails to compile if the
-//! order is another than [`Repr::Slice`](celero_ir::layout::Repr::Slice) expects.
+//! Native code reads these two words without a call. The language does not define their order, so
+//! it is found out here: for `Vec` and `String` from a value made for this, at run time; for `&str`
+//! and `&[u8]` in a constant that fails to compile if the order is another than
+//! [`Repr::Slice`](celero_ir::layout::Repr::Slice) expects.
 
 use super::text::Words;
 
@@ -11,8 +12,8 @@ pub(crate) type WordOffsets = (u32, i32);
 
 /// Finds the words of a vector-like value that hold `address` and `length`.
 ///
-/// Returns `None` if `T` is not three words large, or if either number is in none or several of the words. Fields of such a type
-/// are then read through an accessor.
+/// Returns `None` if `T` is not three words large, or if either number is in none or several of the
+/// words. Fields of such a type are then read through an accessor.
 ///
 /// # Safety
 /// All bytes of `value` are initialised: `T` has no padding.
@@ -20,7 +21,8 @@ unsafe fn offsets_in<T>(value: &T, address: *const u8, length: usize) -> Option<
     if size_of::<T>() != size_of::<[usize; 3]>() || align_of::<T>() != align_of::<usize>() {
         return None;
     }
-    // SAFETY: size and alignment are those of three words (checked above), and all bytes are initialised (the contract).
+    // SAFETY: size and alignment are those of three words (checked above), and all bytes are
+    // initialised (the contract).
     let words = unsafe { std::ptr::from_ref(value).cast::<[usize; 3]>().read() };
     let only = |wanted: usize| {
         let mut found = words.iter().zip([0_i32, 8, 16]).filter(|(word, _)| **word == wanted);
@@ -51,8 +53,8 @@ pub(crate) fn string_offsets() -> Option<WordOffsets> {
 /// Where a slice behind a reference stores its address and its length: the constant below proves it.
 pub(crate) const SLICE_OFFSETS: WordOffsets = (0, 8);
 
-// A compiler that lays out `&str` or `&[u8]` in another way must fail here: in a constant, it is an error to read an address as a
-// length, and to read a length as an address.
+// A compiler that lays out `&str` or `&[u8]` in another way must fail here: in a constant, it is an
+// error to read an address as a length, and to read a length as an address.
 const _: () = {
     #[repr(C)]
     union Slice<'a> {
@@ -64,8 +66,8 @@ const _: () = {
     assert!(size_of::<&[u8]>() == size_of::<Words>() && align_of::<&[u8]>() == align_of::<Words>());
     let text = Slice { text: "celero" };
     let bytes = Slice { bytes: b"celero" };
-    // SAFETY: any bits are a valid address and length. If the layout is as assumed, the address is that of six bytes; if it
-    // is not, this does not compile.
+    // SAFETY: any bits are a valid address and length. If the layout is as assumed, the address is
+    // that of six bytes; if it is not, this does not compile.
     unsafe {
         assert!(text.words.length == 6 && *text.words.address == b'c');
         assert!(bytes.words.length == 6 && *bytes.words.address == b'c');

@@ -1,7 +1,7 @@
 //! The text of results: checked trees put together to one whose result is a `string`.
 //!
-//! Trees are copied node by node, so that no source is parsed again. The source of the result is written along with it: what is
-//! shown, and what the places of evaluation errors refer to.
+//! Trees are copied node by node, so that no source is parsed again. The source of the result is
+//! written along with it: what is shown, and what the places of evaluation errors refer to.
 
 use super::CheckedTree;
 use crate::lint;

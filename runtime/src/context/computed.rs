@@ -14,8 +14,8 @@ use std::time::SystemTime;
 
 /// What the function of `#[context(with = function)]` may return.
 ///
-/// The function takes a reference to the field and is called whenever a rule reads it. What it borrows is not copied; owned text and
-/// bytes are copied into the memory of the evaluation.
+/// The function takes a reference to the field and is called whenever a rule reads it. What it
+/// borrows is not copied; owned text and bytes are copied into the memory of the evaluation.
 ///
 /// | Rust | CEL |
 /// |---|---|
@@ -93,7 +93,8 @@ pub struct Computed<'s, T, R> {
     read: fn(R, &'s Arena) -> EvalResult<Option<Value<'s>>>,
 }
 
-/// Wraps the function of a field. The only place of generated code that asks for the traits, so that a mistake is reported once.
+/// Wraps the function of a field. The only place of generated code that asks for the traits, so
+/// that a mistake is reported once.
 #[must_use]
 pub const fn computed<'s, T, R: FieldValue<'s>>(function: fn(&'s T) -> R) -> Computed<'s, T, R> {
     Computed { function, is_optional: R::is_optional, ty: R::ty, read: R::field_value }

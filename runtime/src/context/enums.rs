@@ -32,7 +32,8 @@ impl<T: Named> TextView for NameOf<T> {
 /// The tags of an enum, found once for each type.
 pub type Tags = OnceLock<Option<EnumTags>>;
 
-/// The layout of an enum without fields; `make` returns the value with a name. No value is made of a type with a destructor, which would run.
+/// The layout of an enum without fields; `make` returns the value with a name. No value is made of
+/// a type with a destructor, which would run.
 pub fn named_layout<T: Named>(tags: &Tags, make: fn(&str) -> Option<T>) -> Layout {
     if needs_drop::<T>() {
         return called_layout::<T>();

@@ -1,5 +1,6 @@
-//! What makes a Rust type the type of a field: its CEL type, its layout for native code, and a safe function that reads the value
-//! and defines the result. Numbers are implemented here; the files beside this one hold the other types.
+//! What makes a Rust type the type of a field: its CEL type, its layout for native code, and a safe
+//! function that reads the value and defines the result. Numbers are implemented here; the files
+//! beside this one hold the other types.
 
 use super::describe::{Field, absent_if, at_offset, read_by_call};
 use super::members::Member;
@@ -53,10 +54,11 @@ use std::num::NonZero;
 /// Every other type is a field with `#[context(with = function)]`, see [`FieldValue`](crate::FieldValue).
 ///
 /// # Safety
-/// For every value of the type, whatever its lifetimes, reading its address through [`layout`](FieldType::layout) gives what
-/// [`value`](FieldType::value) gives; so does reading the address of an `Option` of it through
-/// [`optional_layout`](FieldType::optional_layout). Text that a layout declares as [`Ty::Str`] is valid UTF-8. What the hidden items
-/// declare as variables is read by `variable` in the same way.
+/// For every value of the type, whatever its lifetimes, reading its address through
+/// [`layout`](FieldType::layout) gives what [`value`](FieldType::value) gives; so does reading the
+/// address of an `Option` of it through [`optional_layout`](FieldType::optional_layout). Text that
+/// a layout declares as [`Ty::Str`] is valid UTF-8. What the hidden items declare as variables is
+/// read by `variable` in the same way.
 #[diagnostic::on_unimplemented(
     message = "rules can't read a field of type `{Self}`",
     label = "not a `celero::FieldType`",
@@ -92,8 +94,9 @@ pub unsafe trait FieldType {
     #[doc(hidden)]
     const MEMBERS: &'static [Member] = &[];
 
-    /// A check: that of the type inside, for pointers, lists, maps and newtypes. A newtype that contains itself has no type in CEL, and
-    /// its check is a cycle, which the compiler reports under this name.
+    /// A check: that of the type inside, for pointers, lists, maps and newtypes. A newtype that
+    /// contains itself has no type in CEL, and its check is a cycle, which the compiler reports
+    /// under this name.
     #[doc(hidden)]
     const NEWTYPE_CONTAINS_ITSELF: () = ();
 
@@ -125,8 +128,8 @@ pub unsafe trait FieldType {
     }
 }
 
-/// A [`FieldType`] that is never absent, and that may be an element of a list or map. Not implemented for `u8`, because a slice of
-/// them is `bytes`.
+/// A [`FieldType`] that is never absent, and that may be an element of a list or map. Not
+/// implemented for `u8`, because a slice of them is `bytes`.
 #[diagnostic::on_unimplemented(
     message = "rules can't read a list or a map of `{Self}`",
     label = "not a `celero::Element`",
@@ -144,8 +147,9 @@ pub trait Element: FieldType {
     }
 }
 
-/// A [`FieldType`] with fields of its own: a struct that derives [`Context`](derive@crate::Context), or a pointer to one. What
-/// `#[context(nested)]` and `#[context(flatten)]` accept.
+/// A [`FieldType`] with fields of its own: a struct that derives
+/// [`Context`](derive@crate::Context), or a pointer to one. What `#[context(nested)]` and
+/// `#[context(flatten)]` accept.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is a single variable: it has no fields to nest or to flatten",
     label = "not a struct that derives `celero::Context`",
@@ -181,7 +185,8 @@ fn optional<T: InOption>(mut layout: Layout) -> Layout {
 
 macro_rules! numbers {
     ($($rust:ty: $cel:ident, $variant:ident($widen:expr), $repr:expr;)*) => {$(
-        // SAFETY: the representation is that of the type, whose value is stored at its own address; in an option, where `OPTION` says.
+        // SAFETY: the representation is that of the type, whose value is stored at its own address;
+        // in an option, where `OPTION` says.
         unsafe impl FieldType for $rust {
             fn ty() -> Type {
                 Type::$cel
@@ -221,7 +226,8 @@ numbers! {
 
 macro_rules! non_zero {
     ($($rust:ident: $cel:ident, $mark:ident;)*) => {$(
-        // SAFETY: a `NonZero` has the layout of its number, and so has an option of it, in which 0 is no number (std, `NonZero`).
+        // SAFETY: a `NonZero` has the layout of its number, and so has an option of it, in which 0
+        // is no number (std, `NonZero`).
         unsafe impl FieldType for NonZero<$rust> {
             fn ty() -> Type {
                 Type::$cel

@@ -1,8 +1,8 @@
 //! A header map as a field: `map(string, string)`.
 //!
-//! Keys are the header names in lower case. Names are compared as HTTP compares them, so a lookup with other case finds the
-//! header too. Several lines of one name are one value, joined with `,`; lines of `cookie` with `; ` (RFC 9113, section 8.2.3). Bytes
-//! that are not UTF-8 read as U+FFFD.
+//! Keys are the header names in lower case. Names are compared as HTTP compares them, so a lookup
+//! with other case finds the header too. Several lines of one name are one value, joined with `,`;
+//! lines of `cookie` with `; ` (RFC 9113, section 8.2.3). Bytes that are not UTF-8 read as U+FFFD.
 
 use super::FieldType;
 use super::describe::read_by_call;
@@ -15,7 +15,8 @@ use celero_frontend::Type;
 use celero_ir::layout::{Field as Layout, Path};
 use http::header::{AsHeaderName, COOKIE, HeaderMap};
 
-/// The value of a header as the bytes on the wire, lines joined with `,`, those of `cookie` with `; `; `None` when there is no such header.
+/// The value of a header as the bytes on the wire, lines joined with `,`, those of `cookie` with
+/// `; `; `None` when there is no such header.
 ///
 /// # Errors
 /// `out_of_budget` when the lines do not fit the arena.
@@ -32,7 +33,8 @@ pub(crate) fn joined<'s>(
     lines(map, name, arena)
 }
 
-/// [`joined`], charged to the budget where lines may have to be joined: a step for each line, and one for 64 bytes of it.
+/// [`joined`], charged to the budget where lines may have to be joined: a step for each line, and
+/// one for 64 bytes of it.
 ///
 /// # Errors
 /// `out_of_budget` if fewer steps are left, or when the lines do not fit the arena.

@@ -33,7 +33,8 @@ impl<T> fmt::Debug for Known<T> {
     }
 }
 
-/// What generated code uses of a field's type. It asks for the trait here and nowhere else, so that a mistake is reported once.
+/// What generated code uses of a field's type. It asks for the trait here and nowhere else, so that
+/// a mistake is reported once.
 #[must_use]
 pub const fn known<T: FieldType>() -> Known<T> {
     let () = T::NEWTYPE_CONTAINS_ITSELF;
@@ -59,8 +60,8 @@ pub const fn known_nested<T: Nested>() -> Known<T> {
 }
 
 impl<T> Known<T> {
-    /// Adds the description of a field that is `offset` bytes after the start of a struct. Names of its members are put under `name`,
-    /// unless that is empty.
+    /// Adds the description of a field that is `offset` bytes after the start of a struct. Names of
+    /// its members are put under `name`, unless that is empty.
     pub fn push(&self, variables: &mut Vec<Field>, name: &str, offset: usize) {
         for mut variable in (self.variables)() {
             at_offset(&mut variable.layout, offset);

@@ -16,8 +16,10 @@ use std::sync::Arc;
 /// The elements of a vector whose address and length are stored at the offsets `words`.
 fn elements<T: Element>(words: Option<WordOffsets>) -> Option<Elements> {
     let (at, count) = words?;
-    let stride = u32::try_from(size_of::<T>()).ok()?;
+    // Loops end at the address of the last element, so elements need different addresses.
+    let stride = u32::try_from(size_of::<T>()).ok().filter(|&stride| stride > 0)?;
     let path = Path(vec![at]);
+    let Layout { ty, optional: false, access, .. } = T::layout() else { return None };
     if !T::MEMBERS.is_empty() {
         return Some(Elements {
             path,
@@ -28,7 +30,6 @@ fn elements<T: Element>(words: Option<WordOffsets>) -> Option<Elements> {
             members: Some(Members(members::<T>)),
         });
     }
-    let Layout { ty, optional: false, access, .. } = T::layout() else { return None };
     let in_place = matches!(access, Access::Load(..) | Access::Text(..) | Access::Tagged(..));
     in_place.then_some(Elements { path, count, stride, ty, access, members: None })
 }

@@ -43,8 +43,8 @@ pub trait Host {
     /// The value of a field, `None` when it is absent.
     ///
     /// # Errors
-    /// `out_of_budget` when the arena is full; `overflow` for a time that CEL cannot hold; `host` when the host cannot give
-    /// it.
+    /// `out_of_budget` when the arena is full; `overflow` for a time that CEL cannot hold; `host`
+    /// when the host cannot give it.
     fn field<'s>(&'s self, index: u32, arena: &'s Arena) -> EvalResult<Option<Value<'s>>>;
 }
 

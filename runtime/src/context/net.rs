@@ -1,7 +1,8 @@
 //! Addresses as fields: text for rule authors. An [`IpAddr`] is kept as a number until a rule reads the text.
 //!
-//! An IPv4 address in IPv6 form (`::ffff:192.0.2.1`), as sockets for both families report IPv4 peers, reads as the IPv4 address.
-//! So one rule fits both kinds of sockets; `ip(..)` does not accept text in the IPv6 form.
+//! An IPv4 address in IPv6 form (`::ffff:192.0.2.1`), as sockets for both families report IPv4
+//! peers, reads as the IPv4 address. So one rule fits both kinds of sockets; `ip(..)` does not
+//! accept text in the IPv6 form.
 
 use super::describe::{Field, read_by_call};
 use super::field_type::{Element, FieldType, Nested};
@@ -17,7 +18,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV
 
 macro_rules! addresses {
     ($($rust:ty: $canonical:expr, $layout:expr, $optional:expr;)*) => {$(
-        // SAFETY: the views of an `IpAddr` show the address whose text `value` gives; the others are read by `value` only.
+        // SAFETY: the views of an `IpAddr` show the address whose text `value` gives; the others
+        // are read by `value` only.
         unsafe impl FieldType for $rust {
             fn ty() -> Type {
                 Type::String

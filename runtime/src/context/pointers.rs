@@ -42,7 +42,8 @@ unsafe impl<T: FieldType> FieldType for Option<T> {
 
 impl<T: Nested> Nested for Option<T> {}
 
-/// The layout of something that is `offset` bytes after the address that a pointer holds; read by a call if that is not known.
+/// The layout of something that is `offset` bytes after the address that a pointer holds; read by a
+/// call if that is not known.
 fn behind(layout: &mut Layout, offset: Option<u32>) {
     match offset {
         Some(offset) => {
@@ -61,8 +62,8 @@ fn behind_option(layout: &mut Layout, offset: Option<u32>, is_nullable: bool) {
 
 macro_rules! pointers {
     ($([$($life:lifetime)? $($bound:ident)?] $rust:ty: $offset:expr;)*) => {$(
-        // SAFETY: each layout is the inner one behind one more load, which reads the pointer itself, or calls `variable`. That of an option
-        // tests the pointer first.
+        // SAFETY: each layout is the inner one behind one more load, which reads the pointer
+        // itself, or calls `variable`. That of an option tests the pointer first.
         unsafe impl<$($life,)? T: FieldType $(+ $bound)?> FieldType for $rust {
             const COUNT: u32 = T::COUNT;
             const MEMBERS: &'static [Member] = T::MEMBERS;

@@ -1,7 +1,7 @@
 //! Structs as elements of lists and maps: maps from names to fields, which are read in place.
 //!
-//! A field that is absent is no entry. Dotted names, and structs inside, are maps inside; an optional struct without any present
-//! field is no entry.
+//! A field that is absent is no entry. Dotted names, and structs inside, are maps inside; an
+//! optional struct without any present field is no entry.
 
 use super::field_type::FieldType;
 use super::members::Member;

@@ -1,7 +1,8 @@
 //! Sets of the standard library as fields: lists in which `in` is one lookup.
 //!
-//! A set finds its nth element only by counting. So the first read of an element writes the addresses of all elements into the
-//! evaluation's memory, 8 bytes for each; `in` and `size` need none of that.
+//! A set finds its nth element only by counting. So the first read of an element writes the
+//! addresses of all elements into the evaluation's memory, 8 bytes for each; `in` and `size` need
+//! none of that.
 
 use super::describe::read_by_call;
 use super::field_type::{Element, FieldType};

@@ -1,5 +1,5 @@
-//! Text and bytes as fields: borrowed ones are read in place, owned ones through a C function that returns their address and
-//! length.
+//! Text and bytes as fields: borrowed ones are read in place, owned ones through a C function that
+//! returns their address and length.
 
 use super::describe::read_by_call;
 use super::field_type::{Element, FieldType};
@@ -53,7 +53,8 @@ macro_rules! texts {
             }
         }
 
-        // SAFETY: a slice is laid out as `accessors::vec_layout` proves; a view shows the same bytes that `value` gives.
+        // SAFETY: a slice is laid out as `accessors::vec_layout` proves; a view shows the same
+        // bytes that `value` gives.
         unsafe impl<$($generics)*> $crate::context::FieldType for $rust {
             fn ty() -> celero_frontend::Type {
                 celero_frontend::Type::$cel

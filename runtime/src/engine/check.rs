@@ -20,9 +20,10 @@ impl Engine {
         self.expression(env, source, &self.pattern_cache()).map(|expression| CheckedRule::new(expression, env))
     }
 
-    /// Returns the warnings about an expression, and the steps that its patterns take for letter cases: those of [`check`](Self::check), but
-    /// the definitions that it uses stay where they are. For the bodies of definitions, which are put in the places of their calls
-    /// where a rule needs them only.
+    /// Returns the warnings about an expression, and the steps that its patterns take for letter
+    /// cases: those of [`check`](Self::check), but the definitions that it uses stay where they
+    /// are. For the bodies of definitions, which are put in the places of their calls where a rule
+    /// needs them only.
     ///
     /// # Errors
     /// [`CompileError`] with every diagnostic.
@@ -36,9 +37,10 @@ impl Engine {
         Ok((self.ordered([warnings, found].concat()), steps))
     }
 
-    /// Returns an expression whose result is the text of these pieces, one after the other. In CEL it is a `string`: a result becomes text as
-    /// by the function `string` (CEL language definition, "String Conversions"), and a `string` stays what it is. In the filter language it is `Bytes`: a
-    /// result becomes text as by `to_string`, and missing ones are left out.
+    /// Returns an expression whose result is the text of these pieces, one after the other. In CEL
+    /// it is a `string`: a result becomes text as by the function `string` (CEL language
+    /// definition, "String Conversions"), and a `string` stays what it is. In the filter language
+    /// it is `Bytes`: a result becomes text as by `to_string`, and missing ones are left out.
     ///
     /// For templates: the expressions in it are checked one by one, then put together without being parsed again.
     ///
@@ -56,8 +58,9 @@ impl Engine {
     /// ```
     ///
     /// # Errors
-    /// [`CompileError`] if a result has no text (a list, a map, `null`), if an expression was checked for another environment, or if
-    /// the whole exceeds the engine's [limits](crate::SourceLimits).
+    /// [`CompileError`] if a result has no text (a list, a map, `null`), if an expression was
+    /// checked for another environment, or if the whole exceeds the engine's
+    /// [limits](crate::SourceLimits).
     pub fn text<C: Context>(&self, env: &Env<C>, pieces: &[TextPiece<'_>]) -> Result<CheckedRule, CompileError> {
         let mut parts = Vec::with_capacity(pieces.len());
         for piece in pieces {
@@ -80,7 +83,8 @@ impl Engine {
         PatternCache::with_budget(self.limits().patterns).of_dialect(PATTERN_DIALECT)
     }
 
-    /// Parses, checks and lints an expression, and puts the bodies of functions defined in CEL in the places of their calls.
+    /// Parses, checks and lints an expression, and puts the bodies of functions defined in CEL in
+    /// the places of their calls.
     pub(crate) fn expression<C: Context>(
         &self,
         env: &Env<C>,

@@ -33,9 +33,10 @@ pub(crate) struct Stages {
 impl Engine {
     /// Compiles an expression for contexts of the environment's type.
     ///
-    /// Takes 10 to 100 µs for a usual rule, most of it in the code generator. That does not run for a rule whose code would differ from the
-    /// code of two earlier ones in constants only: it gets a copy with its own. For this the engine keeps the code of 256 small rules,
-    /// those that were used last. Compilations of one engine run one after the other.
+    /// Takes 10 to 100 µs for a usual rule, most of it in the code generator. That does not run for
+    /// a rule whose code would differ from the code of two earlier ones in constants only: it gets
+    /// a copy with its own. For this the engine keeps the code of 256 small rules, those that were
+    /// used last. Compilations of one engine run one after the other.
     ///
     /// # Errors
     /// [`CompileError`] with every diagnostic.
@@ -46,7 +47,8 @@ impl Engine {
     /// Compiles an expression that was [checked](Engine::check), without parsing it again.
     ///
     /// # Errors
-    /// [`CompileError`] if it was checked for another environment, or if [`Tier::Native`] is asked for and not possible.
+    /// [`CompileError`] if it was checked for another environment, or if [`Tier::Native`] is asked
+    /// for and not possible.
     pub fn compile_checked<C: Context>(
         &self,
         env: &Env<C>,
@@ -59,8 +61,9 @@ impl Engine {
         })
     }
 
-    /// Compiles a checked expression as [`compile_checked`](Self::compile_checked) does, for whoever measures its stages: `lower`,
-    /// `verify` (before and after the passes), `compact` and each pass by its name, up to three times, and `codegen`.
+    /// Compiles a checked expression as [`compile_checked`](Self::compile_checked) does, for
+    /// whoever measures its stages: `lower`, `verify` (before and after the passes), `compact` and
+    /// each pass by its name, up to three times, and `codegen`.
     ///
     /// # Errors
     /// As [`compile_checked`](Self::compile_checked).

@@ -19,7 +19,8 @@ use std::time::Duration;
 /// Which tier evaluates. Both give the same results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tier {
-    /// Native code if the processor is supported and the rule is within the compiler's limits; otherwise the interpreter.
+    /// Native code if the processor is supported and the rule is within the compiler's limits;
+    /// otherwise the interpreter.
     #[default]
     Auto,
     /// Native code. Where that is not possible, compiling is an error.
@@ -93,8 +94,8 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets whether graphs are optimised before they are compiled. Default: true. Without it rules give the same results more slowly,
-    /// which is useful for testing celero only.
+    /// Sets whether graphs are optimised before they are compiled. Default: true. Without it rules
+    /// give the same results more slowly, which is useful for testing celero only.
     pub fn optimize(mut self, on: bool) -> Self {
         self.passes = if on { passes::Options::default() } else { passes::Options::NONE };
         self
@@ -102,13 +103,16 @@ impl EngineBuilder {
 
     /// Sets whether programs whose rules differ in constants only share their code. Default: false.
     ///
-    /// For many programs of few shapes. The second rule of a shape keeps 8 bytes for each of its constants and places instead of a page (4 KiB)
-    /// of code, and the code generator does not run for it. Its evaluation is slightly slower, because it reads the constants from
-    /// memory. Without this setting a rule can have a [copy](Self::copy_code) of another's code, which is as fast, if small numbers and the lengths of texts
-    /// are the same too. Texts of 1, 2 to 3, 4 to 7, 8 to 16 and 17
-    /// to 32 bytes, and longer ones, are different shapes. The engine keeps the code of 256 shapes, those that were used last.
+    /// For many programs of few shapes. The second rule of a shape keeps 8 bytes for each of its
+    /// constants and places instead of a page (4 KiB) of code, and the code generator does not run
+    /// for it. Its evaluation is slightly slower, because it reads the constants from memory.
+    /// Without this setting a rule can have a [copy](Self::copy_code) of another's code, which is
+    /// as fast, if small numbers and the lengths of texts are the same too. Texts of 1, 2 to 3, 4
+    /// to 7, 8 to 16 and 17 to 32 bytes, and longer ones, are different shapes. The engine keeps
+    /// the code of 256 shapes, those that were used last.
     ///
-    /// Has no effect on rule sets, which have templates, and with [`profiling`](Self::profiling), which shows one name for a function.
+    /// Has no effect on rule sets, which have templates, and with [`profiling`](Self::profiling),
+    /// which shows one name for a function.
     ///
     /// ```
     /// use celero::{Engine, Env, Type};
@@ -126,22 +130,25 @@ impl EngineBuilder {
         self
     }
 
-    /// Sets whether programs whose code differs from that of two earlier ones in constants only get a copy of it, with their own constants,
-    /// without running the code generator. Default: true. The code is the same without it, so this is of use only to whoever measures
-    /// the code generator.
+    /// Sets whether programs whose code differs from that of two earlier ones in constants only get
+    /// a copy of it, with their own constants, without running the code generator. Default: true.
+    /// The code is the same without it, so this is of use only to whoever measures the code
+    /// generator.
     pub fn copy_code(mut self, on: bool) -> Self {
         self.copy_code = on;
         self
     }
 
-    /// Sets on how many threads a rule set is compiled, the one that asks for it among them. Default: 1 if the environment has a
-    /// [pure function of the host](crate::Env::function), otherwise the number of processors that the process may use, at most 8. More
-    /// than 64 count as 64. Sets of fewer than 256 rules are compiled on one thread, and so is the background work of
-    /// [live rules](crate::Live). The set does not depend on the number.
+    /// Sets on how many threads a rule set is compiled, the one that asks for it among them.
+    /// Default: 1 if the environment has a [pure function of the host](crate::Env::function),
+    /// otherwise the number of processors that the process may use, at most 8. More than 64 count
+    /// as 64. Sets of fewer than 256 rules are compiled on one thread, and so is the background
+    /// work of [live rules](crate::Live). The set does not depend on the number.
     ///
-    /// Pure functions of the host are called on these threads, because calls whose arguments are constants are evaluated at compile
-    /// time. The caller waits meanwhile: hold no lock that a pure function takes. The threads end before the call that compiles returns;
-    /// if one cannot be started, the others do its work. For a host that must not start threads: 1.
+    /// Pure functions of the host are called on these threads, because calls whose arguments are
+    /// constants are evaluated at compile time. The caller waits meanwhile: hold no lock that a
+    /// pure function takes. The threads end before the call that compiles returns; if one cannot be
+    /// started, the others do its work. For a host that must not start threads: 1.
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = Some(threads);
         self
@@ -149,9 +156,9 @@ impl EngineBuilder {
 
     /// Writes the names of compiled functions for profilers such as `perf`. Default: nothing is written.
     ///
-    /// Functions are named `celero::rule::NAME`; those of several rules, or of what several rules share, `celero::rules::FIRST..LAST`;
-    /// an expression without a name, by its text. A failure to write is not an error of a compilation:
-    /// [`Engine::profiling_failure`] returns it.
+    /// Functions are named `celero::rule::NAME`; those of several rules, or of what several rules
+    /// share, `celero::rules::FIRST..LAST`; an expression without a name, by its text. A failure to
+    /// write is not an error of a compilation: [`Engine::profiling_failure`] returns it.
     pub fn profiling(mut self, profiling: Profiling) -> Self {
         self.profiling = Some(profiling);
         self
@@ -202,8 +209,9 @@ impl Engine {
         self.shared.tier
     }
 
-    /// Number of threads on which a set is compiled whose rules may call these functions. Unless the host chose it, folding calls no
-    /// function on another thread: the caller, which waits, may hold a lock that the function takes.
+    /// Number of threads on which a set is compiled whose rules may call these functions. Unless
+    /// the host chose it, folding calls no function on another thread: the caller, which waits, may
+    /// hold a lock that the function takes.
     pub(crate) fn threads(&self, functions: &Functions) -> usize {
         if functions.has_pure() && !self.shared.threads_chosen { 1 } else { self.shared.threads }
     }
@@ -214,8 +222,9 @@ impl Engine {
         &self.shared.limits
     }
 
-    /// Returns the total time that the code generator underneath, Cranelift, has spent on programs and rule sets, except sets whose
-    /// code could not be installed. The rest of a compilation's time is celero's own: parsing, checking, optimising, indexing.
+    /// Returns the total time that the code generator underneath, Cranelift, has spent on programs
+    /// and rule sets, except sets whose code could not be installed. The rest of a compilation's
+    /// time is celero's own: parsing, checking, optimising, indexing.
     #[must_use]
     pub fn codegen_time(&self) -> Duration {
         Duration::from_nanos(self.shared.codegen_time.load(Ordering::Relaxed))
@@ -235,7 +244,8 @@ impl Engine {
         add(&self.shared.index_time, time);
     }
 
-    /// Returns the first failure to write function names for [profilers](EngineBuilder::profiling); `None` if there was none.
+    /// Returns the first failure to write function names for [profilers](EngineBuilder::profiling);
+    /// `None` if there was none.
     #[must_use]
     pub fn profiling_failure(&self) -> Option<&str> {
         self.profiler().and_then(Profiler::failure)

@@ -5,10 +5,11 @@ use celero_frontend::{FunctionDeclaration, Limits, Parameter, RECEIVER, Span, de
 use std::collections::HashSet;
 
 impl<C> Env<C> {
-    /// Defines a function in CEL: `name(parameter: type, ..) -> type`, or `type.name(parameter: type, ..) -> type` for one
-    /// that rules call on a value, `this` in the body. A parameter without a type is `dyn`; a result without
-    /// one has the type of the body. Names may be qualified: if the text before the last dot is a type, it is the
-    /// receiver's type; otherwise it is a part of the name.
+    /// Defines a function in CEL: `name(parameter: type, ..) -> type`, or
+    /// `type.name(parameter: type, ..) -> type` for one that rules call on a value, `this` in the
+    /// body. A parameter without a type is `dyn`; a result without one has the type of the body.
+    /// Names may be qualified: if the text before the last dot is a type, it is the receiver's
+    /// type; otherwise it is a part of the name.
     ///
     /// ```
     /// # use celero::{Bindings, Engine, Env, Type};
@@ -22,17 +23,18 @@ impl<C> Env<C> {
     /// assert_eq!(rule.test(&bindings), Ok(true));
     /// ```
     ///
-    /// The body is checked here, once. It can use its parameters and what the environment declares so far: variables,
-    /// functions and earlier definitions. So no definition calls itself, and how long a rule runs is bounded as it is
-    /// without definitions. Rules are compiled with the bodies in the places of the calls, and with these are subject to
+    /// The body is checked here, once. It can use its parameters and what the environment declares
+    /// so far: variables, functions and earlier definitions. So no definition calls itself, and how
+    /// long a rule runs is bounded as it is without definitions. Rules are compiled with the bodies
+    /// in the places of the calls, and with these are subject to
     /// [`SourceLimits`](crate::SourceLimits).
     ///
-    /// Arguments are evaluated as by `cel.bind`: each is evaluated at most once, and its error surfaces where the body
-    /// uses it. One whose value is not of the parameter's type is the error `no_such_overload` there. An error in a body
-    /// has the place of the call.
+    /// Arguments are evaluated as by `cel.bind`: each is evaluated at most once, and its error
+    /// surfaces where the body uses it. One whose value is not of the parameter's type is the error
+    /// `no_such_overload` there. An error in a body has the place of the call.
     ///
-    /// What is wrong is in [`problems`](Env::problems): also a function of the same name, form and number of parameters as
-    /// another one.
+    /// What is wrong is in [`problems`](Env::problems): also a function of the same name, form and
+    /// number of parameters as another one.
     #[must_use]
     pub fn define(mut self, declaration: &str, body: &str) -> Self {
         if let Err(problem) = self.try_define(declaration, body, &Limits::default()) {
@@ -41,8 +43,8 @@ impl<C> Env<C> {
         self
     }
 
-    /// Defines a name for an expression: rules mention it as they do a variable, and it costs what the expression costs. It
-    /// may be qualified. Else as [`define`](Self::define).
+    /// Defines a name for an expression: rules mention it as they do a variable, and it costs what
+    /// the expression costs. It may be qualified. Else as [`define`](Self::define).
     ///
     /// ```
     /// # use celero::{Bindings, Engine, Env, Type};
@@ -65,7 +67,8 @@ impl<C> Env<C> {
     /// Defines a name for an expression within other limits than the default ones. Else as [`alias`](Self::alias).
     ///
     /// # Errors
-    /// What is wrong, with at most `max_diagnostics` findings; with 0 nothing is suggested either. The environment is then as it was.
+    /// What is wrong, with at most `max_diagnostics` findings; with 0 nothing is suggested either.
+    /// The environment is then as it was.
     pub fn try_alias(&mut self, name: &str, body: &str, limits: &Limits) -> Result<(), EnvError> {
         let wrong = |reason| EnvError::new(format!("name `{name}`: {reason}"));
         names::variable(name).map_err(wrong)?;

@@ -6,15 +6,18 @@ use celero_frontend::{LISTS, ListKey, ListValues, Type};
 use celero_lists::{Kind, Lists, ScalarType, ValueType};
 
 impl<C> Env<C> {
-    /// Declares the lists that exist now: rules ask them as `value in lists.NAME`, and in the filter language as `value in $NAME`. Values of
-    /// entries are read as `lists.NAME[key]`, or `lists.NAME[key].field` if they have fields; an absent key is the error `no such key`.
+    /// Declares the lists that exist now: rules ask them as `value in lists.NAME`, and in the
+    /// filter language as `value in $NAME`. Values of entries are read as `lists.NAME[key]`, or
+    /// `lists.NAME[key].field` if they have fields; an absent key is the error `no such key`.
     ///
-    /// Their entries may change at any time; rules need not be compiled again. An evaluation, of one rule or of a set, asks all lists in one
-    /// generation and takes no lock. Lists that are declared in `lists` later are not known to these rules. Call it before
+    /// Their entries may change at any time; rules need not be compiled again. An evaluation, of
+    /// one rule or of a set, asks all lists in one generation and takes no lock. Lists that are
+    /// declared in `lists` later are not known to these rules. Call it before
     /// [`filter_language`](Self::filter_language).
     ///
-    /// A list of addresses is asked for a `net.IP` or a `string` that holds an address; another text is the error `invalid_argument`. Lists of
-    /// texts, hosts, patterns and wildcards are asked for a `string`, lists of integers for an `int` or a `uint`.
+    /// A list of addresses is asked for a `net.IP` or a `string` that holds an address; another
+    /// text is the error `invalid_argument`. Lists of texts, hosts, patterns and wildcards are
+    /// asked for a `string`, lists of integers for an `int` or a `uint`.
     ///
     /// ```
     /// use celero::lists::{Kind, Limits, Lists};

@@ -23,8 +23,8 @@ use std::sync::Arc;
 
 /// An environment: what is declared for rules over a context `C`. Cheap to clone, `Send` and `Sync`.
 ///
-/// The methods that declare something never fail; what they could not declare is in [`problems`](Env::problems), and compiling
-/// with such an environment is an error that lists them.
+/// The methods that declare something never fail; what they could not declare is in
+/// [`problems`](Env::problems), and compiling with such an environment is an error that lists them.
 pub struct Env<C> {
     language: Arc<dyn RuleLanguage>,
     declarations: Declarations,
@@ -71,14 +71,16 @@ impl<C> Env<C> {
         self.declare(name, ty, Layout::new(Ty::Value, true, Access::Get));
     }
 
-    /// Sets the language in which rules are written. Default: [`Cel`](crate::language::Cel). Functions that are defined with
-    /// [`define`](Self::define) and [`alias`](Self::alias) are always written in CEL.
+    /// Sets the language in which rules are written. Default: [`Cel`](crate::language::Cel).
+    /// Functions that are defined with [`define`](Self::define) and [`alias`](Self::alias) are
+    /// always written in CEL.
     #[must_use]
     pub fn language(self, language: impl Language + 'static) -> Self {
         self.in_language(&AnyLanguage::new(language))
     }
 
-    /// Sets the language in which rules are written, as [`language`](Self::language) does. What the language can name is what is declared so far.
+    /// Sets the language in which rules are written, as [`language`](Self::language) does. What the
+    /// language can name is what is declared so far.
     #[must_use]
     pub fn in_language(mut self, language: &AnyLanguage) -> Self {
         let Self { declarations, fields, functions, .. } = &self;
@@ -94,7 +96,8 @@ impl<C> Env<C> {
         self.language.type_name(ty)
     }
 
-    /// Returns the type of the texts that [`Engine::text`](crate::Engine::text) makes in the language in which rules are written.
+    /// Returns the type of the texts that [`Engine::text`](crate::Engine::text) makes in the
+    /// language in which rules are written.
     #[must_use]
     pub fn text_type(&self) -> Type {
         self.language.text_type()
@@ -141,8 +144,9 @@ impl<C> Env<C> {
         self
     }
 
-    /// Declares a function that rules call as `name(a, b)`. Its CEL types follow from the closure's; equal calls must give
-    /// equal results, so that a call may be made once for several rules, or when the rule is compiled.
+    /// Declares a function that rules call as `name(a, b)`. Its CEL types follow from the
+    /// closure's; equal calls must give equal results, so that a call may be made once for several
+    /// rules, or when the rule is compiled.
     ///
     /// ```
     /// # use celero::{Bindings, Env};
@@ -150,8 +154,9 @@ impl<C> Env<C> {
     /// assert!(env.problems().is_empty());
     /// ```
     ///
-    /// [`FromValue`](crate::FromValue) lists the types of parameters, [`IntoValue`](crate::IntoValue) those of results; there may be up
-    /// to six parameters. A closure that panics is the evaluation error `host`.
+    /// [`FromValue`](crate::FromValue) lists the types of parameters,
+    /// [`IntoValue`](crate::IntoValue) those of results; there may be up to six parameters. A
+    /// closure that panics is the evaluation error `host`.
     #[must_use]
     pub fn function<M>(self, name: &str, function: impl HostFunction<M>) -> Self {
         self.add(name, false, true, function)
@@ -198,7 +203,8 @@ impl<C> Env<C> {
         Arc::clone(&self.variables)
     }
 
-    /// Every variable gets an index, even if its declaration is refused, because the indices are those of the context's fields.
+    /// Every variable gets an index, even if its declaration is refused, because the indices are
+    /// those of the context's fields.
     fn declare(&mut self, name: &str, ty: Type, layout: Layout) {
         if let Err(reason) = names::variable(name) {
             self.problems.push(EnvError::new(format!("variable `{name}`: {reason}")));

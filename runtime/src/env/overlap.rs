@@ -14,8 +14,8 @@ pub(super) fn none(declared: &Declarations, name: &str, receiver: bool, params: 
     with_definitions(declared, name, receiver, params.len())
 }
 
-/// Checks that no function that exists has the name, form and number of parameters of one to be defined in CEL: which of
-/// two is meant is then known where the rule is compiled.
+/// Checks that no function that exists has the name, form and number of parameters of one to be
+/// defined in CEL: which of two is meant is then known where the rule is compiled.
 ///
 /// # Errors
 /// The signature that is in the way.

@@ -49,7 +49,8 @@ impl EnvError {
         &self.message
     }
 
-    /// For a function defined in CEL: the findings, with their places in its declaration or body. Empty for other declarations.
+    /// For a function defined in CEL: the findings, with their places in its declaration or body.
+    /// Empty for other declarations.
     #[must_use]
     pub fn diagnostics(&self) -> &[Diagnostic] {
         self.definition.as_ref().map_or(&[], |definition| &definition.diagnostics)

@@ -13,12 +13,14 @@ use std::sync::Arc;
 
 /// An expression that was parsed and checked for an environment. Cheap to clone, `Send` and `Sync`.
 ///
-/// Made by [`Engine::check`](crate::Engine::check), for hosts that must know the type of an expression, its warnings or what it reads
-/// before they decide how to compile it. [`Engine::compile_checked`](crate::Engine::compile_checked) and
+/// Made by [`Engine::check`](crate::Engine::check), for hosts that must know the type of an
+/// expression, its warnings or what it reads before they decide how to compile it.
+/// [`Engine::compile_checked`](crate::Engine::compile_checked) and
 /// [`Rule::checked`](crate::Rule::checked) take it without parsing it again.
 ///
-/// It belongs to the environment that it was checked for, to clones of it, and to environments that declare the same variables,
-/// functions and libraries in the same order, whatever their languages: so a set has rules in several languages. Compiling it for another one is a [`CompileError`].
+/// It belongs to the environment that it was checked for, to clones of it, and to environments that
+/// declare the same variables, functions and libraries in the same order, whatever their languages:
+/// so a set has rules in several languages. Compiling it for another one is a [`CompileError`].
 ///
 /// ```
 /// use celero::{Bindings, Engine, Env, Rule, Scratch, Type, Value};
@@ -112,7 +114,8 @@ impl CheckedRule {
         self.shared.expression.result_type()
     }
 
-    /// Returns the steps that its patterns take for letter cases: what [`Limits::case_steps`](crate::Limits::case_steps) bounds.
+    /// Returns the steps that its patterns take for letter cases: what
+    /// [`Limits::case_steps`](crate::Limits::case_steps) bounds.
     #[must_use]
     pub fn case_steps(&self) -> usize {
         self.shared.expression.case_steps()
@@ -125,8 +128,8 @@ impl CheckedRule {
         self.shared.expression.tree().inlined_nodes()
     }
 
-    /// Returns the name of the type of the result in the language of the rule: `list(bytes)` in CEL is `Array<Bytes>` in the filter
-    /// language.
+    /// Returns the name of the type of the result in the language of the rule: `list(bytes)` in CEL
+    /// is `Array<Bytes>` in the filter language.
     #[must_use]
     pub fn type_name(&self) -> String {
         self.shared.expression.tree().type_name()
@@ -138,11 +141,13 @@ impl CheckedRule {
         self.shared.expression.warnings()
     }
 
-    /// Returns the warnings about this rule as a guard: a rule that keeps a request back where it is true. They tell how a client can pass
-    /// it: by sending a header twice that the rule compares and, if it `fails_open`, by leaving out a header or a credential that the rule
-    /// reads. A rule fails open if a failure does not match ([`ErrorPolicy::NoMatch`](crate::ErrorPolicy::NoMatch)); a comparison in the
-    /// filter language is then false in any case. `env` is the environment that the rule was checked for. Takes time linear in the rule,
-    /// for each of at most 16 things that may be absent.
+    /// Returns the warnings about this rule as a guard: a rule that keeps a request back where it
+    /// is true. They tell how a client can pass it: by sending a header twice that the rule
+    /// compares and, if it `fails_open`, by leaving out a header or a credential that the rule
+    /// reads. A rule fails open if a failure does not match
+    /// ([`ErrorPolicy::NoMatch`](crate::ErrorPolicy::NoMatch)); a comparison in the filter language
+    /// is then false in any case. `env` is the environment that the rule was checked for. Takes
+    /// time linear in the rule, for each of at most 16 things that may be absent.
     ///
     /// ```
     /// use celero::http::RequestContext;
@@ -167,15 +172,15 @@ impl CheckedRule {
         &self.shared.fields
     }
 
-    /// Returns the name of the variable whose value the rule has, if it is nothing else: of `source.address`, or of a name that is defined as
-    /// that.
+    /// Returns the name of the variable whose value the rule has, if it is nothing else: of
+    /// `source.address`, or of a name that is defined as that.
     #[must_use]
     pub fn variable(&self) -> Option<&str> {
         self.shared.fields.names().next().filter(|_| self.shared.expression.tree().is_variable())
     }
 
-    /// Returns whether every evaluation with the same context gives the same result; see [`Program::is_pure`](crate::Program::is_pure).
-    /// Walks the expression's tree.
+    /// Returns whether every evaluation with the same context gives the same result; see
+    /// [`Program::is_pure`](crate::Program::is_pure). Walks the expression's tree.
     #[must_use]
     pub fn is_pure(&self) -> bool {
         self.shared.expression.is_pure(&self.shared.environment.functions)

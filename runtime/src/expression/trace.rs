@@ -49,8 +49,8 @@ impl<'a> Trace<'a> {
         self.result
     }
 
-    /// Returns the parts: the whole expression first, each part before those in it, in the order of the source. Literals and names that are
-    /// only the beginning of a longer name are left out.
+    /// Returns the parts: the whole expression first, each part before those in it, in the order of
+    /// the source. Literals and names that are only the beginning of a longer name are left out.
     #[must_use]
     pub fn parts(&self) -> &[TracedPart<'a>] {
         &self.parts
@@ -76,8 +76,9 @@ impl<'a> TracedPart<'a> {
         self.evaluations
     }
 
-    /// Returns the results of the first evaluations, at most 16. Beyond 4,096 results of all parts only the first one of each part is kept; in
-    /// the filter language values are kept up to 1 MiB in all.
+    /// Returns the results of the first evaluations, at most 16. Beyond 4,096 results of all parts
+    /// only the first one of each part is kept; in the filter language values are kept up to 1 MiB
+    /// in all.
     #[must_use]
     pub fn results(&self) -> &[PartResult<'a>] {
         &self.results
@@ -96,8 +97,8 @@ impl Expression {
     }
 }
 
-/// The parts of a tree with their results, each before those in it. A node at the place of the part around it, such as the body of a
-/// function in the place of its call, is not a part of its own.
+/// The parts of a tree with their results, each before those in it. A node at the place of the part
+/// around it, such as the body of a function in the place of its call, is not a part of its own.
 fn parts<'a>(tree: &dyn RuleTree, nodes: &[Recorded<'a>]) -> Vec<TracedPart<'a>> {
     let mut parts = Vec::new();
     let mut pending = vec![(tree.root(), 0_usize, None)];

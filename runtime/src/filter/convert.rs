@@ -102,8 +102,8 @@ pub(crate) fn engine_value<'a>(value: &FilterValue, arena: &'a Arena) -> EvalRes
     })
 }
 
-/// Returns the value as an argument for a parameter of a function of the host: byte strings that are UTF-8 as text, where it takes text.
-/// `None` if the value is none of the type.
+/// Returns the value as an argument for a parameter of a function of the host: byte strings that
+/// are UTF-8 as text, where it takes text. `None` if the value is none of the type.
 ///
 /// # Errors
 /// `out_of_budget` at the arena's limit.

@@ -30,8 +30,9 @@ pub(super) fn derived_type(how: Derivation) -> FilterType {
     }
 }
 
-/// Derives a value from headers, from a text, or from a content type and a body; `None` if it is missing. What it derives from is not copied, but for
-/// headers. Takes time linear in its size, with a logarithm for maps and languages, and constant time for [`Derivation::Mime`].
+/// Derives a value from headers, from a text, or from a content type and a body; `None` if it is
+/// missing. What it derives from is not copied, but for headers. Takes time linear in its size,
+/// with a logarithm for maps and languages, and constant time for [`Derivation::Mime`].
 ///
 /// # Errors
 /// `out_of_budget`.
@@ -125,7 +126,8 @@ fn of_parts(how: Derivation, parts: &[BodyPart<'_>]) -> Option<FilterValue> {
     })
 }
 
-/// Keys are text, as in every map of the engine: bytes that are not UTF-8 are replaced by U+FFFD, before values of one name are put together.
+/// Keys are text, as in every map of the engine: bytes that are not UTF-8 are replaced by U+FFFD,
+/// before values of one name are put together.
 fn by_name<'t>(pairs: impl Iterator<Item = (Vec<u8>, &'t [u8])>) -> FilterValue {
     let mut values: BTreeMap<Vec<u8>, Vec<FilterValue>> = BTreeMap::new();
     for (name, value) in pairs {
@@ -161,8 +163,8 @@ fn extension(path: &[u8]) -> &[u8] {
     dot.and_then(|dot| segment.get(dot.saturating_add(1)..)).unwrap_or_default()
 }
 
-/// The ranges of an `accept-language` header (RFC 9110, section 12.5.4), those of equal weight in their order; `*` and those of weight 0
-/// are left out.
+/// The ranges of an `accept-language` header (RFC 9110, section 12.5.4), those of equal weight in
+/// their order; `*` and those of weight 0 are left out.
 fn languages(header: &[u8]) -> FilterValue {
     let mut ranges: Vec<(u32, &[u8])> = Vec::new();
     for range in header.split(|byte| *byte == b',') {

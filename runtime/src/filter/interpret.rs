@@ -286,8 +286,9 @@ impl<'a, 'w> Walk<'a, 'w> {
         }
     }
 
-    /// Evaluates a value with `[*]`: the values, or `None` if they are nil ([`AccessStep::are_of_one_array`]). Values that lack a part
-    /// which is taken behind a `[*]` are left out.
+    /// Evaluates a value with `[*]`: the values, or `None` if they are nil
+    /// ([`AccessStep::are_of_one_array`]). Values that lack a part which is taken behind a `[*]`
+    /// are left out.
     fn values(&self, id: NodeId) -> Outcome<Option<Vec<Held<'a>>>> {
         let values = self.values_of(id);
         if let Some(record) = self.record {

@@ -11,13 +11,15 @@ use celero_frontend::{Declarations, Diagnostic, Lexicon, Limits, Span, Stage, Ty
 use std::sync::Arc;
 
 impl<C> Env<C> {
-    /// Sets Cloudflare's filter language as the language in which rules are written. Its fields are what is declared so far.
+    /// Sets Cloudflare's filter language as the language in which rules are written. Its fields are
+    /// what is declared so far.
     #[must_use]
     pub fn filter_language(self, language: FilterLanguage) -> Self {
         self.in_language(&language.into())
     }
 
-    /// Returns what rules in the filter language may name, if that is the [language](Self::filter_language) of the environment.
+    /// Returns what rules in the filter language may name, if that is the
+    /// [language](Self::filter_language) of the environment.
     #[must_use]
     pub fn filter_scheme(&self) -> Option<&Arc<Scheme>> {
         FilterBinding::of(self).map(|binding| binding.scheme())

@@ -1,4 +1,5 @@
-//! Media types: of a `content-type` field, and of a body by its first bytes (the MIME Sniffing Standard, sections 6 and 7.1).
+//! Media types: of a `content-type` field, and of a body by its first bytes (the MIME Sniffing
+//! Standard, sections 6 and 7.1).
 
 /// The media type of a `content-type` field, in lower case, without parameters.
 pub(super) fn media_type(content_type: &[u8]) -> Vec<u8> {

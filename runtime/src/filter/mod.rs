@@ -1,7 +1,8 @@
 //! Cloudflare's filter language, the language of Wirefilter.
 //!
-//! [`Env::filter_language`](crate::Env::filter_language) makes it the language of an environment: programs, rule sets and live rules are then
-//! compiled from its rules as they are from CEL. [`FilterLanguage`] says which fields there are.
+//! [`Env::filter_language`](crate::Env::filter_language) makes it the language of an environment:
+//! programs, rule sets and live rules are then compiled from its rules as they are from CEL.
+//! [`FilterLanguage`] says which fields there are.
 //!
 //! ```
 //! use celero::filter::FilterLanguage;
@@ -20,8 +21,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Where a value is missing, there is no error: comparisons are false, and functions have no result. The only errors are spent
-//! budgets, which the host bounds with [`Limits`], and a rule that is a value which is missing.
+//! Where a value is missing, there is no error: comparisons are false, and functions have no
+//! result. The only errors are spent budgets, which the host bounds with [`Limits`], and a rule
+//! that is a value which is missing.
 //!
 //! # Without an environment
 //!
@@ -48,8 +50,9 @@
 //!
 //! # Tiers
 //!
-//! The interpreter (`interpret.rs`) walks the checked tree ([`FilterTree`]) in the plainest way: it is the oracle that native code is tested
-//! against. Native code is compiled from the graph that `lower/` makes of the same tree. Both call the functions in `functions/`.
+//! The interpreter (`interpret.rs`) walks the checked tree ([`FilterTree`]) in the plainest way: it
+//! is the oracle that native code is tested against. Native code is compiled from the graph that
+//! `lower/` makes of the same tree. Both call the functions in `functions/`.
 
 pub(crate) mod binding;
 mod compare;

@@ -62,8 +62,9 @@ struct DelimiterLine<'b> {
     behind: &'b [u8],
 }
 
-/// The delimiter line that a text begins with: the delimiter, two dashes if it is the last one, blanks, and the end of the line or of the text. A line with
-/// anything else in it is content, as the delimiter of a part in this one may begin with the same text.
+/// The delimiter line that a text begins with: the delimiter, two dashes if it is the last one,
+/// blanks, and the end of the line or of the text. A line with anything else in it is content, as
+/// the delimiter of a part in this one may begin with the same text.
 fn delimiter_line<'b>(text: &'b [u8], delimiter: &[u8]) -> Option<DelimiterLine<'b>> {
     let behind = text.strip_prefix(delimiter)?;
     let (is_last, behind) = behind.strip_prefix(b"--").map_or((false, behind), |behind| (true, behind));
@@ -79,11 +80,13 @@ fn delimiter_line<'b>(text: &'b [u8], delimiter: &[u8]) -> Option<DelimiterLine<
     Some(DelimiterLine { is_last, line_end, behind })
 }
 
-/// The parts of a body, if its content type says that it has several and how they are separated. What precedes the first delimiter line and what follows
-/// the last one is none of them; a part that is not ended is.
+/// The parts of a body, if its content type says that it has several and how they are separated.
+/// What precedes the first delimiter line and what follows the last one is none of them; a part
+/// that is not ended is.
 ///
-/// The line end of the first delimiter line, which is `\n` in bodies that some servers accept, is the one that precedes the others: so does Go's package
-/// `mime/multipart`. With another one before it, a delimiter is content, and rules see it there.
+/// The line end of the first delimiter line, which is `\n` in bodies that some servers accept, is
+/// the one that precedes the others: so does Go's package `mime/multipart`. With another one before
+/// it, a delimiter is content, and rules see it there.
 pub(super) fn parts<'b>(content_type: &[u8], body: &'b [u8]) -> Option<Vec<BodyPart<'b>>> {
     if !media_type(content_type).starts_with(b"multipart/") {
         return None;

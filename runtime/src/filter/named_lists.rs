@@ -3,8 +3,8 @@
 use celero_frontend::filter::{IpItem, SetItems};
 use celero_lists::{Entries, Kind};
 
-/// Returns the items of a set as entries of a [list](crate::Env::lists); `None` if an item can't be one: an empty byte string, or one that is not
-/// UTF-8.
+/// Returns the items of a set as entries of a [list](crate::Env::lists); `None` if an item can't be
+/// one: an empty byte string, or one that is not UTF-8.
 #[must_use]
 pub fn list_entries(items: &SetItems) -> Option<Entries> {
     let (kind, texts): (Kind, Vec<String>) = match items {

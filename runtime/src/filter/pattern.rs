@@ -16,8 +16,8 @@ pub(crate) fn difference(pattern: &str) -> Option<&'static str> {
     None
 }
 
-/// Whether a pattern without Unicode finds in UTF-8 what it finds with Unicode. Cautious: everything that stands for several
-/// characters may differ, and so may letters of any case.
+/// Whether a pattern without Unicode finds in UTF-8 what it finds with Unicode. Cautious:
+/// everything that stands for several characters may differ, and so may letters of any case.
 fn is_same_in_unicode(pattern: &str) -> bool {
     let mut escaped = false;
     for letter in pattern.chars() {
@@ -38,8 +38,9 @@ fn is_same_in_unicode(pattern: &str) -> bool {
     !pattern.contains("(?")
 }
 
-/// A pattern that [is the same](difference) in both languages, with control characters as escapes: a raw string would have them as they are,
-/// and where a rule is written on one line, a line break would become a space.
+/// A pattern that [is the same](difference) in both languages, with control characters as escapes:
+/// a raw string would have them as they are, and where a rule is written on one line, a line break
+/// would become a space.
 pub(crate) fn visible(pattern: &str) -> Cow<'_, str> {
     if !pattern.contains(char::is_control) {
         return pattern.into();

@@ -21,7 +21,8 @@ impl Prepared {
     /// Prepares a rule.
     ///
     /// # Errors
-    /// A diagnostic for each pattern whose program is too large, or one at the pattern up to which letter cases take too long.
+    /// A diagnostic for each pattern whose program is too large, or one at the pattern up to which
+    /// letter cases take too long.
     pub(super) fn of(tree: &FilterTree) -> Result<Self, Vec<Diagnostic>> {
         let (mut patterns, mut wildcards) = (HashMap::new(), HashMap::new());
         let mut errors = Vec::new();

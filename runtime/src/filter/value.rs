@@ -4,8 +4,8 @@ use celero_frontend::filter::FilterType;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-/// A value of the filter language. It owns its data: this is what the interpreter computes with, not what a request is read
-/// into on a fast path.
+/// A value of the filter language. It owns its data: this is what the interpreter computes with,
+/// not what a request is read into on a fast path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FilterValue {
     /// `Bool`
@@ -108,8 +108,9 @@ pub trait FilterHost {
         false
     }
 
-    /// The result of a function of the host, by its index in the scheme, or of a documented function that only a host can
-    /// compute (`is_jwt_valid`, `bit_slice`). Missing arguments are `None`.
+    /// The result of a function of the host, by its index in the scheme, or of a documented
+    /// function that only a host can compute (`is_jwt_valid`, `bit_slice`). Missing arguments are
+    /// `None`.
     fn call(&self, function: u32, args: &[Option<&FilterValue>]) -> Option<FilterValue> {
         let _ = (function, args);
         None

@@ -1,7 +1,7 @@
 //! What functions of the host say about their failures.
 //!
-//! An evaluation error is a kind and a place. The message of a function that fails is kept aside, on the thread of the evaluation: the
-//! last one of each function, for the report of that error.
+//! An evaluation error is a kind and a place. The message of a function that fails is kept aside,
+//! on the thread of the evaluation: the last one of each function, for the report of that error.
 
 use std::cell::RefCell;
 use std::fmt::{self, Display, Write};

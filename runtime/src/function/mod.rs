@@ -82,8 +82,8 @@ impl Functions {
     /// Calls a function.
     ///
     /// # Errors
-    /// What the function fails with; `host` when it panics; `no_such_overload` when there is no such function or it does not
-    /// take these arguments.
+    /// What the function fails with; `host` when it panics; `no_such_overload` when there is no
+    /// such function or it does not take these arguments.
     pub fn call<'a>(&self, index: u32, cx: &Cx<'a>, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
         let entry = self.entries.get(index as usize).ok_or(ErrorKind::NoSuchOverload)?;
         // Native code cannot be unwound through, so a panic of the host ends here, in both tiers alike.
@@ -100,8 +100,8 @@ impl Functions {
     }
 }
 
-/// Runs the host's code; `Err` if it panics. Unwind safety: the only state of an evaluation that the code can reach is the arena,
-/// and an object half-written there is not used by anybody else.
+/// Runs the host's code; `Err` if it panics. Unwind safety: the only state of an evaluation that
+/// the code can reach is the arena, and an object half-written there is not used by anybody else.
 #[inline(always)]
 pub(crate) fn contained<T>(body: impl FnOnce() -> T) -> Result<T, ()> {
     catch_unwind(AssertUnwindSafe(body)).map_err(discard)

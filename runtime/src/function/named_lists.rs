@@ -1,4 +1,5 @@
-//! [`NamedLists`]: the lists of the host that rules may ask. [`PinnedLists`]: those of one generation, for one evaluation.
+//! [`NamedLists`]: the lists of the host that rules may ask. [`PinnedLists`]: those of one
+//! generation, for one evaluation.
 
 use arc_swap::Guard;
 use celero_lists::{Kind, ListType, Lists, Snapshot, ValueType};

@@ -9,9 +9,10 @@ use std::fmt::Display;
 use std::net::IpAddr;
 use std::sync::Arc;
 
-/// A type that a parameter of a host function may have: `bool`, `i64` (CEL's `int`), `u64` (`uint`), `f64` (`double`), `&str`,
-/// `&[u8]` (`bytes`), [`Duration`], [`Timestamp`], [`IpAddr`] (`net.IP`, what `ip("..")` gives), [`List`] (`list(dyn)`), [`Map`]
-/// (`map(dyn, dyn)`), [`Value`] (`dyn`).
+/// A type that a parameter of a host function may have: `bool`, `i64` (CEL's `int`), `u64`
+/// (`uint`), `f64` (`double`), `&str`, `&[u8]` (`bytes`), [`Duration`], [`Timestamp`], [`IpAddr`]
+/// (`net.IP`, what `ip("..")` gives), [`List`] (`list(dyn)`), [`Map`] (`map(dyn, dyn)`), [`Value`]
+/// (`dyn`).
 pub trait FromValue {
     /// The same type with another lifetime.
     type Of<'v>;
@@ -23,9 +24,10 @@ pub trait FromValue {
     fn from_value<'v>(value: &Value<'v>) -> Option<Self::Of<'v>>;
 }
 
-/// A type that a host function may return: those of [`FromValue`] (borrowed ones only if they are `'static`), `String`
-/// and `Vec<u8>` (copied into the evaluation's memory), and `Result` of one of these with any error that can be displayed:
-/// the evaluation error `host`, with the error's text in its [report](crate::Report).
+/// A type that a host function may return: those of [`FromValue`] (borrowed ones only if they are
+/// `'static`), `String` and `Vec<u8>` (copied into the evaluation's memory), and `Result` of one of
+/// these with any error that can be displayed: the evaluation error `host`, with the error's text
+/// in its [report](crate::Report).
 pub trait IntoValue {
     /// The CEL type.
     fn ty() -> Type;
@@ -143,8 +145,9 @@ impl<T: IntoValue, E: Display> IntoValue for Result<T, E> {
     }
 }
 
-/// A closure or `fn` that rules can call: up to six parameters, each a [`FromValue`], and a result that is [`IntoValue`]. `M` is the closure's
-/// signature and is always inferred; write the types of the parameters: `|path: &str, depth: i64| ..`.
+/// A closure or `fn` that rules can call: up to six parameters, each a [`FromValue`], and a result
+/// that is [`IntoValue`]. `M` is the closure's signature and is always inferred; write the types of
+/// the parameters: `|path: &str, depth: i64| ..`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a function that rules can call",
     note = "its parameters must be `celero::FromValue`s with their types written out (`|text: &str, n: i64| ..`), at most six",
@@ -165,7 +168,8 @@ macro_rules! arities {
     ($(($($name:ident: $param:ident),*);)*) => {$(
         impl<Func, Out, $($param),*> HostFunction<fn($($param),*) -> Out> for Func
         where
-            // From the first bound the compiler infers the types of the parameters; the second one admits every lifetime.
+            // From the first bound the compiler infers the types of the parameters; the second one
+            // admits every lifetime.
             Func: Fn($($param),*) -> Out + for<'v> Fn($($param::Of<'v>),*) -> Out + Send + Sync + 'static,
             Out: IntoValue,
             $($param: FromValue,)*

@@ -1,6 +1,7 @@
 //! Requests of the `http` crate as the data of rules, under the names that gateways with CEL already use.
 //!
-//! [`RequestContext`] has all fields: `request.*` and `source.*`. Hosts with further data use its parts in their own context:
+//! [`RequestContext`] has all fields: `request.*` and `source.*`. Hosts with further data use its
+//! parts in their own context:
 //!
 //! ```
 //! use celero::Context;

@@ -56,8 +56,8 @@ impl<'a> RequestHead<'a> {
         self
     }
 
-    /// With the scheme of the connection, `http` or `https`, where the host knows it. Clients of HTTP/1.1 don't send one, and those of HTTP/2 may
-    /// send any.
+    /// With the scheme of the connection, `http` or `https`, where the host knows it. Clients of
+    /// HTTP/1.1 don't send one, and those of HTTP/2 may send any.
     #[inline]
     #[must_use]
     pub fn with_scheme(mut self, scheme: Option<&'a str>) -> Self {
@@ -66,8 +66,8 @@ impl<'a> RequestHead<'a> {
     }
 }
 
-/// A request: the fields of [`RequestHead`], and `body`, which is `bytes`, absent unless [`with_body`](Request::with_body) gave
-/// it.
+/// A request: the fields of [`RequestHead`], and `body`, which is `bytes`, absent unless
+/// [`with_body`](Request::with_body) gave it.
 #[derive(Clone, Copy, Debug, Context)]
 #[context(crate = "crate")]
 pub struct Request<'a> {

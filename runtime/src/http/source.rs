@@ -3,10 +3,11 @@
 use celero_derive::Context;
 use std::net::SocketAddr;
 
-/// Where a request came from: `address`, the text of the IP address, and `port`, an `int` as gateways declare it. Both are
-/// absent when that is not known.
+/// Where a request came from: `address`, the text of the IP address, and `port`, an `int` as
+/// gateways declare it. Both are absent when that is not known.
 ///
-/// A host that always knows the address declares a field of type [`SocketAddr`] or [`IpAddr`](std::net::IpAddr) instead.
+/// A host that always knows the address declares a field of type [`SocketAddr`] or
+/// [`IpAddr`](std::net::IpAddr) instead.
 #[derive(Clone, Copy, Debug, Default, Context)]
 #[context(crate = "crate")]
 pub struct Source {

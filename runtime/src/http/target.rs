@@ -17,7 +17,8 @@ use celero_matching::ascii_str;
 use http::{HeaderMap, Uri, header};
 use std::mem::offset_of;
 
-/// `uri`, `fullUri`, `scheme`, `path`, `pathAndQuery` and `query` of a URI, `headers`, `host` and `port`, and `rawPath`.
+/// `uri`, `fullUri`, `scheme`, `path`, `pathAndQuery` and `query` of a URI, `headers`, `host` and
+/// `port`, and `rawPath`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target<'a> {
     pub(super) uri: &'a Uri,
@@ -56,7 +57,8 @@ views! {
     Query: Uri::query;
 }
 
-/// The target as a server of HTTP/1.1 gets it (RFC 9112, section 3.2): path and query, `*`, or the authority of `CONNECT`.
+/// The target as a server of HTTP/1.1 gets it (RFC 9112, section 3.2): path and query, `*`, or the
+/// authority of `CONNECT`.
 fn origin_form(uri: &Uri) -> &str {
     match (uri.path_and_query(), uri.authority()) {
         (Some(both), _) => both.as_str(),
@@ -82,7 +84,8 @@ impl MostlyTextView for Scheme {
     }
 }
 
-/// The host, in lower case, without port and dot at its end. Made only if the request has it in upper case, or not in UTF-8.
+/// The host, in lower case, without port and dot at its end. Made only if the request has it in
+/// upper case, or not in UTF-8.
 struct Host;
 
 impl MostlyTextView for Host {
@@ -141,14 +144,16 @@ fn text_of(bytes: &[u8]) -> Option<&str> {
     ascii_str(bytes).or_else(|| std::str::from_utf8(bytes).ok())
 }
 
-/// Whether an authority is a host alone, in lower case: if no byte is one of those from `:` to `]`, which are the separators of an authority and
-/// the letters in upper case, or not ASCII. Reads eight bytes at a time.
+/// Whether an authority is a host alone, in lower case: if no byte is one of those from `:` to `]`,
+/// which are the separators of an authority and the letters in upper case, or not ASCII. Reads
+/// eight bytes at a time.
 #[inline]
 fn is_bare(authority: &[u8]) -> bool {
     const fn repeated(byte: u8) -> u64 {
         u64::from_ne_bytes([byte; 8])
     }
-    // The highest bit of each byte that is one of these. Bytes that are not ASCII disturb their neighbours, but have that bit themselves.
+    // The highest bit of each byte that is one of these. Bytes that are not ASCII disturb their
+    // neighbours, but have that bit themselves.
     let others = |word: u64| {
         let from_first = word.wrapping_add(repeated(0x80 - b':'));
         let after_last = word.wrapping_add(repeated(0x80 - b'^'));
@@ -239,8 +244,9 @@ const MEMBERS: &[Member] = &[
     Member::new("fullUri", 9, 1, &[]),
 ];
 
-// SAFETY: the layouts are those of a URI and of a header map behind references at the offsets of the two members, or call
-// `variable`; the views show the text that it gives, in the order of its indices.
+// SAFETY: the layouts are those of a URI and of a header map behind references at the offsets of
+// the two members, or call `variable`; the views show the text that it gives, in the order of its
+// indices.
 unsafe impl FieldType for Target<'_> {
     const COUNT: u32 = 10;
     const MEMBERS: &'static [Member] = MEMBERS;

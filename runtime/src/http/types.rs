@@ -13,7 +13,8 @@ use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderName, HeaderValue, Method, StatusCode, Uri, Version};
 use std::sync::OnceLock;
 
-/// The protocol as written on a request line, `HTTP/1.1`; `HTTP` without a number for versions that this crate does not know.
+/// The protocol as written on a request line, `HTTP/1.1`; `HTTP` without a number for versions that
+/// this crate does not know.
 fn version(version: &Version) -> &'static str {
     match *version {
         Version::HTTP_09 => "HTTP/0.9",
@@ -100,7 +101,8 @@ texts! {
     Scheme: Scheme::as_str, viewed::<Self>(Ty::Str, false);
 }
 
-/// A key is found in any case, as HTTP compares names. It is looked up as a name, because the hash of a name is not that of its text.
+/// A key is found in any case, as HTTP compares names. It is looked up as a name, because the hash
+/// of a name is not that of its text.
 impl MapKey for HeaderName {
     type Form = Self;
 

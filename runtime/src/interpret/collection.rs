@@ -1,5 +1,5 @@
-//! List and map literals. All operands are evaluated before the collection is built, so an operand's error comes before a
-//! key's.
+//! List and map literals. All operands are evaluated before the collection is built, so an
+//! operand's error comes before a key's.
 
 use super::{Failure, Outcome, Walk, literal_value};
 use crate::library;

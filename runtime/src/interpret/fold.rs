@@ -1,10 +1,10 @@
 //! The comprehension macros.
 //!
-//! Each iteration is charged one step before it runs. If the elements must be collected first, each is charged one step, too. A
-//! spent budget ends every fold.
+//! Each iteration is charged one step before it runs. If the elements must be collected first, each
+//! is charged one step, too. A spent budget ends every fold.
 //!
-//! `all` and `exists` absorb errors that are not final: an iteration that decides the result wins over errors of earlier ones. In
-//! the other folds the first error ends the fold.
+//! `all` and `exists` absorb errors that are not final: an iteration that decides the result wins
+//! over errors of earlier ones. In the other folds the first error ends the fold.
 
 use super::{Failure, Outcome, Walk};
 use crate::arena::Arena;
@@ -22,8 +22,9 @@ pub(super) struct Fold {
     pub(super) transform: Option<NodeId>,
 }
 
-/// What a fold iterates over. The entries of a map are collected first, because a host's map may count from the first entry to
-/// find each one. So are the elements of a list with two variables, with their indices.
+/// What a fold iterates over. The entries of a map are collected first, because a host's map may
+/// count from the first entry to find each one. So are the elements of a list with two variables,
+/// with their indices.
 #[derive(Clone, Copy)]
 enum Range<'a> {
     List(List<'a>),
@@ -54,8 +55,8 @@ impl<'a> Range<'a> {
         }
     }
 
-    /// Returns the variables of an iteration. One variable: the element of a list, or the key of a map. Two: the index and element,
-    /// or the key and value.
+    /// Returns the variables of an iteration. One variable: the element of a list, or the key of a
+    /// map. Two: the index and element, or the key and value.
     fn variables(&self, index: usize, arena: &'a Arena) -> Result<(Value<'a>, Value<'a>), ErrorKind> {
         match self {
             Self::List(list) => Ok((list.get(index, arena)?.ok_or(ErrorKind::InvalidArgument)?, Value::Null)),
@@ -129,8 +130,8 @@ impl<'a> Walk<'a, '_> {
         Ok(Value::List(List::Slice(values.finish())))
     }
 
-    /// Collects a map. The transform is the value for the key in the first variable; with `entries`, it is a map whose entries are
-    /// added.
+    /// Collects a map. The transform is the value for the key in the first variable; with
+    /// `entries`, it is a map whose entries are added.
     fn collect_map(&mut self, range: Range<'a>, fold: &Fold, entries: bool) -> Outcome<'a> {
         let mut map = self.at(fold.id, MapBuilder::new(self.cx.arena(), 0))?;
         for index in 0..range.len() {

@@ -1,11 +1,12 @@
 //! The interpreter: a recursive walk over the checked tree.
 //!
-//! It evaluates rules that have no native code, and it is the oracle that native code is tested against. Therefore it shares only
-//! the library's functions with the native tier.
+//! It evaluates rules that have no native code, and it is the oracle that native code is tested
+//! against. Therefore it shares only the library's functions with the native tier.
 //!
-//! Operands are evaluated in the order in which they are written. The error of an operand ends its parent, except in the operators
-//! that absorb errors (`&&`, `||`, `all`, `exists`, `default`, `coalesce`) and in `cel.bind`; a final error, such as a spent
-//! budget, ends these too. An error carries the position of the node that failed.
+//! Operands are evaluated in the order in which they are written. The error of an operand ends its
+//! parent, except in the operators that absorb errors (`&&`, `||`, `all`, `exists`, `default`,
+//! `coalesce`) and in `cel.bind`; a final error, such as a spent budget, ends these too. An error
+//! carries the position of the node that failed.
 //!
 //! Invariant: the interpreter knows no graph, no helper and no frame. Test:
 //! `tests/tests/it/tidy/heads.rs::the_interpreter_shares_only_the_library`.
@@ -44,7 +45,8 @@ struct Failure {
 /// Evaluates an expression into `place`. The result borrows from the expression, the host or the arena of `cx`.
 ///
 /// # Errors
-/// The evaluation error, with its position in the source; `out_of_budget` if the steps or the memory of `cx` are used up.
+/// The evaluation error, with its position in the source; `out_of_budget` if the steps or the
+/// memory of `cx` are used up.
 pub(crate) fn interpret<'a>(
     checked: &'a Checked,
     functions: &Functions,
@@ -121,8 +123,8 @@ impl<'a> Walk<'a, '_> {
         Ok(value)
     }
 
-    /// Evaluates into `place`, because copying a value of 32 bytes costs more than writing it where it is needed. After an error
-    /// the content of `place` is unspecified.
+    /// Evaluates into `place`, because copying a value of 32 bytes costs more than writing it where
+    /// it is needed. After an error the content of `place` is unspecified.
     fn eval_into(&mut self, id: NodeId, place: &mut Value<'a>) -> Result<(), Failure> {
         let result = self.eval_node(id, place);
         if let Some(recorder) = self.recorder {
@@ -173,7 +175,8 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// Writes the value that a name refers to into `place`. Returns false if the node is not a name but a selection from a value.
+    /// Writes the value that a name refers to into `place`. Returns false if the node is not a name
+    /// but a selection from a value.
     fn name(&self, id: NodeId, place: &mut Value<'a>) -> Result<bool, Failure> {
         let checked = self.checked;
         match checked.reference(id) {
@@ -213,8 +216,8 @@ impl<'a> Walk<'a, '_> {
         first.map_or(Ok(Value::Bool(!decides)), Err)
     }
 
-    /// `default`: the second operand where the first is null or absent. `coalesce`: the first operand that is not null and
-    /// does not fail, else the last error, else null.
+    /// `default`: the second operand where the first is null or absent. `coalesce`: the first
+    /// operand that is not null and does not fail, else the last error, else null.
     fn fallback(&mut self, kind: FallbackKind, operands: &[NodeId]) -> Outcome<'a> {
         if let (FallbackKind::Default, &[value, otherwise]) = (kind, operands) {
             return match self.eval(value) {

@@ -5,7 +5,8 @@ use crate::value::Value;
 use celero_frontend::NodeId;
 
 impl<'a> Walk<'a, '_> {
-    /// An error of the initializer, unless it is final, is stored as the variable and returned where the variable is read.
+    /// An error of the initializer, unless it is final, is stored as the variable and returned
+    /// where the variable is read.
     pub(super) fn bind(&mut self, init: NodeId, body: NodeId) -> Outcome<'a> {
         let init = self.eval(init);
         if let Err(error) = init

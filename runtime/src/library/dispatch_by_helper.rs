@@ -1,5 +1,5 @@
-//! Calls of helpers with values as operands: how the passes fold a call of constants. Generated from the table of helpers in
-//! `celero_ir`, as the wrappers for native code are.
+//! Calls of helpers with values as operands: how the passes fold a call of constants. Generated
+//! from the table of helpers in `celero_ir`, as the wrappers for native code are.
 
 use super::helper_functions;
 use crate::arena::EvalResult;
@@ -91,8 +91,8 @@ celero_ir::for_each_helper!(by_helper);
 /// Calls the library function behind a helper.
 ///
 /// # Errors
-/// Those of the function; `out_of_budget` also for operands of other types and for helpers that take words of generated code.
-/// Constant folding then leaves the call to the evaluation.
+/// Those of the function; `out_of_budget` also for operands of other types and for helpers that
+/// take words of generated code. Constant folding then leaves the call to the evaluation.
 pub(crate) fn dispatch_by_helper<'a>(cx: &Cx<'a>, helper: Helper, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
     run(cx, helper, args).unwrap_or(Err(ErrorKind::OutOfBudget))
 }

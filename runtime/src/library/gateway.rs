@@ -67,8 +67,9 @@ pub(super) fn regex_replace<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str, templ
     replace_matches(cx, text, pattern, 1, |_| Ok(dollars(template)))
 }
 
-/// Parses a template: `$1`, `$name` and `${name}` are groups, empty if the pattern does not have them; `$$` is a dollar sign. A
-/// name without braces is as long as possible. Any other dollar sign is itself.
+/// Parses a template: `$1`, `$name` and `${name}` are groups, empty if the pattern does not have
+/// them; `$$` is a dollar sign. A name without braces is as long as possible. Any other dollar sign
+/// is itself.
 fn dollars(template: &str) -> Vec<TemplatePart<'_>> {
     let mut parts = Vec::new();
     let mut rest = template;
@@ -102,8 +103,8 @@ pub(super) fn digest<'a, D: Digest>(cx: &Cx<'a>, bytes: &[u8]) -> EvalResult<&'a
     hex_encode(cx, &D::digest(bytes), false)
 }
 
-/// `uuid()`: a UUID of version 4 (RFC 9562, 5.4). The operating system generates its bits, so that they cannot be predicted from
-/// other UUIDs and do not repeat in a forked process.
+/// `uuid()`: a UUID of version 4 (RFC 9562, 5.4). The operating system generates its bits, so that
+/// they cannot be predicted from other UUIDs and do not repeat in a forked process.
 pub(super) fn uuid<'a>(cx: &Cx<'a>) -> EvalResult<&'a str> {
     cx.charge(SYSTEM_STEPS)?;
     let mut bytes = [0; 16];

@@ -1,5 +1,6 @@
-//! The functions behind the helpers (`celero_ir::Helper`) whose operands are all values, under the names of the table of helpers.
-//! Each has the evaluation context as its first parameter, then the operands in order.
+//! The functions behind the helpers (`celero_ir::Helper`) whose operands are all values, under the
+//! names of the table of helpers. Each has the evaluation context as its first parameter, then the
+//! operands in order.
 
 pub(crate) use super::json::json_parse;
 pub(crate) use super::named_lists::{

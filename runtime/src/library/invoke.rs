@@ -41,8 +41,8 @@ macro_rules! rows {
 /// Calls the function of a builtin.
 ///
 /// # Errors
-/// `no_such_overload` if the arguments are not of the builtin's types (an index of a list may be any number); otherwise those of
-/// the function.
+/// `no_such_overload` if the arguments are not of the builtin's types (an index of a list may be
+/// any number); otherwise those of the function.
 pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalResult<V<'a>> {
     rows! { builtin, args:
         Not(V::Bool(a)) gives !a;

@@ -35,7 +35,8 @@ fn collect<'a>(cx: &Cx<'a>, list: List<'a>, positions: impl Iterator<Item = usiz
     Ok(List::Slice(elements.finish()))
 }
 
-/// `list.flatten(levels)`: replaces inner lists by their elements, down to `levels`. A negative number is `invalid_argument`.
+/// `list.flatten(levels)`: replaces inner lists by their elements, down to `levels`. A negative
+/// number is `invalid_argument`.
 pub(super) fn flatten<'a>(cx: &Cx<'a>, list: List<'a>, levels: i64) -> EvalResult<List<'a>> {
     let levels = u64::try_from(levels).map_err(|_| InvalidArgument)?;
     let mut flat = cx.arena().vec();
@@ -99,7 +100,8 @@ pub(super) fn sort<'a>(cx: &Cx<'a>, list: List<'a>, keys: List<'a>) -> EvalResul
         compare(&first, &key)?;
         sorted.push((key, index, element))?;
     }
-    // With the position as the last part of the key the order is total, so an unstable sort, which does not allocate, is enough.
+    // With the position as the last part of the key the order is total, so an unstable sort, which
+    // does not allocate, is enough.
     sorted
         .as_mut_slice()
         .sort_unstable_by(|(a, i, _), (b, j, _)| compare(a, b).unwrap_or(Ordering::Equal).then(i.cmp(j)));

@@ -30,7 +30,8 @@ pub(crate) fn list_of<'a>(cx: &Cx<'a>, elements: &[Value<'a>], marks: &[bool]) -
     Ok(Value::List(List::Slice(list.finish())))
 }
 
-/// Builds a map from alternating keys and values. Marks belong to entries; entries with an absent optional are left out.
+/// Builds a map from alternating keys and values. Marks belong to entries; entries with an absent
+/// optional are left out.
 pub(crate) fn map_of<'a>(cx: &Cx<'a>, entries: &[Value<'a>], marks: &[bool]) -> EvalResult<Value<'a>> {
     let mut map = MapBuilder::new(cx.arena(), entries.len() / 2)?;
     for (index, entry) in entries.chunks_exact(2).enumerate() {

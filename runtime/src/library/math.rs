@@ -62,7 +62,8 @@ pub(super) fn sign(d: f64) -> f64 {
     if d == 0.0 { 0.0 } else { d.signum() }
 }
 
-/// Returns the distance of a shift in bits; `None` if it shifts out all bits. A negative distance is `invalid_argument`.
+/// Returns the distance of a shift in bits; `None` if it shifts out all bits. A negative distance
+/// is `invalid_argument`.
 fn distance(by: i64) -> EvalResult<Option<u32>> {
     let by = u64::try_from(by).map_err(|_| InvalidArgument)?;
     Ok(u32::try_from(by).ok().filter(|by| *by < u64::BITS))

@@ -1,13 +1,15 @@
 //! The standard library, written once as safe Rust; the interpreter and native code call the same functions.
 //!
-//! There is one file or folder for each library of the table of builtins (`frontend/src/stdlib/table.rs`), named after it:
-//! [`standard`] has the functions and operators of the language definition, [`strings`] the strings library, and so on.
-//! [`invoke`] calls a builtin by its row in the table, [`overloads`] says which builtins accept given values,
+//! There is one file or folder for each library of the table of builtins
+//! (`frontend/src/stdlib/table.rs`), named after it: [`standard`] has the functions and operators
+//! of the language definition, [`strings`] the strings library, and so on. [`invoke`] calls a
+//! builtin by its row in the table, [`overloads`] says which builtins accept given values,
 //! [`helper_functions`] lists what native code calls under the names of its helpers.
 //!
-//! Every function that scans or builds more than a fixed amount charges the budget first, so that no chain of calls runs or grows without
-//! bound: one step for each element, for 64 bytes that are read in blocks, or for 8 bytes that are worked on one by one. `tests/calibration/`
-//! looks for arguments with which a call takes longer than its steps promise.
+//! Every function that scans or builds more than a fixed amount charges the budget first, so that
+//! no chain of calls runs or grows without bound: one step for each element, for 64 bytes that are
+//! read in blocks, or for 8 bytes that are worked on one by one. `tests/calibration/` looks for
+//! arguments with which a call takes longer than its steps promise.
 
 mod dispatch_by_helper;
 mod encoders;

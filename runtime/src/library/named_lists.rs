@@ -1,8 +1,8 @@
-//! Whether a named list contains a value: `value in lists.NAME`, and `value in $name` in the filter language. Which value it has for a
-//! key: `lists.NAME[key]`.
+//! Whether a named list contains a value: `value in lists.NAME`, and `value in $name` in the filter
+//! language. Which value it has for a key: `lists.NAME[key]`.
 //!
-//! An evaluation asks the lists of one generation, which [`Cx`] has. Lists are known by their numbers, entries by their numbers in this
-//! generation.
+//! An evaluation asks the lists of one generation, which [`Cx`] has. Lists are known by their
+//! numbers, entries by their numbers in this generation.
 //!
 //! Invariant: the text of a list's value is not copied. It lives as long as the snapshot, which outlives every value of
 //! an evaluation: `Cx` borrows both for one lifetime. A program's value borrows the `Scratch` that keeps the snapshot;
@@ -58,14 +58,16 @@ pub(crate) fn list_has<'a>(cx: &Cx<'a>, list: i64, value: Value<'a>) -> EvalResu
 }
 
 /// Whether a list of addresses contains an address.
-// Inlined, so that the address stays in registers: an `IpAddr` is written to memory in parts, and reading it as a whole waits for all of them.
+// Inlined, so that the address stays in registers: an `IpAddr` is written to memory in parts, and
+// reading it as a whole waits for all of them.
 #[inline(always)]
 pub(crate) fn list_has_address(cx: &Cx<'_>, list: i64, address: IpAddr) -> EvalResult<bool> {
     let (lists, id) = numbered(cx, list)?;
     lists.has_address(id, address).ok_or_else(|| unsuited(lists, id))
 }
 
-/// Whether a list contains a text, or a list of addresses the address that a text holds. Charges what searching for patterns costs.
+/// Whether a list contains a text, or a list of addresses the address that a text holds. Charges
+/// what searching for patterns costs.
 ///
 /// # Errors
 /// `invalid_argument` if the list is one of addresses and the text no address.

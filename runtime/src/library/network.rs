@@ -1,7 +1,8 @@
 //! The network library (cel-spec's network extension): addresses and networks.
 //!
-//! An IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2) is the IPv4 address: `ip("::ffff:c0a8:1")` makes an IPv4 address. Values that
-//! the host makes may still hold the mapped form, so every function converts its operands.
+//! An IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2) is the IPv4 address:
+//! `ip("::ffff:c0a8:1")` makes an IPv4 address. Values that the host makes may still hold the
+//! mapped form, so every function converts its operands.
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
@@ -17,8 +18,8 @@ pub(crate) fn charged<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<&'a str> {
     cx.charge((text.len() / 64).saturating_add(1)).map(|()| text)
 }
 
-/// Parses an address without a zone. An IPv4-mapped address in hexadecimal (`::ffff:c0a8:1`) gives the IPv4 address; with dots
-/// (`::ffff:192.168.0.1`) it is `invalid_argument`.
+/// Parses an address without a zone. An IPv4-mapped address in hexadecimal (`::ffff:c0a8:1`) gives
+/// the IPv4 address; with dots (`::ffff:192.168.0.1`) it is `invalid_argument`.
 pub(crate) fn ip_from_string(text: &str) -> EvalResult<IpAddr> {
     parsed(text).map(|address| address.to_canonical())
 }
@@ -31,8 +32,8 @@ fn parsed(text: &str) -> EvalResult<IpAddr> {
     }
 }
 
-/// Parses a network `address/length`. Bits after the prefix may be set; they are kept. A network of IPv4-mapped addresses gives the IPv4
-/// network.
+/// Parses a network `address/length`. Bits after the prefix may be set; they are kept. A network of
+/// IPv4-mapped addresses gives the IPv4 network.
 pub(crate) fn cidr_from_string(text: &str) -> EvalResult<(IpAddr, u8)> {
     let (address, length) = text.split_once('/').ok_or(ErrorKind::InvalidArgument)?;
     let address = parsed(address)?;
@@ -125,7 +126,8 @@ pub(crate) fn is_link_local_multicast(address: IpAddr) -> bool {
     }
 }
 
-/// Returns whether an address is unicast and neither loopback nor link-local. Private addresses are global in this sense.
+/// Returns whether an address is unicast and neither loopback nor link-local. Private addresses are
+/// global in this sense.
 pub(crate) fn is_global_unicast(address: IpAddr) -> bool {
     let address = address.to_canonical();
     let broadcast = matches!(address, IpAddr::V4(v4) if v4.is_broadcast());

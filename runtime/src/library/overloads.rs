@@ -21,8 +21,8 @@ pub(crate) fn guard<'a>(ty: &Type, args: &[Value<'a>]) -> EvalResult<Value<'a>> 
 pub(crate) fn accepts(builtin: Builtin, args: &[Value<'_>]) -> bool {
     let Some(row) = TABLE.row(builtin) else { return false };
     match (builtin, &*row.params, args) {
-        // Any value is accepted as an index of a list: whole numbers of other types work, other values are an error of the
-        // function.
+        // Any value is accepted as an index of a list: whole numbers of other types work, other
+        // values are an error of the function.
         (
             Builtin::IndexList
             | Builtin::OptionalIndexList

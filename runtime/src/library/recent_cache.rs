@@ -1,5 +1,5 @@
-//! A small cache for what is made from text that is only known during an evaluation: compiled patterns, time zones. Each
-//! thread has its own.
+//! A small cache for what is made from text that is only known during an evaluation: compiled
+//! patterns, time zones. Each thread has its own.
 
 use std::cell::RefCell;
 

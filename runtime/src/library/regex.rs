@@ -1,5 +1,5 @@
-//! The regex library (cel-go's `ext.Regex`). A pattern that is malformed, or has more groups than the function accepts, is
-//! `invalid_argument`.
+//! The regex library (cel-go's `ext.Regex`). A pattern that is malformed, or has more groups than
+//! the function accepts, is `invalid_argument`.
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
@@ -14,8 +14,8 @@ use std::ops::Range;
 /// Steps charged for finding a match, besides those of the search.
 const STEPS_PER_MATCH: usize = 10;
 
-/// Returns the text extracted from a match: that of the only group, or of the whole match if the pattern has no group. `None`
-/// for an empty group.
+/// Returns the text extracted from a match: that of the only group, or of the whole match if the
+/// pattern has no group. `None` for an empty group.
 fn extracted<'a>(cx: &Cx<'a>, regex: &MeteredRegex, text: &'a str, found: Range<usize>) -> EvalResult<Option<&'a str>> {
     if regex.group_count() == 1 {
         return Ok(text.get(found));
@@ -148,7 +148,8 @@ pub(super) fn replace_matches<'a, 't>(
     })?
 }
 
-/// `regex.replace(text, pattern, template, most)`: the text with the first `most` matches replaced, all if `most` is negative.
+/// `regex.replace(text, pattern, template, most)`: the text with the first `most` matches replaced,
+/// all if `most` is negative.
 pub(super) fn replace<'a>(cx: &Cx<'a>, text: &'a str, pattern: &str, template: &str, most: i64) -> EvalResult<&'a str> {
     cx.charge_bytes(template.len())?;
     let most = usize::try_from(most).unwrap_or(usize::MAX);

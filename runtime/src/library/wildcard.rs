@@ -27,8 +27,8 @@ pub(crate) fn wildcard_found(cx: &Cx<'_>, wildcard: &Wildcard, bytes: &[u8]) -> 
     wildcard.matches(bytes, cx)
 }
 
-/// `text.wildcard(pattern)`, or if `strict` `text.strictWildcard(pattern)`: whether a pattern that was not known before the evaluation
-/// matches the whole text.
+/// `text.wildcard(pattern)`, or if `strict` `text.strictWildcard(pattern)`: whether a pattern that
+/// was not known before the evaluation matches the whole text.
 pub(super) fn string_wildcard(cx: &Cx<'_>, text: &str, pattern: &str, strict: bool) -> EvalResult<bool> {
     cx.charge(pattern.len().saturating_add(PREPARE_STEPS))?;
     let wildcard = wildcard_of(pattern, strict).ok_or(ErrorKind::InvalidArgument)?;

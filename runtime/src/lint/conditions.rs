@@ -48,7 +48,8 @@ impl Lint<'_> {
         }
     }
 
-    /// Warns about `type(x) == int` if `x` is declared with another type. The checker reports other operands of different types.
+    /// Warns about `type(x) == int` if `x` is declared with another type. The checker reports other
+    /// operands of different types.
     pub(super) fn comparison(&mut self, id: NodeId) {
         let Expr::Binary { op: op @ (BinaryOp::Eq | BinaryOp::Ne), left, right } = *self.ast.expr(id) else { return };
         let (Type::Type(a), Type::Type(b)) = (self.checked.type_of(left), self.checked.type_of(right)) else { return };

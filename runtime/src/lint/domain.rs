@@ -1,9 +1,11 @@
-//! Comparisons of a field with values that it never has, such as `request.path == "admin"`, in both languages. Which values a field has is
-//! declared with its type (`Domain` in `ir/src/domain.rs`).
+//! Comparisons of a field with values that it never has, such as `request.path == "admin"`, in both
+//! languages. Which values a field has is declared with its type (`Domain` in `ir/src/domain.rs`).
 //!
-//! Only warnings depend on it, never the result: a host may fill a [`RequestContext`](crate::http::RequestContext) with a request that it did not
-//! make canonical, and then its method may be `get`. Where the type does guarantee the domain (a port, a status), reading the field can still fail,
-//! so its comparison is no constant that code generation could use.
+//! Only warnings depend on it, never the result: a host may fill a
+//! [`RequestContext`](crate::http::RequestContext) with a request that it did not make canonical,
+//! and then its method may be `get`. Where the type does guarantee the domain (a port, a status),
+//! reading the field can still fail, so its comparison is no constant that code generation could
+//! use.
 
 use super::{Lint, NEVER_THAT_VALUE};
 use celero_frontend::stdlib::Builtin;

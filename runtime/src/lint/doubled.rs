@@ -1,5 +1,6 @@
-//! Patterns with two backslashes where one was probably meant: `\\.php` is a backslash, any character and `php`. In a quoted pattern of the filter
-//! language, and in a raw string of CEL, a backslash is not doubled.
+//! Patterns with two backslashes where one was probably meant: `\\.php` is a backslash, any
+//! character and `php`. In a quoted pattern of the filter language, and in a raw string of CEL, a
+//! backslash is not doubled.
 
 use super::literals::{QUOTED, takes_pattern};
 use super::{DOUBLED_BACKSLASH, Lint};
@@ -8,7 +9,8 @@ use celero_frontend::{Diagnostic, NodeId, Span, quote_string};
 /// What two backslashes stand before.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Pair {
-    /// An escape with one of them: `.`, `/` or `-` outside of classes, or the letter of a class or border that no letter follows.
+    /// An escape with one of them: `.`, `/` or `-` outside of classes, or the letter of a class or
+    /// border that no letter follows.
     Meant,
     /// The letter of a border at the beginning of a word, which may be a name in a path.
     Perhaps,
@@ -18,7 +20,8 @@ enum Pair {
     Other,
 }
 
-/// Returns the offsets of pairs of backslashes that were probably meant as one backslash. None if a pair stands before a name, as in a path.
+/// Returns the offsets of pairs of backslashes that were probably meant as one backslash. None if a
+/// pair stands before a name, as in a path.
 fn doubled(pattern: &str) -> Vec<usize> {
     let mut pairs = Vec::new();
     let mut in_class = false;

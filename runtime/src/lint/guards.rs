@@ -2,10 +2,12 @@
 //!
 //! A client that can make a guard fail, or false, passes it. Two ways are found here:
 //!
-//! - It leaves out what the condition reads, and a failed condition does not match. For each such read the whole condition is evaluated
-//!   with sets of possible results, with that one thing absent and all else unknown: a warning, if the condition may then fail.
-//! - It sends a header twice. The lines are one text, joined with commas, which differs from each of them. So `==` and `in` with a header
-//!   are warned of where the guard is true only if they are (an even number of negations around them).
+//! - It leaves out what the condition reads, and a failed condition does not match. For each such
+//!   read the whole condition is evaluated with sets of possible results, with that one thing
+//!   absent and all else unknown: a warning, if the condition may then fail.
+//! - It sends a header twice. The lines are one text, joined with commas, which differs from each
+//!   of them. So `==` and `in` with a header are warned of where the guard is true only if they are
+//!   (an even number of negations around them).
 
 use super::{GUARD_PASSED_BY_ABSENCE, GUARD_PASSED_BY_REPEATING};
 use celero_frontend::{
@@ -76,7 +78,8 @@ enum Access {
     Test,
 }
 
-/// Returns the warnings about a rule as a guard, in the order of the source. `fails_open`: a failed condition does not match.
+/// Returns the warnings about a rule as a guard, in the order of the source. `fails_open`: a failed
+/// condition does not match.
 pub(crate) fn guard_warnings(
     checked: &Checked,
     fields: &[layout::Field],
@@ -194,8 +197,8 @@ impl Guard<'_> {
         warning(GUARD_PASSED_BY_ABSENCE, self.ast.span(id), message, help)
     }
 
-    /// Returns the possible results of the condition with this absent and all else unknown. An operand precedes its operation among
-    /// the nodes.
+    /// Returns the possible results of the condition with this absent and all else unknown. An
+    /// operand precedes its operation among the nodes.
     fn result_without(&self, absent: &Optional) -> Results {
         let mut results = vec![Results::VALUE; self.ast.nodes().len()];
         for id in self.ids() {

@@ -51,7 +51,8 @@ pub(crate) fn exceeded_case_steps(span: Span, limit: usize) -> Diagnostic {
     error
 }
 
-/// The patterns of a tree of CEL: constant ones, and of computed ones the literals that they are made of, which may be folded to a constant.
+/// The patterns of a tree of CEL: constant ones, and of computed ones the literals that they are
+/// made of, which may be folded to a constant.
 fn checked_patterns(tree: &Checked) -> impl Iterator<Item = (Cow<'_, str>, Span)> {
     let ast = tree.ast();
     let calls = (0_u32..).map(NodeId).zip(ast.nodes()).filter_map(|(id, node)| {

@@ -1,5 +1,6 @@
-//! Calls on literals that always fail: malformed patterns, formats, times, addresses and numbers, and other calls of the
-//! library with only literal operands. The lint calls the library's functions to find out.
+//! Calls on literals that always fail: malformed patterns, formats, times, addresses and numbers,
+//! and other calls of the library with only literal operands. The lint calls the library's
+//! functions to find out.
 
 use super::place::inside;
 use super::{CONSTANT_CONDITION, Lint, NEVER_VALID};
@@ -232,8 +233,8 @@ fn reading(builtin: Builtin, text: Value<'_>) -> Result<(), ErrorKind> {
     value.map(|_| ())
 }
 
-/// Why a function of the library does not accept these values, and how text for it looks, if it is for the form of a text. `quoted` is
-/// called with the number of the operand that is to blame.
+/// Why a function of the library does not accept these values, and how text for it looks, if it is
+/// for the form of a text. `quoted` is called with the number of the operand that is to blame.
 pub(crate) fn malformed(
     builtin: Builtin,
     operands: &[Value<'_>],

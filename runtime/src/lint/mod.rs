@@ -1,7 +1,8 @@
 //! Warnings about a single rule: valid CEL that its author probably did not mean.
 //!
-//! Examples are a literal that no function accepts, a comparison that is never true, a constant condition, and a name that no
-//! header has. All of these have a defined result (`true || timestamp("soon") == t` is true), so none is an error.
+//! Examples are a literal that no function accepts, a comparison that is never true, a constant
+//! condition, and a name that no header has. All of these have a defined result
+//! (`true || timestamp("soon") == t` is true), so none is an error.
 //!
 //! # Where a warning goes
 //!
@@ -13,8 +14,9 @@
 //! | a tree of its own, that is not CEL's | the folder `lint/` of that language, such as `filter/lint/` |
 //! | all rules of a set, such as which rule comes first | `rules/warnings.rs`, which works on the merged graph |
 //!
-//! All codes of the last two are in [`codes`]. To add a warning: add a row there, write the check in the place above, and a test in
-//! `runtime/tests/it/lint.rs`. `Program::warnings` and `RuleSet::warnings` return what was found.
+//! All codes of the last two are in [`codes`]. To add a warning: add a row there, write the check
+//! in the place above, and a test in `runtime/tests/it/lint.rs`. `Program::warnings` and
+//! `RuleSet::warnings` return what was found.
 
 mod case;
 mod codes;
@@ -39,7 +41,8 @@ use celero_ir::layout;
 use celero_matching::pattern::PatternCache;
 use smallvec::{SmallVec, smallvec};
 
-/// Returns the warnings about a checked expression, in the order of the source. `fields` are the layouts of the variables.
+/// Returns the warnings about a checked expression, in the order of the source. `fields` are the
+/// layouts of the variables.
 pub(crate) fn lint(checked: &Checked, fields: &[layout::Field], patterns: &PatternCache) -> Vec<Diagnostic> {
     let mut lint = Lint { checked, ast: checked.ast(), fields, patterns, found: Vec::new(), compiled: 0 };
     for (index, node) in checked.ast().nodes().iter().enumerate() {

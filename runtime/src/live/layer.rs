@@ -1,7 +1,8 @@
 //! Layers: the list of segments, the rules excluded from each, and the choice of segments to be merged.
 //!
-//! Added rules are a segment of their own. Segments are merged so that each is more than twice as large as all smaller ones together. So
-//! there are few segments, and a rule is compiled a number of times that is logarithmic in the number of rules.
+//! Added rules are a segment of their own. Segments are merged so that each is more than twice as
+//! large as all smaller ones together. So there are few segments, and a rule is compiled a number
+//! of times that is logarithmic in the number of rules.
 //!
 //! Background work identifies the layer that it began with by the address of a flag, which is set when the work is no
 //! longer needed.
@@ -76,8 +77,8 @@ impl<S, A> Layer<S, A> {
         layer
     }
 
-    /// Adds a segment and disables its rules with a disabled name. Its rules are numbered from 0, and come after all others of their
-    /// priority.
+    /// Adds a segment and disables its rules with a disabled name. Its rules are numbered from 0,
+    /// and come after all others of their priority.
     pub(super) fn push(&mut self, segment: Segment<S, A>, disabled: &Disabled) {
         if self.given > 0 {
             segment.follow(self.given);

@@ -1,8 +1,10 @@
 //! Rules that change while they are used.
 //!
-//! Readers see an immutable snapshot that is replaced as a whole ([`snapshot`], [`reader`]), so that they never wait and never see half of
-//! a change. Writers change the [`state`] under a lock: a list of segments and the rules excluded from them ([`layer`]). Compiling happens
-//! outside of the lock: the writer checks new rules for the interpreter, and a background thread makes native code ([`worker`]).
+//! Readers see an immutable snapshot that is replaced as a whole ([`snapshot`], [`reader`]), so
+//! that they never wait and never see half of a change. Writers change the [`state`] under a lock:
+//! a list of segments and the rules excluded from them ([`layer`]). Compiling happens outside of
+//! the lock: the writer checks new rules for the interpreter, and a background thread makes native
+//! code ([`worker`]).
 //!
 //! Invariant: a change that has an error alters nothing. Test:
 //! `runtime/tests/it/live/mod.rs::a_rejected_change_changes_nothing`.
@@ -41,14 +43,15 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use views::SegmentView;
 
-/// A set of rules that changes while it is evaluated: all rules can be replaced, single rules added, removed and disabled, and a
-/// candidate set evaluated in its shadow. `Send` and `Sync`.
+/// A set of rules that changes while it is evaluated: all rules can be replaced, single rules
+/// added, removed and disabled, and a candidate set evaluated in its shadow. `Send` and `Sync`.
 ///
 /// # Evaluating
 ///
-/// Each thread that answers requests has a [`Reader`]. [`load`](Reader::load) returns the current [`Rules`], which are evaluated as a
-/// [`RuleSet`](crate::RuleSet) is. It takes no lock and never waits. The rules that it returns do not change: all answers about a request
-/// come from one generation.
+/// Each thread that answers requests has a [`Reader`]. [`load`](Reader::load) returns the current
+/// [`Rules`], which are evaluated as a [`RuleSet`](crate::RuleSet) is. It takes no lock and never
+/// waits. The rules that it returns do not change: all answers about a request come from one
+/// generation.
 ///
 /// ```
 /// use celero::http::RequestContext;
@@ -80,24 +83,29 @@ use views::SegmentView;
 ///
 /// # Changing
 ///
-/// Changes by several threads are serialized. Each takes effect as a whole, and is visible to every load after the call has
-/// returned. A refused change has no effect; its error names every rule that is wrong, the place, and the limit if one is exceeded.
+/// Changes by several threads are serialized. Each takes effect as a whole, and is visible to every
+/// load after the call has returned. A refused change has no effect; its error names every rule
+/// that is wrong, the place, and the limit if one is exceeded.
 ///
-/// - [`replace`](Live::replace) replaces all rules. The new rules are checked, and interpreted until the background thread has compiled
-///   them; another replacement cancels that work. With [`Tier::Native`](crate::Tier::Native) the call compiles to native code itself.
-/// - [`insert`](Live::insert), [`remove`](Live::remove) and [`edit`](Live::edit), for several changes at once, change single rules. The
-///   cost depends on the rules that change, not on all rules: well under a millisecond for one. In the background the new rules are
-///   compiled to native code, and merged with the old ones when there are enough.
+/// - [`replace`](Live::replace) replaces all rules. The new rules are checked, and interpreted
+///   until the background thread has compiled them; another replacement cancels that work. With
+///   [`Tier::Native`](crate::Tier::Native) the call compiles to native code itself.
+/// - [`insert`](Live::insert), [`remove`](Live::remove) and [`edit`](Live::edit), for several
+///   changes at once, change single rules. The cost depends on the rules that change, not on all
+///   rules: well under a millisecond for one. In the background the new rules are compiled to
+///   native code, and merged with the old ones when there are enough.
 /// - [`disable`](Live::disable) and [`enable`](Live::enable) switch rules off and on by name.
 ///
-/// Rules are sorted by priority, smaller numbers first, and rules of the same priority by insertion. Names need not be unique: an
-/// operation by name applies to all rules with it.
+/// Rules are sorted by priority, smaller numbers first, and rules of the same priority by
+/// insertion. Names need not be unique: an operation by name applies to all rules with it.
 ///
 /// # Shadowing
 ///
-/// [`shadow`](Live::shadow) evaluates a candidate set on a share of the requests, after the live rules, and reports the differences. It
-/// has no influence on answers: its errors, and panics of the callback, are contained. [`promote`](Live::promote) makes it live. This
-/// also replaces rules without an interpreted phase: a candidate with a share of 0, [`wait_idle`](Live::wait_idle), `promote`.
+/// [`shadow`](Live::shadow) evaluates a candidate set on a share of the requests, after the live
+/// rules, and reports the differences. It has no influence on answers: its errors, and panics of
+/// the callback, are contained. [`promote`](Live::promote) makes it live. This also replaces rules
+/// without an interpreted phase: a candidate with a share of 0, [`wait_idle`](Live::wait_idle),
+/// `promote`.
 ///
 /// ```
 /// use celero::{Bindings, Engine, Env, Live, Scratch, Type, Value};
@@ -125,8 +133,9 @@ use views::SegmentView;
 ///
 /// # Memory and threads
 ///
-/// A `Live` has one background thread, which sleeps when there is nothing to do and ends when the `Live` is dropped. Old rules are
-/// dropped when nobody holds them any more, never in the thread of a reader.
+/// A `Live` has one background thread, which sleeps when there is nothing to do and ends when the
+/// `Live` is dropped. Old rules are dropped when nobody holds them any more, never in the thread of
+/// a reader.
 pub struct Live<S, A = ()> {
     shared: Arc<Shared<S, A>>,
 }
@@ -136,15 +145,15 @@ where
     S: Context<Static = S> + 'static,
     A: Send + Sync + 'static,
 {
-    /// Creates a set without rules, and starts its background thread. If that fails, the interpreter evaluates all rules, and
-    /// [`status`](Live::status) says so.
+    /// Creates a set without rules, and starts its background thread. If that fails, the
+    /// interpreter evaluates all rules, and [`status`](Live::status) says so.
     #[must_use]
     pub fn new(engine: Engine, env: Env<S>) -> Self {
         Self::start(engine, env, None)
     }
 
-    /// As [`new`](Self::new), with counters of evaluations, and of matches and failures of each rule: [`Rules::counts`]. A
-    /// [candidate](Live::shadow) is not counted.
+    /// As [`new`](Self::new), with counters of evaluations, and of matches and failures of each
+    /// rule: [`Rules::counts`]. A [candidate](Live::shadow) is not counted.
     #[must_use]
     pub fn with_counters(engine: Engine, env: Env<S>) -> Self {
         Self::start(engine, env, Some(Arc::new(Counters::new(0))))
@@ -163,8 +172,8 @@ where
     /// Replaces all rules, and the policy for errors. Names that are [disabled](Live::disable) stay disabled.
     ///
     /// # Errors
-    /// [`RuleSetError`] with every rule that does not compile, or that the compilation was [cancelled](RuleSetBuilder::cancel_if). The rules
-    /// are then what they were.
+    /// [`RuleSetError`] with every rule that does not compile, or that the compilation was
+    /// [cancelled](RuleSetBuilder::cancel_if). The rules are then what they were.
     pub fn replace(
         &self,
         rules: impl FnOnce(RuleSetBuilder<'_, S, A>) -> RuleSetBuilder<'_, S, A>,
@@ -197,8 +206,9 @@ where
         removed
     }
 
-    /// Removes all rules with these names and adds others, as one change. Returns the number of removed rules. Each new rule comes after
-    /// all others of its [priority](Rule::priority). The policy for errors does not change.
+    /// Removes all rules with these names and adds others, as one change. Returns the number of
+    /// removed rules. Each new rule comes after all others of its [priority](Rule::priority). The
+    /// policy for errors does not change.
     ///
     /// ```
     /// # use celero::{Bindings, Engine, Env, Live, Rule, Scratch};
@@ -242,8 +252,9 @@ where
         }
     }
 
-    /// Disables a name. Returns the number of live rules with it. They are not evaluated, as if they did not exist, until the name is
-    /// [enabled](Live::enable). This includes rules of the name that are added later, and those of a candidate.
+    /// Disables a name. Returns the number of live rules with it. They are not evaluated, as if
+    /// they did not exist, until the name is [enabled](Live::enable). This includes rules of the
+    /// name that are added later, and those of a candidate.
     pub fn disable(&self, name: &str) -> usize {
         let rules = self.shared.change(|state| {
             state.disabled.insert(name.into());
@@ -269,11 +280,14 @@ where
         self.shared.lock().disabled.iter().map(|name| name.to_string()).collect()
     }
 
-    /// Evaluates a candidate set in the shadow of the live rules, in place of a previous candidate. On a share of the evaluations, from 0
-    /// to 1 in steps of one millionth and spread evenly, the candidate is evaluated after the live rules in the same thread, and
-    /// `on_difference` is called if the results differ. The callback delays the thread that answers the request: it should be fast.
+    /// Evaluates a candidate set in the shadow of the live rules, in place of a previous candidate.
+    /// On a share of the evaluations, from 0 to 1 in steps of one millionth and spread evenly, the
+    /// candidate is evaluated after the live rules in the same thread, and `on_difference` is
+    /// called if the results differ. The callback delays the thread that answers the request: it
+    /// should be fast.
     ///
-    /// Impure functions of the host are called by both sets, and each set asks named lists as they are when its evaluation begins.
+    /// Impure functions of the host are called by both sets, and each set asks named lists as they
+    /// are when its evaluation begins.
     ///
     /// # Errors
     /// As [`replace`](Live::replace). A previous candidate stays then.
@@ -349,8 +363,8 @@ where
         }
     }
 
-    /// Waits until the background work is done, at most for `timeout`. Returns whether it is done. All rules that can be native code
-    /// are then, or [`status`](Live::status) returns why not.
+    /// Waits until the background work is done, at most for `timeout`. Returns whether it is done.
+    /// All rules that can be native code are then, or [`status`](Live::status) returns why not.
     pub fn wait_idle(&self, timeout: Duration) -> bool {
         let idle = &self.shared.idle;
         let waited = idle.wait_timeout_while(self.shared.lock(), timeout, |state| state.is_busy());

@@ -18,8 +18,8 @@ use celero_frontend::Diagnostic;
 use std::fmt;
 use std::sync::Arc;
 
-/// Loads the current rules of a [`Live`](super::Live). Have one per thread; cheap to clone. It may outlive the `Live`, whose rules do not
-/// change any more then.
+/// Loads the current rules of a [`Live`](super::Live). Have one per thread; cheap to clone. It may
+/// outlive the `Live`, whose rules do not change any more then.
 pub struct Reader<S, A = ()> {
     pub(super) shared: Arc<Shared<S, A>>,
 }
@@ -49,15 +49,16 @@ impl<S, A> fmt::Debug for Reader<S, A> {
 ///
 /// Load it for each request and drop it afterwards: it keeps the memory of its rules alive.
 ///
-/// The index of a rule is a handle, valid for this value only. Handles are not positions: where rules were
-/// [inserted](super::Live::insert), [`all`](Rules::all) returns rules in their order, but the indices are not ascending.
+/// The index of a rule is a handle, valid for this value only. Handles are not positions: where
+/// rules were [inserted](super::Live::insert), [`all`](Rules::all) returns rules in their order,
+/// but the indices are not ascending.
 pub struct Rules<S, A = ()> {
     snapshot: Guard<Arc<Snapshot<S, A>>>,
 }
 
 impl<S, A> Rules<S, A> {
-    /// Returns the number of the generation. Each change makes a new one with a higher number, and so does native code that replaces
-    /// the interpreter.
+    /// Returns the number of the generation. Each change makes a new one with a higher number, and
+    /// so does native code that replaces the interpreter.
     #[must_use]
     pub fn generation(&self) -> u64 {
         self.snapshot.generation
@@ -103,8 +104,10 @@ impl<S, A> Rules<S, A> {
         self.snapshot.live.on_error
     }
 
-    /// Returns the counters; `None` unless the `Live` was made [with counters](super::Live::with_counters). Evaluations of all generations
-    /// are counted; each rule counts from the moment it was added. Takes time linear in the number of rules: not for each request.
+    /// Returns the counters; `None` unless the `Live` was made [with
+    /// counters](super::Live::with_counters). Evaluations of all generations are counted; each rule
+    /// counts from the moment it was added. Takes time linear in the number of rules: not for each
+    /// request.
     ///
     /// ```
     /// # use celero::{Bindings, Engine, Env, Live, Rule, Scratch};
@@ -155,7 +158,8 @@ impl<S: Context + 'static, A> Rules<S, A> {
         Ok(scratch.matched.first().and_then(|&rule| self.get(rule)))
     }
 
-    /// Puts an error of a rule into words, as [`RuleSet::describe`](crate::RuleSet::describe) does; `None` if the rule is not there.
+    /// Puts an error of a rule into words, as [`RuleSet::describe`](crate::RuleSet::describe) does;
+    /// `None` if the rule is not there.
     pub fn describe<C: Context<Static = S>>(&self, error: &RuleError, context: &C) -> Option<Report> {
         self.snapshot.live.describe(error, context)
     }
@@ -202,8 +206,8 @@ impl<S: Context + 'static, A> Rules<S, A> {
         Ok(&scratch.matched)
     }
 
-    /// Returns, for each tag that a matching rule has, the first rule with it that matches. The tags are in the order of these rules;
-    /// several tags of one rule are in alphabetical order.
+    /// Returns, for each tag that a matching rule has, the first rule with it that matches. The
+    /// tags are in the order of these rules; several tags of one rule are in alphabetical order.
     ///
     /// # Errors
     /// As [`count`](Self::count).

@@ -1,7 +1,8 @@
 //! Segments: rules that were compiled together, as a part of the live rules; and the deferred-drop queue.
 //!
-//! Dropping a large set takes milliseconds, and its last owner may be a thread that answers requests. A dropped segment therefore puts
-//! its set into a queue, which the background thread, or a thread that changes rules, empties.
+//! Dropping a large set takes milliseconds, and its last owner may be a thread that answers
+//! requests. A dropped segment therefore puts its set into a queue, which the background thread, or
+//! a thread that changes rules, empties.
 //!
 //! Invariant: readers never drop a set; the background thread does, or a thread that replaces rules. Test:
 //! `runtime/tests/it/live/drops.rs::a_reader_does_not_drop_what_it_was_the_last_to_hold`.

@@ -15,9 +15,10 @@ const MILLION: u64 = 1_000_000;
 
 /// How the results of a candidate differ from those of the live rules: [`Live::shadow`](super::Live::shadow).
 ///
-/// Rules are compared by name. If only the first match was asked for (`first`, `any`), at most one rule is gained and one is lost. If all
-/// were (`all`, `count`), their order does not matter. An evaluation that an error ended
-/// ([`ErrorPolicy::Stop`](crate::ErrorPolicy::Stop)) has that error and no rules.
+/// Rules are compared by name. If only the first match was asked for (`first`, `any`), at most one
+/// rule is gained and one is lost. If all were (`all`, `count`), their order does not matter. An
+/// evaluation that an error ended ([`ErrorPolicy::Stop`](crate::ErrorPolicy::Stop)) has that error
+/// and no rules.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Difference<'r> {
@@ -92,7 +93,8 @@ pub(super) struct Shadow<S, A> {
 }
 
 impl<S: Context + 'static, A> Shadow<S, A> {
-    /// Evaluates the candidate and compares the results, if this evaluation is chosen. `scratch` has the results of `live`.
+    /// Evaluates the candidate and compares the results, if this evaluation is chosen. `scratch`
+    /// has the results of `live`.
     #[cold]
     pub(super) fn compare<C: Context<Static = S>>(
         &self,

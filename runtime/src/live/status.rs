@@ -14,7 +14,8 @@ pub struct Status {
     pub sets: usize,
     /// Whether there is background work to be done.
     pub is_working: bool,
-    /// Why the last background work failed, if it did. The interpreter evaluates the rules concerned until the rules change.
+    /// Why the last background work failed, if it did. The interpreter evaluates the rules
+    /// concerned until the rules change.
     pub failure: Option<String>,
     /// The candidate, if there is one.
     pub shadow: Option<ShadowStatus>,

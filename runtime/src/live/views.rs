@@ -1,4 +1,5 @@
-//! The rules of a snapshot, and their evaluation: segment by segment, with the results merged in the order of the rules.
+//! The rules of a snapshot, and their evaluation: segment by segment, with the results merged in
+//! the order of the rules.
 //!
 //! The public index of a rule is a handle, valid for the snapshot. Handles are not in the order of the rules.
 //!
@@ -152,8 +153,8 @@ impl<S, A> SegmentViews<S, A> {
 }
 
 impl<S: Context + 'static, A> SegmentViews<S, A> {
-    /// Evaluates the rules; with `once`, until the first match. Leaves the handles of the rules that match, and the errors, in the
-    /// scratch, both in the order of the rules.
+    /// Evaluates the rules; with `once`, until the first match. Leaves the handles of the rules
+    /// that match, and the errors, in the scratch, both in the order of the rules.
     pub(super) fn evaluate<C: Context<Static = S>>(
         &self,
         context: &C,

@@ -79,8 +79,8 @@ impl Lowering<'_> {
         self.add(Op::Fold { kind, level, pairs, filtered }, ty, &args, id)
     }
 
-    /// Returns the range of a comprehension and the type of its variable. The elements of a host's list are read in place
-    /// if they are only tested.
+    /// Returns the range of a comprehension and the type of its variable. The elements of a host's
+    /// list are read in place if they are only tested.
     fn items(&mut self, tests: bool, range: AstId, pairs: bool, filter: Option<AstId>) -> (NodeId, Ty) {
         if tests
             && !pairs

@@ -10,7 +10,8 @@ pub(crate) struct MergedRule {
     pub(crate) number: u32,
     /// The class of its condition: what it computes.
     pub(crate) root: NodeId,
-    /// The node of its condition with each occurrence at its place: what is compiled. The same as `root` if it has no expression twice.
+    /// The node of its condition with each occurrence at its place: what is compiled. The same as
+    /// `root` if it has no expression twice.
     pub(crate) placed: NodeId,
     /// Its part of [`MergedGraph::origins`].
     origins: (u32, u32),
@@ -22,7 +23,8 @@ pub(crate) struct MergedGraph {
     pub(crate) graph: Graph,
     pub(crate) calls: Calls,
     pub(crate) rules: Vec<MergedRule>,
-    /// Places of nodes in the sources of rules, where they differ from those in the graph; rule by rule, sorted by node.
+    /// Places of nodes in the sources of rules, where they differ from those in the graph; rule by
+    /// rule, sorted by node.
     origins: Vec<(NodeId, Origin)>,
     /// Working memory: where the nodes of the current rule are.
     places: Places,

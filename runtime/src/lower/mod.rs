@@ -1,11 +1,13 @@
 //! Lowering: from the checked tree to the graph.
 //!
-//! A node of the graph has the representation ([`Ty`]) that its operation produces. It is boxed, unboxed or decoded where a
-//! consumer needs another one. Static types are not trusted beyond that: with gradual typing, an expression of type `int` can be a
-//! string at evaluation (`([1] + dyn(["a"]))[1]`), and both tiers must then give the same error.
+//! A node of the graph has the representation ([`Ty`]) that its operation produces. It is boxed,
+//! unboxed or decoded where a consumer needs another one. Static types are not trusted beyond that:
+//! with gradual typing, an expression of type `int` can be a string at evaluation
+//! (`([1] + dyn(["a"]))[1]`), and both tiers must then give the same error.
 //!
-//! Operands are evaluated in the order in which they are written, so that the first error is the same in both tiers. If an operand
-//! would have to be unboxed before a later operand that can fail, the call is dispatched instead: dispatch checks types last.
+//! Operands are evaluated in the order in which they are written, so that the first error is the
+//! same in both tiers. If an operand would have to be unboxed before a later operand that can fail,
+//! the call is dispatched instead: dispatch checks types last.
 //!
 //! Invariant: a static type is trusted only as far as it was checked: a value of gradual type is unboxed, with a check,
 //! where an operation needs it. Types are checked after the last operand, so that the first error is the same in both
@@ -13,24 +15,27 @@
 //!
 //! # How to add a type of values
 //!
-//! For instance protobuf messages, which are rejected today. Each place below either handles all types explicitly or says what it
-//! rejects, in this order:
+//! For instance protobuf messages, which are rejected today. Each place below either handles all
+//! types explicitly or says what it rejects, in this order:
 //!
-//! 1. `frontend/src/types.rs`: the static type. Until it exists, `frontend/src/cel/check/` reports `undeclared-type` for
-//!    `Expr::Message`.
-//! 2. The enum `Value` with its type name, equality, order and `fits`: the compiler lists the matches to extend. Its layout is
-//!    fixed (`celero_ir::layout::value`); a new variant needs a tag there only if native code boxes or unboxes it.
-//! 3. The library: the functions that accept the type (`frontend/src/stdlib/table.rs` declares them, `library/invoke.rs` runs them),
-//!    and its JSON (`library/json/write.rs`).
-//! 4. `interpret/`: literals of the type (`Expr::Message` is the error `no_such_overload` today), and `interpret/select.rs` for its
-//!    fields.
-//! 5. Here: the same two, in [`Lowering::expr`] (`Expr::Message` fails here too) and `select.rs`. The representation [`Ty::Value`]
-//!    always works; a `Ty` of its own makes it faster and needs `celero_ir`, `celero_jit` and `native/frame.rs`.
+//! 1. `frontend/src/types.rs`: the static type. Until it exists, `frontend/src/cel/check/` reports
+//!    `undeclared-type` for `Expr::Message`.
+//! 2. The enum `Value` with its type name, equality, order and `fits`: the compiler lists the
+//!    matches to extend. Its layout is fixed (`celero_ir::layout::value`); a new variant needs a
+//!    tag there only if native code boxes or unboxes it.
+//! 3. The library: the functions that accept the type (`frontend/src/stdlib/table.rs` declares
+//!    them, `library/invoke.rs` runs them), and its JSON (`library/json/write.rs`).
+//! 4. `interpret/`: literals of the type (`Expr::Message` is the error `no_such_overload` today),
+//!    and `interpret/select.rs` for its fields.
+//! 5. Here: the same two, in [`Lowering::expr`] (`Expr::Message` fails here too) and `select.rs`.
+//!    The representation [`Ty::Value`] always works; a `Ty` of its own makes it faster and needs
+//!    `celero_ir`, `celero_jit` and `native/frame.rs`.
 //! 6. `constants.rs`: whether a value of the type can be folded to a constant; `None` is always right.
 //! 7. The host's side: `context/` for fields of the type, `function/typed.rs` for parameters and results.
 //! 8. The filter language: `filter/convert.rs`, where `None` means that the language has no such value.
-//! 9. Texts for people: `report/operand.rs` for errors, `runtime/tools/tooling/src/value_json.rs` and `runtime/tools/tooling/src/value_text.rs` for
-//!    the tools, `runtime/adapters/policy/src/host/values.rs` for headers and logs of policies.
+//! 9. Texts for people: `report/operand.rs` for errors, `runtime/tools/tooling/src/value_json.rs`
+//!    and `runtime/tools/tooling/src/value_text.rs` for the tools,
+//!    `runtime/adapters/policy/src/host/values.rs` for headers and logs of policies.
 
 mod builtin;
 mod calls;
@@ -66,8 +71,8 @@ pub(crate) fn lower(checked: &Checked, functions: &Functions, fields: &[layout::
     lowered
 }
 
-/// Lowers a checked expression as a part of a graph, inside of constructs that bind this many variables, which it does not use.
-/// Returns its node.
+/// Lowers a checked expression as a part of a graph, inside of constructs that bind this many
+/// variables, which it does not use. Returns its node.
 pub(crate) fn lower_into(
     lowered: &mut Lowered,
     variables: u32,
@@ -328,7 +333,8 @@ impl Lowering<'_> {
             .collect()
     }
 
-    /// The list of these elements, if all are literals and it is small enough for a constant. A node for each would be folded to the same.
+    /// The list of these elements, if all are literals and it is small enough for a constant. A
+    /// node for each would be folded to the same.
     fn literals(&self, elements: &[AstId]) -> Option<Constant> {
         let literal = |&id: &AstId| match self.ast.expr(id) {
             Expr::Literal(literal) => Some(literal),

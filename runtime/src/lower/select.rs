@@ -43,7 +43,7 @@ impl<'c> Lowering<'c> {
         if let Some(node) = self.member(id) {
             return node;
         }
-        if !optional && self.entry_key(operand) == Some(Ty::Str) {
+        if !optional && self.is_entry_map(operand) && self.entry_key(operand) == Some(Ty::Str) {
             let name = self.text(field, id);
             if let Some(node) = self.entry(id, operand, name, test) {
                 return node;
@@ -106,6 +106,12 @@ impl<'c> Lowering<'c> {
             return None;
         }
         self.field(field)?.entries.as_ref().map(|entries| entries.key)
+    }
+
+    /// Whether it is a map, whose keys can be selected as sets' elements cannot.
+    fn is_entry_map(&self, map: AstId) -> bool {
+        let Reference::Variable(field) = *self.checked.reference(map) else { return false };
+        self.field(field).and_then(|field| field.entries.as_ref()).is_some_and(|entries| entries.value.is_some())
     }
 
     /// The value that such a map has for a key, or whether there is one.
@@ -179,7 +185,8 @@ impl<'c> Lowering<'c> {
         self.add(Op::Call(helper), ty, &[list, field, entry], id)
     }
 
-    /// What a list is asked for. A list of addresses is asked for an address of the host as a number; for other lists it is text.
+    /// What a list is asked for. A list of addresses is asked for an address of the host as a
+    /// number; for other lists it is text.
     fn list_key(&mut self, id: AstId, key: AstId, list: u32) -> NodeId {
         let key = self.expr(key);
         if self.functions.lists().and_then(|lists| lists.kind(list)) == Some(Kind::Addresses)

@@ -1,5 +1,5 @@
-//! Lists of the host whose elements are read in place. Where an expression is one, its size, its elements and searches in it need no boxed
-//! value of the list or of an element.
+//! Lists of the host whose elements are read in place. Where an expression is one, its size, its
+//! elements and searches in it need no boxed value of the list or of an element.
 
 use super::Lowering;
 use celero_frontend::{Expr, NodeId as AstId, Reference, stdlib::Builtin};
@@ -19,7 +19,8 @@ struct Member {
 }
 
 impl Lowering<'_> {
-    /// The field that an expression is, and the type of its elements, if it is a list of the host whose elements can be read in place.
+    /// The field that an expression is, and the type of its elements, if it is a list of the host
+    /// whose elements can be read in place.
     pub(super) fn host_list(&self, list: AstId) -> Option<(u32, Ty)> {
         let Reference::Variable(field) = *self.checked.reference(list) else { return None };
         if matches!(self.ast.expr(list), Expr::Select { test: true, .. }) {
@@ -77,8 +78,9 @@ impl Lowering<'_> {
         Some(self.add(Op::Member { field: member.list, member: member.number }, member.ty, &[record], id))
     }
 
-    /// Whether an expression uses the next variable, an element of this list, for members only that are read in place. An element that is
-    /// used as a whole is the map that the library makes of it.
+    /// Whether an expression uses the next variable, an element of this list, for members only that
+    /// are read in place. An element that is used as a whole is the map that the library makes of
+    /// it.
     pub(super) fn needs_members_only(&self, list: u32, body: AstId) -> bool {
         let level = self.inner_level();
         let mut pending = vec![body];
@@ -107,7 +109,12 @@ impl Lowering<'_> {
             }
             match self.ast.expr(at) {
                 Expr::Select { operand, field, test, optional: false } if !test || at == id => {
-                    names.push(self.ast.name(*field));
+                    let name = self.ast.name(*field);
+                    // A quoted name is one key, not a path.
+                    if name.contains('.') {
+                        return None;
+                    }
+                    names.push(name);
                     at = *operand;
                 }
                 _ => return None,

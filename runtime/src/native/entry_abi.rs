@@ -17,8 +17,8 @@ use celero_lists::Snapshot;
 pub(super) enum EntryAbi {
     /// Only the context. The result is a `bool`, and the code calls no helper.
     ContextOnly(ContextEntry<'static>),
-    /// The context and the base of a frame. The result is a `bool`. The code rarely allocates: only to join header lines of one
-    /// name, or to decode a header that is not UTF-8.
+    /// The context and the base of a frame. The result is a `bool`. The code rarely allocates: only
+    /// to join header lines of one name, or to decode a header that is not UTF-8.
     BaseFrame(Entry<'static>),
     /// As `BaseFrame`, and the code asks named lists, which the frame must have.
     BaseFrameWithLists(Entry<'static>),
@@ -64,8 +64,8 @@ fn asks_lists(graph: &Graph) -> bool {
 
 /// Whether evaluation usually allocates. Calls into the host count as allocating.
 ///
-/// Calls of host fields and of functions that are chosen by the values' types get a whole [`Frame`](super::frame::Frame), so code
-/// with such calls must be counted here.
+/// Calls of host fields and of functions that are chosen by the values' types get a whole
+/// [`Frame`](super::frame::Frame), so code with such calls must be counted here.
 pub(super) fn allocates(graph: &Graph, fields: &[Field]) -> bool {
     nodes(graph).any(|id| match graph.op(id) {
         Op::Field(index) | Op::HasField(index) => {
@@ -136,10 +136,12 @@ impl<'a> TextCode<'a> {
         lists: Option<&'a Snapshot>,
     ) -> Result<Value<'a>, EvalError> {
         let mut base = BaseFrame::new(Cx::new(self.steps, arena).with_lists(lists));
-        // SAFETY: as in `NativeProgram::run_with_whole_frame`. Code with this ABI calls only helpers that use the base of the frame.
+        // SAFETY: as in `NativeProgram::run_with_whole_frame`. Code with this ABI calls only
+        // helpers that use the base of the frame.
         let text = unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut base).cast()) };
-        // SAFETY: the code has just run with this base. Its text is in the context, the arena, the lists or the constants of the program: all
-        // are borrowed for `'a`, the program by this code.
+        // SAFETY: the code has just run with this base. Its text is in the context, the arena, the
+        // lists or the constants of the program: all are borrowed for `'a`, the program by this
+        // code.
         unsafe { base.text(self.result, text) }
     }
 }
@@ -153,12 +155,13 @@ pub(crate) struct BaseFrameCode<'a> {
 }
 
 impl BaseFrameCode<'_> {
-    /// Runs the code. Returns 0 or 1, or an [`ErrorWord`](celero_ir::ErrorWord). If `arena` has no capacity and the code needs
-    /// some, that is the error `out_of_budget`.
+    /// Runs the code. Returns 0 or 1, or an [`ErrorWord`](celero_ir::ErrorWord). If `arena` has no
+    /// capacity and the code needs some, that is the error `out_of_budget`.
     #[inline]
     pub(crate) fn run<C: Context>(self, context: &C, arena: &Arena, lists: Option<&Snapshot>) -> u64 {
         let mut base = BaseFrame::new(Cx::new(self.steps, arena).with_lists(lists));
-        // SAFETY: as in `NativeProgram::run_with_whole_frame`. Code with this ABI calls only helpers that use the base of the frame.
+        // SAFETY: as in `NativeProgram::run_with_whole_frame`. Code with this ABI calls only
+        // helpers that use the base of the frame.
         let word = unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut base).cast()) };
         if base.panicked.get() { word_of(&EvalError::HOST) } else { word }
     }

@@ -52,8 +52,8 @@ pub(super) unsafe extern "C" fn entry_of_number(
 #[inline(always)]
 unsafe fn entry(frame: &BaseFrame<'_>, find: usize, map: *const u8, key: EntryKey<'_>, value: &Value<'_>) -> Pair {
     let found = || {
-        // SAFETY: the contract; the function's address was exposed when it became a number. The map is in the host's data, which is
-        // borrowed for the whole evaluation.
+        // SAFETY: the contract; the function's address was exposed when it became a number. The map
+        // is in the host's data, which is borrowed for the whole evaluation.
         let found =
             unsafe { std::mem::transmute::<*const (), FindEntry>(std::ptr::with_exposed_provenance(find))(map, key) };
         match charge_comparisons(value, found.count, &frame.cx) {
@@ -68,8 +68,9 @@ pub(super) unsafe extern "C" fn entry_value(frame: *const BaseFrame<'_>, make: u
     type MakeValue = for<'s> unsafe fn(*const u8, &'s Arena) -> EvalResult<Value<'s>>;
     // SAFETY: native code passes on the frame that it was called with.
     let frame = unsafe { &*frame };
-    // SAFETY: native code passes the function of an `EntryValue`, whose type this is: maps of hosts make values in an arena. Its address was
-    // exposed when it became a number. `value` is what the map's own function found.
+    // SAFETY: native code passes the function of an `EntryValue`, whose type this is: maps of hosts
+    // make values in an arena. Its address was exposed when it became a number. `value` is what the
+    // map's own function found.
     attempt(frame, || unsafe {
         let make = std::mem::transmute::<*const (), MakeValue>(std::ptr::with_exposed_provenance(make));
         make(value, frame.cx.arena())

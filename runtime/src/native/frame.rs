@@ -1,6 +1,7 @@
 //! The evaluation frame: what compiled code and its helpers share during one call.
 //!
-//! Compiled code addresses the members by the offsets in `celero_ir::layout::frame`; `layout.rs` proves that these are right.
+//! Compiled code addresses the members by the offsets in `celero_ir::layout::frame`; `layout.rs`
+//! proves that these are right.
 
 use super::{failure, ip_of_words};
 use crate::context::Host;
@@ -16,8 +17,8 @@ use std::ops::Deref;
 
 /// The base of a frame: the budget, and what every helper needs.
 ///
-/// Code with a `bool` result that calls neither the host nor functions chosen by the values' types gets only this part (see
-/// [`EntryAbi::BaseFrame`](super::entry_abi::EntryAbi::BaseFrame)).
+/// Code with a `bool` result that calls neither the host nor functions chosen by the values' types
+/// gets only this part (see [`EntryAbi::BaseFrame`](super::entry_abi::EntryAbi::BaseFrame)).
 #[repr(C)]
 pub(crate) struct BaseFrame<'a> {
     pub(super) cx: Cx<'a>,
@@ -34,8 +35,8 @@ impl<'a> BaseFrame<'a> {
     /// The evaluation error; `host` if a helper panicked.
     ///
     /// # Safety
-    /// Code whose root has type `ty`, which is [returned as text](celero_ir::layout::returns_text), was the last to run with this frame, and
-    /// it returned `text`.
+    /// Code whose root has type `ty`, which is [returned as text](celero_ir::layout::returns_text),
+    /// was the last to run with this frame, and it returned `text`.
     #[inline]
     pub(super) unsafe fn text(&self, ty: Ty, text: TextWords) -> Result<Value<'a>, EvalError> {
         if self.panicked.get() {
@@ -44,8 +45,8 @@ impl<'a> BaseFrame<'a> {
         if text.address.is_null() {
             return Err(failure(text.length));
         }
-        // SAFETY: the contract. Code without an error returns the address and the length of bytes that outlive the evaluation, valid UTF-8
-        // for `Str`.
+        // SAFETY: the contract. Code without an error returns the address and the length of bytes
+        // that outlive the evaluation, valid UTF-8 for `Str`.
         unsafe {
             let bytes = std::slice::from_raw_parts(text.address, usize::try_from(text.length).unwrap_or(0));
             match ty {
@@ -85,8 +86,9 @@ impl<'a> Deref for Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
-    /// Returns the value that compiled code left for a root of type `ty`; `word` is the word that the code returned. Never an
-    /// error: the caller wants a `Result`, and wrapping the value there would copy it.
+    /// Returns the value that compiled code left for a root of type `ty`; `word` is the word that
+    /// the code returned. Never an error: the caller wants a `Result`, and wrapping the value there
+    /// would copy it.
     ///
     /// # Safety
     /// Code whose root has type `ty` was the last to run with this frame, and it returned `word`, which is 0 or 1.
@@ -94,7 +96,8 @@ impl<'a> Frame<'a> {
     pub(super) unsafe fn value(&self, ty: Ty, word: u64) -> Result<Value<'a>, EvalError> {
         // SAFETY: the contract. Such code leaves as many words as a value of type `ty` has; a whole value for `Value`.
         unsafe {
-            // Each arm makes the whole result. Put together after them, it would be copied in pieces that stall the loads.
+            // Each arm makes the whole result. Put together after them, it would be copied in
+            // pieces that stall the loads.
             match ty {
                 Ty::Bool => Ok(Value::Bool(word == 1)),
                 Ty::Int => Ok(Value::Int(self.word(0).cast_signed())),
@@ -121,15 +124,16 @@ impl<'a> Frame<'a> {
     /// Compiled code has written that word; `number` is 0 or 1.
     #[inline]
     unsafe fn word(&self, number: usize) -> u64 {
-        // Volatile, so that the words are read one by one, as they were written: one load of both would wait for the stores.
+        // Volatile, so that the words are read one by one, as they were written: one load of both
+        // would wait for the stores.
         //
         // SAFETY: the contract; the slot has four words.
         unsafe { (&raw const self.result).cast::<u64>().add(number).read_volatile() }
     }
 }
 
-/// The part of a frame where compiled code leaves a result that is not a `bool`. The type of the root says which member is
-/// written.
+/// The part of a frame where compiled code leaves a result that is not a `bool`. The type of the
+/// root says which member is written.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) union ResultSlot<'a> {

@@ -31,8 +31,9 @@ impl HeaderTable {
         self.headers.len()
     }
 
-    /// The address and length of each header's value; two zeros for one that is not there, and for one whose lines do not fit
-    /// the arena a zero and the error's code. The answers are zeros before.
+    /// The address and length of each header's value; two zeros for one that is not there, and for
+    /// one whose lines do not fit the arena a zero and the error's code. The answers are zeros
+    /// before.
     #[inline(always)]
     pub(super) fn look_up(&self, map: &HeaderMap, arena: &Arena, answers: &mut [[u64; 2]]) {
         if map.len() == map.keys_len() {

@@ -23,8 +23,8 @@ pub(super) fn failure(kind: ErrorKind) -> Pair {
 
 /// A type that a helper returns in two words.
 pub(super) trait ReturnWords<'a>: Sized {
-    /// Converts the result to words. Text is its address and length. Other types are 0 and their first word; a second word is
-    /// stored in the frame.
+    /// Converts the result to words. Text is its address and length. Other types are 0 and their
+    /// first word; a second word is stored in the frame.
     ///
     /// # Errors
     /// `out_of_budget` if the result is stored in the arena and does not fit.

@@ -1,4 +1,5 @@
-//! Reading fields of the host in place, as compiled code reads them, where there is no compiled code: in the index of a rule set.
+//! Reading fields of the host in place, as compiled code reads them, where there is no compiled
+//! code: in the index of a rule set.
 
 use super::ip_of_words;
 use crate::accessors::text::Words;
@@ -99,8 +100,9 @@ impl<'a> HostData<'a> {
     #[inline(always)]
     fn end(self, field: &InPlace) -> Option<*const u8> {
         let start = from_ref(self.0).cast();
-        // SAFETY: the context is of the type whose layouts the index was planned with, as `RuleSet` knows, and its layouts are right: the
-        // contract of `Context`. It is borrowed for `'a`. No test says that the field is absent, so the next path leads to something.
+        // SAFETY: the context is of the type whose layouts the index was planned with, as `RuleSet`
+        // knows, and its layouts are right: the contract of `Context`. It is borrowed for `'a`. No
+        // test says that the field is absent, so the next path leads to something.
         unsafe {
             let absent = |test: &AbsentIf| whole(end(start, &test.path), test.repr) == Some(test.number.into());
             if field.absent_if.iter().any(absent) { None } else { Some(end(start, &field.path)) }
@@ -111,7 +113,8 @@ impl<'a> HostData<'a> {
     #[inline(always)]
     pub(crate) fn text(self, field: &InPlace) -> Seen<&'a [u8]> {
         let Some(at) = self.end(field) else { return Seen::Absent };
-        // SAFETY: as for `end`: the layout says what is there. Addresses of accessors and tables were exposed when they became numbers.
+        // SAFETY: as for `end`: the layout says what is there. Addresses of accessors and tables
+        // were exposed when they became numbers.
         unsafe {
             match &field.at_end {
                 AtEnd::Text(after) => text(Words {

@@ -26,8 +26,9 @@ const _: () = {
     assert!(value::SECOND - value::FIRST == 8);
 };
 
-// The tags and payloads of the variants that native code boxes and unboxes itself. `Value` is `repr(C, u8)`: a tag byte,
-// then a union of the payloads, which starts at the offset of its alignment.
+// The tags and payloads of the variants that native code boxes and unboxes itself. `Value` is
+// `repr(C, u8)`: a tag byte, then a union of the payloads, which starts at the offset of its
+// alignment.
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -44,8 +45,8 @@ mod tests {
     }
 
     fn words(v: &Value<'_>) -> Words {
-        // SAFETY: `v` is valid for 32 bytes (asserted above), of which `Words` has 24; for each variant tested here tag,
-        // first and, where it is read, second word are initialised.
+        // SAFETY: `v` is valid for 32 bytes (asserted above), of which `Words` has 24; for each
+        // variant tested here tag, first and, where it is read, second word are initialised.
         unsafe { std::ptr::from_ref(v).cast::<Words>().read() }
     }
 

@@ -1,7 +1,8 @@
 //! The wrappers of library functions that native code calls, generated from the table `celero_ir::for_each_helper`.
 //!
-//! Each wrapper converts the words of its operands to Rust types, calls the library function with the name of the row, and
-//! returns its result in words. Rows with an operand or a result of kind `word` are written by hand in [`libcalls`].
+//! Each wrapper converts the words of its operands to Rust types, calls the library function with
+//! the name of the row, and returns its result in words. Rows with an operand or a result of kind
+//! `word` are written by hand in [`libcalls`].
 //!
 //! Invariant: a helper does not unwind into native code: a panic of the host ends the evaluation with an error. Test:
 //! `runtime/tests/it/hostile_hosts.rs::panics_of_the_host_end_the_evaluation`.
@@ -14,8 +15,9 @@ use crate::library::helper_functions as library;
 use crate::value::{Duration, Timestamp, Value};
 use celero_ir::Helper;
 
-/// Expands to the address of one helper's wrapper. Each step of the recursion consumes one operand type and adds its parameters;
-/// the names `p`, `n` and `v` may repeat, because each step has its own hygiene.
+/// Expands to the address of one helper's wrapper. Each step of the recursion consumes one operand
+/// type and adds its parameters; the names `p`, `n` and `v` may repeat, because each step has its
+/// own hygiene.
 macro_rules! wrapper {
     // Rows with a `word` are written by hand.
     (@types $name:ident $result:tt [word $($rest:ident)*] ($($params:tt)*) ($($args:tt)*)) => {
@@ -39,7 +41,8 @@ macro_rules! wrapper {
     };
     (@types $name:ident $result:tt [value $($rest:ident)*] ($($params:tt)*) ($($args:tt)*)) => {
         wrapper!(@types $name $result [$($rest)*] ($($params)* v: *const Value<'_>,) ($($args)* {
-            // SAFETY: native code passes the address of a value: a constant's, one in the arena, or one in its own frame.
+            // SAFETY: native code passes the address of a value: a constant's, one in the arena, or
+            // one in its own frame.
             unsafe { *v }
         },))
     };

@@ -1,11 +1,13 @@
-//! The helpers with operands or results that only generated code has: addresses of prepared constants, of builders, of lists of
-//! operands. The table `celero_ir::for_each_helper` calls such an operand `word`.
+//! The helpers with operands or results that only generated code has: addresses of prepared
+//! constants, of builders, of lists of operands. The table `celero_ir::for_each_helper` calls such
+//! an operand `word`.
 //!
 //! # Safety
 //!
-//! Only native code calls these functions. It passes the frame of the running evaluation, and operands of the kinds that the
-//! helper's row in the table names; the address of a thing is that of a live thing of that type. Functions that take a whole
-//! [`Frame`] are called only by code that gets a whole frame: [`allocates`](super::entry_abi::allocates) decides that.
+//! Only native code calls these functions. It passes the frame of the running evaluation, and
+//! operands of the kinds that the helper's row in the table names; the address of a thing is that
+//! of a live thing of that type. Functions that take a whole [`Frame`] are called only by code that
+//! gets a whole frame: [`allocates`](super::entry_abi::allocates) decides that.
 
 pub(super) use super::entry_calls::{entry_of_number, entry_of_text, entry_value};
 use super::frame::{BaseFrame, Frame, Pair};
@@ -45,9 +47,10 @@ pub(super) unsafe extern "C" fn field_has(frame: *const Frame<'_>, index: u64) -
 
 pub(super) unsafe extern "C" fn text_made(frame: *const BaseFrame<'_>, make: usize, source: *const u8) -> Pair {
     let frame = frame!(frame);
-    // SAFETY: native code passes the second function of an `Access::MostlyText`, whose type this is: the types of hosts make texts in an
-    // arena. Its address was exposed when it became a number. `source` is the address that the field's path leads to in the host's data,
-    // which is borrowed for the whole evaluation.
+    // SAFETY: native code passes the second function of an `Access::MostlyText`, whose type this
+    // is: the types of hosts make texts in an arena. Its address was exposed when it became a
+    // number. `source` is the address that the field's path leads to in the host's data, which is
+    // borrowed for the whole evaluation.
     attempt(frame, || unsafe {
         let make = std::mem::transmute::<*const (), MakeText<Arena>>(std::ptr::with_exposed_provenance(make));
         make(source, frame.cx.arena())
@@ -117,8 +120,8 @@ pub(super) unsafe extern "C" fn headers_get(
     let frame = frame!(frame);
     // SAFETY: `map` is the address of a header map of the host, `table` that of a prepared table.
     let (map, table) = unsafe { (&*map, &*table) };
-    // SAFETY: the native function's own stack slot, with two words for each name of the table. They may be uninitialised: all
-    // are written here before any is read.
+    // SAFETY: the native function's own stack slot, with two words for each name of the table. They
+    // may be uninitialised: all are written here before any is read.
     let answers = unsafe {
         answers.write_bytes(0, table.len());
         std::slice::from_raw_parts_mut(answers, table.len())

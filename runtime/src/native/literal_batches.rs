@@ -1,7 +1,7 @@
 //! Which searches for literals are made together: those in one text of the host, if several of them are usually needed.
 //!
-//! The rule that needs one of them first pays for the call, which costs its budget what one search costs. A literal that the call leaves
-//! open is searched for by itself, where it is needed.
+//! The rule that needs one of them first pays for the call, which costs its budget what one search
+//! costs. A literal that the call leaves open is searched for by itself, where it is needed.
 
 use super::pool::Pool;
 use celero_ir::layout::literals;
@@ -21,7 +21,8 @@ const SHORTEST: usize = 3;
 pub(super) struct LiteralBatches(Vec<(Vec<(NodeId, u32)>, usize)>);
 
 impl LiteralBatches {
-    /// Prepares batches for a function of these roots, of which `used` are all nodes. The pool owns the sets of literals.
+    /// Prepares batches for a function of these roots, of which `used` are all nodes. The pool owns
+    /// the sets of literals.
     pub(super) fn new(graph: &Graph, roots: &[NodeId], used: &[NodeId], pool: &mut Pool) -> Self {
         // By text, then by class, so that the result does not depend on the order of nodes.
         let mut texts: BTreeMap<NodeId, BTreeMap<NodeId, Arc<[u8]>>> = BTreeMap::new();
@@ -73,7 +74,8 @@ fn host_text(graph: &Graph, text: NodeId) -> Option<NodeId> {
     }
 }
 
-/// The classes of the searches that are made where no search finds anything: of an `and`, those of the first operand alone.
+/// The classes of the searches that are made where no search finds anything: of an `and`, those of
+/// the first operand alone.
 fn usually_needed(graph: &Graph, roots: &[NodeId]) -> BTreeSet<NodeId> {
     let (mut pending, mut seen, mut found) = (roots.to_vec(), BTreeSet::new(), BTreeSet::new());
     while let Some(id) = pending.pop() {

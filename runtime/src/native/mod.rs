@@ -1,8 +1,10 @@
 //! The native tier: prepares constants, has graphs compiled, and calls the code.
 //!
-//! `program.rs` is the code of one rule, `set_compiler.rs` and `set_code.rs` are that of a set. Both call compiled functions with a frame (`frame.rs`), as the
-//! entry ABI says (`entry_abi.rs`). Compiled code refers to prepared constants (`pool.rs`) and calls library functions through
-//! wrappers: generated ones (`libcall_wrappers.rs`) and hand-written ones (`libcalls.rs`, `entry_calls.rs`).
+//! `program.rs` is the code of one rule, `set_compiler.rs` and `set_code.rs` are that of a set.
+//! Both call compiled functions with a frame (`frame.rs`), as the entry ABI says (`entry_abi.rs`).
+//! Compiled code refers to prepared constants (`pool.rs`) and calls library functions through
+//! wrappers: generated ones (`libcall_wrappers.rs`) and hand-written ones (`libcalls.rs`,
+//! `entry_calls.rs`).
 //!
 //! Invariant: native code and the interpreter give the same value, or the same kind of error at the same place. A spent
 //! budget has the place of the whole rule, because the tiers count different steps. Test:
@@ -10,9 +12,11 @@
 //!
 //! # Safety
 //!
-//! Native code is sound because it is compiled only from graphs that [`lower`](crate::lower) builds and `celero_ir::verify`
-//! accepts, reads fields as the contract of [`Context`](crate::context::Context) allows, and calls helpers as the table
-//! `celero_ir::for_each_helper` says. [`layout`] proves that this crate's types have the layout that the code expects.
+//! Native code is sound because it is compiled only from graphs that [`lower`](crate::lower) builds
+//! and `celero_ir::verify` accepts, reads fields as the contract of
+//! [`Context`](crate::context::Context) allows, and calls helpers as the table
+//! `celero_ir::for_each_helper` says. [`layout`] proves that this crate's types have the layout
+//! that the code expects.
 
 mod entry_abi;
 mod entry_calls;
@@ -66,7 +70,8 @@ impl std::fmt::Display for NativeError {
     }
 }
 
-/// Returns the address that the two words of a [`Ty::Ip`](celero_ir::Ty::Ip) hold. An IPv4 address is stored in its IPv4-mapped form.
+/// Returns the address that the two words of a [`Ty::Ip`](celero_ir::Ty::Ip) hold. An IPv4 address
+/// is stored in its IPv4-mapped form.
 #[inline(always)]
 fn ip_of_words([high, low]: [u64; 2]) -> IpAddr {
     match (high, low >> 32) {

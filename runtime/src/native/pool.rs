@@ -48,8 +48,9 @@ pub(super) struct Pool {
     arena: Arena,
 }
 
-// SAFETY: an arena is not `Sync` because allocating through a shared reference would race; nothing allocates in this one
-// through a shared reference, and the objects in it are plain data. All other members are `Sync` themselves.
+// SAFETY: an arena is not `Sync` because allocating through a shared reference would race; nothing
+// allocates in this one through a shared reference, and the objects in it are plain data. All other
+// members are `Sync` themselves.
 unsafe impl Sync for Pool {}
 
 impl Pool {
@@ -140,7 +141,8 @@ impl Pool {
         self.prepared.len()
     }
 
-    /// Drops the objects after the first `count`, to which no code refers. They are no constants, so their addresses are not recorded.
+    /// Drops the objects after the first `count`, to which no code refers. They are no constants,
+    /// so their addresses are not recorded.
     pub(super) fn drop_after(&mut self, count: usize) {
         self.prepared.truncate(count);
     }

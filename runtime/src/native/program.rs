@@ -91,8 +91,9 @@ impl NativeProgram {
         let result = graph.roots().first().map_or(Ty::Value, |&root| graph.ty(root));
         let compiled = Arc::new(Compiled { code, row, _pool: pool, callees });
         let entry = compiled.code.entry(0).ok_or(NativeError::Function)?.with_row(&compiled.row);
-        // SAFETY: the entry borrows code and a row that `compiled` owns and never changes. The entry is stored beside `compiled`, and is
-        // given away only with the lifetime of a borrow of the program.
+        // SAFETY: the entry borrows code and a row that `compiled` owns and never changes. The
+        // entry is stored beside `compiled`, and is given away only with the lifetime of a borrow
+        // of the program.
         let entry = unsafe { std::mem::transmute::<Entry<'_>, Entry<'static>>(entry) };
         Ok(Self { abi: EntryAbi::choose(entry, result, graph, fields), steps, result, compiled })
     }
@@ -164,7 +165,8 @@ impl NativeProgram {
         if word > 1 { Err(failure(word)) } else { Ok(Value::Bool(word == 1)) }
     }
 
-    /// [`run`](Self::run) for code that gets a whole frame. Not inlined: where both make the result, it would be copied in pieces.
+    /// [`run`](Self::run) for code that gets a whole frame. Not inlined: where both make the
+    /// result, it would be copied in pieces.
     #[inline(never)]
     fn run_with_whole_frame<'a, C: Context>(
         &'a self,
@@ -176,9 +178,9 @@ impl NativeProgram {
         let (base, result) = (BaseFrame::new(cx), ResultSlot { nothing: () });
         let mut frame = Frame { base, result, host: context, functions, callees: &self.compiled.callees };
         let (host, frame_address) = (std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut frame).cast());
-        // SAFETY: the frame has the layout that the code expects (`layout.rs` proves it); the context is of the type that the
-        // code was compiled for, which the type parameter of `Program` ensures; and `self` keeps alive the pool that the code
-        // refers to.
+        // SAFETY: the frame has the layout that the code expects (`layout.rs` proves it); the
+        // context is of the type that the code was compiled for, which the type parameter of
+        // `Program` ensures; and `self` keeps alive the pool that the code refers to.
         let word = unsafe {
             match code {
                 FullFrameCode::Other(entry) => entry.call(host, frame_address),

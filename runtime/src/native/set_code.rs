@@ -111,12 +111,13 @@ impl RuleBits {
             return None;
         }
         let word = self.errors.get(rule as usize)?;
-        // SAFETY: `failed` and `errors` are written by `SetCode::call` alone, and the function that it calls writes the word
-        // of each rule whose bit it sets.
+        // SAFETY: `failed` and `errors` are written by `SetCode::call` alone, and the function that
+        // it calls writes the word of each rule whose bit it sets.
         Some(failure(unsafe { word.assume_init() }))
     }
 
-    /// Whether a rule exceeded its budget. The rules of a function share memory, so the rule may succeed when evaluated standalone.
+    /// Whether a rule exceeded its budget. The rules of a function share memory, so the rule may
+    /// succeed when evaluated standalone.
     fn is_spent(&self) -> bool {
         let mut left = self.failed;
         while left != 0 {
@@ -157,7 +158,8 @@ impl SetCode {
         &self.templates
     }
 
-    /// Whether evaluating a row usually allocates, so that it needs an arena with capacity; `None` if the row has no code.
+    /// Whether evaluating a row usually allocates, so that it needs an arena with capacity; `None`
+    /// if the row has no code.
     #[inline]
     pub(crate) fn builds(&self, row: u32) -> Option<bool> {
         let (template, _) = (*self.templates.rows.get(row as usize)?)?;
@@ -188,9 +190,10 @@ impl SetCode {
         let result = ResultSlot { row: words.as_ptr() };
         let mut frame =
             Frame { base: BaseFrame::new(cx), result, host: context, functions, callees: &template.callees };
-        // SAFETY: the frame is laid out as the code expects (`layout`), and has the address of a row that `SetCompiler::fill` made
-        // for this template; the context is of the type that the code was compiled for, as `RuleSet` knows; the pool that the
-        // code and the row refer to is alive in `self`.
+        // SAFETY: the frame is laid out as the code expects (`layout`), and has the address of a
+        // row that `SetCompiler::fill` made for this template; the context is of the type that the
+        // code was compiled for, as `RuleSet` knows; the pool that the code and the row refer to is
+        // alive in `self`.
         let word = unsafe { entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut frame).cast()) };
         if word <= 1 && !frame.panicked.get() {
             return Ok(word == 1);
@@ -205,8 +208,8 @@ impl SetCode {
         Err(EvalError { kind: error.kind, start: (place >> 32) as u32, end: *place as u32 })
     }
 
-    /// Runs a function on a context. `false` when its answer must not be used: something ran out of budget, which each rule
-    /// has for itself, or a helper panicked, which may be any rule's.
+    /// Runs a function on a context. `false` when its answer must not be used: something ran out of
+    /// budget, which each rule has for itself, or a helper panicked, which may be any rule's.
     pub(crate) fn call<'a, C: Context>(
         &'a self,
         function: usize,
@@ -226,9 +229,9 @@ impl SetCode {
         };
         let result = ResultSlot { group };
         let mut frame = Frame { base: BaseFrame::new(cx), result, host: context, functions, callees: &self.callees };
-        // SAFETY: the frame is laid out as the code expects (`layout`) and has a word for each rule a function can have; the
-        // context is of the type that the code was compiled for, as `RuleSet` knows; the pool that the code refers to is
-        // alive in `self`.
+        // SAFETY: the frame is laid out as the code expects (`layout`) and has a word for each rule
+        // a function can have; the context is of the type that the code was compiled for, as
+        // `RuleSet` knows; the pool that the code refers to is alive in `self`.
         let _ = unsafe { entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut frame).cast()) };
         // SAFETY: the member that was written above; native code writes integers to its words.
         let group = unsafe { frame.result.group };

@@ -18,13 +18,15 @@ use celero_matching::pattern::PatternCache;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// Most rules of one function. A larger function would share more work between rules, but keep more values alive at the same time.
+/// Most rules of one function. A larger function would share more work between rules, but keep more
+/// values alive at the same time.
 const BLOCK_RULES: usize = group::MAX_RULES;
 
 /// Most rules whose rows are filled between two questions whether the compilation is cancelled.
 const ROWS: usize = 1_024;
 
-/// Fewest headers for which one pass over all headers of the request replaces a lookup for each: with fewer, lookups are faster.
+/// Fewest headers for which one pass over all headers of the request replaces a lookup for each:
+/// with fewer, lookups are faster.
 pub(crate) const MIN_BATCHED_HEADERS: usize = 5;
 
 /// The outcome of a [`SetCompiler`].
@@ -38,8 +40,8 @@ pub(crate) struct CompiledRules {
     pub(crate) codegen_time: Duration,
 }
 
-/// Runs a part of the code generator. Whether the compilation is cancelled is asked between these parts: a panic of the host's function goes
-/// on, and is not one of the code generator.
+/// Runs a part of the code generator. Whether the compilation is cancelled is asked between these
+/// parts: a panic of the host's function goes on, and is not one of the code generator.
 ///
 /// # Errors
 /// The part panicked. What it has changed may be incomplete, so the compiler is dropped.
@@ -66,8 +68,8 @@ pub(crate) struct SetCompiler<'a> {
 }
 
 impl<'a> SetCompiler<'a> {
-    /// Creates a compiler without functions. `steps` is the budget of each rule, `constant_bytes` bounds the constants of all rules
-    /// together.
+    /// Creates a compiler without functions. `steps` is the budget of each rule, `constant_bytes`
+    /// bounds the constants of all rules together.
     ///
     /// # Errors
     /// No native code exists for this processor, or the graph is not well formed.

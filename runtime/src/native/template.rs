@@ -1,13 +1,13 @@
-//! Templates: expressions whose constants are parameters, compiled once for all rules that differ in constants only, and the rows of
-//! constants that such rules have.
+//! Templates: expressions whose constants are parameters, compiled once for all rules that differ
+//! in constants only, and the rows of constants that such rules have.
 
 use celero_ir::{ConstId, Graph, Origin, ParameterKind};
 
 /// An expression that several rules share but for its constants.
 #[derive(Debug)]
 pub(crate) struct Template {
-    /// The expression, with one root: a truth value over parameters. The origin of a node is the number of its site, which a
-    /// [`ParameterRow`] translates to a place in the source of a rule.
+    /// The expression, with one root: a truth value over parameters. The origin of a node is the
+    /// number of its site, which a [`ParameterRow`] translates to a place in the source of a rule.
     pub(crate) graph: Graph,
     /// Number of words of a row that hold constants; the words of the sites follow them.
     pub(crate) words: u16,
@@ -32,7 +32,8 @@ pub(crate) struct ParameterRows {
     sites: Vec<Origin>,
 }
 
-/// A row: the number of its template, and where its constants and its sites end. They begin where those of the row before end.
+/// A row: the number of its template, and where its constants and its sites end. They begin where
+/// those of the row before end.
 #[derive(Clone, Copy, Debug)]
 struct RowEnds {
     template: u32,

@@ -1,8 +1,10 @@
 //! [`Report`]: why an evaluation failed, in words.
 //!
-//! An [`EvalError`] is a kind and a place, which costs nothing to make. The rest is found out when a report is asked for: the interpreter
-//! evaluates the expression once more, with a witness that keeps the operands of what fails (`facts.rs`), and `cause.rs` puts them into
-//! words. Impure functions are not called again: what they said is kept where they failed (`function/message.rs`).
+//! An [`EvalError`] is a kind and a place, which costs nothing to make. The rest is found out when
+//! a report is asked for: the interpreter evaluates the expression once more, with a witness that
+//! keeps the operands of what fails (`facts.rs`), and `cause.rs` puts them into words. Impure
+//! functions are not called again: what they said is kept where they failed
+//! (`function/message.rs`).
 
 mod cause;
 mod facts;
@@ -17,8 +19,9 @@ use std::fmt;
 
 /// Why an evaluation failed, in words: which key, index, pattern, variable, overload, or what the host's function says.
 ///
-/// Made by [`Program::describe`](crate::Program::describe), [`RuleSet::describe`](crate::RuleSet::describe) and
-/// [`Rules::describe`](crate::Rules::describe). Displays on one line: `rule "admin": no header "x-team" (at 12..38); guard it with ..`.
+/// Made by [`Program::describe`](crate::Program::describe),
+/// [`RuleSet::describe`](crate::RuleSet::describe) and [`Rules::describe`](crate::Rules::describe).
+/// Displays on one line: `rule "admin": no header "x-team" (at 12..38); guard it with ..`.
 /// [`render`](Self::render) shows it under the source, as compile errors are shown.
 ///
 /// ```
@@ -91,15 +94,15 @@ impl Report {
         self.rule.as_deref()
     }
 
-    /// Returns what is wrong, on one line, without the place: `no header "x-team"`. Values of the context may be in it, each cut after 64
-    /// characters.
+    /// Returns what is wrong, on one line, without the place: `no header "x-team"`. Values of the
+    /// context may be in it, each cut after 64 characters.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.diagnostic.message
     }
 
-    /// Returns the message without text of the context's data, for logs: only literals of the rule, numbers, types, names, and what a
-    /// function of the host says are in it.
+    /// Returns the message without text of the context's data, for logs: only literals of the rule,
+    /// numbers, types, names, and what a function of the host says are in it.
     #[must_use]
     pub fn redacted(&self) -> &str {
         &self.redacted
@@ -117,8 +120,8 @@ impl Report {
         &self.diagnostic
     }
 
-    /// Returns the report under the line of the source that it is about. `origin` names the source, such as a file; `color` adds ANSI
-    /// colours.
+    /// Returns the report under the line of the source that it is about. `origin` names the source,
+    /// such as a file; `color` adds ANSI colours.
     #[must_use]
     pub fn render(&self, origin: &str, color: bool) -> String {
         let style = if color { Style::Ansi } else { Style::Plain };

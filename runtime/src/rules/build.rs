@@ -18,7 +18,8 @@ use std::marker::PhantomData;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-/// Fewest rules of a set for which a thread drops what only the compilation needed: starting it takes as long as dropping that of some hundred rules.
+/// Fewest rules of a set for which a thread drops what only the compilation needed: starting it
+/// takes as long as dropping that of some hundred rules.
 const MIN_DROPPED_APART: usize = 4_096;
 
 /// Collects the rules of a [`RuleSet`]. Made by [`Engine::rules`].
@@ -73,8 +74,9 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         self
     }
 
-    /// Adds a rule in the language of another environment, which must declare the same variables, functions and libraries in the
-    /// same order as that of the set. The rule is checked now; its errors are among those of [`build`](Self::build).
+    /// Adds a rule in the language of another environment, which must declare the same variables,
+    /// functions and libraries in the same order as that of the set. The rule is checked now; its
+    /// errors are among those of [`build`](Self::build).
     ///
     /// ```
     /// use celero::filter::FilterLanguage;
@@ -115,16 +117,18 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         self
     }
 
-    /// Sets whether each rule also gets standalone native code, which [`RuleSet::test`] uses. Default: false. Rules that differ in
-    /// constants only share it. Patterns that only this code needs are compiled on first use, within
-    /// [`Limits::patterns`](crate::Limits). [`explain`](Self::explain) and [`Live`](crate::Live) ignore this.
+    /// Sets whether each rule also gets standalone native code, which [`RuleSet::test`] uses.
+    /// Default: false. Rules that differ in constants only share it. Patterns that only this code
+    /// needs are compiled on first use, within [`Limits::patterns`](crate::Limits).
+    /// [`explain`](Self::explain) and [`Live`](crate::Live) ignore this.
     pub fn standalone(mut self, on: bool) -> Self {
         self.standalone = on;
         self
     }
 
-    /// Sets whether the set counts its evaluations, and how often each rule matches and fails: [`RuleSet::counts`]. Default: false.
-    /// Threads do not contend: each [`Scratch`](crate::Scratch) has its own counters, 16 bytes per rule. For live rules use
+    /// Sets whether the set counts its evaluations, and how often each rule matches and fails:
+    /// [`RuleSet::counts`]. Default: false. Threads do not contend: each
+    /// [`Scratch`](crate::Scratch) has its own counters, 16 bytes per rule. For live rules use
     /// [`Live::with_counters`](crate::Live::with_counters) instead.
     ///
     /// ```
@@ -149,15 +153,19 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         self
     }
 
-    /// Cancels the compilation when `cancelled` returns true: [`build`](Self::build) then ends soon with an error that
-    /// [is cancelled](RuleSetError::is_cancelled). For a shutdown, a deadline, or rules that newer ones have replaced meanwhile.
+    /// Cancels the compilation when `cancelled` returns true: [`build`](Self::build) then ends soon
+    /// with an error that [is cancelled](RuleSetError::is_cancelled). For a shutdown, a deadline,
+    /// or rules that newer ones have replaced meanwhile.
     ///
-    /// The function is called before each rule and between the later stages, also on the [threads](crate::EngineBuilder::threads) that
-    /// compile with this one, so it must be fast. Once it has returned true, the compilation is cancelled for good. Between two calls at
-    /// most one rule is checked, the index is planned, one function is compiled for up to 64 rules, the constants of 1,024 rules are
-    /// prepared, or the code is made executable; planning takes about a quarter of the time of a large set. If the function panics,
-    /// [`build`](Self::build) panics with it. [`Live`](crate::Live) asks it until [`replace`](crate::Live::replace) or [`shadow`](crate::Live::shadow)
-    /// returns, not for the work in the background, which a later change cancels.
+    /// The function is called before each rule and between the later stages, also on the
+    /// [threads](crate::EngineBuilder::threads) that compile with this one, so it must be fast.
+    /// Once it has returned true, the compilation is cancelled for good. Between two calls at most
+    /// one rule is checked, the index is planned, one function is compiled for up to 64 rules, the
+    /// constants of 1,024 rules are prepared, or the code is made executable; planning takes about
+    /// a quarter of the time of a large set. If the function panics, [`build`](Self::build) panics
+    /// with it. [`Live`](crate::Live) asks it until [`replace`](crate::Live::replace) or
+    /// [`shadow`](crate::Live::shadow) returns, not for the work in the background, which a later
+    /// change cancels.
     ///
     /// ```
     /// use celero::{Engine, Env};
@@ -176,8 +184,9 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         self
     }
 
-    /// Returns how the set of these rules is evaluated: by which keys the index finds each rule and which conditions remain, or why the
-    /// rule is unindexed. Compiles the rules, which takes as long as [`build`](Self::build).
+    /// Returns how the set of these rules is evaluated: by which keys the index finds each rule and
+    /// which conditions remain, or why the rule is unindexed. Compiles the rules, which takes as
+    /// long as [`build`](Self::build).
     ///
     /// ```
     /// use celero::http::RequestContext;
@@ -214,15 +223,16 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     /// Compiles the rules to a set.
     ///
     /// # Errors
-    /// [`RuleSetError`] with every rule that does not compile, or that the compilation was [cancelled](Self::cancel_if).
+    /// [`RuleSetError`] with every rule that does not compile, or that the compilation was
+    /// [cancelled](Self::cancel_if).
     pub fn build(self) -> Result<RuleSet<C::Static, A>, RuleSetError> {
         let (tier, threads) = (self.engine.tier(), self.engine.threads(self.env.functions()));
         self.build_as(tier, threads)
     }
 
     /// Compiles the rules as [`build`](Self::build) does, for whoever measures its stages: those of
-    /// [`Engine::compile_observed`] up to code generation for each rule, then `index` (planning and building it) and `codegen` for the set.
-    /// Works on one thread.
+    /// [`Engine::compile_observed`] up to code generation for each rule, then `index` (planning and
+    /// building it) and `codegen` for the set. Works on one thread.
     ///
     /// # Errors
     /// As [`build`](Self::build).

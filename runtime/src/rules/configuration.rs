@@ -31,8 +31,9 @@ struct Written<'r, A> {
     on_error: Option<ErrorPolicy>,
 }
 
-/// Reads `name`, `when` (the condition) and `action`, and, if they are there, `priority` (default 0), `tags` (default none) and `onError`
-/// (`noMatch`, `match` or `stop`; default: that of the set). Other members are errors. The condition is checked when the set is built.
+/// Reads `name`, `when` (the condition) and `action`, and, if they are there, `priority` (default
+/// 0), `tags` (default none) and `onError` (`noMatch`, `match` or `stop`; default: that of the
+/// set). Other members are errors. The condition is checked when the set is built.
 ///
 /// ```
 /// use celero::http::RequestContext;

@@ -5,8 +5,8 @@ use crate::error::CompileError;
 use celero_frontend::Diagnostic;
 use std::fmt;
 
-/// Why there is no set: all diagnostics of all rules, which displays as source lines with carets under the names of the rules; or that the
-/// compilation was cancelled.
+/// Why there is no set: all diagnostics of all rules, which displays as source lines with carets
+/// under the names of the rules; or that the compilation was cancelled.
 #[derive(Clone)]
 pub struct RuleSetError {
     failed: Vec<(usize, Box<str>, CompileError)>,
@@ -19,8 +19,8 @@ impl RuleSetError {
         Self { failed, cancelled: false }
     }
 
-    /// Returns whether the compilation was [cancelled](crate::RuleSetBuilder::cancel_if). Nothing is known of the rules then: there are no
-    /// diagnostics.
+    /// Returns whether the compilation was [cancelled](crate::RuleSetBuilder::cancel_if). Nothing
+    /// is known of the rules then: there are no diagnostics.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.cancelled

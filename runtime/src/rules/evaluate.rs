@@ -34,14 +34,16 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         Ok(found.and_then(|rule| self.get(rule)))
     }
 
-    /// Returns whether any rule matches. Costs what [`first`](Self::first) does, or less: where the index proves every rule that it finds,
-    /// and the set has no other rules, the evaluation ends at whichever rule is found first.
+    /// Returns whether any rule matches. Costs what [`first`](Self::first) does, or less: where the
+    /// index proves every rule that it finds, and the set has no other rules, the evaluation ends
+    /// at whichever rule is found first.
     ///
     /// # Errors
     /// As [`first`](Self::first).
     pub fn any<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<bool, RuleError> {
         let mut found = false;
-        // Counters count the first rule that matches, and under `Stop` a value that can't be read may end the evaluation before it.
+        // Counters count the first rule that matches, and under `Stop` a value that can't be read
+        // may end the evaluation before it.
         let stops = self.mixed || self.on_error == ErrorPolicy::Stop;
         let is_plain = self.linear.is_empty() && self.counters.is_none() && !stops;
         let proves = is_plain && self.index.as_ref().is_some_and(Index::proves);
@@ -88,8 +90,8 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         done.map(|()| &*scratch.matched)
     }
 
-    /// Returns, for each tag that a matching rule has, the first rule with it that matches. The tags are in the order of these rules;
-    /// several tags of one rule are in alphabetical order.
+    /// Returns, for each tag that a matching rule has, the first rule with it that matches. The
+    /// tags are in the order of these rules; several tags of one rule are in alphabetical order.
     ///
     /// # Errors
     /// As [`count`](Self::count).
@@ -111,8 +113,9 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         Ok(found.filter_map(|&(tag, rule)| Some((&**self.tags.get(tag as usize)?, self.get(rule)?))))
     }
 
-    /// Returns the candidates for a context: the [indexed rules](Self::indexed_rules) that an evaluation must look at, because they may be
-    /// true, in order. Evaluates no rule. For statistics about a set.
+    /// Returns the candidates for a context: the [indexed rules](Self::indexed_rules) that an
+    /// evaluation must look at, because they may be true, in order. Evaluates no rule. For
+    /// statistics about a set.
     pub fn candidates<'s, C: Context<Static = S>>(&self, context: &C, scratch: &'s mut Scratch) -> &'s [usize] {
         let Scratch { read, search, matched, .. } = scratch;
         let pinned = PinnedLists::load(self.lists());
@@ -127,9 +130,10 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         matched
     }
 
-    /// Evaluates one rule, without the index, and returns what [`Program::test`](crate::Program::test) of it would; `None` if there is no
-    /// such rule. Uses native code if the set has [standalone code](crate::RuleSetBuilder::standalone), otherwise the interpreter. Does not
-    /// count, and does not change [`Scratch::errors`].
+    /// Evaluates one rule, without the index, and returns what
+    /// [`Program::test`](crate::Program::test) of it would; `None` if there is no such rule. Uses
+    /// native code if the set has [standalone code](crate::RuleSetBuilder::standalone), otherwise
+    /// the interpreter. Does not count, and does not change [`Scratch::errors`].
     ///
     /// ```
     /// use celero::{Bindings, Engine, Env, Scratch, Type, Value};
@@ -169,9 +173,9 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         })
     }
 
-    /// Puts an error of a rule into words, as [`Program::describe`](crate::Program::describe) does, with the rule's name; `None` if there
-    /// is no such rule. `context` is the context of the evaluation that gave the error. A rule with native code is parsed again the first
-    /// time.
+    /// Puts an error of a rule into words, as [`Program::describe`](crate::Program::describe) does,
+    /// with the rule's name; `None` if there is no such rule. `context` is the context of the
+    /// evaluation that gave the error. A rule with native code is parsed again the first time.
     ///
     /// ```
     /// use celero::http::RequestContext;
@@ -237,8 +241,8 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         self.standalone.lists.as_ref()
     }
 
-    /// Evaluates all rules that are not excluded, with the [`lists`](Self::lists) of one generation. Calls `on_match` for those that match, in
-    /// order; with `once` only for the first.
+    /// Evaluates all rules that are not excluded, with the [`lists`](Self::lists) of one
+    /// generation. Calls `on_match` for those that match, in order; with `once` only for the first.
     pub(crate) fn evaluate<C: Context<Static = S>>(
         &self,
         context: &C,
@@ -252,8 +256,8 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         self.evaluate_query(&Query { context, mode, excluded, lists }, scratch, &mut on_match)
     }
 
-    /// Evaluates the rules that are not excluded, as far as the query needs them. Passes those that match to `matches`, in order; only one
-    /// unless all are asked for.
+    /// Evaluates the rules that are not excluded, as far as the query needs them. Passes those that
+    /// match to `matches`, in order; only one unless all are asked for.
     ///
     /// The index is searched first. Where it finds nothing, and no rules remain to be scanned, nothing else is done.
     #[inline]
@@ -279,8 +283,8 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         self.evaluate_candidates(query, scratch, matches, Some(found))
     }
 
-    /// Evaluates the rules that were found and those that are not indexed. Without `found`, all rules fail: the context has other
-    /// variables than the set.
+    /// Evaluates the rules that were found and those that are not indexed. Without `found`, all
+    /// rules fail: the context has other variables than the set.
     #[inline(never)]
     fn evaluate_candidates<C: Context<Static = S>>(
         &self,

@@ -56,8 +56,8 @@ impl Excluded {
         self.count
     }
 
-    /// Whether some of these rules are excluded, and whether some are disabled. Disabled rules must not be evaluated: the cost of
-    /// evaluation may be the reason for disabling them.
+    /// Whether some of these rules are excluded, and whether some are disabled. Disabled rules must
+    /// not be evaluated: the cost of evaluation may be the reason for disabling them.
     pub(super) fn among(&self, rules: impl Iterator<Item = usize>) -> (bool, bool) {
         let (mut removed, mut disabled) = (false, false);
         for rule in rules {

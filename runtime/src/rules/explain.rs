@@ -14,8 +14,9 @@ use std::fmt;
 /// Most entries of a rule that are printed.
 const MAX_ENTRIES: usize = 6;
 
-/// How a set of rules is evaluated: [`RuleSetBuilder::explain`](crate::RuleSetBuilder::explain). Displays as text for people.
-/// Probabilities are estimates from the rules, before any request was seen.
+/// How a set of rules is evaluated: [`RuleSetBuilder::explain`](crate::RuleSetBuilder::explain).
+/// Displays as text for people. Probabilities are estimates from the rules, before any request was
+/// seen.
 #[derive(Clone, Debug)]
 pub struct SetExplanation {
     rules: Vec<RuleExplanation>,
@@ -36,7 +37,8 @@ pub struct RuleExplanation {
     interpreted: Option<Box<str>>,
 }
 
-/// Keys by which the index finds a rule. A rule is evaluated if all keys of one of its entries hold, and false otherwise.
+/// Keys by which the index finds a rule. A rule is evaluated if all keys of one of its entries
+/// hold, and false otherwise.
 #[derive(Clone, Debug)]
 pub struct IndexEntry {
     keys: Vec<String>,
@@ -131,14 +133,15 @@ impl SetExplanation {
         &self.rules
     }
 
-    /// Returns the number of rules for each template: residual predicates that differ in constants only share one template.
+    /// Returns the number of rules for each template: residual predicates that differ in constants
+    /// only share one template.
     #[must_use]
     pub fn templates(&self) -> &[usize] {
         &self.templates
     }
 
-    /// Returns the number of attributes that the index reads: fields and headers, counted once for each form in which they are read, such
-    /// as lower case.
+    /// Returns the number of attributes that the index reads: fields and headers, counted once for
+    /// each form in which they are read, such as lower case.
     #[must_use]
     pub fn attributes(&self) -> usize {
         self.attributes
@@ -221,7 +224,8 @@ impl RuleExplanation {
         self.found.as_ref().err().copied()
     }
 
-    /// Returns why the interpreter evaluates the rule, or its residual predicate; `None` if native code does, or the engine only interprets.
+    /// Returns why the interpreter evaluates the rule, or its residual predicate; `None` if native
+    /// code does, or the engine only interprets.
     #[must_use]
     pub fn interpreted(&self) -> Option<&str> {
         self.interpreted.as_deref()
@@ -250,13 +254,15 @@ impl IndexEntry {
         self.chance
     }
 
-    /// Returns the conditions that remain to be evaluated if the keys hold, as the rule writes them; empty if the rule is true then.
+    /// Returns the conditions that remain to be evaluated if the keys hold, as the rule writes
+    /// them; empty if the rule is true then.
     #[must_use]
     pub fn residual(&self) -> &[String] {
         &self.residual
     }
 
-    /// Returns the number of the template of these conditions; `None` if none remain, or if the interpreter evaluates them.
+    /// Returns the number of the template of these conditions; `None` if none remain, or if the
+    /// interpreter evaluates them.
     #[must_use]
     pub fn template(&self) -> Option<usize> {
         self.template

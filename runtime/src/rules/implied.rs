@@ -130,7 +130,8 @@ impl<'g> Test<'g> {
     }
 }
 
-/// Finds the conjuncts that follow from others. Incomplete but sound: it may miss an implication, and reports no wrong one.
+/// Finds the conjuncts that follow from others. Incomplete but sound: it may miss an implication,
+/// and reports no wrong one.
 #[derive(Default)]
 pub(super) struct Implied<'g> {
     known: HashSet<NodeId, FixedState>,

@@ -1,9 +1,10 @@
 //! Rules that are compiled and evaluated together.
 //!
-//! A set returns what its rules return one by one, under the policy for errors. Rules with a selective test are found by an index
-//! (`index`); their residual predicates are evaluated by code that similar rules share. All other rules are evaluated by a linear scan,
-//! in functions of up to 64 rules. The interpreter evaluates one by one the rules without native code, and the rules of a function that
-//! ran out of budget or panicked.
+//! A set returns what its rules return one by one, under the policy for errors. Rules with a
+//! selective test are found by an index (`index`); their residual predicates are evaluated by code
+//! that similar rules share. All other rules are evaluated by a linear scan, in functions of up to
+//! 64 rules. The interpreter evaluates one by one the rules without native code, and the rules of a
+//! function that ran out of budget or panicked.
 //!
 //! Invariant: a set gives the result that `Program::test` gives for each rule, errors and their places included. Test:
 //! `tests/tests/it/random_indexed_sets.rs::sets_answer_as_their_rules_alone`.
@@ -47,14 +48,16 @@ use std::marker::PhantomData;
 /// What a rule that fails counts as: set for a [whole set](RuleSetBuilder::on_error) or for a [rule](Rule::on_error).
 /// [`Scratch::errors`](crate::Scratch::errors) returns the errors.
 ///
-/// A client can make most rules fail, by leaving out a header that they read. So rules that allow need [`NoMatch`](Self::NoMatch), and rules
-/// that deny need [`Match`](Self::Match): with the other policy a client passes by leaving a header out. A set does not know what its
-/// actions do. Its default is [`Stop`](Self::Stop), which is safe for both: whoever evaluates the set gets the error, as from a single rule.
+/// A client can make most rules fail, by leaving out a header that they read. So rules that allow
+/// need [`NoMatch`](Self::NoMatch), and rules that deny need [`Match`](Self::Match): with the other
+/// policy a client passes by leaving a header out. A set does not know what its actions do. Its
+/// default is [`Stop`](Self::Stop), which is safe for both: whoever evaluates the set gets the
+/// error, as from a single rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "camelCase"))]
 pub enum ErrorPolicy {
-    /// The rule does not match: for rules that allow. Failures then change no answer, and failures of rules that the index does not
-    /// find are not reported.
+    /// The rule does not match: for rules that allow. Failures then change no answer, and failures
+    /// of rules that the index does not find are not reported.
     NoMatch,
     /// The rule matches: for rules that deny.
     Match,
@@ -67,8 +70,8 @@ impl ErrorPolicy {
     /// All policies, in the order in which they are documented.
     pub const ALL: [Self; 3] = [Self::NoMatch, Self::Match, Self::Stop];
 
-    /// Returns the word for the policy in configuration files: `noMatch`, `match` or `stop`. Command lines write the same words in
-    /// kebab case.
+    /// Returns the word for the policy in configuration files: `noMatch`, `match` or `stop`.
+    /// Command lines write the same words in kebab case.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -102,15 +105,18 @@ pub struct Match<'r, A> {
     pub action: &'r A,
 }
 
-/// Rules for contexts of one type, compiled together, so that what several rules read, look up or compute is shared. `Send` and `Sync` if
-/// the actions are. Evaluations do not lock and share no memory that they write.
+/// Rules for contexts of one type, compiled together, so that what several rules read, look up or
+/// compute is shared. `Send` and `Sync` if the actions are. Evaluations do not lock and share no
+/// memory that they write.
 ///
-/// An index built from the rules finds those that may match: the time of an evaluation depends on how many rules match, hardly on how
-/// many exist. [`RuleSetBuilder::explain`] returns how each rule is found.
+/// An index built from the rules finds those that may match: the time of an evaluation depends on
+/// how many rules match, hardly on how many exist. [`RuleSetBuilder::explain`] returns how each
+/// rule is found.
 ///
-/// Each rule has the result, or the error, of [`Program::test`](crate::Program::test), with one exception: a rule that would exceed its
-/// budget before it reaches a test that is false may be false here, because the index skips that work. Each rule has the steps and the
-/// memory of [`Limits`](crate::Limits) for itself.
+/// Each rule has the result, or the error, of [`Program::test`](crate::Program::test), with one
+/// exception: a rule that would exceed its budget before it reaches a test that is false may be
+/// false here, because the index skips that work. Each rule has the steps and the memory of
+/// [`Limits`](crate::Limits) for itself.
 ///
 /// ```
 /// use celero::http::RequestContext;
@@ -223,8 +229,9 @@ impl<S, A> RuleSet<S, A> {
         self.rules.get(index).and_then(|rule| rule.on_error).unwrap_or(self.on_error)
     }
 
-    /// Returns the warnings with the indices of their rules, in the order of the rules: what is valid, but probably not what the author
-    /// means. In addition to the warnings of a [`Program`](crate::Program), at most 1,000 are about rules that are never true, repeat an
+    /// Returns the warnings with the indices of their rules, in the order of the rules: what is
+    /// valid, but probably not what the author means. In addition to the warnings of a
+    /// [`Program`](crate::Program), at most 1,000 are about rules that are never true, repeat an
     /// earlier rule, or are never the first match.
     #[must_use]
     pub fn warnings(&self) -> &[(usize, Diagnostic)] {
@@ -241,20 +248,23 @@ impl<S, A> RuleSet<S, A> {
         linear.saturating_add(indexed)
     }
 
-    /// Returns the number of indexed rules, which usually cost nothing where they are false. The others are evaluated every time.
+    /// Returns the number of indexed rules, which usually cost nothing where they are false. The
+    /// others are evaluated every time.
     #[must_use]
     pub fn indexed_rules(&self) -> usize {
         self.index.as_ref().map_or(0, Index::len)
     }
 
-    /// Returns the indices of the unindexed rules, in order. They are evaluated every time; [`RuleSetBuilder::explain`] returns why.
+    /// Returns the indices of the unindexed rules, in order. They are evaluated every time;
+    /// [`RuleSetBuilder::explain`] returns why.
     pub fn unindexed(&self) -> impl Iterator<Item = usize> {
         let mut rules: Vec<usize> = self.linear.iter().map(|&rule| rule as usize).collect();
         rules.sort_unstable();
         rules.into_iter()
     }
 
-    /// Returns the counters; `None` unless they were [switched on](RuleSetBuilder::counters). Takes time linear in the number of rules.
+    /// Returns the counters; `None` unless they were [switched on](RuleSetBuilder::counters). Takes
+    /// time linear in the number of rules.
     #[must_use]
     pub fn counts(&self) -> Option<Counts<'_>> {
         let counters = self.counters.as_ref()?;

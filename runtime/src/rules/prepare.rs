@@ -48,10 +48,12 @@ pub(super) struct Settings<'s> {
 /// Smallest set for which threads are started: starting one takes as long as compiling a few rules.
 const MIN_PARALLEL: usize = 256;
 
-/// Number of rules after which their keys are found, on the thread that merges rules, while other threads lower the next rules.
+/// Number of rules after which their keys are found, on the thread that merges rules, while other
+/// threads lower the next rules.
 const KEYS_AT_ONCE: usize = 64;
 
-/// Largest interpreted set that keeps the trees of all rules. In larger sets a rule is checked again when it is first evaluated.
+/// Largest interpreted set that keeps the trees of all rules. In larger sets a rule is checked
+/// again when it is first evaluated.
 const KEPT: usize = 10_000;
 
 /// A rule to be compiled.
@@ -170,7 +172,8 @@ impl Prepared {
             let of_set = if all { warnings::warnings(&merged, &facts) } else { Vec::new() };
             (of_set, if threads > 1 { compiler() } else { None })
         };
-        // What sends templates is dropped in the function that may panic, so that the other thread does not wait for more.
+        // What sends templates is dropped in the function that may panic, so that the other thread
+        // does not wait for more.
         let ((of_set, compiled), (found, templates, whole)) = both(threads, meanwhile, || {
             let mut templates = std::mem::take(&mut templates);
             let found = observed(observer, "index", || {
@@ -321,7 +324,8 @@ struct LoweredRule {
 }
 
 impl LoweredRule {
-    /// Parses, checks, lowers and optimises a rule. The checked form is kept if `keep` is true or it can't be made again.
+    /// Parses, checks, lowers and optimises a rule. The checked form is kept if `keep` is true or
+    /// it can't be made again.
     ///
     /// # Errors
     /// The rule is no valid condition.
@@ -393,8 +397,8 @@ pub(super) struct Compiled {
 }
 
 impl Compiled {
-    /// `compiler` has compiled the templates, or failed; `None` compiles nothing. `refused` are the rules that are not in the merged graph;
-    /// `names` returns the name and the source of a rule.
+    /// `compiler` has compiled the templates, or failed; `None` compiles nothing. `refused` are the
+    /// rules that are not in the merged graph; `names` returns the name and the source of a rule.
     fn new<'r>(
         input: &Input<'_>,
         compiler: Option<Result<SetCompiler<'_>, String>>,

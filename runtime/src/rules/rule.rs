@@ -57,8 +57,8 @@ impl Condition {
 }
 
 impl<A> Rule<A> {
-    /// Creates a rule of priority 0 without tags. The name is for people: several rules may have the same. The source must be a
-    /// `bool` expression. It is checked when the set is built.
+    /// Creates a rule of priority 0 without tags. The name is for people: several rules may have
+    /// the same. The source must be a `bool` expression. It is checked when the set is built.
     pub fn new(name: &str, source: &str, action: A) -> Self {
         Self::of(name, Condition::Source(source.into()), action)
     }
@@ -72,15 +72,15 @@ impl<A> Rule<A> {
         Self { name: name.into(), condition, action, priority: 0, tags: Vec::new(), on_error: None }
     }
 
-    /// Sets the priority. Rules with smaller numbers come first, and rules with the same number in the order in which they were
-    /// added. Default: 0.
+    /// Sets the priority. Rules with smaller numbers come first, and rules with the same number in
+    /// the order in which they were added. Default: 0.
     pub fn priority(mut self, priority: i32) -> Self {
         self.priority = priority;
         self
     }
 
-    /// Adds a tag. [`RuleSet::first_per_tag`](crate::RuleSet::first_per_tag) returns the first match of each tag. A rule can have
-    /// several.
+    /// Adds a tag. [`RuleSet::first_per_tag`](crate::RuleSet::first_per_tag) returns the first
+    /// match of each tag. A rule can have several.
     pub fn tag(mut self, tag: &str) -> Self {
         if let Err(position) = self.tags.binary_search_by(|known| (**known).cmp(tag)) {
             self.tags.insert(position, tag.into());

@@ -18,8 +18,8 @@ use celero_frontend::Declarations;
 use celero_lists::{Lists, Snapshot};
 use std::sync::{Arc, OnceLock};
 
-/// The source of a rule, and its checked form where that is needed: a rule with native code is checked again when it is first
-/// interpreted.
+/// The source of a rule, and its checked form where that is needed: a rule with native code is
+/// checked again when it is first interpreted.
 #[derive(Debug)]
 pub(super) struct RuleSource {
     source: Box<str>,

@@ -1,9 +1,10 @@
-//! Warnings about rules that their set makes pointless: those that are never true, that an earlier rule repeats, or that are
-//! never the first to match.
+//! Warnings about rules that their set makes pointless: those that are never true, that an earlier
+//! rule repeats, or that are never the first to match.
 //!
-//! A rule is true where all its conjuncts are. Conjuncts are nodes of the merged graph, so equal ones have equal numbers. If each
-//! conjunct of an earlier rule is one of this rule's conjuncts, or follows from one (`implied`), the earlier rule is true wherever
-//! this rule is. Where this rule fails, the earlier one fails or is true, so errors make no difference if both have the same
+//! A rule is true where all its conjuncts are. Conjuncts are nodes of the merged graph, so equal
+//! ones have equal numbers. If each conjunct of an earlier rule is one of this rule's conjuncts, or
+//! follows from one (`implied`), the earlier rule is true wherever this rule is. Where this rule
+//! fails, the earlier one fails or is true, so errors make no difference if both have the same
 //! policy for them. Warnings ignore that an evaluation may run out of budget.
 
 use super::ErrorPolicy;
@@ -190,8 +191,8 @@ impl<'c> Earlier<'c, '_> {
 
     /// An earlier rule that is true wherever one is with these conjuncts, and whether it is the same.
     fn covering(&self, conjuncts: &[NodeId], of: &Facts<'_>) -> Option<(u32, bool)> {
-        // A rule that has a tag which the other has not can be the first of that tag, and one that counts as another where it
-        // fails the first there.
+        // A rule that has a tag which the other has not can be the first of that tag, and one that
+        // counts as another where it fails the first there.
         let concerned = |other: u32| {
             self.facts.get(other as usize).is_some_and(|other| {
                 let fails_alike = of.on_error == ErrorPolicy::NoMatch || of.on_error == other.on_error;

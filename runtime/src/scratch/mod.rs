@@ -12,7 +12,8 @@ use celero_lists::{Lists, Snapshot};
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// Working memory of evaluations. Keep one per worker thread: after the first evaluations, further ones do not allocate.
+/// Working memory of evaluations. Keep one per worker thread: after the first evaluations, further
+/// ones do not allocate.
 ///
 /// Values that an evaluation returns borrow from it. It may be used with any number of programs and rule sets.
 #[derive(Debug)]
@@ -95,8 +96,8 @@ impl Scratch {
         }
     }
 
-    /// Returns the errors of the last evaluation of a [`RuleSet`](crate::RuleSet) or of [`Rules`](crate::Rules) with this scratch, in
-    /// the order of the rules.
+    /// Returns the errors of the last evaluation of a [`RuleSet`](crate::RuleSet) or of
+    /// [`Rules`](crate::Rules) with this scratch, in the order of the rules.
     #[must_use]
     pub fn errors(&self) -> &[RuleError] {
         &self.errors

@@ -29,8 +29,8 @@ impl Translated {
         &self.text
     }
 
-    /// Returns where the rule that was translated fails and the translation is false, in the order of that rule's source: the code
-    /// `false-for-failure`.
+    /// Returns where the rule that was translated fails and the translation is false, in the order
+    /// of that rule's source: the code `false-for-failure`.
     #[must_use]
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
@@ -38,11 +38,13 @@ impl Translated {
 }
 
 impl Engine {
-    /// Returns a rule in the [filter language](crate::filter) of an environment as CEL over the same environment, in canonical layout. Both
-    /// have the same value for every context whose addresses are not IPv4-mapped. A rule in another language is formatted.
+    /// Returns a rule in the [filter language](crate::filter) of an environment as CEL over the
+    /// same environment, in canonical layout. Both have the same value for every context whose
+    /// addresses are not IPv4-mapped. A rule in another language is formatted.
     ///
     /// # Errors
-    /// [`CompileError`] with the errors of the rule, or with each part of it that has no equal in CEL (the code `no-equal`).
+    /// [`CompileError`] with the errors of the rule, or with each part of it that has no equal in
+    /// CEL (the code `no-equal`).
     ///
     /// ```
     /// use celero::filter::FilterLanguage;
@@ -64,13 +66,15 @@ impl Engine {
         self.format(&text)
     }
 
-    /// Returns a CEL rule over an environment in the [filter language](crate::filter) of that environment. The translation is true for
-    /// just the contexts for which the CEL rule is true, if their addresses are not IPv4-mapped. The filter language has no errors: where the
-    /// CEL rule may fail, the translation is false, and [`Translated::warnings`] says so.
+    /// Returns a CEL rule over an environment in the [filter language](crate::filter) of that
+    /// environment. The translation is true for just the contexts for which the CEL rule is true,
+    /// if their addresses are not IPv4-mapped. The filter language has no errors: where the CEL
+    /// rule may fail, the translation is false, and [`Translated::warnings`] says so.
     ///
     /// # Errors
-    /// [`CompileError`] with the errors of the rule, or with each part of it that has no equal in the filter language (the code
-    /// `no-equal`); also if that is not the language of the environment.
+    /// [`CompileError`] with the errors of the rule, or with each part of it that has no equal in
+    /// the filter language (the code `no-equal`); also if that is not the language of the
+    /// environment.
     ///
     /// ```
     /// use celero::filter::FilterLanguage;
@@ -112,11 +116,13 @@ impl Engine {
         Ok(Translated { text, warnings })
     }
 
-    /// Returns a rule in the [filter language](crate::filter) of an environment whose tree is given as JSON in the shape of Wirefilter's, in
-    /// canonical layout. [`filter_json`](crate::filter::filter_json) is the inverse.
+    /// Returns a rule in the [filter language](crate::filter) of an environment whose tree is given
+    /// as JSON in the shape of Wirefilter's, in canonical layout.
+    /// [`filter_json`](crate::filter::filter_json) is the inverse.
     ///
     /// # Errors
-    /// What is wrong, with the part of the JSON: [`read_filter_json`](crate::filter::read_filter_json); also if the language of the
+    /// What is wrong, with the part of the JSON:
+    /// [`read_filter_json`](crate::filter::read_filter_json); also if the language of the
     /// environment is another one.
     #[cfg(feature = "serde_json")]
     pub fn filter_from_json<C: Context>(

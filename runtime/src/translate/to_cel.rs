@@ -1,7 +1,8 @@
 //! A rule in the filter language as CEL over the same environment.
 //!
-//! A comparison with a missing value is false here and an error in CEL, so it becomes `default(.., false)`. Text is bytes here and UTF-8
-//! there: where that could make a difference, and for everything that CEL lacks, there is no translation, and a note says why.
+//! A comparison with a missing value is false here and an error in CEL, so it becomes
+//! `default(.., false)`. Text is bytes here and UTF-8 there: where that could make a difference,
+//! and for everything that CEL lacks, there is no translation, and a note says why.
 
 use super::cel_text::{int, operator, quoted};
 use crate::env::names;
@@ -131,7 +132,8 @@ impl Translation<'_> {
         }
     }
 
-    /// A comparison of a field that has the values of a variable in other words, as one of the variable; `None` if it is none with words.
+    /// A comparison of a field that has the values of a variable in other words, as one of the
+    /// variable; `None` if it is none with words.
     fn in_words_of_variable(&self, value: NodeId, comparison: &Comparison) -> Option<(Value, Comparison)> {
         let FilterExpr::Field(field) = *self.tree.expr(value) else { return None };
         let spelling = self.binding.spelling_of_field(field)?;

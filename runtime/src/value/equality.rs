@@ -14,18 +14,20 @@ use std::cmp::Ordering::Equal;
 /// Deepest nesting that is compared: more than the deepest list or map literal around the deepest JSON document.
 const MAX_DEPTH: u32 = 512;
 
-/// Free stack in bytes below which the comparison continues on a new stack segment: threads of proxies may have small stacks.
+/// Free stack in bytes below which the comparison continues on a new stack segment: threads of
+/// proxies may have small stacks.
 const STACK_RESERVE: usize = 32 * 1024;
 /// Size of a new stack segment in bytes.
 const STACK_STEP: usize = 512 * 1024;
 
 impl<'a> Value<'a> {
-    /// Returns whether two values are equal. Values of different types are unequal, except numbers: they are equal if they
-    /// are the same number (an integer and a double, if the integer rounds to the double).
+    /// Returns whether two values are equal. Values of different types are unequal, except numbers:
+    /// they are equal if they are the same number (an integer and a double, if the integer rounds
+    /// to the double).
     ///
     /// # Errors
-    /// `out_of_budget` when the evaluation's budget or arena is spent, or beyond 512 levels of nesting; otherwise only what a
-    /// list or map of the host fails with.
+    /// `out_of_budget` when the evaluation's budget or arena is spent, or beyond 512 levels of
+    /// nesting; otherwise only what a list or map of the host fails with.
     #[inline]
     pub fn equals(&self, other: &Value<'a>, cx: &Cx<'a>) -> EvalResult<bool> {
         equal(self, other, cx, MAX_DEPTH)

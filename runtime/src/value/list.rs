@@ -22,8 +22,9 @@ pub trait HostList {
     /// `out_of_budget` at the arena's limit.
     fn get<'s>(&'s self, index: usize, arena: &'s Arena) -> EvalResult<Option<Value<'s>>>;
 
-    /// Returns whether an element equals `value`, for `value in list`; `None` if the elements must be read and compared for that.
-    /// Override it for a list that finds elements faster. Numbers of different types are equal if they are the same number.
+    /// Returns whether an element equals `value`, for `value in list`; `None` if the elements must
+    /// be read and compared for that. Override it for a list that finds elements faster. Numbers of
+    /// different types are equal if they are the same number.
     fn contains(&self, value: &Value<'_>) -> Option<bool> {
         let _ = value;
         None

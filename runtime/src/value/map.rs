@@ -27,8 +27,8 @@ pub(crate) enum ViewForm {
     Split,
 }
 
-/// A map in another form. The HTTP library makes views and computes their values; the map itself needs to know only that it
-/// is a view, because computed values are charged to the budget.
+/// A map in another form. The HTTP library makes views and computes their values; the map itself
+/// needs to know only that it is a view, because computed values are charged to the budget.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
     /// The map that the values come from; never a view itself.
@@ -48,8 +48,8 @@ pub trait HostMap {
         self.len() == 0
     }
 
-    /// Returns the value under `key`, `None` if there is no such key. Keys follow CEL's numeric equality: `1`, `1u` and `1.0`
-    /// are the same key.
+    /// Returns the value under `key`, `None` if there is no such key. Keys follow CEL's numeric
+    /// equality: `1`, `1u` and `1.0` are the same key.
     ///
     /// # Errors
     /// `out_of_budget` at the arena's limit.
@@ -80,8 +80,9 @@ pub trait HostMap {
         None
     }
 
-    /// Returns all entries in the order of [`entry`](Self::entry). Override it if [`entry`](Self::entry) counts from the
-    /// first entry, so that reading all of them is not quadratic.
+    /// Returns all entries in the order of [`entry`](Self::entry). Override it if
+    /// [`entry`](Self::entry) counts from the first entry, so that reading all of them is not
+    /// quadratic.
     ///
     /// # Errors
     /// `out_of_budget` at the arena's limit.
@@ -226,8 +227,8 @@ impl<'a> Map<'a> {
     }
 }
 
-/// Charges the budget for what the values of a host's map are computed from, if they are: the lines of a header, the value that a view
-/// shows in another form. `key`: only the value under this key.
+/// Charges the budget for what the values of a host's map are computed from, if they are: the lines
+/// of a header, the value that a view shows in another form. `key`: only the value under this key.
 #[inline]
 fn charge_sources<'a>(host: &'a dyn HostMap, key: Option<&Value<'_>>, cx: &Cx<'a>) -> EvalResult<()> {
     let view = host.view();
@@ -314,8 +315,8 @@ impl<'a> MapBuilder<'a> {
         Ok(Self { entries })
     }
 
-    /// Adds an entry. The key is checked by [`finish`](Self::finish), so that an error in a later entry is reported before a
-    /// wrong key.
+    /// Adds an entry. The key is checked by [`finish`](Self::finish), so that an error in a later
+    /// entry is reported before a wrong key.
     ///
     /// # Errors
     /// `out_of_budget` at the arena's limit.

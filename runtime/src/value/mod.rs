@@ -79,8 +79,8 @@ impl Value<'_> {
         }
     }
 
-    /// Returns whether the value can be an argument for a parameter of type `ty`. Only the outermost type is compared; type
-    /// parameters and `dyn` accept every value.
+    /// Returns whether the value can be an argument for a parameter of type `ty`. Only the
+    /// outermost type is compared; type parameters and `dyn` accept every value.
     #[must_use]
     pub fn fits(&self, ty: &Type) -> bool {
         match (ty, self) {

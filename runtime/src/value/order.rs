@@ -1,7 +1,8 @@
 //! Ordering of values (language definition, "Ordering"), and the order of map keys.
 //!
-//! An integer and a double compare as doubles: the integer is first rounded to the nearest double. The conformance suite
-//! requires this where it differs from an exact comparison (`9223372036854775807 < 9223372036854775808.0` is false).
+//! An integer and a double compare as doubles: the integer is first rounded to the nearest double.
+//! The conformance suite requires this where it differs from an exact comparison
+//! (`9223372036854775807 < 9223372036854775808.0` is false).
 
 use crate::value::Value;
 use std::cmp::Ordering;

@@ -55,8 +55,9 @@ impl Timestamp {
         Self::new(seconds.checked_sub(offset).ok_or(ErrorKind::Overflow)?, nanos)
     }
 
-    /// Returns the date and time of day at an offset from UTC in seconds, which may be in the year 10,000: a date of this year or, for such
-    /// a date, the one 400 years earlier, and the number of years to add. Such dates differ in nothing but the year.
+    /// Returns the date and time of day at an offset from UTC in seconds, which may be in the year
+    /// 10,000: a date of this year or, for such a date, the one 400 years earlier, and the number
+    /// of years to add. Such dates differ in nothing but the year.
     ///
     /// # Errors
     /// `overflow` for fields out of range.
@@ -119,7 +120,8 @@ impl fmt::Display for Timestamp {
 }
 
 impl Duration {
-    /// Parses text such as `1h2m3.5s`: numbers with the units `h m s ms us ns` after an optional sign; `0` needs no unit.
+    /// Parses text such as `1h2m3.5s`: numbers with the units `h m s ms us ns` after an optional
+    /// sign; `0` needs no unit.
     ///
     /// # Errors
     /// `invalid_argument` for other text, `overflow` if the nanoseconds do not fit into 64 bits.
@@ -167,8 +169,9 @@ impl Duration {
         self.0.checked_div(unit).unwrap_or(0)
     }
 
-    /// Returns the milliseconds of the last, incomplete second, with the sign of the duration. The language definition defines
-    /// `getMilliseconds` as this component (0 to 999), unlike `getHours`, `getMinutes` and `getSeconds`.
+    /// Returns the milliseconds of the last, incomplete second, with the sign of the duration. The
+    /// language definition defines `getMilliseconds` as this component (0 to 999), unlike
+    /// `getHours`, `getMinutes` and `getSeconds`.
     pub(crate) fn milliseconds(self) -> i64 {
         self.whole(1_000_000).checked_rem(1_000).unwrap_or(0)
     }

@@ -13,7 +13,8 @@ const RULES: usize = 160;
 type Host = Env<Bindings<'static>>;
 type Builder<'e> = RuleSetBuilder<'e, Bindings<'static>, ()>;
 
-/// Rules of each way to be evaluated: found by the index, with a template for what remains, and by the linear scan, in several functions.
+/// Rules of each way to be evaluated: found by the index, with a template for what remains, and by
+/// the linear scan, in several functions.
 fn rules<'e>(engine: &Engine, env: &'e Host) -> Builder<'e> {
     let rule = |n: usize| match n % 4 {
         0 => format!("path == '/{n}' && size(path) > {n}"),

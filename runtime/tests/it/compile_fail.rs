@@ -1,5 +1,6 @@
-//! Misuse of `#[derive(Context)]` is refused with a message at its place. Each file of `tests/compile_fail` is compiled against
-//! the library of this build, and the compiler's output is compared with the `.stderr` file beside it. `BLESS=1` rewrites those.
+//! Misuse of `#[derive(Context)]` is refused with a message at its place. Each file of
+//! `tests/compile_fail` is compiled against the library of this build, and the compiler's output is
+//! compared with the `.stderr` file beside it. `BLESS=1` rewrites those.
 #![expect(clippy::unwrap_used, clippy::expect_used, clippy::string_slice, reason = "tests")]
 
 use std::path::{Path, PathBuf};
@@ -17,7 +18,8 @@ fn library() -> PathBuf {
     entries.filter(is_library).max_by_key(built).expect("no libcelero-*.rlib beside the test program")
 }
 
-/// A message without what changes with unrelated edits of the library: lines of its files, and how many types implement a trait.
+/// A message without what changes with unrelated edits of the library: lines of its files, and how
+/// many types implement a trait.
 fn stable(text: &str) -> String {
     let line = |line: &str| {
         if let Some((before, place)) =

@@ -1,4 +1,5 @@
-//! Rules and limits in configuration files (the feature `serde`): what is read, what is refused, and that writing is the inverse.
+//! Rules and limits in configuration files (the feature `serde`): what is read, what is refused,
+//! and that writing is the inverse.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::{ErrorPolicy, Limits, Rule};

@@ -1,4 +1,5 @@
-//! Functions defined in CEL, as a host sees them: what rules read and are shown as, bounds, clashes with other functions.
+//! Functions defined in CEL, as a host sees them: what rules read and are shown as, bounds, clashes
+//! with other functions.
 
 use celero::{Bindings, Engine, Env, ErrorKind, Library, Limits, Scratch, SourceLimits, Tier, Type, Value};
 use std::sync::Arc;

@@ -1,5 +1,6 @@
-//! Types of fields beyond those of the standard language: enums, newtypes, functions, pointers, collections, types of other crates.
-//! Both tiers read them alike, and native code reads what `Host::field` gives.
+//! Types of fields beyond those of the standard language: enums, newtypes, functions, pointers,
+//! collections, types of other crates. Both tiers read them alike, and native code reads what
+//! `Host::field` gives.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::layout::{agree, show};

@@ -1,4 +1,5 @@
-//! Rules in the filter language, interpreted: comparisons of every type, missing values with both settings, many values, every function.
+//! Rules in the filter language, interpreted: comparisons of every type, missing values with both
+//! settings, many values, every function.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
 use celero::filter::{

@@ -62,8 +62,8 @@ fn guards_that_leaving_something_out_passes() {
     assert_eq!(found(r#"any(http.request.cookies["s"][*] ne "a")"#, "guard-passed-by-absence", true).len(), 1);
 }
 
-/// The warning is right: a request without what it names passes the guard, and one with another value does not. What the help says to write
-/// keeps both back.
+/// The warning is right: a request without what it names passes the guard, and one with another
+/// value does not. What the help says to write keeps both back.
 #[test]
 fn what_is_warned_of_is_so() {
     let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());

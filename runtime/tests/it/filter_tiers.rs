@@ -345,7 +345,8 @@ fn the_rules_of_a_set_have_the_same_lists() {
     assert!(refused.to_string().contains("another environment"), "{refused}");
 }
 
-/// Fields that are expressions are read as CEL reads them: an address as text, a name that no header can have as a missing value.
+/// Fields that are expressions are read as CEL reads them: an address as text, a name that no
+/// header can have as a missing value.
 #[test]
 fn expressions_are_fields_of_their_own_types() {
     let language = FilterLanguage::http()

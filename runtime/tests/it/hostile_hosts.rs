@@ -1,5 +1,5 @@
-//! Hosts that misbehave: data that does not fit its declaration, lists that lie, elements that can't be read, threads with
-//! small stacks. An evaluation ends, with the same answer in each tier.
+//! Hosts that misbehave: data that does not fit its declaration, lists that lie, elements that
+//! can't be read, threads with small stacks. An evaluation ends, with the same answer in each tier.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use crate::support::cpu_time;

@@ -113,8 +113,8 @@ unsafe fn read<'a>(start: *const u8, field: &Field, arena: &'a Arena) -> Option<
     })
 }
 
-/// Reads every field of a context both ways and checks that they agree. Returns the names of those that native code reads in
-/// place.
+/// Reads every field of a context both ways and checks that they agree. Returns the names of those
+/// that native code reads in place.
 pub(crate) fn agree<C: Context>(context: &C) -> Vec<String> {
     let start = std::ptr::from_ref(context).cast::<u8>();
     let mut in_place = Vec::new();

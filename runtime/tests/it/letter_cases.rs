@@ -93,7 +93,8 @@ fn patterns_of_the_filter_language_are_bounded() {
     limited.compile(&env, &condition(2)).unwrap();
     let error = limited.compile(&env, &condition(3)).map(drop).unwrap_err();
     assert_eq!(error.diagnostics()[0].code, "too-many-cases", "{error}");
-    // With the limits that an engine has, a rule of many such classes is refused before they are looked up: that would take half a minute.
+    // With the limits that an engine has, a rule of many such classes is refused before they are
+    // looked up: that would take half a minute.
     let source = condition(3_000);
     let error = Engine::new().compile(&env, source.get(..60_000).unwrap().rsplit_once(" or ").unwrap().0);
     assert_eq!(error.map(drop).unwrap_err().diagnostics()[0].code, "too-many-cases");

@@ -186,7 +186,8 @@ fn the_filter_language_asks_the_same_lists() {
     }
 }
 
-/// Two lists change together; an evaluation that asks both, in several rules and functions, never sees one without the other.
+/// Two lists change together; an evaluation that asks both, in several rules and functions, never
+/// sees one without the other.
 #[test]
 fn an_evaluation_sees_one_generation() {
     let lists = Lists::new(Limits::default());
@@ -293,7 +294,8 @@ fn names_hide_lists_and_are_reported() {
     }
 }
 
-/// A text that is no address is an error, at the place of the question; a report says so without asking the lists again.
+/// A text that is no address is an error, at the place of the question; a report says so without
+/// asking the lists again.
 #[test]
 fn errors_have_their_place() {
     let lists = lists();
@@ -380,7 +382,8 @@ fn both_tiers_count_the_same_lookups() {
     assert_eq!(most, 2, "rules ask two lists");
 }
 
-/// Each question of an evaluation is a lookup, whatever it finds; what is not asked is none, and reading a value is none beside finding its entry.
+/// Each question of an evaluation is a lookup, whatever it finds; what is not asked is none, and
+/// reading a value is none beside finding its entry.
 #[test]
 fn a_lookup_is_a_question_that_is_asked() {
     let lists = Lists::new(Limits::default());

@@ -2,6 +2,7 @@
 
 use crate::field_types::results;
 use celero::{Context, Duration, Engine, Env, ErrorKind, FieldType, Limits, Scratch, Tier};
+use std::collections::HashSet;
 
 #[derive(FieldType)]
 #[context(rename_all = "lowercase")]
@@ -18,6 +19,7 @@ struct Data<'a> {
     weights: &'a [f64],
     flags: Vec<bool>,
     tags: &'a [String],
+    long: Vec<String>,
     names: Vec<&'a str>,
     blobs: Vec<Vec<u8>>,
     spans: Vec<Duration>,
@@ -42,6 +44,7 @@ fn data(tags: &[String]) -> Data<'_> {
         weights: &[0.5, f64::NAN, -0.0],
         flags: vec![false],
         tags,
+        long: Vec::new(),
         names: tags.iter().map(String::as_str).collect(),
         blobs: vec![b"\xff".to_vec(), Vec::new()],
         spans: vec![Duration(1_000_000_000)],
@@ -70,7 +73,7 @@ const RULES: &[(&str, &str, &[&str])] = &[
     ("nums[-9223372036854775807 - 1]", "invalid_argument", &["seq_at"]),
     ("none[0] == 1 || true", "Bool(true)", &["seq_at"]),
     ("nums[1 / zero]", "divide_by_zero", &["seq_at"]),
-    ("nums[absent]", "no_such_key", &[]),
+    ("nums[absent]", "no_such_key", &["seq_at"]),
     ("nums[nums.size() - 1] == nums[3]", "Bool(true)", &["seq_at", "seq_size"]),
     ("4 in nums && n in nums && !(5 in nums) && !(zero in nums)", "Bool(true)", &["seq_has"]),
     ("-128 in small && !(128 in small)", "Bool(true)", &["seq_has"]),
@@ -88,7 +91,7 @@ const RULES: &[(&str, &str, &[&str])] = &[
     ("'team' in plans && !('Team' in plans) && !(text in plans)", "Bool(true)", &["seq_has"]),
     ("1 in none || text + 'd' in tags", "Bool(false)", &["seq_has"]),
     ("1 / zero in none", "divide_by_zero", &["seq_has"]),
-    ("absent in nums", "no_such_key", &[]),
+    ("absent in nums", "no_such_key", &["seq_has"]),
     ("1 / zero in nums || 4 in nums", "Bool(true)", &["seq_has"]),
     ("nums.exists(x, x in nums && x == n) && nums.all(x, !(x in none))", "Bool(true)", &["seq_has"]),
     ("names.all(x, x in tags && (x + 'x' in tags || x.size() < 99))", "Bool(true)", &["seq_has"]),
@@ -155,7 +158,10 @@ fn an_index_that_is_out_of_bounds_is_the_error_of_its_expression() {
 fn a_search_ends_with_the_budget() {
     let nums: Vec<i64> = (0..1_000).collect();
     let tags = tags();
-    let data = Data { nums: &nums, ..data(&tags) };
+    // Texts of one length, which differ in the last byte.
+    let long = vec![format!("{:8000}", 'a'); 50];
+    let text = format!("{:>8000}", 'b');
+    let data = Data { nums: &nums, long, text, ..data(&tags) };
     for (steps, rule, expected) in [
         (1_000, "n in nums", Ok(false)),
         (999, "n in nums", Err(ErrorKind::OutOfBudget)),
@@ -165,6 +171,8 @@ fn a_search_ends_with_the_budget() {
         (900, "499 in nums && 498 in nums", Err(ErrorKind::OutOfBudget)),
         (1_000, "nums.filter(x, x >= 0).size() == 1000", Ok(true)),
         (999, "nums.filter(x, x >= 0).size() == 1000", Err(ErrorKind::OutOfBudget)),
+        (100, "text in long", Err(ErrorKind::OutOfBudget)),
+        (100_000, "text in long", Ok(false)),
         (10_000, "nums.exists(x, x + 1 in nums && x > 100)", Ok(true)),
         (1_000, "nums.exists(x, x + 1 in nums && x > 100)", Err(ErrorKind::OutOfBudget)),
     ] {
@@ -239,6 +247,9 @@ const MEMBERS: &[(&str, &str, bool)] = &[
     ("upstreams.exists(u, u.name)", "no_such_overload", true),
     ("upstreams.exists(u, [u.name, u.weight] == ['b', 7])", "Bool(true)", true),
     ("upstreams.exists(u, cel.bind(w, u.weight, w * w == 49))", "Bool(true)", true),
+    // A quoted name is one member, whatever is in it.
+    ("upstreams.exists(u, u.`tls.version` == 12u)", "no_such_key", false),
+    ("upstreams.exists(u, has(u.`limit.rate`))", "Bool(false)", false),
     // What is absent, made or a whole struct is read as the library reads it.
     ("upstreams.exists(u, has(u.zone) && u.zone == 'eu')", "Bool(true)", false),
     ("upstreams.all(u, u.zone == 'eu')", "no_such_key", false),
@@ -275,5 +286,66 @@ fn both_tiers_agree_on_members_of_elements() {
         if rule.starts_with("upstreams.exists(u, u.healthy && u.weight > 5") {
             assert!(!graph.contains("dispatch") && !graph.contains("call"), "{graph}");
         }
+    }
+}
+
+#[derive(FieldType)]
+enum Only {
+    A,
+}
+
+#[derive(Context)]
+struct Mark {
+    nothing: [i64; 0],
+}
+
+#[derive(Context)]
+struct Named {
+    id: i64,
+}
+
+#[derive(FieldType)]
+struct Slot(Option<Box<Named>>);
+
+#[derive(Context)]
+struct Odd<'a> {
+    only: &'a [Only],
+    marks: &'a [Mark],
+    slots: Vec<Slot>,
+    teams: HashSet<String>,
+    secure: bool,
+}
+
+/// Elements without a size, which all have one address, and elements that may be absent.
+#[test]
+fn both_tiers_agree_on_odd_elements() {
+    let odd = Odd {
+        only: &[Only::A],
+        marks: &[Mark { nothing: [] }],
+        slots: vec![Slot(None), Slot(Some(Named { id: 1 }.into()))],
+        teams: HashSet::from(["x".to_owned()]),
+        secure: true,
+    };
+    results(
+        &odd,
+        &[
+            ("'A' in only && only.size() == 1 && only[0] == 'A'", "Bool(true)"),
+            ("only.all(o, o == 'B')", "Bool(false)"),
+            ("only.filter(o, o == 'A').size()", "Int(1)"),
+            ("marks.exists(m, secure) && marks.all(m, m.nothing == [])", "Bool(true)"),
+            ("slots.all(s, secure)", "no_such_key"),
+            ("slots.filter(s, secure).size()", "no_such_key"),
+            ("slots.exists(s, s.id == 1)", "no_such_key"),
+            ("'x' in teams", "Bool(true)"),
+        ],
+    );
+    for rule in ["has(teams.x)", "!has(teams.y)", "teams.x == 1"] {
+        let errors = [Tier::Interpret, Tier::Native].map(|tier| {
+            let env = Env::<Odd<'_>>::new().unchecked(true);
+            let program = Engine::builder().tier(tier).build().compile(&env, rule).unwrap();
+            program.eval(&odd, &mut Scratch::new()).unwrap_err()
+        });
+        let [interpreted, native] = errors.map(|error| (error.kind, error.start, error.end));
+        assert_eq!(interpreted, native, "{rule}");
     }
 }

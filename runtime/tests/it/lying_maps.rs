@@ -81,7 +81,8 @@ struct Liars {
     ordered: BTreeMap<Fickle, String>,
 }
 
-/// What is found in maps whose hash and order say something else each time is a value of theirs; a panic ends the evaluation.
+/// What is found in maps whose hash and order say something else each time is a value of theirs; a
+/// panic ends the evaluation.
 #[test]
 fn maps_that_lie_about_their_keys() {
     let mut liars = Liars { hashed: HashMap::default(), set: HashSet::default(), ordered: BTreeMap::new() };

@@ -1,7 +1,7 @@
 //! What a block of `console` shows: commands, and what they print.
 //!
-//! A line that starts with `$ ` is a command. The lines after it are what it prints. In these `...` stands for any text within the line, or, alone in its
-//! line, for any number of lines.
+//! A line that starts with `$ ` is a command. The lines after it are what it prints. In these `...`
+//! stands for any text within the line, or, alone in its line, for any number of lines.
 
 /// Returns the commands of a block, each with the text that it shows, which may be empty.
 #[must_use]

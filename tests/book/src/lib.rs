@@ -1,7 +1,8 @@
 //! Prepares the pages of `docs/` for mdBook, and reads Markdown for the tests of the pages.
 //!
-//! The pages link to files outside `docs/`, such as `ARCHITECTURE.md` and the examples. mdBook copies only `docs/`, so these links would
-//! lead nowhere. [`complete`] adds the linked files to the book as pages, and turns the links to them.
+//! The pages link to files outside `docs/`, such as `ARCHITECTURE.md` and the examples. mdBook
+//! copies only `docs/`, so these links would lead nowhere. [`complete`] adds the linked files to
+//! the book as pages, and turns the links to them.
 
 pub mod console;
 pub mod markdown;
@@ -30,8 +31,9 @@ impl Page {
     }
 }
 
-/// Turns the links of `pages` to files outside `docs/`, and returns the pages that they lead to, in the order of the links. Pages that
-/// are added are treated alike, so every link in the book leads to a page of it.
+/// Turns the links of `pages` to files outside `docs/`, and returns the pages that they lead to, in
+/// the order of the links. Pages that are added are treated alike, so every link in the book leads
+/// to a page of it.
 ///
 /// # Errors
 /// The first link that leads to no file of the repository.
@@ -52,7 +54,8 @@ pub fn complete(root: &Path, pages: &mut [Page]) -> Result<Vec<Page>, String> {
     Ok(added)
 }
 
-/// Turns the links of a page to files outside `docs/`. Returns the files among them that are not in `known` yet, as pages.
+/// Turns the links of a page to files outside `docs/`. Returns the files among them that are not in
+/// `known` yet, as pages.
 fn turn(root: &Path, page: &mut Page, known: &mut BTreeSet<String>) -> Result<Vec<Page>, String> {
     let mut added = Vec::new();
     let here = page.path();

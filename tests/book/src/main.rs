@@ -1,5 +1,5 @@
-//! The preprocessor of the book, which `docs/book.toml` names. mdBook writes its context and the book to standard input as JSON, and
-//! reads the book from standard output.
+//! The preprocessor of the book, which `docs/book.toml` names. mdBook writes its context and the
+//! book to standard input as JSON, and reads the book from standard output.
 
 use celero_book::{Page, complete};
 use serde_json::{Value, json};

@@ -1,7 +1,7 @@
 //! What tests read from a Markdown page: its fenced blocks, its headings and its links.
 //!
-//! A fence may have attributes after the language. `file=NAME`: the block is the content of that file, for the commands on the page.
-//! `no-run="REASON"`: the block is not run, and why.
+//! A fence may have attributes after the language. `file=NAME`: the block is the content of that
+//! file, for the commands on the page. `no-run="REASON"`: the block is not run, and why.
 
 use std::ops::Range;
 

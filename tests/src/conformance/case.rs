@@ -228,9 +228,9 @@ fn primitive(word: &str) -> Result<Type, String> {
     })
 }
 
-/// Whether an expression holds a message literal or the name of a message type: an identifier followed by `{`, or a name in
-/// one of the packages that hold messages. Looks outside of strings and comments only, and needs no parser, least of all
-/// the one under test.
+/// Whether an expression holds a message literal or the name of a message type: an identifier
+/// followed by `{`, or a name in one of the packages that hold messages. Looks outside of strings
+/// and comments only, and needs no parser, least of all the one under test.
 #[must_use]
 pub fn mentions_message(expr: &str) -> bool {
     let mut word = String::new();

@@ -92,8 +92,8 @@ impl Report {
         out
     }
 
-    /// Compares with the list of known failures (`file/section/name`): all that must be looked at, a line each. Empty when
-    /// exactly those of the listed cases fail that were run.
+    /// Compares with the list of known failures (`file/section/name`): all that must be looked at,
+    /// a line each. Empty when exactly those of the listed cases fail that were run.
     #[must_use]
     pub fn surprises(&self, known: &BTreeMap<String, String>) -> Vec<String> {
         let mut out = Vec::new();

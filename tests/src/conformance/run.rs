@@ -88,8 +88,8 @@ fn check(case: &Case) -> Outcome {
     }
 }
 
-/// The variables of a case: those declared, and as `dyn` those that only have a value. Those with the name of a literal are
-/// left out: no expression can mention them.
+/// The variables of a case: those declared, and as `dyn` those that only have a value. Those with
+/// the name of a literal are left out: no expression can mention them.
 fn variables(case: &Case) -> impl Iterator<Item = (&str, Type)> {
     let declared = case.variables.iter().map(|(name, ty)| (name.as_str(), ty.clone()));
     let bound = case.bindings.iter().map(|(name, _)| name.as_str());

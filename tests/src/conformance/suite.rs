@@ -83,7 +83,8 @@ impl Suite {
     }
 }
 
-/// What is known of the official suite. An entry that names a case or a file that a directory lacks has no effect there.
+/// What is known of the official suite. An entry that names a case or a file that a directory lacks
+/// has no effect there.
 #[derive(Clone, Debug, Default)]
 pub struct Lists {
     /// By case (`file/section/name`): why it fails.

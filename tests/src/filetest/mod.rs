@@ -34,14 +34,16 @@
 //! 1 + 1 => 2
 //! ```
 //!
-//! Data is JSON: whole numbers are ints (or what the variable is declared as), and where JSON has no such type, an object
-//! with one member: `{"uint": 1}`, `{"double": "NaN"}`, `{"bytes": "a\\xff"}`, `{"timestamp": ".."}`, `{"duration": ".."}`,
-//! `{"optional": 1}`, `{"none": true}`, `{"map": [[1, "a"]]}`. In a request `\xff` stands for a byte.
+//! Data is JSON: whole numbers are ints (or what the variable is declared as), and where JSON has
+//! no such type, an object with one member: `{"uint": 1}`, `{"double": "NaN"}`,
+//! `{"bytes": "a\\xff"}`, `{"timestamp": ".."}`, `{"duration": ".."}`, `{"optional": 1}`,
+//! `{"none": true}`, `{"map": [[1, "a"]]}`. In a request `\xff` stands for a byte.
 //!
 //! Files `*.filter` test the filter language: [`crate::filter::file_test`].
 //!
-//! Each evaluation runs in the interpreter, in native code and in native code without passes, by `eval` and by `test`; all
-//! have to give what is expected. With `BLESS=1` the expectations are rewritten, unless the tiers disagree.
+//! Each evaluation runs in the interpreter, in native code and in native code without passes, by
+//! `eval` and by `test`; all have to give what is expected. With `BLESS=1` the expectations are
+//! rewritten, unless the tiers disagree.
 
 mod arms;
 mod data;
@@ -72,8 +74,8 @@ pub fn run(path: &Path, arms: &Arms, bless: bool) -> Result<(), String> {
     })
 }
 
-/// Runs the sections of a file in order. `prepare` reads its settings and gives what says of each section what its body should
-/// be; `None` for those that are input.
+/// Runs the sections of a file in order. `prepare` reads its settings and gives what says of each
+/// section what its body should be; `None` for those that are input.
 pub(crate) fn run_sections<F>(
     path: &Path,
     bless: bool,

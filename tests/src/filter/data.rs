@@ -4,7 +4,8 @@ use crate::filetest::unescape;
 use celero::filter::{FilterType, FilterValue};
 use serde_json::Value as Json;
 
-/// The value of a type that JSON writes: texts for addresses and byte strings; `{"bytes": "a\\xff"}` for those that are not UTF-8.
+/// The value of a type that JSON writes: texts for addresses and byte strings;
+/// `{"bytes": "a\\xff"}` for those that are not UTF-8.
 ///
 /// # Errors
 /// The JSON is not of the type.

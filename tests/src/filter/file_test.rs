@@ -1,7 +1,7 @@
 //! File tests of the filter language.
 //!
-//! A file `tests/filetests/**/*.filter` opens with settings, then has sections, each opened by a line `--- `, as the file tests
-//! of CEL ([`crate::filetest`]):
+//! A file `tests/filetests/**/*.filter` opens with settings, then has sections, each opened by a
+//! line `--- `, as the file tests of CEL ([`crate::filetest`]):
 //!
 //! ```text
 //! # Comments, before the first section and in tables.
@@ -41,9 +41,10 @@
 //! any(tags[*]=="a") => any(tags[*] eq "a")
 //! ```
 //!
-//! Byte strings that are not UTF-8 are written `{"bytes": "a\\xff"}` in values. Each evaluation is made with both settings of
-//! [`Scheme::set_nil_not_equal`]; where they differ, both values are shown: `false, and true if nil is not equal`. Of each rule
-//! that is accepted, [`round_trip`] must hold, and every tier must give the value.
+//! Byte strings that are not UTF-8 are written `{"bytes": "a\\xff"}` in values. Each evaluation is
+//! made with both settings of [`Scheme::set_nil_not_equal`]; where they differ, both values are
+//! shown: `false, and true if nil is not equal`. Of each rule that is accepted, [`round_trip`] must
+//! hold, and every tier must give the value.
 
 use super::{Outcome, Values, bindings, evaluate_other_tier, interpret, round_trip, show};
 use crate::filetest::{DISAGREE, File, Section, run_sections, table};

@@ -1,7 +1,7 @@
 //! Tests of Cloudflare's filter language: file tests, values and hosts as data, and what holds of every rule.
 //!
-//! [`evaluate_other_tier`] is the only place that knows whether there is a tier beside the interpreter. The file tests, the random
-//! rules and the collected rules all compare with it.
+//! [`evaluate_other_tier`] is the only place that knows whether there is a tier beside the
+//! interpreter. The file tests, the random rules and the collected rules all compare with it.
 
 mod data;
 pub mod file_test;

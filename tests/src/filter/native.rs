@@ -1,4 +1,5 @@
-//! The tier that must agree with the interpreter: native code, over an environment with the fields of the scheme as variables.
+//! The tier that must agree with the interpreter: native code, over an environment with the fields
+//! of the scheme as variables.
 #![expect(clippy::panic, reason = "a rule without native code is a failure of the test")]
 
 use super::functions::with_functions;

@@ -8,8 +8,9 @@ use std::sync::Arc;
 /// Widths of lines for which layouts are made.
 const WIDTHS: [usize; 3] = [0, 30, 100];
 
-/// Checks that the canonical text of a rule has the rule's tree and is its own canonical text, that the same holds of its layouts,
-/// and that its JSON does not depend on how the rule is written and is read as the rule's tree.
+/// Checks that the canonical text of a rule has the rule's tree and is its own canonical text, that
+/// the same holds of its layouts, and that its JSON does not depend on how the rule is written and
+/// is read as the rule's tree.
 ///
 /// # Errors
 /// What does not hold.

@@ -121,8 +121,9 @@ impl Writer<'_> {
     }
 }
 
-/// A call of a row whose arguments are the variables `a`, `b` and so on, with the types of these, random where the row takes any;
-/// and the name of the field that is selected, which is no variable. The keys of a sorting are in a second list.
+/// A call of a row whose arguments are the variables `a`, `b` and so on, with the types of these,
+/// random where the row takes any; and the name of the field that is selected, which is no
+/// variable. The keys of a sorting are in a second list.
 #[must_use]
 pub fn call_with_variables(rng: &mut Rng, row: &Row) -> (String, Vec<Type>, Option<String>) {
     let mut bindings = Bindings::new();

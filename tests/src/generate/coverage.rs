@@ -124,15 +124,18 @@ impl Default for Coverage {
             coverage.expect(Group::Syntax, ranges(fold).iter().map(|range| format!("{fold} over {range}").into()));
         }
         coverage.expect(Group::Intermediate, Owned::KINDS.iter().copied().chain(["dyn"]).map(Cow::Borrowed));
-        // Random hosts have no lists of structs: `runtime/tests/it/lists_in_place.rs` reads their members in both tiers.
+        // Random hosts have no lists of structs: `runtime/tests/it/lists_in_place.rs` reads their
+        // members in both tiers.
         let operations = Op::EACH.iter().filter(|op| !matches!(op, Op::Member { .. }));
         coverage.expect(Group::Operation, operations.map(|op| op.decl().name.into()));
         let types = Ty::ALL.iter().filter(|ty| **ty != Ty::Record);
         coverage.expect(Group::Node, types.map(|ty| ty.name().into()));
         coverage.expect(Group::Element, ELEMENTS.iter().filter_map(type_name).map(Cow::Borrowed));
-        // Only functions of several rules look up several headers at once, and only the filter language has patterns on bytes. Only requests have
-        // text that has to be made, and random rules seldom search one text for several literals: the file tests `headers/host` and
-        // `passes/literals` do. Random rules declare no named lists: `runtime/tests/it/lists.rs` asks them in both tiers.
+        // Only functions of several rules look up several headers at once, and only the filter
+        // language has patterns on bytes. Only requests have text that has to be made, and random
+        // rules seldom search one text for several literals: the file tests `headers/host` and
+        // `passes/literals` do. Random rules declare no named lists: `runtime/tests/it/lists.rs`
+        // asks them in both tiers.
         let elsewhere = [
             Helper::headers_get,
             Helper::byte_regex_find,

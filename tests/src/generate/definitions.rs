@@ -4,8 +4,9 @@ use super::host::Function;
 use celero::Env;
 use std::sync::LazyLock;
 
-/// Declarations and bodies. Some call others, some bring variables of macros whose names generated programs use too, some
-/// leave a parameter alone or use it twice, some catch errors of their arguments.
+/// Declarations and bodies. Some call others, some bring variables of macros whose names generated
+/// programs use too, some leave a parameter alone or use it twice, some catch errors of their
+/// arguments.
 const DEFINITIONS: &[(&str, &str)] = &[
     ("gen.twice(n: int) -> int", "n + n"),
     ("gen.pick(c: bool, a, b)", "c ? a : b"),

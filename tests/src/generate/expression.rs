@@ -172,7 +172,8 @@ impl Writer<'_> {
         Some(self.row(row, &bindings, Some((position, name))))
     }
 
-    /// A `dyn` in place of the type, mostly of the type, else the error "no such overload" or a number on the same line.
+    /// A `dyn` in place of the type, mostly of the type, else the error "no such overload" or a
+    /// number on the same line.
     fn pretend(&mut self, ty: &Type) -> String {
         if self.rng.chance(60)
             && let Some(name) = self.variable(&Type::Dyn)

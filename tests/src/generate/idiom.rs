@@ -166,11 +166,13 @@ pub(super) fn beyond(w: &mut Writer<'_>) -> String {
 /// A test of the elements of a list of the host, or of its size, an element, the search for one.
 fn elements(w: &mut Writer<'_>, ty: &Type) -> String {
     let list = of(w, &Type::list(ty.clone()));
-    match w.rng.below(8) {
+    match w.rng.below(9) {
         0 => return format!("({list}.size() > {})", w.expr(&Type::Int)),
         1 => return format!("({list}[{}] == {})", w.rng.below(4), w.expr(ty)),
         2 => return format!("({list}[{}] == {})", w.expr(&Type::Int), of(w, ty)),
         3 => return format!("({} in {list})", w.expr(ty)),
+        // A variable or a literal has the type of the elements, not `dyn`.
+        4 => return format!("({} in {list})", w.leaf(ty)),
         _ => {}
     }
     let name = *w.rng.pick(LOCALS);

@@ -1,12 +1,12 @@
-//! Makes a failing expression small: replaces sub-expressions by parts of themselves or by short literals, as long as it
-//! still fails.
+//! Makes a failing expression small: replaces sub-expressions by parts of themselves or by short
+//! literals, as long as it still fails.
 
 use celero_frontend::{Limits, parse};
 
 const LITERALS: &[&str] = &["0", "1", "true", "false", "''", "[]", "{}", "null", "0u", "0.0", "b''", "optional.none()"];
 
-/// The smallest expression found for which `fails` still holds, in at most `tries` tries. Gives `source` back when nothing
-/// smaller fails.
+/// The smallest expression found for which `fails` still holds, in at most `tries` tries. Gives
+/// `source` back when nothing smaller fails.
 pub fn minimise(source: &str, tries: usize, mut fails: impl FnMut(&str) -> bool) -> String {
     let mut best = source.to_owned();
     let mut left = tries;

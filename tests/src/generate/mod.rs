@@ -1,8 +1,8 @@
 //! Random typed programs: source text with the variables it mentions and values for them; what they cover; and how a
 //! failing one is made small.
 //!
-//! The same seed gives the same cases on every machine. A generated expression passes the checker by construction; the few
-//! that don't are counted by those who use them.
+//! The same seed gives the same cases on every machine. A generated expression passes the checker
+//! by construction; the few that don't are counted by those who use them.
 
 mod calls;
 mod coverage;

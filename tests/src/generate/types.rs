@@ -89,7 +89,8 @@ pub(super) fn substitute(ty: &Type, bindings: &Bindings) -> Type {
     }
 }
 
-/// Gives the parameters of a row that its result does not determine a type; keys of maps first, for not all types can be.
+/// Gives the parameters of a row that its result does not determine a type; keys of maps first, for
+/// not all types can be.
 pub(super) fn complete(rng: &mut Rng, row: &Row, bindings: &mut Bindings) {
     for keys in [true, false] {
         for param in row.params.iter().chain([&row.result]) {

@@ -293,8 +293,8 @@ impl Owned {
         })
     }
 
-    /// Whether two results are the same: of the same type to the last bit, but that any NaN is any NaN, and that entries of
-    /// maps have no order.
+    /// Whether two results are the same: of the same type to the last bit, but that any NaN is any
+    /// NaN, and that entries of maps have no order.
     #[must_use]
     pub fn same(&self, other: &Self) -> bool {
         match (self, other) {

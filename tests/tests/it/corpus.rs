@@ -1,8 +1,8 @@
-//! Expressions that other people wrote for their systems parse, format to a fixed point, compile with their free variables
-//! as `dyn`, and give the same in both tiers.
+//! Expressions that other people wrote for their systems parse, format to a fixed point, compile
+//! with their free variables as `dyn`, and give the same in both tiers.
 //!
-//! Functions that celero does not have are declared as functions of the host that answer with anything or fail; the test
-//! lists them.
+//! Functions that celero does not have are declared as functions of the host that answer with
+//! anything or fail; the test lists them.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero::{Arena, Bindings, CompileError, Engine, Env, List, Map, Program, Scratch, Tier, Type, Value};
@@ -23,7 +23,8 @@ const REFUSED: &[(&str, &str)] = &[
     ("(\"bar\" + 1)", "not CEL: no sum of a text and a number"),
 ];
 
-/// Overloads of other systems, of names that CEL's functions have. With all arguments `dyn` they would be those functions.
+/// Overloads of other systems, of names that CEL's functions have. With all arguments `dyn` they
+/// would be those functions.
 fn foreign() -> Dynamic {
     Env::dynamic()
         .method("contains", |bytes: &[u8], part: &[u8]| bytes == part)

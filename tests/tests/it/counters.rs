@@ -1,5 +1,6 @@
-//! What sets and live rules count is exact, whoever counts: several threads at once, scratches that come and go, rules that are
-//! indexed, straight code or interpreted, and that are merged, added and removed meanwhile.
+//! What sets and live rules count is exact, whoever counts: several threads at once, scratches that
+//! come and go, rules that are indexed, straight code or interpreted, and that are merged, added
+//! and removed meanwhile.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero::{Bindings, Engine, Env, ErrorPolicy, Indexing, Live, Rule, RuleSet, Scratch, Tier, Type, Value};

@@ -1,5 +1,5 @@
-//! `docs/diagnostics.md`: every code with an example, written from the tables of codes. `BLESS=1` writes the file anew; else
-//! it must be up to date.
+//! `docs/diagnostics.md`: every code with an example, written from the tables of codes. `BLESS=1`
+//! writes the file anew; else it must be up to date.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
 use celero::filter::{FILTER_CODES, FilterLanguage, FilterOptions, FilterType, Scheme, check_filter, http_scheme};

@@ -15,7 +15,8 @@ pub(crate) struct GoProgram {
 }
 
 impl GoProgram {
-    /// Builds a folder of `tests/cel-go`, without network. `None`, and a line about what is not judged, where Go is not installed.
+    /// Builds a folder of `tests/cel-go`, without network. `None`, and a line about what is not
+    /// judged, where Go is not installed.
     pub(crate) fn build(source: &str, judged: &str) -> Option<Self> {
         if Command::new("go").arg("version").output().is_err() {
             left_out(&format!("Go is not installed: {judged}"));

@@ -1,5 +1,5 @@
-//! Rule sets made to hurt: however rules are planned, searched for and compiled together, it takes time about linear in their
-//! size, and what they answer is what they must.
+//! Rule sets made to hurt: however rules are planned, searched for and compiled together, it takes
+//! time about linear in their size, and what they answer is what they must.
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
 use crate::support::{cpu_time, least_times};
@@ -207,8 +207,8 @@ fn building_sets_is_about_linear() {
                 }
                 built
             };
-            // Linear is 4 and 2, quadratic 16 and 4; a cache that becomes too small is a step, and is seen in one of them. What
-            // takes hardly any time says nothing.
+            // Linear is 4 and 2, quadratic 16 and 4; a cache that becomes too small is a step, and
+            // is seen in one of them. What takes hardly any time says nothing.
             let fit =
                 |[quarter, half, whole]: [f64; 3]| whole <= 0.02 || whole / quarter <= 10.0 || whole / half <= 3.0;
             let times = least_times([most / 4, most / 2, *most], 1..=6, time, fit);

@@ -1,4 +1,5 @@
-//! Properties of the whole product: agreement of the tiers, conformance, hostile input, and the rules of this repository.
+//! Properties of the whole product: agreement of the tiers, conformance, hostile input, and the
+//! rules of this repository.
 
 mod conformance;
 mod corpus;

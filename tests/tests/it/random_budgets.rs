@@ -1,5 +1,6 @@
-//! What a small budget of steps means in a set: a rule gives what it gives with an unlimited budget, or its budget is spent; and it is spent
-//! only if the rule alone spends it, in one tier at least. For random rules, many of which search a long text, with and without an index.
+//! What a small budget of steps means in a set: a rule gives what it gives with an unlimited
+//! budget, or its budget is spent; and it is spent only if the rule alone spends it, in one tier at
+//! least. For random rules, many of which search a long text, with and without an index.
 //!
 //! `CELERO_SEED` gives other rules and requests.
 
@@ -92,7 +93,8 @@ impl Alone {
     }
 }
 
-/// How often rules were within their budgets, exceeded them in a set, and did not exceed them there though they do alone.
+/// How often rules were within their budgets, exceeded them in a set, and did not exceed them there
+/// though they do alone.
 #[derive(Debug, Default)]
 struct Counts {
     within: usize,

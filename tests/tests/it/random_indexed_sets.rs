@@ -1,13 +1,15 @@
-//! However a set finds out which of its rules match, the answer is that of each rule alone: for rules as gateways have them
-//! over few words, so that they hit, fail and overlap; in sets of 1 to 1,000; in every tier, mode and policy for errors; in
-//! any order, repeated, split in two, and among a thousand others.
+//! However a set finds out which of its rules match, the answer is that of each rule alone: for
+//! rules as gateways have them over few words, so that they hit, fail and overlap; in sets of 1 to
+//! 1,000; in every tier, mode and policy for errors; in any order, repeated, split in two, and
+//! among a thousand others.
 //!
 //! Each rule of a pool is evaluated alone once a request; sets are drawn from the pool. A variant of a set is right if
 //! its answers are those of its rules alone, which is also what makes it agree with the set it is a variant of.
 //!
-//! What a set must report: under [`ErrorPolicy::Match`] and [`ErrorPolicy::Stop`] exactly the errors of its rules up to where the
-//! evaluation ends; under [`ErrorPolicy::NoMatch`] no others than these, because a set need not look for failures that can't
-//! change the answer. Rules may have policies of their own.
+//! What a set must report: under [`ErrorPolicy::Match`] and [`ErrorPolicy::Stop`] exactly the
+//! errors of its rules up to where the evaluation ends; under [`ErrorPolicy::NoMatch`] no others
+//! than these, because a set need not look for failures that can't change the answer. Rules may
+//! have policies of their own.
 //!
 //! `CELERO_SEED` gives other rules, sets and requests.
 
@@ -74,8 +76,8 @@ fn context(sample: &Sample) -> RequestContext<'_> {
     }
 }
 
-/// An answer with the text of what failed instead of its place: which of equal parts of a rule it was, native code does not
-/// tell. Quotes and the case of names don't matter to equality.
+/// An answer with the text of what failed instead of its place: which of equal parts of a rule it
+/// was, native code does not tell. Quotes and the case of names don't matter to equality.
 fn as_text(answer: Answer, source: &str) -> Result<bool, (ErrorKind, String)> {
     answer.map_err(|e| {
         let text = source.get(e.start as usize..e.end as usize).unwrap_or_default();
@@ -138,7 +140,8 @@ impl Pool {
     }
 }
 
-/// What a set must answer, from what its rules answer alone: the matches, and the errors up to the end of the evaluation.
+/// What a set must answer, from what its rules answer alone: the matches, and the errors up to the
+/// end of the evaluation.
 fn expected(alone: &[Answer], policies: &[ErrorPolicy], once: bool) -> (Result<Vec<usize>, RuleError>, Vec<RuleError>) {
     let (mut matched, mut errors) = (Vec::new(), Vec::new());
     for (rule, (answer, &policy)) in alone.iter().zip(policies).enumerate() {
@@ -293,8 +296,8 @@ fn shuffled(rng: &mut Rng, rules: &[usize]) -> Vec<usize> {
     rules
 }
 
-/// The set in another order, repeated, in two halves, and, if asked for, among rules that never match. Of a large set only
-/// the halves, because of the time it takes to compile the others.
+/// The set in another order, repeated, in two halves, and, if asked for, among rules that never
+/// match. Of a large set only the halves, because of the time it takes to compile the others.
 fn variants(rng: &mut Rng, rules: &[usize], never: &[usize]) -> Vec<Vec<usize>> {
     let (front, back) = rules.split_at(rules.len() / 2);
     let mut variants = vec![front.to_vec(), back.to_vec()];
@@ -378,7 +381,8 @@ fn a_wrong_answer_is_found_and_shown_with_its_rule_alone() {
     assert!(!wrong.contains("\n  1: ") && wrong.contains(&format!("{:?}", pool.samples[planted])), "{wrong}");
 }
 
-/// What stands in the place of a header is looked at as a header would be: without regard to case, where the pattern has none.
+/// What stands in the place of a header is looked at as a header would be: without regard to case,
+/// where the pattern has none.
 #[test]
 fn defaults_are_found_as_values_are() {
     let env = Env::<RequestContext<'_>>::new();

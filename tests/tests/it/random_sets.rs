@@ -1,5 +1,6 @@
-//! A set of rules answers what its rules answer one by one: for random rules, in both tiers, with and without passes, in every
-//! mode and under every policy for errors, down to the places of the errors.
+//! A set of rules answers what its rules answer one by one: for random rules, in both tiers, with
+//! and without passes, in every mode and under every policy for errors, down to the places of the
+//! errors.
 
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 

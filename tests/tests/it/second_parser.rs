@@ -1,6 +1,7 @@
-//! The parser against a second, independent one (`cel-parser`, generated from the official grammar), on expressions that
-//! people have written: both must build the same tree. Where the second parser is known to be wrong, a line of
-//! `second-parser-known-wrong.txt` says how; nothing else may differ.
+//! The parser against a second, independent one (`cel-parser`, generated from the official
+//! grammar), on expressions that people have written: both must build the same tree. Where the
+//! second parser is known to be wrong, a line of `second-parser-known-wrong.txt` says how; nothing
+//! else may differ.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use cel_parser::ast::{CallExpr, ComprehensionExpr, EntryExpr, Expr as Theirs, IdedExpr};

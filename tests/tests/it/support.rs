@@ -10,9 +10,10 @@ pub(crate) fn cpu_time() -> Duration {
     clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
 }
 
-/// Returns the least time that each size takes in rounds of all sizes. There are as many rounds as the range begins with, and, while the times
-/// don't fit, more up to its end: what runs beside a test slows single rounds down, by the caches and the core that both use, but code
-/// that takes too long does so in each.
+/// Returns the least time that each size takes in rounds of all sizes. There are as many rounds as
+/// the range begins with, and, while the times don't fit, more up to its end: what runs beside a
+/// test slows single rounds down, by the caches and the core that both use, but code that takes too
+/// long does so in each.
 pub(crate) fn least_times<const N: usize>(
     sizes: [usize; N],
     rounds: RangeInclusive<usize>,

@@ -1,6 +1,7 @@
-//! A set does not depend on the number of threads on which it was compiled: the same warnings, index, templates, code and results, and the
-//! same errors, in the same order. For random rules as gateways have them, some of which ask named lists or are wrong, with tags, policies for
-//! errors and standalone code.
+//! A set does not depend on the number of threads on which it was compiled: the same warnings,
+//! index, templates, code and results, and the same errors, in the same order. For random rules as
+//! gateways have them, some of which ask named lists or are wrong, with tags, policies for errors
+//! and standalone code.
 //!
 //! `CELERO_SEED` gives other rules.
 
@@ -84,11 +85,12 @@ fn a_set_does_not_depend_on_the_number_of_threads() {
     assert_eq!(refused(3), one);
 }
 
-/// Whether the patterns of a rule are analysed depends on how many rules have its other keys. With threads, these are counted in batches of
-/// rules.
+/// Whether the patterns of a rule are analysed depends on how many rules have its other keys. With
+/// threads, these are counted in batches of rules.
 #[test]
 fn keys_of_all_batches_of_rules_are_counted() {
-    // In no batch of 64 rules have many the host `often`, and not so many before the last batch, which is smaller; with `seldom` there are few in all.
+    // In no batch of 64 rules have many the host `often`, and not so many before the last batch,
+    // which is smaller; with `seldom` there are few in all.
     const RULES: usize = 680;
     let is_often = |n: usize| n.is_multiple_of(64) || n > 640 && n.is_multiple_of(4);
     let of_pattern =

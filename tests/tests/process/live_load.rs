@@ -1,5 +1,5 @@
-//! Live rules under load: readers at full speed while the rules are replaced, what one change costs, what is given back.
-//! `CELERO_REPLACEMENTS` and `CELERO_LIVE_RULES` ask for longer forms.
+//! Live rules under load: readers at full speed while the rules are replaced, what one change
+//! costs, what is given back. `CELERO_REPLACEMENTS` and `CELERO_LIVE_RULES` ask for longer forms.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "tests")]
 
 use crate::{LONG, background_threads, exclusive, wait_for};
@@ -146,8 +146,8 @@ fn readers_see_whole_generations_while_rules_are_replaced() {
         calm.iter().map(|seen| seen.longest).max().unwrap_or(0),
     ));
     assert!(during <= before.saturating_mul(20), "loading took {before} ns, and {during} ns while rules were replaced");
-    // The kernel may let a reader wait where memory is mapped, on some machines in each fiftieth replacement. A lock that is held while rules are replaced
-    // would let both wait each time.
+    // The kernel may let a reader wait where memory is mapped, on some machines in each fiftieth
+    // replacement. A lock that is held while rules are replaced would let both wait each time.
     assert!(waits < replacements / 4 + 3, "{waits} waits in {replacements} replacements");
     assert!(busy.iter().all(|seen| seen.generations > 0), "the readers saw nothing of it");
     // A set lost in every eighth replacement would show; the readers' own records grow as well.

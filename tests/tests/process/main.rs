@@ -1,4 +1,5 @@
-//! Tests that look at the whole process: its allocator, its mappings, its threads and the files of profilers. One at a time.
+//! Tests that look at the whole process: its allocator, its mappings, its threads and the files of
+//! profilers. One at a time.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 

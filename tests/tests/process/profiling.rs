@@ -39,7 +39,8 @@ fn is_executable(from: u64, len: u64) -> bool {
     })
 }
 
-/// The names are those of an expression, of the straight rules of the set, and of what those that are found have in common.
+/// The names are those of an expression, of the straight rules of the set, and of what those that
+/// are found have in common.
 fn check_names(names: &[String], expression: &str) {
     assert_eq!(names[0], expression);
     assert!(names.iter().any(|name| name == "celero::rules::odd 0..odd 2"), "{names:?}");

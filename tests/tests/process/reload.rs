@@ -1,5 +1,5 @@
-//! Rules come and go for years: what is dropped is given back, and code pages are never writable and executable at once.
-//! `CELERO_RELOADS=100000` runs the long form.
+//! Rules come and go for years: what is dropped is given back, and code pages are never writable
+//! and executable at once. `CELERO_RELOADS=100000` runs the long form.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "tests")]
 
 use crate::exclusive;
@@ -37,7 +37,8 @@ fn compile(engine: &Engine, env: &Env<RequestContext<'static>>, i: u64) -> Progr
     engine.compile(env, &source).expect(&source)
 }
 
-/// The number of the first rule. Numbers of one length make rules of few shapes, whose code the engine keeps from the first rounds on.
+/// The number of the first rule. Numbers of one length make rules of few shapes, whose code the
+/// engine keeps from the first rounds on.
 const FIRST: u64 = 1_000_000;
 
 #[test]

@@ -1,9 +1,11 @@
 //! Instructions, counted by valgrind's callgrind, in a process that runs under it.
 //!
-//! The process asks valgrind by client requests (valgrind manual, 3.1 "The Client Request mechanism") to collect costs while a stage runs,
-//! and afterwards for its status, which valgrind writes to its log: the line `events-1:` is the number of instructions of the first thread,
-//! on which stages run. Code that was generated at run time is counted as all other code is, because nothing depends on names of functions.
-//! Dumps of costs (`CALLGRIND_DUMP_STATS`) can't be used: valgrind 3.19 crashes when it writes the costs of generated code.
+//! The process asks valgrind by client requests (valgrind manual, 3.1 "The Client Request
+//! mechanism") to collect costs while a stage runs, and afterwards for its status, which valgrind
+//! writes to its log: the line `events-1:` is the number of instructions of the first thread, on
+//! which stages run. Code that was generated at run time is counted as all other code is, because
+//! nothing depends on names of functions. Dumps of costs (`CALLGRIND_DUMP_STATS`) can't be used:
+//! valgrind 3.19 crashes when it writes the costs of generated code.
 
 use super::{Counter, Quantity};
 use std::fs::File;
@@ -41,7 +43,8 @@ impl Callgrind {
         ]
     }
 
-    /// Begins to instrument: the process is several tens of times as slow from here on. `log` is the path in [`options`](Self::options).
+    /// Begins to instrument: the process is several tens of times as slow from here on. `log` is
+    /// the path in [`options`](Self::options).
     #[must_use]
     pub fn start(log: &Path) -> Self {
         request(RequestCode::StartInstrumentation, 0);
@@ -78,8 +81,8 @@ impl Counter for Callgrind {
     }
 }
 
-/// Returns the instructions of the first thread, from what the command `status internal` of callgrind wrote: the last line `events-1:`. `None`
-/// if there is none, or not one number in it.
+/// Returns the instructions of the first thread, from what the command `status internal` of
+/// callgrind wrote: the last line `events-1:`. `None` if there is none, or not one number in it.
 #[must_use]
 pub fn last_total(text: &str) -> Option<f64> {
     text.lines().rev().find_map(|line| line.strip_prefix("events-1:"))?.trim().parse().ok()
@@ -90,8 +93,9 @@ pub fn last_total(text: &str) -> Option<f64> {
 #[inline(never)]
 fn request(code: RequestCode, argument: usize) {
     let arguments: [usize; 6] = [code as usize, argument, 0, 0, 0, 0];
-    // SAFETY: the rotations of `rdi` add up to 128 bits and the exchange is one of `rbx` with itself, so the processor changes nothing but
-    // flags. Valgrind recognises them, reads the six words at `rax`, which live until the end of this function, and sets `rdx`.
+    // SAFETY: the rotations of `rdi` add up to 128 bits and the exchange is one of `rbx` with
+    // itself, so the processor changes nothing but flags. Valgrind recognises them, reads the six
+    // words at `rax`, which live until the end of this function, and sets `rdx`.
     unsafe {
         std::arch::asm!(
             "rol rdi, 3",

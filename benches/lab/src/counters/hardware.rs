@@ -93,7 +93,8 @@ mod events {
     pub(super) struct Group {
         group: perf_event::Group,
         counters: Vec<Counter>,
-        /// For how long the events were to be counted, and were, when the stage began. The kernel never sets these back.
+        /// For how long the events were to be counted, and were, when the stage began. The kernel
+        /// never sets these back.
         before: [Duration; 2],
     }
 
@@ -132,8 +133,9 @@ mod events {
         [counts.time_enabled(), counts.time_running()].map(Option::unwrap_or_default)
     }
 
-    /// Returns a count as if it had been counted all the time. Where several programs need the counters, the kernel multiplexes them.
-    /// Not a number if it was never counted: a count of 0 then says nothing.
+    /// Returns a count as if it had been counted all the time. Where several programs need the
+    /// counters, the kernel multiplexes them. Not a number if it was never counted: a count of 0
+    /// then says nothing.
     pub(super) fn scaled(count: u64, enabled: Duration, running: Duration) -> f64 {
         match running {
             Duration::ZERO => f64::NAN,

@@ -1,5 +1,5 @@
-//! What is counted while a stage runs. A [`Probe`] holds the counters of one kind of round: time and hardware counters, memory, or
-//! instructions under callgrind.
+//! What is counted while a stage runs. A [`Probe`] holds the counters of one kind of round: time
+//! and hardware counters, memory, or instructions under callgrind.
 
 mod callgrind;
 mod hardware;
@@ -46,7 +46,8 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// A probe with these counters. They begin in this order and end in the opposite one, so the last is the most precise.
+    /// A probe with these counters. They begin in this order and end in the opposite one, so the
+    /// last is the most precise.
     #[must_use]
     pub fn new(counters: Vec<Box<dyn Counter>>) -> Self {
         Self { counters, stages: Vec::with_capacity(32), values: Vec::with_capacity(16), planted: None }

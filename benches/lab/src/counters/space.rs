@@ -3,8 +3,8 @@
 use super::{Counter, Quantity};
 use celero_benches::allocation_count;
 
-/// Counts allocations and the peak of resident memory. The peak is reset through `/proc/self/clear_refs` (Linux's proc(5)); where that is
-/// not possible it is 0.
+/// Counts allocations and the peak of resident memory. The peak is reset through
+/// `/proc/self/clear_refs` (Linux's proc(5)); where that is not possible it is 0.
 #[derive(Debug, Default)]
 pub struct Space {
     allocations: u64,

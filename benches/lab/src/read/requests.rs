@@ -74,7 +74,8 @@ impl From<RecordedRequest> for Request {
     }
 }
 
-/// Reads the requests of a file, as `celero bench --requests` does, and how many are left out because HTTP does not allow them.
+/// Reads the requests of a file, as `celero bench --requests` does, and how many are left out
+/// because HTTP does not allow them.
 ///
 /// # Errors
 /// The file can't be read, a part of it is no request, or there is no valid request: its name, the line, and why.

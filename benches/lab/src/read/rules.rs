@@ -1,5 +1,6 @@
-//! Rules of files: `.cel`, `.filter` and `.rules` as all tools of celero read them, or a corpus (`.jsonl`), an object with a member `expr` on each
-//! line. Lines with a member `pattern` or `regex` instead become rules that search the target of the request with it.
+//! Rules of files: `.cel`, `.filter` and `.rules` as all tools of celero read them, or a corpus
+//! (`.jsonl`), an object with a member `expr` on each line. Lines with a member `pattern` or
+//! `regex` instead become rules that search the target of the request with it.
 
 use crate::structure::Structure;
 use celero_tooling::language::Language;

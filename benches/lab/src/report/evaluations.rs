@@ -1,4 +1,5 @@
-//! The picture of one run: instructions of an evaluation by the interpreter and by native code, by partition, on a logarithmic axis.
+//! The picture of one run: instructions of an evaluation by the interpreter and by native code, by
+//! partition, on a logarithmic axis.
 
 use crate::record::Run;
 use crate::statistics::median;

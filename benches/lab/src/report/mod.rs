@@ -1,5 +1,5 @@
-//! A page with charts of runs over time: one file of HTML and SVG, which loads nothing and runs no script. Light and dark follow the reader's
-//! setting.
+//! A page with charts of runs over time: one file of HTML and SVG, which loads nothing and runs no
+//! script. Light and dark follow the reader's setting.
 
 mod chart;
 mod evaluations;

@@ -1,4 +1,5 @@
-//! The picture of sets of generated rules: instructions for a request over the number of rules. It is the first picture of README.md.
+//! The picture of sets of generated rules: instructions for a request over the number of rules. It
+//! is the first picture of README.md.
 
 use crate::record::Run;
 use crate::sizes::size;

@@ -1,7 +1,8 @@
 //! What a rule looks like apart from its constants, and which features of its language it uses.
 //!
-//! Rules of one structure do the same work, so one of them is measured for all. The partition of a rule is the first feature of the table
-//! [`Feature`] that it uses, in its language: `cel/regex`, `filter/contains`.
+//! Rules of one structure do the same work, so one of them is measured for all. The partition of a
+//! rule is the first feature of the table [`Feature`] that it uses, in its language: `cel/regex`,
+//! `filter/contains`.
 
 mod cel;
 mod filter;
@@ -9,7 +10,8 @@ mod filter;
 use celero_tooling::language::Language;
 use std::collections::BTreeSet;
 
-/// A feature of a language. The order is that of precedence: a rule with a regular expression and a comparison is in the partition `regex`.
+/// A feature of a language. The order is that of precedence: a rule with a regular expression and a
+/// comparison is in the partition `regex`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Feature {
     /// `matches`: regular expressions.
@@ -64,8 +66,9 @@ impl Feature {
 /// The structure of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Structure {
-    /// The tree as text: constants are replaced by their types, the lengths of patterns and of lists of constants by powers of two. Rules in one language
-    /// with equal keys have one structure.
+    /// The tree as text: constants are replaced by their types, the lengths of patterns and of
+    /// lists of constants by powers of two. Rules in one language with equal keys have one
+    /// structure.
     pub key: String,
     /// The features that it uses; at least one.
     pub features: BTreeSet<Feature>,
@@ -75,7 +78,8 @@ impl Structure {
     /// Returns the structure of a rule.
     ///
     /// # Errors
-    /// The first error of the rule: it can't be parsed or, in the filter language, names a field that is not documented.
+    /// The first error of the rule: it can't be parsed or, in the filter language, names a field
+    /// that is not documented.
     pub fn of(source: &str, language: Language) -> Result<Self, String> {
         let (key, mut features) =
             if language == Language::filter() { filter::structure(source)? } else { cel::structure(source)? };

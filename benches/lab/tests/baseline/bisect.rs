@@ -70,7 +70,8 @@ fn record(fold: f64, codegen: f64) -> Vec<u8> {
 #[test]
 fn the_first_slow_commit_is_found_and_nothing_is_left_behind() {
     let Some(repository) = Repository::new("found") else { return };
-    // The stage drifts by 1 % in commit 3 and has its slowdown in commit 7. Commit 5 can't be measured; code generation changes in commit 4.
+    // The stage drifts by 1 % in commit 3 and has its slowdown in commit 7. Commit 5 can't be
+    // measured; code generation changes in commit 4.
     for number in 1..=10 {
         let fold = [1.0, 1.01, 1.06][usize::from(number >= 3) + usize::from(number >= 7)];
         let codegen = if number >= 4 { 1.2 } else { 1.0 };

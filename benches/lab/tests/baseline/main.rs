@@ -1,6 +1,7 @@
-//! Instructions of a short run against the recorded baseline: a stage that needs more fails with a table of stage, partition and worst
-//! rules. Runs where `CELERO_LAB=1` is set; `BLESS=1` as well writes the baseline anew. `planted.rs`: a slowdown that is there is found;
-//! `bisect.rs`: so is its commit.
+//! Instructions of a short run against the recorded baseline: a stage that needs more fails with a
+//! table of stage, partition and worst rules. Runs where `CELERO_LAB=1` is set; `BLESS=1` as well
+//! writes the baseline anew. `planted.rs`: a slowdown that is there is found; `bisect.rs`: so is
+//! its commit.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 

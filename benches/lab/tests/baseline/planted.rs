@@ -1,5 +1,6 @@
-//! A slowdown of 5 % that is planted in one pass is found there and nowhere else, and shown on the page. The rest of the run is the same build
-//! measured twice, and silent. `tests/slow_fold.patch` plants one in the source of that pass, for the measurement by hand in docs/lab.md.
+//! A slowdown of 5 % that is planted in one pass is found there and nowhere else, and shown on the
+//! page. The rest of the run is the same build measured twice, and silent. `tests/slow_fold.patch`
+//! plants one in the source of that pass, for the measurement by hand in docs/lab.md.
 
 use super::{SHORT_RUN, counts_instructions, lab, lab_with, say, scratch};
 use std::path::Path;

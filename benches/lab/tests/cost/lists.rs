@@ -158,8 +158,9 @@ fn overlays_cost_what_their_entries_say() {
     report(&problems);
 }
 
-/// The name of a change, the type and the format of its entries, the text of one, and the most bytes that it may take while it is made, with those that
-/// stay: what the list and the overlay hold.
+/// The name of a change, the type and the format of its entries, the text of one, and the most
+/// bytes that it may take while it is made, with those that stay: what the list and the overlay
+/// hold.
 type SizedChange = (&'static str, &'static str, Format, fn(usize) -> String, usize);
 
 const CHANGES: &[SizedChange] = &[

@@ -1,5 +1,6 @@
-//! Inputs that repeat one construct: twice the size costs at most 2.5 times the time and memory, or is refused as cheaply. The inputs are made from
-//! tables, so that each function, key and shape that is added is measured too.
+//! Inputs that repeat one construct: twice the size costs at most 2.5 times the time and memory, or
+//! is refused as cheaply. The inputs are made from tables, so that each function, key and shape
+//! that is added is measured too.
 #![cfg(target_os = "linux")]
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, clippy::string_slice, reason = "tests")]
 #![expect(dropping_copy_types, reason = "results are dropped alike, whatever they are")]

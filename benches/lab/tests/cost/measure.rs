@@ -40,8 +40,9 @@ fn too_steep(small: Cost, large: Cost) -> bool {
 /// More windows of sizes than one step of the cost, such as a larger table or another algorithm, can make steep.
 const STEEP_WINDOWS: usize = 3;
 
-/// Returns what is wrong with the growth of the cost of `prepare(n)()`, for sizes up to `most` or up to what takes long enough. The preparation is
-/// not measured. A window of sizes is steep if four times the size costs too much more; what is steep is followed beyond these bounds until
+/// Returns what is wrong with the growth of the cost of `prepare(n)()`, for sizes up to `most` or
+/// up to what takes long enough. The preparation is not measured. A window of sizes is steep if
+/// four times the size costs too much more; what is steep is followed beyond these bounds until
 /// [`STEEP_WINDOWS`] windows in sequence are, or a run takes a second.
 pub(crate) fn growth<W: FnMut()>(name: &str, most: usize, mut prepare: impl FnMut(usize) -> W) -> Option<String> {
     if std::env::var("CELERO_COST").is_ok_and(|part| !name.contains(&part)) {

@@ -98,7 +98,8 @@ fn many_fields_cost_what_their_number_says() {
                     clean_trailers(&mut trailers, &GuardedNames::default());
                 }
             };
-            // With debug assertions, a `HeaderMap` looks at all its values for each that it removes: more fields would show that.
+            // With debug assertions, a `HeaderMap` looks at all its values for each that it
+            // removes: more fields would show that.
             problems.extend(growth(&format!("fields, {name}, {underscores:?}"), 1 << 11, work));
         }
     }

@@ -1,4 +1,5 @@
-//! Files with a schema, policies and configurations: every place of the schema with long text, many elements, many keys and deep nesting.
+//! Files with a schema, policies and configurations: every place of the schema with long text, many
+//! elements, many keys and deep nesting.
 
 use crate::measure::growth;
 use crate::{exclusive, report};
@@ -52,7 +53,8 @@ fn sample(schema: &Json) -> Json {
 /// Replaces the value at a place.
 type Put<'a> = &'a dyn Fn(Json) -> Json;
 
-/// Calls `visit` with each place of the schema: its path, its schema, and the function that makes a document with a value there.
+/// Calls `visit` with each place of the schema: its path, its schema, and the function that makes a
+/// document with a value there.
 fn places(schema: &Json, path: &str, put: Put<'_>, visit: &mut dyn FnMut(&str, &Json, Put<'_>)) {
     visit(path, schema, put);
     for any in schema.get("anyOf").and_then(Json::as_array).into_iter().flatten() {
@@ -76,7 +78,8 @@ fn places(schema: &Json, path: &str, put: Put<'_>, visit: &mut dyn FnMut(&str, &
     }
 }
 
-/// Measures what reading costs with each value at each place of a schema, and with many elements of the kind that belongs there.
+/// Measures what reading costs with each value at each place of a schema, and with many elements of
+/// the kind that belongs there.
 fn places_cost_what_their_size_says<W: FnMut()>(
     format: &str,
     schema: &Json,

@@ -1,4 +1,5 @@
-//! What tools do with files: the language server, files of rules, policies laid out, explanations of how rules are compiled.
+//! What tools do with files: the language server, files of rules, policies laid out, explanations
+//! of how rules are compiled.
 
 use crate::SizedRule;
 use crate::measure::growth;

@@ -148,8 +148,8 @@ impl Checker<'_> {
         ty
     }
 
-    /// Returns the name of the macro that a call would be if its library were on. Its target is checked. Its arguments are not:
-    /// each use of its variables would be an error.
+    /// Returns the name of the macro that a call would be if its library were on. Its target is
+    /// checked. Its arguments are not: each use of its variables would be an error.
     fn macro_off(&mut self, target: Option<NodeId>, function: Name) -> Option<String> {
         let name = self.ast.name(function);
         match target {

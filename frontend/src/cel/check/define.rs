@@ -13,13 +13,15 @@ use crate::span::Span;
 use crate::stdlib::{Overload, Signature};
 use crate::types::Type;
 
-/// Checks the body of a function and returns its definition. [`Declarations::add_definition`] then declares the function.
+/// Checks the body of a function and returns its definition. [`Declarations::add_definition`] then
+/// declares the function.
 ///
 /// The body can use the parameters and everything declared so far. A method's receiver is its first parameter, `this`.
 ///
 /// # Errors
-/// The errors of [`parse`](crate::parse) and [`check`](crate::check) for the body; an error if the body's type is not that of
-/// the declared result, or if the body exceeds the limits with the definitions that it uses in their places.
+/// The errors of [`parse`](crate::parse) and [`check`](crate::check) for the body; an error if the
+/// body's type is not that of the declared result, or if the body exceeds the limits with the
+/// definitions that it uses in their places.
 pub fn define(
     declarations: &Declarations,
     declaration: &FunctionDeclaration,

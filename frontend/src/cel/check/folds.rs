@@ -54,8 +54,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Returns the types of a fold's variables. Two variables are the index and element of a list, or the key and value of a
-    /// map; one variable is the element of a list, or the key of a map.
+    /// Returns the types of a fold's variables. Two variables are the index and element of a list,
+    /// or the key and value of a map; one variable is the element of a list, or the key of a map.
     fn entry_types(&mut self, range: NodeId, ty: &Type, two: bool) -> (Type, Type) {
         match self.infer.shallow(ty) {
             Type::List(element) if two => (Type::Int, Type::clone(&element)),

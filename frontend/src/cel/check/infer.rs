@@ -1,10 +1,12 @@
 //! Type inference: bindings of inference variables, assignability, and the common type of two types.
 //!
-//! The rules are those of cel-go's checker with one difference: a result never claims more than its operands allow. Where
-//! a `dyn` flows into `list(A)`, `A` becomes `dyn`, so that a static type can be relied on at evaluation.
+//! The rules are those of cel-go's checker with one difference: a result never claims more than its
+//! operands allow. Where a `dyn` flows into `list(A)`, `A` becomes `dyn`, so that a static type can
+//! be relied on at evaluation.
 //!
-//! Work is bounded: each part of a type that is visited costs one step. Without steps left, every test succeeds without a
-//! diagnostic; the checker then finds [`Inference::exhausted`] and reports that once.
+//! Work is bounded: each part of a type that is visited costs one step. Without steps left, every
+//! test succeeds without a diagnostic; the checker then finds [`Inference::exhausted`] and reports
+//! that once.
 
 use crate::types::{MAX_TYPE_DEPTH, MAX_TYPE_PARTS, Type};
 use smallvec::SmallVec;
@@ -252,7 +254,8 @@ impl Inference {
         }
     }
 
-    /// Replaces the type parameters of a declared type by the variables of `instance`, creating variables that are missing.
+    /// Replaces the type parameters of a declared type by the variables of `instance`, creating
+    /// variables that are missing.
     pub(super) fn instantiate(&mut self, ty: &Type, instance: &mut Instance) -> Type {
         match ty {
             Type::Param(name) => {

@@ -1,4 +1,5 @@
-//! Checks `value in lists.NAME`: whether a named list of the host contains a value; and `lists.NAME[key]`: the value that it has for a key.
+//! Checks `value in lists.NAME`: whether a named list of the host contains a value; and
+//! `lists.NAME[key]`: the value that it has for a key.
 
 use super::select::Path;
 use super::{Argument, Checker, codes};

@@ -41,9 +41,10 @@ const STEPS: u64 = 1 << 16;
 ///
 /// # Errors
 ///
-/// All diagnostics, warnings included, if one of them is an error. Otherwise the second part of the result has the warnings.
-/// Diagnostics are in source order and at most [`Limits::max_diagnostics`]. A type nested deeper
-/// than 64 levels or of more than 1,024 parts is an error.
+/// All diagnostics, warnings included, if one of them is an error. Otherwise the second part of the
+/// result has the warnings. Diagnostics are in source order and at most
+/// [`Limits::max_diagnostics`]. A type nested deeper than 64 levels or of more than 1,024 parts is
+/// an error.
 pub fn check(
     ast: Ast,
     declarations: &Declarations,

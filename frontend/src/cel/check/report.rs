@@ -136,8 +136,8 @@ impl Checker<'_> {
         error.help = help;
     }
 
-    /// Returns the help for a name that lacks the first parts of a declared one, or has more: `path` and `http.request.path` for
-    /// `request.path`.
+    /// Returns the help for a name that lacks the first parts of a declared one, or has more:
+    /// `path` and `http.request.path` for `request.path`.
     fn longer_or_shorter(&self, full: &str) -> Vec<String> {
         if self.full() {
             return Vec::new();

@@ -57,8 +57,8 @@ impl Parser<'_> {
         Nodes { start, len }
     }
 
-    /// Adds an operand of a `&&` or `||` chain to the scratch; a chain of the same operator is merged into it. Returns the
-    /// depth of the deepest node added.
+    /// Adds an operand of a `&&` or `||` chain to the scratch; a chain of the same operator is
+    /// merged into it. Returns the depth of the deepest node added.
     pub(super) fn operand(&mut self, op: LogicOp, id: NodeId) -> u32 {
         let depth = self.depth(id);
         match self.node(id).map(|n| &n.expr) {

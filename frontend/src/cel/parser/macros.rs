@@ -1,6 +1,7 @@
-//! Calls, and the macros among them. A macro is a call with the name, form and number of arguments of a macro whose
-//! library is on; any other call is a function call. If an argument that must name a variable is not a plain name, that is an
-//! error, except for macros of [`Library::Gateway`]: hosts have functions of these names, so it is then a function call.
+//! Calls, and the macros among them. A macro is a call with the name, form and number of arguments
+//! of a macro whose library is on; any other call is a function call. If an argument that must name
+//! a variable is not a plain name, that is an error, except for macros of [`Library::Gateway`]:
+//! hosts have functions of these names, so it is then a function call.
 
 use super::code::Code;
 use super::{Parse, Parser};
@@ -125,8 +126,9 @@ impl Parser<'_> {
         }
     }
 
-    /// Collects the arguments from `base` on in one list: `math.greatest(a, b, c)` is `math.greatest([a, b, c])`. Literals
-    /// that are not numbers are reported here, because the list hides them from the checker.
+    /// Collects the arguments from `base` on in one list: `math.greatest(a, b, c)` is
+    /// `math.greatest([a, b, c])`. Literals that are not numbers are reported here, because the
+    /// list hides them from the checker.
     fn gather(&mut self, base: usize, function: &str) -> Parse<()> {
         let mut span: Option<Span> = None;
         for at in base..self.scratch.len() {

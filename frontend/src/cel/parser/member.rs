@@ -1,5 +1,5 @@
-//! The operands that bind tightest: names, literals, brackets, and the chain of `.field`, `.method()`, `[index]` and `{..}` after
-//! them.
+//! The operands that bind tightest: names, literals, brackets, and the chain of `.field`,
+//! `.method()`, `[index]` and `{..}` after them.
 
 use super::code::Code;
 use super::{Parse, Parser};

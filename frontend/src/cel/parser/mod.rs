@@ -1,10 +1,12 @@
 //! The parser: a precedence parser that writes nodes directly into the tree's arena and expands macros.
 //!
 //! All its parts follow these rules:
-//! - Recursion is counted: [`Parser::open`] counts brackets, [`Parser::enter`] operators whose operand is being parsed.
-//!   Brackets and tree depth are bounded by `max_depth`, so these operators by twice that (a level of `a || (b || ..)` is merged
-//!   into its parent and does not add to the tree's depth). The stack for all of it is reserved once, in [`parse`].
-//! - A parsing method pushes its node last, so the node that it returns is the arena's last one and can be removed again.
+//! - Recursion is counted: [`Parser::open`] counts brackets, [`Parser::enter`] operators whose
+//!   operand is being parsed. Brackets and tree depth are bounded by `max_depth`, so these
+//!   operators by twice that (a level of `a || (b || ..)` is merged into its parent and does not
+//!   add to the tree's depth). The stack for all of it is reserved once, in [`parse`].
+//! - A parsing method pushes its node last, so the node that it returns is the arena's last one and
+//!   can be removed again.
 //! - After an error nothing is reported until the parser has resynchronized at a `,` or a closing bracket.
 //!
 //! Invariant: parsing takes time and memory linear in the length of the text (times `max_depth` at worst, where nested

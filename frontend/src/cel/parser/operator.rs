@@ -148,7 +148,8 @@ impl Parser<'_> {
         self.push(Expr::Logic { op, operands }, self.since(start), focus, below)
     }
 
-    /// Returns the operator at the next token. A word such as `and` is reported and then treated as the operator that it means.
+    /// Returns the operator at the next token. A word such as `and` is reported and then treated as
+    /// the operator that it means.
     fn infix(&mut self) -> Parse<Option<(Infix, u8)>> {
         if self.token == Token::Ident
             && !self.recovering

@@ -88,8 +88,8 @@ impl Parser<'_> {
                     self.error(diagnostic)?;
                     return Err(Stop);
                 }
-                // A closing bracket of another kind: if it matches an outer open bracket, leave it there; if ours follows, skip it;
-                // otherwise take it for ours.
+                // A closing bracket of another kind: if it matches an outer open bracket, leave it
+                // there; if ours follows, skip it; otherwise take it for ours.
                 if self.brackets.iter().any(|b| b.closer == self.token) {
                     return Ok(());
                 }

@@ -108,8 +108,8 @@ impl<'s> Scanner<'s> {
         Ok(IpItem::Network(address, length))
     }
 
-    /// In a network, IPv4 addresses may have leading zeros, which do not make a number octal (`1.1.1.01`), and lack numbers at their
-    /// end, which are 0 then (`10/8`).
+    /// In a network, IPv4 addresses may have leading zeros, which do not make a number octal
+    /// (`1.1.1.01`), and lack numbers at their end, which are 0 then (`10/8`).
     fn lenient_address(&mut self, written: &str, place: Span) -> Read<IpAddr> {
         let mut octets = [0u8; 4];
         let mut parts = written.split('.');

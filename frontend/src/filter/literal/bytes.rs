@@ -114,7 +114,8 @@ impl<'s> Scanner<'s> {
         Ok(value)
     }
 
-    /// Reads a raw string, from its `r` on: it ends at the first quote that is followed by as many hashes as it begins with.
+    /// Reads a raw string, from its `r` on: it ends at the first quote that is followed by as many
+    /// hashes as it begins with.
     pub(crate) fn raw(&mut self) -> Read<&'s str> {
         let start = self.at();
         self.advance(1);

@@ -6,7 +6,8 @@ use crate::filter::codes;
 impl Scanner<'_> {
     /// Reads an integer: `0x` and hexadecimal digits, `0` and octal digits, or decimal digits after an optional `-`.
     ///
-    /// All hexadecimal digits are taken before they are checked, as Wirefilter does: `10fe` is one wrong number, not `10`.
+    /// All hexadecimal digits are taken before they are checked, as Wirefilter does: `10fe` is one
+    /// wrong number, not `10`.
     pub(crate) fn integer(&mut self) -> Read<i64> {
         let start = self.at();
         let radix = if self.eat("0x") {

@@ -1,7 +1,8 @@
 //! Literals: their values, and the scanner that reads them from the text of a rule.
 //!
-//! There are no tokens before the parser: the type of the left side of a comparison says which literal is read on its right
-//! side, so `10:20` is two bytes for a field of type `Bytes` and the number 10 followed by something else for an `Int`.
+//! There are no tokens before the parser: the type of the left side of a comparison says which
+//! literal is read on its right side, so `10:20` is two bytes for a field of type `Bytes` and the
+//! number 10 followed by something else for an `Int`.
 
 mod address;
 mod bytes;

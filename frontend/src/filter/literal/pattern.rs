@@ -40,8 +40,8 @@ impl Scanner<'_> {
         Ok(Pattern { text: text.into(), form })
     }
 
-    /// Reads a quoted pattern, from its quote on. `\"` outside of a class is a quote; every other escape is the pattern's. Inside
-    /// a class (`[..]`) a quote does not end the literal.
+    /// Reads a quoted pattern, from its quote on. `\"` outside of a class is a quote; every other
+    /// escape is the pattern's. Inside a class (`[..]`) a quote does not end the literal.
     fn quoted_pattern(&mut self) -> Read<String> {
         let start = self.at();
         self.advance(1);
@@ -92,8 +92,9 @@ pub(crate) struct PatternProblem {
     pub(crate) message: String,
 }
 
-/// Checks the syntax of a pattern. Whether its automaton is too large shows when it is compiled, and so does what is wrong with Unicode classes in a
-/// pattern that ignores case: finding their letter cases takes milliseconds for each, which is bounded there.
+/// Checks the syntax of a pattern. Whether its automaton is too large shows when it is compiled,
+/// and so does what is wrong with Unicode classes in a pattern that ignores case: finding their
+/// letter cases takes milliseconds for each, which is bounded there.
 pub(crate) fn check_pattern(text: &str) -> Result<(), PatternProblem> {
     let mut parser = regex_syntax::ParserBuilder::new().unicode(false).utf8(false).build();
     let mut syntax = regex_syntax::ast::parse::Parser::new();

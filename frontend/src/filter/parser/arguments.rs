@@ -67,7 +67,8 @@ impl Parser<'_> {
             }
         }
         self.close(opened)?;
-        // Whether the function is called for many values follows from the first argument: if that is wrong, so is the type.
+        // Whether the function is called for many values follows from the first argument: if that
+        // is wrong, so is the type.
         let known = first.is_some() || !failed;
         let (first_type, each) = first.map_or((None, false), |argument| (argument.ty, argument.each));
         let result = match &function.result {
@@ -215,8 +216,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Reads an argument: a string, a condition in parentheses or with `not`, `any` or `all`, a value, a comparison, an address,
-    /// a number or bytes.
+    /// Reads an argument: a string, a condition in parentheses or with `not`, `any` or `all`, a
+    /// value, a comparison, an address, a number or bytes.
     pub(super) fn argument(&mut self) -> Parsed<Argument> {
         let start = self.scan.at();
         if ["\"", "r\"", "r#"].into_iter().any(|word| self.scan.starts_with(word)) {
@@ -244,8 +245,8 @@ impl Parser<'_> {
         Err(self.report(*error))
     }
 
-    /// Reads an argument that begins with the name of a field or function, if it does. It is a comparison if an operator
-    /// follows.
+    /// Reads an argument that begins with the name of a field or function, if it does. It is a
+    /// comparison if an operator follows.
     fn value_argument(&mut self, start: usize) -> Parsed<Option<Argument>> {
         let name = self.scan.take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
         self.scan.go_to(start);

@@ -24,8 +24,8 @@ pub(super) enum Operator {
     StrictWildcard,
 }
 
-/// The operators, in the order in which they are tried. Words need no blank behind them, and `strict wildcard` has exactly
-/// one inside.
+/// The operators, in the order in which they are tried. Words need no blank behind them, and
+/// `strict wildcard` has exactly one inside.
 const OPERATORS: [(&str, Operator); 20] = [
     ("in", Operator::In),
     ("eq", Operator::Order(OrderOp::Equal)),
@@ -189,7 +189,8 @@ impl Parser<'_> {
         }
     }
 
-    /// The name of a function and a call of it instead of a word that stands here as if it were an operator, if there is a function of this name that takes the value first.
+    /// The name of a function and a call of it instead of a word that stands here as if it were an
+    /// operator, if there is a function of this name that takes the value first.
     fn call_instead(&mut self, word: &str, value: NodeId) -> Option<(String, String)> {
         let (index, name) = self.function_named(word)?;
         let node = self.nodes.get(value.0 as usize)?;

@@ -28,8 +28,8 @@ impl Parser<'_> {
         self.joined(&CONNECTIVES)
     }
 
-    /// Reads operands that are joined by the first of the connectives, which bind tighter from one to the next. A chain of one
-    /// connective is one node.
+    /// Reads operands that are joined by the first of the connectives, which bind tighter from one
+    /// to the next. A chain of one connective is one node.
     fn joined(&mut self, connectives: &[(Connective, &str, &str)]) -> Parsed<Condition> {
         let Some(((op, word, sign), tighter)) = connectives.split_first() else { return self.simple() };
         let start = self.scan.at();
@@ -126,8 +126,8 @@ impl Parser<'_> {
         Ok(inner)
     }
 
-    /// Takes a closing parenthesis. If there is something else, it is reported, and skipped up to the parenthesis. If there is
-    /// none, nothing is left to read.
+    /// Takes a closing parenthesis. If there is something else, it is reported, and skipped up to
+    /// the parenthesis. If there is none, nothing is left to read.
     pub(super) fn close(&mut self, opened: Span) -> Parsed<()> {
         match self.expect(")", Some(opened)) {
             Err(Stop::Here) => match self.skip_to_close() {

@@ -1,8 +1,9 @@
-//! The parser and checker in one pass: which literal follows an operator depends on the type of its left side, so a rule
-//! cannot be parsed before its names are resolved.
+//! The parser and checker in one pass: which literal follows an operator depends on the type of its
+//! left side, so a rule cannot be parsed before its names are resolved.
 //!
-//! After an error the parser goes on behind the next `and`, `or` or `xor`, in the next argument, or at the next item of a set,
-//! so that all mistakes are reported at once. Each step of that moves forward.
+//! After an error the parser goes on behind the next `and`, `or` or `xor`, in the next argument, or
+//! at the next item of a set, so that all mistakes are reported at once. Each step of that moves
+//! forward.
 //!
 //! Invariant: parsing takes time linear in the length of the text, for every text. Test:
 //! `frontend/tests/it/filter/hostile.rs::the_time_is_linear_in_the_text`.
@@ -36,7 +37,8 @@ enum Stop {
 
 type Parsed<T> = Result<T, Stop>;
 
-/// Levels of recursion of a walk for each level of nesting: `or`, `xor`, `and`, the parenthesis, the call, its argument.
+/// Levels of recursion of a walk for each level of nesting: `or`, `xor`, `and`, the parenthesis,
+/// the call, its argument.
 const LEVELS_PER_NESTING: u32 = 6;
 
 struct Parser<'s> {
@@ -58,8 +60,8 @@ type Checked = Result<(FilterTree, Vec<Diagnostic>), Vec<Diagnostic>>;
 
 /// Parses and checks a rule that is a condition.
 ///
-/// Blanks around the expression, and between its parts, are skipped; a tab is no blank of the language. The time is linear in
-/// the text.
+/// Blanks around the expression, and between its parts, are skipped; a tab is no blank of the
+/// language. The time is linear in the text.
 ///
 /// # Errors
 ///
@@ -80,7 +82,8 @@ pub fn check_filter(source: &str, scheme: &Arc<Scheme>, options: &FilterOptions)
     })
 }
 
-/// Parses and checks a rule that is a value: a field, a part of one, or a call. `[*]` is not allowed outside of arguments.
+/// Parses and checks a rule that is a value: a field, a part of one, or a call. `[*]` is not
+/// allowed outside of arguments.
 ///
 /// # Errors
 ///
@@ -141,8 +144,8 @@ fn run(
     }
 }
 
-/// A bound on the nesting of a text: the number of its parentheses and negations. A walk over a short rule then needs little stack,
-/// which the thread has.
+/// A bound on the nesting of a text: the number of its parentheses and negations. A walk over a
+/// short rule then needs little stack, which the thread has.
 fn deepest(source: &str) -> u32 {
     let signs = source.bytes().filter(|byte| matches!(byte, b'(' | b'!')).count();
     u32::try_from(signs.saturating_add(source.matches("not").count())).unwrap_or(u32::MAX)

@@ -4,7 +4,8 @@ use super::{canonical, check, json, scheme};
 use celero_frontend::filter::{FilterOptions, check_value, filter_json, format_filter, unparse_filter};
 use std::fmt::Write;
 
-/// Texts with blanks of every kind, each with its canonical text. `tests/filetests/filter/grammar/` has every production.
+/// Texts with blanks of every kind, each with its canonical text. `tests/filetests/filter/grammar/`
+/// has every production.
 const BLANKS: &[(&str, &str)] = &[
     (" \u{a0}\tssl \r\n", "ssl"),
     ("ssl\r\nand\nnot\nssl", "ssl and not ssl"),

@@ -101,8 +101,8 @@ fn main() -> Outcome<()> {
     pingora.run_forever();
 }
 
-/// Starts a server, and a thread that sends requests through the proxy and then ends the program. Returns a policy, the server's address,
-/// and an address for the proxy.
+/// Starts a server, and a thread that sends requests through the proxy and then ends the program.
+/// Returns a policy, the server's address, and an address for the proxy.
 fn demonstrate() -> Outcome<(PathBuf, String, String)> {
     let server = TcpListener::bind("127.0.0.1:0")?;
     let address = server.local_addr()?.to_string();

@@ -6,7 +6,8 @@ use http::{HeaderMap, header};
 /// The weight of a coding, in thousandths.
 type Weight = u16;
 
-/// Returns which of these codings a client likes best; of several, the first. `None`: it likes the body as it is better than each of them.
+/// Returns which of these codings a client likes best; of several, the first. `None`: it likes the
+/// body as it is better than each of them.
 pub(crate) fn preferred(headers: &HeaderMap, codings: &[Coding]) -> Option<Coding> {
     let (mut weights, mut identity, mut any) = ([None; Coding::ALL.len()], None, None);
     let lines = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());

@@ -17,8 +17,9 @@ pub(crate) struct Buffered {
     pub(crate) too_large: bool,
 }
 
-/// Buffers a body, as long as the client is fast enough for `clock`. Nothing is read of a body whose head says that it is too large; any
-/// other body is read up to the first piece beyond the limit.
+/// Buffers a body, as long as the client is fast enough for `clock`. Nothing is read of a body
+/// whose head says that it is too large; any other body is read up to the first piece beyond the
+/// limit.
 pub(crate) async fn buffer(session: &mut Session, buffering: BodyBuffering, clock: &mut BodyClock) -> Result<Buffered> {
     let length = content_length(&session.req_header().headers);
     if length.is_some_and(|length| buffering.refuses(length)) {

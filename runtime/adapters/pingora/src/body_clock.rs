@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 /// How fast a client must send a body. A client that is slower is answered with 408.
 ///
-/// A whole body may take `total`, and a second more for each `rate` bytes that have arrived: so a large body may take long, but a client
-/// that sends a byte now and then may not.
+/// A whole body may take `total`, and a second more for each `rate` bytes that have arrived: so a
+/// large body may take long, but a client that sends a byte now and then may not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyPace {
     /// The longest time between two pieces of a body.

@@ -16,7 +16,8 @@ const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// The states of TCP in which the client has closed the connection (`TCP_CLOSE` and `TCP_CLOSE_WAIT` of Linux).
 const CLOSED: [u8; 2] = [7, 8];
 
-/// Returns when the client has reset the stream (of HTTP/2) or closed the connection (of HTTP/1, on Linux), and otherwise never. Nothing of the request's body is read.
+/// Returns when the client has reset the stream (of HTTP/2) or closed the connection (of HTTP/1, on
+/// Linux), and otherwise never. Nothing of the request's body is read.
 ///
 /// For hosts that let a request wait before it goes to a server. The future may be dropped at any time.
 pub async fn client_gone(session: &mut Session) {

@@ -1,16 +1,20 @@
-//! The session with the client while Pingora proxies a request whose body, or the body of whose response, a phase reads.
+//! The session with the client while Pingora proxies a request whose body, or the body of whose
+//! response, a phase reads.
 //!
-//! Pingora sends a body that was read early only as far as its retry buffer of 64 KiB holds it, and writes the head of a response
-//! before it has the body. [`ClientSession`] takes the place of Pingora's session and passes everything on to it, except that
+//! Pingora sends a body that was read early only as far as its retry buffer of 64 KiB holds it, and
+//! writes the head of a response before it has the body. [`ClientSession`] takes the place of
+//! Pingora's session and passes everything on to it, except that
 //!
-//! - its retry buffer is what was buffered of the request's body, whatever its size, so that each attempt starts with these bytes;
-//! - the tasks of a response are held back until the phase `responseBody` has decided. If it decides because the prefix of a body has
-//!   been waited for, Pingora's loop, which waits for a client or a server, is made to turn: see [`ClientSession::wake`];
+//! - its retry buffer is what was buffered of the request's body, whatever its size, so that each
+//!   attempt starts with these bytes;
+//! - the tasks of a response are held back until the phase `responseBody` has decided. If it
+//!   decides because the prefix of a body has been waited for, Pingora's loop, which waits for a
+//!   client or a server, is made to turn: see [`ClientSession::wake`];
 //! - what is sent then may be compressed: rules read and change the plain body;
 //! - the wait for the head of a response ends after a while: Pingora bounds each read of it, not the whole.
 //!
-//! For a request it is in place from just before a server gets the request until the server answers, for a response from then until the
-//! request ends; [`take_back`] restores Pingora's.
+//! For a request it is in place from just before a server gets the request until the server
+//! answers, for a response from then until the request ends; [`take_back`] restores Pingora's.
 
 use crate::compressor::Compressor;
 use crate::held_response::{Decision, HeldResponse};
@@ -107,8 +111,9 @@ impl FirstBytes {
 }
 
 impl ClientSession {
-    /// Decides about a response whose prefix has been waited for, while Pingora waits for the client or the server. Returns an empty piece
-    /// of the client's body, which Pingora passes over; then it asks for tasks that are due.
+    /// Decides about a response whose prefix has been waited for, while Pingora waits for the
+    /// client or the server. Returns an empty piece of the client's body, which Pingora passes
+    /// over; then it asks for tasks that are due.
     fn wake(&mut self) -> Result<Option<Bytes>> {
         let decision = self.response.as_mut().map(|held| held.decide(self.inner.req_header(), false));
         match decision {
@@ -182,8 +187,8 @@ impl CustomSession for ClientSession {
         self.send(tasks).await
     }
 
-    /// Pingora's loop sends what is pending by these four methods, which are for its cache otherwise. So they are on only while
-    /// something is due.
+    /// Pingora's loop sends what is pending by these four methods, which are for its cache
+    /// otherwise. So they are on only while something is due.
     fn proxy_tasks_enabled(&self) -> bool {
         !self.due.is_empty()
     }

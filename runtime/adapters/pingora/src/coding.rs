@@ -4,7 +4,8 @@ use brotli::CompressorWriter;
 use flate2::write::GzEncoder;
 use std::io::{self, Write};
 
-/// The window of brotli, as a power of two: 512 KiB. It bounds the memory of the client's decoder. That of the encoder depends on the level too.
+/// The window of brotli, as a power of two: 512 KiB. It bounds the memory of the client's decoder.
+/// That of the encoder depends on the level too.
 const BROTLI_WINDOW: u32 = 19;
 /// The same of zstd. RFC 9659, section 3.1 allows at most 8 MiB.
 const ZSTD_WINDOW: u32 = 19;
@@ -55,7 +56,8 @@ pub(crate) enum Encoder {
 }
 
 impl Encoder {
-    /// Returns an encoder with a level from 1, the fastest, to 9. Brotli and zstd take levels above [`MAX_LEVEL`] as that.
+    /// Returns an encoder with a level from 1, the fastest, to 9. Brotli and zstd take levels above
+    /// [`MAX_LEVEL`] as that.
     ///
     /// # Errors
     /// Returns an error if there is no memory for it.
@@ -181,7 +183,8 @@ mod tests {
         }
     }
 
-    /// The frame's header says what a decoder has to keep (RFC 8878, section 3.1.1.1.2): five bits are the window's power of two above 10.
+    /// The frame's header says what a decoder has to keep (RFC 8878, section 3.1.1.1.2): five bits
+    /// are the window's power of two above 10.
     #[test]
     fn the_window_of_zstd_is_the_same_at_all_levels() {
         for level in 1..=9 {

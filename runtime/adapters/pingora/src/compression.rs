@@ -26,7 +26,8 @@ const TYPES: [&str; 14] = [
     "image/svg+xml",
 ];
 
-/// Fields besides digests that are not true of a compressed body: its length, and the ranges of the plain one (RFC 9110, section 14.3).
+/// Fields besides digests that are not true of a compressed body: its length, and the ranges of the
+/// plain one (RFC 9110, section 14.3).
 const OF_PLAIN_BODY: [&str; 2] = ["content-length", "accept-ranges"];
 
 /// Which responses are compressed, with which codings, and how much that may cost.
@@ -76,14 +77,16 @@ impl Compression {
         self
     }
 
-    /// Sets the smallest body that is compressed, in bytes. A body of unknown length is compressed whatever its length turns out to be.
+    /// Sets the smallest body that is compressed, in bytes. A body of unknown length is compressed
+    /// whatever its length turns out to be.
     #[must_use]
     pub fn with_smallest(mut self, bytes: u64) -> Self {
         self.smallest = bytes;
         self
     }
 
-    /// Sets the level of all codings: from 1, the fastest, to 9. Others count as the nearest of these, and for brotli and zstd those above 5 as 5.
+    /// Sets the level of all codings: from 1, the fastest, to 9. Others count as the nearest of
+    /// these, and for brotli and zstd those above 5 as 5.
     #[must_use]
     pub fn with_level(mut self, level: u32) -> Self {
         self.level = level.clamp(1, 9);
@@ -159,8 +162,9 @@ impl Compression {
         head.set_field(&header::CONTENT_ENCODING, HeaderValue::from_static(coding.name()));
     }
 
-    /// Makes a head true of the plain body and of the compressed one. That is what a response to HEAD says: whether the response to GET will be
-    /// compressed is known only when it is sent, so what depends on that is left out (RFC 9110, section 9.3.2).
+    /// Makes a head true of the plain body and of the compressed one. That is what a response to
+    /// HEAD says: whether the response to GET will be compressed is known only when it is sent, so
+    /// what depends on that is left out (RFC 9110, section 9.3.2).
     pub(crate) fn leave_open(head: &mut impl ResponseHead) {
         for name in OF_PLAIN_BODY.into_iter().chain(DIGEST_FIELDS) {
             head.remove_field(&HeaderName::from_static(name));
@@ -187,7 +191,8 @@ impl Compression {
     }
 }
 
-/// Returns whether a message must reach its recipient as it is (RFC 9111, section 5.2.2.6; of a request: section 5.2.1.6).
+/// Returns whether a message must reach its recipient as it is (RFC 9111, section 5.2.2.6; of a
+/// request: section 5.2.1.6).
 pub(crate) fn forbids_transforming(headers: &HeaderMap) -> bool {
     let lines = headers.get_all(header::CACHE_CONTROL).iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).any(|name| name.trim().eq_ignore_ascii_case("no-transform"))

@@ -79,8 +79,8 @@ impl Compressor {
         Ok(sent)
     }
 
-    /// Returns what compresses the body of a response whose head is final; `None` if it stays as it is. Whether the response has a body may be
-    /// known only when it is sent.
+    /// Returns what compresses the body of a response whose head is final; `None` if it stays as it
+    /// is. Whether the response has a body may be known only when it is sent.
     pub(crate) fn of_head(
         settings: &Arc<Compression>,
         coding: Coding,
@@ -134,13 +134,15 @@ impl Compressor {
 }
 
 impl Compression {
-    /// Changes the head of a response without a body to what is true whether or not the body is compressed: one with status 304, and one to HEAD.
-    /// Returns whether a body of any other response is compressed.
+    /// Changes the head of a response without a body to what is true whether or not the body is
+    /// compressed: one with status 304, and one to HEAD. Returns whether a body of any other
+    /// response is compressed.
     fn prepare(&self, request: &RequestHeader, head: &mut ResponseHeader) -> bool {
         if head.status == StatusCode::NOT_MODIFIED {
             if !forbids_transforming(&head.headers) {
                 Self::add_vary(&mut OfResponse(head));
-                // It updates what a client has kept, which may be compressed: a strong tag would let it ask for parts of the plain body.
+                // It updates what a client has kept, which may be compressed: a strong tag would
+                // let it ask for parts of the plain body.
                 if head.headers.get(header::ETAG).is_some_and(|tag| may_keep_compressed(&request.headers, tag)) {
                     Self::weaken(&mut OfResponse(head));
                 }
@@ -156,8 +158,8 @@ impl Compression {
     }
 }
 
-/// Returns whether what the client of this request has kept with this tag may be compressed: the request names the weak form of the tag, which only
-/// compressed responses get, or no tag at all.
+/// Returns whether what the client of this request has kept with this tag may be compressed: the
+/// request names the weak form of the tag, which only compressed responses get, or no tag at all.
 fn may_keep_compressed(request: &HeaderMap, tag: &HeaderValue) -> bool {
     let weak = [b"W/", tag.as_bytes()].concat();
     let weak = String::from_utf8_lossy(&weak);

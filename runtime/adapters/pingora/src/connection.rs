@@ -5,11 +5,13 @@ use pingora::protocols::GetSocketDigest;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-/// Runs the phase `connection` for a socket that was accepted. Call it from `ServerApp::process_new` or where you accept sockets, before anything
-/// is read but the header of the PROXY protocol, whose addresses are then those of the socket's digest.
+/// Runs the phase `connection` for a socket that was accepted. Call it from
+/// `ServerApp::process_new` or where you accept sockets, before anything is read but the header of
+/// the PROXY protocol, whose addresses are then those of the socket's digest.
 ///
-/// `via` says how the address of the client is known, `connection` or `proxy-protocol`; rules read it as `source.via`. `hello` is what the client
-/// says when it begins TLS; read it first if [`Policy::reads_tls_hello`].
+/// `via` says how the address of the client is known, `connection` or `proxy-protocol`; rules read
+/// it as `source.via`. `hello` is what the client says when it begins TLS; read it first if
+/// [`Policy::reads_tls_hello`].
 ///
 /// Keep what is returned until the connection has ended: limits of open connections count it.
 ///

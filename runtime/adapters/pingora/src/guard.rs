@@ -80,28 +80,32 @@ impl Guard {
         }
     }
 
-    /// Sets how fast the client must send a body that is buffered for the phase `requestBody`. Default: [`BodyPace::default`].
+    /// Sets how fast the client must send a body that is buffered for the phase `requestBody`.
+    /// Default: [`BodyPace::default`].
     #[must_use]
     pub fn with_body_pace(mut self, pace: BodyPace) -> Self {
         self.body_clock = BodyClock::new(pace);
         self
     }
 
-    /// Sets who the client is, as [`Exchange::set_client`]. Call it before [`request_filter`](Self::request_filter). `is_peer` says whether the
-    /// client is the other end of the connection, so that the connection's TLS is the client's.
+    /// Sets who the client is, as [`Exchange::set_client`]. Call it before
+    /// [`request_filter`](Self::request_filter). `is_peer` says whether the client is the other end
+    /// of the connection, so that the connection's TLS is the client's.
     pub fn set_client(&mut self, address: SocketAddr, via: &'static str, is_peer: bool) {
         self.client = Some((address, via, is_peer));
     }
 
-    /// Sets which responses of servers are compressed, after the phase `responseBody`. Call it before [`request_filter`](Self::request_filter), which
-    /// reads what the client accepts. Default: none. Answers of the policy are sent as they are.
+    /// Sets which responses of servers are compressed, after the phase `responseBody`. Call it
+    /// before [`request_filter`](Self::request_filter), which reads what the client accepts.
+    /// Default: none. Answers of the policy are sent as they are.
     pub fn set_compression(&mut self, compression: Arc<Compression>) {
         self.compression = Some(compression);
     }
 
-    /// Sets how long a server may take for the head of its final response, from when the whole request was read from the client. Interim responses do not
-    /// extend it. Without it, Pingora bounds only each read: a server that sends a byte now and then has no time limit. Call it before
-    /// [`upstream_request_filter`](Self::upstream_request_filter).
+    /// Sets how long a server may take for the head of its final response, from when the whole
+    /// request was read from the client. Interim responses do not extend it. Without it, Pingora
+    /// bounds only each read: a server that sends a byte now and then has no time limit. Call it
+    /// before [`upstream_request_filter`](Self::upstream_request_filter).
     pub fn set_response_head_timeout(&mut self, limit: Duration) {
         self.response_head = Some(limit);
     }
@@ -111,8 +115,8 @@ impl Guard {
         self.compression = None;
     }
 
-    /// Ends what the request holds of limits, as [`Exchange::release_limits`]. Call it when the request is logged: Pingora keeps its context
-    /// until the rest of a refused body has arrived.
+    /// Ends what the request holds of limits, as [`Exchange::release_limits`]. Call it when the
+    /// request is logged: Pingora keeps its context until the rest of a refused body has arrived.
     pub fn release(&mut self) {
         self.exchange.release_limits();
     }
@@ -120,8 +124,9 @@ impl Guard {
     /// Counts a piece of a body that is not buffered. Call it from `request_body_filter` for each piece but the last.
     ///
     /// # Errors
-    /// Returns an error with status 408 if the client is slower than [`with_body_pace`](Self::with_body_pace) says. The time between two
-    /// pieces is not looked at here: set it with `Session::set_read_timeout`.
+    /// Returns an error with status 408 if the client is slower than
+    /// [`with_body_pace`](Self::with_body_pace) says. The time between two pieces is not looked at
+    /// here: set it with `Session::set_read_timeout`.
     pub fn body_arrived(&mut self, bytes: usize) -> Result<()> {
         self.body_clock.take(bytes)
     }
@@ -150,7 +155,8 @@ impl Guard {
         self.started
     }
 
-    /// Returns whether the request may be retried after a connected server failed: not if a part of the body can't be sent again.
+    /// Returns whether the request may be retried after a connected server failed: not if a part of
+    /// the body can't be sent again.
     #[must_use]
     pub fn may_retry(&self) -> bool {
         !matches!(self.body, BufferedBody::Sent)
@@ -164,13 +170,16 @@ impl Guard {
         self.request_filter_until(session, std::future::pending()).await
     }
 
-    /// Runs the phases `request` and `requestBody`. Returns `true` if the policy answered the request, and the answer was sent. Both
-    /// phases are over before a server is chosen, so headers and labels that they set can decide which.
+    /// Runs the phases `request` and `requestBody`. Returns `true` if the policy answered the
+    /// request, and the answer was sent. Both phases are over before a server is chosen, so headers
+    /// and labels that they set can decide which.
     ///
-    /// The TLS connection of the client is what the host's `TlsAccept::handshake_complete_callback` has returned as a [`TlsConnection`].
+    /// The TLS connection of the client is what the host's `TlsAccept::handshake_complete_callback`
+    /// has returned as a [`TlsConnection`].
     ///
-    /// A request waits for the delays of the policy, until its client has closed the connection (of HTTP/1, on Linux) or reset the stream. They end
-    /// early when `stop` ends: give it the beginning of a graceful shutdown, which should wait for requests and not for delays.
+    /// A request waits for the delays of the policy, until its client has closed the connection (of
+    /// HTTP/1, on Linux) or reset the stream. They end early when `stop` ends: give it the
+    /// beginning of a graceful shutdown, which should wait for requests and not for delays.
     ///
     /// # Errors
     /// Returns an error if the client is gone, or sends a body too slowly that the policy needs.
@@ -254,8 +263,8 @@ impl Guard {
         }
     }
 
-    /// Sees to it that the server gets what was buffered of the body, and the target as it was received if the policy says `forwardRaw`.
-    /// Call it for each attempt.
+    /// Sees to it that the server gets what was buffered of the body, and the target as it was
+    /// received if the policy says `forwardRaw`. Call it for each attempt.
     ///
     /// # Errors
     /// Returns an error if Pingora can't send the target.
@@ -293,13 +302,14 @@ impl Guard {
         }
     }
 
-    /// Removes from the trailers of a response what they may not carry: above all the fields that rules on responses set or remove.
+    /// Removes from the trailers of a response what they may not carry: above all the fields that
+    /// rules on responses set or remove.
     pub fn response_trailer_filter(&self, trailers: &mut HeaderMap) {
         self.policy.response_trailers(trailers);
     }
 
-    /// Restores Pingora's session after an attempt that failed, and makes the error one of the server if its head took too long. Call it before you decide
-    /// about another attempt.
+    /// Restores Pingora's session after an attempt that failed, and makes the error one of the
+    /// server if its head took too long. Call it before you decide about another attempt.
     pub fn error_while_proxy(&mut self, session: &mut Session, error: &mut Error) {
         self.restore(session);
         blame_server(error);
@@ -316,15 +326,16 @@ impl Guard {
         }
     }
 
-    /// Runs the phase `response` on the head of a server's final response. If the phase `responseBody` has rules, the response is held
-    /// back until that phase has decided.
+    /// Runs the phase `response` on the head of a server's final response. If the phase
+    /// `responseBody` has rules, the response is held back until that phase has decided.
     ///
     /// # Errors
-    /// Returns an error if the policy answers instead of the server. Return it from the filter, and send the answer in
-    /// [`fail_to_proxy`](Self::fail_to_proxy). Returns an error of the server if it switches protocols without being asked to, frames its
-    /// response otherwise than by `chunked`, by a length or by the end of the connection, or sends more than 100 interim responses. Those of servers
-    /// of HTTP/2 are not counted: Pingora drops them. The type of
-    /// the errors of the server is `ErrorType::CustomCode`, with words for logs.
+    /// Returns an error if the policy answers instead of the server. Return it from the filter, and
+    /// send the answer in [`fail_to_proxy`](Self::fail_to_proxy). Returns an error of the server if
+    /// it switches protocols without being asked to, frames its response otherwise than by
+    /// `chunked`, by a length or by the end of the connection, or sends more than 100 interim
+    /// responses. Those of servers of HTTP/2 are not counted: Pingora drops them. The type of the
+    /// errors of the server is `ErrorType::CustomCode`, with words for logs.
     pub fn response_filter(&mut self, session: &mut Session, response: &mut ResponseHeader) -> Result<()> {
         let interim = response.status.is_informational() && response.status.as_u16() != 101;
         if interim {
@@ -353,8 +364,9 @@ impl Guard {
         }
     }
 
-    /// Removes from an interim response what may not be in trailers either: above all the fields that rules on responses set or remove, because
-    /// no phase runs on it. That takes `vary`, `set-cookie` and `content-type` too; `link` stays.
+    /// Removes from an interim response what may not be in trailers either: above all the fields
+    /// that rules on responses set or remove, because no phase runs on it. That takes `vary`,
+    /// `set-cookie` and `content-type` too; `link` stays.
     fn clean_interim(&self, response: &mut ResponseHeader) {
         let mut kept = response.headers.clone();
         self.policy.response_trailers(&mut kept);
@@ -384,7 +396,8 @@ impl Guard {
         }
     }
 
-    /// Sends the answer of the phase `response` or `responseBody`. Returns `None` if there is no such answer: then the failure has another reason.
+    /// Sends the answer of the phase `response` or `responseBody`. Returns `None` if there is no
+    /// such answer: then the failure has another reason.
     pub async fn fail_to_proxy(&mut self, session: &mut Session) -> Option<FailToProxy> {
         self.restore(session);
         let given = self.answer.as_deref()?;
@@ -420,8 +433,9 @@ impl Guard {
     }
 }
 
-/// Returns the head of the response that was sent, if one was: not that of an interim response, such as the 100 that a body is asked for with
-/// (RFC 9110, section 15.2), which Pingora keeps like others.
+/// Returns the head of the response that was sent, if one was: not that of an interim response,
+/// such as the 100 that a body is asked for with (RFC 9110, section 15.2), which Pingora keeps like
+/// others.
 #[must_use]
 pub fn final_response(session: &Session) -> Option<&ResponseHeader> {
     let is_final =

@@ -74,8 +74,8 @@ impl ResponseHead for OfResponse<'_> {
     }
 }
 
-/// Puts back the `Content-Length` of a request that has `Transfer-Encoding` too. Pingora removes it before anything else sees the request, which
-/// the policy refuses (RFC 9112, section 6.1).
+/// Puts back the `Content-Length` of a request that has `Transfer-Encoding` too. Pingora removes it
+/// before anything else sees the request, which the policy refuses (RFC 9112, section 6.1).
 pub(crate) fn restore_content_length(session: &mut Session) {
     let head = session.req_header();
     if head.version >= Version::HTTP_2 || !head.headers.contains_key(TRANSFER_ENCODING) {

@@ -66,8 +66,8 @@ impl HeldResponse {
         Ok(self.decide(request, too_large))
     }
 
-    /// Returns the state of the request, and the answer of the policy if it gave one. What a response did that was not decided about is undone: another
-    /// server may be asked.
+    /// Returns the state of the request, and the answer of the policy if it gave one. What a
+    /// response did that was not decided about is undone: another server may be asked.
     pub(crate) fn into_parts(mut self) -> (Exchange, Option<Box<PolicyAnswer>>) {
         if !self.decided {
             self.exchange.forget_response();

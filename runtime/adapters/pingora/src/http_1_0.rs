@@ -8,15 +8,17 @@ use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::modules::http::{HttpModule, HttpModuleBuilder, Module};
 use std::any::Any;
 
-/// Sends the bodies of responses to clients of HTTP/1.0 without chunks, with which Pingora frames the bodies of servers of HTTP/2 after all
-/// filters. The guard has decided by then that the connection ends with the response.
+/// Sends the bodies of responses to clients of HTTP/1.0 without chunks, with which Pingora frames
+/// the bodies of servers of HTTP/2 after all filters. The guard has decided by then that the
+/// connection ends with the response.
 #[derive(Default)]
 struct WithoutChunks {
     applies: bool,
 }
 
-/// Makes a module for each request that removes chunks from responses to clients of HTTP/1.0, which has none: Pingora adds them to bodies of
-/// servers of HTTP/2 after [`Guard::response_filter`](crate::Guard::response_filter). Add it in `init_downstream_modules`.
+/// Makes a module for each request that removes chunks from responses to clients of HTTP/1.0, which
+/// has none: Pingora adds them to bodies of servers of HTTP/2 after
+/// [`Guard::response_filter`](crate::Guard::response_filter). Add it in `init_downstream_modules`.
 pub struct WithoutChunksBuilder;
 
 impl HttpModuleBuilder for WithoutChunksBuilder {

@@ -1,7 +1,8 @@
 //! celero policies in [Pingora] proxies.
 //!
-//! A [`Guard`] is the state of one request in the filters of [`ProxyHttp`]: the policy that was current when the request arrived, and
-//! what its phases have done so far. Put it into your `CTX` and call it from the filters; `examples/guarded.rs` is a whole proxy.
+//! A [`Guard`] is the state of one request in the filters of [`ProxyHttp`]: the policy that was
+//! current when the request arrived, and what its phases have done so far. Put it into your `CTX`
+//! and call it from the filters; `examples/guarded.rs` is a whole proxy.
 //!
 //! | method of `ProxyHttp` | call | then |
 //! |---|---|---|
@@ -15,11 +16,13 @@
 //! | `fail_to_proxy` | [`Guard::fail_to_proxy`] | if it returns something, return that |
 //! | `logging` | [`Guard::log`] | write the fields where you write your log |
 //!
-//! The phase `connection` is not that of a request: [`admit_connection`] runs it where sockets are accepted. A host that does not call it should
-//! refuse policies that [have such rules](celero_policy::Policy::has_connection_rules).
+//! The phase `connection` is not that of a request: [`admit_connection`] runs it where sockets are
+//! accepted. A host that does not call it should refuse policies that [have such
+//! rules](celero_policy::Policy::has_connection_rules).
 //!
-//! All phases of a request use the same policy. While a response is held back, `request_body_filter` may be called with an empty piece
-//! that is not the last one: it is none, so do not count it.
+//! All phases of a request use the same policy. While a response is held back,
+//! `request_body_filter` may be called with an empty piece that is not the last one: it is none, so
+//! do not count it.
 //!
 //! ```
 //! use celero_pingora::Guard;
@@ -36,12 +39,17 @@
 //!
 //! This crate is the one to copy; `celero-tower` is an example for hosts that are futures.
 //!
-//! 1. Create `runtime/adapters/HOST` with a dependency on `celero-policy` only, and add the crate to `MAY_KNOW` in the test `tidy`, and to `members` in the root `Cargo.toml`.
-//! 2. Give each request an [`Exchange`](celero_policy::Exchange) and one `Arc<Policy>` for all its phases, as `guard.rs` does.
-//! 3. Call the phases in the order of [`Policy`](celero_policy::Policy), and apply the edits after each: [`Edits::apply_to_request`](celero_policy::Edits::apply_to_request) and
-//!    [`Edits::apply_to_response`](celero_policy::Edits::apply_to_response). `head.rs` shows how a host's own type of head is changed; those of `http` need nothing.
-//!    The first is [`Policy::request_async`](celero_policy::Policy::request_async), because it may wait for the verification of a password. It makes the
-//!    request canonical in place: read target and host only afterwards. If a [`Decision`](celero_policy::Decision) has a delay, wait before you do
+//! 1. Create `runtime/adapters/HOST` with a dependency on `celero-policy` only, and add the crate
+//!    to `MAY_KNOW` in the test `tidy`, and to `members` in the root `Cargo.toml`.
+//! 2. Give each request an [`Exchange`](celero_policy::Exchange) and one `Arc<Policy>` for all its
+//!    phases, as `guard.rs` does.
+//! 3. Call the phases in the order of [`Policy`](celero_policy::Policy), and apply the edits after
+//!    each: [`Edits::apply_to_request`](celero_policy::Edits::apply_to_request) and
+//!    [`Edits::apply_to_response`](celero_policy::Edits::apply_to_response). `head.rs` shows how a
+//!    host's own type of head is changed; those of `http` need nothing. The first is
+//!    [`Policy::request_async`](celero_policy::Policy::request_async), because it may wait for the
+//!    verification of a password. It makes the request canonical in place: read target and host
+//!    only afterwards. If a [`Decision`](celero_policy::Decision) has a delay, wait before you do
 //!    what it says, as long as the client is there: `delay_wait.rs`, `client_gone.rs`.
 //! 4. Buffer bodies as [`Policy::request_buffering`](celero_policy::Policy::request_buffering) and
 //!    [`Policy::response_buffering`](celero_policy::Policy::response_buffering) say: `body.rs`, `held_response.rs`.

@@ -1,4 +1,5 @@
-//! Heads of servers' responses that a client could read in another way than the proxy, and what clients of HTTP/1.0 don't know.
+//! Heads of servers' responses that a client could read in another way than the proxy, and what
+//! clients of HTTP/1.0 don't know.
 
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::{HeaderMap, StatusCode, Version};
@@ -6,12 +7,14 @@ use pingora::http::ResponseHeader;
 use pingora::proxy::Session;
 use pingora::{Error, ErrorType, Result};
 
-/// Refuses a response whose framing is not what the client takes it for, and removes what its status or the client's version forbids. The response
-/// has the proxy's version then.
+/// Refuses a response whose framing is not what the client takes it for, and removes what its
+/// status or the client's version forbids. The response has the proxy's version then.
 ///
 /// # Errors
-/// Returns an error of the server, for which clients get 502, if it switches protocols although it was not asked to (RFC 9110, section 15.2.2), or
-/// has a `Transfer-Encoding` other than one `chunked` (RFC 9112, section 6.1: the proxy asks for no other). A response of HTTP/1.0 may have neither.
+/// Returns an error of the server, for which clients get 502, if it switches protocols although it
+/// was not asked to (RFC 9110, section 15.2.2), or has a `Transfer-Encoding` other than one
+/// `chunked` (RFC 9112, section 6.1: the proxy asks for no other). A response of HTTP/1.0 may have
+/// neither.
 pub(crate) fn frame(session: &mut Session, response: &mut ResponseHeader) -> Result<()> {
     if response.status == StatusCode::SWITCHING_PROTOCOLS && !session.is_upgrade_req() {
         return malformed("a switch of protocols that was not asked for");
@@ -66,7 +69,8 @@ fn is_chunked_or_absent(headers: &HeaderMap) -> bool {
     first.is_none_or(|value| value.as_bytes().eq_ignore_ascii_case(b"chunked")) && lines.next().is_none()
 }
 
-/// Fails with words as the type of the error. Unlike the context of an error, which may have bytes of the server, a type can always be logged.
+/// Fails with words as the type of the error. Unlike the context of an error, which may have bytes
+/// of the server, a type can always be logged.
 fn malformed(words: &'static str) -> Result<()> {
     Err(Error::new(ErrorType::CustomCode(words, 502)).into_up())
 }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 /// The type of the error of a head that takes too long, until [`blame_server`] has seen it.
 const LATE: ErrorType = ErrorType::Custom("ResponseHeadTimedout");
 
-/// The time for the head of a final response, those of interim responses included, from when the whole request was read from the client.
+/// The time for the head of a final response, those of interim responses included, from when the
+/// whole request was read from the client.
 #[derive(Debug)]
 pub(crate) struct ResponseHeadClock {
     limit: Duration,
@@ -29,7 +30,8 @@ impl ResponseHeadClock {
     }
 }
 
-/// Makes the error of a head that takes too long one of the server. It arises where Pingora waits for the client, and takes it for one of that.
+/// Makes the error of a head that takes too long one of the server. It arises where Pingora waits
+/// for the client, and takes it for one of that.
 pub(crate) fn blame_server(error: &mut Error) {
     if error.etype == LATE {
         error.etype = ErrorType::ReadTimedout;

@@ -18,7 +18,8 @@ pub(crate) async fn write_answer(session: &mut Session, answer: &PolicyAnswer) -
         head.insert_header(header::CONTENT_LENGTH, answer.body.len())?;
     }
     let silent = bodiless || answer.body.is_empty() || session.req_header().method == Method::HEAD;
-    // As tasks: `write_response_header` would let the head of a bodiless answer end without its stream, in which clients of gRPC see no status.
+    // As tasks: `write_response_header` would let the head of a bodiless answer end without its
+    // stream, in which clients of gRPC see no status.
     let mut tasks = vec![HttpTask::Header(Box::new(head), silent)];
     if !silent {
         tasks.push(HttpTask::Body(Some(answer.body.clone()), true));

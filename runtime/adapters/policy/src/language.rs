@@ -9,8 +9,9 @@ use std::sync::{LazyLock, PoisonError, RwLock};
 
 /// A language of rules. Cheap to copy; two are equal if they have one name.
 ///
-/// [`cel`](Self::cel) and [`filter`](Self::filter) are known. A program adds its own with [`register`](Self::register), before it reads rules:
-/// policies, files of rules, the command and the language server then know it by its name.
+/// [`cel`](Self::cel) and [`filter`](Self::filter) are known. A program adds its own with
+/// [`register`](Self::register), before it reads rules: policies, files of rules, the command and
+/// the language server then know it by its name.
 #[derive(Clone, Copy)]
 pub struct Language(&'static AnyLanguage);
 
@@ -35,7 +36,8 @@ impl Language {
         Self(&FILTER)
     }
 
-    /// Adds a language for the rest of the process. Its name is the word of the key `language`, and the extension of files with one rule in it.
+    /// Adds a language for the rest of the process. Its name is the word of the key `language`, and
+    /// the extension of files with one rule in it.
     ///
     /// # Errors
     /// The name is known already, or is no name: lower-case ASCII letters, digits and `-`, at most 32.

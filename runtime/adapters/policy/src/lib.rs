@@ -1,23 +1,27 @@
 //! Policies: what a proxy does with requests and responses, written as a YAML file of rules.
 //!
-//! `docs/policy.md` is the guide to the file, `docs/policy-reference.md` the reference. A [`Policy`] is one compiled file, a [`LivePolicy`] one that can be loaded again. A host is a
-//! proxy or server that runs policies: `celero-pingora` and `celero-tower` are hosts, and `celero-pingora` is the one to copy for
-//! another. A host
+//! `docs/policy.md` is the guide to the file, `docs/policy-reference.md` the reference. A
+//! [`Policy`] is one compiled file, a [`LivePolicy`] one that can be loaded again. A host is a
+//! proxy or server that runs policies: `celero-pingora` and `celero-tower` are hosts, and
+//! `celero-pingora` is the one to copy for another. A host
 //!
-//! 1. runs [`Policy::connection`] for each connection, before it reads anything of HTTP, and keeps its [`ClientConnection`] until it ends;
+//! 1. runs [`Policy::connection`] for each connection, before it reads anything of HTTP, and keeps
+//!    its [`ClientConnection`] until it ends;
 //! 2. keeps one [`Exchange`] for each request;
-//! 3. calls the phases in their order: [`Policy::request`], [`Policy::request_body`] if [`Policy::request_buffering`] asks for the
-//!    body, [`Policy::response`], [`Policy::response_body`] if [`Policy::response_buffering`] asks for it, [`Policy::log`];
+//! 3. calls the phases in their order: [`Policy::request`], [`Policy::request_body`] if
+//!    [`Policy::request_buffering`] asks for the body, [`Policy::response`],
+//!    [`Policy::response_body`] if [`Policy::response_buffering`] asks for it, [`Policy::log`];
 //! 4. waits, if the [`Decision`] of a phase of the request has a [`Delay`];
-//! 5. applies the [`Edits`] of the exchange after each phase that returns [`Outcome::Continue`], and sends the answer of a phase that
-//!    returns [`Outcome::Respond`].
+//! 5. applies the [`Edits`] of the exchange after each phase that returns [`Outcome::Continue`],
+//!    and sends the answer of a phase that returns [`Outcome::Respond`].
 //!
-//! [`Policy::request`] first makes the request canonical in place, so that rules, the host's routes and the server see one and the same
-//! request, however the client spelled it ([`canonical`]).
+//! [`Policy::request`] first makes the request canonical in place, so that rules, the host's routes
+//! and the server see one and the same request, however the client spelled it ([`canonical`]).
 //!
-//! Phases do no I/O and wait for no delay. [`Policy::request`] and [`Policy::request_body`] block their thread while a password is verified or a
-//! service that counts limits is asked ([`RemoteLimits`], which the host implements); asynchronous hosts call [`Policy::request_async`] and
-//! [`Policy::request_body_async`] instead.
+//! Phases do no I/O and wait for no delay. [`Policy::request`] and [`Policy::request_body`] block
+//! their thread while a password is verified or a service that counts limits is asked
+//! ([`RemoteLimits`], which the host implements); asynchronous hosts call [`Policy::request_async`]
+//! and [`Policy::request_body_async`] instead.
 //!
 //! ```
 //! use celero_policy::{Exchange, Outcome, Policy};

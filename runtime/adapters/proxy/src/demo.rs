@@ -1,6 +1,7 @@
 //! The demo server: an upstream within the proxy, for first steps and for tests.
 //!
-//! `/` is answered with a text, `/status/<code>` with that status, and every other path with a description of the request, as JSON.
+//! `/` is answered with a text, `/status/<code>` with that status, and every other path with a
+//! description of the request, as JSON.
 
 use async_trait::async_trait;
 use http::{Method, Response, header};

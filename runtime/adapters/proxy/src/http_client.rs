@@ -5,8 +5,8 @@ use std::sync::Arc;
 use ureq::Agent;
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
 
-/// Returns a client that trusts the system's certificate authorities. It follows no redirects, because requests go to the place that a file
-/// names.
+/// Returns a client that trusts the system's certificate authorities. It follows no redirects,
+/// because requests go to the place that a file names.
 pub(crate) fn agent() -> Agent {
     let provider = Arc::new(default_provider());
     let system = rustls_native_certs::load_native_certs();

@@ -1,4 +1,5 @@
-//! A reverse proxy with celero policies, on Pingora. `docs/proxy.md` is the guide, `docs/proxy-reference.md` the reference.
+//! A reverse proxy with celero policies, on Pingora. `docs/proxy.md` is the guide,
+//! `docs/proxy-reference.md` the reference.
 //!
 //! The command `celero-proxy --config proxy.yaml` runs it. As a library it runs inside another program or a test:
 //!
@@ -14,7 +15,8 @@
 //! # Ok::<(), celero_proxy::Error>(())
 //! ```
 //!
-//! Start at `proxy.rs` (the services), `request/service.rs` (the phases of a request) and `generation/mod.rs` (what can change while it runs).
+//! Start at `proxy.rs` (the services), `request/service.rs` (the phases of a request) and
+//! `generation/mod.rs` (what can change while it runs).
 //!
 //! # Rooms
 //!

@@ -21,7 +21,8 @@ struct Arguments {
     /// Print what the configuration would do with requests that `record` has written, and exit.
     #[arg(long, value_name = "RECORD", conflicts_with = "check")]
     replay: Option<PathBuf>,
-    /// With --replay: also print the requests that this other configuration decides otherwise. The exit status is 3 if there are any.
+    /// With --replay: also print the requests that this other configuration decides otherwise. The
+    /// exit status is 3 if there are any.
     #[arg(long, value_name = "FILE", requires = "replay")]
     against: Option<PathBuf>,
     /// Log level on standard error: off, error, warn, info, debug or trace.

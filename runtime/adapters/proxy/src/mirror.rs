@@ -1,4 +1,5 @@
-//! Copies of requests for another upstream. Their responses are read and dropped; they are bounded in number, bytes and time.
+//! Copies of requests for another upstream. Their responses are read and dropped; they are bounded
+//! in number, bytes and time.
 //!
 //! Invariant: no request waits for its copy. Test:
 //! `runtime/adapters/proxy/tests/proxy/route_actions.rs::nobody_waits_for_copies`.

@@ -46,11 +46,12 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// Loads a configuration and its policy, and binds the sockets. From now on SIGHUP and SIGUSR1 don't end the process; the proxy does what they
-    /// ask for as soon as it runs.
+    /// Loads a configuration and its policy, and binds the sockets. From now on SIGHUP and SIGUSR1
+    /// don't end the process; the proxy does what they ask for as soon as it runs.
     ///
     /// # Errors
-    /// Returns all errors in the files, the address that can't be bound, or that the system refuses to let the process await these signals.
+    /// Returns all errors in the files, the address that can't be bound, or that the system refuses
+    /// to let the process await these signals.
     pub fn bind(file: &Path) -> Result<Self, Error> {
         let loading = SystemTime::now();
         let config = Config::load(file)?;
@@ -126,9 +127,11 @@ impl Proxy {
         self.metrics
     }
 
-    /// Lets SIGUSR2 replace this process: its program is started again by the name and with the arguments that it was started with, and gets the
-    /// sockets. When it serves, this process stops as with SIGTERM. If it fails before, nothing changes. From this call on SIGUSR2 does not end
-    /// the process; the proxy does what it asks for as soon as it runs. Without this call the proxy does not await it.
+    /// Lets SIGUSR2 replace this process: its program is started again by the name and with the
+    /// arguments that it was started with, and gets the sockets. When it serves, this process stops
+    /// as with SIGTERM. If it fails before, nothing changes. From this call on SIGUSR2 does not end
+    /// the process; the proxy does what it asks for as soon as it runs. Without this call the proxy
+    /// does not await it.
     ///
     /// # Errors
     /// The system refuses to let the process await the signal, which would end it.
@@ -147,8 +150,10 @@ impl Proxy {
         Handle { state: Arc::clone(&self.state) }
     }
 
-    /// Serves until `signal` asks to stop. A graceful shutdown waits up to `grace` for open requests and connections, and ends as soon as none
-    /// is left. [`ShutdownSignal::GracefulUpgrade`](crate::ShutdownSignal::GracefulUpgrade) is a graceful shutdown like others. Threads of the server may run until `grace` has passed.
+    /// Serves until `signal` asks to stop. A graceful shutdown waits up to `grace` for open
+    /// requests and connections, and ends as soon as none is left.
+    /// [`ShutdownSignal::GracefulUpgrade`](crate::ShutdownSignal::GracefulUpgrade) is a graceful
+    /// shutdown like others. Threads of the server may run until `grace` has passed.
     ///
     /// # Panics
     /// Passes on a panic of the server's thread.
@@ -226,8 +231,10 @@ impl Handle {
     }
 }
 
-/// How often a request may be sent at most. `request/retry.rs` and `upstreams/connections.rs` decide; this only has to be more than they can ask for: with pauses of 50 ms,
-/// 1200 tries in the minute that a request may wait for a connection, and a few more after each of the 22 failures that `retries`, `retry` and kept connections allow.
+/// How often a request may be sent at most. `request/retry.rs` and `upstreams/connections.rs`
+/// decide; this only has to be more than they can ask for: with pauses of 50 ms, 1200 tries in the
+/// minute that a request may wait for a connection, and a few more after each of the 22 failures
+/// that `retries`, `retry` and kept connections allow.
 const MAX_TRIES: usize = 2048;
 
 fn server_conf(config: &Config) -> ServerConf {

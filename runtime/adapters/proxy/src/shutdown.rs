@@ -1,4 +1,5 @@
-//! Says in the log what a signal does, delays a graceful shutdown until load balancers have noticed it, and replaces the program.
+//! Says in the log what a signal does, delays a graceful shutdown until load balancers have noticed
+//! it, and replaces the program.
 //!
 //! A request counts as open until its line is handed to the access log.
 //!

@@ -119,7 +119,8 @@ impl State {
         lock(&self.sockets).iter().map(|(address, socket)| Ok((*address, socket.try_clone()?))).collect()
     }
 
-    /// Says to others that requests are handled: to the process before this one, or to the service manager, which knows already if there is one.
+    /// Says to others that requests are handled: to the process before this one, or to the service
+    /// manager, which knows already if there is one.
     ///
     /// # Errors
     /// The process before this one is gone.
@@ -211,7 +212,8 @@ impl State {
         }
     }
 
-    /// Returns whether all of these are files of lists or patterns of them, which can be read again without compiling the policy.
+    /// Returns whether all of these are files of lists or patterns of them, which can be read again
+    /// without compiling the policy.
     pub(crate) fn are_list_files(&self, files: &[&Path]) -> bool {
         let known = self.list_files();
         let is = |known: &PathBuf, file: &Path| {
@@ -220,8 +222,9 @@ impl State {
         files.iter().all(|file| known.iter().any(|known| is(known, file)))
     }
 
-    /// Puts the entries of a new document in force, and accepts it for its source. Returns a sentence for the log; `None` if the policy was
-    /// replaced meanwhile, whose sources fetch their documents themselves.
+    /// Puts the entries of a new document in force, and accepts it for its source. Returns a
+    /// sentence for the log; `None` if the policy was replaced meanwhile, whose sources fetch their
+    /// documents themselves.
     ///
     /// # Errors
     /// The document can't be used. Nothing has changed then.

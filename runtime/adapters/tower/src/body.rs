@@ -11,8 +11,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Instant;
 
-/// The body of a request as the service receives it: first what was buffered for the policy, then the rest. Trailers are dropped: they
-/// arrive after the rules ran, and could name headers that the rules set or remove.
+/// The body of a request as the service receives it: first what was buffered for the policy, then
+/// the rest. Trailers are dropped: they arrive after the rules ran, and could name headers that the
+/// rules set or remove.
 #[derive(Debug)]
 pub struct RequestBody<B>(Replayed<B>);
 
@@ -114,7 +115,8 @@ pub(crate) struct Replayed<B> {
     trailers: Option<HeaderMap>,
 }
 
-/// Buffers a body. Nothing is read of a body that is known to be too large; any other body is read up to the first piece beyond the limit.
+/// Buffers a body. Nothing is read of a body that is known to be too large; any other body is read
+/// up to the first piece beyond the limit.
 pub(crate) async fn buffer<B: Body<Data = Bytes> + Unpin>(
     mut body: B,
     buffering: BodyBuffering,

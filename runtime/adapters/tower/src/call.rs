@@ -63,7 +63,8 @@ impl RequestState {
         Self { policy, host, sink, started: SystemTime::now(), clock: Instant::now() }
     }
 
-    /// Waits as a decision says, and returns what follows. The place of the request is free again if the wait is given up.
+    /// Waits as a decision says, and returns what follows. The place of the request is free again
+    /// if the wait is given up.
     async fn wait(&self, decision: Decision) -> Outcome {
         let Decision { delay, outcome } = decision;
         if let (Some(delay), Some(timer)) = (delay, &self.host.timer) {

@@ -26,11 +26,13 @@ pub struct PolicyLayer {
 }
 
 impl PolicyLayer {
-    /// Returns a layer with this policy. The client's address is the request's extension of type [`SocketAddr`] or, with the feature
-    /// `axum`, axum's `ConnectInfo<SocketAddr>`: see [`peer`](Self::peer) for other ways to find it.
+    /// Returns a layer with this policy. The client's address is the request's extension of type
+    /// [`SocketAddr`] or, with the feature `axum`, axum's `ConnectInfo<SocketAddr>`: see
+    /// [`peer`](Self::peer) for other ways to find it.
     ///
-    /// If the address is not found and the policy [reads it](celero_policy::Policy::reads_client), requests are answered with status 500
-    /// and a text that says so. Otherwise a rule that admits clients by their addresses would deny everybody, without a word.
+    /// If the address is not found and the policy [reads it](celero_policy::Policy::reads_client),
+    /// requests are answered with status 500 and a text that says so. Otherwise a rule that admits
+    /// clients by their addresses would deny everybody, without a word.
     #[must_use]
     pub fn new(policy: Arc<LivePolicy>) -> Self {
         Self {
@@ -55,17 +57,19 @@ impl PolicyLayer {
         self
     }
 
-    /// Says that clients have no addresses, as behind a Unix socket. `source.address` is then absent: rules that read it fail, and their
-    /// phase's `onError` decides.
+    /// Says that clients have no addresses, as behind a Unix socket. `source.address` is then
+    /// absent: rules that read it fail, and their phase's `onError` decides.
     #[must_use]
     pub fn without_peer(mut self) -> Self {
         self.host.peer = ClientAddress::None;
         self
     }
 
-    /// Sets the function that finds the address at which a request was received: `destination.address` and `destination.port`. For a server
-    /// with one socket: `.local(move |_| Some(address))`. Without it, or if it finds none, requests are answered with status 500 and a text
-    /// that says so if the policy [reads this address](celero_policy::Policy::reads_destination).
+    /// Sets the function that finds the address at which a request was received:
+    /// `destination.address` and `destination.port`. For a server with one socket:
+    /// `.local(move |_| Some(address))`. Without it, or if it finds none, requests are answered
+    /// with status 500 and a text that says so if the policy [reads this
+    /// address](celero_policy::Policy::reads_destination).
     #[must_use]
     pub fn local(mut self, find: impl Fn(&request::Parts) -> Option<SocketAddr> + Send + Sync + 'static) -> Self {
         self.host.local = Some(Arc::new(find));
@@ -73,19 +77,23 @@ impl PolicyLayer {
     }
 
     /// Says that the server runs the phase `connection` for each connection that it accepts, with
-    /// [`Policy::connection`](celero_policy::Policy::connection). A layer sees requests only, so without this requests are answered with status
-    /// 500 and a text that says so if the policy has such rules.
+    /// [`Policy::connection`](celero_policy::Policy::connection). A layer sees requests only, so
+    /// without this requests are answered with status 500 and a text that says so if the policy has
+    /// such rules.
     #[must_use]
     pub fn admits_connections(mut self) -> Self {
         self.host.admits_connections = true;
         self
     }
 
-    /// Sets the timer with which requests wait for the delays of the policy: `.timer(tokio::time::sleep)`. A layer has none, so without this
-    /// requests are answered with status 500 and a text that says so if the policy [has delays](celero_policy::Policy::has_delays).
+    /// Sets the timer with which requests wait for the delays of the policy:
+    /// `.timer(tokio::time::sleep)`. A layer has none, so without this requests are answered with
+    /// status 500 and a text that says so if the policy [has
+    /// delays](celero_policy::Policy::has_delays).
     ///
-    /// A server that shuts down gracefully can end delays early: its timer ends when the shutdown begins. If the server drops the call of a client that has
-    /// left, as hyper does, the delay of its request ends too.
+    /// A server that shuts down gracefully can end delays early: its timer ends when the shutdown
+    /// begins. If the server drops the call of a client that has left, as hyper does, the delay of
+    /// its request ends too.
     #[must_use]
     pub fn timer<F>(mut self, sleep: impl Fn(Duration) -> F + Send + Sync + 'static) -> Self
     where
@@ -95,8 +103,8 @@ impl PolicyLayer {
         self
     }
 
-    /// Sets the function that receives the log fields of each request, when its response was sent or dropped. It runs on the thread
-    /// that drops the response's body, so it should not block.
+    /// Sets the function that receives the log fields of each request, when its response was sent
+    /// or dropped. It runs on the thread that drops the response's body, so it should not block.
     #[must_use]
     pub fn on_log(self, sink: impl Fn(&LogFields) + Send + Sync + 'static) -> Self {
         Self { sink: Some(Arc::new(sink)), ..self }

@@ -60,8 +60,9 @@ const ELEMENTS: &[&str] = &[
     "",
 ];
 
-/// The fields that a message may not have in trailers: those for framing, routing, request modifiers, authentication, response control and
-/// content format (RFC 9110, section 6.5.1; the fields of each group are listed in RFC 7231, sections 5.1 to 5.3 and 7.1, and RFC 7235).
+/// The fields that a message may not have in trailers: those for framing, routing, request
+/// modifiers, authentication, response control and content format (RFC 9110, section 6.5.1; the
+/// fields of each group are listed in RFC 7231, sections 5.1 to 5.3 and 7.1, and RFC 7235).
 const NOT_IN_TRAILERS: &[&str] = &[
     "transfer-encoding",
     "content-length",

@@ -1,5 +1,5 @@
-//! The canonical request, judged by code that is slow and close to the text of RFC 3986 and RFC 9110 to 9113, and by the `url` crate, which reads paths
-//! and hosts as browsers do.
+//! The canonical request, judged by code that is slow and close to the text of RFC 3986 and RFC
+//! 9110 to 9113, and by the `url` crate, which reads paths and hosts as browsers do.
 //!
 //! `CELERO_CANONICAL_CASES` sets how many random texts and heads are tried.
 #![expect(

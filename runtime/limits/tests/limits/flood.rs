@@ -24,7 +24,8 @@ fn a_flood_of_new_keys_does_not_free_a_limited_one() {
         assert!(attackers.iter().all(|key| !limiter.check(*key, 1, now).is_admitted()));
         let stats = limiter.stats(now);
         assert!(stats.merged > 0 && stats.keys <= stats.capacity && stats.capacity == 1024, "{stats:?}");
-        // The flood itself is limited once the table is full: together the keys get about what as many keys as fit would get.
+        // The flood itself is limited once the table is full: together the keys get about what as
+        // many keys as fit would get.
         assert!(served <= 1024 * 10 + 1024, "{served}");
         // When the window has passed, everybody begins anew.
         let later = Time::from_nanos(300 * SECOND);

@@ -6,7 +6,8 @@ use governor::clock::FakeRelativeClock;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// Governor counts units that come back after a whole number of nanoseconds, as this crate does if the count divides the period.
+/// Governor counts units that come back after a whole number of nanoseconds, as this crate does if
+/// the count divides the period.
 fn governor_quota(quota: Quota) -> governor::Quota {
     let unit = quota.period() / u32::try_from(quota.count()).unwrap();
     let burst = NonZeroU32::new(u32::try_from(quota.burst()).unwrap()).unwrap();

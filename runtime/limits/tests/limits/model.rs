@@ -162,7 +162,8 @@ fn no_numbers_overflow() {
         let most = if round % 2 == 0 { quota.count() } else { quota.burst() };
         let mut total = 0_u128;
         for _ in 0..50 {
-            // The time goes forwards and backwards, so nothing that was used ever surely comes back: only one instant is counted.
+            // The time goes forwards and backwards, so nothing that was used ever surely comes
+            // back: only one instant is counted.
             let now = Time::from_nanos(extreme(&mut random));
             let key = limiter.key(&random.u64(..12).to_le_bytes());
             let cost = extreme(&mut random);

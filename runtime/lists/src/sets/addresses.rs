@@ -22,8 +22,9 @@ impl From<Network> for Key {
 
 impl EntrySet for Addresses {
     type Key = Network;
-    /// The bits of IPv6; an address of IPv4 in its IPv4-mapped form. A number is passed in registers: an `IpAddr` is written to memory byte by byte, and
-    /// reading it as a whole waits for that.
+    /// The bits of IPv6; an address of IPv4 in its IPv4-mapped form. A number is passed in
+    /// registers: an `IpAddr` is written to memory byte by byte, and reading it as a whole waits
+    /// for that.
     type Value<'a> = u128;
     /// The length of the prefix.
     type Rank = u8;

@@ -50,8 +50,8 @@ impl<F: Firsts> Column<F> {
         self.first.range(first).find(|index| self.prefix.get(*index) == Some(&prefix))
     }
 
-    /// The places of the networks that contain the one at this place, the smallest first. A search for each length of a shorter prefix
-    /// that some network has: for what is rarely asked.
+    /// The places of the networks that contain the one at this place, the smallest first. A search
+    /// for each length of a shorter prefix that some network has: for what is rarely asked.
     pub(super) fn around(&self, index: usize) -> impl Iterator<Item = usize> {
         let network = self.get(index);
         let below = |prefix: u8| !u128::MAX.checked_shl(prefix.into()).unwrap_or(0);
@@ -128,7 +128,8 @@ pub(super) struct Halves {
 
 /// Fewest networks that are kept by halves: with fewer, the starts take more than the halves save.
 const MIN_BY_HALVES: usize = 1 << 18;
-/// Number of addresses for each of which one first half is kept, so that that of a place is found by a search among few.
+/// Number of addresses for each of which one first half is kept, so that that of a place is found
+/// by a search among few.
 const SAMPLED: usize = 256;
 /// Number of first halves.
 const HALVES: usize = 1 << 16;

@@ -90,8 +90,8 @@ impl EntrySet for Hosts {
 }
 
 impl Hosts {
-    /// Calls `hit` with the entry that is the host, then with those below which it is, the shortest first; ends when the first one returns
-    /// true.
+    /// Calls `hit` with the entry that is the host, then with those below which it is, the shortest
+    /// first; ends when the first one returns true.
     fn for_each(&self, host: &[u8], mut hit: impl FnMut(u32) -> bool) {
         let host = without_port(host);
         let host = host.strip_suffix(b".").unwrap_or(host);

@@ -1,5 +1,6 @@
-//! Immutable sets of entries, one for each kind. The matchers of `celero-matching` find what contains a value; beside them, each set
-//! keeps its entries in order, so that it can be listed and merged with another one.
+//! Immutable sets of entries, one for each kind. The matchers of `celero-matching` find what
+//! contains a value; beside them, each set keeps its entries in order, so that it can be listed and
+//! merged with another one.
 
 mod addresses;
 mod column;

@@ -1,7 +1,7 @@
 //! Regular expressions that are searched for in a text, and wildcards that are compared with a whole one.
 //!
-//! The set of patterns of `celero-matching` decides most of them in one search. Those that it leaves open, for texts that are not ASCII for
-//! instance, have an engine of their own.
+//! The set of patterns of `celero-matching` decides most of them in one search. Those that it
+//! leaves open, for texts that are not ASCII for instance, have an engine of their own.
 //!
 //! Invariant: searching for patterns is charged to the meter of the reader. Test:
 //! `runtime/lists/tests/patterns.rs::searches_are_paid_for`.
@@ -22,7 +22,8 @@ use std::sync::Arc;
 
 /// Most bytes of the tables of a set.
 const TABLE_BYTES: usize = 1 << 20;
-/// Most bytes of what searches build when they first need it: engines for ASCII texts, automata for long ones. Without it they are slower.
+/// Most bytes of what searches build when they first need it: engines for ASCII texts, automata for
+/// long ones. Without it they are slower.
 const SEARCH_BYTES: usize = 32 << 20;
 
 /// A set of regular expressions; with `WILDCARDS`, of wildcards.
@@ -58,7 +59,8 @@ enum Engine {
     Wildcard(Wildcard),
 }
 
-/// A text, and who pays for searches in it: `charge` returns false if less is left. What a search that was not paid for returns means nothing.
+/// A text, and who pays for searches in it: `charge` returns false if less is left. What a search
+/// that was not paid for returns means nothing.
 #[derive(Clone, Copy)]
 pub(crate) struct PatternText<'a> {
     text: &'a str,

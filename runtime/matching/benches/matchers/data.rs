@@ -91,8 +91,8 @@ pub(super) fn networks(count: usize) -> (Vec<(IpAddr, u8)>, Vec<IpAddr>) {
     (keys, values)
 }
 
-/// Patterns that require literals (`literals`), classes alone (`classes`), or classes with gaps between them (`gaps`), and 512
-/// request lines.
+/// Patterns that require literals (`literals`), classes alone (`classes`), or classes with gaps
+/// between them (`gaps`), and 512 request lines.
 pub(super) fn patterns(kind: &str, count: usize) -> (Vec<String>, Vec<String>) {
     let mut numbers = Numbers::new();
     let patterns = distinct(count, || {

@@ -1,7 +1,7 @@
 //! The matchers against the usual crates for the same question. Every answer is compared before anything is timed.
 //!
-//! `cargo bench -p celero-matching` prints a table for each question; each row is one engine. A benchmark answers one question
-//! for each of its values, and the time is that of all of them.
+//! `cargo bench -p celero-matching` prints a table for each question; each row is one engine. A
+//! benchmark answers one question for each of its values, and the time is that of all of them.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -178,8 +178,9 @@ mod networks {
     }
 }
 
-/// Which patterns match a text: 512 request lines. Patterns of the kind `literals` require some, those of `classes` and `gaps` do
-/// not; the joint automaton is small for `classes` and large for `gaps`.
+/// Which patterns match a text: 512 request lines. Patterns of the kind `literals` require some,
+/// those of `classes` and `gaps` do not; the joint automaton is small for `classes` and large for
+/// `gaps`.
 #[divan::bench_group]
 mod patterns {
     use super::*;
@@ -287,8 +288,9 @@ mod patterns {
     }
 }
 
-/// Whether one pattern of hundreds of states matches a short text: 64 texts of a length, one in eight of which some pattern matches.
-/// The texts are short, so that what a search costs besides reading counts.
+/// Whether one pattern of hundreds of states matches a short text: 64 texts of a length, one in
+/// eight of which some pattern matches. The texts are short, so that what a search costs besides
+/// reading counts.
 #[divan::bench_group]
 mod one_pattern {
     use super::*;

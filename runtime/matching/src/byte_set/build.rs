@@ -12,8 +12,8 @@ const SEEDS: u64 = 4;
 const MAX_TRIES_PER_MEMBER: usize = 256;
 
 impl<const IGNORE_CASE: bool> PerfectHashTable<IGNORE_CASE> {
-    /// Builds the table of `members`, which `hash` hashes with a seed. Returns `None` if the hash does not tell them apart with
-    /// any seed, or if they exceed 4 GiB.
+    /// Builds the table of `members`, which `hash` hashes with a seed. Returns `None` if the hash
+    /// does not tell them apart with any seed, or if they exceed 4 GiB.
     pub(super) fn new(members: &[&[u8]], hash: impl Fn(u64, &[u8]) -> u64) -> Option<Self> {
         let seeds = (1..=SEEDS).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
         seeds.into_iter().find_map(|seed| {

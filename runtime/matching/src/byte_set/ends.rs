@@ -3,8 +3,9 @@
 /// Setting these bits turns ASCII letters to lower case. It changes other bytes too, which a hash may ignore.
 const LOWER_CASE: u64 = 0x2020_2020_2020_2020;
 
-/// The first and the last eight bytes of a text. Texts of one length are equal if their ends and the bytes between are. With
-/// `IGNORE_CASE`, texts that differ only in the case of ASCII letters have the same ends.
+/// The first and the last eight bytes of a text. Texts of one length are equal if their ends and
+/// the bytes between are. With `IGNORE_CASE`, texts that differ only in the case of ASCII letters
+/// have the same ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ends<const IGNORE_CASE: bool> {
     first: u64,

@@ -1,9 +1,10 @@
 //! A fixed set of byte strings as a perfect hash table: a lookup is one hash, two reads and one comparison.
 //!
-//! The hash covers a string's length, first eight and last eight bytes; it covers the whole string only if the members
-//! can't be told apart otherwise. The upper bits of a hash select a bucket of a few members. Each bucket has a *pilot*, a
-//! number that is combined with the lower bits so that every member of the table gets a slot of its own. A slot holds the
-//! ends of its member, its length, and where its remaining bytes are stored.
+//! The hash covers a string's length, first eight and last eight bytes; it covers the whole string
+//! only if the members can't be told apart otherwise. The upper bits of a hash select a bucket of a
+//! few members. Each bucket has a *pilot*, a number that is combined with the lower bits so that
+//! every member of the table gets a slot of its own. A slot holds the ends of its member, its
+//! length, and where its remaining bytes are stored.
 
 mod build;
 mod ends;
@@ -12,8 +13,9 @@ pub(crate) use ends::Ends;
 
 /// A fixed set of byte strings. With `IGNORE_CASE`, ASCII letters match in either case.
 ///
-/// A lookup takes a few nanoseconds, independent of the number of members; strings of more than 16 bytes are compared whole
-/// if a member has the same ends. Memory: about 32 bytes for each member, and the bytes of members longer than 16.
+/// A lookup takes a few nanoseconds, independent of the number of members; strings of more than 16
+/// bytes are compared whole if a member has the same ends. Memory: about 32 bytes for each member,
+/// and the bytes of members longer than 16.
 ///
 /// ```
 /// use celero_matching::ByteSet;
@@ -96,8 +98,8 @@ impl<const IGNORE_CASE: bool> ByteSet<IGNORE_CASE> {
         self.find(Ends::of(text), text).is_some()
     }
 
-    /// Returns the slot of `text`, which has these ends, if it is a member: a number below [`slots`](Self::slots) that no
-    /// other member has.
+    /// Returns the slot of `text`, which has these ends, if it is a member: a number below
+    /// [`slots`](Self::slots) that no other member has.
     #[inline(always)]
     pub(crate) fn find(&self, ends: Ends<IGNORE_CASE>, text: &[u8]) -> Option<usize> {
         if self.fallback.is_some() {
@@ -154,8 +156,8 @@ impl<const IGNORE_CASE: bool> PerfectHashTable<IGNORE_CASE> {
         (!IGNORE_CASE && text.len() <= 16 || self.rest_equals(slot.at, text)).then_some(index)
     }
 
-    /// Whether the remaining bytes of the member, stored from `at` on, equal those of `text`, which has the same length and
-    /// ends.
+    /// Whether the remaining bytes of the member, stored from `at` on, equal those of `text`, which
+    /// has the same length and ends.
     #[inline(never)]
     fn rest_equals(&self, at: u32, text: &[u8]) -> bool {
         let rest = rest::<IGNORE_CASE>(text);
@@ -176,8 +178,8 @@ fn slot_index(hash: u64, pilot: u32, slots: usize) -> usize {
     (u64::from(hash as u32 ^ pilot).wrapping_mul(slots as u64) >> 32) as usize
 }
 
-/// The bytes of a text that its ends do not hold: none, or eight or more. With `IGNORE_CASE` the whole text, since folded
-/// ends also agree for some bytes that are not letters.
+/// The bytes of a text that its ends do not hold: none, or eight or more. With `IGNORE_CASE` the
+/// whole text, since folded ends also agree for some bytes that are not letters.
 #[inline(always)]
 fn rest<const IGNORE_CASE: bool>(text: &[u8]) -> &[u8] {
     if IGNORE_CASE {

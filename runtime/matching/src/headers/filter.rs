@@ -1,8 +1,8 @@
 //! A filter that rejects most names that are not in a set, without branches and before any hashing.
 
-/// Two tables over a name's length and its first, third and last byte. A bit is set if a member has the pair of properties of its
-/// row and column; a name passes if both of its bits are set. Case does not matter, since only the lowest five bits of a byte are
-/// used.
+/// Two tables over a name's length and its first, third and last byte. A bit is set if a member has
+/// the pair of properties of its row and column; a name passes if both of its bits are set. Case
+/// does not matter, since only the lowest five bits of a byte are used.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Filter {
     /// Indexed by first byte: one bit for each length. Bit 63 stands for all lengths of 63 and more.

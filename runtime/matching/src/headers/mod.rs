@@ -10,11 +10,11 @@ use prefixes::Prefixes;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
-/// A fixed set of header names and header name prefixes, such as the headers that a proxy uses internally and must neither accept
-/// from a client nor forward to a server.
+/// A fixed set of header names and header name prefixes, such as the headers that a proxy uses
+/// internally and must neither accept from a client nor forward to a server.
 ///
-/// Names are matched without regard to case. A lookup takes a few nanoseconds, for any name and any size of the set. It does not
-/// allocate, and threads may share the set.
+/// Names are matched without regard to case. A lookup takes a few nanoseconds, for any name and any
+/// size of the set. It does not allocate, and threads may share the set.
 ///
 /// ```
 /// use celero_matching::HeaderSet;
@@ -39,11 +39,12 @@ impl HeaderSet {
     /// Largest number of names, and of prefixes, of a set.
     pub const MAX: usize = u16::MAX as usize;
 
-    /// Builds the set of the headers that have one of `names`, or a name that begins with one of `prefixes`. Both may be empty.
+    /// Builds the set of the headers that have one of `names`, or a name that begins with one of
+    /// `prefixes`. Both may be empty.
     ///
     /// # Errors
-    /// If a name or prefix can't be that of a header (it is empty, too long, or has a byte that header names can't have), or if
-    /// there are more than [`MAX`](Self::MAX).
+    /// If a name or prefix can't be that of a header (it is empty, too long, or has a byte that
+    /// header names can't have), or if there are more than [`MAX`](Self::MAX).
     pub fn new<N, P>(names: N, prefixes: P) -> Result<Self, HeaderSetError>
     where
         N: IntoIterator<Item: AsRef<[u8]>>,

@@ -5,8 +5,9 @@ use std::cmp::Ordering;
 
 type Ends = byte_set::Ends<true>;
 
-/// The prefixes in ascending order, without those that begin with another one. Only the last prefix that does not come after a
-/// name can be a prefix of it: whatever is sorted between a prefix and a name that begins with it also begins with it.
+/// The prefixes in ascending order, without those that begin with another one. Only the last prefix
+/// that does not come after a name can be a prefix of it: whatever is sorted between a prefix and a
+/// name that begins with it also begins with it.
 #[derive(Clone, Debug)]
 pub(super) struct Prefixes {
     prefixes: Box<[Box<[u8]>]>,

@@ -1,7 +1,8 @@
 //! The search whose time is linear in the text whatever the text and the keys: an automaton (Aho-Corasick).
 //!
-//! A literal map builds it when verifying candidates takes too many steps for the first time. That needs keys that share most of their
-//! bytes, or very many short keys; so few maps ever have one, and it is built for little memory rather than for speed.
+//! A literal map builds it when verifying candidates takes too many steps for the first time. That
+//! needs keys that share most of their bytes, or very many short keys; so few maps ever have one,
+//! and it is built for little memory rather than for speed.
 //!
 //! Its nodes are the prefixes of keys, numbered by length, so that the children of a node are next to each other.
 
@@ -15,7 +16,8 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Automaton {
     /// The byte that leads to each node.
     labels: Box<[u8]>,
-    /// The first child of each node, which is where the children of the node before end; one more marks the end of the last node's.
+    /// The first child of each node, which is where the children of the node before end; one more
+    /// marks the end of the last node's.
     children: Box<[u32]>,
     /// For each node, that of the longest proper suffix which is a prefix of a key too.
     shorter: Box<[u32]>,
@@ -35,7 +37,8 @@ struct KeyList {
     next: u32,
 }
 
-/// A node to which children are still to be added: the keys that have it as a prefix, of those in order, and its length.
+/// A node to which children are still to be added: the keys that have it as a prefix, of those in
+/// order, and its length.
 struct Pending {
     from: usize,
     to: usize,
@@ -43,8 +46,8 @@ struct Pending {
 }
 
 impl Automaton {
-    /// Builds the automaton of keys, which are not empty, and their ids. Time and memory are linear in the bytes of the keys: at most 13
-    /// bytes for each, and 16 for each key.
+    /// Builds the automaton of keys, which are not empty, and their ids. Time and memory are linear
+    /// in the bytes of the keys: at most 13 bytes for each, and 16 for each key.
     pub(super) fn new(mut keys: Vec<(&[u8], u32)>) -> Self {
         keys.sort_unstable();
         let mut own =
@@ -78,8 +81,9 @@ impl Automaton {
         }
     }
 
-    /// Calls `hit` with the id of each key that occurs in a text, once for each, until it breaks. `fold` is applied to each byte of the
-    /// text. Also returns the number of steps between nodes: at most two for each byte.
+    /// Calls `hit` with the id of each key that occurs in a text, once for each, until it breaks.
+    /// `fold` is applied to each byte of the text. Also returns the number of steps between nodes:
+    /// at most two for each byte.
     pub(super) fn search(
         &self,
         text: &[u8],

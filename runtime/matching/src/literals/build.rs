@@ -12,17 +12,18 @@ use std::sync::OnceLock;
 
 /// Most keys that groups with tables by byte tell apart well enough.
 const GROUPED_BY_BYTE: usize = 48;
-/// Most keys that groups with tables by half byte find in less time than scans by hash do, if some keys are shorter than [`LONG`] anchors.
+/// Most keys that groups with tables by half byte find in less time than scans by hash do, if some
+/// keys are shorter than [`LONG`] anchors.
 const GROUPED_BY_HALF: usize = 64;
-/// As [`GROUPED_BY_HALF`], if none is, with AVX2: the scan reads a quarter of the windows then. With SSSE3 no number of such keys is found in
-/// much less time by groups.
+/// As [`GROUPED_BY_HALF`], if none is, with AVX2: the scan reads a quarter of the windows then.
+/// With SSSE3 no number of such keys is found in much less time by groups.
 const GROUPED_LONG: usize = 48;
 /// Most keys of a Bloom filter.
 const FILTERED: usize = 1_536;
 
 impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
-    /// Builds the map of `keys`, in time about linear in their size. The id of a key is its index. Returns `None` if the keys
-    /// exceed 4 GiB.
+    /// Builds the map of `keys`, in time about linear in their size. The id of a key is its index.
+    /// Returns `None` if the keys exceed 4 GiB.
     ///
     /// Empty keys are never found. With `IGNORE_CASE`, give the keys in lower case: others may not be found.
     #[must_use]
@@ -30,7 +31,8 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         Self::with_level(keys, LiteralLevel::detect())
     }
 
-    /// As [`new`](Self::new), with the instructions of a level, or the best that the processor has if it does not have that.
+    /// As [`new`](Self::new), with the instructions of a level, or the best that the processor has
+    /// if it does not have that.
     #[doc(hidden)]
     #[must_use]
     pub fn with_level<K: AsRef<[u8]>>(keys: &[K], level: LiteralLevel) -> Option<Self> {
@@ -83,8 +85,8 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
 }
 
 impl LiteralMap<true> {
-    /// As [`new`](Self::new), with keys that match only in their own case besides `keys`, in one search. The ids of `exact` are their
-    /// indices; those of `keys` follow.
+    /// As [`new`](Self::new), with keys that match only in their own case besides `keys`, in one
+    /// search. The ids of `exact` are their indices; those of `keys` follow.
     ///
     /// ```
     /// use celero_matching::LiteralMap;
@@ -170,8 +172,8 @@ impl Plan<'_> {
 const LONG: AnchorLayout = AnchorLayout { window: 4, stride: Stride::Four };
 
 impl AnchorLayout {
-    /// The layout for `keys` keys of `shortest` bytes or more. Short windows allow longer strides, but are in more texts: that
-    /// pays while there are few keys.
+    /// The layout for `keys` keys of `shortest` bytes or more. Short windows allow longer strides,
+    /// but are in more texts: that pays while there are few keys.
     fn of(shortest: usize, keys: usize) -> Self {
         let (window, stride) = match shortest {
             7.. => return LONG,

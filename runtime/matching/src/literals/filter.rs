@@ -1,12 +1,13 @@
 //! Finds where in a text windows of anchors may be: the loop in which a scan spends its time.
 //!
-//! A table indexed by hash tells whether an anchor contains a window, with a few false positives. Small tables have a byte for
-//! each hash, which takes half as many instructions to read as a bit. Large tables have a bit, to stay in the processor's cache.
+//! A table indexed by hash tells whether an anchor contains a window, with a few false positives.
+//! Small tables have a byte for each hash, which takes half as many instructions to read as a bit.
+//! Large tables have a bit, to stay in the processor's cache.
 
 use super::{LOWER_CASE, Stride};
 
-/// Length of the first part of a text that several passes read one after the other, in bytes: a multiple of what the passes read at once. Each
-/// further part is as long as all before it.
+/// Length of the first part of a text that several passes read one after the other, in bytes: a
+/// multiple of what the passes read at once. Each further part is as long as all before it.
 pub(super) const FIRST_PART: usize = 256;
 
 /// Tells whether an anchor may contain a window.
@@ -72,8 +73,8 @@ impl Default for Progress {
 }
 
 impl Progress {
-    /// The bytes before this offset were read. Few windows are read at first, and then twice those that were read before: a match that
-    /// decides may be near.
+    /// The bytes before this offset were read. Few windows are read at first, and then twice those
+    /// that were read before: a match that decides may be near.
     #[inline]
     pub(super) fn after(read: usize) -> Self {
         Self { next: Some(read), windows: const { FIRST * 2 } }
@@ -138,8 +139,8 @@ impl<const IGNORE_CASE: bool> Filter<IGNORE_CASE> {
         }
     }
 
-    /// Reads the first windows of a text, [`FIRST`] of them: a bit for each that anchors may contain, the first one is the lowest. `None` if
-    /// the text has fewer.
+    /// Reads the first windows of a text, [`FIRST`] of them: a bit for each that anchors may
+    /// contain, the first one is the lowest. `None` if the text has fewer.
     #[inline(always)]
     pub(super) fn first<const STRIDE: usize>(&self, text: &[u8]) -> Option<u64> {
         let text = text.get(..const { STRIDE * (FIRST - 1) + WINDOW_BYTES })?;

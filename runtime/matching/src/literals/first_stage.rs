@@ -1,11 +1,14 @@
 //! The first stage of a pass with vector instructions: where in a text windows of keys may begin.
 //!
 //! Two tables in registers tell that, both for all offsets of a vector at once:
-//! - [`Groups`], for few keys: each byte of a window selects, from a table, the groups of keys that have this byte there. What is left of
-//!   the eight groups after all bytes are the candidates. The method is known as Teddy, from Hyperscan.
-//! - [`Bloom`], for up to some thousand keys, with AVX-512: several hashes of the window each select a byte from a table, and one more hash
-//!   selects a bit. The window is a candidate if all have that bit. The hashes are linear: products with bit matrices (GFNI). They are sums of
-//!   the same products, in another order for each hash, so that all matrices and tables stay in registers.
+//! - [`Groups`], for few keys: each byte of a window selects, from a table, the groups of keys that
+//!   have this byte there. What is left of the eight groups after all bytes are the candidates. The
+//!   method is known as Teddy, from Hyperscan.
+//! - [`Bloom`], for up to some thousand keys, with AVX-512: several hashes of the window each
+//!   select a byte from a table, and one more hash selects a bit. The window is a candidate if all
+//!   have that bit. The hashes are linear: products with bit matrices (GFNI). They are sums of the
+//!   same products, in another order for each hash, so that all matrices and tables stay in
+//!   registers.
 
 use super::level::LiteralLevel;
 
@@ -57,8 +60,9 @@ pub(super) struct Bloom {
 /// Most tables of a Bloom filter.
 pub(super) const HASHES: usize = 4;
 
-/// The matrices of the hashes. A hash is the sum of the bytes of a window, one of them as it is, the three after it (the first follows the
-/// last) by these matrices. Each hash begins with another byte.
+/// The matrices of the hashes. A hash is the sum of the bytes of a window, one of them as it is,
+/// the three after it (the first follows the last) by these matrices. Each hash begins with another
+/// byte.
 pub(super) const MATRICES: [u64; WINDOW - 1] = [0x4d43_38c8_4f67_ab4a, 0xf822_6407_3129_2aee, 0x0d19_451e_4e71_73d0];
 /// The matrices of the hash that selects a bit, of the first byte of a window and of the third. It has three bits.
 pub(super) const SELECTING: [u64; 2] = [0xe9f9_7600_0000_0000, 0x4538_7700_0000_0000];
@@ -103,7 +107,8 @@ impl Bloom {
 }
 
 impl Groups {
-    /// Tables for the windows of each length: of four bytes, of three and of two. The other bytes of shorter ones are ignored.
+    /// Tables for the windows of each length: of four bytes, of three and of two. The other bytes
+    /// of shorter ones are ignored.
     pub(super) fn new(mut windows: [Vec<[u8; WINDOW]>; LENGTHS]) -> Self {
         let mut own = Self { by_byte: [[0; 128]; WINDOW], by_half: [[[0; 16]; 2]; WINDOW], lengths: [0; LENGTHS] };
         let shares = shares(windows.each_ref().map(Vec::len));

@@ -12,11 +12,13 @@ use std::ops::ControlFlow;
 const TEXT: usize = 2_048;
 /// Most bytes that a pass reads before it verifies what it finds in them.
 const READ_AT_ONCE: usize = 448;
-/// Work that may be done whatever the length of a text: the steps at its start, and what is read again where the automata begin, by both of them.
+/// Work that may be done whatever the length of a text: the steps at its start, and what is read
+/// again where the automata begin, by both of them.
 const FIXED: usize = MIN_STEPS + 4 * (ANCHOR_REGION + BLOCK);
 
-/// The work of a lookup: one for each byte that the passes read, one for each step of verification and of the automata. Of a search for all
-/// keys, or of one that may end at any, whichever works more.
+/// The work of a lookup: one for each byte that the passes read, one for each step of verification
+/// and of the automata. Of a search for all keys, or of one that may end at any, whichever works
+/// more.
 fn work<const IGNORE_CASE: bool>(map: &LiteralMap<IGNORE_CASE>, text: &[u8]) -> usize {
     let works = [false, true].map(|may_end| {
         let mut steps = Steps::new();
@@ -37,8 +39,8 @@ fn work<const IGNORE_CASE: bool>(map: &LiteralMap<IGNORE_CASE>, text: &[u8]) -> 
     works[0].max(works[1])
 }
 
-/// The most work of a text that a search finds: it starts with pieces of keys, or a key and then a part of one again and again, and keeps
-/// changes that cause more work.
+/// The most work of a text that a search finds: it starts with pieces of keys, or a key and then a
+/// part of one again and again, and keeps changes that cause more work.
 fn most_work<const IGNORE_CASE: bool>(map: &LiteralMap<IGNORE_CASE>, keys: &[Vec<u8>], rng: &mut Rng) -> usize {
     let mut most = 0;
     for start in 0..6 {

@@ -1,6 +1,7 @@
 //! The vector instructions that a literal map uses.
 
-/// The vector instructions of a processor that a [`LiteralMap`](crate::LiteralMap) uses; each level includes those before it.
+/// The vector instructions of a processor that a [`LiteralMap`](crate::LiteralMap) uses; each level
+/// includes those before it.
 ///
 /// For tests: [`LiteralMap::new`](crate::LiteralMap::new) takes the best that the processor has.
 #[doc(hidden)]

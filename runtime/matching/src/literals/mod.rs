@@ -1,24 +1,30 @@
 //! Finds all literals that occur in a text.
 //!
-//! The usual search uses no automaton. Each key has an *anchor*: a few consecutive bytes of it that are rare in texts and shared with few
-//! other keys. A scan reads *windows* of up to four bytes of the text at a fixed stride, and asks a filter, a table indexed by
-//! hash, whether an anchor contains the window. An anchor is long enough that, wherever it is in the text, one of its windows
-//! is read: with windows of four bytes and a stride of four it has seven bytes. The hashes of the anchors around a window that passes the
-//! filter ask a second one, which few wrong anchors pass. Only then are anchors looked up, by a hash with a *fingerprint*, and their keys
-//! compared. Each of these steps is taken for a block of windows at a time, so that what one finds decides no branch of the step before.
-//! So the cost of a scan hardly depends on the number of keys.
+//! The usual search uses no automaton. Each key has an *anchor*: a few consecutive bytes of it that
+//! are rare in texts and shared with few other keys. A scan reads *windows* of up to four bytes of
+//! the text at a fixed stride, and asks a filter, a table indexed by hash, whether an anchor
+//! contains the window. An anchor is long enough that, wherever it is in the text, one of its
+//! windows is read: with windows of four bytes and a stride of four it has seven bytes. The hashes
+//! of the anchors around a window that passes the filter ask a second one, which few wrong anchors
+//! pass. Only then are anchors looked up, by a hash with a *fingerprint*, and their keys compared.
+//! Each of these steps is taken for a block of windows at a time, so that what one finds decides no
+//! branch of the step before. So the cost of a scan hardly depends on the number of keys.
 //!
-//! Keys too short for such an anchor have shorter ones, and a scan with a smaller stride: see [`AnchorLayout`]. If that reads windows of
-//! four bytes too, it finds the long keys as well.
+//! Keys too short for such an anchor have shorter ones, and a scan with a smaller stride: see
+//! [`AnchorLayout`]. If that reads windows of four bytes too, it finds the long keys as well.
 //!
-//! Where the processor has vector instructions, one pass with them looks for the anchors of most maps, whatever the lengths of the keys:
-//! see [`first_stage`]. Which keys are left to scans by hash depends on their number: see [`Plan`](build).
+//! Where the processor has vector instructions, one pass with them looks for the anchors of most
+//! maps, whatever the lengths of the keys: see [`first_stage`]. Which keys are left to scans by
+//! hash depends on their number: see [`Plan`](build).
 //!
-//! Verification up to a place in the text may take one step for each byte before the place: see [`Steps`]. Where that does not suffice (only
-//! keys made for it need more, or very many short ones), an [`automaton`] searches the text from there on, in at most two steps for each byte,
-//! and a second one does if the case of some keys counts and that of others does not. So the passes and the verification take at most two
-//! steps for each byte, the automata at most four, and both are needed only for some hundred bytes before that place, and for the first part of a
-//! text. Several passes search the text in parts, so that they are at about the same place when no steps are left.
+//! Verification up to a place in the text may take one step for each byte before the place: see
+//! [`Steps`]. Where that does not suffice (only keys made for it need more, or very many short
+//! ones), an [`automaton`] searches the text from there on, in at most two steps for each byte, and
+//! a second one does if the case of some keys counts and that of others does not. So the passes and
+//! the verification take at most two steps for each byte, the automata at most four, and both are
+//! needed only for some hundred bytes before that place, and for the first part of a text. Several
+//! passes search the text in parts, so that they are at about the same place when no steps are
+//! left.
 //!
 //! Invariant: a search takes time linear in the length of the text, for every text and every set of keys. Test:
 //! `runtime/matching/src/literals/hostile_tests.rs::no_keys_and_text_cost_much_more_than_usual_ones`.
@@ -48,17 +54,23 @@ use steps::{End, Steps};
 
 /// Finds all literals that occur in a text. With `IGNORE_CASE`, ASCII letters match in either case.
 ///
-/// A lookup takes time linear in the text, whatever the text and the keys. With AVX-512, up to 1,536 keys take one pass with vector
-/// instructions; with AVX2, up to 64 do (48 if all have seven bytes or more), and with SSSE3, up to 64 unless all have seven bytes or more. Otherwise long keys take a
-/// scan that reads a quarter of the text's windows, and keys of up to six bytes take up to two more scans; that for keys of five and six bytes reads half of the windows, and finds the long ones as well. Memory: about 38 bytes for each key and the keys themselves, plus filters of at most
-/// 256 KiB each.
+/// A lookup takes time linear in the text, whatever the text and the keys. With AVX-512, up to
+/// 1,536 keys take one pass with vector instructions; with AVX2, up to 64 do (48 if all have seven
+/// bytes or more), and with SSSE3, up to 64 unless all have seven bytes or more. Otherwise long
+/// keys take a scan that reads a quarter of the text's windows, and keys of up to six bytes take up
+/// to two more scans; that for keys of five and six bytes reads half of the windows, and finds the
+/// long ones as well. Memory: about 38 bytes for each key and the keys themselves, plus filters of
+/// at most 256 KiB each.
 ///
-/// Keys that match in either case and keys that match only in their own are found in one search by [`with_exact`](Self::with_exact): it looks
-/// for the anchors of all without regard to case, and compares each key as it wants.
+/// Keys that match in either case and keys that match only in their own are found in one search by
+/// [`with_exact`](Self::with_exact): it looks for the anchors of all without regard to case, and
+/// compares each key as it wants.
 ///
-/// Keys that share most of their bytes, or very many short keys, can make a lookup search the rest of the text with automata. It takes at
-/// most four steps for each byte of the text then, where a usual one takes one for each pass, and up to about a thousand steps more, whatever the length of the text. The first
-/// such lookup builds the automata, in time and memory linear in the keys (14 bytes for each of their bytes). Every lookup that uses them allocates one bit for each key.
+/// Keys that share most of their bytes, or very many short keys, can make a lookup search the rest
+/// of the text with automata. It takes at most four steps for each byte of the text then, where a
+/// usual one takes one for each pass, and up to about a thousand steps more, whatever the length of
+/// the text. The first such lookup builds the automata, in time and memory linear in the keys (14
+/// bytes for each of their bytes). Every lookup that uses them allocates one bit for each key.
 ///
 /// ```
 /// use celero_matching::LiteralMap;
@@ -109,12 +121,13 @@ struct Scan<const IGNORE_CASE: bool> {
     layout: AnchorLayout,
     /// See [`AnchorLayout::bits_after_anchor`].
     bits_after_anchor: u32,
-    /// Indexed by the upper bits of an anchor's hash: the first entry of the bucket. One more marks the end of the last bucket.
+    /// Indexed by the upper bits of an anchor's hash: the first entry of the bucket. One more marks
+    /// the end of the last bucket.
     buckets: Box<[u32]>,
     bucket_shift: u32,
     entries: Box<[AnchorEntry]>,
-    /// Bits indexed by the upper bits of an anchor's hash: whether a key has it. Far smaller than the entries, so that most anchors that no
-    /// key has are found out without reading these.
+    /// Bits indexed by the upper bits of an anchor's hash: whether a key has it. Far smaller than
+    /// the entries, so that most anchors that no key has are found out without reading these.
     present: Box<[u64]>,
     present_shift: u32,
 }
@@ -124,7 +137,8 @@ struct Scan<const IGNORE_CASE: bool> {
 struct AnchorLayout {
     /// Length of a window in bytes: two to four.
     window: usize,
-    /// Distance in bytes between the windows that are read. An anchor contains as many windows, each one byte after the other.
+    /// Distance in bytes between the windows that are read. An anchor contains as many windows,
+    /// each one byte after the other.
     stride: Stride,
 }
 
@@ -137,7 +151,8 @@ enum Stride {
 
 #[derive(Clone, Copy, Debug)]
 struct AnchorEntry {
-    /// Up to eight bytes of the key from its anchor on, with zeros after its end. With letters in one case if case is ignored.
+    /// Up to eight bytes of the key from its anchor on, with zeros after its end. With letters in
+    /// one case if case is ignored.
     head: u64,
     /// The key's id.
     id: u32,
@@ -161,8 +176,8 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         self.for_each_place(text, |id, _| hit(id));
     }
 
-    /// As [`for_each`](Self::for_each), for each place where a key occurs, with its offset in the text. Without an offset, the key occurs in
-    /// places that were not reported.
+    /// As [`for_each`](Self::for_each), for each place where a key occurs, with its offset in the
+    /// text. Without an offset, the key occurs in places that were not reported.
     #[inline]
     pub(crate) fn for_each_place(&self, text: &[u8], mut hit: impl FnMut(u32, Option<usize>)) {
         let _ = self.search::<false>(text, |id, place| {
@@ -171,14 +186,15 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         });
     }
 
-    /// As [`for_each`](Self::for_each), until `hit` returns `Break`. Returns what it returned last. Use it where some match decides: the
-    /// rest of the text is not searched.
+    /// As [`for_each`](Self::for_each), until `hit` returns `Break`. Returns what it returned last.
+    /// Use it where some match decides: the rest of the text is not searched.
     #[inline]
     pub fn try_for_each(&self, text: &[u8], mut hit: impl FnMut(u32) -> ControlFlow<()>) -> ControlFlow<()> {
         self.search::<true>(text, |id, _| hit(id))
     }
 
-    /// Calls `hit` for each place where a key occurs, until it breaks. `MAY_END` if it may: then the start of the text is searched before the rest.
+    /// Calls `hit` for each place where a key occurs, until it breaks. `MAY_END` if it may: then
+    /// the start of the text is searched before the rest.
     #[inline]
     fn search<const MAY_END: bool>(
         &self,
@@ -202,8 +218,8 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         self.try_for_each(text, |_| ControlFlow::Break(())).is_break()
     }
 
-    /// Searches for all keys that a scan has not found which ran out of steps at offset `at`, in time linear in the text whatever the keys.
-    /// Also returns the number of steps of the automata.
+    /// Searches for all keys that a scan has not found which ran out of steps at offset `at`, in
+    /// time linear in the text whatever the keys. Also returns the number of steps of the automata.
     #[cold]
     #[inline(never)]
     fn search_linear(
@@ -260,7 +276,8 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
 }
 
 impl AnchorEntry {
-    /// Whether the bytes of the key from its anchor on, up to eight, may be the first of `bytes`. Without `IGNORE_CASE`, whether they are.
+    /// Whether the bytes of the key from its anchor on, up to eight, may be the first of `bytes`.
+    /// Without `IGNORE_CASE`, whether they are.
     #[inline(always)]
     fn may_be<const IGNORE_CASE: bool>(&self, bytes: u64) -> bool {
         let lower_case = if IGNORE_CASE { LOWER_CASE } else { 0 };
@@ -309,8 +326,8 @@ impl AnchorLayout {
     }
 }
 
-/// The hash of an anchor: of the eight bytes from its start, without the last `after` bits. The upper bits of the hash select a
-/// bucket, the lower ones are the fingerprint.
+/// The hash of an anchor: of the eight bytes from its start, without the last `after` bits. The
+/// upper bits of the hash select a bucket, the lower ones are the fingerprint.
 #[inline(always)]
 fn hash_of_anchor<const IGNORE_CASE: bool>(bytes: u64, after: u32) -> u64 {
     let lower_case = if IGNORE_CASE { LOWER_CASE } else { 0 };

@@ -28,7 +28,8 @@ impl ScanBuffers {
 impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
     /// Calls `hit` with the id of each key that occurs in `text`, once for each occurrence (keys of one byte once).
     ///
-    /// Ends early if verifying the keys whose anchors may occur takes too many steps. The ids passed to `hit` until then are correct.
+    /// Ends early if verifying the keys whose anchors may occur takes too many steps. The ids
+    /// passed to `hit` until then are correct.
     #[inline]
     pub(super) fn scan_within<const MAY_END: bool>(
         &self,
@@ -76,7 +77,8 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         Ok(())
     }
 
-    /// Runs several passes over one part of a text after the other, so that all are at about the same place when no steps are left.
+    /// Runs several passes over one part of a text after the other, so that all are at about the
+    /// same place when no steps are left.
     #[inline(never)]
     fn scan_in_parts<const MAY_END: bool>(
         &self,
@@ -110,7 +112,8 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         }
     }
 
-    /// Runs the pass with vector instructions over a text, or with `IN_PARTS` a part of it, and verifies its candidates.
+    /// Runs the pass with vector instructions over a text, or with `IN_PARTS` a part of it, and
+    /// verifies its candidates.
     #[inline]
     fn run_vector_pass<const IN_PARTS: bool>(
         &self,
@@ -164,8 +167,8 @@ impl<const IGNORE_CASE: bool> LiteralMap<IGNORE_CASE> {
         }
     }
 
-    /// See [`run_scan`](Self::run_scan). Verifies first all anchors that may contain the windows of a block, then their keys, so that the
-    /// processor does not wait for each by itself.
+    /// See [`run_scan`](Self::run_scan). Verifies first all anchors that may contain the windows of
+    /// a block, then their keys, so that the processor does not wait for each by itself.
     #[inline(always)]
     fn run_scan_by<const MAY_END: bool, const STRIDE: usize>(
         &self,

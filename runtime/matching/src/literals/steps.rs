@@ -15,8 +15,8 @@ pub(super) enum End {
     OutOfSteps(usize),
 }
 
-/// The steps of verification of a search: one for each candidate of the first stage, one for each key that is compared, and one for each
-/// [`BYTES_PER_STEP`] of it.
+/// The steps of verification of a search: one for each candidate of the first stage, one for each
+/// key that is compared, and one for each [`BYTES_PER_STEP`] of it.
 #[derive(Debug)]
 pub(super) struct Steps {
     pub(super) taken: usize,

@@ -50,9 +50,11 @@ fn right<const IGNORE_CASE: bool>(keys: &[Vec<u8>], text: &[u8]) -> Vec<u32> {
     (0..).zip(keys).flat_map(|(id, key)| vec![id; times(key)]).collect()
 }
 
-/// Searches with the instructions of each level that the processor has, as far as levels differ, and with the automaton.
+/// Searches with the instructions of each level that the processor has, as far as levels differ,
+/// and with the automaton.
 ///
-/// Texts are copied to allocations of exactly their size, so that reading beyond their end is noticed by tools that look for it.
+/// Texts are copied to allocations of exactly their size, so that reading beyond their end is
+/// noticed by tools that look for it.
 fn check<const IGNORE_CASE: bool>(keys: &[Vec<u8>], texts: &[Vec<u8>]) {
     let maps = LiteralLevel::ALL.map(|level| LiteralMap::<IGNORE_CASE>::with_level(keys, level).unwrap());
     for text in texts {

@@ -2,7 +2,8 @@
 //!
 //! Nothing is read outside the text: the last block is loaded with a mask (AVX-512), or copied to a buffer.
 //!
-//! Vectors are put into arrays one by one: where `array::map` is not inlined, and it often is not, each vector goes through memory.
+//! Vectors are put into arrays one by one: where `array::map` is not inlined, and it often is not,
+//! each vector goes through memory.
 
 use super::first_stage::{
     BATCH, BLOCK, Bloom, Candidates, FirstStage, Groups, HASHES, LENGTHS, MATRICES, SELECTING, WINDOW,
@@ -14,8 +15,9 @@ use std::arch::x86_64::*;
 const BLOCK_READ: usize = BLOCK + WINDOW - 1;
 
 impl FirstStage {
-    /// Fills in the candidates of up to [`BATCH`] blocks, from the first one on that has some, at offset `at` or further on. Returns its offset and
-    /// the number of blocks: none at the end of the text.
+    /// Fills in the candidates of up to [`BATCH`] blocks, from the first one on that has some, at
+    /// offset `at` or further on. Returns its offset and the number of blocks: none at the end of
+    /// the text.
     #[inline]
     pub(super) fn candidates(&self, text: &[u8], at: usize, blocks: &mut [Candidates; BATCH]) -> (usize, usize) {
         // SAFETY: the level is one that the processor has.
@@ -129,8 +131,9 @@ unsafe fn avx512<const PROBES: usize>(
     })
 }
 
-/// Runs `candidates` for each block, which gets the text from the block on, up to a batch that begins with a block that has candidates, or with the
-/// last batch of the text. Returns the offset of the batch and its number of blocks.
+/// Runs `candidates` for each block, which gets the text from the block on, up to a batch that
+/// begins with a block that has candidates, or with the last batch of the text. Returns the offset
+/// of the batch and its number of blocks.
 #[inline(always)]
 fn in_blocks(
     text: &[u8],
@@ -154,8 +157,8 @@ fn in_blocks(
     (first, done)
 }
 
-/// Runs `groups` for each part of a block: it gets the address of a part's bytes, of which it may read as many as its vector has and three
-/// more, and returns the candidates of the part.
+/// Runs `groups` for each part of a block: it gets the address of a part's bytes, of which it may
+/// read as many as its vector has and three more, and returns the candidates of the part.
 #[inline(always)]
 fn in_parts<const PART: usize>(
     text: &[u8],

@@ -80,7 +80,8 @@ pub(super) trait Key: Copy + Ord {
     fn read(bytes: &[u8]) -> Option<Self>;
     /// How many of the first `count` keys in `bytes`, which are sorted, are at most `self`.
     fn rank(self, bytes: &[u8], count: usize) -> usize;
-    /// Whether `self` and `other` agree but for the last `free` bits. Nothing need agree if it counts all bits of a key.
+    /// Whether `self` and `other` agree but for the last `free` bits. Nothing need agree if it
+    /// counts all bits of a key.
     fn agrees(self, other: Self, free: u8) -> bool;
 }
 
@@ -110,8 +111,8 @@ macro_rules! key {
     };
 }
 
-/// Compares all keys that a block can have, so that the loop has no branch and becomes vector code. What follows the keys of the
-/// block is compared too, and does not count.
+/// Compares all keys that a block can have, so that the loop has no branch and becomes vector code.
+/// What follows the keys of the block is compared too, and does not count.
 macro_rules! rank_of_all {
     ($type:ty) => {
         |key: $type, bytes: &[u8], count: usize| {

@@ -15,14 +15,15 @@ const MAX_INDEX_BITS: u32 = 20;
 /// Bytes of lines for each network: where some networks are in others, another four say in which one.
 const LINE_BYTES: usize = 24;
 const LINE_BYTES_NESTED: usize = 20;
-/// The same at the root of sets of few networks, whose lines stay in the nearest cache with twice as many: then few lines have too many networks.
+/// The same at the root of sets of few networks, whose lines stay in the nearest cache with twice
+/// as many: then few lines have too many networks.
 const LINE_BYTES_FEW_NESTED: usize = 40;
 const FEW_NETWORKS: usize = 1_024;
 /// Most of the networks that lines may leave to blocks: one in so many.
 const LEFT_BY_LINES: usize = 2;
 
-/// Builds the trie of `segments`, in time linear in their number for each level. The number of levels is logarithmic. `lengths` has the
-/// length of each network's prefix, by its id.
+/// Builds the trie of `segments`, in time linear in their number for each level. The number of
+/// levels is logarithmic. `lengths` has the length of each network's prefix, by its id.
 pub(super) fn build<T: Address>(segments: &[Segment<T>], lengths: &[u8]) -> Trie<T> {
     let nested = segments.iter().any(|segment| segment.owner != NO_NETWORK && segment.owner & NESTED != 0);
     let line_bytes = if nested { LINE_BYTES_NESTED } else { LINE_BYTES };
@@ -37,7 +38,8 @@ pub(super) fn build<T: Address>(segments: &[Segment<T>], lengths: &[u8]) -> Trie
         line_bytes,
         root_line_bytes,
     };
-    // A set beyond `Networks::MAX`, which no caller builds, could exceed what a word counts: then there is no network rather than half a trie.
+    // A set beyond `Networks::MAX`, which no caller builds, could exceed what a word counts: then
+    // there is no network rather than half a trie.
     let root = builder.block(segments, T::ZERO, 0).or_else(|| {
         (builder.bytes, builder.lines, builder.top) = (Vec::new(), Vec::new(), Top::none());
         builder.narrow = NarrowLines::default();
@@ -81,8 +83,9 @@ struct Entry<T> {
 }
 
 impl<T: Address> Builder<'_, T> {
-    /// Adds the block of addresses that begin as `base` does, in the first `read` bits. The first segment is that of `base`, the others
-    /// start after it. Returns the offset in words; `None` if it exceeds a word.
+    /// Adds the block of addresses that begin as `base` does, in the first `read` bits. The first
+    /// segment is that of `base`, the others start after it. Returns the offset in words; `None` if
+    /// it exceeds a word.
     fn block(&mut self, segments: &[Segment<T>], base: T, read: u32) -> Option<u32> {
         if let Some(bucket) = self.bucket(segments, base, read) {
             return Some(bucket);
@@ -132,7 +135,8 @@ impl<T: Address> Builder<'_, T> {
         Some(offset)
     }
 
-    /// Begins a block that skips `skip` bits after the first `read`, and has an index of `bits` bits; returns its offset. `word` is its last word.
+    /// Begins a block that skips `skip` bits after the first `read`, and has an index of `bits`
+    /// bits; returns its offset. `word` is its last word.
     fn index(&mut self, kind: u32, segments: &[Segment<T>], read: u32, skip: u32, bits: u32, word: u32) -> Option<u32> {
         let (before, inner, after) = (segments.first()?.owner, segments.get(1)?.start, segments.last()?.owner);
         let offset = self.header(kind, skip | bits.checked_shl(kind::SKIP_BITS)?)?;
@@ -144,8 +148,9 @@ impl<T: Address> Builder<'_, T> {
         Some(offset)
     }
 
-    /// The lines of `segments`, which share the first `read` bits, and the number of bits in their index. There are no lines if too many
-    /// networks would not be in one, or if they would not divide well.
+    /// The lines of `segments`, which share the first `read` bits, and the number of bits in their
+    /// index. There are no lines if too many networks would not be in one, or if they would not
+    /// divide well.
     fn lines_of(&mut self, segments: &[Segment<T>], read: u32) -> Option<(u32, Lines)> {
         let networks = self.networks_of(segments);
         let line_bytes = if self.bytes.is_empty() { self.root_line_bytes } else { self.line_bytes };
@@ -203,13 +208,14 @@ impl<T: Address> Builder<'_, T> {
         Some(offset)
     }
 
-    /// Whether the lines of the next block are narrow ones, if their index ends after the first `read` bits: those of the first block, if few
-    /// bits are left.
+    /// Whether the lines of the next block are narrow ones, if their index ends after the first
+    /// `read` bits: those of the first block, if few bits are left.
     fn are_narrow(&self, read: u32) -> bool {
         self.bytes.is_empty() && T::BITS.saturating_sub(read) <= MAX_BITS_LEFT
     }
 
-    /// The line of the networks in `segments`, which share the first `read` bits; `None` if they are too many, or one is too small.
+    /// The line of the networks in `segments`, which share the first `read` bits; `None` if they
+    /// are too many, or one is too small.
     fn line(&self, segments: &[Segment<T>], read: u32) -> Option<Line> {
         let mut networks = [(0_u32, 0_u32, NO_NETWORK); LINE_NETWORKS];
         let mut count = 0_usize;
@@ -330,8 +336,9 @@ fn top<T: Address>(segments: &[Segment<T>], read: u32, bits: u32) -> Top<T> {
     Top { base: T::of(inner & mask), mask: T::of(mask), read: read.saturating_add(bits), below }
 }
 
-/// The segments of each value of an index of `bits` bits, with the first address that has it. The segments but the first share the first
-/// `read` bits; the first segment of a part may begin before the address.
+/// The segments of each value of an index of `bits` bits, with the first address that has it. The
+/// segments but the first share the first `read` bits; the first segment of a part may begin before
+/// the address.
 fn parts<T: Address>(segments: &[Segment<T>], read: u32, bits: u32) -> impl Iterator<Item = (u128, &[Segment<T>])> {
     let after = T::BITS.saturating_sub(read);
     // The last bits of an address, below the index.
@@ -353,7 +360,8 @@ fn parts<T: Address>(segments: &[Segment<T>], read: u32, bits: u32) -> impl Iter
     })
 }
 
-/// The owner of more segments than all others together, if there is one; the owner of gaps otherwise, as a rule: it alone has several.
+/// The owner of more segments than all others together, if there is one; the owner of gaps
+/// otherwise, as a rule: it alone has several.
 fn usual_owner<T>(segments: &[Segment<T>]) -> Owner {
     // The majority vote of Boyer and Moore.
     let vote = |(owner, votes): (Owner, usize), segment: &Segment<T>| match votes {
@@ -364,8 +372,9 @@ fn usual_owner<T>(segments: &[Segment<T>]) -> Owner {
     segments.iter().fold((NO_NETWORK, 1), vote).0
 }
 
-/// The owner in a slot that holds one network, and besides it only what belongs to the usual owner; with the first bits of the network
-/// within the slot, and its length there. The slot has the addresses from `base` on that agree but for the last `below` bits.
+/// The owner in a slot that holds one network, and besides it only what belongs to the usual owner;
+/// with the first bits of the network within the slot, and its length there. The slot has the
+/// addresses from `base` on that agree but for the last `below` bits.
 fn only_network<T: Address>(
     segments: &[Segment<T>],
     base: u128,

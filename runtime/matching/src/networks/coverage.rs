@@ -1,7 +1,8 @@
 //! [`Coverage`]: whether a network contains an IPv4 address, for most addresses of large sets by two bits.
 //!
-//! The addresses are divided into cells of equal size. Most cells are in a network as a whole, or no address of them is; the trie knows the
-//! others. The cells of a million networks are one MiB: they stay in a cache next to the processor that the trie is too large for.
+//! The addresses are divided into cells of equal size. Most cells are in a network as a whole, or
+//! no address of them is; the trie knows the others. The cells of a million networks are one MiB:
+//! they stay in a cache next to the processor that the trie is too large for.
 
 use super::segments::{NO_NETWORK, Segment};
 

@@ -1,7 +1,8 @@
 //! Networks by line of the processor's cache: most lookups read one.
 //!
-//! A line has up to eight networks of the addresses that share the bits read so far. All are compared at once, without a branch that
-//! depends on the address, so that the processor can look up the next address meanwhile.
+//! A line has up to eight networks of the addresses that share the bits read so far. All are
+//! compared at once, without a branch that depends on the address, so that the processor can look
+//! up the next address meanwhile.
 
 use super::prefix;
 use super::segments::{NESTED, NO_NETWORK, Owner};
@@ -19,7 +20,8 @@ pub(super) const BLOCK: Owner = NESTED | 1 << 30;
 #[derive(Clone, Debug)]
 #[repr(align(64))]
 pub(super) struct Line {
-    /// What of an address follows the bits that were read, for each network; see [`prefix`]. The first one is repeated if there are fewer.
+    /// What of an address follows the bits that were read, for each network; see [`prefix`]. The
+    /// first one is repeated if there are fewer.
     prefixes: [u32; LINE_NETWORKS],
     owners: [Owner; LINE_NETWORKS],
 }
@@ -32,7 +34,8 @@ pub(super) enum Found<T> {
 }
 
 impl Line {
-    /// The line of networks, each with its [`prefix`]: at most [`LINE_NETWORKS`]. A network comes after those that contain it.
+    /// The line of networks, each with its [`prefix`]: at most [`LINE_NETWORKS`]. A network comes
+    /// after those that contain it.
     pub(super) fn new(networks: &[(u32, Owner)]) -> Self {
         let first = networks.first().copied().unwrap_or((prefix::ALL, NO_NETWORK));
         let mut own = Self { prefixes: [first.0; LINE_NETWORKS], owners: [first.1; LINE_NETWORKS] };

@@ -1,9 +1,10 @@
 //! Finds the networks that contain an IP address.
 //!
-//! Two networks are either nested or disjoint. So the addresses of a family are divided into segments, each with the smallest
-//! network that contains it (`segments.rs`), and each network has a parent: the next larger network around it. A lookup finds the
-//! segment of the address in a trie (`trie.rs`) and follows the parents. Whether there is a network at all is mostly known without the
-//! trie (`coverage.rs`).
+//! Two networks are either nested or disjoint. So the addresses of a family are divided into
+//! segments, each with the smallest network that contains it (`segments.rs`), and each network has
+//! a parent: the next larger network around it. A lookup finds the segment of the address in a trie
+//! (`trie.rs`) and follows the parents. Whether there is a network at all is mostly known without
+//! the trie (`coverage.rs`).
 
 mod bits;
 mod build;
@@ -24,17 +25,19 @@ use std::net::IpAddr;
 
 /// Finds the networks (CIDR blocks) that contain an address.
 ///
-/// Only networks of the address's own family match. An IPv4-mapped IPv6 address (`::ffff:a.b.c.d`) counts as IPv6: convert it
-/// with [`IpAddr::to_canonical`] first if it should match IPv4 networks.
+/// Only networks of the address's own family match. An IPv4-mapped IPv6 address (`::ffff:a.b.c.d`)
+/// counts as IPv6: convert it with [`IpAddr::to_canonical`] first if it should match IPv4 networks.
 ///
-/// A lookup reads one or two cache lines in most sets, else a few blocks of a trie, and for all matches one word for each
-/// network that contains the address but the smallest. The number of blocks is at most logarithmic in the number of
-/// networks, whatever they are. In sets of 16,384 IPv4 networks and more, [`any`](Self::any) reads only two bits for most
-/// addresses, of at most one MiB.
+/// A lookup reads one or two cache lines in most sets, else a few blocks of a trie, and for all
+/// matches one word for each network that contains the address but the smallest. The number of
+/// blocks is at most logarithmic in the number of networks, whatever they are. In sets of 16,384
+/// IPv4 networks and more, [`any`](Self::any) reads only two bits for most addresses, of at most
+/// one MiB.
 ///
-/// Memory: 14 to 28 bytes for an IPv4 network in sets of 1,000 to 1,000,000, 4 of them only if some networks are nested;
-/// twice that in sets of up to 1,024 networks of which some are nested; more for IPv6 networks with many bits. Sets that
-/// are chosen to be large take at most 48 bytes for each IPv4 network, and 64 for each one of IPv6 or of such a small set.
+/// Memory: 14 to 28 bytes for an IPv4 network in sets of 1,000 to 1,000,000, 4 of them only if some
+/// networks are nested; twice that in sets of up to 1,024 networks of which some are nested; more
+/// for IPv6 networks with many bits. Sets that are chosen to be large take at most 48 bytes for
+/// each IPv4 network, and 64 for each one of IPv6 or of such a small set.
 ///
 /// ```
 /// use celero_matching::Networks;
@@ -63,9 +66,10 @@ impl Networks {
     /// The largest number of networks. The blocks of so many can be counted whatever they are.
     pub const MAX: usize = 1 << 28;
 
-    /// Builds the set of `networks`, each an address and a prefix length, in O(n log n). The id of a network is its index. Bits of
-    /// the address after the prefix are ignored; a prefix longer than an address counts as the whole address. Of equal networks
-    /// all match. Networks after the first [`Networks::MAX`] do not match.
+    /// Builds the set of `networks`, each an address and a prefix length, in O(n log n). The id of
+    /// a network is its index. Bits of the address after the prefix are ignored; a prefix longer
+    /// than an address counts as the whole address. Of equal networks all match. Networks after the
+    /// first [`Networks::MAX`] do not match.
     #[must_use]
     pub fn new(networks: &[(IpAddr, u8)]) -> Self {
         let mut parents = Vec::new();
@@ -93,7 +97,8 @@ impl Networks {
         self.matches(address).for_each(hit);
     }
 
-    /// The id of the smallest network that contains `address`: the one with the longest prefix. Of equal networks, the last one.
+    /// The id of the smallest network that contains `address`: the one with the longest prefix. Of
+    /// equal networks, the last one.
     #[inline]
     #[must_use]
     pub fn longest(&self, address: IpAddr) -> Option<u32> {

@@ -1,7 +1,8 @@
 //! [`NarrowLines`]: lines whose index leaves few bits of an address.
 //!
-//! Their prefixes are halves of those of a [`Line`], apart from the owners. So a third of the memory says whether some network contains an
-//! address: with a million networks, what the processor's caches hold.
+//! Their prefixes are halves of those of a [`Line`], apart from the owners. So a third of the
+//! memory says whether some network contains an address: with a million networks, what the
+//! processor's caches hold.
 
 use super::lines::{BITS, BLOCK, Found, LINE_NETWORKS, Line, place};
 use super::prefix;
@@ -19,8 +20,8 @@ pub(super) struct NarrowLines {
     owners: Box<[Owners]>,
 }
 
-/// The prefixes of a line. In a line that has a block instead of networks: [`NO_PREFIX`], and the offset of the block in words; then all
-/// owners are [`BLOCK`].
+/// The prefixes of a line. In a line that has a block instead of networks: [`NO_PREFIX`], and the
+/// offset of the block in words; then all owners are [`BLOCK`].
 #[derive(Clone, Copy, Debug)]
 #[repr(align(16))]
 struct Prefixes([u16; LINE_NETWORKS]);

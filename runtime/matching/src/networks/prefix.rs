@@ -1,4 +1,5 @@
-//! Prefixes of up to 31 bits as one word: the bits, then a one, then zeros. The first half of a word is a prefix of up to 15 bits.
+//! Prefixes of up to 31 bits as one word: the bits, then a one, then zeros. The first half of a
+//! word is a prefix of up to 15 bits.
 
 /// The prefix that all addresses have.
 pub(super) const ALL: u32 = 0x8000_0000;

@@ -17,11 +17,12 @@ pub(super) struct Segment<T> {
     pub(super) owner: Owner,
 }
 
-/// A network: its first address, the length of its prefix, its id. So sorted, a network comes after all that contain it.
+/// A network: its first address, the length of its prefix, its id. So sorted, a network comes after
+/// all that contain it.
 pub(super) type Network<T> = (T, u8, u32);
 
-/// The segments of `networks`, sorted; the first begins with the first address. Calls `parent` with the id of each network that is
-/// in another one, and that one.
+/// The segments of `networks`, sorted; the first begins with the first address. Calls `parent` with
+/// the id of each network that is in another one, and that one.
 pub(super) fn segments<T: Address>(
     mut networks: Vec<Network<T>>,
     mut parent: impl FnMut(u32, Owner),

@@ -7,8 +7,9 @@ use super::segments::{NESTED, NO_NETWORK, Network, Owner, last_bits, segments};
 use super::trie::Trie;
 use std::net::IpAddr;
 
-/// Finds the smallest of the networks that contain an address, and whether there are others: [`Networks`] without those, which takes 4 bytes less for
-/// each network where some are nested. All that is said there of families, lookups and memory holds here too.
+/// Finds the smallest of the networks that contain an address, and whether there are others:
+/// [`Networks`] without those, which takes 4 bytes less for each network where some are nested. All
+/// that is said there of families, lookups and memory holds here too.
 ///
 /// ```
 /// use celero_matching::SmallestNetworks;
@@ -101,8 +102,9 @@ impl SmallestNetworks {
         SmallestNetwork::of(self.owner(address))
     }
 
-    /// As [`find`](Self::find) of an address as the bits of an IPv6 address, an IPv4 address in its IPv4-mapped form (`::ffff:192.0.2.7`): a number that
-    /// stays in registers. A network of IPv6 never contains an IPv4 address.
+    /// As [`find`](Self::find) of an address as the bits of an IPv6 address, an IPv4 address in its
+    /// IPv4-mapped form (`::ffff:192.0.2.7`): a number that stays in registers. A network of IPv6
+    /// never contains an IPv4 address.
     #[inline]
     #[must_use]
     pub fn find_mapped(&self, address: u128) -> Option<SmallestNetwork> {
@@ -132,8 +134,9 @@ impl SmallestNetworks {
         }
     }
 
-    /// Returns whether some network may contain an address as for [`find_mapped`](Self::find_mapped): `false` is certain, and known without looking
-    /// for the network.
+    /// Returns whether some network may contain an address as for
+    /// [`find_mapped`](Self::find_mapped): `false` is certain, and known without looking for the
+    /// network.
     #[inline]
     #[must_use]
     pub fn may_contain_mapped(&self, address: u128) -> bool {

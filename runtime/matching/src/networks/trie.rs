@@ -1,17 +1,21 @@
 //! The segment of an address, in few cache lines.
 //!
-//! All blocks of a trie are in one array of bytes, a block after those that lead to it. A block answers for the addresses that share
-//! the bits read so far, its *base*, and is of one of four kinds:
+//! All blocks of a trie are in one array of bytes, a block after those that lead to it. A block
+//! answers for the addresses that share the bits read so far, its *base*, and is of one of four
+//! kinds:
 //!
-//! - **Lines** skip the bits that all segments share, read some more bits and use them as an index of [lines](super::lines), each with
-//!   all networks of its addresses, or with another block if these are too many. Used where most networks are in a line.
-//! - A **table** skips bits as lines do, and has an index of slots. A slot is one
-//!   network with its owner, what is outside of it belongs to the *usual* owner of the table; or it is another block. An
-//!   address that differs in the skipped bits is before or after all segments. Tables are used where they divide the segments well.
-//! - A **fork** has up to eight keys, sorted, and a block for each. It is used where tables would divide badly, so that no
-//!   set of networks makes the trie deep.
-//! - A **bucket** has up to eight keys, and an owner for each. Most networks need one key: a segment whose length is known ends by itself,
-//!   and what follows belongs to the first owner of the bucket.
+//! - **Lines** skip the bits that all segments share, read some more bits and use them as an index
+//!   of [lines](super::lines), each with all networks of its addresses, or with another block if
+//!   these are too many. Used where most networks are in a line.
+//! - A **table** skips bits as lines do, and has an index of slots. A slot is one network with its
+//!   owner, what is outside of it belongs to the *usual* owner of the table; or it is another
+//!   block. An address that differs in the skipped bits is before or after all segments. Tables are
+//!   used where they divide the segments well.
+//! - A **fork** has up to eight keys, sorted, and a block for each. It is used where tables would
+//!   divide badly, so that no set of networks makes the trie deep.
+//! - A **bucket** has up to eight keys, and an owner for each. Most networks need one key: a
+//!   segment whose length is known ends by itself, and what follows belongs to the first owner of
+//!   the bucket.
 //!
 //! Keys have 16, 32, 64 or 128 bits, the fewest that suffice in their block, and are compared all at once.
 
@@ -55,11 +59,14 @@ impl<T: Address> Top<T> {
 /// What a block is. The first word of a block is its kind and a number: for buckets and forks the number of
 /// keys.
 ///
-/// - Buckets and forks: for each key a word, which is the owner, or the offset of a block in words. Then the keys. In a bucket
-///   follows for each key the number of its last bits that the segment does not fix, one byte.
-/// - Tables: the owner before the segments, the owner after them, the usual owner, the bits that are skipped if there are any, and
-///   a slot of two words for each index: an owner and the [`prefix`] of its network, or the offset of a block and zero.
-/// - Lines: as a table, with the place of the first line or [`kind::NARROW`] instead of the usual owner, and without slots.
+/// - Buckets and forks: for each key a word, which is the owner, or the offset of a block in words.
+///   Then the keys. In a bucket follows for each key the number of its last bits that the segment
+///   does not fix, one byte.
+/// - Tables: the owner before the segments, the owner after them, the usual owner, the bits that
+///   are skipped if there are any, and a slot of two words for each index: an owner and the
+///   [`prefix`] of its network, or the offset of a block and zero.
+/// - Lines: as a table, with the place of the first line or [`kind::NARROW`] instead of the usual
+///   owner, and without slots.
 pub(super) mod kind {
     /// Added to the class of the keys. Class 0 has 16 bits, the next ones have 32, 64 and 128.
     pub(crate) const FORK: u32 = 4;
@@ -134,8 +141,8 @@ impl<T: Address> Trie<T> {
         self.walk(rest, at, |_| {}).unwrap_or(NO_NETWORK)
     }
 
-    /// The owner of the segment of an address, from the block at an offset on. `rest` is what follows the bits that were read before
-    /// it. Calls `visit` with the offset of each block.
+    /// The owner of the segment of an address, from the block at an offset on. `rest` is what
+    /// follows the bits that were read before it. Calls `visit` with the offset of each block.
     #[inline(always)]
     pub(super) fn walk(&self, mut rest: T, mut at: usize, mut visit: impl FnMut(usize)) -> Option<Owner> {
         loop {

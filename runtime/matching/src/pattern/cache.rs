@@ -25,8 +25,9 @@ const MAX_ANALYSES: usize = 128;
 
 /// Compiles each distinct pattern once.
 ///
-/// Use one while a set of rules is compiled: several stages, on several threads, ask for the same patterns, and the matchers that are
-/// kept share one [`MemoryBudget`]. A thread that asks for a pattern waits while another one compiles a pattern.
+/// Use one while a set of rules is compiled: several stages, on several threads, ask for the same
+/// patterns, and the matchers that are kept share one [`MemoryBudget`]. A thread that asks for a
+/// pattern waits while another one compiles a pattern.
 #[derive(Debug, Default)]
 pub struct PatternCache {
     /// That of the patterns on text.
@@ -172,7 +173,8 @@ impl PatternCache {
         regex
     }
 
-    /// Returns a matcher for a pattern on bytes: a [lazy](ByteMatcher::lazy) one if the budget does not allow its engine.
+    /// Returns a matcher for a pattern on bytes: a [lazy](ByteMatcher::lazy) one if the budget does
+    /// not allow its engine.
     ///
     /// # Errors
     /// Those of [`ByteRegex::new`].

@@ -19,15 +19,17 @@ const STEPS_PER_BYTE: usize = 32;
 /// Compiles a pattern that may come from an untrusted author: its length, nesting and program are bounded.
 ///
 /// # Errors
-/// If the pattern is not valid or exceeds [`MAX_PATTERN_BYTES`], [`MAX_NESTING`](crate::pattern::MAX_NESTING) or [`MAX_PROGRAM_BYTES`].
+/// If the pattern is not valid or exceeds [`MAX_PATTERN_BYTES`],
+/// [`MAX_NESTING`](crate::pattern::MAX_NESTING) or [`MAX_PROGRAM_BYTES`].
 pub fn compile<'p>(pattern: impl Into<Pattern<'p>>) -> Result<MeteredRegex, PatternError> {
     let pattern = pattern.into();
     let compiled = engine(pattern, Syntax::Text, MAX_PROGRAM_BYTES)?;
     Ok(MeteredRegex::new(pattern, compiled, &MemoryBudget::default()))
 }
 
-/// As [`compile`], and takes what compiling costs from `meter`: steps for the length of the pattern, for classes that ignore case,
-/// and for the size of the program. `left` is how many steps the meter has left. Use it for a pattern that comes with the text.
+/// As [`compile`], and takes what compiling costs from `meter`: steps for the length of the
+/// pattern, for classes that ignore case, and for the size of the program. `left` is how many steps
+/// the meter has left. Use it for a pattern that comes with the text.
 ///
 /// # Errors
 /// That of the meter, in the outer result, if compiling costs more than is left; those of [`compile`] in the inner one.
@@ -47,7 +49,8 @@ pub fn compile_metered<'p, M: Meter>(
 /// [`compile_metered`] for a pattern on bytes.
 ///
 /// # Errors
-/// That of the meter, in the outer result, if compiling costs more than is left; those of [`ByteRegex::new`] in the inner one.
+/// That of the meter, in the outer result, if compiling costs more than is left; those of
+/// [`ByteRegex::new`] in the inner one.
 pub fn compile_bytes_metered<M: Meter>(
     pattern: &str,
     left: usize,

@@ -1,4 +1,5 @@
-//! Searches that are charged: they find what the regex crate finds, and no text and no pattern gets more than its budget.
+//! Searches that are charged: they find what the regex crate finds, and no text and no pattern gets
+//! more than its budget.
 
 use crate::pattern::compile::{compile, compile_metered};
 use crate::pattern::random_patterns::Random;
@@ -93,7 +94,8 @@ fn dropped_states_are_built_again() {
 
 pub(super) const MILLION: usize = 1_000_000;
 
-/// Patterns that take long on a text that is made for them end when their budget is spent, whatever engine decides them.
+/// Patterns that take long on a text that is made for them end when their budget is spent, whatever
+/// engine decides them.
 #[test]
 fn expensive_searches_end() {
     let ab: String =
@@ -178,7 +180,8 @@ fn all_matches_cost_what_the_text_does() {
     }
 }
 
-/// Where each match is only known at the end of the text, the searches cost the square of the text, and end when the budget is spent.
+/// Where each match is only known at the end of the text, the searches cost the square of the text,
+/// and end when the budget is spent.
 #[test]
 fn matches_that_read_the_whole_text_are_charged() {
     for pattern in ["a.*b|a", "a.*?b|a", "(?:a.*b)?"] {

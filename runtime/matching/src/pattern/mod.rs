@@ -1,9 +1,10 @@
-//! Single patterns (regular expressions): the limits they are compiled within, the cheapest engine for each, and what can be
-//! said of a pattern without running it.
+//! Single patterns (regular expressions): the limits they are compiled within, the cheapest engine
+//! for each, and what can be said of a pattern without running it.
 //!
-//! A pattern on text is written in a [`Dialect`]: that of the [`regex`] crate, or RE2's. Every engine returns what [`regex::Regex::is_match`]
-//! returns, or Go's `Regexp.MatchString`; for patterns on bytes ([`ByteRegex`], [`ByteMatcher`]), which are in the dialect of the `regex` crate, what
-//! [`regex::bytes::Regex::is_match`] returns with Unicode switched off.
+//! A pattern on text is written in a [`Dialect`]: that of the [`regex`] crate, or RE2's. Every
+//! engine returns what [`regex::Regex::is_match`] returns, or Go's `Regexp.MatchString`; for
+//! patterns on bytes ([`ByteRegex`], [`ByteMatcher`]), which are in the dialect of the `regex`
+//! crate, what [`regex::bytes::Regex::is_match`] returns with Unicode switched off.
 
 mod analysis;
 mod cache;

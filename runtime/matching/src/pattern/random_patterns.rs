@@ -1,4 +1,5 @@
-//! Random patterns, made of everything that patterns are made of, and texts that they often match. Also used by the tests of the workspace.
+//! Random patterns, made of everything that patterns are made of, and texts that they often match.
+//! Also used by the tests of the workspace.
 
 /// A stream of random choices.
 pub(super) struct Random(pub(super) u64);

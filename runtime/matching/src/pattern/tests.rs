@@ -174,7 +174,8 @@ fn a_long_literal_at_the_anchor_counts() {
     assert!(!matches!(PatternCache::with_budget(8_000).matcher(&pattern).unwrap().0, Engine::Anchored(_)));
 }
 
-/// Classes of all characters but some of ASCII are not checked to be UTF-8, and the literal at the anchor is compared apart.
+/// Classes of all characters but some of ASCII are not checked to be UTF-8, and the literal at the
+/// anchor is compared apart.
 #[test]
 fn anchored_patterns_agree_on_characters_of_several_bytes() {
     let parts =

@@ -1,4 +1,5 @@
-//! Explores the states of an automaton, which are built when they are first reached, the most likely first, up to a limit.
+//! Explores the states of an automaton, which are built when they are first reached, the most
+//! likely first, up to a limit.
 
 use super::subsets::{Before, Number, Subsets, Transitions};
 use super::typical_texts::TEXTS;
@@ -47,8 +48,9 @@ pub(super) struct Explored {
 }
 
 impl Explored {
-    /// Explores at most about `most` states of the automaton of one pattern. If there are others, one more state, which is never left, stands
-    /// for all of these. Returns `None`, and sets `work` to zero, if this takes more than the remaining work.
+    /// Explores at most about `most` states of the automaton of one pattern. If there are others,
+    /// one more state, which is never left, stands for all of these. Returns `None`, and sets
+    /// `work` to zero, if this takes more than the remaining work.
     pub(super) fn new(program: &NFA, most: usize, work: &mut u64) -> Option<Self> {
         let (columns, representatives) = columns(program, work)?;
         let subsets = Subsets::new(program, &columns, representatives.iter().map(|(byte, _)| *byte).collect())?;
@@ -239,9 +241,10 @@ impl Search<'_> {
     }
 }
 
-/// The columns of an automaton, and a byte of each. Bytes share a column if each state of the program leads to the same one after all of
-/// them, and assertions do not distinguish them: often fewer columns than the program has classes, which are ranges. `None` as in
-/// [`Explored::new`], and for programs that no pattern has.
+/// The columns of an automaton, and a byte of each. Bytes share a column if each state of the
+/// program leads to the same one after all of them, and assertions do not distinguish them: often
+/// fewer columns than the program has classes, which are ranges. `None` as in [`Explored::new`],
+/// and for programs that no pattern has.
 fn columns(program: &NFA, work: &mut u64) -> Option<(Columns, Vec<Representative>)> {
     let mut kinds = Kinds([0; 256]);
     if !program.look_set_any().is_empty() {

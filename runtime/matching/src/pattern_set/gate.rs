@@ -1,8 +1,9 @@
 //! Which patterns a text may match, from one search for the literals that they require.
 //!
-//! Most patterns of real sets require literals. All of these are searched for at once ([`LiteralMap`]), those of one case and those of
-//! both. Each literal that occurs leads to its *owners*: patterns that match for certain where it is, or that have to be searched for in
-//! the part of the text where it is. A pattern without any of its literals costs nothing.
+//! Most patterns of real sets require literals. All of these are searched for at once
+//! ([`LiteralMap`]), those of one case and those of both. Each literal that occurs leads to its
+//! *owners*: patterns that match for certain where it is, or that have to be searched for in the
+//! part of the text where it is. A pattern without any of its literals costs nothing.
 
 use super::required_literals::{Gated, Place, Then};
 use crate::literals::LiteralMap;
@@ -10,8 +11,8 @@ use crate::pattern::Parts;
 use foldhash::fast::FixedState;
 use std::collections::{BTreeMap, HashMap};
 
-/// Steps that visits of owners may take in a lookup: as many for each byte of the text, and some more. When they are spent, patterns are
-/// searched for in the whole text.
+/// Steps that visits of owners may take in a lookup: as many for each byte of the text, and some
+/// more. When they are spent, patterns are searched for in the whole text.
 const STEPS_PER_BYTE: usize = 8;
 const MIN_STEPS: usize = 4096;
 /// Steps of visiting an owner that is not decided. For others it is one.
@@ -77,7 +78,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// The parts of the text in which literals of a pattern are that does not match for certain; all bits for the whole text.
+    /// The parts of the text in which literals of a pattern are that does not match for certain;
+    /// all bits for the whole text.
     pub(super) fn near(&self, id: u32) -> Option<u64> {
         if self.decided.has(id) { Some(u64::MAX) } else { self.near.get(&id).copied() }
     }
@@ -91,7 +93,8 @@ impl Found {
         self.parts
     }
 
-    /// Adds a literal of a pattern; without `place`, it may be anywhere. Returns the task if the whole text has to be searched.
+    /// Adds a literal of a pattern; without `place`, it may be anywhere. Returns the task if the
+    /// whole text has to be searched.
     fn add(&mut self, owner: &Owner, place: Option<usize>) -> Option<Task> {
         if self.many_parts > 1 && owner.near {
             if self.near.is_empty() {
@@ -142,7 +145,8 @@ impl Marks {
 }
 
 impl Gate {
-    /// The gate of these patterns, of a set of `patterns`. Returns `None` if there are none, or if their literals exceed 4 GiB.
+    /// The gate of these patterns, of a set of `patterns`. Returns `None` if there are none, or if
+    /// their literals exceed 4 GiB.
     pub(super) fn new(gated: &[Gated], patterns: usize) -> Option<Self> {
         if gated.is_empty() {
             return None;
@@ -171,8 +175,8 @@ impl Gate {
         Found { decided: Marks::new(self.patterns), parts, many_parts, near: HashMap::default() }
     }
 
-    /// Calls `visit` with the number of each pattern whose literals say that it matches, or that the whole text has to be searched for it.
-    /// Adds to `found` where the literals of others are.
+    /// Calls `visit` with the number of each pattern whose literals say that it matches, or that
+    /// the whole text has to be searched for it. Adds to `found` where the literals of others are.
     pub(super) fn search(&self, text: &[u8], found: &mut Found, mut visit: impl FnMut(u32, Task)) {
         let mut steps = text.len().saturating_mul(STEPS_PER_BYTE).saturating_add(MIN_STEPS);
         // Literals all of whose owners are decided.
@@ -246,8 +250,8 @@ impl<'g> Literals<'g> {
 }
 
 impl Owner {
-    /// What the literal says at `start` of a text of `length` bytes; without `start`, if it is somewhere. Where it says nothing yet, it is
-    /// added to `found`, while there are `steps`.
+    /// What the literal says at `start` of a text of `length` bytes; without `start`, if it is
+    /// somewhere. Where it says nothing yet, it is added to `found`, while there are `steps`.
     fn visit(&self, start: Option<usize>, length: usize, steps: &mut usize, found: &mut Found) -> Option<Task> {
         let left = steps.checked_sub(VISIT);
         let place = start.filter(|_| left.is_some());

@@ -121,8 +121,8 @@ fn the_gate_answers_as_engines_do() {
     assert!(matches > 5_000 && others > 20_000, "{matches} {others}");
 }
 
-/// Many patterns with a literal in common, on a text that is full of it, and texts that repeat two literals in turns: each pattern is soon
-/// searched for in the whole text, once.
+/// Many patterns with a literal in common, on a text that is full of it, and texts that repeat two
+/// literals in turns: each pattern is soon searched for in the whole text, once.
 #[test]
 fn visits_are_bounded() {
     let patterns: Vec<String> = (0..400)

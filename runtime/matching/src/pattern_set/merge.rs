@@ -37,7 +37,8 @@ pub(super) struct Automaton {
 }
 
 impl Automaton {
-    /// The automaton of one pattern, every match of which has one of `bytes`. Returns `None` if it is too large, or if not enough work is left.
+    /// The automaton of one pattern, every match of which has one of `bytes`. Returns `None` if it
+    /// is too large, or if not enough work is left.
     pub(super) fn new(id: u32, pattern: &Reduced, bytes: ByteMask, work: &mut u64) -> Option<Self> {
         if *work == 0 {
             return None;
@@ -77,8 +78,9 @@ impl Automaton {
     }
 }
 
-/// For the first pattern of either automaton of a product that had too many states: a number of states that it exceeds. So does each product
-/// of automata that these were merged into, which has each of its states at least once.
+/// For the first pattern of either automaton of a product that had too many states: a number of
+/// states that it exceeds. So does each product of automata that these were merged into, which has
+/// each of its states at least once.
 #[derive(Default)]
 struct Exceeded(HashMap<(u32, u32), usize, FixedState>);
 
@@ -92,11 +94,13 @@ impl Exceeded {
     }
 }
 
-/// Merges automata that require similar bytes, as long as the results are not much larger. `most` is the memory for all tables.
+/// Merges automata that require similar bytes, as long as the results are not much larger. `most`
+/// is the memory for all tables.
 pub(super) fn merge(automata: &mut Vec<Automaton>, most: usize) {
     let mut exceeded = Exceeded::default();
     loop {
-        // Sorted by required bytes: a table runs on every text that contains one, so its patterns should require the same ones.
+        // Sorted by required bytes: a table runs on every text that contains one, so its patterns
+        // should require the same ones.
         automata.sort_by(|a, b| a.bytes.chance().total_cmp(&b.bytes.chance()).then_with(|| a.bytes.cmp(&b.bytes)));
         let (mut old, mut new): (Vec<Automaton>, Vec<Automaton>) = (Vec::new(), Vec::new());
         for automaton in automata.drain(..) {

@@ -9,8 +9,9 @@ use std::collections::HashMap;
 type Pair = (u8, u8);
 
 impl Explored {
-    /// The product of both automata; the patterns of `other` are numbered from `first` on. Returns `None` if it has more states
-    /// than `most` returns for its number of columns, and stores that number in `exceeded`; it has more than the number that is there before.
+    /// The product of both automata; the patterns of `other` are numbered from `first` on. Returns
+    /// `None` if it has more states than `most` returns for its number of columns, and stores that
+    /// number in `exceeded`; it has more than the number that is there before.
     pub(super) fn and(
         &self,
         other: &Self,

@@ -1,4 +1,5 @@
-//! What merging relies on: a product has each state of its parts at least once, so that a product which was too large stays so when its parts grow.
+//! What merging relies on: a product has each state of its parts at least once, so that a product
+//! which was too large stays so when its parts grow.
 
 use super::explore::Explored;
 use super::merge::program;

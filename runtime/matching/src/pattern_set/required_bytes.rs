@@ -3,8 +3,8 @@
 use crate::byte_frequency::rarity_bits;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
-/// A set of bytes. The byte 0xFF occurs in no UTF-8 text; here it is in the set of every text, and in the set of a pattern that
-/// requires no byte.
+/// A set of bytes. The byte 0xFF occurs in no UTF-8 text; here it is in the set of every text, and
+/// in the set of a pattern that requires no byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct ByteMask([u64; 4]);
 

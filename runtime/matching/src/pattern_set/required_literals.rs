@@ -125,7 +125,8 @@ fn without_ends(hir: &Hir) -> (Vec<&Hir>, Place) {
     (parts, place)
 }
 
-/// The ASCII texts that a sequence matches, if they are few; with `folded`, in lower case, if it matches them in all cases.
+/// The ASCII texts that a sequence matches, if they are few; with `folded`, in lower case, if it
+/// matches them in all cases.
 fn texts_of(parts: &[&Hir], folded: bool) -> Option<Vec<Vec<u8>>> {
     let mut all: Vec<Vec<u8>> = vec![Vec::new()];
     for part in parts {

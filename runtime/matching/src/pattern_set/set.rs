@@ -1,5 +1,5 @@
-//! A set of patterns: a gate of the literals that most of them require, a few tables of states for the others, and an engine for each pattern
-//! that neither decides.
+//! A set of patterns: a gate of the literals that most of them require, a few tables of states for the others, and an
+//! engine for each pattern that neither decides.
 
 use super::described::Described;
 use super::gate::{Found, Gate, Task};
@@ -16,19 +16,19 @@ use std::cell::Cell;
 
 /// Bytes of automata that are considered for merging, for each byte of memory for tables.
 const EXPLORED_PER_BYTE: usize = 2;
-/// Fewest patterns of a table that runs over long texts although it leaves some of them undecided. For fewer patterns, a search for each
-/// costs less than the pass of the table and the searches that it leaves.
+/// Fewest patterns of a table that runs over long texts although it leaves some of them undecided. For fewer patterns,
+/// a search for each costs less than the pass of the table and the searches that it leaves.
 const MIN_UNDECIDED: usize = 4;
 /// Shortest long text, in bytes.
 const LONG: usize = 1024;
 /// Number of tables that run over a text at the same time.
 const LANES: usize = 4;
 
-/// Most steps that the search for one pattern may take in a lookup (see [`Meter`]), besides one for each byte of text. A pattern
-/// that needs more is left open.
+/// Most steps that the search for one pattern may take in a lookup (see [`Meter`]), besides one for each byte of text.
+/// A pattern that needs more is left open.
 const MAX_SEARCH_STEPS: usize = 100_000;
-/// Most steps that all searches of a lookup may take, besides one for each byte of text. Patterns that are searched for later are left
-/// open.
+/// Most steps that all searches of a lookup may take, besides one for each byte of text. Patterns that are searched
+/// for later are left open.
 const MAX_LOOKUP_STEPS: usize = 1_000_000;
 
 /// Patterns that are in no table and are looked at for each step charged.
@@ -65,25 +65,25 @@ impl Meter for Allowance<'_> {
 pub enum PatternMatch {
     /// The pattern matches.
     Certain,
-    /// The pattern may match: run its own [`Matcher`](crate::Matcher). Reported for texts that are not ASCII, for patterns that match
-    /// parts of characters, where the memory budget is used up, and where searching takes many times longer than reading the text.
+    /// The pattern may match: run its own [`Matcher`](crate::Matcher). Reported for texts that are not ASCII, for
+    /// patterns that match parts of characters, where the memory budget is used up, and where searching is slow.
     Possible,
 }
 
 /// Finds all patterns of a set that match somewhere in a text.
 ///
-/// Patterns that [require literals](crate::pattern::required_literals) are found by one search for all of these; those that are nothing
-/// but literals need no more, and in texts of 256 bytes and more the others are searched for only near their literals. The other patterns are
-/// merged into state tables of up to 64 patterns. A text that contains none of the bytes that a table's patterns require skips the table;
-/// the others need one table lookup for each byte of the text. In texts of 1 KiB and more, the patterns of a table that has few of them and
-/// does not always decide are searched for by themselves.
-/// A [`regex::RegexSet`] is faster for few patterns without literals whose joint automaton is small, and much slower once the states of
-/// that automaton exceed its cache.
+/// Patterns that [require literals](crate::pattern::required_literals) are found by one search for all of these; those
+/// that are nothing but literals need no more, and in texts of 256 bytes and more the others are searched for only
+/// near their literals. The other patterns are merged into state tables of up to 64 patterns. A text that contains
+/// none of the bytes that a table's patterns require skips the table; the others need one table lookup for each byte
+/// of the text. In texts of 1 KiB and more, the patterns of a table that has few of them and does not always decide
+/// are searched for by themselves. A [`regex::RegexSet`] is faster for few patterns without literals whose joint
+/// automaton is small, and much slower once the states of that automaton exceed its cache.
 ///
-/// A lookup takes time linear in the text, for the search for literals, for each table that runs, and for each pattern that neither decides:
-/// a million steps for all of these together (see [`Meter`]). Those for which no steps are left are reported as
-/// [`PatternMatch::Possible`]. In a set of more than 2,048 patterns a lookup allocates a bit for each, and in a text of 256 bytes or more
-/// some bytes for each pattern that it has literals of.
+/// A lookup takes time linear in the text, for the search for literals, for each table that runs, and for each pattern
+/// that neither decides: a million steps for all of these together (see [`Meter`]). Those for which no steps are left
+/// are reported as [`PatternMatch::Possible`]. In a set of more than 2,048 patterns a lookup allocates a bit for each,
+/// and in a text of 256 bytes or more some bytes for each pattern that it has literals of.
 ///
 /// ```
 /// use celero_matching::{Matcher, MemoryBudget, PatternMatch, PatternSet};
@@ -197,11 +197,11 @@ fn report(hit: &mut impl FnMut(u32, PatternMatch), id: u32, found: Result<bool, 
 }
 
 impl PatternSet {
-    /// Builds the set of `patterns`, with tables of at most `table_bytes` bytes together. The id of a pattern is its index. The
-    /// engines of patterns that no table decides are built on first use, with memory from `budget`.
+    /// Builds the set of `patterns`, with tables of at most `table_bytes` bytes together. The id of a pattern is its
+    /// index. The engines of patterns that no table decides are built on first use, with memory from `budget`.
     ///
-    /// Building takes up to some seconds for hundreds of large patterns. A pattern that is not valid is always reported as
-    /// [`PatternMatch::Possible`].
+    /// Building takes up to some seconds for hundreds of large patterns. A pattern that is not valid is always
+    /// reported as [`PatternMatch::Possible`].
     #[must_use]
     pub fn new<'p, P>(patterns: &[P], table_bytes: usize, budget: &MemoryBudget) -> Self
     where
@@ -210,7 +210,7 @@ impl PatternSet {
         Self::within(patterns, table_bytes, MAX_WORK, budget)
     }
 
-    /// As [`new`](Self::new), for patterns that were parsed before, such as for a [`Matcher`](crate::Matcher::from_parsed) of each.
+    /// As [`new`](Self::new), for patterns that were parsed before, as for [`Matcher`](crate::Matcher::from_parsed).
     #[must_use]
     pub fn from_parsed(patterns: &[ParsedPattern<'_>], table_bytes: usize, budget: &MemoryBudget) -> Self {
         let described =
@@ -315,8 +315,8 @@ impl PatternSet {
         self.bytes
     }
 
-    /// Memory of the tables, of the literals, and of the copies of patterns that may be searched for, in bytes. Not that of the engines that are
-    /// built on first use.
+    /// Memory of the tables, of the literals, and of the copies of patterns that may be searched for, in bytes. Not
+    /// that of the engines that are built on first use.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         let copies = self.members.iter().filter_map(|member| Some(member.regex.as_ref()?.pattern().text.len()));
@@ -325,16 +325,18 @@ impl PatternSet {
         self.bytes.saturating_add(self.gate.as_ref().map_or(0, Gate::heap_bytes)).saturating_add(members)
     }
 
-    /// Calls `hit` once with the id of each pattern that matches or may match somewhere in `text`, in no particular order.
+    /// Calls `hit` once with the id of each pattern that matches or may match somewhere in `text`, in no particular
+    /// order.
     pub fn for_each(&self, text: &str, hit: impl FnMut(u32, PatternMatch)) {
         let steps = Cell::new(text.len().saturating_add(MAX_LOOKUP_STEPS));
         self.visit_all(text, (&steps, &Cell::new(usize::MAX)), hit);
     }
 
-    /// As [`for_each`](Self::for_each), and takes what the lookup costs from `meter`: before it, one step for each eight bytes of text, and one
-    /// more, and each table, and for the literals; after it, one for each pattern that is reported or decided, the steps of searches, and those
-    /// of building the engines of patterns that were not searched for before. Of searches, and of building
-    /// engines, it takes no more than are [left](Meter::left), besides those of the last engine and one for each pattern.
+    /// As [`for_each`](Self::for_each), and takes what the lookup costs from `meter`: before it, one step for each
+    /// eight bytes of text, and one more, and each table, and for the literals; after it, one for each pattern that is
+    /// reported or decided, the steps of searches, and those of building the engines of patterns that were not
+    /// searched for before. Of searches, and of building engines, it takes no more than are [left](Meter::left),
+    /// besides those of the last engine and one for each pattern.
     ///
     /// # Errors
     /// That of the meter, if the lookup costs more than is left. Then `hit` may have been called already.
@@ -457,8 +459,8 @@ impl PatternSet {
         }
     }
 
-    /// Decides a pattern that no table decides. Without `near`, the whole text is searched, otherwise these of the parts of the text, where the
-    /// literals are that it requires.
+    /// Decides a pattern that no table decides. Without `near`, the whole text is searched, otherwise these of the
+    /// parts of the text, where the literals are that it requires.
     fn decide<'l, const SYMBOLS: bool, H: FnMut(u32, PatternMatch)>(
         &'l self,
         id: u32,

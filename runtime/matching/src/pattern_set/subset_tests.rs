@@ -92,8 +92,9 @@ fn bytes_that_no_state_distinguishes_share_a_column() {
     assert_eq!(width("^a"), Some(5));
 }
 
-/// Texts with characters of one to four bytes, and bytes that are no text: the states decide as an engine does that reads the first byte of
-/// each character only, and rule out no text in which the pattern itself matches.
+/// Texts with characters of one to four bytes, and bytes that are no text: the states decide as an
+/// engine does that reads the first byte of each character only, and rule out no text in which the
+/// pattern itself matches.
 #[test]
 fn states_decide_texts_that_are_not_ascii() {
     const CHARACTERS: [char; 9] = ['a', 'k', '1', '\n', 'é', 'Σ', '\u{212A}', '語', '😀'];

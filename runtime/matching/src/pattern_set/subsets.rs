@@ -1,11 +1,13 @@
 //! Builds the states of a deterministic automaton from a program, each when it is asked for.
 //!
-//! A state stands for a subset of the program's states: those that searches are in that began at any place so far. Searches that begin at this very place
-//! are in the same states everywhere, but for what the program looks at before the place ([`Before`]): these are kept once, and a state has only
-//! the *others*. These are few, and the bytes that they do not read lead where the searches that begin here lead: most transitions of
-//! a state cost nothing.
+//! A state stands for a subset of the program's states: those that searches are in that began at
+//! any place so far. Searches that begin at this very place are in the same states everywhere, but
+//! for what the program looks at before the place ([`Before`]): these are kept once, and a state
+//! has only the *others*. These are few, and the bytes that they do not read lead where the
+//! searches that begin here lead: most transitions of a state cost nothing.
 //!
-//! A match is told when the last byte of it was read, but where the program looks at the byte after it: then when that byte was read.
+//! A match is told when the last byte of it was read, but where the program looks at the byte after
+//! it: then when that byte was read.
 
 use foldhash::fast::FixedState;
 use regex_automata::nfa::thompson::{NFA, State};
@@ -17,7 +19,8 @@ use std::rc::Rc;
 /// Most members of all states together. Bounds the memory: each is a number.
 const MAX_MEMBERS: usize = 1 << 23;
 
-/// Number of columns that are compared with the next one: most of those that lead to the same states of the program are beside each other.
+/// Number of columns that are compared with the next one: most of those that lead to the same
+/// states of the program are beside each other.
 const SIMILAR: usize = 4;
 
 /// The number of a state. The start state has the first one.
@@ -207,8 +210,8 @@ fn holds(program: &NFA, look: Look, before: Before, after: After) -> bool {
 }
 
 impl<'p> Subsets<'p> {
-    /// The start state. `columns` says which bytes no state of the program distinguishes, and `bytes` has one of each column. `None` if the program
-    /// looks at characters.
+    /// The start state. `columns` says which bytes no state of the program distinguishes, and
+    /// `bytes` has one of each column. `None` if the program looks at characters.
     pub(super) fn new(program: &'p NFA, columns: &'p [u8; 256], bytes: Vec<u8>) -> Option<Self> {
         if program.look_set_any().contains_word_unicode() {
             return None;
@@ -244,7 +247,8 @@ impl<'p> Subsets<'p> {
         self.beginnings.first().is_some_and(|beginning| beginning.matches)
     }
 
-    /// Whether there is a match when a state is entered. Never for the start state: if the empty text matches there, [all texts do](Self::matches_all).
+    /// Whether there is a match when a state is entered. Never for the start state: if the empty
+    /// text matches there, [all texts do](Self::matches_all).
     pub(super) fn entered(&self, state: Number) -> bool {
         self.states.get(state as usize).is_some_and(|state| state.entered)
     }
@@ -359,7 +363,8 @@ impl<'p> Subsets<'p> {
         }
     }
 
-    /// The state after a byte that leads the others to `targets`, and the searches that begin before it to the state `begun`.
+    /// The state after a byte that leads the others to `targets`, and the searches that begin
+    /// before it to the state `begun`.
     fn next(&mut self, begun: Number, column: usize, targets: &[StateID], ended_before: bool) -> Option<Number> {
         let begun = self.states.get(begun as usize)?.clone();
         let after = Before::of(*self.bytes.get(column)?);
@@ -411,8 +416,8 @@ impl<'p> Subsets<'p> {
         Some(number)
     }
 
-    /// Decides the assertions among the members, now that is known what is after the place. Leaves in the closure those that follow, and returns whether a match
-    /// ends at the place.
+    /// Decides the assertions among the members, now that is known what is after the place. Leaves
+    /// in the closure those that follow, and returns whether a match ends at the place.
     fn look_ahead(&mut self, members: &[u32], before: Before, after: After) -> bool {
         self.closure.begin();
         for member in members {
@@ -440,7 +445,8 @@ impl<'p> Subsets<'p> {
         }
     }
 
-    /// Adds where the members are after a byte, for each column. The ranges of a class lead to the same place, which each column has once.
+    /// Adds where the members are after a byte, for each column. The ranges of a class lead to the
+    /// same place, which each column has once.
     fn read_any(&mut self, members: &[u32], targets: &mut [Vec<StateID>]) {
         let mut steps = members.len();
         let mut add = |from: u8, to: u8, next: StateID| {

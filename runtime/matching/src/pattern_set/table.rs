@@ -1,5 +1,5 @@
-//! Several patterns as one table of states, read in one pass over a text. The result is exact over the small alphabet, except for
-//! patterns that the table reports as unknown.
+//! Several patterns as one table of states, read in one pass over a text. The result is exact over
+//! the small alphabet, except for patterns that the table reports as unknown.
 
 use super::explore::{Columns, Explored, State};
 use crate::pattern::is_left_out;

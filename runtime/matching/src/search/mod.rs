@@ -1,9 +1,10 @@
 //! Substring search with vector instructions, for the short texts that requests consist of.
 //!
-//! The search compares two bytes of the needle that are rare in such texts, at as many offsets at once as a vector has bytes.
-//! Where both bytes match, it compares the whole needle. If that fails too often, it leaves the rest of the text to `memchr`,
-//! so that the time is always linear in the text. It never reads outside the text: what is shorter than a vector is
-//! read in two pieces that overlap.
+//! The search compares two bytes of the needle that are rare in such texts, at as many offsets at
+//! once as a vector has bytes. Where both bytes match, it compares the whole needle. If that fails
+//! too often, it leaves the rest of the text to `memchr`, so that the time is always linear in the
+//! text. It never reads outside the text: what is shorter than a vector is read in two pieces that
+//! overlap.
 //!
 //! Invariant: a search takes time linear in the length of the text, for every text and every needle. Test:
 //! `runtime/matching/src/search/tests.rs::time_is_linear_in_hostile_texts`.
@@ -16,8 +17,8 @@ use vector::Level;
 
 /// Searches texts for one needle.
 ///
-/// Use it for one needle in many short texts. On texts of up to some hundred bytes it is faster than [`memchr::memmem`], whose
-/// setup costs more; on long texts the two are about equal.
+/// Use it for one needle in many short texts. On texts of up to some hundred bytes it is faster
+/// than [`memchr::memmem`], whose setup costs more; on long texts the two are about equal.
 ///
 /// ```
 /// use celero_matching::Searcher;
@@ -34,8 +35,8 @@ pub struct Searcher<N> {
     level: Level,
 }
 
-/// Two bytes of the needle and their offsets: `first <= second`, both inside the needle. Not used for needles shorter than two
-/// bytes.
+/// Two bytes of the needle and their offsets: `first <= second`, both inside the needle. Not used
+/// for needles shorter than two bytes.
 #[derive(Clone, Copy, Debug)]
 struct Pair {
     first: u8,
@@ -91,8 +92,8 @@ impl<N: AsRef<[u8]>> Searcher<N> {
         if needle.len() < 2 || text.len() < needle.len() {
             return self.is_in(text);
         }
-        // SAFETY: the processor has the instructions, the needle has two bytes or more and is not longer than the text, and the
-        // pair was made from it.
+        // SAFETY: the processor has the instructions, the needle has two bytes or more and is not
+        // longer than the text, and the pair was made from it.
         unsafe { scan::contains_avx2(text, needle, &self.pair) }
     }
 }

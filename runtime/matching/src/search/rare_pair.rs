@@ -19,8 +19,9 @@ const fn ranks() -> [u8; 256] {
     ranks
 }
 
-/// Returns the offsets of the two rarest bytes among the first 256 of a needle, in ascending order. The bytes differ unless all
-/// are the same. For a needle shorter than two bytes the result is `(0, 0)`.
+/// Returns the offsets of the two rarest bytes among the first 256 of a needle, in ascending order.
+/// The bytes differ unless all are the same. For a needle shorter than two bytes the result is
+/// `(0, 0)`.
 pub(super) fn rarest(needle: &[u8]) -> (u8, u8) {
     let rank = |byte: u8| RANKS.get(usize::from(byte)).copied().unwrap_or(0);
     let bytes = || needle.iter().copied().zip(0..=u8::MAX);

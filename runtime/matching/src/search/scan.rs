@@ -1,28 +1,30 @@
 //! The search loops, generic over the size of a vector.
 //!
-//! A *start* is an offset at which the needle could begin: there are `text - needle + 1` of them. A start is a *candidate* if the
-//! two bytes of the pair match there. A block of consecutive starts is checked by loading as many bytes from
-//! `first start + pair.first` and from `first start + pair.second`. The last byte loaded belongs to the last start of the block,
-//! and `last start + pair.second < last start + needle = text`, so a block that consists of starts is inside the text.
+//! A *start* is an offset at which the needle could begin: there are `text - needle + 1` of them. A
+//! start is a *candidate* if the two bytes of the pair match there. A block of consecutive starts
+//! is checked by loading as many bytes from `first start + pair.first` and from
+//! `first start + pair.second`. The last byte loaded belongs to the last start of the block, and
+//! `last start + pair.second < last start + needle = text`, so a block that consists of starts is
+//! inside the text.
 
 use super::Pair;
 use super::vector::Level;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 use super::vector::{Half, Vector};
 
-/// Wrong candidates of a block after which the rest of the text is left to `memchr`, whose time is linear even if all starts
-/// are candidates.
+/// Wrong candidates of a block after which the rest of the text is left to `memchr`, whose time is
+/// linear even if all starts are candidates.
 const MAX_WRONG_STARTS: u32 = 8;
 /// Blocks with wrong candidates after which the rest of the text is left to `memchr`.
 const MAX_WRONG_BLOCKS: u32 = 4;
 
-/// Whether `needle`, of two bytes or more, occurs in `text`, which is not shorter. `pair` must be made from the needle, and
-/// `level` detected on this processor.
+/// Whether `needle`, of two bytes or more, occurs in `text`, which is not shorter. `pair` must be
+/// made from the needle, and `level` detected on this processor.
 #[inline]
 pub(super) fn contains(level: Level, text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     match level {
-        // SAFETY: the processor has AVX2, BMI1 and BMI2. `Searcher` passes needles of two bytes or more, texts that are not
-        // shorter, and the pair of the needle.
+        // SAFETY: the processor has AVX2, BMI1 and BMI2. `Searcher` passes needles of two bytes or
+        // more, texts that are not shorter, and the pair of the needle.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { contains_avx2(text, needle, pair) },
         // SAFETY: every processor of this architecture has SSE2; the rest as above.
@@ -36,7 +38,8 @@ pub(super) fn contains(level: Level, text: &[u8], needle: &[u8], pair: &Pair) ->
     }
 }
 
-/// Longest text, in bytes, that is searched here for a single byte: as much as two vectors hold. `memchr` searches longer ones.
+/// Longest text, in bytes, that is searched here for a single byte: as much as two vectors hold.
+/// `memchr` searches longer ones.
 const MAX_BYTE_SEARCH: usize = 64;
 
 /// Whether `byte` occurs in `text`. `level` must be detected on this processor.
@@ -223,7 +226,8 @@ unsafe fn columns(text: &[u8], pair: &Pair) -> (*const u8, *const u8) {
 /// Searches texts with at least two vectors of starts.
 ///
 /// # Safety
-/// `2 <= needle <= text`, `2 * V::BYTES <= starts`, the pair is made from the needle, and the processor has the vectors.
+/// `2 <= needle <= text`, `2 * V::BYTES <= starts`, the pair is made from the needle, and the
+/// processor has the vectors.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 unsafe fn long<V: LongFrom>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
@@ -247,8 +251,8 @@ unsafe fn long<V: LongFrom>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
     }
 }
 
-/// Continues [`long`] from a block that has candidates. Separate, because most texts have none, and [`long`] without calls keeps
-/// its registers.
+/// Continues [`long`] from a block that has candidates. Separate, because most texts have none, and
+/// [`long`] without calls keeps its registers.
 ///
 /// # Safety
 /// That of [`long`]; each set bit stands for a start.
@@ -258,8 +262,8 @@ unsafe fn long_from<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair, mut cand
     let block = V::BYTES.wrapping_mul(2);
     let end = starts(text, needle).wrapping_sub(block);
     let (mut at, mut mistaken) = (0_usize, MAX_WRONG_BLOCKS);
-    // SAFETY: the processor has the vectors. No block begins after `end`, so each ends with the last start or before it. The
-    // last block overlaps the one before.
+    // SAFETY: the processor has the vectors. No block begins after `end`, so each ends with the
+    // last start or before it. The last block overlaps the one before.
     unsafe {
         let (first, second) = columns(text, pair);
         let (rare, also) = (V::splat(pair.rare), V::splat(pair.also));
@@ -285,7 +289,8 @@ unsafe fn long_from<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair, mut cand
 /// Searches texts whose starts fit into one or two vectors.
 ///
 /// # Safety
-/// `2 <= needle <= text`, `V::BYTES <= starts <= 2 * V::BYTES`, the pair is made from the needle, and the processor has the vectors.
+/// `2 <= needle <= text`, `V::BYTES <= starts <= 2 * V::BYTES`, the pair is made from the needle,
+/// and the processor has the vectors.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 unsafe fn short<V: Vector>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
@@ -327,8 +332,8 @@ unsafe fn few<H: Half>(text: &[u8], needle: &[u8], pair: &Pair) -> bool {
 /// The candidates among the first and the last starts, of each as many as `T` has bytes.
 ///
 /// # Safety
-/// Both bytes of the pair can be read for all `starts` starts, `T` has at most as many bytes as there are starts, and at most
-/// eight, and the processor has the vectors.
+/// Both bytes of the pair can be read for all `starts` starts, `T` has at most as many bytes as
+/// there are starts, and at most eight, and the processor has the vectors.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 unsafe fn ends<H: Half, T: Into<u64>>(text: &[u8], pair: &Pair, starts: usize) -> u32 {
@@ -354,8 +359,8 @@ unsafe fn ends<H: Half, T: Into<u64>>(text: &[u8], pair: &Pair, starts: usize) -
 unsafe fn one<V: Vector, H: Half>(text: &[u8], byte: u8) -> bool {
     let (starts, pair) = (text.len(), Pair { first: 0, second: 0, rare: byte, also: byte });
     let all = text.as_ptr();
-    // SAFETY: the processor has the vectors, and the text has at least as many bytes as each arm loads at once: it loads the
-    // first and the last ones.
+    // SAFETY: the processor has the vectors, and the text has at least as many bytes as each arm
+    // loads at once: it loads the first and the last ones.
     unsafe {
         match starts {
             ..2 => text.first() == Some(&byte),
@@ -407,11 +412,12 @@ unsafe fn settle_others(text: &[u8], needle: &[u8], candidates: u64) -> bool {
     }
 }
 
-/// The candidates among the first `V::BYTES` starts, and among as many starts from `between` on. The bytes of the pair are
-/// loaded from `a` and `b` on.
+/// The candidates among the first `V::BYTES` starts, and among as many starts from `between` on.
+/// The bytes of the pair are loaded from `a` and `b` on.
 ///
 /// # Safety
-/// From both addresses `between + V::BYTES` bytes are readable, `between <= V::BYTES`, and the processor has the vectors.
+/// From both addresses `between + V::BYTES` bytes are readable, `between <= V::BYTES`, and the
+/// processor has the vectors.
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[inline(always)]
 unsafe fn pieces<V: Vector>(a: *const u8, b: *const u8, between: usize, rare: V, also: V) -> (V, V) {
@@ -434,8 +440,8 @@ unsafe fn starts_of<V: Vector>(low: V, high: V, between: usize) -> u64 {
     u64::from(low) | u64::from(high).wrapping_shl(between as u32)
 }
 
-/// Whether two byte sequences are equal. They are read in words, of which the last may overlap the one before: for a usual
-/// needle this is faster than a call of `memcmp`.
+/// Whether two byte sequences are equal. They are read in words, of which the last may overlap the
+/// one before: for a usual needle this is faster than a call of `memcmp`.
 ///
 /// # Safety
 /// `length` is two or more, and `length` bytes are readable at both addresses.

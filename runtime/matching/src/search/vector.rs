@@ -60,8 +60,8 @@ pub(super) trait Half: Vector {
     unsafe fn of_words(low: u64, high: u64) -> Self;
 }
 
-// SAFETY of all functions below: the caller of the trait's function promises what the instruction needs: a processor that has
-// it, and readable bytes for loads. All loads are unaligned loads.
+// SAFETY of all functions below: the caller of the trait's function promises what the instruction
+// needs: a processor that has it, and readable bytes for loads. All loads are unaligned loads.
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
@@ -187,7 +187,8 @@ mod arm {
         #[inline(always)]
         unsafe fn bits(self) -> u32 {
             const BITS: u64 = 0x8040_2010_0804_0201;
-            // SAFETY: see above. Each byte keeps the bit of its place, and the sum of eight different bits has all of them.
+            // SAFETY: see above. Each byte keeps the bit of its place, and the sum of eight
+            // different bits has all of them.
             let (low, high) = unsafe {
                 let places = vreinterpretq_u8_u64(vcombine_u64(vcreate_u64(BITS), vcreate_u64(BITS)));
                 let bits = vandq_u8(self, places);

@@ -1,6 +1,7 @@
 //! The crate `serde_json`: documents as values, read in place.
 //!
-//! Numbers have the types that the function `json(..)` gives them: `int` if they are integers that fit, else `uint`, else `double`.
+//! Numbers have the types that the function `json(..)` gives them: `int` if they are integers that
+//! fit, else `uint`, else `double`.
 
 use crate::arena::{Arena, EvalResult};
 use crate::context::{Element, FieldType, read_by_call};

@@ -1,4 +1,5 @@
-//! The crate `uuid`: text with hyphens, in lower case (RFC 9562, section 4). Each read writes 36 bytes into the evaluation's memory.
+//! The crate `uuid`: text with hyphens, in lower case (RFC 9562, section 4). Each read writes 36
+//! bytes into the evaluation's memory.
 
 use crate::arena::{Arena, EvalResult};
 use crate::context::{Element, FieldType, read_by_call};

@@ -1,5 +1,6 @@
-//! The fields that Cloudflare documents, as expressions over the variables of [`RequestContext`](crate::http::RequestContext) and of
-//! policies. Fields without a row are missing, unless the host adds them.
+//! The fields that Cloudflare documents, as expressions over the variables of
+//! [`RequestContext`](crate::http::RequestContext) and of policies. Fields without a row are
+//! missing, unless the host adds them.
 
 use super::source::{Derivation, PartValue, Source};
 use super::spelling::Words;

@@ -22,8 +22,9 @@ use types::filter_type;
 
 /// Cloudflare's filter language, for [`Env::filter_language`](crate::Env::filter_language).
 ///
-/// The fields that rules may name are the variables and aliases of the environment, under their names, and those added with
-/// [`field`](Self::field); the lists are those of the environment. [`http`](Self::http) adds the fields that Cloudflare documents for requests and responses.
+/// The fields that rules may name are the variables and aliases of the environment, under their
+/// names, and those added with [`field`](Self::field); the lists are those of the environment.
+/// [`http`](Self::http) adds the fields that Cloudflare documents for requests and responses.
 ///
 /// ```
 /// use celero::filter::FilterLanguage;
@@ -71,8 +72,8 @@ impl FilterLanguage {
         self
     }
 
-    /// Adds a field whose value is that of a CEL expression over the variables of the environment, or takes the place of a
-    /// documented one. Where the expression fails, the field is missing.
+    /// Adds a field whose value is that of a CEL expression over the variables of the environment,
+    /// or takes the place of a documented one. Where the expression fails, the field is missing.
     ///
     /// ```
     /// use celero::filter::FilterLanguage;
@@ -90,8 +91,9 @@ impl FilterLanguage {
         self
     }
 
-    /// Sets whether rules may name lists that are not [declared](crate::Env::lists): such a list contains nothing. Default: they may not. For tools
-    /// that read rules of a host whose lists they don't know.
+    /// Sets whether rules may name lists that are not [declared](crate::Env::lists): such a list
+    /// contains nothing. Default: they may not. For tools that read rules of a host whose lists
+    /// they don't know.
     pub fn any_list(mut self, value: bool) -> Self {
         self.any_list = value;
         self
@@ -125,7 +127,8 @@ pub(crate) struct FilterBinding {
 }
 
 impl FilterBinding {
-    /// The language with what an environment declares. What is wrong with the fields that were added to it is added to `problems`.
+    /// The language with what an environment declares. What is wrong with the fields that were
+    /// added to it is added to `problems`.
     pub(crate) fn new(language: &FilterLanguage, declared: &Declared<'_>, problems: &mut Vec<String>) -> Self {
         declared.filter_language(language, problems)
     }

@@ -9,7 +9,8 @@ use celero_frontend::{
 use celero_ir::layout::Field as Layout;
 use std::sync::{Arc, OnceLock};
 
-/// An expression with more nodes, the bodies of the definitions that it uses included, is no field of the host, and its nodes count at each use.
+/// An expression with more nodes, the bodies of the definitions that it uses included, is no field
+/// of the host, and its nodes count at each use.
 const MAX_NODES_OF_FIELD: usize = 64;
 
 /// Where the value of a field comes from.
@@ -52,7 +53,8 @@ impl Source {
     }
 }
 
-/// The CEL expression whose value a field has. The bodies of large definitions are put in the places of their calls when a rule uses the field.
+/// The CEL expression whose value a field has. The bodies of large definitions are put in the
+/// places of their calls when a rule uses the field.
 #[derive(Debug)]
 pub(crate) struct FieldExpression {
     written: Checked,

@@ -1,5 +1,5 @@
-//! Fields that have the values of a variable in other words. A comparison with one of the words is a comparison of the variable with its own word, so
-//! that rules can be translated word by word.
+//! Fields that have the values of a variable in other words. A comparison with one of the words is
+//! a comparison of the variable with its own word, so that rules can be translated word by word.
 
 use std::borrow::Cow;
 
@@ -18,12 +18,14 @@ pub(crate) struct Spelling {
 }
 
 impl Spelling {
-    /// Returns the word of the variable that means the same as a word of the field; `None` if the field never has this value.
+    /// Returns the word of the variable that means the same as a word of the field; `None` if the
+    /// field never has this value.
     pub(crate) fn of_variable<'w>(&self, word: &'w str) -> Option<Cow<'w, str>> {
         same_in(self.words.iter().map(|(of_variable, of_field)| (*of_field, *of_variable)), word)
     }
 
-    /// Returns the word of the field that means the same as a word of the variable; `None` if the variable never has this value.
+    /// Returns the word of the field that means the same as a word of the variable; `None` if the
+    /// variable never has this value.
     pub(crate) fn of_field<'w>(&self, word: &'w str) -> Option<Cow<'w, str>> {
         same_in(self.words.iter().copied(), word)
     }

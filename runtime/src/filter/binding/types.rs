@@ -8,7 +8,8 @@ use celero_ir::layout::Field as Layout;
 /// The name of the type of addresses in the network library.
 const ADDRESS: &str = "net.IP";
 
-/// The type that a variable or expression has in the filter language; `None` if it has none there. `layout` is that of a variable.
+/// The type that a variable or expression has in the filter language; `None` if it has none there.
+/// `layout` is that of a variable.
 pub(super) fn filter_type(ty: &Type, layout: Option<&Layout>) -> Option<FilterType> {
     if let Some(layout) = layout {
         // Several lines of one name are several values.

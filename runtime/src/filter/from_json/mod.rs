@@ -1,7 +1,9 @@
-//! The tree of a rule as JSON, in the shape of Wirefilter's, read back: the inverse of [`filter_json`](celero_frontend::filter::filter_json).
+//! The tree of a rule as JSON, in the shape of Wirefilter's, read back: the inverse of
+//! [`filter_json`](celero_frontend::filter::filter_json).
 //!
-//! The JSON becomes the text of a rule, which is then checked as every rule is; so what a rule must be is decided in one place. While the
-//! text is written, the part of the JSON behind each part of the text is noted, so that errors name the part of the JSON.
+//! The JSON becomes the text of a rule, which is then checked as every rule is; so what a rule must
+//! be is decided in one place. While the text is written, the part of the JSON behind each part of
+//! the text is noted, so that errors name the part of the JSON.
 
 mod literal;
 
@@ -45,8 +47,9 @@ impl fmt::Display for JsonError {
 
 impl std::error::Error for JsonError {}
 
-/// Reads the tree of a rule, or of a value, from JSON in the shape that [`filter_json`](celero_frontend::filter::filter_json) and Wirefilter
-/// write. [`FilterTree::source`] is then the rule as text. Takes time linear in the JSON.
+/// Reads the tree of a rule, or of a value, from JSON in the shape that
+/// [`filter_json`](celero_frontend::filter::filter_json) and Wirefilter write.
+/// [`FilterTree::source`] is then the rule as text. Takes time linear in the JSON.
 ///
 /// # Errors
 /// Everything that is not of that shape, or, if all is, every error of the rule.
@@ -434,7 +437,8 @@ impl Reader<'_> {
         if args.first().is_some_and(has_each) { result.map(FilterType::array) } else { result }
     }
 
-    /// An argument with its kind; `is_address` says, for a literal, whether its text is an address. Without it there are no literals.
+    /// An argument with its kind; `is_address` says, for a literal, whether its text is an address.
+    /// Without it there are no literals.
     fn argument(&mut self, json: &Json, is_address: Option<bool>) -> Option<FilterType> {
         let members = self.object(json, &["kind", "value"])?;
         let (kind, value) = (self.member(members, "kind")?, self.member(members, "value")?);

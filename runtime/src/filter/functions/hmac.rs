@@ -36,8 +36,9 @@ const TIME_DIGITS: usize = 10;
 
 /// `is_timed_hmac_valid_v0(key, messageMAC, ttl, now, separator length, flags)`.
 ///
-/// The text is message, separator, ten digits of time, `-` and the code in base64: percent-encoded, or with the flag `s` for URLs
-/// and unpadded. The code is over the message and the digits. A token is valid from its time until `ttl` seconds after it.
+/// The text is message, separator, ten digits of time, `-` and the code in base64: percent-encoded,
+/// or with the flag `s` for URLs and unpadded. The code is over the message and the digits. A token
+/// is valid from its time until `ttl` seconds after it.
 pub(super) fn is_timed_hmac_valid(args: &Arguments<'_>) -> Option<bool> {
     let (key, text, ttl, now) = (args.bytes(0)?, args.bytes(1)?, args.int(2)?, args.int(3)?);
     let separator = usize::try_from(args.int(4).unwrap_or(0)).ok()?;

@@ -127,7 +127,8 @@ pub(super) fn decode_base64_url(text: &[u8]) -> Option<Vec<u8>> {
     GeneralPurpose::new(&alphabet::URL_SAFE, config).decode(text).ok()
 }
 
-/// `uuidv4`: the first 16 bytes of the seed, with the bits of version and variant set. Bytes that a shorter seed lacks are 0.
+/// `uuidv4`: the first 16 bytes of the seed, with the bits of version and variant set. Bytes that a
+/// shorter seed lacks are 0.
 pub(super) fn uuidv4(seed: &[u8]) -> FilterValue {
     let mut bytes = [0u8; 16];
     for (byte, seed) in bytes.iter_mut().zip(seed) {

@@ -1,13 +1,13 @@
 //! `url_decode`.
 
-/// Decodes `%HH` and `+`; with `unicode` also `%uHHHH`, to UTF-8; with `recursive` until nothing changes. What is not an escape
-/// stays.
+/// Decodes `%HH` and `+`; with `unicode` also `%uHHHH`, to UTF-8; with `recursive` until nothing
+/// changes. What is not an escape stays.
 pub(in crate::filter) fn url_decode(text: &[u8], recursive: bool, unicode: bool) -> Vec<u8> {
     if recursive { until_nothing_changes(text, unicode) } else { once(text, unicode) }
 }
 
-/// Decodes in one pass, in linear time: an escape means the same whatever follows it, so each is decoded when it is complete, and
-/// its character may complete an earlier one.
+/// Decodes in one pass, in linear time: an escape means the same whatever follows it, so each is
+/// decoded when it is complete, and its character may complete an earlier one.
 fn until_nothing_changes(text: &[u8], unicode: bool) -> Vec<u8> {
     let blank = |byte: &u8| if *byte == b'+' { b' ' } else { *byte };
     let mut decoded = Vec::with_capacity(text.len());

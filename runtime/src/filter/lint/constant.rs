@@ -1,4 +1,5 @@
-//! Operands of `and` and `or` that are constant as written, sets that contain nothing, and patterns and texts that are found everywhere or nowhere.
+//! Operands of `and` and `or` that are constant as written, sets that contain nothing, and patterns
+//! and texts that are found everywhere or nowhere.
 
 use crate::lint::CONSTANT_CONDITION;
 use celero_frontend::filter::{

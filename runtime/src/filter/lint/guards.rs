@@ -2,10 +2,11 @@
 //!
 //! A client that can make a guard false passes it. Two ways are found:
 //!
-//! - It leaves out what is compared. A comparison with a missing value is false, so `ne` does not find what is not there, and `any` has
-//!   nothing to find it in.
-//! - It sends a header twice. The lines of some fields are one text, joined with commas, which differs from each of them; `[0]` is the
-//!   first line only. So `eq` and `in` are warned of where the guard is true only if they are.
+//! - It leaves out what is compared. A comparison with a missing value is false, so `ne` does not
+//!   find what is not there, and `any` has nothing to find it in.
+//! - It sends a header twice. The lines of some fields are one text, joined with commas, which
+//!   differs from each of them; `[0]` is the first line only. So `eq` and `in` are warned of where
+//!   the guard is true only if they are.
 
 use crate::filter::binding::{FilterBinding, Source};
 use crate::lint::{GUARD_PASSED_BY_ABSENCE, GUARD_PASSED_BY_REPEATING, SINGLE};
@@ -58,7 +59,8 @@ struct Guard<'g> {
 }
 
 impl Guard<'_> {
-    /// Looks for comparisons in a condition. `of_nothing` is given inside of a quantifier: whether the guard is false if that has no elements.
+    /// Looks for comparisons in a condition. `of_nothing` is given inside of a quantifier: whether
+    /// the guard is false if that has no elements.
     fn condition(&mut self, id: NodeId, role: Role, of_nothing: Option<bool>) {
         let tree = self.tree;
         match tree.expr(id) {

@@ -15,8 +15,8 @@ use celero_frontend::Diagnostic;
 use celero_frontend::filter::FilterTree;
 use celero_ir::layout;
 
-/// Returns the warnings about a checked rule, in the order of the source. `fields` are the layouts of the variables. Takes time linear in the
-/// rule, with a logarithm for sets.
+/// Returns the warnings about a checked rule, in the order of the source. `fields` are the layouts
+/// of the variables. Takes time linear in the rule, with a logarithm for sets.
 pub(super) fn lint(tree: &FilterTree, binding: &FilterBinding, fields: &[layout::Field]) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     fields::missing_fields(tree, binding, &mut found);

@@ -6,8 +6,8 @@ use celero_frontend::filter::OrderOp;
 use celero_ir::{Constant, NodeId, Op, Ty};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The IPv6 addresses in which IPv4 addresses are mapped (RFC 4291, section 2.5.5.2). A host's address is never one of them: it is read as
-/// the IPv4 address.
+/// The IPv6 addresses in which IPv4 addresses are mapped (RFC 4291, section 2.5.5.2). A host's
+/// address is never one of them: it is read as the IPv4 address.
 const MAPPED: (u128, u128) = (0xffff_0000_0000, 0xffff_ffff_ffff);
 
 impl Lowering<'_> {
@@ -76,7 +76,8 @@ fn step(address: IpAddr, up: bool) -> Option<IpAddr> {
     }
 }
 
-/// The fewest networks that hold a range of addresses, both ends included: at most twice as many as an address has bits.
+/// The fewest networks that hold a range of addresses, both ends included: at most twice as many as
+/// an address has bits.
 fn networks(first: IpAddr, last: IpAddr) -> Vec<(IpAddr, u8)> {
     match (first, last) {
         (IpAddr::V4(first), IpAddr::V4(last)) => blocks(first.to_bits().into(), last.to_bits().into(), 32)

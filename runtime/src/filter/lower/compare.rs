@@ -43,7 +43,8 @@ impl Lowering<'_> {
         Ok(self.add(Op::Unbox(Ty::Bool), Ty::Bool, &[result], id))
     }
 
-    /// Whether a declared list contains a value, of which one without a representation of its own is compared by a call.
+    /// Whether a declared list contains a value, of which one without a representation of its own
+    /// is compared by a call.
     fn in_list(&mut self, id: TreeId, node: NodeId, list: &str, ty: &FilterType) -> Option<NodeId> {
         let number = self.binding.list(list, ty)?;
         let (helper, node) = match (ty, self.ty(node)) {
@@ -180,7 +181,8 @@ impl Lowering<'_> {
         }
     }
 
-    /// A comparison of `lower(x)` or `upper(x)` as one of `x` that ignores the case of ASCII letters; `None` for other comparisons.
+    /// A comparison of `lower(x)` or `upper(x)` as one of `x` that ignores the case of ASCII
+    /// letters; `None` for other comparisons.
     pub(super) fn compare_folded(
         &mut self,
         id: TreeId,

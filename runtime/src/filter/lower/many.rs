@@ -233,7 +233,8 @@ impl<'c> Lowering<'c> {
         }
     }
 
-    /// The elements of an array, or the values of a map, and their type. The elements of a host's list are read in place by tests.
+    /// The elements of an array, or the values of a map, and their type. The elements of a host's
+    /// list are read in place by tests.
     fn items(&mut self, range: &Operand, tests: bool, at: TreeId) -> (NodeId, Type) {
         if self.is_header_map(range.node) {
             return (self.call(MapValues, &[range.node], at), Type::list(Type::Bytes));
@@ -264,8 +265,8 @@ impl<'c> Lowering<'c> {
         }
     }
 
-    /// The list of the results for all elements, in their order; elements that are left out have none. The results for the elements of an
-    /// inner `[*]` take the place of one result.
+    /// The list of the results for all elements, in their order; elements that are left out have
+    /// none. The results for the elements of an inner `[*]` take the place of one result.
     fn list(
         &mut self,
         id: TreeId,

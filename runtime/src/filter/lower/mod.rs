@@ -1,13 +1,14 @@
 //! Lowering: from the tree of the filter language to the graph.
 //!
-//! A value that is missing is an error in the graph, whose kind does not matter: comparisons catch it (`coalesce`) and are false, or true
-//! for `!=` where the scheme says so. Nothing else fails, but for a spent budget, which is final.
+//! A value that is missing is an error in the graph, whose kind does not matter: comparisons catch
+//! it (`coalesce`) and are false, or true for `!=` where the scheme says so. Nothing else fails,
+//! but for a spent budget, which is final.
 //!
-//! Byte strings have the representation in which they are read: text, text of the host that may not be UTF-8, or bytes. An operation on
-//! text is used where its result on the bytes is the same.
+//! Byte strings have the representation in which they are read: text, text of the host that may not
+//! be UTF-8, or bytes. An operation on text is used where its result on the bytes is the same.
 //!
-//! `any` and `all` become folds over the elements, without lists of results. Conditions of many results are lists only where they are
-//! joined element by element.
+//! `any` and `all` become folds over the elements, without lists of results. Conditions of many
+//! results are lists only where they are joined element by element.
 //!
 //! Invariant: only a spent budget, and a rule that is itself a missing value, fail; comparisons catch every other
 //! missing value. Test: `runtime/tests/it/filter_tiers.rs::both_tiers_say_what_the_language_says`.

@@ -155,7 +155,8 @@ impl<'c> Lowering<'c> {
         self.applied(id, function, args, operands, false)
     }
 
-    /// Whether a header map of the host has this key, a literal. Keys are compared as they are, and names are in lower case.
+    /// Whether a header map of the host has this key, a literal. Keys are compared as they are, and
+    /// names are in lower case.
     fn has_header(&mut self, id: TreeId, map: NodeId, key: TreeId) -> Option<NodeId> {
         let FilterExpr::Literal(FilterLiteral::Bytes(key)) = self.tree.expr(key) else { return None };
         let Op::Field(field) = self.lowered.graph.op(map) else { return None };
@@ -169,8 +170,9 @@ impl<'c> Lowering<'c> {
         Some(self.add(Op::IsPresent, Ty::Bool, &[header], id))
     }
 
-    /// A call of a function with these operands. Its result is missing if the function has none, and if the call is one of many, also if its first
-    /// operand is missing: the function is not called then.
+    /// A call of a function with these operands. Its result is missing if the function has none,
+    /// and if the call is one of many, also if its first operand is missing: the function is not
+    /// called then.
     pub(super) fn applied(
         &mut self,
         id: TreeId,

@@ -1,5 +1,5 @@
-//! The encoders library (cel-go's `ext.Encoders`, extended): base64 in both alphabets, hexadecimal, percent-encoding, and forms.
-//! Malformed text is `invalid_argument`.
+//! The encoders library (cel-go's `ext.Encoders`, extended): base64 in both alphabets, hexadecimal,
+//! percent-encoding, and forms. Malformed text is `invalid_argument`.
 
 mod urlencoded;
 

@@ -8,8 +8,8 @@ use crate::library::standard::text::text_decode;
 use crate::value::{List, Map, MapBuilder, Value};
 use celero_ir::ErrorKind::{InvalidArgument, NoSuchOverload};
 
-/// `form.encode(map)`: the entries of a map in the order of the keys. A list gives one pair for each element, null gives none.
-/// Other values must be text, numbers or bools.
+/// `form.encode(map)`: the entries of a map in the order of the keys. A list gives one pair for
+/// each element, null gives none. Other values must be text, numbers or bools.
 pub(crate) fn encode<'a>(cx: &Cx<'a>, map: Map<'a>) -> EvalResult<&'a str> {
     let mut out = cx.arena().vec();
     for (key, value) in map.sorted(cx)? {
@@ -68,8 +68,9 @@ fn component<'a>(cx: &Cx<'a>, out: &mut ArenaVec<'a, u8>, text: &str) -> EvalRes
     Ok(())
 }
 
-/// `form.decode(text)`: a map from each key to its value, or to the list of its values if there are several. Every text can be
-/// decoded, as the URL Standard requires: a `%` without two digits stays a `%`, and bytes that are not UTF-8 become U+FFFD.
+/// `form.decode(text)`: a map from each key to its value, or to the list of its values if there are
+/// several. Every text can be decoded, as the URL Standard requires: a `%` without two digits stays
+/// a `%`, and bytes that are not UTF-8 become U+FFFD.
 pub(crate) fn decode<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<Map<'a>> {
     cx.charge_each_byte(text.len())?;
     let mut pairs = cx.arena().vec();

@@ -30,8 +30,8 @@ pub(crate) fn cookie<'a>(cx: &Cx<'a>, map: Map<'a>, name: &str) -> EvalResult<&'
     Err(ErrorKind::NoSuchKey)
 }
 
-/// `query(text, name)`: the values of a parameter, in order. The text is a query, or a URI that has one; a URI starts with `/`,
-/// `?`, or a scheme and `://`.
+/// `query(text, name)`: the values of a parameter, in order. The text is a query, or a URI that has
+/// one; a URI starts with `/`, `?`, or a scheme and `://`.
 pub(crate) fn query<'a>(cx: &Cx<'a>, text: &'a str, name: &str) -> EvalResult<List<'a>> {
     cx.charge_each_byte(text.len())?;
     let query = if is_uri(text) {

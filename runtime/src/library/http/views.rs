@@ -1,7 +1,8 @@
 //! Views of maps of text, such as headers: values as lists, joined, split, or without credentials.
 //!
-//! A view computes a value when a rule reads it, so that reading one header costs nothing for the others. Views do not stack: a
-//! view of a view has the new form and the old base. Values that are neither text nor lists do not change.
+//! A view computes a value when a rule reads it, so that reading one header costs nothing for the
+//! others. Views do not stack: a view of a view has the new form and the old base. Values that are
+//! neither text nor lists do not change.
 //!
 //! Keys are header names. A view of a header map compares them without regard to case, as the header map does.
 
@@ -107,8 +108,8 @@ impl<'a> View<'a> {
         None
     }
 
-    /// Returns the value shown under a name, computed from the base's value: `known`, or what the base has under the name. `None`
-    /// if it has none.
+    /// Returns the value shown under a name, computed from the base's value: `known`, or what the
+    /// base has under the name. `None` if it has none.
     fn value(&self, name: &str, known: Option<Value<'a>>, arena: &'a Arena) -> EvalResult<Option<Value<'a>>> {
         let is_list = matches!(self.form, ViewForm::Raw | ViewForm::Split);
         let lines = if is_list { self.lines(name, arena).transpose()? } else { None };
@@ -177,8 +178,9 @@ fn joined<'a>(list: List<'a>, arena: &'a Arena) -> EvalResult<Option<&'a str>> {
     Ok(std::str::from_utf8(all.finish()).ok())
 }
 
-/// Calls `each` with the members of a list in a header (RFC 9110, 5.6.1): the non-empty texts between commas, trimmed. A comma
-/// in a quoted string does not separate members; a quote that is never closed is an ordinary character.
+/// Calls `each` with the members of a list in a header (RFC 9110, 5.6.1): the non-empty texts
+/// between commas, trimmed. A comma in a quoted string does not separate members; a quote that is
+/// never closed is an ordinary character.
 fn members<'a>(text: &'a str, mut each: impl FnMut(&'a str) -> EvalResult<()>) -> EvalResult<()> {
     let bytes = text.as_bytes();
     let (mut from, mut at, mut quotes) = (0_usize, 0_usize, true);

@@ -1,7 +1,7 @@
 //! Finds the one value of a document that a rule reads, in the pass that validates the document.
 //!
-//! The value is at a path of object keys. The result is what selecting these keys from the whole document's value would give,
-//! errors included, but only that value is built.
+//! The value is at a path of object keys. The result is what selecting these keys from the whole
+//! document's value would give, errors included, but only that value is built.
 
 use super::scan::{Container, Sink, charge_scan, scan};
 use super::token::{Scalar, Text};

@@ -1,7 +1,8 @@
 //! The JSON library: parsing documents or only parts of them, writing values, reading the claims of tokens.
 //!
-//! A document is validated to its last byte, even if a rule reads only a part. Of equal keys, the last one counts, on every
-//! level. Otherwise a rule and the server behind the proxy could read different values from the same document.
+//! A document is validated to its last byte, even if a rule reads only a part. Of equal keys, the
+//! last one counts, on every level. Otherwise a rule and the server behind the proxy could read
+//! different values from the same document.
 
 mod find;
 mod project;
@@ -22,8 +23,8 @@ use celero_ir::ErrorKind::InvalidArgument;
 /// `json(bytes)`: parses a document.
 ///
 /// # Errors
-/// `invalid_argument` if it is not JSON, nests deeper than 128 or has a number beyond the range of a double; `out_of_budget`
-/// when the evaluation's budget is spent.
+/// `invalid_argument` if it is not JSON, nests deeper than 128 or has a number beyond the range of
+/// a double; `out_of_budget` when the evaluation's budget is spent.
 pub(crate) fn json_parse<'a>(cx: &Cx<'a>, json: &'a [u8]) -> EvalResult<Value<'a>> {
     tree::parse(cx, json)
 }
@@ -33,8 +34,8 @@ pub(super) fn to_json<'a>(cx: &Cx<'a>, value: &Value<'a>) -> EvalResult<&'a str>
     write::write(cx, value)
 }
 
-/// `unvalidatedJwtPayload(token)`: the object in the second of the token's three parts. The other parts are not read, and the
-/// signature is not verified.
+/// `unvalidatedJwtPayload(token)`: the object in the second of the token's three parts. The other
+/// parts are not read, and the signature is not verified.
 pub(super) fn jwt_payload<'a>(cx: &Cx<'a>, token: &str) -> EvalResult<Map<'a>> {
     cx.charge_bytes(token.len())?;
     let mut parts = token.split('.');

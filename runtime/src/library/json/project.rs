@@ -1,8 +1,9 @@
 //! Builds only those parts of a document that a rule reads, in the pass that validates the document.
 //!
-//! The result is the document's value without the other parts. An object has only the members that the rule reads. An array ends
-//! at the last element that the rule reads, and has `null` in place of other elements. Reading a part of this value gives the
-//! same result as reading it from the value of the whole document, errors included.
+//! The result is the document's value without the other parts. An object has only the members that
+//! the rule reads. An array ends at the last element that the rule reads, and has `null` in place
+//! of other elements. Reading a part of this value gives the same result as reading it from the
+//! value of the whole document, errors included.
 
 use super::find::{self, KeyPath, Selected};
 use super::scan::{Container, Sink, charge_scan, scan};
@@ -139,8 +140,8 @@ impl<'a> PartFinder<'_, 'a> {
         elements.iter().find(|(element, _)| *element == index).map(|(_, part)| *part)
     }
 
-    /// Records what the document has for a part, and forgets its descendants: they were found in the value of an earlier
-    /// occurrence of the same key.
+    /// Records what the document has for a part, and forgets its descendants: they were found in
+    /// the value of an earlier occurrence of the same key.
     fn record(&mut self, part: usize, found: FoundPart<'a>) {
         let end = self.plan.at(part).map_or(part, |part| part.end);
         if let Some(descendants) = self.found.as_mut_slice().get_mut(part..end) {

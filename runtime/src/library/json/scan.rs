@@ -24,8 +24,8 @@ pub(super) trait Sink<'j> {
     fn key(&mut self, key: Text<'j>) -> EvalResult<()>;
     /// A value that is not a container.
     fn scalar(&mut self, scalar: Scalar<'j>) -> EvalResult<()>;
-    /// A container starts. Returns whether to report its content and then `close`; if not, it is validated and reported by
-    /// `skipped`.
+    /// A container starts. Returns whether to report its content and then `close`; if not, it is
+    /// validated and reported by `skipped`.
     fn open(&mut self, container: Container) -> bool;
     /// A container for which `open` returned false ends. `json` is its source text.
     fn skipped(&mut self, json: &'j [u8]);
@@ -72,8 +72,8 @@ pub(super) fn charge_scan(cx: &Cx<'_>, json: &[u8]) -> EvalResult<()> {
 /// Validates a document and reports its content to `sink`.
 ///
 /// # Errors
-/// `invalid_argument` if it is not JSON, nests deeper than [`MAX_DEPTH`] or has a number beyond the range of a double; the
-/// errors of the sink.
+/// `invalid_argument` if it is not JSON, nests deeper than [`MAX_DEPTH`] or has a number beyond the
+/// range of a double; the errors of the sink.
 pub(super) fn scan<'j>(json: &'j [u8], sink: &mut impl Sink<'j>) -> EvalResult<()> {
     let end = json_simd::run(ValueTask { json, at: 0, max_depth: MAX_DEPTH, sink })?;
     let rest = json.get(end..).unwrap_or(&[]);

@@ -1,8 +1,9 @@
-//! The tokens of JSON (RFC 8259). Tokens are validated completely: strings with their UTF-8, escapes and surrogates, numbers
-//! with their range. Converting a valid token to a value therefore fails only if there is no memory.
+//! The tokens of JSON (RFC 8259). Tokens are validated completely: strings with their UTF-8,
+//! escapes and surrogates, numbers with their range. Converting a valid token to a value therefore
+//! fails only if there is no memory.
 //!
-//! Functions take the document and an offset, and return the offset after the token, `None` if there is no valid token. They
-//! are the hot loop of a scan, so they pass everything in registers.
+//! Functions take the document and an offset, and return the offset after the token, `None` if
+//! there is no valid token. They are the hot loop of a scan, so they pass everything in registers.
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
@@ -176,8 +177,8 @@ pub(super) fn word(json: &[u8], at: usize, word: &[u8]) -> Option<usize> {
 
 /// The bytes in the current block of a document at which the scan of a string must stop.
 ///
-/// Blocks are scanned one after another, wherever tokens are in them. The address of the next block does not depend on a token,
-/// so the processor can load blocks ahead.
+/// Blocks are scanned one after another, wherever tokens are in them. The address of the next block
+/// does not depend on a token, so the processor can load blocks ahead.
 pub(super) struct StringStops<C> {
     scanner: C,
     /// The offset after the current block.
@@ -346,7 +347,8 @@ const INFINITE: &[u8] =
     5730270069855571366959622842914819860834936475292719074168444365510704342711559699508093042880177904\
     174497792";
 
-/// Whether a valid number without a sign rounds to infinity. In time that is linear in its length: parsing it may take much longer.
+/// Whether a valid number without a sign rounds to infinity. In time that is linear in its length:
+/// parsing it may take much longer.
 #[cold]
 #[inline(never)]
 fn is_beyond_double(number: &[u8]) -> bool {

@@ -25,7 +25,8 @@ struct Tree<'c, 'a> {
     pending: ArenaVec<'a, Value<'a>>,
     /// For each open container, the index in `pending` at which its content starts.
     open: ArenaVec<'a, usize>,
-    /// Whether the memory budget sufficed for all elements of `open`. [`Sink::open`] cannot fail, so `close` reports it.
+    /// Whether the memory budget sufficed for all elements of `open`. [`Sink::open`] cannot fail,
+    /// so `close` reports it.
     in_budget: bool,
 }
 
@@ -71,7 +72,8 @@ impl<'a> Sink<'a> for Tree<'_, 'a> {
     }
 }
 
-/// Returns the sorted entries of an object whose keys and values alternate in `content`. Of equal keys, the last one counts.
+/// Returns the sorted entries of an object whose keys and values alternate in `content`. Of equal
+/// keys, the last one counts.
 fn object<'a>(cx: &Cx<'a>, content: &[Value<'a>]) -> EvalResult<&'a [(Value<'a>, Value<'a>)]> {
     let count = content.len() / 2;
     let mut members = cx.arena().vec();

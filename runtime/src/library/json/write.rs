@@ -12,7 +12,8 @@ use celero_ir::ErrorKind::{DuplicateKey, InvalidArgument, NoSuchOverload, OutOfB
 /// Deepest nesting that is written. Enough for the deepest literal around the deepest document.
 const MAX_DEPTH: u32 = 512;
 
-/// Writing continues on a new stack segment when less than this is left, in bytes: threads of proxies may have small stacks.
+/// Writing continues on a new stack segment when less than this is left, in bytes: threads of
+/// proxies may have small stacks.
 const STACK_RESERVE: usize = 32 * 1024;
 /// Size of a new stack segment, in bytes.
 const STACK_STEP: usize = 512 * 1024;
@@ -30,8 +31,8 @@ const STACK_STEP: usize = 512 * 1024;
 /// | type, address, network | its name or text |
 ///
 /// # Errors
-/// `duplicate_key` for a map with two keys of the same text (`1` and `"1"`); `out_of_budget` when the evaluation's budget is
-/// spent, or past 512 levels of nesting.
+/// `duplicate_key` for a map with two keys of the same text (`1` and `"1"`); `out_of_budget` when
+/// the evaluation's budget is spent, or past 512 levels of nesting.
 pub(super) fn write<'a>(cx: &Cx<'a>, value: &Value<'a>) -> EvalResult<&'a str> {
     let mut writer = Writer { cx, out: cx.arena().vec() };
     writer.value(value, MAX_DEPTH)?;

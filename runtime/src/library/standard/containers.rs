@@ -166,8 +166,8 @@ pub(crate) fn map_only<'a>(_cx: &Cx<'a>, value: Value<'a>) -> EvalResult<Value<'
     }
 }
 
-/// Returns the list that a comprehension with two variables iterates over, in pairs: index and element of a list, key and
-/// value of a map.
+/// Returns the list that a comprehension with two variables iterates over, in pairs: index and
+/// element of a list, key and value of a map.
 pub(crate) fn range_pairs<'a>(cx: &Cx<'a>, range: Value<'a>) -> EvalResult<Value<'a>> {
     let count = match range {
         Value::List(list) => list.len(),

@@ -1,4 +1,5 @@
-//! Conversions between types. Malformed text is `invalid_argument`, a number outside the range of the target `overflow`.
+//! Conversions between types. Malformed text is `invalid_argument`, a number outside the range of
+//! the target `overflow`.
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
@@ -24,7 +25,8 @@ pub(crate) fn int_from_uint(n: u64) -> EvalResult<i64> {
     i64::try_from(n).map_err(|_| Overflow)
 }
 
-/// Rounds toward zero. Both ends of the range are excluded, because their doubles are also the nearest ones to numbers outside.
+/// Rounds toward zero. Both ends of the range are excluded, because their doubles are also the
+/// nearest ones to numbers outside.
 pub(crate) fn int_from_double(d: f64) -> EvalResult<i64> {
     let end = 9_223_372_036_854_775_808.0;
     if d > -end && d < end { Ok(d as i64) } else { Err(Overflow) }
@@ -60,7 +62,8 @@ fn not_integer(error: &ParseIntError) -> celero_ir::ErrorKind {
 /// Steps charged for writing a value whose text is worked out.
 pub(crate) const FORMAT_STEPS: usize = 4;
 
-/// Digits of a number that are parsed in one step each. With more, a number beside the middle of two doubles takes arithmetic on all digits.
+/// Digits of a number that are parsed in one step each. With more, a number beside the middle of
+/// two doubles takes arithmetic on all digits.
 const PLAIN_DIGITS: usize = 18;
 /// Digits of a number beyond which parsing takes no longer.
 const MAX_DIGITS: usize = 800;
@@ -88,8 +91,8 @@ pub(crate) fn string_from_uint<'a>(cx: &Cx<'a>, n: u64) -> EvalResult<&'a str> {
     cx.arena().format(format_args!("{n}"))
 }
 
-/// Returns the shortest text that parses as the same double: without exponent from 0.0001 to below 1,000,000, else with an
-/// exponent of at least two digits (`1e+06`, `1.5e-07`).
+/// Returns the shortest text that parses as the same double: without exponent from 0.0001 to below
+/// 1,000,000, else with an exponent of at least two digits (`1e+06`, `1.5e-07`).
 pub(crate) fn string_from_double<'a>(cx: &Cx<'a>, d: f64) -> EvalResult<&'a str> {
     if d.is_infinite() {
         return Ok(if d > 0.0 { "Infinity" } else { "-Infinity" });

@@ -1,5 +1,5 @@
-//! `matches`, and what regular expressions cost: charges for searches and for compiling, and a cache of patterns that are only known at
-//! evaluation.
+//! `matches`, and what regular expressions cost: charges for searches and for compiling, and a
+//! cache of patterns that are only known at evaluation.
 //!
 //! CEL's patterns have [RE2's syntax](Dialect::Re2). [`MeteredRegex`] says what a search is charged.
 
@@ -72,7 +72,8 @@ pub(crate) fn string_matches<'a>(cx: &Cx<'a>, text: &'a str, pattern: &'a str) -
     with_regex(cx, pattern, |regex| regex.is_match(text, cx))?
 }
 
-/// Calls `search` with a pattern from the thread's cache. Compiles, charges and caches the pattern first if it is not there.
+/// Calls `search` with a pattern from the thread's cache. Compiles, charges and caches the pattern
+/// first if it is not there.
 #[cold]
 pub(crate) fn with_regex<R>(cx: &Cx<'_>, pattern: &str, search: impl FnOnce(&MeteredRegex) -> R) -> EvalResult<R> {
     cx.charge(CACHE_STEPS)?;
@@ -156,7 +157,8 @@ mod tests {
         assert!(compiled - cx.left() < 1_000, "{}", compiled - cx.left());
     }
 
-    /// What a pattern costs to compile is charged by the size of its program; one that is too expensive is not finished.
+    /// What a pattern costs to compile is charged by the size of its program; one that is too
+    /// expensive is not finished.
     #[test]
     fn large_patterns_are_charged_more() {
         let arena = Arena::new(0);

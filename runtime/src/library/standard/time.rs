@@ -1,6 +1,7 @@
 //! Timestamps and durations: arithmetic, and the parts of a date and a time of day in a time zone.
 //!
-//! A time zone is a name of the IANA database, which is compiled in, or an offset from UTC: `+05:30`, `-08:00`, `02:00`.
+//! A time zone is a name of the IANA database, which is compiled in, or an offset from UTC:
+//! `+05:30`, `-08:00`, `02:00`.
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;

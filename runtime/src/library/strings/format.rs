@@ -1,5 +1,5 @@
-//! `text.format(list)`: replaces clauses such as `%s` by values. An unknown verb, too few values, or a value of a type that the
-//! verb does not accept is `invalid_argument`.
+//! `text.format(list)`: replaces clauses such as `%s` by values. An unknown verb, too few values,
+//! or a value of a type that the verb does not accept is `invalid_argument`.
 
 use super::format_clauses::{Clause, Piece, Verb, pieces};
 use crate::arena::EvalResult;

@@ -1,5 +1,6 @@
-//! The syntax of format strings: text with clauses such as `%s` and `%.2f`, each of which formats one value, and `%%` for a
-//! percent sign. The evaluation and the lint of literals share this parser.
+//! The syntax of format strings: text with clauses such as `%s` and `%.2f`, each of which formats
+//! one value, and `%%` for a percent sign. The evaluation and the lint of literals share this
+//! parser.
 
 use std::ops::Range;
 

@@ -102,8 +102,8 @@ fn at_most(limit: i64) -> usize {
     usize::try_from(limit).unwrap_or(usize::MAX)
 }
 
-/// `text.replace(from, to, most)`: the text with the first `most` occurrences of `from` replaced; all if `most` is negative.
-/// Empty text occurs before each character and at the end.
+/// `text.replace(from, to, most)`: the text with the first `most` occurrences of `from` replaced;
+/// all if `most` is negative. Empty text occurs before each character and at the end.
 pub(crate) fn replace<'a>(cx: &Cx<'a>, text: &'a str, from: &str, to: &str, most: i64) -> EvalResult<&'a str> {
     cx.charge_bytes(text.len())?;
     if from.len() > text.len() {
@@ -122,8 +122,9 @@ pub(crate) fn replace<'a>(cx: &Cx<'a>, text: &'a str, from: &str, to: &str, most
     replaced.finish()
 }
 
-/// `text.split(separator, most)`: the parts between the separators. There are at most `most` parts, unless that is negative;
-/// the last part holds the remaining text. An empty separator separates all characters.
+/// `text.split(separator, most)`: the parts between the separators. There are at most `most` parts,
+/// unless that is negative; the last part holds the remaining text. An empty separator separates
+/// all characters.
 pub(crate) fn split<'a>(cx: &Cx<'a>, text: &'a str, separator: &str, most: i64) -> EvalResult<List<'a>> {
     // A separator that is longer than the text is only looked at if it fits.
     cx.charge_bytes(text.len())?;
@@ -175,7 +176,8 @@ pub(crate) fn reverse<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<&'a str> {
     reversed.finish()
 }
 
-/// `strings.quote(text)`: the text in quotes, with quotes, backslashes and control characters that have a short escape escaped.
+/// `strings.quote(text)`: the text in quotes, with quotes, backslashes and control characters that
+/// have a short escape escaped.
 pub(crate) fn quote<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<&'a str> {
     cx.charge_each_byte(text.len())?;
     let mut quoted = TextBuilder::new(cx);

@@ -1,7 +1,7 @@
 //! Access paths: the keys by which a conjunct can be found, of which one must hold if the conjunct is true.
 //!
-//! This relies on `false && error` being false (CEL language definition, "Logical Operators"): a rule with a conjunct that is
-//! false is false, whatever its other conjuncts do.
+//! This relies on `false && error` being false (CEL language definition, "Logical Operators"): a
+//! rule with a conjunct that is false is false, whatever its other conjuncts do.
 
 use super::attribute::{Attribute, AttributeKind, AttributeSource};
 use super::estimate::are_rare;
@@ -139,8 +139,8 @@ impl Finder<'_> {
         let key = match (op, payload, other) {
             (Op::Cmp(Cmp::Eq), _, Some(Constant::Bytes(bytes))) => IndexKey::Is(bytes.clone()),
             (Op::Cmp(cmp), _, Some(constant)) => compared(cmp, constant)?,
-            // A value of another type than the constant is unequal, which no key of the attribute's finds out: the attribute is
-            // unreadable then.
+            // A value of another type than the constant is unequal, which no key of the attribute's
+            // finds out: the attribute is unreadable then.
             (Op::Call(Helper::value_equal), _, Some(constant)) => compared(Cmp::Eq, constant)?,
             (Op::StartsWith, _, Some(Constant::Str(text))) => IndexKey::Prefix(bytes(text)),
             (Op::StartsWith, _, Some(Constant::Bytes(prefix))) => IndexKey::Prefix(prefix.clone()),
@@ -184,8 +184,8 @@ impl Finder<'_> {
         self.keyed(subject, [key], true)
     }
 
-    /// The access path by the membership of a value in a named list. Whether a default is in the list is known only at evaluation, so that there is
-    /// none for a subject with a default.
+    /// The access path by the membership of a value in a named list. Whether a default is in the
+    /// list is known only at evaluation, so that there is none for a subject with a default.
     fn listed(&mut self, helper: Helper, list: NodeId, value: NodeId) -> Option<AccessPathId> {
         let Some(Constant::Int(number)) = self.constant(list) else { return None };
         let number = u32::try_from(*number).ok()?;
@@ -198,8 +198,9 @@ impl Finder<'_> {
             (Helper::list_has_address, Ty::Ip) if kind == Kind::Addresses => true,
             (Helper::list_has_integer, Ty::Int) if kind == Kind::Integers => true,
             (Helper::list_has_text, Ty::Str) if is_of_text => true,
-            // The rule asks for bytes, the index for what they decode to: of a field's text the same. Other bytes that are not UTF-8 are in no list of
-            // texts, but may be a host below a name, and what they decode to may be too long for a host.
+            // The rule asks for bytes, the index for what they decode to: of a field's text the
+            // same. Other bytes that are not UTF-8 are in no list of texts, but may be a host below
+            // a name, and what they decode to may be too long for a host.
             (Helper::list_has_bytes, Ty::Bytes) if is_of_text && self.is_text_of_field(value, &subject) => true,
             (Helper::list_has_bytes, Ty::Bytes) if is_of_text && kind != Kind::Hosts => false,
             _ => return None,
@@ -241,7 +242,8 @@ impl Finder<'_> {
             Ty::Ip => AttributeKind::Address,
             _ => return None,
         };
-        // The replacement character stands for bytes that differ. Bytes that may not be UTF-8 are looked up in what they decode to.
+        // The replacement character stands for bytes that differ. Bytes that may not be UTF-8 are
+        // looked up in what they decode to.
         let bytes = subject.ty == Ty::Bytes;
         let decoded = bytes || matches!(subject.source, AttributeSource::Header(..));
         let attribute = self.paths.attributes.number(Attribute { source: subject.source, kind });
@@ -309,8 +311,8 @@ fn compared(cmp: Cmp, constant: &Constant) -> Option<IndexKey> {
     })
 }
 
-/// A key that holds for each text that a wildcard pattern matches, of the text in lower case unless the pattern is strict; and whether it
-/// holds for no other.
+/// A key that holds for each text that a wildcard pattern matches, of the text in lower case unless
+/// the pattern is strict; and whether it holds for no other.
 fn of_wildcard(wildcard: &Wildcard) -> Option<(IndexKey, bool)> {
     if let Some((whole, None)) = wildcard.ends() {
         return Some((IndexKey::Is(whole.into()), true));
@@ -328,7 +330,8 @@ fn of_wildcard(wildcard: &Wildcard) -> Option<(IndexKey, bool)> {
     Some((key(longest.clone()), wildcard.pieces.len() == 3))
 }
 
-/// Keys of which one holds for each text in which a pattern matches, and whether they are tests of the text in lower case.
+/// Keys of which one holds for each text in which a pattern matches, and whether they are tests of
+/// the text in lower case.
 fn matched(pattern: &str) -> (Vec<IndexKey>, bool) {
     let keys = |literals: &Literals, key: fn(Arc<[u8]>) -> IndexKey| {
         literals.literals.iter().map(|literal| key((&**literal).into())).collect()

@@ -151,7 +151,8 @@ impl Attributes {
         self.attributes.get(id as usize).map(|ready| &ready.attribute)
     }
 
-    /// Prepares reading, from the layouts of all fields. `lookups` are the attributes of all lookups. Frees the memory that only planning needs.
+    /// Prepares reading, from the layouts of all fields. `lookups` are the attributes of all
+    /// lookups. Frees the memory that only planning needs.
     pub(super) fn finish(&mut self, fields: &[Field], lookups: impl Iterator<Item = AttributeId>) {
         self.numbers = HashMap::default();
         for NumberedAttribute { attribute, in_place, .. } in &mut self.attributes {

@@ -1,11 +1,12 @@
-//! Estimates for planning: how often a key holds, and how much time a lookup saves. They are guesses from the rules only. They decide
-//! how rules are found, never what a set answers.
+//! Estimates for planning: how often a key holds, and how much time a lookup saves. They are
+//! guesses from the rules only. They decide how rules are found, never what a set answers.
 
 use super::attribute::{AttributeId, AttributeSource, Attributes};
 use super::keys::{AccessPath, AccessPathId, IndexKey, KeyGroupId, KeyId, Keys, LookupKind};
 use crate::native::MIN_BATCHED_HEADERS;
 
-/// Approximate fixed cost of a search, in nanoseconds. Without an index that saves more, rules are evaluated by a linear scan.
+/// Approximate fixed cost of a search, in nanoseconds. Without an index that saves more, rules are
+/// evaluated by a linear scan.
 const FINDING: f64 = 100.0;
 /// Number of candidates behind one key above which a second key is looked up.
 pub(super) const CROWD: usize = 12;
@@ -18,8 +19,8 @@ pub(super) const FAILING: f64 = 0.02;
 const ALIKE: f64 = 0.1;
 /// Estimated probability, per byte, that a text starts or ends with a given one.
 const AT_AN_END: f64 = 0.6;
-/// Estimated probability, per byte, that a text contains a literal; its lower bound; and the factor for the cost of searching
-/// everywhere in the text.
+/// Estimated probability, per byte, that a text contains a literal; its lower bound; and the factor
+/// for the cost of searching everywhere in the text.
 const ANYWHERE: f64 = 0.5;
 const ANYWHERE_FOLDED: f64 = 0.55;
 const RAREST: f64 = 0.002;
@@ -31,14 +32,15 @@ pub(super) const LEAST_OF_PARTS: f64 = RAREST * SCANNED;
 /// Estimated probability that an address is in a network of a single address, and the lower bound for all networks.
 const IN_HOST: f64 = 0.01;
 const IN_NETWORK: f64 = 0.001;
-/// Estimated probabilities of a comparison by order, a `bool`, the presence of a header, its absence, and a match of a pattern.
+/// Estimated probabilities of a comparison by order, a `bool`, the presence of a header, its
+/// absence, and a match of a pattern.
 const BY_SIZE: f64 = 0.5;
 const TRUE: f64 = 0.5;
 const PRESENT: f64 = 0.3;
 const ABSENT: f64 = 0.7;
 const MATCHING: f64 = 0.1;
-/// Estimated probability that a value is in a named list. High, because each list is a lookup of its own: conditions that are looked up
-/// together are preferred, unless they hold even more often.
+/// Estimated probability that a value is in a named list. High, because each list is a lookup of
+/// its own: conditions that are looked up together are preferred, unless they hold even more often.
 const LISTED: f64 = 0.25;
 
 /// Approximate additional time of a test that fails, as where a header is absent, in nanoseconds.
@@ -61,8 +63,9 @@ const fn test_time(kind: LookupKind) -> f64 {
     }
 }
 
-/// Approximate time of a lookup of this kind, whatever the number of keys, in nanoseconds. Includes reading the attribute. Does not include asking
-/// named lists, each of which is asked with and without an index.
+/// Approximate time of a lookup of this kind, whatever the number of keys, in nanoseconds. Includes
+/// reading the attribute. Does not include asking named lists, each of which is asked with and
+/// without an index.
 const fn lookup_time(kind: LookupKind) -> f64 {
     match kind {
         LookupKind::Truth | LookupKind::Presence => 5.0,
@@ -92,8 +95,9 @@ pub(super) fn chance_of_turn(distinct: u32) -> f64 {
     1.0 / (f64::from(distinct) + 1.0)
 }
 
-/// Estimates for the keys by which the rules of one node can be found. The tables are indexed by all keys and shared by all nodes; each
-/// entry has the number of the node that wrote it, so that a node costs only what it uses.
+/// Estimates for the keys by which the rules of one node can be found. The tables are indexed by
+/// all keys and shared by all nodes; each entry has the number of the node that wrote it, so that a
+/// node costs only what it uses.
 pub(super) struct Estimates<'k> {
     keys: &'k Keys,
     attributes: &'k Attributes,
@@ -218,7 +222,8 @@ impl<'k> Estimates<'k> {
         }
     }
 
-    /// Estimates what the lookups of these access paths, one per rule, save. `first` says whether they are the first keys of the rules.
+    /// Estimates what the lookups of these access paths, one per rule, save. `first` says whether
+    /// they are the first keys of the rules.
     pub(super) fn weigh(&mut self, accesses: impl Iterator<Item = AccessPathId>, first: bool) {
         self.weighing = self.weighing.saturating_add(1);
         self.weighed.clear();

@@ -35,7 +35,8 @@ impl AccessPaths {
     }
 }
 
-/// Finds the access paths of the nodes of a merged graph, to which rules may be added later. A node that rules share is examined once.
+/// Finds the access paths of the nodes of a merged graph, to which rules may be added later. A node
+/// that rules share is examined once.
 pub(super) struct Finder<'f> {
     pub(super) graph: &'f Graph,
     pub(super) calls: &'f Calls,
@@ -46,7 +47,8 @@ pub(super) struct Finder<'f> {
 }
 
 impl<'f> Finder<'f> {
-    /// Adds to `paths` those that are asked for. They are of this graph, or of what it was before rules were added to it.
+    /// Adds to `paths` those that are asked for. They are of this graph, or of what it was before
+    /// rules were added to it.
     pub(super) fn new(
         merged: &'f MergedGraph,
         fields: &'f [Field],

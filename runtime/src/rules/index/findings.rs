@@ -14,7 +14,8 @@ pub(in crate::rules) enum Mode {
     All,
     /// Which rule is the first that matches.
     First,
-    /// Whether a rule matches. Only for sets of which each rule that the index finds is true, and which has no other rules.
+    /// Whether a rule matches. Only for sets of which each rule that the index finds is true, and
+    /// which has no other rules.
     Any,
 }
 

@@ -1,4 +1,5 @@
-//! Lookups: the keys of one kind on one attribute, as a matcher, each with the candidates and the further node that it leads to.
+//! Lookups: the keys of one kind on one attribute, as a matcher, each with the candidates and the
+//! further node that it leads to.
 
 use super::attribute::{AttributeId, AttributeKind};
 use super::keys::{IndexKey, LookupKind};
@@ -72,8 +73,8 @@ impl Lookup {
         self.presence.as_deref().is_some_and(|[absent, _]| absent.count > 0 || absent.node != NOWHERE)
     }
 
-    /// Builds a lookup from distinct keys of one kind and what each leads to. `value` is as what the attribute is read; `budget` bounds the memory
-    /// of compiled patterns.
+    /// Builds a lookup from distinct keys of one kind and what each leads to. `value` is as what
+    /// the attribute is read; `budget` bounds the memory of compiled patterns.
     pub(super) fn new(
         (attribute, value): (AttributeId, AttributeKind),
         kind: LookupKind,
@@ -156,8 +157,9 @@ pub(super) struct KeyGroup<'k> {
     pub(super) targets: Vec<Target>,
 }
 
-/// Sorts groups by attribute, and makes those of literals in one text one group, whatever case they have to have: the text is then searched
-/// once. Literals that have to have their own case come first.
+/// Sorts groups by attribute, and makes those of literals in one text one group, whatever case they
+/// have to have: the text is then searched once. Literals that have to have their own case come
+/// first.
 pub(super) fn with_literals_together(mut groups: Vec<KeyGroup<'_>>) -> Vec<KeyGroup<'_>> {
     groups.sort_by_key(|group| (group.attribute, group.kind));
     let mut all: Vec<KeyGroup<'_>> = Vec::with_capacity(groups.len());
@@ -178,8 +180,8 @@ pub(super) fn with_literals_together(mut groups: Vec<KeyGroup<'_>>) -> Vec<KeyGr
     all
 }
 
-/// Makes lookups by presence part of another lookup of the same attribute, if there is one: the value is then read once. Lookups of one
-/// attribute are adjacent.
+/// Makes lookups by presence part of another lookup of the same attribute, if there is one: the
+/// value is then read once. Lookups of one attribute are adjacent.
 pub(super) fn with_presence(lookups: Vec<Lookup>) -> Vec<Lookup> {
     let mut all: Vec<Lookup> = Vec::with_capacity(lookups.len());
     for mut lookup in lookups {
@@ -206,7 +208,8 @@ impl Lookup {
 }
 
 impl Matcher {
-    /// The place of a lookup among those of its node: cheap ones first, because what they find may make others superfluous.
+    /// The place of a lookup among those of its node: cheap ones first, because what they find may
+    /// make others superfluous.
     pub(super) fn rank(&self) -> u8 {
         match self {
             Self::Truth | Self::Presence | Self::Text(TextMatcher::Is(_)) | Self::Number(_) => 0,

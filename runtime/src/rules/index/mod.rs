@@ -1,8 +1,10 @@
 //! The index of a set: finds the rules that may be true without looking at the others.
 //!
-//! For each rule one conjunct is chosen whose tests (*keys*) must hold if the rule is true (`access_path`, `plan`), so that few rules are
-//! found in vain (`estimate`). All keys of one kind on one field or header (an *attribute*) are looked up at once (`lookup`, `node`). What
-//! remains to be evaluated of a rule that was found, its *residual predicate*, is native code that similar rules share (`residual`).
+//! For each rule one conjunct is chosen whose tests (*keys*) must hold if the rule is true
+//! (`access_path`, `plan`), so that few rules are found in vain (`estimate`). All keys of one kind
+//! on one field or header (an *attribute*) are looked up at once (`lookup`, `node`). What remains
+//! to be evaluated of a rule that was found, its *residual predicate*, is native code that similar
+//! rules share (`residual`).
 //!
 //! Invariant: a rule that the index does not find is false or, under a policy where failures do not match, false or
 //! failing. So a rule whose conjunct fails on an absent value is indexed under that absence too, unless an earlier
@@ -78,8 +80,9 @@ pub(super) struct Wanted<'w> {
     pub(super) budget: &'w MemoryBudget,
 }
 
-/// Builds an index of the rules for which that is faster than evaluating them. Residual predicates are added to `templates`. `None` if
-/// no rule is worth indexing. `lists` are those that rules may ask, `keys` those that are known already.
+/// Builds an index of the rules for which that is faster than evaluating them. Residual predicates
+/// are added to `templates`. `None` if no rule is worth indexing. `lists` are those that rules may
+/// ask, `keys` those that are known already.
 pub(super) fn index(
     merged: &MergedGraph,
     fields: &[Field],
@@ -148,8 +151,9 @@ impl Index {
         self.nodes.bytes().saturating_add(size_of_val(&*self.candidates))
     }
 
-    /// Finds the rules that may be true. All other indexed rules are false, or fail without changing the answer. Rules that can't matter for
-    /// what is `asked` may be missing. `lists` are the named lists of the evaluation.
+    /// Finds the rules that may be true. All other indexed rules are false, or fail without
+    /// changing the answer. Rules that can't matter for what is `asked` may be missing. `lists` are
+    /// the named lists of the evaluation.
     #[inline(never)]
     pub(super) fn search(
         &self,

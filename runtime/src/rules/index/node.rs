@@ -17,8 +17,8 @@ use std::sync::Arc;
 struct Node {
     /// Lookups of attributes that are read one by one, the cheapest first.
     single: Box<[Lookup]>,
-    /// Lookups of headers that matter only if they are present. They are done in one pass over the request's headers, each of
-    /// which is looked up among the names.
+    /// Lookups of headers that matter only if they are present. They are done in one pass over the
+    /// request's headers, each of which is looked up among the names.
     present: Option<Box<PresentHeaders>>,
     /// The first candidate that any lookup leads to.
     least: u32,
@@ -112,7 +112,8 @@ impl Nodes {
         Some(number)
     }
 
-    /// Replaces the numbers of the candidates; `numbers` is indexed by the old ones. Sorts the candidates of each target.
+    /// Replaces the numbers of the candidates; `numbers` is indexed by the old ones. Sorts the
+    /// candidates of each target.
     pub(super) fn renumber(&mut self, numbers: &[u32]) {
         for candidate in &mut self.postings {
             *candidate = numbers.get(*candidate as usize).copied().unwrap_or(*candidate);
@@ -169,8 +170,8 @@ impl Nodes {
         self.nodes.get(node as usize).map_or(0, Node::len)
     }
 
-    /// Adds to `found` the candidates that a node leads to, as far as they are wanted. A key that a text repeats leads to them once, so the
-    /// cost is linear in the text and in the targets.
+    /// Adds to `found` the candidates that a node leads to, as far as they are wanted. A key that a
+    /// text repeats leads to them once, so the cost is linear in the text and in the targets.
     ///
     /// # Errors
     /// An attribute can't be read.

@@ -1,5 +1,6 @@
-//! Decides for which rules patterns are analysed. Finding the literals that a pattern requires takes longer than everything else that
-//! planning does for a rule, and is useless if a better key finds the rule anyway.
+//! Decides for which rules patterns are analysed. Finding the literals that a pattern requires
+//! takes longer than everything else that planning does for a rule, and is useless if a better key
+//! finds the rule anyway.
 
 use super::conjuncts::{MAX_CONJUNCTS, conjuncts};
 use super::estimate::{CROWD, LEAST_OF_PARTS, chance_of_turn};
@@ -39,8 +40,8 @@ impl OtherKeys {
         }
     }
 
-    /// Whether a rule with these conjuncts is found well without its patterns: by a text that few rules compare with, and that is rarer
-    /// than any literal of a pattern is estimated to be.
+    /// Whether a rule with these conjuncts is found well without its patterns: by a text that few
+    /// rules compare with, and that is rarer than any literal of a pattern is estimated to be.
     pub(super) fn suffice(&self, finder: &mut Finder<'_>, conjuncts: &[NodeId]) -> bool {
         conjuncts.iter().take(MAX_CONJUNCTS).any(|&id| {
             let access = finder.access_but_of_pattern(id).and_then(|access| finder.paths.keys.get(access));

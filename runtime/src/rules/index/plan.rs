@@ -85,7 +85,8 @@ struct Planner<'p> {
     rest: Vec<NodeId>,
 }
 
-/// The keys of rules. They are the same whenever they are found, so that those of the first rules can be found while later rules are not merged yet.
+/// The keys of rules. They are the same whenever they are found, so that those of the first rules
+/// can be found while later rules are not merged yet.
 pub(in crate::rules) struct RuleKeys {
     paths: AccessPaths,
     others: OtherKeys,
@@ -378,7 +379,8 @@ impl<'p> Planner<'p> {
         depth == 0 && self.tables || !self.keys.list(access.groups).iter().any(is_pattern)
     }
 
-    /// The number of the most selective choice of a rule among those that are allowed; `None` if no choice is worth a lookup.
+    /// The number of the most selective choice of a rule among those that are allowed; `None` if no
+    /// choice is worth a lookup.
     fn best(&self, pending: &Pending, allowed: impl Fn(&AccessPath) -> bool) -> Option<u32> {
         let mut best: Option<(u32, f64)> = None;
         for (number, choice) in left(&self.choices, pending) {
@@ -448,7 +450,8 @@ impl Candidates {
         Some(number)
     }
 
-    /// Sorts the candidates by rule; of one rule, those without a residual predicate come first. Returns the new number of each.
+    /// Sorts the candidates by rule; of one rule, those without a residual predicate come first.
+    /// Returns the new number of each.
     fn in_order(self) -> (Vec<Candidate>, Vec<u32>) {
         let mut candidates = Vec::with_capacity(self.candidates.len());
         let mut numbers = vec![0; self.candidates.len()];

@@ -1,4 +1,5 @@
-//! A trace of planning, for explanations: the keys that lead to each rule, what they prove, and why rules are unindexed.
+//! A trace of planning, for explanations: the keys that lead to each rule, what they prove, and why
+//! rules are unindexed.
 
 use super::Index;
 use super::attribute::{AttributeId, AttributeKind, AttributeSource};

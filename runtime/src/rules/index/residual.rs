@@ -1,7 +1,8 @@
 //! Residual predicates: what remains to be evaluated of a rule that the index has found.
 //!
-//! Rules whose residual predicates differ in constants only share a *template*; each has a *parameter row* of its constants. Native
-//! code reports a failure by the number of a site of the template; the row has the place of each site in the rule's source.
+//! Rules whose residual predicates differ in constants only share a *template*; each has a
+//! *parameter row* of its constants. Native code reports a failure by the number of a site of the
+//! template; the row has the place of each site in the rule's source.
 //!
 //! Invariant: a conjunct is left out of the residual predicate only if the key that found the rule proves it. Test:
 //! `runtime/tests/it/index/kinds.rs::each_kind_of_key_finds_its_rule_alone`.
@@ -17,8 +18,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 /// Most words of constants in a row.
 const MAX_WORDS: u16 = 1024;
 
-/// A node of a template: its operation, with the constant if that stays and without it if that is a parameter, its type, and how
-/// many operands it has.
+/// A node of a template: its operation, with the constant if that stays and without it if that is a
+/// parameter, its type, and how many operands it has.
 type Step = (Op, Ty, u32);
 
 /// What distinguishes templates.
@@ -89,7 +90,8 @@ impl Templates {
         self.compiler = None;
     }
 
-    /// Adds a predicate, the conjunction of these nodes. Returns the number of its row; `None` if it has too many constants.
+    /// Adds a predicate, the conjunction of these nodes. Returns the number of its row; `None` if
+    /// it has too many constants.
     pub(in crate::rules) fn add(
         &mut self,
         merged: &MergedGraph,
@@ -179,7 +181,8 @@ impl Templates {
         self.nodes.sort_unstable();
     }
 
-    /// Finds the constants that stay in the template: operands of operations that need a known constant, or are faster with one.
+    /// Finds the constants that stay in the template: operands of operations that need a known
+    /// constant, or are faster with one.
     fn fix(&mut self, graph: &Graph) {
         self.fixed.clear();
         self.fixed.resize(self.nodes.len(), false);

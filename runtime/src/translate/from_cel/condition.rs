@@ -114,15 +114,16 @@ impl Text {
     }
 }
 
-/// What a CEL condition becomes. In CEL it is true, is false or fails; a condition of the filter language is true or false. So there are
-/// two of them.
+/// What a CEL condition becomes. In CEL it is true, is false or fails; a condition of the filter
+/// language is true or false. So there are two of them.
 #[derive(Clone, Debug)]
 pub(super) struct Outcomes {
     /// True where the CEL condition is true.
     pub(super) yes: Condition,
     /// True where the CEL condition is false.
     pub(super) no: Condition,
-    /// What makes it fail: the values that may be missing, and where they are read. If there is none, `no` is the opposite of `yes`.
+    /// What makes it fail: the values that may be missing, and where they are read. If there is
+    /// none, `no` is the opposite of `yes`.
     pub(super) missing: BTreeMap<String, Span>,
     /// Where it may fail in another way.
     pub(super) fails: Option<Span>,

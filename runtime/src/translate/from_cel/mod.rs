@@ -1,10 +1,13 @@
 //! A CEL rule in the filter language, over the same environment.
 //!
-//! A CEL condition is true, false or fails; a condition here is true or false. So each condition is translated to two (`condition.rs`): one
-//! that is true where the CEL condition is true, and one that is true where it is false. The rule is the first of the root, so it is true for
-//! just the contexts for which the CEL rule is true. Where that one would fail it is false, and a warning names what it reads then.
+//! A CEL condition is true, false or fails; a condition here is true or false. So each condition is
+//! translated to two (`condition.rs`): one that is true where the CEL condition is true, and one
+//! that is true where it is false. The rule is the first of the root, so it is true for just the
+//! contexts for which the CEL rule is true. Where that one would fail it is false, and a warning
+//! names what it reads then.
 //!
-//! Fields are found by the expressions that give their values (`runtime/src/filter/binding/http.rs`), so one table drives both directions. What has no equal
+//! Fields are found by the expressions that give their values
+//! (`runtime/src/filter/binding/http.rs`), so one table drives both directions. What has no equal
 //! is noted with its place, all of it at once.
 
 mod compare;
@@ -96,7 +99,8 @@ struct Translation<'t> {
 }
 
 impl Translation<'_> {
-    /// Notes that something has no equal. A part that is reported twice, because it is translated for each of several literals, is one.
+    /// Notes that something has no equal. A part that is reported twice, because it is translated
+    /// for each of several literals, is one.
     fn none<T>(&mut self, id: NodeId, what: &str) -> Option<T> {
         let span = self.checked.ast().span(id);
         let message = format!("the filter language has no equal of {what}");

@@ -1,4 +1,5 @@
-//! Whether two parts of CEL trees are the same expression: a documented field is found by the expression that gives its value.
+//! Whether two parts of CEL trees are the same expression: a documented field is found by the
+//! expression that gives its value.
 
 use celero_frontend::{Checked, Expr, NodeId, Nodes, Reference};
 

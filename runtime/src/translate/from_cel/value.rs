@@ -1,4 +1,5 @@
-//! Values of CEL as values of the filter language: fields, their parts, and calls of functions that both languages have.
+//! Values of CEL as values of the filter language: fields, their parts, and calls of functions that
+//! both languages have.
 
 use super::Translation;
 use super::literal::Constant;
@@ -10,7 +11,8 @@ use celero_frontend::filter::quoted_bytes;
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Checked, Expr, FallbackKind, Literal, NodeId, Overload, Reference, Type};
 
-/// Most nodes of a field's expression, with the definitions that it uses in their places, that values are compared with.
+/// Most nodes of a field's expression, with the definitions that it uses in their places, that
+/// values are compared with.
 const MAX_COMPARED_NODES: usize = 4096;
 
 /// What CEL does where a value is missing.
@@ -113,7 +115,8 @@ impl Translation<'_> {
                     }
                     Absence::NoSuchKey
                 }
-                // Only what is small is compared: a tree with each large definition in its place would be made for that.
+                // Only what is small is compared: a tree with each large definition in its place
+                // would be made for that.
                 Source::Expression(known) if known.counted_nodes() <= MAX_COMPARED_NODES => {
                     let known = known.checked();
                     let root = known.ast().root();
@@ -349,7 +352,8 @@ impl Translation<'_> {
         self.part_of_present(id, map, value)
     }
 
-    /// A part of a value that always is there: what it is a part of makes CEL fail where it is missing, and here only the part is.
+    /// A part of a value that always is there: what it is a part of makes CEL fail where it is
+    /// missing, and here only the part is.
     fn part_of_present(&mut self, id: NodeId, whole: NodeId, part: Operand) -> Option<Operand> {
         match self.checked.reference(whole) {
             Reference::Variable(variable) if self.absence_of(*variable) == Absence::Never => Some(part),

@@ -1,5 +1,5 @@
-//! What an index finds: each kind of key finds its rule, and nothing where it does not hold; what is found answers as the
-//! rule alone does, whatever the host's data are.
+//! What an index finds: each kind of key finds its rule, and nothing where it does not hold; what
+//! is found answers as the rule alone does, whatever the host's data are.
 #![cfg(feature = "http")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
@@ -46,7 +46,8 @@ struct Token {
     issuer: IpAddr,
 }
 
-/// What a call has, written as `name=value` with spaces between; names with a `:` in front are headers, `%` escapes bytes.
+/// What a call has, written as `name=value` with spaces between; names with a `:` in front are
+/// headers, `%` escapes bytes.
 #[derive(Debug)]
 struct Input {
     request: Request<()>,

@@ -38,7 +38,8 @@ const FOUND: &[(&str, &[&str])] = &[
     ("request.path in lists.words && 10 / size > 1", &["request.path is in the list words"]),
 ];
 
-/// Conditions on lists of which none is a key: what they ask is known only when they are evaluated, or asking costs steps, which only an evaluation has.
+/// Conditions on lists of which none is a key: what they ask is known only when they are evaluated,
+/// or asking costs steps, which only an evaluation has.
 const NOT_FOUND: &[&str] = &[
     "!(client.ip in lists.blocked)",
     "request.headers[?'x-a'].orValue('w') in lists.words",

@@ -1,5 +1,5 @@
-//! Sets that one lookup finds: most questions find nothing, and then nothing else is done. What is found, and what an earlier
-//! question left behind, must not show in the next answer.
+//! Sets that one lookup finds: most questions find nothing, and then nothing else is done. What is
+//! found, and what an earlier question left behind, must not show in the next answer.
 
 use super::*;
 

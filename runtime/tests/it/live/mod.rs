@@ -274,7 +274,8 @@ fn several_threads_may_change_rules() {
 fn all_rules_have_one_policy() {
     let replace = |live: &Rules, policy| live.replace(|set| set.rule("base", "true", 0).on_error(policy)).unwrap();
     let (known, is_armed) = (Arc::new(OnceLock::<Weak<Rules>>::new()), Arc::new(AtomicBool::new(false)));
-    // Called while the rule is compiled, because its argument is a constant: the rules are replaced in the middle of that.
+    // Called while the rule is compiled, because its argument is a constant: the rules are replaced
+    // in the middle of that.
     let (of_env, armed) = (Arc::clone(&known), Arc::clone(&is_armed));
     let env = Env::new().function("tick", move |_: i64| {
         if armed.swap(false, Ordering::Relaxed) {

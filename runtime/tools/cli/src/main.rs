@@ -1,7 +1,8 @@
-//! The `celero` command: checks, evaluates, explains, measures and formats rules, and tests policies. `celero --help` is its manual.
+//! The `celero` command: checks, evaluates, explains, measures and formats rules, and tests
+//! policies. `celero --help` is its manual.
 //!
-//! Exit codes: 0 success, 1 a rule was rejected or its evaluation failed, 2 the command line is invalid or a file can't be read, 3 the
-//! tiers disagree.
+//! Exit codes: 0 success, 1 a rule was rejected or its evaluation failed, 2 the command line is
+//! invalid or a file can't be read, 3 the tiers disagree.
 
 mod commands;
 mod evaluate;

@@ -1,4 +1,5 @@
-//! A language of one page that a program adds goes the whole way: commands, files, policies, sets in both tiers, the language server.
+//! A language of one page that a program adds goes the whole way: commands, files, policies, sets
+//! in both tiers, the language server.
 
 use crate::commands::{check, explain, fmt};
 use crate::envs::Envs;

@@ -1,7 +1,8 @@
 //! The server: its life cycle, and which feature answers which request.
 //!
-//! One thread reads, one works. Requests are answered in their order. Diagnostics are computed when no message waits, so that somebody who
-//! types fast does not wait for the diagnostics of every key.
+//! One thread reads, one works. Requests are answered in their order. Diagnostics are computed when
+//! no message waits, so that somebody who types fast does not wait for the diagnostics of every
+//! key.
 //!
 //! Invariant: nothing that a client sends ends the server, except `exit` and the end of the input. Test:
 //! `runtime/tools/cli/tests/it/language_server/life_cycle.rs::hostile_messages_do_not_end_the_server`.
@@ -44,8 +45,8 @@ const MAX_FIXED: usize = 100;
 /// An error of a request: its code and its message.
 type Failure = (i32, String);
 
-/// Serves a client until it says `exit` or the input ends. Returns the exit code that the protocol asks for: 0 if the client said `shutdown`
-/// before, else 1.
+/// Serves a client until it says `exit` or the input ends. Returns the exit code that the protocol
+/// asks for: 0 if the client said `shutdown` before, else 1.
 ///
 /// # Errors
 /// Those of the output. Errors of the input end the service as its end does.

@@ -48,7 +48,8 @@ impl RuleFiles {
     /// Reads the rules of all files, in the order of their set.
     ///
     /// # Errors
-    /// A file that can't be read, is longer than [`limits::FILE_BYTES`] or not a regular file, or has a line that is not a rule.
+    /// A file that can't be read, is longer than [`limits::FILE_BYTES`] or not a regular file, or
+    /// has a line that is not a rule.
     pub fn read(&self) -> Result<RulesFile, String> {
         let mut rules = Vec::new();
         for path in &self.paths {

@@ -12,15 +12,17 @@ pub(crate) struct Refusal {
     pub(crate) message: &'static str,
 }
 
-/// The header that every request of the API has. A page of another origin can set it only after it has asked (a CORS preflight), and
-/// is refused. Browsers do not say where a request without it comes from if the server is not on this computer: `Origin` is not sent with
-/// `GET`, and `Sec-Fetch-Site` only to addresses that are loopback or HTTPS.
+/// The header that every request of the API has. A page of another origin can set it only after it
+/// has asked (a CORS preflight), and is refused. Browsers do not say where a request without it
+/// comes from if the server is not on this computer: `Origin` is not sent with `GET`, and
+/// `Sec-Fetch-Site` only to addresses that are loopback or HTTPS.
 pub(crate) const API_HEADER: &str = "x-celero";
 
 /// Checks the head of a request.
 ///
 /// # Errors
-/// The host is a foreign name, the request comes from a page of another origin or may come from one, or its body is not JSON.
+/// The host is a foreign name, the request comes from a page of another origin or may come from
+/// one, or its body is not JSON.
 pub(crate) fn admit(head: &Parts) -> Result<(), Refusal> {
     let mut hosts = head.headers.get_all(HOST).iter();
     let (Some(host), None) = (hosts.next().and_then(|host| host.to_str().ok()), hosts.next()) else {
@@ -46,14 +48,16 @@ pub(crate) fn admit(head: &Parts) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Whether a browser says that a page of another origin made the request. Other clients say nothing, and are no danger to a user.
+/// Whether a browser says that a page of another origin made the request. Other clients say
+/// nothing, and are no danger to a user.
 fn is_of_another_origin(head: &Parts, host: &str) -> bool {
     let headers = &head.headers;
     let is_other =
         |origin: &str| origin.strip_prefix("http://") != Some(host) && origin.strip_prefix("https://") != Some(host);
     let origin = headers.get(ORIGIN).map(|origin| origin.to_str().unwrap_or_default());
     let site = headers.get("sec-fetch-site").map(|site| site.as_bytes());
-    // A link on another page may open the page, which asks for the rest; a frame there may not ask for what has to be computed.
+    // A link on another page may open the page, which asks for the rest; a frame there may not ask
+    // for what has to be computed.
     let navigates = headers.get("sec-fetch-mode").is_some_and(|mode| mode == "navigate");
     let opens = navigates && !head.uri.path().starts_with("/api/");
     origin.is_some_and(is_other) || site.is_some_and(|site| !matches!(site, b"same-origin" | b"none") && !opens)

@@ -1,13 +1,16 @@
-//! `celero serve`: a local web page on which people write a rule and a request, and see the verdict, the value of each part of the rule,
-//! its machine code and its cost. It also shows a policy or a file of rules, read from the files that the command was given.
+//! `celero serve`: a local web page on which people write a rule and a request, and see the
+//! verdict, the value of each part of the rule, its machine code and its cost. It also shows a
+//! policy or a file of rules, read from the files that the command was given.
 //!
-//! [`Server::bind`] opens the socket, [`Server::run`] serves until the process ends. The server keeps no state: each answer follows from the
-//! request and the files alone. The state of the page is in the fragment of its address, which browsers do not send.
+//! [`Server::bind`] opens the socket, [`Server::run`] serves until the process ends. The server
+//! keeps no state: each answer follows from the request and the files alone. The state of the page
+//! is in the fragment of its address, which browsers do not send.
 //!
 //! # The API
 //!
-//! The page is static (`/`, its scripts, style and icon); `/lab` is the report of the lab that the command was given, in an origin of its own and
-//! without scripts; everything else is JSON. Spans are `[start, end]` in bytes of the text they are about.
+//! The page is static (`/`, its scripts, style and icon); `/lab` is the report of the lab that the
+//! command was given, in an origin of its own and without scripts; everything else is JSON. Spans
+//! are `[start, end]` in bytes of the text they are about.
 //!
 //! Each request of the API needs the header `x-celero`, with any value.
 //!
@@ -21,23 +24,27 @@
 //! | `GET /api/rules` | | `ok`, `texts`, `diagnostics`; if all rules are valid `rules`, how each is found, `summary`, `expected`, `index_bytes`, `code_bytes` |
 //! | `POST /api/rules` | `{"input": "..", "source": ".."}` | which rules are `evaluated` for the request, which `matched` or `failed`; `ns` of the whole set; `timed`: `ns` of each of the first 50 evaluated rules |
 //!
-//! `language` is `cel` or `filter`. `input` is an HTTP/1.1 request as text, a line of `curl`, a JSON object of variables and their values, or
-//! empty; the answer's `input` says as which it was read. `result` is `{"value": {"text"}}`, `{"error": {"kind", "message", "span", "help"}}` or,
-//! if the tiers differ, `{"disagree": {"native", "interpreter"}}` with a result of each.
-//! `parts` has each part of the rule with its `depth`, number of `evaluations` and first `results`. `code` has the instructions, `ranges` the
-//! node of the graph and the span of the rule that each range of bytes came from. `measured` is there if it was asked for: nanoseconds of an
-//! evaluation in each tier, and of checking and compiling.
+//! `language` is `cel` or `filter`. `input` is an HTTP/1.1 request as text, a line of `curl`, a
+//! JSON object of variables and their values, or empty; the answer's `input` says as which it was
+//! read. `result` is `{"value": {"text"}}`, `{"error": {"kind", "message", "span", "help"}}` or, if
+//! the tiers differ, `{"disagree": {"native", "interpreter"}}` with a result of each. `parts` has
+//! each part of the rule with its `depth`, number of `evaluations` and first `results`. `code` has
+//! the instructions, `ranges` the node of the graph and the span of the rule that each range of
+//! bytes came from. `measured` is there if it was asked for: nanoseconds of an evaluation in each
+//! tier, and of checking and compiling.
 //!
 //! An error of the API is `{"error": ".."}` with a status of 400 and above.
 //!
 //! # What hostile clients can't do
 //!
-//! [`limits`] has every bound: connections, time and bytes of heads, bodies and connections, evaluations at once, lengths of rules, steps and
-//! memory of evaluations, lengths of values in answers. A request must name the server by an IP address or as `localhost`, so that a page
-//! of another origin can't reach it through a name that changes its address (DNS rebinding). What evaluates takes JSON only.
-//! Every request of the API needs a header of its own, which a page of another origin can't set without being asked for permission, so not even
-//! an image of such a page starts work. Requests with a foreign `Origin` or `Sec-Fetch-Site` are refused, and the server sends no CORS headers. Every answer has a
-//! `content-security-policy`.
+//! [`limits`] has every bound: connections, time and bytes of heads, bodies and connections,
+//! evaluations at once, lengths of rules, steps and memory of evaluations, lengths of values in
+//! answers. A request must name the server by an IP address or as `localhost`, so that a page of
+//! another origin can't reach it through a name that changes its address (DNS rebinding). What
+//! evaluates takes JSON only. Every request of the API needs a header of its own, which a page of
+//! another origin can't set without being asked for permission, so not even an image of such a page
+//! starts work. Requests with a foreign `Origin` or `Sec-Fetch-Site` are refused, and the server
+//! sends no CORS headers. Every answer has a `content-security-policy`.
 
 mod api;
 mod assets;
@@ -80,7 +87,8 @@ impl Server {
         self.listener.local_addr()
     }
 
-    /// Serves the page and what it shows of the files until the process ends, on this thread and on at most [`limits::EVALUATIONS`] others.
+    /// Serves the page and what it shows of the files until the process ends, on this thread and on
+    /// at most [`limits::EVALUATIONS`] others.
     ///
     /// # Errors
     /// The threads or the queue of events can't be made.

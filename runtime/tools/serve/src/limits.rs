@@ -29,8 +29,8 @@ pub const EVALUATIONS: usize = 2;
 /// Most requests that wait for an evaluation. Further ones are answered with 503.
 pub const WAITING: usize = 32;
 
-/// The time that a request waits for its evaluation and for the result, before it is answered with 503. The evaluation itself is
-/// bounded by the limits below.
+/// The time that a request waits for its evaluation and for the result. After it, the answer is 503.
+/// The limits below bound the evaluation itself.
 pub const EVALUATION_TIME: Duration = Duration::from_secs(20);
 
 /// Bytes of stack of a thread that evaluates.

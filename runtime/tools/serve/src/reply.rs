@@ -19,7 +19,8 @@ pub(crate) type Reply = Response<Full<Bytes>>;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
      form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 
-/// What a report of the lab may do: have a style. It is a file of the user, shown in an origin of its own (`sandbox`), and runs no script.
+/// What a report of the lab may do: have a style. It is a file of the user, shown in an origin of
+/// its own (`sandbox`), and runs no script.
 const REPORT_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; sandbox; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 const PROTECTION: [(HeaderName, &str); 6] = [

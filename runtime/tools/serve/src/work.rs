@@ -30,8 +30,8 @@ impl Queue {
         Self { admitted: Arc::new(Semaphore::new(admitted)), running: Arc::new(Semaphore::new(limits::EVALUATIONS)) }
     }
 
-    /// Runs a function on a thread for evaluations. If the caller is gone or the time is over, a function that runs is not stopped, but
-    /// counts until it ends.
+    /// Runs a function on a thread for evaluations. If the caller is gone or the time is over, a
+    /// function that runs is not stopped, but counts until it ends.
     ///
     /// # Errors
     /// Too many functions wait, it took too long, or it panicked.

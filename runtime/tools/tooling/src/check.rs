@@ -12,13 +12,15 @@ const DENY: &str = "deny";
 /// What the check of a file of rules found.
 #[derive(Clone, Debug)]
 pub struct CheckedRules {
-    /// Each diagnostic with the number of its rule, its spans in the rule's source: errors first, then by rule and place.
+    /// Each diagnostic with the number of its rule, its spans in the rule's source: errors first,
+    /// then by rule and place.
     pub found: Vec<(usize, Diagnostic)>,
     /// How many rules have no error.
     pub valid: usize,
 }
 
-/// Checks the rules of a file one by one and as a set. Use an engine with [`Tier::Interpret`](celero::Tier::Interpret): nothing is evaluated.
+/// Checks the rules of a file one by one and as a set. Use an engine with
+/// [`Tier::Interpret`](celero::Tier::Interpret): nothing is evaluated.
 #[must_use]
 pub fn check_rules<C: Context>(
     engine: &Engine,

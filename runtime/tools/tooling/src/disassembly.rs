@@ -1,4 +1,5 @@
-//! Disassembles machine code: offsets, bytes, instructions, names of what is called, and the part of the source that each came from.
+//! Disassembles machine code: offsets, bytes, instructions, names of what is called, and the part
+//! of the source that each came from.
 
 use celero::{CodeSpan, MachineCode, Span};
 use serde_json::{Value as Json, json};

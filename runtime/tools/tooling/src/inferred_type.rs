@@ -3,8 +3,8 @@
 use celero::Type;
 use serde_json::Value as Json;
 
-/// Returns the type of a value: `bool`, `int`, `string`, `bytes` or `net.IP`, or a list or map of values of one of them; `dyn` for
-/// all others. Empty lists and maps are of strings.
+/// Returns the type of a value: `bool`, `int`, `string`, `bytes` or `net.IP`, or a list or map of
+/// values of one of them; `dyn` for all others. Empty lists and maps are of strings.
 pub fn inferred_type(json: &Json) -> Type {
     match json {
         Json::Bool(_) => Type::Bool,

@@ -1,5 +1,5 @@
-//! What the tools of celero share: the command, its language server and its web page. So all of them read the same files alike, and say the same
-//! about them.
+//! What the tools of celero share: the command, its language server and its web page. So all of
+//! them read the same files alike, and say the same about them.
 //!
 //! | module | what it does |
 //! |---|---|

@@ -9,16 +9,18 @@ const MIN_EVALUATIONS: usize = 1000;
 /// The smallest number of rounds, if there is time for them.
 const ROUNDS: usize = 3;
 
-/// Returns the nanoseconds per context in the fastest of several rounds, over all contexts. Takes about `time`; more if three rounds of
-/// 1,000 evaluations take longer. The result is not a number without contexts.
+/// Returns the nanoseconds per context in the fastest of several rounds, over all contexts. Takes
+/// about `time`; more if three rounds of 1,000 evaluations take longer. The result is not a number
+/// without contexts.
 pub fn fastest<C, R>(contexts: &[C], time: Duration, once: impl FnMut(&C) -> R) -> f64 {
     // A round is long enough for the resolution of the clock.
     let iterations = MIN_EVALUATIONS.checked_div(contexts.len()).unwrap_or(1).max(1);
     rounds(contexts, time, iterations, once)
 }
 
-/// As [`fastest`], for something that may take long: a round is as many evaluations as fit into a tenth of `time`, at least one. If the
-/// first evaluation takes longer than `time`, it is the only one; otherwise this takes at most about four times as long.
+/// As [`fastest`], for something that may take long: a round is as many evaluations as fit into a
+/// tenth of `time`, at least one. If the first evaluation takes longer than `time`, it is the only
+/// one; otherwise this takes at most about four times as long.
 pub fn fastest_within<C, R>(contexts: &[C], time: Duration, mut once: impl FnMut(&C) -> R) -> f64 {
     let began = Instant::now();
     for context in contexts {

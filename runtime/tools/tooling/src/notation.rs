@@ -18,8 +18,9 @@ pub fn declarations(text: &str) -> Result<Vec<(String, Type)>, String> {
     celero::parse_variables(text).map_err(|error| format!("`{text}`: {error}"))
 }
 
-/// Reads a definition: `internal(address: string) -> bool = cidr('10.0.0.0/8').containsIP(address)`. A declaration has no
-/// `=`, so the first one ends it.
+/// Reads a definition:
+/// `internal(address: string) -> bool = cidr('10.0.0.0/8').containsIP(address)`. A declaration has
+/// no `=`, so the first one ends it.
 ///
 /// # Errors
 /// What is not understood, for people.

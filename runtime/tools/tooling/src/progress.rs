@@ -1,5 +1,6 @@
-//! A line on standard error that says what is going on and how long it will still take: [`Progress`] on a terminal, for work that takes more
-//! than half a second; [`Steps`] for work of equal steps, also where there is no terminal.
+//! A line on standard error that says what is going on and how long it will still take:
+//! [`Progress`] on a terminal, for work that takes more than half a second; [`Steps`] for work of
+//! equal steps, also where there is no terminal.
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -18,7 +19,8 @@ const CLEAR: &str = "\r\x1b[2K";
 /// What [`Progress::done`] counts in.
 const WHOLE: f64 = 1_000_000.0;
 
-/// Shows the progress of some work until it is dropped, from a thread of its own. Shows nothing where standard error is no terminal.
+/// Shows the progress of some work until it is dropped, from a thread of its own. Shows nothing
+/// where standard error is no terminal.
 pub struct Progress {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
@@ -94,7 +96,8 @@ impl Shared {
     }
 }
 
-/// Shows the progress of work of equal steps until it is dropped. It has no thread, so that nothing but a step disturbs what is measured.
+/// Shows the progress of work of equal steps until it is dropped. It has no thread, so that nothing
+/// but a step disturbs what is measured.
 pub struct Steps {
     what: &'static str,
     total: usize,

@@ -1,5 +1,5 @@
-//! Files of requests: HTTP/1.1 as text, separated by lines that start with `###`; or JSON, one object per line: `{"method": "GET",
-//! "uri": "/", "headers": {"host": "a"}, "body": ""}`.
+//! Files of requests: HTTP/1.1 as text, separated by lines that start with `###`; or JSON, one
+//! object per line: `{"method": "GET", "uri": "/", "headers": {"host": "a"}, "body": ""}`.
 
 use crate::address::address;
 use crate::http_request::{self, NotARequest};
@@ -62,8 +62,8 @@ struct Line {
 const MEMBERS: [&str; 10] =
     ["method", "uri", "headers", "body", "version", "source", "destination", "via", "tls", "time"];
 
-/// Reads the requests of a file. Invalid HTTP requests in JSON are left out and reported: recorded traffic may contain some, and a
-/// proxy rejects them before its rules run.
+/// Reads the requests of a file. Invalid HTTP requests in JSON are left out and reported: recorded
+/// traffic may contain some, and a proxy rejects them before its rules run.
 ///
 /// # Errors
 /// Returns a message with the place, line and column, or with the number of the request, counted from 1.

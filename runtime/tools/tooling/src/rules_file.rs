@@ -1,8 +1,9 @@
-//! Files of rules: one rule per line, `name: expression`. A line that starts with white space continues the rule above, a line that
-//! starts with `#` is a comment, and blank lines are ignored. Attributes follow the name in brackets:
-//! `name [priority -10, tag api, tag admin]: expression`. No expression starts with a name (and brackets) and a colon, so such a file
-//! can be distinguished from a file with a single expression. `name [language filter]: expression` is in that language, whatever that of
-//! the file is.
+//! Files of rules: one rule per line, `name: expression`. A line that starts with white space
+//! continues the rule above, a line that starts with `#` is a comment, and blank lines are ignored.
+//! Attributes follow the name in brackets: `name [priority -10, tag api, tag admin]: expression`.
+//! No expression starts with a name (and brackets) and a colon, so such a file can be distinguished
+//! from a file with a single expression. `name [language filter]: expression` is in that language,
+//! whatever that of the file is.
 
 use crate::diagnostic_json::diagnostic_json;
 use crate::language::{Language, blanked};
@@ -163,7 +164,8 @@ impl RulesFile {
         Self { path: self.path.clone(), text: String::new(), language: self.language, rules }
     }
 
-    /// Returns the text in front of a rule's colon: its name and its attributes, with the language if it is another one than `language`.
+    /// Returns the text in front of a rule's colon: its name and its attributes, with the language
+    /// if it is another one than `language`.
     pub fn head(rule: &Rule, language: Language) -> String {
         let mut attributes = Vec::new();
         if rule.language != language {
@@ -269,8 +271,8 @@ fn parse(text: &str, language: Language) -> Result<Vec<Rule>, (usize, String)> {
     Ok(rules)
 }
 
-/// Returns the source of a rule with blanks for the white space at the beginning of each line: in some languages a tab is an error, but
-/// indentation belongs to the file.
+/// Returns the source of a rule with blanks for the white space at the beginning of each line: in
+/// some languages a tab is an error, but indentation belongs to the file.
 fn without_indentation(source: &str) -> String {
     let line = |line: &str| {
         let text = line.trim_start_matches([' ', '\t']);

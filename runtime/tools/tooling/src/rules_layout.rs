@@ -7,8 +7,8 @@ use celero::{CompileError, Diagnostic, Label, Severity, Span, Stage};
 /// Lays out a rule in a language.
 pub type Layout<'a> = dyn Fn(Language, &str) -> Result<String, CompileError> + 'a;
 
-/// Formats the rules of a file. Comments, blank lines and the order of the rules stay. Returns the text, and why rules were left as they
-/// are: each diagnostic with the number of its rule.
+/// Formats the rules of a file. Comments, blank lines and the order of the rules stay. Returns the
+/// text, and why rules were left as they are: each diagnostic with the number of its rule.
 pub fn format(of: &Layout<'_>, file: &RulesFile) -> (String, Vec<(usize, Diagnostic)>) {
     let mut problems = Vec::new();
     let formatted = rewritten(file, |number, rule| {
@@ -51,7 +51,8 @@ fn layout(of: &Layout<'_>, rule: &Rule, text: &str) -> Result<String, Vec<Diagno
         .ok_or_else(|| vec![kept(source, "a text of several lines would change")])
 }
 
-/// Returns the lines of a rule with this head and an expression in canonical layout; `None` if its meaning would change in several lines.
+/// Returns the lines of a rule with this head and an expression in canonical layout; `None` if its
+/// meaning would change in several lines.
 pub fn laid_out(of: &Layout<'_>, language: Language, head: &str, expression: &str) -> Option<String> {
     let mut lines = expression.lines();
     let (first, rest) = (lines.next().unwrap_or_default(), lines.collect::<Vec<_>>());

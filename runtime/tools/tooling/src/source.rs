@@ -32,8 +32,8 @@ impl Format {
 /// The text of a file, ready to be checked in its format and language.
 #[derive(Clone, Debug)]
 pub struct RuleText {
-    /// The text. Of an expression in which comments are no part of the language, the comments before it are blanks; so every place in it is
-    /// a place in the file.
+    /// The text. Of an expression in which comments are no part of the language, the comments
+    /// before it are blanks; so every place in it is a place in the file.
     pub text: String,
     /// Its format.
     pub format: Format,
@@ -53,8 +53,8 @@ pub enum Unreadable {
 }
 
 impl RuleText {
-    /// Finds out format and language of a text without byte order mark. `path` is the name of the file, which need not exist; `format` and
-    /// `language` are known ones.
+    /// Finds out format and language of a text without byte order mark. `path` is the name of the
+    /// file, which need not exist; `format` and `language` are known ones.
     ///
     /// # Errors
     /// [`Unreadable`].
@@ -103,7 +103,8 @@ fn detected(path: &Path, text: &str, language: Language) -> Format {
     }
 }
 
-/// Returns whether a text starts like a policy: with a line that is nothing but one of a policy's keys, and then a list or a mapping.
+/// Returns whether a text starts like a policy: with a line that is nothing but one of a policy's
+/// keys, and then a list or a mapping.
 fn is_policy(text: &str) -> bool {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
     let Some(key) = lines.next().and_then(|line| line.trim_end().strip_suffix(':')) else { return false };

@@ -1,9 +1,10 @@
 //! Converts between values and JSON.
 //!
-//! Output has the type of each value: `{"int": "1"}`, `{"list": [..]}`. Input may have the same forms, or be plain JSON:
-//! whole numbers are `int`, other numbers `double`, objects maps with string keys. An object whose only key is the name of
-//! a form is that form; as a plain map it is written `{"map": [["int", ..]]}`. Only `{"type": ..}` is a plain map too, when
-//! what it holds is no type of CEL.
+//! Output has the type of each value: `{"int": "1"}`, `{"list": [..]}`. Input may have the same
+//! forms, or be plain JSON: whole numbers are `int`, other numbers `double`, objects maps with
+//! string keys. An object whose only key is the name of a form is that form; as a plain map it is
+//! written `{"map": [["int", ..]]}`. Only `{"type": ..}` is a plain map too, when what it holds is
+//! no type of CEL.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -51,8 +52,8 @@ pub fn from_value<'a>(value: &Value<'a>, arena: &'a Arena) -> EvalResult<Json> {
     })
 }
 
-/// Builds a value of JSON. Plain numbers and strings become what `ty` asks for, where it does: an `int`, `uint` or `double`,
-/// a timestamp, a duration or an address.
+/// Builds a value of JSON. Plain numbers and strings become what `ty` asks for, where it does: an
+/// `int`, `uint` or `double`, a timestamp, a duration or an address.
 ///
 /// # Errors
 /// What is no value, for people.

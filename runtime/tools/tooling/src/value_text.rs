@@ -13,8 +13,8 @@ pub fn from_value<'a>(value: &Value<'a>, arena: &'a Arena) -> EvalResult<String>
     Ok(text.out)
 }
 
-/// Returns the text of a value, cut after about `most` bytes: then it ends in `…`. Takes time for what is returned, not for the rest of a
-/// text, of bytes or of a list.
+/// Returns the text of a value, cut after about `most` bytes: then it ends in `…`. Takes time for
+/// what is returned, not for the rest of a text, of bytes or of a list.
 ///
 /// # Errors
 /// What the host's lists and maps fail with.

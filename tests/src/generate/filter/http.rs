@@ -1,4 +1,5 @@
-//! Random conditions in the filter language about requests, made of the words that `generate::gateway` makes requests of.
+//! Random conditions in the filter language about requests, made of the words that
+//! `generate::gateway` makes requests of.
 
 use crate::generate::{Rng, gateway};
 

@@ -2,8 +2,8 @@
 
 use celero::filter::FilterTree;
 
-/// The smallest rule found for which `fails` still holds, in at most `tries` tries. `read` gives the tree of a rule that is
-/// accepted.
+/// The smallest rule found for which `fails` still holds, in at most `tries` tries. `read` gives
+/// the tree of a rule that is accepted.
 pub fn minimise(
     source: &str,
     tries: usize,
@@ -28,7 +28,8 @@ pub fn minimise(
     }
 }
 
-/// Shorter texts, the shortest first: every expression replaced by one in it, by a short one, or left out of its chain or set.
+/// Shorter texts, the shortest first: every expression replaced by one in it, by a short one, or
+/// left out of its chain or set.
 fn candidates(tree: &FilterTree, source: &str) -> Vec<String> {
     let span = |index: usize| tree.nodes().get(index).map(|node| (node.span.start as usize, node.span.end as usize));
     let spans: Vec<(usize, usize)> = (0..tree.nodes().len()).filter_map(span).collect();

@@ -1,4 +1,5 @@
-//! Random rules in the filter language: text in every spelling, and hosts with values that the literals of the text often meet.
+//! Random rules in the filter language: text in every spelling, and hosts with values that the
+//! literals of the text often meet.
 //!
 //! All rules are over one [`scheme`], which has fields of every type. A rule is accepted by construction.
 
@@ -21,7 +22,8 @@ use std::sync::{Arc, LazyLock};
 /// How many hosts a case has.
 const HOSTS: usize = 20;
 
-/// The fields that rules are about. `ab` could be the beginning of bytes, `anything` and `allowed` that of a quantifier.
+/// The fields that rules are about. `ab` could be the beginning of bytes, `anything` and `allowed`
+/// that of a quantifier.
 const FIELDS: &[(&str, &str)] = &[
     ("ssl", "Bool"),
     ("anything", "Bool"),
@@ -133,8 +135,9 @@ impl Generator {
         Self { seeds: Rng::new(seed), published: false }
     }
 
-    /// Conditions in the part of the language that Wirefilter has had since its published version 0.6.1, on hosts that lack
-    /// nothing: simple fields, orderings, `&`, `contains`, `matches`, sets, and connectives.
+    /// Conditions in the part of the language that Wirefilter has had since its published version
+    /// 0.6.1, on hosts that lack nothing: simple fields, orderings, `&`, `contains`, `matches`,
+    /// sets, and connectives.
     #[must_use]
     pub fn published(seed: u64) -> Self {
         Self { seeds: Rng::new(seed), published: true }

@@ -1,10 +1,11 @@
-//! The interpreter, native code, and native code without passes agree on random typed programs, value for value and error
-//! for error, places included.
+//! The interpreter, native code, and native code without passes agree on random typed programs,
+//! value for value and error for error, places included.
 //!
-//! Each line of the table of what the programs consist of ([`Coverage`](celero_tests::generate::Coverage)) is met by at least
-//! [`LEAST`] cases.
+//! Each line of the table of what the programs consist of
+//! ([`Coverage`](celero_tests::generate::Coverage)) is met by at least [`LEAST`] cases.
 //!
-//! `CELERO_DIFFERENTIAL_CASES` sets how many pairs of a program and a set of inputs are compared, `CELERO_SEED` the seed.
+//! `CELERO_DIFFERENTIAL_CASES` sets how many pairs of a program and a set of inputs are compared,
+//! `CELERO_SEED` the seed.
 
 #![expect(
     clippy::unwrap_used,
@@ -23,7 +24,7 @@ use std::thread;
 
 mod call;
 
-const CASES: u64 = 320_000;
+const CASES: u64 = 400_000;
 const THREADS: u64 = 2;
 
 /// Fewest cases that each line of the table must have in a run of [`CASES`].
@@ -37,7 +38,8 @@ struct Way {
     optimize: bool,
     /// Whether rules that differ in constants only share code.
     share_code: bool,
-    /// Whether some programs are compiled after the same with other places, so that their code is a copy if they are small.
+    /// Whether some programs are compiled after the same with other places, so that their code is a
+    /// copy if they are small.
     copy: bool,
 }
 

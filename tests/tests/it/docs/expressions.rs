@@ -1,5 +1,6 @@
-//! Blocks of `cel`: each line is `expression => result`, as in `docs/language.md`, on the request that the last `http` block before it
-//! shows. Every tier has to give the result. `BLESS=1` writes the results anew.
+//! Blocks of `cel`: each line is `expression => result`, as in `docs/language.md`, on the request
+//! that the last `http` block before it shows. Every tier has to give the result. `BLESS=1` writes
+//! the results anew.
 
 use super::{Page, pages, root};
 use celero_book::markdown::blocks;

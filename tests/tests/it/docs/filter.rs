@@ -1,8 +1,8 @@
-//! The examples of `docs/filter-language.md` are what they say, and the page names every field, function and code. `BLESS=1` writes
-//! the results anew.
+//! The examples of `docs/filter-language.md` are what they say, and the page names every field,
+//! function and code. `BLESS=1` writes the results anew.
 //!
-//! The values are those of the page's `json` block, the lists those of its `text` block with lists. A block of `filter of=values`
-//! holds expressions that are values.
+//! The values are those of the page's `json` block, the lists those of its `text` block with lists.
+//! A block of `filter of=values` holds expressions that are values.
 
 use super::root;
 use celero_book::markdown::{Block, blocks};

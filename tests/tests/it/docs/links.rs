@@ -1,4 +1,5 @@
-//! Every link of the pages leads to a file of the repository and, with `#`, to a heading in it. Addresses in the net are not visited.
+//! Every link of the pages leads to a file of the repository and, with `#`, to a heading in it.
+//! Addresses in the net are not visited.
 
 use super::{pages, root};
 use celero_book::markdown::{anchors, links};

@@ -9,7 +9,8 @@
 //! | `console` | each command, and what it prints: `runtime/tools/cli/tests/it/book.rs` |
 //! | `rust` | a documentation test: `tests/src/lib.rs` |
 //!
-//! A block that cannot run says why in its fence: `no-run="builds for minutes"`. `text`, `http`, `json` and `toml` hold data.
+//! A block that cannot run says why in its fence: `no-run="builds for minutes"`. `text`, `http`,
+//! `json` and `toml` hold data.
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
 mod architecture;

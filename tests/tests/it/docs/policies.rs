@@ -1,4 +1,5 @@
-//! Blocks of `yaml`: a policy without mistakes and warnings, or cases (`# cases`), which must hold for the policy before them.
+//! Blocks of `yaml`: a policy without mistakes and warnings, or cases (`# cases`), which must hold
+//! for the policy before them.
 
 use super::pages;
 use celero_book::markdown::Block;

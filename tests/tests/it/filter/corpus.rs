@@ -1,5 +1,6 @@
-//! Rules that other people wrote are accepted, have a canonical text and layouts that mean the same, and evaluate over real requests
-//! without errors, to the same in all tiers and in the published Wirefilter, where it reads them.
+//! Rules that other people wrote are accepted, have a canonical text and layouts that mean the
+//! same, and evaluate over real requests without errors, to the same in all tiers and in the
+//! published Wirefilter, where it reads them.
 
 use super::published::{context, published_scheme};
 use celero::filter::{Filter, FilterOptions, FilterType, FilterValue, Scheme, http_scheme};

@@ -1,5 +1,6 @@
-//! Random typed rules: each is accepted, has a canonical text and layouts that mean the same, and evaluates to a value of its
-//! type; what must follow from its value does; and native code, which every rule has, agrees.
+//! Random typed rules: each is accepted, has a canonical text and layouts that mean the same, and
+//! evaluates to a value of its type; what must follow from its value does; and native code, which
+//! every rule has, agrees.
 //!
 //! `CELERO_FILTER_CASES` sets how many pairs of a rule and a host are evaluated, `CELERO_SEED` the seed.
 

@@ -1,5 +1,5 @@
-//! Rules of the published Wirefilter with a fault: both refuse them with the same message, or both accept them with the same tree.
-//! [`reason`] says where the two may differ.
+//! Rules of the published Wirefilter with a fault: both refuse them with the same message, or both
+//! accept them with the same tree. [`reason`] says where the two may differ.
 
 use super::published::{Read, published_scheme, read, read_published};
 use celero_tests::generate::Rng;

@@ -1,4 +1,5 @@
-//! The table of documented fields: each that has a value here has that of its example, in both tiers, and each other has none.
+//! The table of documented fields: each that has a value here has that of its example, in both
+//! tiers, and each other has none.
 
 use celero::filter::{FilterLanguage, FilterType, HttpFieldValue, http_fields};
 use celero::http::{Request, RequestHead, Source};

@@ -1,5 +1,5 @@
-//! Rules made to hurt, on a small stack: each is compiled and evaluated, or refused with diagnostics, in time about linear in its
-//! length; rules with random faults too.
+//! Rules made to hurt, on a small stack: each is compiled and evaluated, or refused with
+//! diagnostics, in time about linear in its length; rules with random faults too.
 
 use crate::support::{cpu_time, least_times};
 use celero::filter::{Filter, FilterHost, FilterOptions, FilterValue};

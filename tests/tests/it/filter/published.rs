@@ -1,5 +1,6 @@
-//! The published Wirefilter, `wirefilter-engine` 0.6.1, judges the part of the language that it has: fields of the types `Bool`,
-//! `Int`, `Ip` and `Bytes`, orderings, `&`, `contains`, `matches`, sets, and the connectives.
+//! The published Wirefilter, `wirefilter-engine` 0.6.1, judges the part of the language that it
+//! has: fields of the types `Bool`, `Int`, `Ip` and `Bytes`, orderings, `&`, `contains`, `matches`,
+//! sets, and the connectives.
 //!
 //! Rules of that part must be accepted by both, with the same tree, and have the same result. Where the two differ,
 //! [`DIFFERENCES`] says why; celero follows Wirefilter's later versions there.

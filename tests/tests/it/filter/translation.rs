@@ -1,5 +1,5 @@
-//! Random rules in one language are translated to the other: a rule and its translation have the same result for every request, in both
-//! tiers.
+//! Random rules in one language are translated to the other: a rule and its translation have the
+//! same result for every request, in both tiers.
 
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
@@ -132,7 +132,8 @@ fn cel_to_filter(seed: u64, rules: usize, fault: Fault<'_>) -> Report {
     report
 }
 
-/// Compares random rules in the filter language with what their translations become by a fault, and with the translations back.
+/// Compares random rules in the filter language with what their translations become by a fault, and
+/// with the translations back.
 fn filter_to_cel(seed: u64, rules: usize, fault: Fault<'_>) -> Report {
     let rng = &mut Rng::new(seed);
     let Environments { cel, filters } = Environments::new();

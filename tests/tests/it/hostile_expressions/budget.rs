@@ -110,8 +110,8 @@ fn long_text_is_paid_for() {
     assert!(slowest.0 < Duration::from_secs(2), "{slowest:?}");
 }
 
-/// Functions that call the one before twice, and chains of them as deep as they may be: refused where they are defined, or
-/// evaluated on a small stack.
+/// Functions that call the one before twice, and chains of them as deep as they may be: refused
+/// where they are defined, or evaluated on a small stack.
 #[test]
 fn definitions_neither_explode_nor_overflow() {
     small_stack(|| {
@@ -148,8 +148,8 @@ fn definitions_neither_explode_nor_overflow() {
     });
 }
 
-/// A search is charged what it may cost: the size of the program counts, not only the length of the text. So is compiling a pattern
-/// that comes with the request.
+/// A search is charged what it may cost: the size of the program counts, not only the length of the
+/// text. So is compiling a pattern that comes with the request.
 #[test]
 fn expensive_patterns_are_paid_for() {
     let mut rng = celero_tests::generate::Rng::new(3);

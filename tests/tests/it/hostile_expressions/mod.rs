@@ -1,5 +1,5 @@
-//! Rules made to hurt, on a small stack: each compiles or gets diagnostics, in little time, in both tiers; what compiles
-//! evaluates; what would run forever ends in `out_of_budget`.
+//! Rules made to hurt, on a small stack: each compiles or gets diagnostics, in little time, in both
+//! tiers; what compiles evaluates; what would run forever ends in `out_of_budget`.
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
 use crate::support::{cpu_time, least_times};
@@ -163,9 +163,10 @@ fn compiling_is_about_linear() {
                     engine.compile(&env, &source).unwrap();
                     cpu_time() - start
                 };
-                // Linear is 4, quadratic 16, cubic 64; what takes hardly any time says nothing. Loops in loops come near
-                // quadratic in native code, which has at most 16 of them. Tests that run beside this one share its memory
-                // bandwidth, which slows the largest rule down most: what is allowed is well below cubic.
+                // Linear is 4, quadratic 16, cubic 64; what takes hardly any time says nothing.
+                // Loops in loops come near quadratic in native code, which has at most 16 of them.
+                // Tests that run beside this one share its memory bandwidth, which slows the
+                // largest rule down most: what is allowed is well below cubic.
                 let most_allowed = if name.starts_with("macros") { 40.0 } else { 10.0 };
                 let fit = |[quarter, _, whole]: [f64; 3]| whole <= 0.01 || whole / quarter <= most_allowed;
                 let times = least_times([most / 4, most / 2, most], 3..=12, time, fit);

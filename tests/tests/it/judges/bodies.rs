@@ -1,5 +1,6 @@
-//! Fields of bodies of requests, judged by Go's packages `mime`, `mime/multipart` and `net/http`: what a server in Go gives to its handlers must be what
-//! rules see. Go refuses more: of a body that it refuses, what it read before.
+//! Fields of bodies of requests, judged by Go's packages `mime`, `mime/multipart` and `net/http`:
+//! what a server in Go gives to its handlers must be what rules see. Go refuses more: of a body
+//! that it refuses, what it read before.
 
 use super::encoders::{base64, from_base64};
 use super::number;

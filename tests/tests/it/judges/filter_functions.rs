@@ -1,4 +1,5 @@
-//! Every function of the filter language, called with random arguments in both tiers, and judged as Cloudflare documents it.
+//! Every function of the filter language, called with random arguments in both tiers, and judged as
+//! Cloudflare documents it.
 
 use super::encoders::base64;
 use super::filter_judge::{Argument, judge};

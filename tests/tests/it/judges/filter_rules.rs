@@ -1,5 +1,6 @@
-//! Random rules in the filter language, judged by a slow walk over their trees: operators, missing values, `[*]`, connectives, quantifiers
-//! and calls, as Cloudflare documents them and Wirefilter's later versions have them.
+//! Random rules in the filter language, judged by a slow walk over their trees: operators, missing
+//! values, `[*]`, connectives, quantifiers and calls, as Cloudflare documents them and Wirefilter's
+//! later versions have them.
 //!
 //! The trees are those of celero's parser; the published Wirefilter judges these (`filter::published`).
 

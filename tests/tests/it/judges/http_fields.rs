@@ -151,13 +151,15 @@ fn decoded(name: &[u8]) -> Vec<u8> {
     found
 }
 
-/// Cookies: "The cookie names are URL decoded. If two cookies have the same name after decoding, their value arrays are merged."
+/// Cookies: "The cookie names are URL decoded. If two cookies have the same name after decoding,
+/// their value arrays are merged."
 fn cookies(header: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let parts = header.split(|byte| *byte == b';').map(<[u8]>::trim_ascii).filter(|part| part.contains(&b'='));
     parts.map(pair).map(|(name, value)| (decoded(&name), value)).collect()
 }
 
-/// "This corresponds to the string after the last dot in the URI path": of the last segment, unless that has only one dot and begins with it.
+/// "This corresponds to the string after the last dot in the URI path": of the last segment, unless
+/// that has only one dot and begins with it.
 fn extension(path: &str) -> String {
     let segment = path.rsplit('/').next().unwrap();
     match segment.rfind('.') {

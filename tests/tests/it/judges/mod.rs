@@ -1,6 +1,6 @@
-//! Judges of what the interpreter and native code share, where comparing the two finds nothing: they compute the same results
-//! in other ways, by the standard library, by other crates, or from the documents that define them. None of them calls the
-//! code that it judges.
+//! Judges of what the interpreter and native code share, where comparing the two finds nothing:
+//! they compute the same results in other ways, by the standard library, by other crates, or from
+//! the documents that define them. None of them calls the code that it judges.
 //!
 //! `CELERO_JUDGED_CASES` sets how many random arguments each overload is tried with, `CELERO_SEED` the seed.
 #![expect(

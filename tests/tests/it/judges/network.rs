@@ -5,7 +5,8 @@ use celero_frontend::stdlib::Builtin::{self as B};
 use celero_tests::generate::Owned::{self, *};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The address that text writes. A mapped address in the form with dots is refused, in the other form it is the IPv4 address.
+/// The address that text writes. A mapped address in the form with dots is refused, in the other
+/// form it is the IPv4 address.
 fn read(text: &str) -> Option<IpAddr> {
     let address: IpAddr = text.parse().ok()?;
     if address != address.to_canonical() && text.contains('.') {

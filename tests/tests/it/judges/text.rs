@@ -196,8 +196,8 @@ fn quote(text: &str) -> Text {
     quoted + "\""
 }
 
-/// A pattern of RE2 for the `regex` crate: classes are of ASCII, a brace that begins no repetition is a character, and no repetition is repeated. Other
-/// differences are judged in `patterns::re2`.
+/// A pattern of RE2 for the `regex` crate: classes are of ASCII, a brace that begins no repetition
+/// is a character, and no repetition is repeated. Other differences are judged in `patterns::re2`.
 fn of_re2(pattern: &str) -> Option<Text> {
     let unescaped = Regex::new(r"(?s)\\.").unwrap().replace_all(pattern, "a");
     if Regex::new(r"[*+?]\??[*+]|[*+?]\?\?").unwrap().is_match(&unescaped) {

@@ -1,5 +1,6 @@
-//! What a pattern of the filter language means is what the `regex` crate says of the same text: `matches` in sets and functions that take patterns,
-//! in both tiers. Patterns of CEL and of lists are judged in `re2.rs`.
+//! What a pattern of the filter language means is what the `regex` crate says of the same text:
+//! `matches` in sets and functions that take patterns, in both tiers. Patterns of CEL and of lists
+//! are judged in `re2.rs`.
 
 #![expect(
     clippy::unwrap_used,
@@ -18,7 +19,8 @@ use regex::bytes;
 /// Patterns that are judged together, and texts for each of them.
 const PATTERNS: usize = 50;
 const TEXTS: usize = 100;
-/// Ten groups that match the empty text too, so that those of the pattern behind them have numbers that no replacement can name.
+/// Ten groups that match the empty text too, so that those of the pattern behind them have numbers
+/// that no replacement can name.
 const TEN_GROUPS: &str = r"(a)?(b)??(é)?(?:(a|b)*)([ab]{2})?(_)*((k)?)?(?P<tenth> )?";
 
 /// What a replacement of the filter language is made of.

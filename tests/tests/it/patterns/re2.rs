@@ -1,5 +1,6 @@
-//! Patterns of CEL are RE2's, wherever they stand: `matches` alone and in sets, the functions that take patterns, and lists of patterns, in both
-//! tiers. The judge of random patterns is Go's package `regexp`.
+//! Patterns of CEL are RE2's, wherever they stand: `matches` alone and in sets, the functions that
+//! take patterns, and lists of patterns, in both tiers. The judge of random patterns is Go's
+//! package `regexp`.
 
 #![expect(
     clippy::unwrap_used,
@@ -247,7 +248,8 @@ fn classes_have_the_names_that_go_knows() {
     judge(&patterns, &texts, &mut Counts::default());
 }
 
-/// What differs from the dialect of the `regex` crate: a pattern, a text, and whether it matches. `None`: the pattern is refused.
+/// What differs from the dialect of the `regex` crate: a pattern, a text, and whether it matches.
+/// `None`: the pattern is refused.
 const DIFFERENT: &[(&str, &str, Option<bool>)] = &[
     (r"\<\?php", "<?php", Some(true)),
     ("^a[=&&][0-9]", "a=1", Some(true)),

@@ -1,5 +1,5 @@
-//! Patterns of real rule sets over real text: native code, which has cheaper means than the engine for many of them, gives
-//! what the interpreter gives.
+//! Patterns of real rule sets over real text: native code, which has cheaper means than the engine
+//! for many of them, gives what the interpreter gives.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::{Bindings, Engine, Env, Program, Tier, Type, Value};

@@ -83,7 +83,8 @@ fn patterns_stay_in_canonical_texts() {
             assert_eq!(pattern_of(&again), pattern);
             raw += 1;
         }
-        // Which pattern a quoted one is the published Wirefilter says (`filter::published`); here, that it stays the same.
+        // Which pattern a quoted one is the published Wirefilter says (`filter::published`); here,
+        // that it stays the same.
         if let Some(tree) = tree(&format!("b matches \"{pattern}\""), &scheme) {
             round_trip(&tree, false).unwrap_or_else(|error| panic!("{pattern}\n{error}"));
             let again = self::tree(&celero::filter::unparse_filter(&tree), &scheme).unwrap();

@@ -1,5 +1,5 @@
-//! The modules of a crate form no cycle: imports between the files and folders of one folder point one way, at any level. All may
-//! use what the `mod.rs` of their own folder defines.
+//! The modules of a crate form no cycle: imports between the files and folders of one folder point
+//! one way, at any level. All may use what the `mod.rs` of their own folder defines.
 
 use super::imports::{Module, Reference, references};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -41,7 +41,8 @@ fn way_back<'r>(graph: &Graph<'r>, start: &'r str) -> Option<Vec<&'r Reference>>
     None
 }
 
-/// A shortest cycle through each module that is in one, unless it is in one shown before: the modules, and a place for each step.
+/// A shortest cycle through each module that is in one, unless it is in one shown before: the
+/// modules, and a place for each step.
 fn cycles(references: &[Reference]) -> Vec<String> {
     let mut found = Vec::new();
     for (folder, graph) in siblings(references) {

@@ -1,7 +1,8 @@
-//! What the heads of files and the pages for contributors say: each invariant names a test that exists, each path leads somewhere, and
-//! lists of rooms are in the order of their dependencies.
+//! What the heads of files and the pages for contributors say: each invariant names a test that
+//! exists, each path leads somewhere, and lists of rooms are in the order of their dependencies.
 //!
-//! An invariant is a paragraph of a head: `Invariant:`, what always holds, `Test:`, and a path with the name of a test function.
+//! An invariant is a paragraph of a head: `Invariant:`, what always holds, `Test:`, and a path with
+//! the name of a test function.
 
 use super::imports::references;
 use super::{root, source_folders, sources};

@@ -1,5 +1,6 @@
-//! Finds which modules of a crate refer to which: every `use` and every inline path that starts with `crate`, `self` or `super`.
-//! Code for tests (`#[cfg(test)]`, files named `tests.rs`, folders named `tests`) is left out.
+//! Finds which modules of a crate refer to which: every `use` and every inline path that starts
+//! with `crate`, `self` or `super`. Code for tests (`#[cfg(test)]`, files named `tests.rs`, folders
+//! named `tests`) is left out.
 
 use super::tokens::{Token, tokens};
 use std::collections::{BTreeMap, BTreeSet};
@@ -242,8 +243,9 @@ struct Names {
 }
 
 impl Names {
-    /// The module in which the thing is defined that `path` names in `from`, as far as it can be told; `None` if it is of
-    /// another crate. Names that a module imports from others are followed to where they come from.
+    /// The module in which the thing is defined that `path` names in `from`, as far as it can be
+    /// told; `None` if it is of another crate. Names that a module imports from others are followed
+    /// to where they come from.
     fn resolve(&self, from: &Module, path: &[String], steps: usize) -> Option<Module> {
         let (first, rest) = path.split_first()?;
         let start = match first.as_str() {

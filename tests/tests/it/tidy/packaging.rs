@@ -47,7 +47,8 @@ fn is_allowed(expression: &str, allowed: &[String]) -> bool {
 fn licences_of_dependencies_are_allowed() {
     let allowed = allowed();
     assert!(is_allowed("(MIT OR GPL-3.0) AND Unicode-3.0", &allowed) && !is_allowed("MIT AND GPL-3.0", &allowed));
-    // What `cargo test` built is not all of the lock file: cargo downloads the rest, and without a network this test cannot judge it.
+    // What `cargo test` built is not all of the lock file: cargo downloads the rest, and without a
+    // network this test cannot judge it.
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version=1", "--locked", "--filter-platform", "x86_64-unknown-linux-gnu"])
         .current_dir(root())

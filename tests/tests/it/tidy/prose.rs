@@ -1,11 +1,12 @@
 //! Comments are as wide as people read.
 
-use super::sources;
+use super::{TABLES, sources};
 
 /// The widest line of a comment, in characters.
 const MAX_WIDTH: usize = 120;
 
-/// The numbers of the lines of comments that are too wide: not of code and tables in comments, nor of words that can't be broken.
+/// The numbers of the lines of comments that are too wide: not of code and tables in comments, nor
+/// of words that can't be broken.
 fn wide_lines(text: &str) -> Vec<usize> {
     let mut is_code = false;
     let mut wide = Vec::new();
@@ -22,7 +23,8 @@ fn wide_lines(text: &str) -> Vec<usize> {
 
 #[test]
 fn comments_are_not_wide() {
-    let wide = sources().into_iter().flat_map(|(file, text)| {
+    let files = sources().into_iter().filter(|(file, _)| !TABLES.contains(&file.as_str()));
+    let wide = files.flat_map(|(file, text)| {
         wide_lines(&text).into_iter().map(move |line| format!("{file}:{line}")).collect::<Vec<_>>()
     });
     let wide: Vec<String> = wide.collect();

@@ -1,5 +1,5 @@
-//! API keys of clients. A policy has only their SHA-256 hashes, and looks a key up by its hash: a client cannot choose a hash, so the time
-//! of the comparison reveals nothing about keys.
+//! API keys of clients. A policy has only their SHA-256 hashes, and looks a key up by its hash: a
+//! client cannot choose a hash, so the time of the comparison reveals nothing about keys.
 
 use super::jwt::header_name;
 use super::{Finding, single_value};

@@ -1,5 +1,6 @@
-//! HTTP Basic authentication (RFC 7617). bcrypt takes many milliseconds by design, so passwords are verified on the threads of the policy's
-//! pool, and what was found is remembered: right passwords for minutes, wrong ones for seconds.
+//! HTTP Basic authentication (RFC 7617). bcrypt takes many milliseconds by design, so passwords are
+//! verified on the threads of the policy's pool, and what was found is remembered: right passwords
+//! for minutes, wrong ones for seconds.
 
 use super::memory::{Digest, Memory};
 use super::{Finding, Lookup, credentials, single_value};
@@ -104,8 +105,9 @@ impl Users {
         Some(Login { digest, user, text })
     }
 
-    /// Returns the hash that the password of a user is compared with, and whether it is the user's. An unknown user has the hash of some
-    /// user, always the same for a name, so that the comparison costs the same.
+    /// Returns the hash that the password of a user is compared with, and whether it is the user's.
+    /// An unknown user has the hash of some user, always the same for a name, so that the
+    /// comparison costs the same.
     fn hash(&self, user: &str) -> Option<(&str, bool)> {
         let known = self.users.get(user).copied();
         let [a, b, c, d, ..] = self.user_digest(user);
@@ -137,8 +139,8 @@ impl Users {
         let (user, password) = login.text.split_once(':')?;
         let (hash, known) = self.hash(user)?;
         let same = bcrypt::verify(password, hash).unwrap_or(false);
-        // bcrypt ignores what is after the 72nd byte, and cannot distinguish a zero byte from its own at the end of a password. Asked after
-        // hashing, so that the time is the same.
+        // bcrypt ignores what is after the 72nd byte, and cannot distinguish a zero byte from its
+        // own at the end of a password. Asked after hashing, so that the time is the same.
         let whole = password.len() <= LONGEST_PASSWORD && !password.contains('\0');
         if same && known && whole {
             let fields = Some(Arc::new(JsonMap::from_iter([("username".to_owned(), user.into())])));

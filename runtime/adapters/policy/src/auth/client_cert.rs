@@ -1,5 +1,6 @@
-//! Certificates of clients: those that the host has verified, and those that a TLS terminator in front has verified and names in
-//! `x-forwarded-client-cert`, as Envoy writes it. Only trusted peers may send the header; from others it is removed.
+//! Certificates of clients: those that the host has verified, and those that a TLS terminator in
+//! front has verified and names in `x-forwarded-client-cert`, as Envoy writes it. Only trusted
+//! peers may send the header; from others it is removed.
 
 use super::{Fields, Finding, single_value};
 use crate::file::document::Section;
@@ -35,8 +36,9 @@ pub(crate) struct CertificateData {
 }
 
 impl ClientCertificate {
-    /// Returns a certificate with these fields: the subject's name as a text (RFC 4514), the SHA-256 digest of the certificate in lower-case
-    /// hexadecimal digits, the URIs and the DNS names among the subject's alternative names (RFC 5280, section 4.2.1.6).
+    /// Returns a certificate with these fields: the subject's name as a text (RFC 4514), the
+    /// SHA-256 digest of the certificate in lower-case hexadecimal digits, the URIs and the DNS
+    /// names among the subject's alternative names (RFC 5280, section 4.2.1.6).
     #[must_use]
     pub fn new(subject: &str, hash: &str, uris: &[&str], dns_names: &[&str]) -> Self {
         let mut fields = JsonMap::new();
@@ -81,8 +83,8 @@ impl ClientCertificate {
     }
 }
 
-/// Returns the SPIFFE ID among the URIs of a certificate, which must be the only one (X.509-SVID, section 2). `None`: there is none, or it is
-/// outside the grammar (SPIFFE-ID, section 2).
+/// Returns the SPIFFE ID among the URIs of a certificate, which must be the only one (X.509-SVID,
+/// section 2). `None`: there is none, or it is outside the grammar (SPIFFE-ID, section 2).
 fn spiffe_id<'u>(uris: &[&'u str]) -> Option<&'u str> {
     let &[id] = uris else { return None };
     let rest = id.strip_prefix("spiffe://").filter(|_| id.len() <= 2048)?;
@@ -118,7 +120,8 @@ impl ClientCerts {
         Self { trusted }
     }
 
-    /// Removes the header from a request of a peer that is not trusted. Returns whether it is. Call it before rules read the request.
+    /// Removes the header from a request of a peer that is not trusted. Returns whether it is. Call
+    /// it before rules read the request.
     pub(crate) fn decide_peer(&self, head: &mut impl Head, peer: Option<SocketAddr>) -> bool {
         let trusted = self.trusts(peer);
         if !trusted && head.headers().contains_key(&HEADER) {
@@ -127,8 +130,9 @@ impl ClientCerts {
         trusted
     }
 
-    /// Returns the fields of the client's certificate: of a trusted peer the one in the headers of the request, of any other the one that it
-    /// has `shown` itself. [`decide_peer`](Self::decide_peer) must have removed what nobody may trust.
+    /// Returns the fields of the client's certificate: of a trusted peer the one in the headers of
+    /// the request, of any other the one that it has `shown` itself.
+    /// [`decide_peer`](Self::decide_peer) must have removed what nobody may trust.
     pub(crate) fn find(
         &self,
         headers: &HeaderMap,
@@ -147,8 +151,8 @@ impl ClientCerts {
     }
 }
 
-/// Returns the fields of the last certificate in a value: that which the peer itself has verified. The ones before it were in the header
-/// that the peer received. `None`: the value is malformed.
+/// Returns the fields of the last certificate in a value: that which the peer itself has verified.
+/// The ones before it were in the header that the peer received. `None`: the value is malformed.
 fn fields(value: &str) -> Option<JsonMap<String, Json>> {
     let mut known = JsonMap::new();
     let mut rest = value;

@@ -1,4 +1,5 @@
-//! Results that another thread delivers, without a runtime: a future for asynchronous hosts, and a blocking wait for the others.
+//! Results that another thread delivers, without a runtime: a future for asynchronous hosts, and a
+//! blocking wait for the others.
 
 use std::collections::BTreeMap;
 use std::future::Future;

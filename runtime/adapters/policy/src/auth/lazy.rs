@@ -1,8 +1,9 @@
 //! Credentials as expressions read them: maps that are verified when they are first read.
 //!
-//! In the phase `request` a verification may take long (a password). Reading such credentials then fails with an error that no operator
-//! absorbs, and [`LazyCredential`] notes it. If the outcome of the phase depends on that, the phase has no outcome yet: what it did is
-//! discarded, and it runs again when the finding is there. So a rule that ends the phase earlier never waits.
+//! In the phase `request` a verification may take long (a password). Reading such credentials then
+//! fails with an error that no operator absorbs, and [`LazyCredential`] notes it. If the outcome of
+//! the phase depends on that, the phase has no outcome yet: what it did is discarded, and it runs
+//! again when the finding is there. So a rule that ends the phase earlier never waits.
 //!
 //! Invariant: a discarded run of a phase has no effect and is not counted, except for lookups in lists. Test:
 //! `runtime/adapters/policy/tests/policy/passwords.rs::nothing_counts_twice_when_a_phase_waits`.
@@ -107,7 +108,8 @@ enum Kind {
     ClientCert,
 }
 
-/// Credentials as a map for expressions, verified when it is first read. The map is empty if they are absent or invalid.
+/// Credentials as a map for expressions, verified when it is first read. The map is empty if they
+/// are absent or invalid.
 #[derive(Debug)]
 pub(crate) struct LazyCredential<'a> {
     auth: &'a Auth,

@@ -1,5 +1,6 @@
-//! What was found out about credentials, kept for a short time. Credentials are known by keyed digests: the memory holds none of them,
-//! and nobody outside this process can compute where an entry is.
+//! What was found out about credentials, kept for a short time. Credentials are known by keyed
+//! digests: the memory holds none of them, and nobody outside this process can compute where an
+//! entry is.
 
 use sha2::{Digest as _, Sha256};
 use std::collections::HashMap;

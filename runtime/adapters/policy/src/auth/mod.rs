@@ -1,5 +1,6 @@
-//! Credentials of clients: JSON Web Tokens, API keys, passwords. Each is verified at most once per request, when an expression first
-//! reads it. What takes long is verified on threads of the policy ([`pool`]), and the phase waits for it ([`lazy`]).
+//! Credentials of clients: JSON Web Tokens, API keys, passwords. Each is verified at most once per
+//! request, when an expression first reads it. What takes long is verified on threads of the policy
+//! ([`pool`]), and the phase waits for it ([`lazy`]).
 //!
 //! Invariant: credentials that are not verified can not be read: `jwt`, `apiKey` and `basicAuth` are then empty maps.
 //! Test: `runtime/adapters/policy/tests/policy/auth.rs::claims_decide_whether_a_token_is_taken`.
@@ -111,7 +112,8 @@ impl Auth {
         }
     }
 
-    /// Returns the credentials of a request, which are verified when they are read. Those whose verification takes long are then absent.
+    /// Returns the credentials of a request, which are verified when they are read. Those whose
+    /// verification takes long are then absent.
     pub(crate) fn lazy<'a>(&'a self, headers: &'a HeaderMap, findings: &'a VerifiedCredentials) -> LazyCredentials<'a> {
         LazyCredentials::new(self, headers, findings)
     }

@@ -1,7 +1,9 @@
-//! The threads that verify what takes long: passwords, and tokens that any of many keys may have signed. They are few, started when
-//! they are needed, and end when nothing is left to do. How many verifications wait for them is bounded. So are those of one client address and
-//! those for one user, the closer the more wait: a place is free for others until as many addresses as half the places hold one. The
-//! addresses take turns, so what waits of one address delays the others by one verification each.
+//! The threads that verify what takes long: passwords, and tokens that any of many keys may have
+//! signed. They are few, started when they are needed, and end when nothing is left to do. How many
+//! verifications wait for them is bounded. So are those of one client address and those for one
+//! user, the closer the more wait: a place is free for others until as many addresses as half the
+//! places hold one. The addresses take turns, so what waits of one address delays the others by one
+//! verification each.
 //!
 //! Invariant: one address holds at most as many places of the queue as are free. Test:
 //! `runtime/adapters/policy/src/auth/pool.rs::addresses_together_leave_places_and_take_turns`.
@@ -42,7 +44,8 @@ struct Queue {
     waiting: Turns<Option<IpAddr>, Task>,
     /// How many of them there are for each user.
     of_users: HashMap<Digest, usize>,
-    /// The jobs that wait or run, by the digest of their credentials: who sends the same credentials waits for the same job.
+    /// The jobs that wait or run, by the digest of their credentials: who sends the same
+    /// credentials waits for the same job.
     open: HashMap<Digest, Weak<Job<Finding>>>,
     threads: usize,
     idle: usize,
@@ -91,8 +94,8 @@ impl Pool {
         }))
     }
 
-    /// Starts to verify credentials, or joins those who wait for the same credentials. If everybody who waits for a job is gone before
-    /// it has begun, it is dropped.
+    /// Starts to verify credentials, or joins those who wait for the same credentials. If everybody
+    /// who waits for a job is gone before it has begun, it is dropped.
     pub(crate) fn start(
         &self,
         digest: Digest,
@@ -152,8 +155,8 @@ impl Task {
 }
 
 impl Queue {
-    /// Returns whether a verification may not wait: all places are taken, or the same client or the same user has a quarter of them, or as many as
-    /// are free.
+    /// Returns whether a verification may not wait: all places are taken, or the same client or the
+    /// same user has a quarter of them, or as many as are free.
     fn is_full_for(&self, source: Source, most_waiting: usize) -> bool {
         let free = most_waiting.saturating_sub(self.waiting.len());
         let share = most_waiting.div_ceil(4).min(free);
@@ -288,7 +291,8 @@ mod tests {
         assert_eq!(pool.counts(), (3, 1, 0));
     }
 
-    /// However many addresses hold as much as they can, the next one has a place, and its turn after one of each of them.
+    /// However many addresses hold as much as they can, the next one has a place, and its turn
+    /// after one of each of them.
     #[test]
     fn addresses_together_leave_places_and_take_turns() {
         const MAX: usize = 64;

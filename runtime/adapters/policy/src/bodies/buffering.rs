@@ -10,7 +10,8 @@ use std::time::Duration;
 /// How long the prefix of a response is waited for, from its first byte on.
 const PREFIX_WAIT: Duration = Duration::from_secs(1);
 
-/// How much of a body a host buffers before it runs the phase `requestBody` or `responseBody`. Ask it after each piece of the body.
+/// How much of a body a host buffers before it runs the phase `requestBody` or `responseBody`. Ask
+/// it after each piece of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BodyBuffering {
     limit: usize,
@@ -84,12 +85,14 @@ impl BodyBuffering {
         }
     }
 
-    /// Returns how long to wait for the next pieces of this body after its first one. Then run the phase with what was buffered, though
-    /// [`state`](Self::state) says [`More`](BufferState::More). `None`: until the state changes.
+    /// Returns how long to wait for the next pieces of this body after its first one. Then run the
+    /// phase with what was buffered, though [`state`](Self::state) says
+    /// [`More`](BufferState::More). `None`: until the state changes.
     ///
-    /// The prefix of a response is waited for at most a second, otherwise a client would wait for a server that sends a few bytes now and
-    /// then. A host without a timer looks at the clock when a piece has arrived. The prefix of a request is waited for, as a client could
-    /// keep it from the rules by sending slowly.
+    /// The prefix of a response is waited for at most a second, otherwise a client would wait for a
+    /// server that sends a few bytes now and then. A host without a timer looks at the clock when a
+    /// piece has arrived. The prefix of a request is waited for, as a client could keep it from the
+    /// rules by sending slowly.
     #[must_use]
     pub fn longest_wait(self) -> Option<Duration> {
         (self.of_response && self.extent == Extent::Prefix).then_some(PREFIX_WAIT)

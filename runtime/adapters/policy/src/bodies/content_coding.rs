@@ -1,7 +1,8 @@
 //! Undoes the codings of a body (`content-encoding`, RFC 9110, section 8.4), within a bound.
 //!
-//! A server may read only what a coding's end mark ends, or also what follows. So that rules see what every server sees, a body with
-//! bytes after the end of its coding counts as damaged, and so does a gzip body of several members.
+//! A server may read only what a coding's end mark ends, or also what follows. So that rules see
+//! what every server sees, a body with bytes after the end of its coding counts as damaged, and so
+//! does a gzip body of several members.
 //!
 //! Invariant: a decoded body has at most `limit` bytes. Test:
 //! `runtime/adapters/policy/tests/policy/bodies.rs::bombs_are_bounded`.
@@ -51,8 +52,8 @@ pub(crate) fn is_coded(headers: &HeaderMap) -> bool {
     codings(headers).next().is_some() || transfer_coded(headers)
 }
 
-/// Returns the decoded body, which has at most `most` bytes. Of a `partial` body, whose end may be missing, returns what its bytes
-/// decode to, and at most `most` bytes of it.
+/// Returns the decoded body, which has at most `most` bytes. Of a `partial` body, whose end may be
+/// missing, returns what its bytes decode to, and at most `most` bytes of it.
 ///
 /// Takes time and memory in proportion to `body.len() + most`, whatever the body says.
 pub(crate) fn decode<'b>(

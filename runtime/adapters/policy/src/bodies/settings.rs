@@ -114,7 +114,8 @@ impl BodySettings {
         }
     }
 
-    /// Returns the answer instead of a message with too large a body. `None`: the message is forwarded without running the phase.
+    /// Returns the answer instead of a message with too large a body. `None`: the message is
+    /// forwarded without running the phase.
     pub(crate) fn too_large(&self) -> Option<PolicyAnswer> {
         let status = self.status(StatusCode::PAYLOAD_TOO_LARGE);
         (!self.skip).then(|| PolicyAnswer::empty(status, &Arc::from(format!("{}.limit", self.phase.name()))))
@@ -135,8 +136,8 @@ impl BodySettings {
         if self.phase == Phase::RequestBody { of_request } else { StatusCode::BAD_GATEWAY }
     }
 
-    /// Returns the `accept-encoding` with which a request is forwarded, so that the server sends a response whose body the rules can
-    /// read. `None`: as it is.
+    /// Returns the `accept-encoding` with which a request is forwarded, so that the server sends a
+    /// response whose body the rules can read. `None`: as it is.
     pub(crate) fn accept_encoding(&self, headers: &HeaderMap) -> Option<HeaderValue> {
         let mut lines = headers.get_all(header::ACCEPT_ENCODING).iter().peekable();
         match self.encoded {

@@ -71,7 +71,8 @@ impl ArrivingHead {
     }
 }
 
-/// Returns the pseudo-header fields that a client of HTTP/2 sends (RFC 9113, section 8.3.1) for a URL, or for a path and the field `host`.
+/// Returns the pseudo-header fields that a client of HTTP/2 sends (RFC 9113, section 8.3.1) for a
+/// URL, or for a path and the field `host`.
 fn target_of_frames(text: &str, method: &Method) -> Option<Uri> {
     let mut parts = http::uri::Parts::default();
     let rest = match text.split_once("://") {

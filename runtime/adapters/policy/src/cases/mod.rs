@@ -1,5 +1,5 @@
-//! Cases: requests with the expected results, which `celero test` compares with what a policy does. `run` is a host without a
-//! network.
+//! Cases: requests with the expected results, which `celero test` compares with what a policy does.
+//! `run` is a host without a network.
 
 pub(crate) mod keys;
 pub(crate) mod messages;
@@ -59,7 +59,8 @@ impl TestReport {
         self.problems.all()
     }
 
-    /// Returns the differences as text, each with the line of the file that expects otherwise. `color` adds ANSI colours.
+    /// Returns the differences as text, each with the line of the file that expects otherwise.
+    /// `color` adds ANSI colours.
     #[must_use]
     pub fn render(&self, color: bool) -> String {
         PolicyError::new(self.problems.clone()).render(color)

@@ -94,7 +94,8 @@ impl<'d, C: Context> RuleCompiler<'_, 'd, C> {
     }
 }
 
-/// How a rule ends the phase `connection`: the connection is closed, and nobody reads an answer. The status says that this sheds load.
+/// How a rule ends the phase `connection`: the connection is closed, and nobody reads an answer.
+/// The status says that this sheds load.
 fn closed<S>() -> PhaseEnd<S> {
     let body = TextTemplate::Fixed(Bytes::new());
     PhaseEnd::Deny(AnswerTemplate { status: StatusCode::SERVICE_UNAVAILABLE, headers: Box::default(), body })

@@ -95,7 +95,8 @@ impl<'c> HigherLevels<'c> {
         self.responses.add_reads(response, *response_body, rule);
     }
 
-    /// Returns what is decided on what a rule changes: the place of each change, with a message. `of_sets` is empty for the first rule of a level.
+    /// Returns what is decided on what a rule changes: the place of each change, with a message.
+    /// `of_sets` is empty for the first rule of a level.
     pub(super) fn decisions_on(
         &self,
         rule: &'c RuleClaims,
@@ -158,7 +159,8 @@ impl<'c> Headers<'c> {
         }
     }
 
-    /// The rule that removes a header by a prefix of its name: if there is one, the prefix is the last one before the name.
+    /// The rule that removes a header by a prefix of its name: if there is one, the prefix is the
+    /// last one before the name.
     fn remover(&self, name: &str) -> Option<&'c RuleClaims> {
         let before = self.removed_prefixes.range::<str, _>((Bound::Unbounded, Bound::Included(name))).next_back();
         before.filter(|(prefix, _)| name.starts_with(**prefix)).map(|(_, rule)| *rule)

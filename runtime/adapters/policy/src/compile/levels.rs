@@ -1,5 +1,6 @@
-//! What the rules of each level of a policy change and read. A rule of a lower level must not change what a rule of a higher level changes or
-//! reads: that would undo what the higher level decided.
+//! What the rules of each level of a policy change and read. A rule of a lower level must not
+//! change what a rule of a higher level changes or reads: that would undo what the higher level
+//! decided.
 //!
 //! Invariant: a rule of a lower level runs only if no rule of a higher level has answered. Test:
 //! `runtime/adapters/policy/tests/policy/levels.rs::allow_ends_a_level_and_an_answer_ends_the_phase`.
@@ -70,8 +71,8 @@ impl Claims {
         self.rules.push(RuleClaims::of_count_when(level, limit, place, reads));
     }
 
-    /// Reports what rules of lower levels change although a rule of a higher level changes or reads it: for each change one such rule. The cost is linear
-    /// in what rules change and read.
+    /// Reports what rules of lower levels change although a rule of a higher level changes or reads
+    /// it: for each change one such rule. The cost is linear in what rules change and read.
     pub(crate) fn report(&self, problems: &mut Problems) {
         let mut by_level: Vec<&RuleClaims> = self.rules.iter().collect();
         by_level.sort_by_key(|claims| claims.level);

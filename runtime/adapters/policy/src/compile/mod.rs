@@ -46,7 +46,8 @@ use std::time::Duration;
 /// The priority of rules without the key `priority`.
 const DEFAULT_PRIORITY: u64 = 1000;
 
-/// Sampling interval: one evaluation in 64 per thread is timed, because reading the clock takes as long as a cheap rule.
+/// Sampling interval: one evaluation in 64 per thread is timed, because reading the clock takes as
+/// long as a cheap rule.
 const SAMPLING_INTERVAL: u32 = 64;
 
 /// The names of a policy's own counters.

@@ -59,7 +59,8 @@ impl RuleClaims {
         }
         let of_response = matches!(phase, Phase::Response | Phase::ResponseBody);
         let places = Places::of(node);
-        // Without `..`: whoever adds an action decides here what it changes. `delay` and `count` change nothing that a rule reads.
+        // Without `..`: whoever adds an action decides here what it changes. `delay` and `count`
+        // change nothing that a rule reads.
         let Rule {
             name,
             level,

@@ -10,8 +10,9 @@ use serde_json::Value as Json;
 use std::path::Path;
 
 impl Policy {
-    /// Finds the errors and warnings of a policy as [`parse`](Self::parse) does, without compiling it to native code: for tools that do not
-    /// run it. The policy that it returns acts the same, more slowly.
+    /// Finds the errors and warnings of a policy as [`parse`](Self::parse) does, without compiling
+    /// it to native code: for tools that do not run it. The policy that it returns acts the same,
+    /// more slowly.
     ///
     /// # Errors
     /// Returns a [`PolicyError`] with every error in the files.
@@ -25,7 +26,8 @@ impl Policy {
         &POLICY
     }
 
-    /// Returns the format of policy files as a JSON schema (draft 7), for editors that complete and check YAML with one.
+    /// Returns the format of policy files as a JSON schema (draft 7), for editors that complete and
+    /// check YAML with one.
     #[must_use]
     pub fn json_schema() -> Json {
         POLICY.json_schema("celero policy")

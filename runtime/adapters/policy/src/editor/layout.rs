@@ -10,12 +10,14 @@ use saphyr_parser::ScalarStyle;
 use std::ops::Range;
 
 impl Policy {
-    /// Returns the text of a policy with its expressions in the layout of [`Engine::format`](celero::Engine::format). Files that it includes are not read. The
-    /// rest of the YAML stays, comments included. Expressions in folded blocks (`>`) stay too, and so do those in `${..}` and those in the
-    /// filter language.
+    /// Returns the text of a policy with its expressions in the layout of
+    /// [`Engine::format`](celero::Engine::format). Files that it includes are not read. The rest of
+    /// the YAML stays, comments included. Expressions in folded blocks (`>`) stay too, and so do
+    /// those in `${..}` and those in the filter language.
     ///
     /// # Errors
-    /// Returns a [`PolicyError`] with the errors of the YAML and of the syntax of expressions, and with comments that would be lost.
+    /// Returns a [`PolicyError`] with the errors of the YAML and of the syntax of expressions, and
+    /// with comments that would be lost.
     pub fn format(name: &str, text: &str) -> Result<String, PolicyError> {
         let mut problems = Problems::default();
         let file = problems.file(name.to_owned(), text);
@@ -59,7 +61,8 @@ impl Policy {
     }
 }
 
-/// Returns the expressions of a policy that can be formatted without an environment, in the order of the file, each with its language.
+/// Returns the expressions of a policy that can be formatted without an environment, in the order
+/// of the file, each with its language.
 fn expressions(root: &Node) -> Vec<(SourceText, &'static dyn Language)> {
     let places = expression_places(root).into_iter().filter(|place| !place.is_template);
     places

@@ -78,8 +78,8 @@ pub struct PolicyDefinition {
 }
 
 impl Outline {
-    /// Reads a policy and the files that it includes. See [`Policy::parse`](crate::Policy::parse) for `name` and `base`. Returns `None` if the
-    /// text is not YAML.
+    /// Reads a policy and the files that it includes. See [`Policy::parse`](crate::Policy::parse)
+    /// for `name` and `base`. Returns `None` if the text is not YAML.
     #[must_use]
     pub fn of(name: &str, text: &str, base: &Path) -> Option<Self> {
         let mut problems = Problems::default();

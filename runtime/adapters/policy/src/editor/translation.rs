@@ -47,8 +47,8 @@ impl TranslatedPolicy {
         &self.kept
     }
 
-    /// Returns what has no equal, and where a translation is false because the rule fails, as text with the lines of the file. `color`
-    /// adds ANSI colours.
+    /// Returns what has no equal, and where a translation is false because the rule fails, as text
+    /// with the lines of the file. `color` adds ANSI colours.
     #[must_use]
     pub fn render(&self, color: bool) -> String {
         self.problems.render(if color { Style::Ansi } else { Style::Plain })
@@ -56,12 +56,15 @@ impl TranslatedPolicy {
 }
 
 impl Policy {
-    /// Returns a policy with its rules in a language: their conditions, and the key `language` where it is needed. A rule stays in its
-    /// language if a part of its condition has no equal, or if it has expressions in `${..}`. The rest of the YAML stays, comments
-    /// included, and so do definitions, which are CEL, and files that it includes. See [`parse`](Self::parse) for `name` and `base`.
+    /// Returns a policy with its rules in a language: their conditions, and the key `language`
+    /// where it is needed. A rule stays in its language if a part of its condition has no equal, or
+    /// if it has expressions in `${..}`. The rest of the YAML stays, comments included, and so do
+    /// definitions, which are CEL, and files that it includes. See [`parse`](Self::parse) for
+    /// `name` and `base`.
     ///
-    /// The translation of a condition is true for just the messages for which the condition is true. Where a condition in CEL fails, a
-    /// guard under `onError: closed` matches, and so does its translation.
+    /// The translation of a condition is true for just the messages for which the condition is
+    /// true. Where a condition in CEL fails, a guard under `onError: closed` matches, and so does
+    /// its translation.
     ///
     /// # Errors
     /// Returns a [`PolicyError`] with every error of the policy, or if `to` is neither CEL nor the filter language.
@@ -140,7 +143,8 @@ struct Rule<'r> {
 }
 
 impl Rule<'_> {
-    /// Returns the edit of the condition: `Some(None)` if the rule has no expressions, and `None` if the rule stays, which was reported.
+    /// Returns the edit of the condition: `Some(None)` if the rule has no expressions, and `None`
+    /// if the rule stays, which was reported.
     fn translated(
         &self,
         root: &Node,
@@ -234,7 +238,8 @@ impl Rule<'_> {
         Ok((translated.text().to_owned(), translated.warnings().to_vec()))
     }
 
-    /// Whether the rule matches if its condition fails. Under `closed` guards do: see [`crate::rules::rule::Rule::is_guard`].
+    /// Whether the rule matches if its condition fails. Under `closed` guards do: see
+    /// [`crate::rules::rule::Rule::is_guard`].
     fn matches_on_failure(&self) -> bool {
         match self.on_error {
             PhaseErrorPolicy::All(policy) => policy == ErrorPolicy::Match,

@@ -1,5 +1,6 @@
-//! What the expressions of a policy may take together, whatever their phases. The first level may take as much as one set of rules, each lower
-//! level a share of its own: what one takes is no other's loss.
+//! What the expressions of a policy may take together, whatever their phases. The first level may
+//! take as much as one set of rules, each lower level a share of its own: what one takes is no
+//! other's loss.
 
 use crate::file::document::Document;
 use crate::problems::Problems;
@@ -34,8 +35,8 @@ impl ExpressionBudget {
         Self { levels, taken: vec![Taken::default(); count] }
     }
 
-    /// Counts an expression. Returns false, and reports the first expression that exceeds the budget, if the expressions of its level up to it
-    /// exceed it.
+    /// Counts an expression. Returns false, and reports the first expression that exceeds the
+    /// budget, if the expressions of its level up to it exceed it.
     pub(crate) fn take(
         &mut self,
         case_steps: usize,

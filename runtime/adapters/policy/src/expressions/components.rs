@@ -1,7 +1,7 @@
 //! Strongly connected components of a graph (Tarjan, 1972), in linear time and without recursion.
 
-/// Returns the components of a graph, those first to which edges of others lead. `next` has the ends of the edges of each vertex. The vertices of a component
-/// are in ascending order.
+/// Returns the components of a graph, those first to which edges of others lead. `next` has the
+/// ends of the edges of each vertex. The vertices of a component are in ascending order.
 pub(crate) fn components(next: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut search = Search { next, states: vec![State::New; next.len()], open: Vec::new(), found: Vec::new() };
     for start in 0..next.len() {

@@ -38,7 +38,8 @@ struct Node {
     variables: BTreeSet<usize>,
     /// Keys of functions.
     functions: BTreeSet<usize>,
-    /// Whether what looks like a variable of the policy is one, not a part of a variable of a macro that is called `variables`.
+    /// Whether what looks like a variable of the policy is one, not a part of a variable of a macro
+    /// that is called `variables`.
     is_certain: bool,
     /// The length of its text, in bytes.
     length: usize,
@@ -69,7 +70,8 @@ pub(crate) fn function_name(declaration: &str) -> &str {
 }
 
 impl DefinitionGraph {
-    /// Reads the texts of definitions: the name by which expressions mention it, whether it is a function, and the body of each.
+    /// Reads the texts of definitions: the name by which expressions mention it, whether it is a
+    /// function, and the body of each.
     pub(crate) fn new<'t>(definitions: impl Iterator<Item = (String, bool, &'t str)>) -> Self {
         let definitions: Vec<_> = definitions.collect();
         let (mut graph, mut names, mut keys) = (Self::default(), Names::default(), Vec::new());
@@ -102,11 +104,13 @@ impl DefinitionGraph {
         graph
     }
 
-    /// Calls `declare` with each definition, those that it mentions first, and returns which were declared. A definition whose variables
-    /// can't be declared is left out.
+    /// Calls `declare` with each definition, those that it mentions first, and returns which were
+    /// declared. A definition whose variables can't be declared is left out.
     ///
-    /// Only definitions in a circle of mentions, such as functions of one name of which one calls another, may be tried more than once: when one that they
-    /// mention was declared after them. Those that are tried again have together at most [`RETRIED`] bytes of text, so the cost is linear in the text.
+    /// Only definitions in a circle of mentions, such as functions of one name of which one calls
+    /// another, may be tried more than once: when one that they mention was declared after them.
+    /// Those that are tried again have together at most [`RETRIED`] bytes of text, so the cost is
+    /// linear in the text.
     pub(crate) fn declare(&self, mut declare: impl FnMut(usize) -> bool) -> Vec<bool> {
         let mut declared = vec![false; self.nodes.len()];
         let text = self.nodes.iter().fold(0_usize, |sum, node| sum.saturating_add(node.length));
@@ -188,7 +192,8 @@ impl DefinitionGraph {
         self.used(number, failed).iter().any(|used| *used != number)
     }
 
-    /// Returns cycles of definitions among those that failed, each from its first definition on. Each definition is in at most one.
+    /// Returns cycles of definitions among those that failed, each from its first definition on.
+    /// Each definition is in at most one.
     pub(crate) fn cycles(&self, failed: &[bool]) -> Vec<Vec<usize>> {
         let mut cycles = Vec::new();
         // 0: not visited yet. Otherwise the position on the path, from 1; `usize::MAX`: done.
@@ -300,7 +305,8 @@ mod tests {
         assert_eq!(tried(&chain, &[999]), [999]);
     }
 
-    /// Functions of one name: the last one is right alone, each other one after the next one. Others that call them all are tried once.
+    /// Functions of one name: the last one is right alone, each other one after the next one.
+    /// Others that call them all are tried once.
     #[test]
     fn what_is_tried_again_is_bounded() {
         for (overloads, are_all_found) in [(1, true), (100, true), (2_000, false)] {

@@ -1,7 +1,7 @@
 //! The definitions of a policy: functions, variables, and constants from environment variables.
 //!
-//! A definition may use others in any order, but never itself. It may read variables that only some phases have; then it exists in
-//! these phases only.
+//! A definition may use others in any order, but never itself. It may read variables that only some
+//! phases have; then it exists in these phases only.
 
 use crate::expressions::declared_names::broken_prefix;
 use crate::expressions::definition_graph::{DefinitionGraph, function_name};
@@ -15,7 +15,8 @@ use celero::lists::Lists;
 use celero::{Context, Diagnostic, Env, EnvError, SourceLimits, Span};
 use std::collections::HashSet;
 
-/// Of how many wrong definitions the errors are reported, and of how many that use wrong ones. Of other wrong ones only the names are.
+/// Of how many wrong definitions the errors are reported, and of how many that use wrong ones. Of
+/// other wrong ones only the names are.
 const MAX_EXPLAINED: usize = 100;
 
 /// The definitions of a policy.
@@ -48,7 +49,8 @@ pub(crate) trait DefinitionScope {
 }
 
 impl Definitions {
-    /// Reads the definitions of a document, and reports environment variables that are not set. The lists have no entries yet.
+    /// Reads the definitions of a document, and reports environment variables that are not set. The
+    /// lists have no entries yet.
     pub(crate) fn read(document: &Document, problems: &mut Problems) -> Self {
         let mut constants = Vec::new();
         let names: Vec<SourceText> =
@@ -107,7 +109,8 @@ impl Definitions {
         variables.map(|(number, definition)| (number, &definition.body))
     }
 
-    /// Reports the definitions that are not valid in any phase, each with the errors of the phase that has the fewest. Returns their names.
+    /// Reports the definitions that are not valid in any phase, each with the errors of the phase
+    /// that has the fewest. Returns their names.
     pub(crate) fn report(
         &self,
         phases: &mut [&mut dyn DefinitionScope],

@@ -1,4 +1,5 @@
-//! The names that a text of CEL mentions, found without parsing it: which definitions a definition may need is known before any is checked.
+//! The names that a text of CEL mentions, found without parsing it: which definitions a definition
+//! may need is known before any is checked.
 
 use celero::Span;
 

@@ -38,8 +38,9 @@ pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
     Engine::builder().threads(compile_threads(processors)).build()
 });
 
-/// Number of threads on which a large phase is compiled: half of the processors, because a policy is reloaded beside the threads that
-/// answer requests, and at most as many as engines use by default.
+/// Number of threads on which a large phase is compiled: half of the processors, because a policy
+/// is reloaded beside the threads that answer requests, and at most as many as engines use by
+/// default.
 fn compile_threads(processors: usize) -> NonZeroUsize {
     NonZeroUsize::new((processors / 2).min(8)).unwrap_or(NonZeroUsize::MIN)
 }
@@ -216,7 +217,8 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         }
     }
 
-    /// Compiles the value of a log field. A template that is a single expression keeps the type of its value; any other is text.
+    /// Compiles the value of a log field. A template that is a single expression keeps the type of
+    /// its value; any other is text.
     pub(crate) fn field(&mut self, text: &SourceText, problems: &mut Problems) -> Option<Field<C::Static>> {
         if let Ok([TemplatePart::Expression(source, start)]) = parse(&text.text).as_deref() {
             let checked = self.checked(text, *start, source, problems)?;
@@ -360,7 +362,8 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         self.budget.take(checked.case_steps(), checked.inlined_nodes(), self.engine.limits(), text, problems)
     }
 
-    /// Records which ends of the connection, headers and credentials an expression reads, and reports credentials that the policy can't verify.
+    /// Records which ends of the connection, headers and credentials an expression reads, and
+    /// reports credentials that the policy can't verify.
     fn note_reads(&mut self, checked: &CheckedRule, text: &SourceText, start: usize, problems: &mut Problems) {
         let Self { configured, reads, reads_ends, request_headers, rule_reads, .. } = self;
         rule_reads.note(checked.fields());
@@ -403,7 +406,8 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         if !matches!(found.code, "undeclared-name" | "undeclared-function") {
             return Undeclared::InNoPhase;
         }
-        // The span of the diagnostic is the first unknown part of a qualified name. The whole name may extend to both sides.
+        // The span of the diagnostic is the first unknown part of a qualified name. The whole name
+        // may extend to both sides.
         let (path, start) = qualified_name(source, found.span);
         if broken_prefix(path, &self.names.broken).is_some() {
             return Undeclared::DefinitionFailed;

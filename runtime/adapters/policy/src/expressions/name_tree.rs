@@ -1,4 +1,5 @@
-//! Values of qualified names, found in paths that begin with the names. The cost is linear in the length of a name and of a path.
+//! Values of qualified names, found in paths that begin with the names. The cost is linear in the
+//! length of a name and of a path.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

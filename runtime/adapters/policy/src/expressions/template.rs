@@ -44,8 +44,8 @@ pub(crate) fn parse(text: &str) -> Result<Vec<TemplatePart>, usize> {
     Ok(found)
 }
 
-/// Reads up to the brace that closes an expression, and returns its offset. Braces in string literals and map literals don't
-/// count.
+/// Reads up to the brace that closes an expression, and returns its offset. Braces in string
+/// literals and map literals don't count.
 fn end(rest: &mut Peekable<CharIndices<'_>>) -> Option<usize> {
     let mut depth = 0_usize;
     let mut before = ' ';

@@ -19,7 +19,8 @@ const MAX_FILES: usize = 100;
 pub(crate) struct Document {
     /// Included files precede the file that includes them, and levels follow each other.
     files: Vec<PolicyFile>,
-    /// The files that were included, and those of levels, with their levels. A file that is included twice is read once.
+    /// The files that were included, and those of levels, with their levels. A file that is
+    /// included twice is read once.
     included: Vec<(PathBuf, usize)>,
     /// The number of levels after the first.
     lower_levels: usize,
@@ -284,8 +285,8 @@ impl PolicyFile {
     }
 }
 
-/// Returns whether the path that a file of a lower level names stays below its folder as it is written. Reports that it does not. Where links lead is seen
-/// when the file is opened.
+/// Returns whether the path that a file of a lower level names stays below its folder as it is
+/// written. Reports that it does not. Where links lead is seen when the file is opened.
 pub(crate) fn is_named_below(at: &SourceText, problems: &mut Problems) -> bool {
     let is_below = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
     let stays = Path::new(&at.text).components().all(is_below);
@@ -326,7 +327,8 @@ fn check_lower_level(root: &Node, problems: &mut Problems) {
     }
 }
 
-/// Recognises a file of another format that was given as a policy: returns the place, the message and what to do with it.
+/// Recognises a file of another format that was given as a policy: returns the place, the message
+/// and what to do with it.
 fn other_format(root: &Node, name: &str) -> Option<(FileSpan, String, String)> {
     let is_key = |key: &str| SECTIONS.key(key).is_some();
     if root.elements().iter().any(|element| element.get("expect").is_some()) {
@@ -367,14 +369,15 @@ fn twice(what: &str, place: FileSpan, first: FileSpan, problems: &mut Problems) 
     problem.help(format!("the first is in {name}"));
 }
 
-/// Returns the content of a file that a policy names, and adds the file to those that hosts watch. Reports at `at` that it can't
-/// be read.
+/// Returns the content of a file that a policy names, and adds the file to those that hosts watch.
+/// Reports at `at` that it can't be read.
 pub(crate) fn read_file(file: &Path, at: &SourceText, problems: &mut Problems) -> Option<Vec<u8>> {
     problems.watch(file);
     read_unwatched(file, None, LARGEST_FILE, at, problems)
 }
 
-/// Returns the content of a file of at most `largest` bytes, which must be in `folder`, if there is one. Reports at `at` that it can't be read.
+/// Returns the content of a file of at most `largest` bytes, which must be in `folder`, if there is
+/// one. Reports at `at` that it can't be read.
 pub(crate) fn read_unwatched(
     file: &Path,
     folder: Option<&Path>,
@@ -405,6 +408,6 @@ fn report_unreadable(file: &Path, error: &Error, at: &SourceText, problems: &mut
 /// The largest file that a policy may name, in bytes.
 pub const LARGEST_FILE: u64 = 64 << 20;
 
-/// The largest sum of the files of a lower level, in bytes, without those of lists. Its owner may not use up the memory of the process, or the time of
-/// its reloads.
+/// The largest sum of the files of a lower level, in bytes, without those of lists. Its owner may
+/// not use up the memory of the process, or the time of its reloads.
 const LARGEST_LEVEL: u64 = 1 << 20;

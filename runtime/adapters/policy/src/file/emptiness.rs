@@ -1,5 +1,6 @@
-//! What is refused because nothing is in it. A full disk or a shell's `>` cuts a file to nothing, and a policy without rules lets every request
-//! pass. The key `empty: allowed` of a policy's file or of a list says that it is meant.
+//! What is refused because nothing is in it. A full disk or a shell's `>` cuts a file to nothing,
+//! and a policy without rules lets every request pass. The key `empty: allowed` of a policy's file
+//! or of a list says that it is meant.
 //!
 //! Invariant: a list with entries is not replaced by one without, unless the file says so. Test:
 //! `runtime/adapters/policy/tests/policy/emptiness.rs::a_list_keeps_its_entries`.
@@ -19,8 +20,8 @@ pub(crate) fn is_allowed(node: &Node) -> bool {
     node.text_of("empty").is_some_and(|word| word.text == "allowed")
 }
 
-/// Reports a file without content, and phases without rules. `root` is `None` if no document is in the file; `at` is where a file is named
-/// that is included.
+/// Reports a file without content, and phases without rules. `root` is `None` if no document is in
+/// the file; `at` is where a file is named that is included.
 pub(crate) fn check_file(file: usize, root: Option<&Node>, at: Option<FileSpan>, problems: &mut Problems) {
     if root.is_some_and(is_allowed) {
         return;

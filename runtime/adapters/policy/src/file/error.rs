@@ -18,7 +18,8 @@ impl PolicyError {
         Self { problems: Box::new(problems) }
     }
 
-    /// Returns the errors and warnings, each with the name of its file. Spans are byte offsets in that file. What may be secret in a URL is hidden.
+    /// Returns the errors and warnings, each with the name of its file. Spans are byte offsets in
+    /// that file. What may be secret in a URL is hidden.
     pub fn diagnostics(&self) -> impl Iterator<Item = (&str, Diagnostic)> {
         self.problems.all()
     }

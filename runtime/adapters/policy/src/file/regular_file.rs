@@ -1,5 +1,5 @@
-//! Reads regular files only, and never more than a bound. Opening a pipe waits until somebody writes to it, and a device may have no end: a reload that
-//! reads one would never end.
+//! Reads regular files only, and never more than a bound. Opening a pipe waits until somebody
+//! writes to it, and a device may have no end: a reload that reads one would never end.
 //!
 //! Invariant: a level reads no file outside of its folder, whatever links there are: the file that was opened is
 //! checked, not only its path. Test:
@@ -20,7 +20,8 @@ pub fn open_regular(path: &Path) -> Result<File> {
     options.read(true);
     #[cfg(unix)]
     {
-        // If the path leads to a pipe or a terminal by now: opening does not wait for a writer, and the terminal does not become that of the process.
+        // If the path leads to a pipe or a terminal by now: opening does not wait for a writer, and
+        // the terminal does not become that of the process.
         let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
         std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, flags.bits().cast_signed());
     }
@@ -86,8 +87,8 @@ pub(crate) fn content(file: File, largest: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the path of an open file without links. On Linux it is that of this file, even if a link of the path that it was opened by leads to another one
-/// by now.
+/// Returns the path of an open file without links. On Linux it is that of this file, even if a link
+/// of the path that it was opened by leads to another one by now.
 fn path_of(file: &File, opened_by: &Path) -> Result<PathBuf> {
     #[cfg(target_os = "linux")]
     {
@@ -130,7 +131,8 @@ mod tests {
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
-    /// Whether a file exists elsewhere is not told: a link to nothing, to a folder and to what may not be read are all outside.
+    /// Whether a file exists elsewhere is not told: a link to nothing, to a folder and to what may
+    /// not be read are all outside.
     #[test]
     fn what_is_outside_of_a_folder_is_all_the_same() {
         let folder = folder("outside");
@@ -178,7 +180,8 @@ mod tests {
         std::fs::remove_dir_all(&folder).unwrap();
     }
 
-    /// A link that is exchanged all the time leads into the folder when it is checked, and out of it when the file is opened.
+    /// A link that is exchanged all the time leads into the folder when it is checked, and out of
+    /// it when the file is opened.
     #[test]
     fn no_exchange_of_links_leads_out_of_a_folder() {
         let folder = folder("exchange");

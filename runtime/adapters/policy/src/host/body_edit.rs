@@ -10,12 +10,13 @@ use http::{HeaderName, HeaderValue, header};
 /// The fields with digests of a body (RFC 9530; RFC 3230 and RFC 1864, which it replaces).
 pub const DIGEST_FIELDS: [&str; 4] = ["content-digest", "repr-digest", "digest", "content-md5"];
 
-/// The fields of a message that say something about its old body besides digests: its framing (RFC 9112, section 6) and its coding (RFC 9110,
-/// section 8.4). A new body is sent whole and without a coding.
+/// The fields of a message that say something about its old body besides digests: its framing (RFC
+/// 9112, section 6) and its coding (RFC 9110, section 8.4). A new body is sent whole and without a
+/// coding.
 const OF_BODY: [&str; 3] = ["content-encoding", "transfer-encoding", "trailer"];
 
-/// The fields of a response that identify the representation of the server (RFC 9110, sections 8.8 and 14.3). A client must not ask the server for
-/// a part of it, or whether it has changed.
+/// The fields of a response that identify the representation of the server (RFC 9110, sections 8.8
+/// and 14.3). A client must not ask the server for a part of it, or whether it has changed.
 const OF_REPRESENTATION: [&str; 3] = ["etag", "last-modified", "accept-ranges"];
 
 /// The new body of a message, if a rule gives it one.

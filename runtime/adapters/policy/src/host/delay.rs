@@ -1,4 +1,5 @@
-//! Delays of requests: how long a host waits before it does what a phase has decided, and how many requests wait at a time.
+//! Delays of requests: how long a host waits before it does what a phase has decided, and how many
+//! requests wait at a time.
 //!
 //! Invariant: this crate does not wait: a delay is a part of the `Decision`. A `Delay` holds one of the policy's places
 //! until it is dropped. Test:
@@ -10,8 +11,8 @@ use std::time::Duration;
 
 /// How long a host waits before it does what [`Decision::outcome`](crate::Decision::outcome) says.
 ///
-/// It has one of the policy's permits for requests that wait, until it is dropped. So wait for [`time`](Self::time), and drop it when the time is
-/// over, the client is gone, or the host ends.
+/// It has one of the policy's permits for requests that wait, until it is dropped. So wait for
+/// [`time`](Self::time), and drop it when the time is over, the client is gone, or the host ends.
 #[derive(Debug)]
 #[must_use = "the request is not delayed unless the host waits"]
 pub struct Delay {

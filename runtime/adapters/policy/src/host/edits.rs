@@ -1,5 +1,5 @@
-//! Changes of a message, collected while a phase runs and applied when it is over: of headers, of a request's target, of a response's status, of a
-//! body.
+//! Changes of a message, collected while a phase runs and applied when it is over: of headers, of a
+//! request's target, of a response's status, of a body.
 //!
 //! Invariant: a phase that ends with an answer applies no edits. Test:
 //! `runtime/adapters/policy/tests/policy/failures.rs::guards_are_rules_whose_answer_keeps_a_message_back`.
@@ -72,8 +72,9 @@ impl Edits {
         self.status
     }
 
-    /// Returns the new body of the message, if a rule sets one: after the phases `requestBody` and `responseBody`. A host sends it instead of the one
-    /// that it has buffered, which was the whole body, and without trailers. [`apply_to_request`](Self::apply_to_request) and
+    /// Returns the new body of the message, if a rule sets one: after the phases `requestBody` and
+    /// `responseBody`. A host sends it instead of the one that it has buffered, which was the whole
+    /// body, and without trailers. [`apply_to_request`](Self::apply_to_request) and
     /// [`apply_to_response`](Self::apply_to_response) make the head fit it.
     #[must_use]
     pub fn body(&self) -> Option<&Bytes> {
@@ -96,8 +97,9 @@ impl Edits {
         }
     }
 
-    /// Applies the changes to a request: headers and target. A new `Host` becomes the authority of the target too, which HTTP/2 and HTTP/3 send.
-    /// With a new [`body`](Self::body), `content-length` is its length, and fields that were true of the old body only are removed.
+    /// Applies the changes to a request: headers and target. A new `Host` becomes the authority of
+    /// the target too, which HTTP/2 and HTTP/3 send. With a new [`body`](Self::body),
+    /// `content-length` is its length, and fields that were true of the old body only are removed.
     pub fn apply_to_request(&self, head: &mut impl Head) {
         // A rule may set such a field for the new body.
         self.body.apply(head, false);
@@ -110,9 +112,10 @@ impl Edits {
         }
     }
 
-    /// Applies the changes to a response: headers and status. A status that says how the message is sent, or that it has no body (101, 204, 205,
-    /// 206, 304), stays. A new [`body`](Self::body) changes the head as in [`apply_to_request`](Self::apply_to_request); `etag`, `last-modified` and
-    /// `accept-ranges` are removed too.
+    /// Applies the changes to a response: headers and status. A status that says how the message is
+    /// sent, or that it has no body (101, 204, 205, 206, 304), stays. A new [`body`](Self::body)
+    /// changes the head as in [`apply_to_request`](Self::apply_to_request); `etag`, `last-modified`
+    /// and `accept-ranges` are removed too.
     pub fn apply_to_response(&self, head: &mut impl ResponseHead) {
         self.body.apply(head, true);
         self.apply(head);

@@ -8,8 +8,8 @@ use std::sync::Arc;
 /// The only expectation that exists. Its text has no case.
 const CONTINUE: &[u8] = b"100-continue";
 
-/// Returns the answer to a request with an expectation other than `100-continue`, which nobody can meet: 417 with the rule
-/// `request.expect`.
+/// Returns the answer to a request with an expectation other than `100-continue`, which nobody can
+/// meet: 417 with the rule `request.expect`.
 pub(crate) fn refusal(headers: &HeaderMap) -> Option<PolicyAnswer> {
     let unknown = expectations(headers).any(|expected| !expected.eq_ignore_ascii_case(CONTINUE));
     unknown.then(|| PolicyAnswer {
@@ -18,8 +18,9 @@ pub(crate) fn refusal(headers: &HeaderMap) -> Option<PolicyAnswer> {
     })
 }
 
-/// Returns whether the client waits for the interim response `100 Continue` before it sends the body. A host that reads the body
-/// sends that response first, if its server does not, and removes the header `expect`.
+/// Returns whether the client waits for the interim response `100 Continue` before it sends the
+/// body. A host that reads the body sends that response first, if its server does not, and removes
+/// the header `expect`.
 #[must_use]
 pub fn expects_continue(head: &request::Parts) -> bool {
     head.version >= Version::HTTP_11

@@ -1,7 +1,8 @@
 //! Lines about failing rules, for the log of a host.
 //!
-//! A client can make rules fail as often as it sends requests. So a rule is reported when it fails for the first time, and then whenever
-//! its failures have doubled. Only failing rules of policies that have a log are counted here, and only their reports cost anything.
+//! A client can make rules fail as often as it sends requests. So a rule is reported when it fails
+//! for the first time, and then whenever its failures have doubled. Only failing rules of policies
+//! that have a log are counted here, and only their reports cost anything.
 
 use crate::host::outcome::Phase;
 use std::fmt;

@@ -12,7 +12,8 @@ const MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
 /// The longest part of a body that becomes the message of a status, in bytes.
 const LONGEST_MESSAGE: usize = 1024;
 
-/// Returns whether a request is a call of gRPC: <https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>, "Requests".
+/// Returns whether a request is a call of gRPC:
+/// <https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md>, "Requests".
 pub(crate) fn is_call(head: &request::Parts) -> bool {
     head.method == Method::POST
         && head.version >= Version::HTTP_2
@@ -22,8 +23,9 @@ pub(crate) fn is_call(head: &request::Parts) -> bool {
         })
 }
 
-/// Returns an answer as a call's client expects it: status 200, and the status of gRPC in a header, without a body ("Trailers-Only"). The
-/// body, if it is text, becomes the message. An answer that is no error, or has the header `grpc-status`, stays as it is.
+/// Returns an answer as a call's client expects it: status 200, and the status of gRPC in a header,
+/// without a body ("Trailers-Only"). The body, if it is text, becomes the message. An answer that
+/// is no error, or has the header `grpc-status`, stays as it is.
 pub(crate) fn answer_to_call(mut answer: PolicyAnswer) -> PolicyAnswer {
     if answer.status.as_u16() < 400 || answer.headers.contains_key(STATUS) {
         return answer;
@@ -41,7 +43,8 @@ pub(crate) fn answer_to_call(mut answer: PolicyAnswer) -> PolicyAnswer {
     answer
 }
 
-/// Returns the status of gRPC for an error of HTTP: <https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md>.
+/// Returns the status of gRPC for an error of HTTP:
+/// <https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md>.
 fn status_of(status: StatusCode) -> &'static str {
     match status.as_u16() {
         400 => "13",                   // INTERNAL

@@ -185,8 +185,9 @@ pub struct RuleInfo {
     pub matched: u64,
     /// How often its condition or its action failed.
     pub failed: u64,
-    /// How often its condition was evaluated a second time, standalone, to be timed: after a timed evaluation of the phase, for
-    /// one rule in rotation. Always 0 for a rule whose condition asks a list or calls an impure function such as `random()`.
+    /// How often its condition was evaluated a second time, standalone, to be timed: after a timed
+    /// evaluation of the phase, for one rule in rotation. Always 0 for a rule whose condition asks
+    /// a list or calls an impure function such as `random()`.
     pub timed: u64,
     /// The sum of these durations. It includes neither the index nor anything that the rule shares with other rules.
     pub time: Duration,

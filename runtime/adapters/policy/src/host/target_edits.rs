@@ -43,7 +43,8 @@ impl TargetEdits {
         }
     }
 
-    /// Returns a target with these changes; `None` if they change nothing. A target without a path (`*`, and that of CONNECT) stays.
+    /// Returns a target with these changes; `None` if they change nothing. A target without a path
+    /// (`*`, and that of CONNECT) stays.
     ///
     /// # Errors
     /// Returns the rule whose target is too long for a request.
@@ -71,7 +72,8 @@ impl TargetEdits {
             }
             return;
         }
-        // Some servers take `;` for a separator: what they would read as the parameter goes, with all up to the next `&`.
+        // Some servers take `;` for a separator: what they would read as the parameter goes, with
+        // all up to the next `&`.
         let is_changed = |piece: &str| {
             let mut names = piece.split(';').map(|part| part.split('=').next().unwrap_or_default());
             names.any(|name| self.parameters.iter().any(|(known, _)| decoded(name).eq(known.bytes())))
@@ -94,7 +96,8 @@ impl TargetEdits {
     }
 }
 
-/// Decodes a name in a query as servers decode a form: `+` is a space, `%61` is `a`. A `%` without two digits is itself.
+/// Decodes a name in a query as servers decode a form: `+` is a space, `%61` is `a`. A `%` without
+/// two digits is itself.
 fn decoded(text: &str) -> impl Iterator<Item = u8> {
     let digit = |byte: Option<&u8>| byte.and_then(|&byte| char::from(byte).to_digit(16));
     let mut rest = text.as_bytes();
@@ -112,7 +115,8 @@ fn decoded(text: &str) -> impl Iterator<Item = u8> {
     })
 }
 
-/// Appends a text so that all servers read it alike: all but the unreserved characters of RFC 3986, section 2.3, are encoded.
+/// Appends a text so that all servers read it alike: all but the unreserved characters of RFC 3986,
+/// section 2.3, are encoded.
 fn encode(text: &[u8], out: &mut Vec<u8>) {
     for &byte in text {
         match byte {

@@ -3,7 +3,8 @@
 use crate::yaml::Node;
 use celero::Context;
 
-/// What a client says when it begins TLS, before anything is agreed on or verified (the `ClientHello`, RFC 8446, section 4.1.2).
+/// What a client says when it begins TLS, before anything is agreed on or verified (the
+/// `ClientHello`, RFC 8446, section 4.1.2).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TlsHello {
     fields: HelloFields,
@@ -28,14 +29,16 @@ impl TlsHello {
         Self { fields: HelloFields { sni: None, alpn: Some(Vec::new()) } }
     }
 
-    /// Sets the name that the client asks for (SNI, RFC 6066, section 3). Rules read it as they read hosts: in lower case, without a dot at its end.
+    /// Sets the name that the client asks for (SNI, RFC 6066, section 3). Rules read it as they
+    /// read hosts: in lower case, without a dot at its end.
     #[must_use]
     pub fn with_sni(mut self, name: &str) -> Self {
         self.fields.sni = Some(as_host(name));
         self
     }
 
-    /// Sets the protocols that the client offers, in its order (ALPN, RFC 7301). What is not UTF-8 in a name is replaced by U+FFFD.
+    /// Sets the protocols that the client offers, in its order (ALPN, RFC 7301). What is not UTF-8
+    /// in a name is replaced by U+FFFD.
     #[must_use]
     pub fn with_alpn<'n>(mut self, names: impl IntoIterator<Item = &'n [u8]>) -> Self {
         let names = names.into_iter().map(|name| String::from_utf8_lossy(name).into_owned());

@@ -1,16 +1,21 @@
 //! The keys of a policy: names, values and descriptions.
 //!
-//! The tables here, those of credentials in `keys/auth.rs`, of limits in `keys/limits.rs` and of answers in `keys/answers.rs`, are the only list of keys. The check of a file, the JSON schema (`celero schema`) and the test that
-//! `docs/policy-reference.md` and `docs/limits.md` describe every key read them.
+//! The tables here, those of credentials in `keys/auth.rs`, of limits in `keys/limits.rs` and of
+//! answers in `keys/answers.rs`, are the only list of keys. The check of a file, the JSON schema
+//! (`celero schema`) and the test that `docs/policy-reference.md` and `docs/limits.md` describe
+//! every key read them.
 //!
 //! # How to add a key
 //!
 //! 1. Add a [`KeySpec`] to the table of its mapping, with a description that says unit and default.
-//! 2. Read the key where its mapping is compiled: rules and phases in `compile/mod.rs`, credentials in `auth/`, whole sections in
-//!    `policy/mod.rs`. The check has run by then, so a value is present or absent, never of the wrong kind.
-//! 3. Carry out a new action of a rule in `rules/actions.rs` (what it does) and `phases/phase.rs` (when). What it changes is declared in
-//!    `compile/rule_claims.rs`, which decides whether lower levels may use it.
-//! 4. Describe the key in `docs/policy-reference.md` (of limits in `docs/limits.md`), and test it in `tests/policy/` (`actions.rs`, `auth.rs`, `failures.rs`).
+//! 2. Read the key where its mapping is compiled: rules and phases in `compile/mod.rs`, credentials
+//!    in `auth/`, whole sections in `policy/mod.rs`. The check has run by then, so a value is
+//!    present or absent, never of the wrong kind.
+//! 3. Carry out a new action of a rule in `rules/actions.rs` (what it does) and `phases/phase.rs`
+//!    (when). What it changes is declared in `compile/rule_claims.rs`, which decides whether lower
+//!    levels may use it.
+//! 4. Describe the key in `docs/policy-reference.md` (of limits in `docs/limits.md`), and test it
+//!    in `tests/policy/` (`actions.rs`, `auth.rs`, `failures.rs`).
 //! 5. Write the schema anew: `BLESS=1 cargo test -p celero-policy schema`.
 
 use crate::keys::answers::{ANSWER, DENY, REDIRECTS, RESPOND, STATUS};

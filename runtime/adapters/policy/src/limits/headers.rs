@@ -1,5 +1,5 @@
-//! What clients are told about limits: `RateLimit` and `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4), and
-//! `Retry-After`.
+//! What clients are told about limits: `RateLimit` and `RateLimit-Policy`
+//! (draft-ietf-httpapi-ratelimit-headers-10, sections 3 and 4), and `Retry-After`.
 
 use http::{HeaderMap, HeaderName, HeaderValue, header};
 use std::sync::Arc;

@@ -9,9 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What asks the services that count limits of many machines, for [`Policy::set_remote_limits`](crate::Policy::set_remote_limits).
+/// What asks the services that count limits of many machines, for
+/// [`Policy::set_remote_limits`](crate::Policy::set_remote_limits).
 pub trait RemoteLimits: fmt::Debug + Send + Sync {
-    /// Asks a service. The future must end: the request waits for it, so bound its time. It is dropped if the request is given up.
+    /// Asks a service. The future must end: the request waits for it, so bound its time. It is
+    /// dropped if the request is given up.
     fn ask(&self, question: RemoteQuestion) -> RemoteReply;
 }
 
@@ -23,7 +25,8 @@ pub type RemoteReply = Pin<Box<dyn Future<Output = Result<RemoteAnswer, Unavaila
 pub struct RemoteQuestion {
     /// The name of the service in the policy.
     pub service: Arc<str>,
-    /// The descriptors, each with its keys and values in the order of the file. The request is above the limit if it is for one of them.
+    /// The descriptors, each with its keys and values in the order of the file. The request is
+    /// above the limit if it is for one of them.
     pub descriptors: Vec<Vec<(Arc<str>, String)>>,
     /// How much the request uses, from 1.
     pub hits: u32,

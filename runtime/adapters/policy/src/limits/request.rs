@@ -88,7 +88,8 @@ impl RequestLimits {
         Some(said.unwrap_or(RemoteVerdict::Answered(RemoteAnswer { is_within: true, ..RemoteAnswer::default() })))
     }
 
-    /// Counts a verdict about a remote limit, and keeps it for the rest of the request. A second one about the same limit has no effect.
+    /// Counts a verdict about a remote limit, and keeps it for the rest of the request. A second
+    /// one about the same limit has no effect.
     pub(crate) fn record(
         &mut self,
         state: Arc<RemoteState>,

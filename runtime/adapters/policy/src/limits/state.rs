@@ -82,7 +82,8 @@ pub struct LimitInfo {
     pub unavailable: u64,
     /// Keys that have used something now.
     pub keys: usize,
-    /// Keys that fit; 0 for a limit that no request has asked yet, and for one of open requests, which has no bound of its own.
+    /// Keys that fit; 0 for a limit that no request has asked yet, and for one of open requests,
+    /// which has no bound of its own.
     pub capacity: usize,
     /// Keys that left the table before what they had used came back. If this grows, `keys` is too small.
     pub merged: u64,
@@ -119,8 +120,8 @@ impl LimitState {
         }
     }
 
-    /// Asks for a request. `reserve`: its cost may still change. Returns whether it is within the limit, the decision about a rate, and
-    /// what the request holds.
+    /// Asks for a request. `reserve`: its cost may still change. Returns whether it is within the
+    /// limit, the decision about a rate, and what the request holds.
     pub(crate) fn ask(&self, key: &[u8], cost: u64, reserve: bool, now: Time) -> (bool, Option<Decision>, Hold) {
         match self.counters() {
             Counters::Rate(limiter) if reserve => match limiter.reserve(limiter.key(key), cost, now) {

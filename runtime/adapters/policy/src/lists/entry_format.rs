@@ -18,8 +18,8 @@ pub(crate) enum EntryFormat {
 }
 
 impl EntryFormat {
-    /// Returns the format of this name, or else that of the extension of a path. `paths` says where a MaxMind database has the fields; `None`: the list can
-    /// have none.
+    /// Returns the format of this name, or else that of the extension of a path. `paths` says where
+    /// a MaxMind database has the fields; `None`: the list can have none.
     pub(crate) fn new(name: Option<&str>, path: &Path, paths: impl FnOnce() -> Option<RecordPaths>) -> Option<Self> {
         let is_mmdb = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("mmdb"));
         Some(match name {

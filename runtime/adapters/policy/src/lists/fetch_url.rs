@@ -28,7 +28,8 @@ pub(crate) fn check_url(text: &str) -> Result<(), &'static str> {
     if url.authority().is_some_and(|authority| authority.as_str().contains('@')) { Err(NO_URL) } else { Ok(()) }
 }
 
-/// Returns the pause after this many failures in a row: `first` after one, and twice as long after each further one, but at most `most`.
+/// Returns the pause after this many failures in a row: `first` after one, and twice as long after
+/// each further one, but at most `most`.
 pub(crate) fn backoff(first: Duration, failures: u32, most: Duration) -> Duration {
     let doubled = 1_u32.checked_shl(failures.saturating_sub(1)).unwrap_or(u32::MAX);
     first.saturating_mul(doubled).min(most)

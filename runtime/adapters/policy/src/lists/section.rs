@@ -1,5 +1,5 @@
-//! The section `lists`: named lists that expressions ask as `value in lists.NAME` and `lists.NAME[key]`, with entries in the policy, in files and at
-//! URLs.
+//! The section `lists`: named lists that expressions ask as `value in lists.NAME` and
+//! `lists.NAME[key]`, with entries in the policy, in files and at URLs.
 
 use crate::file::document::{Document, Section, is_folder_below, is_named_below, read_unwatched};
 use crate::file::emptiness;
@@ -25,8 +25,8 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// The largest document at a URL, in bytes.
 const LARGEST_DOCUMENT: usize = 64 << 20;
 
-/// Returns the lists of a policy without their entries, which [`fill`] adds; `None` if there are none. Reports names that are not valid, and
-/// lists that two files have.
+/// Returns the lists of a policy without their entries, which [`fill`] adds; `None` if there are
+/// none. Reports names that are not valid, and lists that two files have.
 pub(crate) fn declare(document: &Document, problems: &mut Problems) -> Option<Lists> {
     let entries = document.entries("lists", problems);
     if entries.is_empty() {
@@ -42,7 +42,8 @@ pub(crate) fn declare(document: &Document, problems: &mut Problems) -> Option<Li
     Some(lists)
 }
 
-/// The sections `lists` of a policy, each with the folder that relative paths in it start from, and the sources at URLs.
+/// The sections `lists` of a policy, each with the folder that relative paths in it start from, and
+/// the sources at URLs.
 #[derive(Debug)]
 pub(crate) struct ListSections {
     sections: Vec<(Node, PathBuf, Option<PathBuf>)>,
@@ -78,7 +79,8 @@ impl ListSections {
         self.sections.iter().flat_map(|(node, ..)| node.entries())
     }
 
-    /// Returns the names and places of the lists that don't say where their entries are, and not that they may be empty.
+    /// Returns the names and places of the lists that don't say where their entries are, and not
+    /// that they may be empty.
     pub(crate) fn unnamed_entries(&self) -> impl Iterator<Item = (String, FileSpan)> {
         let unnamed = |list: &&MapEntry| !emptiness::names_entries(&list.value) && !emptiness::is_allowed(&list.value);
         self.lists().filter(unnamed).map(|list| (list.key.text.clone(), list.key.place))
@@ -100,8 +102,9 @@ impl ListSections {
     }
 }
 
-/// Adds the entries of these lists in one change, and leaves out those that have expired. Reports every wrong entry, and every source without
-/// entries of a list that may not be empty. Of a source at a URL counts the document that is `offered`, or else the last one that was accepted.
+/// Adds the entries of these lists in one change, and leaves out those that have expired. Reports
+/// every wrong entry, and every source without entries of a list that may not be empty. Of a source
+/// at a URL counts the document that is `offered`, or else the last one that was accepted.
 pub(crate) fn fill(
     lists: &Lists,
     sections: &ListSections,
@@ -273,7 +276,8 @@ fn add_sources(sources: &mut Vec<Arc<ListSource>>, list: &str, ty: &ListType, no
     }
 }
 
-/// Where the records of MaxMind databases have the fields of a list. Reports at `at` that it can have none, and wrong paths.
+/// Where the records of MaxMind databases have the fields of a list. Reports at `at` that it can
+/// have none, and wrong paths.
 fn record_paths(list: &Node, ty: &ListType, at: FileSpan, problems: &mut Problems) -> Option<RecordPaths> {
     let section = list.get("mmdb");
     let texts: Vec<_> = section

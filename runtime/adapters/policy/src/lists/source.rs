@@ -1,5 +1,6 @@
-//! [`ListSource`]: entries of a list at a URL. A policy does no I/O: its host fetches the document, and hands it over. What is here decides when to
-//! fetch, and keeps the last document that was accepted.
+//! [`ListSource`]: entries of a list at a URL. A policy does no I/O: its host fetches the document,
+//! and hands it over. What is here decides when to fetch, and keeps the last document that was
+//! accepted.
 
 use crate::lists::entry_format::EntryFormat;
 use crate::lists::fetch_url::{backoff, without_query};
@@ -47,10 +48,14 @@ pub struct ListDocument {
 /// Entries of a list at a URL ([`Policy::list_sources`](crate::Policy::list_sources)). A host gives each source a task:
 ///
 /// 1. wait for [`pause`](Self::pause);
-/// 2. send `GET` to [`url`](Self::url) with [`timeout`](Self::timeout) as its deadline and without following redirects; with `if-none-match` and
-///    `if-modified-since` if there is a [`document`](Self::document) that has `etag` or `last_modified`; and read at most [`largest`](Self::largest) bytes;
-/// 3. of a new document, get the lists from [`Policy::read_list_with`](crate::Policy::read_list_with) and put them in force with
-///    [`Lists::take_over_some`](celero::lists::Lists::take_over_some); then call [`accept`](Self::accept). If the answer is 304 (Not Modified), call
+/// 2. send `GET` to [`url`](Self::url) with [`timeout`](Self::timeout) as its deadline and without
+///    following redirects; with `if-none-match` and `if-modified-since` if there is a
+///    [`document`](Self::document) that has `etag` or `last_modified`; and read at most
+///    [`largest`](Self::largest) bytes;
+/// 3. of a new document, get the lists from
+///    [`Policy::read_list_with`](crate::Policy::read_list_with) and put them in force with
+///    [`Lists::take_over_some`](celero::lists::Lists::take_over_some); then call
+///    [`accept`](Self::accept). If the answer is 304 (Not Modified), call
 ///    [`is_current`](Self::is_current); otherwise [`failed`](Self::failed). Go on with 1.
 ///
 /// Until there is a document, its entries are missing in the list. A document that can't be used changes nothing.
@@ -117,7 +122,8 @@ impl ListSource {
         without_query(&self.settings.url)
     }
 
-    /// Returns the place of the URL among those of the list, from 1: URLs may differ in their queries only, which are not shown.
+    /// Returns the place of the URL among those of the list, from 1: URLs may differ in their
+    /// queries only, which are not shown.
     #[must_use]
     pub fn number(&self) -> usize {
         self.number
@@ -170,8 +176,9 @@ impl ListSource {
         Some(SystemTime::now().duration_since(at).unwrap_or_default())
     }
 
-    /// Returns the time until the next fetch: zero at first, then `refresh`, by up to a tenth shorter or longer; after a failure 10 seconds, and
-    /// twice as long after each further one, but never longer than `refresh`.
+    /// Returns the time until the next fetch: zero at first, then `refresh`, by up to a tenth
+    /// shorter or longer; after a failure 10 seconds, and twice as long after each further one, but
+    /// never longer than `refresh`.
     #[must_use]
     pub fn pause(&self) -> Duration {
         let state = self.state();
@@ -221,7 +228,8 @@ impl ListSource {
         self.state().document.get_or_insert(Arc::new(document));
     }
 
-    /// Takes over what the source of the policy before knows, if it has the same entries and its document is not larger than this one allows.
+    /// Takes over what the source of the policy before knows, if it has the same entries and its
+    /// document is not larger than this one allows.
     pub(crate) fn take_over(&self, before: &Self) -> bool {
         let (own, other) = (&self.settings, &before.settings);
         let mut known = before.state().clone();

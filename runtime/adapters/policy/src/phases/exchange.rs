@@ -17,8 +17,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-/// The state of one request between its phases: addresses, verified credentials, labels, log fields, and the edits of the last
-/// phase. Reuse it for another request on the same connection with [`reset`](Self::reset), which keeps its memory.
+/// The state of one request between its phases: addresses, verified credentials, labels, log
+/// fields, and the edits of the last phase. Reuse it for another request on the same connection
+/// with [`reset`](Self::reset), which keeps its memory.
 #[derive(Debug, Default)]
 pub struct Exchange {
     pub(crate) peer: Option<SocketAddr>,
@@ -64,7 +65,8 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
-    /// Clears edits, labels, log fields and the delay of a phase that will run again. The caller restores log fields of earlier phases.
+    /// Clears edits, labels, log fields and the delay of a phase that will run again. The caller
+    /// restores log fields of earlier phases.
     pub(crate) fn discard(&mut self) {
         self.edits.clear();
         self.labels.clear();
@@ -72,8 +74,9 @@ impl Effects {
         self.delay = Duration::ZERO;
     }
 
-    /// Returns whether a rule acts on this request, of which it acts on this share. A phase that runs again finds what was drawn: else a
-    /// rule would ask a service about a request, and then not act on the answer.
+    /// Returns whether a rule acts on this request, of which it acts on this share. A phase that
+    /// runs again finds what was drawn: else a rule would ask a service about a request, and then
+    /// not act on the answer.
     pub(crate) fn draw(&mut self, rule: usize, share: f64) -> bool {
         if let Some((_, acts)) = self.drawn.iter().find(|(known, _)| *known == rule) {
             return *acts;
@@ -104,8 +107,8 @@ impl Exchange {
         Self { peer, local, ..Self::default() }
     }
 
-    /// Ends what the request holds of limits: it is no open request any more, and costs that were not settled count. The phase `log` is the
-    /// last that may settle them.
+    /// Ends what the request holds of limits: it is no open request any more, and costs that were
+    /// not settled count. The phase `log` is the last that may settle them.
     pub fn release_limits(&mut self) {
         self.effects.limits.clear();
     }
@@ -129,15 +132,17 @@ impl Exchange {
         self.effects.limits.clear();
     }
 
-    /// Sets the time that limits read, since an origin of the host's choice that all its requests share; the default is a monotonic clock of the
-    /// process. Tests choose the time, and a host that measures it anyway saves a reading of the clock. [`reset`](Self::reset) forgets it.
+    /// Sets the time that limits read, since an origin of the host's choice that all its requests
+    /// share; the default is a monotonic clock of the process. Tests choose the time, and a host
+    /// that measures it anyway saves a reading of the clock. [`reset`](Self::reset) forgets it.
     pub fn set_time(&mut self, time: Duration) {
         let nanos = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self.effects.limits.time = Some(Time::from_nanos(nanos));
     }
 
-    /// Sets when the request arrived: rules read it as `request.startTime`. The phase `log` reads [`RequestSummary::started`] instead. Call it
-    /// before the phase `request`, which else takes the time of its start; [`reset`](Self::reset) forgets it.
+    /// Sets when the request arrived: rules read it as `request.startTime`. The phase `log` reads
+    /// [`RequestSummary::started`] instead. Call it before the phase `request`, which else takes
+    /// the time of its start; [`reset`](Self::reset) forgets it.
     ///
     /// [`RequestSummary::started`]: crate::RequestSummary::started
     pub fn set_start_time(&mut self, time: SystemTime) {
@@ -149,14 +154,16 @@ impl Exchange {
         self.started.unwrap_or_else(SystemTime::now)
     }
 
-    /// Sets who sent the request, if a trusted proxy in front has said so: rules read `address` as `source.address` and `source.port` (0: unknown),
-    /// and `via`, how the host knows it, as `source.via`. Who may send `x-forwarded-client-cert` is still decided by the
+    /// Sets who sent the request, if a trusted proxy in front has said so: rules read `address` as
+    /// `source.address` and `source.port` (0: unknown), and `via`, how the host knows it, as
+    /// `source.via`. Who may send `x-forwarded-client-cert` is still decided by the
     /// [`peer`](Self::peer). Call it before the phase `request`; [`reset`](Self::reset) forgets it.
     pub fn set_client(&mut self, address: SocketAddr, via: &'static str) {
         self.client = Some((address, via));
     }
 
-    /// Returns who sent the request, and how that is known: the peer, unless [`set_client`](Self::set_client) named another.
+    /// Returns who sent the request, and how that is known: the peer, unless
+    /// [`set_client`](Self::set_client) named another.
     pub(crate) fn source(&self) -> Origin {
         match self.client {
             Some((address, via)) => Origin { address: Some(address), via },
@@ -176,23 +183,26 @@ impl Exchange {
         self.local
     }
 
-    /// Sets the certificate that the client has shown in the TLS connection that the host terminates. The host has verified it. Rules read it
-    /// as `clientCert` if the policy has that section, unless the peer is one of its `trusted`: then the header of the peer says who the client
-    /// is. Call it before the phase `request`; [`reset`](Self::reset) forgets it.
+    /// Sets the certificate that the client has shown in the TLS connection that the host
+    /// terminates. The host has verified it. Rules read it as `clientCert` if the policy has that
+    /// section, unless the peer is one of its `trusted`: then the header of the peer says who the
+    /// client is. Call it before the phase `request`; [`reset`](Self::reset) forgets it.
     pub fn set_client_certificate(&mut self, certificate: ClientCertificate) {
         self.certificate = Some(certificate);
     }
 
-    /// Sets the TLS connection of the client, which the host terminates: rules read it as `source.tls`, and its certificate as `clientCert` too.
-    /// Don't call it if a proxy in front has named the client ([`set_client`](Self::set_client)): the connection is then that proxy's. Call it
-    /// before the phase `request`; [`reset`](Self::reset) forgets it.
+    /// Sets the TLS connection of the client, which the host terminates: rules read it as
+    /// `source.tls`, and its certificate as `clientCert` too. Don't call it if a proxy in front has
+    /// named the client ([`set_client`](Self::set_client)): the connection is then that proxy's.
+    /// Call it before the phase `request`; [`reset`](Self::reset) forgets it.
     pub fn set_tls(&mut self, tls: TlsConnection) {
         self.tls = Some(tls);
         self.set_scheme("https");
     }
 
-    /// Sets the scheme of the connection over which the request came: `https` if the host ends its TLS, else `http`. Rules read it as
-    /// `request.scheme`, whatever a client of HTTP/2 says, and in `request.fullUri`. Without it they read what the target says, which in HTTP/1.1 is
+    /// Sets the scheme of the connection over which the request came: `https` if the host ends its
+    /// TLS, else `http`. Rules read it as `request.scheme`, whatever a client of HTTP/2 says, and
+    /// in `request.fullUri`. Without it they read what the target says, which in HTTP/1.1 is
     /// nothing. Call it before the phase `request`; [`reset`](Self::reset) forgets it.
     pub fn set_scheme(&mut self, scheme: &'static str) {
         self.arrival.scheme = Some(scheme);
@@ -210,10 +220,11 @@ impl Exchange {
         self.arrival.target.as_deref()
     }
 
-    /// Returns the changes of the last phase, to be applied by the host: to the request ([`Edits::apply_to_request`]) after
-    /// [`Policy::request`](crate::Policy::request) and [`Policy::request_body`](crate::Policy::request_body), to the response
-    /// ([`Edits::apply_to_response`]) after
-    /// [`Policy::response`](crate::Policy::response). There are none after a phase that ended with an answer.
+    /// Returns the changes of the last phase, to be applied by the host: to the request
+    /// ([`Edits::apply_to_request`]) after [`Policy::request`](crate::Policy::request) and
+    /// [`Policy::request_body`](crate::Policy::request_body), to the response
+    /// ([`Edits::apply_to_response`]) after [`Policy::response`](crate::Policy::response). There
+    /// are none after a phase that ended with an answer.
     #[must_use]
     pub fn edits(&self) -> &Edits {
         &self.effects.edits
@@ -244,7 +255,8 @@ impl Exchange {
         answer.map_or(Outcome::Continue, |answer| Outcome::Respond(Box::new(in_its_protocol(answer))))
     }
 
-    /// Finds the target that the rules of a phase give a request with this head. Returns the answer to a request whose target would be too long.
+    /// Finds the target that the rules of a phase give a request with this head. Returns the answer
+    /// to a request whose target would be too long.
     pub(crate) fn find_target(&mut self, head: &request::Parts, error_status: StatusCode) -> Option<PolicyAnswer> {
         match self.effects.edits.find_target(&head.uri) {
             Ok(()) => {
@@ -272,8 +284,10 @@ impl Exchange {
         self.end_phase();
     }
 
-    /// Forgets a response whose phase `responseBody` has not run: its labels, and what `countWhen` of limits said about it. Call it if a host that
-    /// held the response back drops it and asks another server. Costs that a rule of `response` has settled, and fields of the log entry, stay.
+    /// Forgets a response whose phase `responseBody` has not run: its labels, and what `countWhen`
+    /// of limits said about it. Call it if a host that held the response back drops it and asks
+    /// another server. Costs that a rule of `response` has settled, and fields of the log entry,
+    /// stay.
     pub fn forget_response(&mut self) {
         for (name, before) in self.labels_before_response.drain(..) {
             match before {

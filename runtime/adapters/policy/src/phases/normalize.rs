@@ -1,7 +1,7 @@
 //! The canonical request: what the policy file says about it, and the refusals, counted.
 //!
-//! The work is done by `celero-canonical`. [`Policy::request`](crate::Policy::request) calls it before the phase, so a host can't
-//! forget it.
+//! The work is done by `celero-canonical`. [`Policy::request`](crate::Policy::request) calls it
+//! before the phase, so a host can't forget it.
 //!
 //! Invariant: a request is made canonical in place before any rule, so rules, the host's routes and the server see the
 //! same request. Test: `runtime/adapters/proxy/tests/proxy/canonical.rs::the_server_gets_what_the_rules_read`.
@@ -34,7 +34,8 @@ pub(crate) struct Normalization {
     pub(crate) options: Options,
     /// Whether the target is sent as it was received.
     pub(crate) forward_raw: bool,
-    /// The fields that rules on requests set or remove, those of requests that rules read, and those that hold credentials.
+    /// The fields that rules on requests set or remove, those of requests that rules read, and
+    /// those that hold credentials.
     pub(crate) of_requests: GuardedNames,
     /// The fields that rules on responses set or remove.
     pub(crate) of_responses: GuardedNames,

@@ -56,7 +56,8 @@ struct ThreadMemory {
 /// What failed in actions, by the index of the rule.
 type FailedActions<'r, S> = Vec<(usize, ActionFailure<'r, S>)>;
 
-/// The outcome of a phase depends on a verification that takes long, or on a service that is to be asked. The phase had no effect.
+/// The outcome of a phase depends on a verification that takes long, or on a service that is to be
+/// asked. The phase had no effect.
 pub(crate) struct NotReady;
 
 thread_local! {

@@ -33,7 +33,8 @@ pub(crate) struct TlsFields {
 }
 
 impl TlsConnection {
-    /// Returns a connection of this version (`TLSv1.3`) with this cipher, by its name in the registry of IANA (`TLS_AES_128_GCM_SHA256`).
+    /// Returns a connection of this version (`TLSv1.3`) with this cipher, by its name in the
+    /// registry of IANA (`TLS_AES_128_GCM_SHA256`).
     #[must_use]
     pub fn new(version: &str, cipher: &str) -> Self {
         let fields =
@@ -41,8 +42,8 @@ impl TlsConnection {
         Self { inner: Arc::new(Inner { fields, certificate: None }) }
     }
 
-    /// Sets the name that the client has asked for (SNI, RFC 6066, section 3). Rules read it as they read hosts: in lower case, without a dot at its
-    /// end.
+    /// Sets the name that the client has asked for (SNI, RFC 6066, section 3). Rules read it as
+    /// they read hosts: in lower case, without a dot at its end.
     #[must_use]
     pub fn with_sni(mut self, name: &str) -> Self {
         Arc::make_mut(&mut self.inner).fields.sni = Some(as_host(name));

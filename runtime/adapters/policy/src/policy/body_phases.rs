@@ -18,15 +18,16 @@ use http::{HeaderMap, Method, StatusCode, header, request, response};
 use std::borrow::Cow;
 
 impl Policy {
-    /// Returns how much of a request's body to buffer for [`request_body`](Self::request_body). `None`: the phase has no rules, so
-    /// don't buffer bodies.
+    /// Returns how much of a request's body to buffer for [`request_body`](Self::request_body).
+    /// `None`: the phase has no rules, so don't buffer bodies.
     #[must_use]
     pub fn request_buffering(&self) -> Option<BodyBuffering> {
         (!self.body.rules.is_empty()).then(|| self.body_settings.buffering())
     }
 
-    /// Runs the phase `requestBody`, like [`request_body_async`](Self::request_body_async), but blocks the thread while a service is asked. For
-    /// hosts that are not asynchronous. It does not wait for a delay.
+    /// Runs the phase `requestBody`, like [`request_body_async`](Self::request_body_async), but
+    /// blocks the thread while a service is asked. For hosts that are not asynchronous. It does not
+    /// wait for a delay.
     pub fn request_body(&self, head: &request::Parts, body: &[u8], exchange: &mut Exchange) -> Decision {
         let body = match self.body_for_rules(head, body, exchange) {
             Ok(body) => body,
@@ -38,12 +39,14 @@ impl Policy {
         }
     }
 
-    /// Runs the phase `requestBody`. Call it when [`request_buffering`](Self::request_buffering) is ready with what was buffered. A
-    /// body with a content coding is decoded for the rules if the policy says so, and refused otherwise. If the edits have a
-    /// [`body`](crate::Edits::body), it is sent instead of the one that was buffered.
+    /// Runs the phase `requestBody`. Call it when [`request_buffering`](Self::request_buffering) is
+    /// ready with what was buffered. A body with a content coding is decoded for the rules if the
+    /// policy says so, and refused otherwise. If the edits have a [`body`](crate::Edits::body), it
+    /// is sent instead of the one that was buffered.
     ///
-    /// It returns at once, unless a rule asks a service that counts limits of many machines ([`set_remote_limits`](Self::set_remote_limits)): then it
-    /// waits for the answer, and needs no particular runtime beyond the service's.
+    /// It returns at once, unless a rule asks a service that counts limits of many machines
+    /// ([`set_remote_limits`](Self::set_remote_limits)): then it waits for the answer, and needs no
+    /// particular runtime beyond the service's.
     pub async fn request_body_async(&self, head: &request::Parts, body: &[u8], exchange: &mut Exchange) -> Decision {
         let body = match self.body_for_rules(head, body, exchange) {
             Ok(body) => body,
@@ -140,11 +143,13 @@ impl Policy {
         self.conclude(head, self.body_settings.too_large(), exchange).into()
     }
 
-    /// Returns how much of a response's body to buffer for [`response_body`](Self::response_body) before the response is sent on.
-    /// `None`: the phase has no rules, or the response has no body (RFC 9110, section 6.4.1), or is a tunnel.
+    /// Returns how much of a response's body to buffer for [`response_body`](Self::response_body)
+    /// before the response is sent on. `None`: the phase has no rules, or the response has no body
+    /// (RFC 9110, section 6.4.1), or is a tunnel.
     ///
-    /// A stream of events (`text/event-stream`) has no end and is never held back for long: a phase that reads a prefix runs on
-    /// what arrives first, and for any other phase the body is too large at once.
+    /// A stream of events (`text/event-stream`) has no end and is never held back for long: a phase
+    /// that reads a prefix runs on what arrives first, and for any other phase the body is too
+    /// large at once.
     #[must_use]
     pub fn response_buffering(&self, head: &request::Parts, response: &response::Parts) -> Option<BodyBuffering> {
         let bodiless = matches!(response.status.as_u16(), 100..=199 | 204 | 304) || head.method == Method::HEAD;
@@ -158,9 +163,10 @@ impl Policy {
         Some(if kind.eq_ignore_ascii_case(b"text/event-stream") { buffering.of_stream() } else { buffering })
     }
 
-    /// Runs the phase `responseBody`. Call it when [`response_buffering`](Self::response_buffering) is ready with what was buffered,
-    /// before the head of the response is sent on. Its edits belong to that head. If they have a [`body`](crate::Edits::body), it is sent instead of
-    /// the one that was buffered, and the trailers of the response are dropped.
+    /// Runs the phase `responseBody`. Call it when [`response_buffering`](Self::response_buffering)
+    /// is ready with what was buffered, before the head of the response is sent on. Its edits
+    /// belong to that head. If they have a [`body`](crate::Edits::body), it is sent instead of the
+    /// one that was buffered, and the trailers of the response are dropped.
     pub fn response_body(
         &self,
         head: &request::Parts,
@@ -194,8 +200,9 @@ impl Policy {
         exchange.outcome(answer)
     }
 
-    /// Decides about a response whose body is too large. Call it instead of [`response_body`](Self::response_body). After
-    /// [`Outcome::Continue`] the response is forwarded without running the phase.
+    /// Decides about a response whose body is too large. Call it instead of
+    /// [`response_body`](Self::response_body). After [`Outcome::Continue`] the response is
+    /// forwarded without running the phase.
     pub fn response_body_too_large(&self, exchange: &mut Exchange) -> Outcome {
         exchange.effects.limits.apply_verdicts();
         exchange.effects.edits.clear();
@@ -209,8 +216,8 @@ impl Policy {
         request.into_iter().chain(response)
     }
 
-    /// Adds the edits of a response to HEAD without which its head could describe another body than the response to GET has, which a rule may change
-    /// (RFC 9110, section 9.3.2).
+    /// Adds the edits of a response to HEAD without which its head could describe another body than
+    /// the response to GET has, which a rule may change (RFC 9110, section 9.3.2).
     pub(crate) fn forget_body_of_head(&self, head: &request::Parts, edits: &mut Edits) {
         if head.method != Method::HEAD || self.response_body.rules.iter().all(|rule| rule.body.is_none()) {
             return;
@@ -220,8 +227,9 @@ impl Policy {
         }
     }
 
-    /// Adds the edits of a request without which rules could not read the response's body: the server must send all of it, because a
-    /// client could ask for its parts one by one, in a coding that can be undone.
+    /// Adds the edits of a request without which rules could not read the response's body: the
+    /// server must send all of it, because a client could ask for its parts one by one, in a coding
+    /// that can be undone.
     pub(crate) fn ask_for_whole_response(&self, head: &request::Parts, exchange: &mut Exchange) {
         if self.response_body.rules.is_empty() {
             return;
@@ -262,7 +270,8 @@ fn fixed_response(response: &response::Parts, is_grpc: bool) -> Option<Unchangea
     }
 }
 
-/// Returns whether a message says that its body is a part of a representation (RFC 9110, section 14.4; of a request: section 14.5).
+/// Returns whether a message says that its body is a part of a representation (RFC 9110, section
+/// 14.4; of a request: section 14.5).
 fn is_partial(headers: &HeaderMap) -> bool {
     headers.contains_key(header::CONTENT_RANGE)
 }

@@ -14,8 +14,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A connection of a client, for [`Policy::connection`]. Keep it until the connection has ended: it holds the places that limits of open
-/// connections count.
+/// A connection of a client, for [`Policy::connection`]. Keep it until the connection has ended: it
+/// holds the places that limits of open connections count.
 #[derive(Debug)]
 pub struct ClientConnection {
     client: Option<SocketAddr>,
@@ -39,8 +39,9 @@ pub enum ConnectionOutcome {
 }
 
 impl ClientConnection {
-    /// Returns a connection of the client with the first address, which has arrived at the second. Behind a load balancer that the host
-    /// trusts, both are those that it names in the header of the PROXY protocol.
+    /// Returns a connection of the client with the first address, which has arrived at the second.
+    /// Behind a load balancer that the host trusts, both are those that it names in the header of
+    /// the PROXY protocol.
     #[must_use]
     pub fn new(client: Option<SocketAddr>, local: Option<SocketAddr>) -> Self {
         Self { client, local, via: "connection", hello: None, effects: Effects::default() }
@@ -53,7 +54,8 @@ impl ClientConnection {
         self
     }
 
-    /// Sets what the client says when it begins TLS. Read it before you call [`Policy::connection`] if [`Policy::reads_tls_hello`].
+    /// Sets what the client says when it begins TLS. Read it before you call [`Policy::connection`]
+    /// if [`Policy::reads_tls_hello`].
     #[must_use]
     pub fn with_hello(mut self, hello: TlsHello) -> Self {
         self.hello = Some(hello);
@@ -68,9 +70,9 @@ impl ClientConnection {
 }
 
 impl Policy {
-    /// Runs the phase `connection`. Call it once for each connection, before anything of HTTP is read and before a handshake of TLS is
-    /// answered. A connection that no rule matches costs no allocation
-    /// for this.
+    /// Runs the phase `connection`. Call it once for each connection, before anything of HTTP is
+    /// read and before a handshake of TLS is answered. A connection that no rule matches costs no
+    /// allocation for this.
     pub fn connection(&self, connection: &mut ClientConnection) -> ConnectionOutcome {
         let ClientConnection { client, local, via, hello, effects } = connection;
         let source = |address: Option<SocketAddr>| address.map_or_else(Source::default, Source::from);
@@ -92,8 +94,8 @@ impl Policy {
         !self.connection.rules.is_empty()
     }
 
-    /// Returns whether the phase `connection` reads what a client says when it begins TLS. If not, the phase runs before the host reads
-    /// anything of the client.
+    /// Returns whether the phase `connection` reads what a client says when it begins TLS. If not,
+    /// the phase runs before the host reads anything of the client.
     #[must_use]
     pub fn reads_tls_hello(&self) -> bool {
         self.reads_hello

@@ -5,7 +5,8 @@ use crate::policy::Policy;
 use celero_canonical::Refusal;
 
 impl Policy {
-    /// Returns how many requests were refused because they have no canonical form, for each reason, since the policy was loaded.
+    /// Returns how many requests were refused because they have no canonical form, for each reason,
+    /// since the policy was loaded.
     pub fn refusals(&self) -> impl Iterator<Item = (Refusal, u64)> {
         self.normalization.refusals()
     }

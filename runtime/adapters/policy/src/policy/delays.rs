@@ -25,14 +25,16 @@ impl Policy {
         delays(&self.request) || delays(&self.body)
     }
 
-    /// Returns how many requests wait and have waited. Policies that [take over](Self::take_over) from each other count together.
+    /// Returns how many requests wait and have waited. Policies that [take over](Self::take_over)
+    /// from each other count together.
     #[must_use]
     pub fn delays(&self) -> DelayInfo {
         self.delays.info()
     }
 
-    /// Returns the decision of a phase that ended with this answer, or with none. A request waits as long as the longest delay of its rules, whatever
-    /// the number of rules, levels and phases: what it has waited for in an earlier phase is not added.
+    /// Returns the decision of a phase that ended with this answer, or with none. A request waits
+    /// as long as the longest delay of its rules, whatever the number of rules, levels and phases:
+    /// what it has waited for in an earlier phase is not added.
     pub(crate) fn decide(
         &self,
         head: &request::Parts,
@@ -48,8 +50,8 @@ impl Policy {
         if delay.is_some() {
             exchange.delayed = wanted;
         }
-        // What is answered anyway costs least at once. What would go on must not, unless the file says so: clients could take all permits and
-        // then avoid the delay.
+        // What is answered anyway costs least at once. What would go on must not, unless the file
+        // says so: clients could take all permits and then avoid the delay.
         let answer = match answer {
             None if delay.is_none() && self.delays.on_full == OnFull::Deny => {
                 exchange.effects.edits.clear();

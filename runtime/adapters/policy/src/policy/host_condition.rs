@@ -115,7 +115,8 @@ impl<S> Eq for Compiled<S> {}
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestCondition(Compiled<RequestFacts<'static>>);
 
-/// A condition on a request and the head of a server's response to it, written in CEL. Two are equal if their texts are.
+/// A condition on a request and the head of a server's response to it, written in CEL. Two are
+/// equal if their texts are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResponseCondition(Compiled<ResponseFacts<'static>>);
 

@@ -3,8 +3,9 @@
 use crate::policy::Policy;
 
 impl Policy {
-    /// Returns whether a phase before `log` reads the client's address or port, or asks whether they are present. A host that does not
-    /// know the address should refuse requests then: rules that admit by address would deny everybody, without a word.
+    /// Returns whether a phase before `log` reads the client's address or port, or asks whether
+    /// they are present. A host that does not know the address should refuse requests then: rules
+    /// that admit by address would deny everybody, without a word.
     #[must_use]
     pub fn reads_client(&self) -> bool {
         self.reads_ends.client
@@ -16,28 +17,31 @@ impl Policy {
         self.reads_ends.destination
     }
 
-    /// Returns whether the policy says `normalize: {connect: accept}`. A host that makes no tunnels should refuse to load it then.
+    /// Returns whether the policy says `normalize: {connect: accept}`. A host that makes no tunnels
+    /// should refuse to load it then.
     #[must_use]
     pub fn accepts_tunnels(&self) -> bool {
         self.normalization.options.connect
     }
 
-    /// Returns whether the phases `response` or `responseBody` have rules, or limits see responses. If not, a host need not call them.
+    /// Returns whether the phases `response` or `responseBody` have rules, or limits see responses.
+    /// If not, a host need not call them.
     #[must_use]
     pub fn has_response_rules(&self) -> bool {
         self.late_needs.response
     }
 
-    /// Returns whether any phase adds fields to the log entry, or the phase `log` has rules. Whether a host has to call it is what
-    /// [`lasts_until_end`](Self::lasts_until_end) says.
+    /// Returns whether any phase adds fields to the log entry, or the phase `log` has rules.
+    /// Whether a host has to call it is what [`lasts_until_end`](Self::lasts_until_end) says.
     #[must_use]
     pub fn has_log_fields(&self) -> bool {
         self.late_needs.log_fields
     }
 
-    /// Returns whether the phase [`log`](Self::log) has something to do, or requests hold something of a limit until they end: a cost that may
-    /// still change, or a place among open requests. Then a host keeps the [`Exchange`](crate::Exchange) until the response was sent or given up, calls
-    /// `log`, and drops or [resets](crate::Exchange::reset) it.
+    /// Returns whether the phase [`log`](Self::log) has something to do, or requests hold something
+    /// of a limit until they end: a cost that may still change, or a place among open requests.
+    /// Then a host keeps the [`Exchange`](crate::Exchange) until the response was sent or given up,
+    /// calls `log`, and drops or [resets](crate::Exchange::reset) it.
     #[must_use]
     pub fn lasts_until_end(&self) -> bool {
         self.late_needs.end

@@ -13,8 +13,9 @@ use http::{HeaderMap, StatusCode, request};
 use std::sync::Arc;
 
 impl Policy {
-    /// Returns the limits with their counters, in the order of the file. Reading them locks each part of their tables for some
-    /// nanoseconds; takes about 10 µs for each thousand keys that a limit remembers.
+    /// Returns the limits with their counters, in the order of the file. Reading them locks each
+    /// part of their tables for some nanoseconds; takes about 10 µs for each thousand keys that a
+    /// limit remembers.
     pub fn limits(&self) -> impl Iterator<Item = LimitInfo> {
         let remote = self.remote_states().map(|state| {
             let [admitted, limited, tolerated, failed, unavailable] = state.counts();
@@ -24,8 +25,8 @@ impl Policy {
         self.limit_states().map(|state| state.info()).chain(remote)
     }
 
-    /// Sets what asks the services that count limits of many machines (`limit: {remote: NAME}`). Without it they are unavailable. Call it before
-    /// the policy is used.
+    /// Sets what asks the services that count limits of many machines (`limit: {remote: NAME}`).
+    /// Without it they are unavailable. Call it before the policy is used.
     pub fn set_remote_limits(&mut self, services: Arc<dyn RemoteLimits>) {
         self.remote_limits = Some(services);
     }
@@ -86,8 +87,9 @@ impl Policy {
         }
     }
 
-    /// Asks the processor to load what limits have counted for the client of a request: it does so while the request is made canonical and
-    /// conditions are evaluated. Of limits whose key is something else, the place is not known so early.
+    /// Asks the processor to load what limits have counted for the client of a request: it does so
+    /// while the request is made canonical and conditions are evaluated. Of limits whose key is
+    /// something else, the place is not known so early.
     pub(crate) fn prefetch_limits(&self, exchange: &Exchange) {
         if self.early_limits.is_empty() {
             return;
@@ -112,8 +114,9 @@ impl Policy {
         exchange.outcome(answer)
     }
 
-    /// Evaluates `countWhen` of each limit that waits for it. [`RequestLimits::apply_verdicts`] then counts or releases the costs. A second call has
-    /// no effect, unless the response was [dropped](Exchange::forget_response).
+    /// Evaluates `countWhen` of each limit that waits for it. [`RequestLimits::apply_verdicts`]
+    /// then counts or releases the costs. A second call has no effect, unless the response was
+    /// [dropped](Exchange::forget_response).
     ///
     /// [`RequestLimits::apply_verdicts`]: crate::limits::request::RequestLimits::apply_verdicts
     pub(crate) fn count_response(

@@ -10,17 +10,20 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 impl Policy {
-    /// Returns the named lists of the policy; `None` if it has none. A host may change them while requests are evaluated: the next phase of a
-    /// request sees the change. A reload begins with the entries of the files again; a [`celero_lists::Overlay`] brings back what was changed. Entries with a time at which they expire are in their list
-    /// until the host calls [`Lists::expire`], for instance each second; those that had expired when the policy was loaded are left out.
-    /// [`Lists::lookups`] says how often each was asked.
+    /// Returns the named lists of the policy; `None` if it has none. A host may change them while
+    /// requests are evaluated: the next phase of a request sees the change. A reload begins with
+    /// the entries of the files again; a [`celero_lists::Overlay`] brings back what was changed.
+    /// Entries with a time at which they expire are in their list until the host calls
+    /// [`Lists::expire`], for instance each second; those that had expired when the policy was
+    /// loaded are left out. [`Lists::lookups`] says how often each was asked.
     #[must_use]
     pub fn lists(&self) -> Option<&Lists> {
         self.lists.as_ref()
     }
 
-    /// Reads the files of the named lists again, without compiling anything, and returns lists with these entries and those of documents at URLs, the
-    /// running ones unchanged: [`Lists::take_over`] puts them in force. `None` if the policy has no lists.
+    /// Reads the files of the named lists again, without compiling anything, and returns lists with
+    /// these entries and those of documents at URLs, the running ones unchanged:
+    /// [`Lists::take_over`] puts them in force. `None` if the policy has no lists.
     ///
     /// # Errors
     /// Returns a [`PolicyError`] with every error in the files of lists.
@@ -28,8 +31,9 @@ impl Policy {
         self.read_some_lists(|_| true, None)
     }
 
-    /// Reads the files of one list again, that of a source, with a new document of this source. Returns it alone: [`Lists::take_over_some`] puts it in
-    /// force. `None` if the policy has no lists.
+    /// Reads the files of one list again, that of a source, with a new document of this source.
+    /// Returns it alone: [`Lists::take_over_some`] puts it in force. `None` if the policy has no
+    /// lists.
     ///
     /// # Errors
     /// Returns a [`PolicyError`] with every error in the document and the files of the list.
@@ -49,8 +53,8 @@ impl Policy {
         if problems.has_errors() { Err(PolicyError::new(problems)) } else { Ok(Some(fresh)) }
     }
 
-    /// Returns the names of the lists that have files, each with its files. A path that ends in `*.` and an extension is a
-    /// [`FilePattern`](celero_lists::FilePattern).
+    /// Returns the names of the lists that have files, each with its files. A path that ends in
+    /// `*.` and an extension is a [`FilePattern`](celero_lists::FilePattern).
     pub fn list_files(&self) -> impl Iterator<Item = (String, Vec<PathBuf>)> {
         self.list_sections.files()
     }
@@ -60,12 +64,14 @@ impl Policy {
         self.list_sections.sources.iter()
     }
 
-    /// Fills the lists that have sources at URLs with the documents that are known already. `kept` is asked for the document of a source that has none:
-    /// [`take_over`](Self::take_over), which comes before this, brings those of the policy before. Documents are [checked](ListSource::check)
-    /// by the caller. Call it before the policy is used.
+    /// Fills the lists that have sources at URLs with the documents that are known already. `kept`
+    /// is asked for the document of a source that has none: [`take_over`](Self::take_over), which
+    /// comes before this, brings those of the policy before. Documents are
+    /// [checked](ListSource::check) by the caller. Call it before the policy is used.
     ///
     /// # Errors
-    /// Returns a [`PolicyError`]: with these entries, the lists would exceed their bounds, or files have changed meanwhile and have errors.
+    /// Returns a [`PolicyError`]: with these entries, the lists would exceed their bounds, or files
+    /// have changed meanwhile and have errors.
     pub fn restore_lists(&self, kept: impl Fn(&ListSource) -> Option<ListDocument>) -> Result<(), PolicyError> {
         let mut names = BTreeSet::new();
         for source in &self.list_sections.sources {
@@ -92,7 +98,8 @@ impl Policy {
         Ok(())
     }
 
-    /// Takes over the documents of the sources of the policy before, and the counts of lookups in lists of the same names.
+    /// Takes over the documents of the sources of the policy before, and the counts of lookups in
+    /// lists of the same names.
     pub(crate) fn take_over_lists(&self, before: &Self) {
         if let (Some(lists), Some(before)) = (&self.lists, &before.lists) {
             lists.take_over_lookups(before);

@@ -10,7 +10,8 @@ use arc_swap::ArcSwap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The policy of a file, which can be loaded again while threads use it. The host watches the files: see [`Policy::files`].
+/// The policy of a file, which can be loaded again while threads use it. The host watches the
+/// files: see [`Policy::files`].
 #[derive(Debug)]
 pub struct LivePolicy {
     file: PathBuf,
@@ -42,8 +43,10 @@ impl LivePolicy {
         self.current.load_full()
     }
 
-    /// Loads the file again. A file with errors changes nothing, nor does one that is empty although the policy in force is not ([`Policy::check_replaces`]). A valid file replaces the policy, and all counters start at 0, but those of limits with the same name
-    /// and definition, and of lookups in lists with the same name.
+    /// Loads the file again. A file with errors changes nothing, nor does one that is empty
+    /// although the policy in force is not ([`Policy::check_replaces`]). A valid file replaces the
+    /// policy, and all counters start at 0, but those of limits with the same name and definition,
+    /// and of lookups in lists with the same name.
     ///
     /// # Errors
     /// See [`Policy::load`].

@@ -96,8 +96,8 @@ pub struct Policy {
 }
 
 impl Policy {
-    /// Loads a policy with the files that it includes and the key files that it names. Compiles it to native code, so this takes
-    /// milliseconds; call it at the start and on a change.
+    /// Loads a policy with the files that it includes and the key files that it names. Compiles it
+    /// to native code, so this takes milliseconds; call it at the start and on a change.
     ///
     /// # Errors
     /// Returns a [`PolicyError`] with every error in the files.
@@ -113,7 +113,8 @@ impl Policy {
         Self::compile(name, text, base, Problems::default(), Purpose::Run).map(|(policy, _)| policy)
     }
 
-    /// Loads a policy and describes it as text: the rules of each phase in the order in which they act, and how the index finds them.
+    /// Loads a policy and describes it as text: the rules of each phase in the order in which they
+    /// act, and how the index finds them.
     ///
     /// # Errors
     /// See [`load`](Self::load).
@@ -121,7 +122,8 @@ impl Policy {
         Self::read(file, Purpose::Explain).map(|(policy, text)| policy.with_notes(text))
     }
 
-    /// Describes a policy as [`explain`](Self::explain) does, from its text. See [`parse`](Self::parse) for `name` and `base`.
+    /// Describes a policy as [`explain`](Self::explain) does, from its text. See
+    /// [`parse`](Self::parse) for `name` and `base`.
     ///
     /// # Errors
     /// See [`load`](Self::load).
@@ -251,8 +253,9 @@ impl Policy {
         Ok((policy, explanation.unwrap_or_default()))
     }
 
-    /// Runs the phase `response`. Call it when the head of a server's response has arrived. Don't call it for answers of the policy.
-    /// The fields that `Connection` names are removed first, so that they can't remove what the policy sets.
+    /// Runs the phase `response`. Call it when the head of a server's response has arrived. Don't
+    /// call it for answers of the policy. The fields that `Connection` names are removed first, so
+    /// that they can't remove what the policy sets.
     pub fn response(
         &self,
         head: &request::Parts,
@@ -293,8 +296,9 @@ impl Policy {
         exchange.outcome(answer)
     }
 
-    /// Runs the phase `log`, and returns the fields that all phases added to the log entry. Call it once, when the request is over.
-    /// `response` is the response that was sent, which may be an answer of the policy.
+    /// Runs the phase `log`, and returns the fields that all phases added to the log entry. Call it
+    /// once, when the request is over. `response` is the response that was sent, which may be an
+    /// answer of the policy.
     pub fn log(
         &self,
         head: &request::Parts,
@@ -325,28 +329,31 @@ impl Policy {
         LogFields::new(std::mem::take(&mut exchange.effects.fields))
     }
 
-    /// Removes from the trailers of a request what they may not carry: the fields that a rule on requests sets or removes, and those
-    /// that RFC 9110, section 6.5.1, forbids there. Call it before trailers are forwarded, because servers may merge them into the head.
+    /// Removes from the trailers of a request what they may not carry: the fields that a rule on
+    /// requests sets or removes, and those that RFC 9110, section 6.5.1, forbids there. Call it
+    /// before trailers are forwarded, because servers may merge them into the head.
     pub fn request_trailers(&self, trailers: &mut HeaderMap) {
         clean_trailers(trailers, &self.normalization.of_requests);
     }
 
-    /// Removes from the trailers of a response what they may not carry. See [`request_trailers`](Self::request_trailers). Call it for the heads of
-    /// interim responses (103) too, on which no phase runs.
+    /// Removes from the trailers of a response what they may not carry. See
+    /// [`request_trailers`](Self::request_trailers). Call it for the heads of interim responses
+    /// (103) too, on which no phase runs.
     pub fn response_trailers(&self, trailers: &mut HeaderMap) {
         clean_trailers(trailers, &self.normalization.of_responses);
     }
 
-    /// Returns path and query of the target as it was received, if the host has to send them instead of the canonical ones: the policy
-    /// says `forwardRaw`, they differ, and no rule has changed the target.
+    /// Returns path and query of the target as it was received, if the host has to send them
+    /// instead of the canonical ones: the policy says `forwardRaw`, they differ, and no rule has
+    /// changed the target.
     #[must_use]
     pub fn raw_target<'e>(&self, exchange: &'e Exchange) -> Option<&'e [u8]> {
         let sends_received = self.normalization.forward_raw && !exchange.has_new_target;
         exchange.received_target().filter(|_| sends_received)
     }
 
-    /// Returns the warnings: what is valid but probably a mistake. Each has the name of its file; spans are byte offsets in it. What may be secret in a
-    /// URL is hidden.
+    /// Returns the warnings: what is valid but probably a mistake. Each has the name of its file;
+    /// spans are byte offsets in it. What may be secret in a URL is hidden.
     pub fn warnings(&self) -> impl Iterator<Item = (&str, Diagnostic)> {
         self.problems.warnings()
     }
@@ -357,7 +364,8 @@ impl Policy {
         self.problems.render(if color { Style::Ansi } else { Style::Plain })
     }
 
-    /// Returns the headers in which the policy expects credentials of clients, for hosts that keep requests without secrets. A name may occur twice.
+    /// Returns the headers in which the policy expects credentials of clients, for hosts that keep
+    /// requests without secrets. A name may occur twice.
     pub fn credential_headers(&self) -> impl Iterator<Item = HeaderName> {
         self.auth.headers()
     }
@@ -367,9 +375,12 @@ impl Policy {
         self.auth.key_sources().iter()
     }
 
-    /// Uses what an earlier policy knows: the keys at URLs with the same settings, the passwords of the same users with the same
-    /// hashes, the counters of limits with the same name and definition, the requests that are delayed, the lookups in lists of the same names, and the documents of lists at the same URLs, however they are fetched,
-    /// which [`restore_lists`](Self::restore_lists) then puts into the lists. Call it when a policy replaces another one, before it is used.
+    /// Uses what an earlier policy knows: the keys at URLs with the same settings, the passwords of
+    /// the same users with the same hashes, the counters of limits with the same name and
+    /// definition, the requests that are delayed, the lookups in lists of the same names, and the
+    /// documents of lists at the same URLs, however they are fetched, which
+    /// [`restore_lists`](Self::restore_lists) then puts into the lists. Call it when a policy
+    /// replaces another one, before it is used.
     pub fn take_over(&mut self, before: &Self) {
         self.auth.take_over(&before.auth);
         self.take_over_limits(before);
@@ -377,12 +388,15 @@ impl Policy {
         self.take_over_lists(before);
     }
 
-    /// Reports failing rules to a log, with the phase, the rule, the place or the action, and the error:
-    /// `phase request: rule "admin": no header "x-team" (at 12..38); guard it with .. [failure 1]`. Call it before the policy is used.
+    /// Reports failing rules to a log, with the phase, the rule, the place or the action, and the
+    /// error:
+    /// `phase request: rule "admin": no header "x-team" (at 12..38); guard it with .. [failure 1]`.
+    /// Call it before the policy is used.
     ///
-    /// A rule is reported when it fails for the first time, and then whenever its failures have doubled, so that a client cannot fill the
-    /// log; so is a log field that fails, which is no failure of its rule. A line holds no text of a request. `log` runs on the thread of
-    /// the request and must not block. Without a log failures are only [counted](Self::rules).
+    /// A rule is reported when it fails for the first time, and then whenever its failures have
+    /// doubled, so that a client cannot fill the log; so is a log field that fails, which is no
+    /// failure of its rule. A line holds no text of a request. `log` runs on the thread of the
+    /// request and must not block. Without a log failures are only [counted](Self::rules).
     pub fn log_failures(&mut self, log: impl Fn(&str) + Send + Sync + 'static) {
         let sink: FailureSink = Arc::new(log);
         self.connection.log_failures(&sink);
@@ -406,7 +420,8 @@ mod tests {
     use crate::expressions::ENGINE;
     use celero::{Env, ErrorPolicy};
 
-    /// Today no set of a phase has a rule with the policy `Stop`; if one had, a failure must not pass the rules after it.
+    /// Today no set of a phase has a rule with the policy `Stop`; if one had, a failure must not
+    /// pass the rules after it.
     #[test]
     fn an_evaluation_that_stops_ends_the_phase_closed() {
         let text = "request:\n- {name: first, when: 'false', count: a}\n- deny: true\n";

@@ -9,9 +9,11 @@ use crate::policy::Policy;
 use crate::problems::FileSpan;
 
 impl Policy {
-    /// Checks that this policy is not empty where the policy before was not: that each phase of a level has rules that had some, and that each list still says
-    /// where its entries are. A file that was cut to nothing, or in its middle, would let requests pass. The key `empty: allowed` of the policy
-    /// and of a list says that it is meant. Call it when a policy is to replace another one, before [`take_over`](Self::take_over).
+    /// Checks that this policy is not empty where the policy before was not: that each phase of a
+    /// level has rules that had some, and that each list still says where its entries are. A file
+    /// that was cut to nothing, or in its middle, would let requests pass. The key `empty: allowed`
+    /// of the policy and of a list says that it is meant. Call it when a policy is to replace
+    /// another one, before [`take_over`](Self::take_over).
     ///
     /// # Errors
     /// Returns a [`PolicyError`] that names what is empty. [`PolicyError::is_emptiness`] recognises it.

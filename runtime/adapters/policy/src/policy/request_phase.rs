@@ -23,8 +23,9 @@ enum Pending {
 }
 
 impl Policy {
-    /// Makes a request canonical in place and runs the phase `request`, like [`request_async`](Self::request_async), but blocks the thread
-    /// while a verification or a service is pending. For hosts that are not asynchronous. It does not wait for a delay.
+    /// Makes a request canonical in place and runs the phase `request`, like
+    /// [`request_async`](Self::request_async), but blocks the thread while a verification or a
+    /// service is pending. For hosts that are not asynchronous. It does not wait for a delay.
     pub fn request(&self, head: &mut impl Head, exchange: &mut Exchange) -> Decision {
         self.prefetch_limits(exchange);
         if let Some(refused) = self.admit(head, exchange) {
@@ -37,16 +38,18 @@ impl Policy {
         }
     }
 
-    /// Makes a request canonical in place and runs the phase `request`. Call it when the head of a request has arrived, before anything
-    /// else reads it. A request without a canonical form is answered with 400; [`Exchange::refusal`] says why. A request that expects
-    /// anything but `100-continue` is answered with 417. The head of a request that
-    /// is canonical already costs no allocation for this.
+    /// Makes a request canonical in place and runs the phase `request`. Call it when the head of a
+    /// request has arrived, before anything else reads it. A request without a canonical form is
+    /// answered with 400; [`Exchange::refusal`] says why. A request that expects anything but
+    /// `100-continue` is answered with 417. The head of a request that is canonical already costs
+    /// no allocation for this.
     ///
-    /// It returns at once, unless the outcome depends on credentials whose
-    /// verification takes long (a password that was not verified in the last minutes): then it waits for a thread of the policy. If too many
-    /// verifications wait already, the answer is 503 with `retry-after`, and its rule is called `auth.busy`. It also waits for the services that count
-    /// limits of many machines ([`set_remote_limits`](Self::set_remote_limits)). The future needs no
-    /// particular runtime beyond theirs. Dropping it gives up the verification.
+    /// It returns at once, unless the outcome depends on credentials whose verification takes long
+    /// (a password that was not verified in the last minutes): then it waits for a thread of the
+    /// policy. If too many verifications wait already, the answer is 503 with `retry-after`, and
+    /// its rule is called `auth.busy`. It also waits for the services that count limits of many
+    /// machines ([`set_remote_limits`](Self::set_remote_limits)). The future needs no particular
+    /// runtime beyond theirs. Dropping it gives up the verification.
     pub async fn request_async<H: Head + Send>(&self, head: &mut H, exchange: &mut Exchange) -> Decision {
         self.prefetch_limits(exchange);
         if let Some(refused) = self.admit(head, exchange) {

@@ -47,7 +47,8 @@ pub(crate) enum ActionPart<'r> {
 pub(crate) enum WhyFailed {
     /// The evaluation failed.
     Error(EvalError),
-    /// The value is not valid where it is used: a header value with a line break or a space at an end, a log field that JSON cannot represent.
+    /// The value is not valid where it is used: a header value with a line break or a space at an
+    /// end, a log field that JSON cannot represent.
     Invalid,
     /// The body can't be changed.
     Body(Unchangeable),
@@ -59,7 +60,8 @@ impl<S: Context + 'static> ActionFailure<'_, S> {
         !matches!(self.part, ActionPart::LogField(_))
     }
 
-    /// Returns the words for a log: what failed, why, and the expression. They hold no text of the message that the rules read.
+    /// Returns the words for a log: what failed, why, and the expression. They hold no text of the
+    /// message that the rules read.
     pub(crate) fn log_words<C: Context<Static = S>>(&self, context: &C) -> String {
         let Self { part, program, why } = self;
         match (why, program) {
@@ -74,7 +76,8 @@ impl<S: Context + 'static> ActionFailure<'_, S> {
     }
 }
 
-/// Returns the expression that failed. Offsets would be offsets in the text that a template is compiled to, which nobody sees.
+/// Returns the expression that failed. Offsets would be offsets in the text that a template is
+/// compiled to, which nobody sees.
 fn place(error: &EvalError, source: &str) -> String {
     let expression = source.get(error.start as usize..error.end as usize).unwrap_or("").trim();
     if expression.is_empty() || expression.len() > LONGEST_SHOWN || expression.len() == source.trim().len() {

@@ -70,7 +70,8 @@ pub(crate) enum Field<S> {
     Text(Program<S>),
 }
 
-/// Returns whether a header belongs to one connection or frames the message. Only the host changes these (RFC 9110, section 7.6.1).
+/// Returns whether a header belongs to one connection or frames the message. Only the host changes
+/// these (RFC 9110, section 7.6.1).
 pub(crate) fn is_framing(name: &HeaderName) -> bool {
     const NAMES: [&str; 8] = [
         "connection",
@@ -213,8 +214,9 @@ fn computed<S: Context + 'static, C: Context<Static = S>, T>(
 }
 
 impl<S: Context + 'static> HeaderEdit<S> {
-    /// Adds the edit for this message to `edits`. A header whose value fails is removed, so that a value from the client never passes
-    /// for the policy's. A request can't lose its host, so a host that fails [ends the phase](Self::ends_phase).
+    /// Adds the edit for this message to `edits`. A header whose value fails is removed, so that a
+    /// value from the client never passes for the policy's. A request can't lose its host, so a
+    /// host that fails [ends the phase](Self::ends_phase).
     pub(crate) fn collect<'r, C: Context<Static = S>>(
         &'r self,
         context: &C,
@@ -261,7 +263,8 @@ impl<S> HeaderEdit<S> {
 }
 
 impl<S: Context + 'static> AnswerTemplate<S> {
-    /// Returns the answer. Headers whose values fail are left out, and so is a body that fails. Adds these failures to `failures`.
+    /// Returns the answer. Headers whose values fail are left out, and so is a body that fails.
+    /// Adds these failures to `failures`.
     pub(crate) fn answer<'r, C: Context<Static = S>>(
         &'r self,
         context: &C,

@@ -22,8 +22,8 @@ pub(crate) enum DelayTime<S> {
 }
 
 impl<S: Context + 'static> RuleDelay<S> {
-    /// Returns how long the request waits. A time that fails, which is added to `failures`, is the longest one: else a client could avoid the
-    /// delay by what it sends. A negative one is none.
+    /// Returns how long the request waits. A time that fails, which is added to `failures`, is the
+    /// longest one: else a client could avoid the delay by what it sends. A negative one is none.
     pub(crate) fn time<'r, C: Context<Static = S>>(
         &'r self,
         context: &C,

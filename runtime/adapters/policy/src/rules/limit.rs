@@ -123,8 +123,8 @@ pub(crate) struct Charge {
 }
 
 impl<S: Context + 'static> RuleLimit<S> {
-    /// Returns the key and the cost of a request of this client, if it is known; `None` for a request whose key or cost has failed, which is added
-    /// to `failures`. Counts nothing.
+    /// Returns the key and the cost of a request of this client, if it is known; `None` for a
+    /// request whose key or cost has failed, which is added to `failures`. Counts nothing.
     pub(crate) fn charge<'r, C: Context<Static = S>>(
         &'r self,
         client: Option<IpAddr>,
@@ -161,8 +161,8 @@ impl<S: Context + 'static> RuleLimit<S> {
         Ok(key)
     }
 
-    /// Counts a request. `None`: its key or cost has failed. Returns whether it is within the limit, or passes for another reason, and
-    /// remembers the decision for the rest of the request.
+    /// Counts a request. `None`: its key or cost has failed. Returns whether it is within the
+    /// limit, or passes for another reason, and remembers the decision for the rest of the request.
     pub(crate) fn count(&self, charge: Option<Charge>, limits: &mut RequestLimits) -> bool {
         if let Some(known) = limits.decided(&self.state) {
             return known.within;
@@ -202,8 +202,9 @@ impl<S: Context + 'static> RuleLimit<S> {
     }
 }
 
-/// Returns the first address of the network that an address stands for, whatever its spelling: the network with the first prefix length for
-/// IPv4, with the second for IPv6. An IPv4 address in IPv6 notation is the IPv4 address. `None`: the text is no address.
+/// Returns the first address of the network that an address stands for, whatever its spelling: the
+/// network with the first prefix length for IPv4, with the second for IPv6. An IPv4 address in IPv6
+/// notation is the IPv4 address. `None`: the text is no address.
 pub(crate) fn network(text: &[u8], groups: (u8, u8)) -> Option<IpAddr> {
     Some(network_of(std::str::from_utf8(text).ok()?.parse().ok()?, groups))
 }

@@ -63,7 +63,8 @@ impl<S: Context + 'static> RemoteLimit<S> {
                 return self.unless_passing(self.on_unavailable, RemoteStep::Unavailable);
             }
             Some(RemoteVerdict::Failed) => {
-                // Only for the report. What has failed may have a value now, but a request has one verdict: else the phase might ask without end.
+                // Only for the report. What has failed may have a value now, but a request has one
+                // verdict: else the phase might ask without end.
                 failures.extend(self.question(context, scratch).err());
                 return self.unless_passing(self.on_error, RemoteStep::Above);
             }

@@ -54,8 +54,8 @@ impl<S> Rule<S> {
             || self.remote.as_ref().is_some_and(|limit| !limit.dry_run && waits(limit.on_limit.delay.as_ref()))
     }
 
-    /// Returns whether the rule is a guard: it keeps a message back, by a limit, by `delay`, by `require`, by `deny`, or by an answer of status 300
-    /// or more.
+    /// Returns whether the rule is a guard: it keeps a message back, by a limit, by `delay`, by
+    /// `require`, by `deny`, or by an answer of status 300 or more.
     pub(crate) fn is_guard(&self) -> bool {
         self.has_limit()
             || self.delays()
@@ -67,8 +67,8 @@ impl<S> Rule<S> {
             }
     }
 
-    /// Returns the rule's policy in the set of its phase. The set must report a failure that ends the phase, in the order of the
-    /// rules, so such a rule counts as a match there.
+    /// Returns the rule's policy in the set of its phase. The set must report a failure that ends
+    /// the phase, in the order of the rules, so such a rule counts as a match there.
     pub(crate) fn error_policy(&self, phase: PhaseErrorPolicy) -> ErrorPolicy {
         match phase {
             PhaseErrorPolicy::Closed if self.is_guard() => ErrorPolicy::Match,
@@ -77,7 +77,8 @@ impl<S> Rule<S> {
         }
     }
 
-    /// Returns whether the rule only slows requests down, or answers that the server has too much to do: with status 429 or 503.
+    /// Returns whether the rule only slows requests down, or answers that the server has too much
+    /// to do: with status 429 or 503.
     pub(crate) fn sheds_load(&self) -> bool {
         match &self.end {
             Some(PhaseEnd::Deny(answer) | PhaseEnd::Respond(answer)) => matches!(answer.status.as_u16(), 429 | 503),

@@ -30,8 +30,8 @@ pub(crate) struct PathTemplate<S> {
 pub(crate) struct NoPath;
 
 impl<S: Context + 'static> TargetTemplate<S> {
-    /// Adds the changes for this request to `edits`. A parameter whose value fails is removed, so that a value from the client never passes
-    /// for the policy's.
+    /// Adds the changes for this request to `edits`. A parameter whose value fails is removed, so
+    /// that a value from the client never passes for the policy's.
     ///
     /// # Errors
     /// Returns an error if the path fails: a request must not reach a place that nobody chose.

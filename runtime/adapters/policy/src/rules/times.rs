@@ -1,14 +1,16 @@
 //! Durations of single conditions, for the metric of each rule.
 //!
-//! The rules of a phase are evaluated together, so a rule has no duration of its own there. After an evaluation of the phase that is
-//! timed, one rule is evaluated a second time, standalone, and that is measured. Rules are measured in rotation. A rule that asks a list
-//! or calls an impure function (`random()`, `uuid()`) is never measured: a second evaluation could give another result.
+//! The rules of a phase are evaluated together, so a rule has no duration of its own there. After
+//! an evaluation of the phase that is timed, one rule is evaluated a second time, standalone, and
+//! that is measured. Rules are measured in rotation. A rule that asks a list or calls an impure
+//! function (`random()`, `uuid()`) is never measured: a second evaluation could give another
+//! result.
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// The measured durations of the conditions of one phase. All threads write the same counters: one evaluation in 64 of a phase
-/// does so.
+/// The measured durations of the conditions of one phase. All threads write the same counters: one
+/// evaluation in 64 of a phase does so.
 #[derive(Debug)]
 pub(crate) struct RuleTimes {
     next: AtomicUsize,

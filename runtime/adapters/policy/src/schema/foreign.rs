@@ -1,5 +1,6 @@
-//! Why a file that another file includes is none of its format, in words that quote nothing of it. It may be a file of secrets that was named by
-//! mistake, or by somebody who may not read it, and errors go to logs.
+//! Why a file that another file includes is none of its format, in words that quote nothing of it.
+//! It may be a file of secrets that was named by mistake, or by somebody who may not read it, and
+//! errors go to logs.
 //!
 //! Invariant: nothing of an included file is quoted unless its keys are those of the format. Test:
 //! `runtime/adapters/policy/src/schema/foreign.rs::nothing_of_a_file_of_another_format_is_quoted`.
@@ -9,8 +10,9 @@ use crate::problems::{Problems, similar};
 use crate::yaml::{Node, NodeValue, read};
 
 impl DocumentSpec {
-    /// Returns why the text of a file is none of this format, with the place but without quoting it; `None` if the keys of the root, and of its
-    /// sections with known keys, are those of the format and have values of the right kind, or if there is no document.
+    /// Returns why the text of a file is none of this format, with the place but without quoting
+    /// it; `None` if the keys of the root, and of its sections with known keys, are those of the
+    /// format and have values of the right kind, or if there is no document.
     #[must_use]
     pub fn why_foreign(&self, name: &str, text: &str) -> Option<String> {
         let mut own = Problems::default();

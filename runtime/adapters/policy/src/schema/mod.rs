@@ -1,8 +1,10 @@
 //! Document formats as data: which keys a file may have, what each holds, and what it is for.
 //!
-//! A [`DocumentSpec`] is a table. [`DocumentSpec::check`] compares a YAML document with it, [`DocumentSpec::json_schema`] makes a JSON
-//! schema of it, and the tests compare the documentation with it, so none of the three can differ. The formats of this workspace
-//! are policies and their cases (`keys/policy.rs`, `keys/auth.rs`, `cases/keys.rs`) and the configuration of `celero-proxy`.
+//! A [`DocumentSpec`] is a table. [`DocumentSpec::check`] compares a YAML document with it,
+//! [`DocumentSpec::json_schema`] makes a JSON schema of it, and the tests compare the documentation
+//! with it, so none of the three can differ. The formats of this workspace are policies and their
+//! cases (`keys/policy.rs`, `keys/auth.rs`, `cases/keys.rs`) and the configuration of
+//! `celero-proxy`.
 //!
 //! ```
 //! use celero_policy::problems::Problems;

@@ -56,7 +56,8 @@ pub fn duration(text: &str) -> Option<Duration> {
     (total <= 86_400_000).then_some(Duration::from_millis(total))
 }
 
-/// Reads a rate: a number from 1 to 10^9 in a time of a second to a day, as in `100/s`, `5/m`, `1000/h`, `1/d` or `100/10s`.
+/// Reads a rate: a number from 1 to 10^9 in a time of a second to a day, as in `100/s`, `5/m`,
+/// `1000/h`, `1/d` or `100/10s`.
 #[must_use]
 pub fn rate(text: &str) -> Option<(u64, Duration)> {
     let (number, time) = text.split_once('/')?;

@@ -1,11 +1,13 @@
-//! Values that no message quotes: those of environment variables in a configuration, which may be secrets. Errors go to logs.
+//! Values that no message quotes: those of environment variables in a configuration, which may be
+//! secrets. Errors go to logs.
 //!
 //! Invariant: no message shows the value of an environment variable of a configuration. Test:
 //! `runtime/adapters/policy/src/yaml/concealed.rs::values_are_named_not_quoted`.
 
 use super::file_span::FileSpan;
 
-/// The shortest part of a value that is looked for in messages. Shorter ones are hidden only where they are quoted alone.
+/// The shortest part of a value that is looked for in messages. Shorter ones are hidden only where
+/// they are quoted alone.
 const SHORTEST: usize = 4;
 
 /// A scalar whose text is partly the values of variables.
@@ -37,7 +39,8 @@ impl Concealed {
         place.file == self.place.file && place.start <= self.place.end && self.place.start <= place.end
     }
 
-    /// Returns a message at another place with the names of the variables where it quotes the whole text, as in a list of known names.
+    /// Returns a message at another place with the names of the variables where it quotes the whole
+    /// text, as in a list of known names.
     pub(super) fn conceal_whole(&self, message: &str) -> String {
         let whole = self.hidden.first().filter(|text| text.len() >= SHORTEST);
         whole.map_or_else(
@@ -46,7 +49,8 @@ impl Concealed {
         )
     }
 
-    /// Returns a message with the names of the variables where it has their values: quoted text with a part of a value is what the file has instead.
+    /// Returns a message with the names of the variables where it has their values: quoted text
+    /// with a part of a value is what the file has instead.
     pub(super) fn conceal(&self, message: &str) -> String {
         let whole = self.hidden.iter().filter(|text| text.len() >= SHORTEST);
         let message =

@@ -1,7 +1,7 @@
 //! YAML as a tree in which every node has its span in the file, for error messages.
 //!
-//! Supported are mappings with scalar keys, sequences and scalars. Aliases, tags and several documents in a file are errors, so a
-//! small file can't expand to a large document.
+//! Supported are mappings with scalar keys, sequences and scalars. Aliases, tags and several
+//! documents in a file are errors, so a small file can't expand to a large document.
 
 mod advice;
 mod concealed;
@@ -94,7 +94,8 @@ impl Node {
         }
     }
 
-    /// Returns the text of a scalar, in any style. `"5m"` and `5m` are one time: JSON, and tools that write YAML, have quotes around it.
+    /// Returns the text of a scalar, in any style. `"5m"` and `5m` are one time: JSON, and tools
+    /// that write YAML, have quotes around it.
     #[must_use]
     pub fn scalar(&self) -> Option<&str> {
         match &self.value {
@@ -156,7 +157,8 @@ impl Node {
         self.get(key).map_or(&[][..], Node::elements).iter().filter_map(Node::text).collect()
     }
 
-    /// Returns the node as JSON. A scalar without quotes that looks like a number, `true`, `false` or nothing becomes that.
+    /// Returns the node as JSON. A scalar without quotes that looks like a number, `true`, `false`
+    /// or nothing becomes that.
     pub(crate) fn json(&self) -> Json {
         match &self.value {
             _ if self.is_nothing() => Json::Null,

@@ -43,7 +43,8 @@ impl Problem {
         self
     }
 
-    /// Adds the help "did you mean ..?" if one of the known names is similar to what is written. Returns whether there is one.
+    /// Adds the help "did you mean ..?" if one of the known names is similar to what is written.
+    /// Returns whether there is one.
     pub fn suggest(&mut self, written: &str, known: &[&str]) -> bool {
         let Some(name) = similar(written, known) else { return false };
         self.help(format!("did you mean `{name}`?"));
@@ -87,7 +88,8 @@ impl Problems {
         Self { files: self.files.clone(), concealed: self.concealed.clone(), ..Self::default() }
     }
 
-    /// Says that messages about a scalar do not quote its text, which has values of environment variables, but what is written in the file.
+    /// Says that messages about a scalar do not quote its text, which has values of environment
+    /// variables, but what is written in the file.
     pub fn conceal(&mut self, place: FileSpan, written: String, text: &str, values: &[String]) {
         self.concealed.push(Concealed::new(place, written, text, values));
     }
@@ -134,8 +136,8 @@ impl Problems {
         self.found.push_mut(Problem { file: place.file, diagnostic })
     }
 
-    /// Adds a diagnostic of an expression that starts at byte `start` of a text. A diagnostic that was added before is not added
-    /// again: some expressions are checked once for each phase.
+    /// Adds a diagnostic of an expression that starts at byte `start` of a text. A diagnostic that
+    /// was added before is not added again: some expressions are checked once for each phase.
     pub(crate) fn of_expression(&mut self, text: &SourceText, start: usize, found: &Diagnostic) {
         let mut diagnostic = found.clone();
         diagnostic.span = self.placed(text, start, found.span);
@@ -194,13 +196,15 @@ impl Problems {
         warnings.map(|found| (self.name(found.file), self.without_secrets(found)))
     }
 
-    /// Returns all errors and warnings with the names of their files. Secrets in URLs are hidden, and so is what is [concealed](Self::conceal).
+    /// Returns all errors and warnings with the names of their files. Secrets in URLs are hidden,
+    /// and so is what is [concealed](Self::conceal).
     pub(crate) fn all(&self) -> impl Iterator<Item = (&str, Diagnostic)> {
         self.found.iter().map(|found| (self.name(found.file), self.without_secrets(found)))
     }
 
-    /// Returns the errors and warnings as text: file by file, errors before warnings, in the order of the file's text. Of those beyond the first
-    /// 100 of a file there is the number only. Secrets in URLs are hidden, and so is what is [concealed](Self::conceal).
+    /// Returns the errors and warnings as text: file by file, errors before warnings, in the order
+    /// of the file's text. Of those beyond the first 100 of a file there is the number only.
+    /// Secrets in URLs are hidden, and so is what is [concealed](Self::conceal).
     pub(crate) fn render(&self, style: Style) -> String {
         let mut text = String::new();
         for (number, file) in self.files.iter().enumerate() {

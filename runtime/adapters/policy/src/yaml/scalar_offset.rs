@@ -9,7 +9,8 @@ use std::sync::OnceLock;
 pub(super) struct Offsets(OnceLock<Option<Box<[usize]>>>);
 
 impl Offsets {
-    /// Returns the offset in `file` of the byte `at` of a scalar's text, which is written in `range`. All calls must be about the same scalar.
+    /// Returns the offset in `file` of the byte `at` of a scalar's text, which is written in
+    /// `range`. All calls must be about the same scalar.
     pub(super) fn get(&self, file: &str, range: Range<usize>, text: &str, style: ScalarStyle, at: usize) -> usize {
         let differs = || file.get(range.clone()) != Some(text);
         let offsets = || differs().then(|| offsets_in_file(file, range.clone(), text, style).into());
@@ -22,8 +23,9 @@ impl Offsets {
 
 /// Returns the offset in `file` of each byte of a scalar's text, and of its end. The text is written in `range`.
 ///
-/// Walks text and file in parallel, and skips in the file what YAML folds, escapes or indents. Where they differ, the result is the last
-/// offset at which they agreed. A byte inside of a character has the offset of the next character.
+/// Walks text and file in parallel, and skips in the file what YAML folds, escapes or indents.
+/// Where they differ, the result is the last offset at which they agreed. A byte inside of a
+/// character has the offset of the next character.
 fn offsets_in_file(file: &str, range: Range<usize>, text: &str, style: ScalarStyle) -> Vec<usize> {
     let raw = file.get(range.clone()).unwrap_or("");
     let before = file.get(..range.start).unwrap_or("");

@@ -1,5 +1,6 @@
-//! Surrogate pairs in double quotes: `"\ud83d\ude00"`, as JSON has one character outside of the first plane. YAML's parser refuses them, so it reads
-//! other escapes of the same length in their places, which become the character, or are undone where they are no escapes, afterwards.
+//! Surrogate pairs in double quotes: `"\ud83d\ude00"`, as JSON has one character outside of the
+//! first plane. YAML's parser refuses them, so it reads other escapes of the same length in their
+//! places, which become the character, or are undone where they are no escapes, afterwards.
 
 use saphyr_parser::ScalarStyle;
 use std::borrow::Cow;
@@ -101,7 +102,8 @@ fn with_stand_ins(text: &str, places: &[usize]) -> String {
     found
 }
 
-/// Returns where each stand-in that a scalar in double quotes has comes from: the place of a surrogate, or `None` if it is written itself.
+/// Returns where each stand-in that a scalar in double quotes has comes from: the place of a
+/// surrogate, or `None` if it is written itself.
 fn written<'t>(raw: &'t str, start: usize, own: &'t [usize]) -> impl Iterator<Item = Option<usize>> + 't {
     let mut at = 0_usize;
     std::iter::from_fn(move || {

@@ -6,8 +6,9 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Returns the text with stars in the place of the secrets of its URLs, each byte one star. A URL is recognised where a value begins, not inside of an
-/// expression. Its own expressions, `${..}`, stay as they are. The cost is linear in the length of the text.
+/// Returns the text with stars in the place of the secrets of its URLs, each byte one star. A URL
+/// is recognised where a value begins, not inside of an expression. Its own expressions, `${..}`,
+/// stay as they are. The cost is linear in the length of the text.
 pub(super) fn hide_url_secrets(text: &str) -> Cow<'_, str> {
     let mut hidden = String::new();
     for (sign, _) in text.match_indices("://") {
@@ -51,7 +52,8 @@ fn begins_value(before: &str) -> bool {
     }
 }
 
-/// Adds what stands after the scheme of a URL, with stars for its secrets. `url` may go on after the URL. `quote` is the one before the URL.
+/// Adds what stands after the scheme of a URL, with stars for its secrets. `url` may go on after
+/// the URL. `quote` is the one before the URL.
 fn push_hidden(url: &str, quote: Option<char>, hidden: &mut String) {
     let literals = literals(url, quote);
     let signs = || {
@@ -76,8 +78,9 @@ fn push_hidden(url: &str, quote: Option<char>, hidden: &mut String) {
     }
 }
 
-/// Returns the parts of a URL between its expressions. It ends at the quote that is before it, or at a space. An expression that does not end on its line is
-/// none, and the URL has the rest of the line.
+/// Returns the parts of a URL between its expressions. It ends at the quote that is before it, or
+/// at a space. An expression that does not end on its line is none, and the URL has the rest of the
+/// line.
 fn literals(url: &str, quote: Option<char>) -> Vec<Range<usize>> {
     let (mut found, mut start, mut end) = (Vec::new(), 0_usize, 0_usize);
     loop {
@@ -110,7 +113,8 @@ fn literals(url: &str, quote: Option<char>) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns the length of the `${..}` that a text begins with, if it ends on the same line. Braces in text literals don't count.
+/// Returns the length of the `${..}` that a text begins with, if it ends on the same line. Braces
+/// in text literals don't count.
 fn expression(text: &str) -> Option<usize> {
     let (mut depth, mut quote) = (0_usize, None);
     let mut rest = text.char_indices().skip(1);

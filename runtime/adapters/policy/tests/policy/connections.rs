@@ -1,4 +1,5 @@
-//! The phase `connection`: what its rules read, what they do when something fails, its limits, and mistakes in the file.
+//! The phase `connection`: what its rules read, what they do when something fails, its limits, and
+//! mistakes in the file.
 
 use crate::support::{Folder, ask, exchange, head, policy, status, wrong};
 use celero_policy::{ClientConnection, ConnectionOutcome, LivePolicy, Policy, TlsHello};

@@ -167,7 +167,8 @@ fn cpu_time() -> Duration {
     Duration::from_nanos(times.split(' ').next().unwrap().parse().unwrap())
 }
 
-/// Four times as many definitions take at most eight times as long, whatever their order and whatever is wrong with them.
+/// Four times as many definitions take at most eight times as long, whatever their order and
+/// whatever is wrong with them.
 #[test]
 #[cfg_attr(not(target_os = "linux"), ignore = "reads the CPU time of a thread from /proc")]
 fn definitions_take_time_linear_in_their_number() {

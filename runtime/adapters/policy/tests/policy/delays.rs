@@ -3,7 +3,8 @@
 use crate::support::{Folder, answer, ask, exchange, head, log, policy, response, status, wrong};
 use celero_policy::{Decision, Exchange, LivePolicy, Outcome, Policy};
 
-/// The phase `request` on a head: how many milliseconds the host waits, and the status, 0 for a request that goes on. The place is free again.
+/// The phase `request` on a head: how many milliseconds the host waits, and the status, 0 for a
+/// request that goes on. The place is free again.
 fn decided(policy: &Policy, line: &str, headers: &[(&str, &str)], exchange: &mut Exchange) -> (u128, u16) {
     let decision = policy.request(&mut head(line, headers), exchange);
     (millis(&decision), status(decision))

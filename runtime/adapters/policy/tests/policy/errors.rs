@@ -1,4 +1,5 @@
-//! Error messages. The policies are in `tests/errors/*.yaml`, each with its messages after `# ---`; `BLESS=1` writes these anew.
+//! Error messages. The policies are in `tests/errors/*.yaml`, each with its messages after `# ---`;
+//! `BLESS=1` writes these anew.
 
 use crate::support::{Folder, wrong};
 use celero_policy::Policy;

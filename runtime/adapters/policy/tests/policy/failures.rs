@@ -164,8 +164,8 @@ fn guards_are_rules_whose_answer_keeps_a_message_back() {
     }
 }
 
-/// Whether it is safe to remove a header without knowing that the condition holds is not known: it may be one that the server trusts, or one
-/// that restricts the client.
+/// Whether it is safe to remove a header without knowing that the condition holds is not known: it
+/// may be one that the server trusts, or one that restricts the client.
 #[test]
 fn a_rule_that_fails_removes_nothing() {
     for (on_error, outcome, edited) in [("closed", 0, 0), ("noMatch", 0, 0), ("match", 0, 3), ("stop", 500, 0)] {

@@ -139,8 +139,8 @@ fn the_patterns_of_a_policy_share_one_bound() {
     }
 }
 
-/// A chain of variables makes millions of nodes of a text of a few kilobytes. Those that no rule uses cost what they are long; what rules use is
-/// bounded.
+/// A chain of variables makes millions of nodes of a text of a few kilobytes. Those that no rule
+/// uses cost what they are long; what rules use is bounded.
 #[test]
 fn definitions_that_grow_are_shared_or_refused() {
     let doubled = |count: usize| -> String {

@@ -211,7 +211,8 @@ fn urls_are_checked() {
     }
 }
 
-/// Tokens are remembered with the keys that counted. Two sources, of which one and then the other is too old, are not the same keys.
+/// Tokens are remembered with the keys that counted. Two sources, of which one and then the other
+/// is too old, are not the same keys.
 #[test]
 fn a_remembered_token_ends_with_its_source() {
     let text = "jwt: {keys: [{jwksUrl: 'https://a.example/keys', refresh: 1s, maxStale: 1s, cooldown: 1s}, \

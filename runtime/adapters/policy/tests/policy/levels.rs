@@ -211,7 +211,8 @@ fn the_files_of_a_level_are_bounded_together() {
     assert!(error.contains("team.yaml:1:11") && error.contains("at most 1 MiB together"), "{error}");
 }
 
-/// Many rules of levels are compared with each other: the time must not grow with the square of their number, nor the errors with their pairs.
+/// Many rules of levels are compared with each other: the time must not grow with the square of
+/// their number, nor the errors with their pairs.
 #[test]
 fn many_rules_of_levels_cost_what_their_number_says() {
     let folder = Folder::new("level-rules");
@@ -242,8 +243,8 @@ fn cpu_time() -> Duration {
     Duration::from_nanos(times.split(' ').next().unwrap().parse().unwrap())
 }
 
-/// Every action that two levels can want, in a higher and a lower level, with other names in each rule: four times as many rules take at most eight times as
-/// long.
+/// Every action that two levels can want, in a higher and a lower level, with other names in each
+/// rule: four times as many rules take at most eight times as long.
 #[test]
 #[cfg(target_os = "linux")]
 fn changes_of_levels_take_time_linear_in_their_number() {

@@ -1,4 +1,5 @@
-//! Limits: keys that attackers choose, costs that responses decide about, open requests, reloads, and mistakes in the file.
+//! Limits: keys that attackers choose, costs that responses decide about, open requests, reloads,
+//! and mistakes in the file.
 
 use crate::support::{Folder, answer, ask, ask_response, edits, exchange, head, log, response, status, wrong};
 use base64::Engine as _;

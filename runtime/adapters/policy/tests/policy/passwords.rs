@@ -1,4 +1,5 @@
-//! Passwords: hashing never blocks a host, is bounded, tells nothing about users, and happens only if a rule asks for it.
+//! Passwords: hashing never blocks a host, is bounded, tells nothing about users, and happens only
+//! if a rule asks for it.
 
 use crate::support::{Folder, edits, exchange, head, log, response, status};
 use base64::Engine as _;
@@ -238,7 +239,8 @@ fn files_of_users_are_checked() {
     assert_eq!(policy.verifications().done, 0);
 }
 
-/// bcrypt reads 72 bytes at most, and repeats a password after its zero byte: other passwords would count as the right one.
+/// bcrypt reads 72 bytes at most, and repeats a password after its zero byte: other passwords would
+/// count as the right one.
 #[test]
 fn only_the_whole_password_is_right() {
     let folder = Folder::new("whole-password");

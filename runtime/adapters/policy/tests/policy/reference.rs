@@ -1,5 +1,5 @@
-//! The pages about policies: the examples of `policy.md`, `policy-reference.md` and `limits.md` compile, their cases hold, and the references
-//! have every key.
+//! The pages about policies: the examples of `policy.md`, `policy-reference.md` and `limits.md`
+//! compile, their cases hold, and the references have every key.
 
 use crate::support::Folder;
 use celero_policy::{Outline, Phase, Policy};

@@ -1,17 +1,21 @@
 //! All metrics, whoever gets them: Prometheus by `/metrics`, and collectors by OTLP.
 //!
-//! Rules and phases are counted by `celero-policy` ([`RuleInfo`], [`PhaseInfo`](celero_policy::PhaseInfo)); what the proxy itself does is counted
-//! in `metrics/counters.rs`.
+//! Rules and phases are counted by `celero-policy` ([`RuleInfo`],
+//! [`PhaseInfo`](celero_policy::PhaseInfo)); what the proxy itself does is counted in
+//! `metrics/counters.rs`.
 //!
 //! Invariant: `write_all` writes every metric, so every format has the same ones. Test:
 //! `runtime/adapters/proxy/tests/proxy/native_histograms.rs::protobuf_has_what_the_text_has`.
 //!
 //! # How to add a metric
 //!
-//! 1. Of a rule or a phase: count it in `celero-policy` (`policy/src/phases/phase.rs` runs the rules) and add a field to `RuleInfo` or `PhaseInfo`.
-//!    Of the proxy: add a counter to [`Metrics`](crate::metrics::counters::Metrics), and increment it where the event happens.
-//! 2. Write it in [`write_all`] or in what that calls: one family with name and help, then one sample for each combination of labels, with the time
-//!    since when it counts if that is not the start of the process. Names start with `celero_`, counters end with `_total`, times are in seconds.
+//! 1. Of a rule or a phase: count it in `celero-policy` (`policy/src/phases/phase.rs` runs the
+//!    rules) and add a field to `RuleInfo` or `PhaseInfo`. Of the proxy: add a counter to
+//!    [`Metrics`](crate::metrics::counters::Metrics), and increment it where the event happens.
+//! 2. Write it in [`write_all`] or in what that calls: one family with name and help, then one
+//!    sample for each combination of labels, with the time since when it counts if that is not the
+//!    start of the process. Names start with `celero_`, counters end with `_total`, times are in
+//!    seconds.
 //! 3. Describe it in `docs/proxy-reference.md`, where the test `every_metric_is_described` looks for it.
 
 use crate::generation::Generation;

@@ -1,6 +1,7 @@
 //! An array in JSON as lines of JSON: each element is a line.
 //!
-//! The text is changed in place. Values of `serde_json` take several times the memory of their text, and an operator may send megabytes.
+//! The text is changed in place. Values of `serde_json` take several times the memory of their
+//! text, and an operator may send megabytes.
 
 use serde_json::value::RawValue;
 

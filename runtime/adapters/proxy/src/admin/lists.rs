@@ -17,8 +17,8 @@ use tokio::time::timeout;
 const MAX_BODY: usize = MAX_BODIES;
 /// How long a change waits until others have made place for its body.
 const LONGEST_WAIT: Duration = Duration::from_secs(5);
-/// The longest pause of a sender, and the time of a body, to which each [`LEAST_RATE`] bytes that have arrived add a second. A sender that stalls makes
-/// place before those that wait are refused.
+/// The longest pause of a sender, and the time of a body, to which each [`LEAST_RATE`] bytes that
+/// have arrived add a second. A sender that stalls makes place before those that wait are refused.
 const BODY_TIME: Duration = Duration::from_secs(3);
 /// The lowest average rate of a body in the long run, in bytes per second.
 const LEAST_RATE: usize = 64 << 10;
@@ -64,7 +64,8 @@ pub(crate) async fn answer(state: &Arc<State>, session: &mut ServerSession, path
     Reply { leaves_body: true, ..reply }
 }
 
-/// Reads what still arrives of a refused body, for a while: closing the connection at once would take the answer from a client that still sends.
+/// Reads what still arrives of a refused body, for a while: closing the connection at once would
+/// take the answer from a client that still sends.
 pub(crate) async fn linger(session: &mut ServerSession) {
     let rest = async { while let Ok(Some(_)) = session.read_request_body().await {} };
     let _ = timeout(LINGER, rest).await;

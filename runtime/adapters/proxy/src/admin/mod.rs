@@ -25,7 +25,8 @@ use std::sync::Arc;
 /// Serves the pages for operators.
 pub(crate) struct Admin {
     pub(crate) state: Arc<State>,
-    /// Whether only clients of this machine reach the address. Then they name it by its address or as `localhost`; elsewhere it may have any name.
+    /// Whether only clients of this machine reach the address. Then they name it by its address or
+    /// as `localhost`; elsewhere it may have any name.
     pub(crate) is_local: bool,
 }
 
@@ -52,8 +53,9 @@ impl Admin {
             }
             // The process answers.
             "/health" => (200, Bytes::from("ok\n")),
-            // The files were loaded before the socket was opened. Servers are no part of it: a proxy whose servers are all down still answers
-            // what the policy answers, and a load balancer that took it out would take out all others as well.
+            // The files were loaded before the socket was opened. Servers are no part of it: a
+            // proxy whose servers are all down still answers what the policy answers, and a load
+            // balancer that took it out would take out all others as well.
             "/ready" if self.state.is_draining() => (503, "draining\n".into()),
             "/ready" => (200, "ready\n".into()),
             "/" => {

@@ -1,4 +1,5 @@
-//! The page for operators: routes, servers, rules and what happened last, as HTML. It has no script, loads nothing from elsewhere, and changes nothing.
+//! The page for operators: routes, servers, rules and what happened last, as HTML. It has no
+//! script, loads nothing from elsewhere, and changes nothing.
 //!
 //! Invariant: `Page::text` escapes every text that the proxy did not write itself. Test:
 //! `runtime/adapters/proxy/src/admin/page.rs::texts_are_escaped`.

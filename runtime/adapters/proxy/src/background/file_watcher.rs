@@ -1,9 +1,11 @@
 //! Loads the files again when they change, and on SIGHUP. On SIGUSR1 only the access log is reopened.
 //!
-//! Folders are watched, not files, because editors and Kubernetes replace files. An event only triggers a look at the files, which is taken
-//! from time to time without an event, too; their stamps say whether one changed. A file that was replaced, as the
-//! system reports, is loaded soon. A file that was written in place, or of whose folder the system reports nothing, is loaded when no program has
-//! it open for writing, as far as the system reports that, and it has been unchanged for a while.
+//! Folders are watched, not files, because editors and Kubernetes replace files. An event only
+//! triggers a look at the files, which is taken from time to time without an event, too; their
+//! stamps say whether one changed. A file that was replaced, as the system reports, is loaded soon.
+//! A file that was written in place, or of whose folder the system reports nothing, is loaded when
+//! no program has it open for writing, as far as the system reports that, and it has been unchanged
+//! for a while.
 
 use crate::generation::file_stamps::FileStamps;
 use crate::process::signals::registered;
@@ -21,7 +23,8 @@ use std::time::{Duration, Instant, SystemTime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::{Mutex as AsyncMutex, Notify};
 
-/// How long replaced files must stay unchanged before they are loaded: several files are often replaced one after another.
+/// How long replaced files must stay unchanged before they are loaded: several files are often
+/// replaced one after another.
 const QUIET: Duration = Duration::from_millis(100);
 /// The polling interval if the system can't report changes.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
@@ -39,7 +42,8 @@ pub(crate) struct WatchService {
 }
 
 impl WatchService {
-    /// Creates the service. Changes of the files are noticed from `loading` on, when they were about to be loaded, signals from this call on.
+    /// Creates the service. Changes of the files are noticed from `loading` on, when they were
+    /// about to be loaded, signals from this call on.
     ///
     /// # Errors
     /// The system refuses to let the process await the signals, which would end it.
@@ -216,8 +220,8 @@ fn plain(path: &Path) -> PathBuf {
     path.strip_prefix(".").unwrap_or(path).to_owned()
 }
 
-/// Returns the folder of a file, and those in which the links on the way to it are: a link that is replaced leads to another folder, of which the
-/// system reports nothing.
+/// Returns the folder of a file, and those in which the links on the way to it are: a link that is
+/// replaced leads to another folder, of which the system reports nothing.
 fn folders(file: &Path) -> impl Iterator<Item = &Path> {
     let is_link = |path: &&Path| std::fs::symlink_metadata(path).is_ok_and(|about| about.is_symlink());
     let of_links = file.ancestors().skip(1).filter(is_link).filter_map(Path::parent);
@@ -229,7 +233,8 @@ fn folders(file: &Path) -> impl Iterator<Item = &Path> {
 struct Folders {
     reports: Arc<Reports>,
     watcher: Option<notify::RecommendedWatcher>,
-    /// Which folder each path was when it was watched: the system reports of that one, also when another one has its path.
+    /// Which folder each path was when it was watched: the system reports of that one, also when
+    /// another one has its path.
     folders: BTreeMap<PathBuf, (u64, u64)>,
 }
 
@@ -243,7 +248,8 @@ impl Folders {
         Self { reports, watcher: watcher.ok(), folders: BTreeMap::new() }
     }
 
-    /// Watches the folders of these files too, and those that took the place of others. Returns whether the system reports changes in all of them.
+    /// Watches the folders of these files too, and those that took the place of others. Returns
+    /// whether the system reports changes in all of them.
     fn watch(&mut self, files: &FileStamps) -> bool {
         let Some(watcher) = &mut self.watcher else { return false };
         let folders: BTreeSet<&Path> = files.files().flat_map(folders).collect();

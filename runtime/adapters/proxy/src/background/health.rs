@@ -1,5 +1,5 @@
-//! Runs what the current generation needs from time to time: the health checks of its upstreams, the names of their servers, and the expiry of
-//! entries of its lists.
+//! Runs what the current generation needs from time to time: the health checks of its upstreams,
+//! the names of their servers, and the expiry of entries of its lists.
 
 use crate::generation::Generation;
 use crate::state::State;
@@ -10,7 +10,8 @@ use tokio::task::JoinSet;
 /// The time between two looks for expired entries of lists.
 const EXPIRY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Starts the health checks of a generation, what resolves the names of servers again, and what removes expired entries from its lists.
+/// Starts the health checks of a generation, what resolves the names of servers again, and what
+/// removes expired entries from its lists.
 pub(crate) fn start(state: &Arc<State>, now: &Arc<Generation>, tasks: &mut JoinSet<()>) {
     for upstream in &now.upstreams {
         let (checked, resolved) = (Arc::clone(upstream), Arc::clone(upstream));

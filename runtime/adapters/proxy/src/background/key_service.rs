@@ -1,4 +1,5 @@
-//! Fetches the sets of keys that the current policy names by URL. The policy decides when; what is fetched is checked there, too.
+//! Fetches the sets of keys that the current policy names by URL. The policy decides when; what is
+//! fetched is checked there, too.
 
 use crate::generation::Generation;
 use crate::http_client::agent;

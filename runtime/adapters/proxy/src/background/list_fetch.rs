@@ -1,4 +1,5 @@
-//! Fetches the documents with entries of lists that the current policy names by URL. The policy decides when; what is fetched is checked there, too.
+//! Fetches the documents with entries of lists that the current policy names by URL. The policy
+//! decides when; what is fetched is checked there, too.
 //!
 //! A document of a list counts for the generation that asked for it. Documents are read one at a time, and accepted
 //! while no reload runs (`State::take_list_document`).
@@ -52,8 +53,8 @@ async fn keep_fresh(state: Arc<State>, source: Arc<ListSource>, agent: Agent, pe
         tokio::time::sleep(source.pause()).await;
         let Ok(permit) = Arc::clone(&permits).acquire_owned().await else { return };
         let (of_task, state, agent) = (Arc::clone(&source), Arc::clone(&state), agent.clone());
-        // Reading a large document takes time, and files of the list may be read again. A fetch goes on when a reload ends this task, so it has the
-        // permit.
+        // Reading a large document takes time, and files of the list may be read again. A fetch
+        // goes on when a reload ends this task, so it has the permit.
         let fetch = move || {
             let _permit = permit;
             refresh(&state, &of_task, &agent);

@@ -77,7 +77,8 @@ impl MetricExport {
         }
     }
 
-    /// Sends all metrics, if the configuration says where. Each request may take `timeout`; the first that fails is the last.
+    /// Sends all metrics, if the configuration says where. Each request may take `timeout`; the
+    /// first that fails is the last.
     fn send(&self, mut target: MutexGuard<'_, Option<Target>>, timeout: Duration) {
         let Some(config) = self.state.current().config.metrics_export.clone() else {
             *target = None;

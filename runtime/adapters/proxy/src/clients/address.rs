@@ -3,7 +3,8 @@
 use super::canonical;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// Reads an element of `x-forwarded-for`: an IP address, with a port or without. IPv6 addresses may be in brackets, and must be with a port.
+/// Reads an element of `x-forwarded-for`: an IP address, with a port or without. IPv6 addresses may
+/// be in brackets, and must be with a port.
 pub(super) fn of_list(text: &str) -> Option<SocketAddr> {
     // `SocketAddr` takes zones, which mean nothing on another machine.
     if text.contains('%') {
@@ -13,7 +14,8 @@ pub(super) fn of_list(text: &str) -> Option<SocketAddr> {
     text.parse().ok().or_else(alone).map(canonical)
 }
 
-/// Reads a node of `Forwarded` (RFC 7239, section 6) that is an IP address. Returns `None` for `unknown` and obfuscated identifiers too.
+/// Reads a node of `Forwarded` (RFC 7239, section 6) that is an IP address. Returns `None` for
+/// `unknown` and obfuscated identifiers too.
 pub(super) fn of_node(text: &str) -> Option<SocketAddr> {
     let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((host, rest)) => (IpAddr::V6(v6(host)?), rest),

@@ -3,11 +3,13 @@
 use super::Malformed;
 use std::net::{IpAddr, SocketAddr};
 
-/// The hops that trusted proxies name: the client first, the hop that the peer names last. Empty: the peer is the client.
+/// The hops that trusted proxies name: the client first, the hop that the peer names last. Empty:
+/// the peer is the client.
 pub(super) type Hops<T> = Vec<(SocketAddr, T)>;
 
-/// Follows the elements of a header, the last one first, while the hop that wrote them is trusted. What is left of the first hop that is not
-/// trusted may be written by anybody, and is not even read.
+/// Follows the elements of a header, the last one first, while the hop that wrote them is trusted.
+/// What is left of the first hop that is not trusted may be written by anybody, and is not even
+/// read.
 ///
 /// # Errors
 /// An element that a trusted hop wrote is no address: then nobody knows who the client is.

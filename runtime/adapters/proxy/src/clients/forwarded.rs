@@ -11,8 +11,9 @@ pub(super) struct Element {
     pub(super) host: Option<String>,
 }
 
-/// Reads a value: the lines of the header, joined with commas. Returns `None` if it does not follow the grammar (section 4), or if an element has a
-/// parameter twice: what follows a quote that is never closed must not be hidden by it.
+/// Reads a value: the lines of the header, joined with commas. Returns `None` if it does not follow
+/// the grammar (section 4), or if an element has a parameter twice: what follows a quote that is
+/// never closed must not be hidden by it.
 pub(super) fn parse(value: &str) -> Option<Vec<Element>> {
     let (mut elements, mut rest) = (Vec::new(), value);
     loop {

@@ -1,4 +1,5 @@
-//! The headers that say who the client is and what it asked for: read from trusted proxies, and written for rules and servers.
+//! The headers that say who the client is and what it asked for: read from trusted proxies, and
+//! written for rules and servers.
 
 use super::chain::{Hops, follow};
 use super::forwarded::{self, Element};
@@ -107,8 +108,9 @@ fn keep_trace(head: &mut RequestHeader, may: bool) -> Option<Trace> {
     kept
 }
 
-/// Keeps the trace of a request or starts one, and returns its ID and the span of the request, if spans are sent. What rules on samples read of the
-/// head is what servers will read, but for the trace.
+/// Keeps the trace of a request or starts one, and returns its ID and the span of the request, if
+/// spans are sent. What rules on samples read of the head is what servers will read, but for the
+/// trace.
 fn set_trace(
     head: &mut RequestHeader,
     traces: &Traces,

@@ -1,8 +1,9 @@
 //! Who sent a request, and what servers are told about it.
 //!
-//! Anybody can write `x-forwarded-for`. What a header says counts only if a trusted proxy has written it: from the connection on, one hop after the
-//! other is believed as long as the one that names it is trusted. Everything else that clients say about themselves is removed before rules read
-//! the request, so that rules and servers read the same.
+//! Anybody can write `x-forwarded-for`. What a header says counts only if a trusted proxy has
+//! written it: from the connection on, one hop after the other is believed as long as the one that
+//! names it is trusted. Everything else that clients say about themselves is removed before rules
+//! read the request, so that rules and servers read the same.
 
 mod address;
 mod chain;

@@ -44,8 +44,9 @@ impl Trace {
         Some(Self { id: trace.to_owned(), parent, sampled, begins: false })
     }
 
-    /// Starts a trace, of which a share is to be recorded. Its trace ID and parent ID are random, so clients cannot guess those of other
-    /// requests. Returns `None` if the system has no random numbers.
+    /// Starts a trace, of which a share is to be recorded. Its trace ID and parent ID are random,
+    /// so clients cannot guess those of other requests. Returns `None` if the system has no random
+    /// numbers.
     pub(super) fn start(share: f64) -> Option<Self> {
         let mut bytes = [0; 32];
         SystemRandom::new().fill(&mut bytes).ok()?;
@@ -63,8 +64,9 @@ impl Trace {
         format!("00-{}-{:016x}-{:02x}", self.id, self.parent, u8::from(self.sampled))
     }
 
-    /// Adds the span of this request. Whoever gets `traceparent` then belongs to that span, if the trace is recorded; otherwise, nobody looks for
-    /// the parent, and that of the request is passed on.
+    /// Adds the span of this request. Whoever gets `traceparent` then belongs to that span, if the
+    /// trace is recorded; otherwise, nobody looks for the parent, and that of the request is passed
+    /// on.
     pub(super) fn with_span(mut self) -> (Self, SpanIds) {
         let sampled = self.sampled;
         if self.begins {

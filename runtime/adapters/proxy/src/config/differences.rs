@@ -8,7 +8,8 @@ use std::fmt::Write;
 const SHOWN: usize = 10;
 
 impl Config {
-    /// Returns what is new, gone and changed since `before`: upstreams and routes by their names, other sections as a whole. Empty: nothing.
+    /// Returns what is new, gone and changed since `before`: upstreams and routes by their names,
+    /// other sections as a whole. Empty: nothing.
     pub(crate) fn differences(&self, before: &Self) -> String {
         let mut text = String::new();
         let upstreams = |config: &Self| -> BTreeMap<String, String> {

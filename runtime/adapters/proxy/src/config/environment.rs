@@ -1,6 +1,7 @@
 //! Environment variables in the values of a configuration: `${NAME}`, and `${NAME:-default}` with a default.
 //!
-//! They are replaced in the document after it was parsed, so that a value can't add keys. No error about the file quotes their values, which may be secrets.
+//! They are replaced in the document after it was parsed, so that a value can't add keys. No error
+//! about the file quotes their values, which may be secrets.
 
 use celero_policy::problems::Problems;
 use celero_policy::yaml::{Node, NodeValue};

@@ -1,7 +1,8 @@
 //! The files of a configuration: the main file, and those that it includes.
 //!
-//! All files together are one document. Entries of `listeners`, `upstreams` and `routes` of all files follow each other, those of included files
-//! first; any other key is in one file only. Nodes keep their places, so a mistake is reported in the file where it is, and relative paths start
+//! All files together are one document. Entries of `listeners`, `upstreams` and `routes` of all
+//! files follow each other, those of included files first; any other key is in one file only. Nodes
+//! keep their places, so a mistake is reported in the file where it is, and relative paths start
 //! from the folder of the file that has them.
 
 use super::environment::expand;

@@ -1,15 +1,19 @@
 //! The keys of a configuration: names, values and descriptions.
 //!
-//! The tables here and in the other files whose names end in `_keys.rs` are the only list of keys. The check of a file, the JSON schema ([`json_schema`](super::Config::json_schema), in
-//! the repository as `examples/proxy.schema.json`) and the test that `docs/proxy-reference.md` describes every key read them.
+//! The tables here and in the other files whose names end in `_keys.rs` are the only list of keys.
+//! The check of a file, the JSON schema ([`json_schema`](super::Config::json_schema), in the
+//! repository as `examples/proxy.schema.json`) and the test that `docs/proxy-reference.md`
+//! describes every key read them.
 //!
 //! # How to add a key
 //!
 //! 1. Add a [`KeySpec`] to the table of its mapping, with a description that says unit and default.
-//! 2. Add a field to the type in `config/mod.rs`, and read the key in `config/read.rs`. The check has run by then; report only what
-//!    the table can't express, such as an address or a reference to another entry.
-//! 3. Use the field: of a [`Generation`](crate::generation) if it may change while the proxy runs, otherwise in `proxy.rs`, and then
-//!    also list the key in `State::read_once`, which warns that its change needs a restart.
+//! 2. Add a field to the type in `config/mod.rs`, and read the key in `config/read.rs`. The check
+//!    has run by then; report only what the table can't express, such as an address or a reference
+//!    to another entry.
+//! 3. Use the field: of a [`Generation`](crate::generation) if it may change while the proxy runs,
+//!    otherwise in `proxy.rs`, and then also list the key in `State::read_once`, which warns that
+//!    its change needs a restart.
 //! 4. Describe the key in `docs/proxy-reference.md`, where the test `every_key_is_described` looks for it.
 //! 5. Write the schema anew: `BLESS=1 cargo test -p celero-proxy schema`.
 

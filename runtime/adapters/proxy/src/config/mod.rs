@@ -208,7 +208,8 @@ impl Listener {
 /// TLS to clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListenerTls {
-    /// The certificates of the proxy. A client gets the first that is valid for the name that it asks for; otherwise, the first.
+    /// The certificates of the proxy. A client gets the first that is valid for the name that it
+    /// asks for; otherwise, the first.
     pub certificates: Vec<Certificate>,
     /// Whose certificates clients may show. `None`: clients are not asked for certificates.
     pub clients: Option<ClientCertificates>,
@@ -362,7 +363,8 @@ pub enum LogOutput {
 }
 
 impl Traces {
-    /// Returns the share of the traces of such requests for which servers are asked to record. A condition that fails does not hold.
+    /// Returns the share of the traces of such requests for which servers are asked to record. A
+    /// condition that fails does not hold.
     pub(crate) fn share(&self, head: &request::Parts, origin: RequestOrigin<'_>) -> f64 {
         let fits = |rule: &&SampleRule| rule.when.matches(head, origin).unwrap_or(false);
         self.sample.iter().find(fits).map_or(self.sampled, |rule| rule.share)
@@ -378,7 +380,8 @@ impl Config {
         read::read(file)
     }
 
-    /// Returns the format of configuration files as a JSON schema (draft 7), for editors that complete and check YAML with one.
+    /// Returns the format of configuration files as a JSON schema (draft 7), for editors that
+    /// complete and check YAML with one.
     #[must_use]
     pub fn json_schema() -> Json {
         keys::CONFIG.json_schema("celero-proxy configuration")

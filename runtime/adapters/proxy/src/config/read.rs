@@ -1,7 +1,8 @@
 //! Reads a configuration file.
 //!
-//! The file is compared with the tables of `keys.rs` first. What is read here afterwards takes values as they are, with defaults for
-//! those that are absent or were reported, and reports what the tables can't express. All errors are reported at once.
+//! The file is compared with the tables of `keys.rs` first. What is read here afterwards takes
+//! values as they are, with defaults for those that are absent or were reported, and reports what
+//! the tables can't express. All errors are reported at once.
 
 use super::include::{self, Files, duplicate};
 use super::keys::{CONFIG, FORWARDED_HEADERS};

@@ -46,7 +46,8 @@ impl Reader<'_> {
         found
     }
 
-    /// The path of a route, which must be one that requests have when a route is chosen, under some options of a policy.
+    /// The path of a route, which must be one that requests have when a route is chosen, under some
+    /// options of a policy.
     fn route_path(&mut self, node: &Node) -> Option<String> {
         let path = self.path(node)?;
         let options = Options { slashes: Slashes::Keep, encoded_slashes: EncodedSlashes::Keep, ..Options::default() };

@@ -1,4 +1,5 @@
-//! All settings of a configuration that are in force, with defaults, for `--check`. Listeners, upstreams and routes have their own description.
+//! All settings of a configuration that are in force, with defaults, for `--check`. Listeners,
+//! upstreams and routes have their own description.
 //!
 //! Nothing secret is shown: files are named and not read, and of URLs user, password and query are left out.
 

@@ -16,7 +16,8 @@ pub(crate) fn older(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Reports files of `config` that are written and are used for something else, too. `root` is its document, and `main` its file.
+/// Reports files of `config` that are written and are used for something else, too. `root` is its
+/// document, and `main` its file.
 pub(super) fn check(config: &Config, root: &Node, main: &Path, problems: &mut Problems) {
     let mut used: Vec<(&str, PathBuf)> =
         vec![("the configuration", identity(main)), ("policy", identity(&config.policy))];

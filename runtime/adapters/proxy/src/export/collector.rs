@@ -61,7 +61,8 @@ impl HttpClient for CollectorClient {
 }
 
 /// The attribute that tells one process from another of the same service
-/// ([service](https://opentelemetry.io/docs/specs/semconv/resource/service/)). Without it, counters of several proxies would be one.
+/// ([service](https://opentelemetry.io/docs/specs/semconv/resource/service/)). Without it, counters
+/// of several proxies would be one.
 const INSTANCE: &str = "service.instance.id";
 
 /// Returns what all that is sent to a collector is about: the attributes of the resource.
@@ -84,8 +85,8 @@ pub(crate) const METRICS_HEADERS: &str = "OTEL_EXPORTER_OTLP_METRICS_HEADERS";
 /// The variable of the environment with headers for all that collectors get.
 const HEADERS: &str = "OTEL_EXPORTER_OTLP_HEADERS";
 
-/// Returns the headers that the environment asks for, of a variable or, without it, of `OTEL_EXPORTER_OTLP_HEADERS`. Spans have theirs from
-/// `opentelemetry-otlp`.
+/// Returns the headers that the environment asks for, of a variable or, without it, of
+/// `OTEL_EXPORTER_OTLP_HEADERS`. Spans have theirs from `opentelemetry-otlp`.
 ///
 /// # Errors
 /// Returns an error if they can't be read. It shows no value.
@@ -101,8 +102,8 @@ pub(crate) fn headers(variable: &str) -> Result<HeaderMap, Error> {
     )
 }
 
-/// Reads `a=b,c=d`, with values as in URLs
-/// ([OTLP exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#specifying-headers-via-environment-variables)).
+/// Reads `a=b,c=d`, with values as in URLs ([OTLP
+/// exporter](https://opentelemetry.io/docs/specs/otel/protocol/exporter/#specifying-headers-via-environment-variables)).
 fn parse_headers(text: &str) -> Option<HeaderMap> {
     let mut headers = HeaderMap::new();
     for entry in text.split(',').map(str::trim).filter(|entry| !entry.is_empty()) {

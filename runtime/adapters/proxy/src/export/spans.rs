@@ -48,7 +48,8 @@ impl SpanExport {
     /// Starts to send spans.
     ///
     /// # Errors
-    /// Returns an error if the environment has variables of OpenTelemetry (`OTEL_EXPORTER_OTLP_HEADERS`) that can't be read.
+    /// Returns an error if the environment has variables of OpenTelemetry
+    /// (`OTEL_EXPORTER_OTLP_HEADERS`) that can't be read.
     pub(crate) fn start(config: &Config) -> Result<Self, Error> {
         let exporter = opentelemetry_otlp::SpanExporter::builder()
             .with_http()

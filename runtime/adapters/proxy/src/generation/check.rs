@@ -23,8 +23,10 @@ impl Config {
         Self::summary(file).map(drop)
     }
 
-    /// Checks the same, and returns what is configured, as a text for people: listeners, certificates with names and ends, upstreams, routes in the
-    /// order in which they are tried, rules by phase, lists, all other settings with their defaults, and warnings. Nothing secret is shown.
+    /// Checks the same, and returns what is configured, as a text for people: listeners,
+    /// certificates with names and ends, upstreams, routes in the order in which they are tried,
+    /// rules by phase, lists, all other settings with their defaults, and warnings. Nothing secret
+    /// is shown.
     ///
     /// # Errors
     /// Returns all errors in these files, each with its position.

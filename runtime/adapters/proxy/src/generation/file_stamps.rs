@@ -1,6 +1,7 @@
 //! Which files changed, and whether they are complete.
 //!
-//! A part of a YAML file is often a valid file, without its last rules. So a file is not loaded while it is being written.
+//! A part of a YAML file is often a valid file, without its last rules. So a file is not loaded
+//! while it is being written.
 
 use crate::error::Error;
 use celero_lists::FilePattern;
@@ -72,7 +73,8 @@ fn parts(path: &Path) -> impl Iterator<Item = OsString> {
     path.components().rev().map(|part| part.as_os_str().to_owned())
 }
 
-/// Returns what the system says of the links on the way to a file: those that its path names, to folders too, and those that these lead to.
+/// Returns what the system says of the links on the way to a file: those that its path names, to
+/// folders too, and those that these lead to.
 fn links(file: &Path) -> Vec<Metadata> {
     let mut links = Vec::new();
     // Of `way` all links are followed. `left` has the parts after it, the next one last.
@@ -132,9 +134,10 @@ impl FileStamps {
         Self::of(self.files().map(Path::to_owned).collect())
     }
 
-    /// Forgets what files are that changed after `time`, or to which other links lead since: they may have been read before the change. Missed are
-    /// only a change within the tick of the system's clock in which `time` is, and a folder on the way that was renamed. Of a pattern, nothing is
-    /// known any more if a file came to its folder or left it.
+    /// Forgets what files are that changed after `time`, or to which other links lead since: they
+    /// may have been read before the change. Missed are only a change within the tick of the
+    /// system's clock in which `time` is, and a folder on the way that was renamed. Of a pattern,
+    /// nothing is known any more if a file came to its folder or left it.
     pub(crate) fn forget_changed_after(&mut self, time: SystemTime) {
         for (path, watched) in &mut self.0 {
             match watched {
@@ -165,8 +168,9 @@ impl FileStamps {
         }
     }
 
-    /// Returns the files that are not as they were `before`; files that were not looked at then are not among them. Of a pattern, also those that
-    /// it did not stand for before, or does not any more; the pattern itself if its folder can be read only at one of these times.
+    /// Returns the files that are not as they were `before`; files that were not looked at then are
+    /// not among them. Of a pattern, also those that it did not stand for before, or does not any
+    /// more; the pattern itself if its folder can be read only at one of these times.
     pub(crate) fn changed<'s>(&'s self, before: &'s Self) -> Vec<&'s Path> {
         let mut changed: Vec<&Path> = Vec::new();
         let mut added: BTreeSet<&Path> = BTreeSet::new();
@@ -190,8 +194,9 @@ impl FileStamps {
         changed
     }
 
-    /// Returns whether another file took the place of this one, as by a rename: such a file was complete before. Where a link leads, in a folder
-    /// that is not watched, it may be a new file that is still being written, unless the link leads elsewhere than before.
+    /// Returns whether another file took the place of this one, as by a rename: such a file was
+    /// complete before. Where a link leads, in a folder that is not watched, it may be a new file
+    /// that is still being written, unless the link leads elsewhere than before.
     pub(crate) fn was_replaced(&self, before: &Self, file: &Path) -> bool {
         match (self.stamp(file), before.stamp(file)) {
             (Some(now), Some(then)) => {

@@ -1,4 +1,5 @@
-//! A generation: everything that can change while the proxy runs (policy, routes, upstreams, timeouts). It is replaced as a whole.
+//! A generation: everything that can change while the proxy runs (policy, routes, upstreams,
+//! timeouts). It is replaced as a whole.
 //!
 //! Invariant: a request uses one generation of the configuration in all its phases. Test:
 //! `runtime/adapters/proxy/tests/proxy/reload.rs::no_request_fails_during_reloads`.
@@ -59,8 +60,9 @@ pub(crate) struct Generation {
 }
 
 impl Generation {
-    /// Loads the policy and creates the upstreams. Upstreams whose configuration is the same in `before` are kept, with the health of
-    /// their servers; [`take_servers`](Self::take_servers) brings them to the addresses that their names lead to now.
+    /// Loads the policy and creates the upstreams. Upstreams whose configuration is the same in
+    /// `before` are kept, with the health of their servers; [`take_servers`](Self::take_servers)
+    /// brings them to the addresses that their names lead to now.
     pub(crate) fn new(config: Config, demo: SocketAddr, before: Option<&Self>) -> Result<Self, Error> {
         let mut policy = config.load_policy()?;
         policy.log_failures(|line| log::warn!("{line}"));
@@ -119,7 +121,8 @@ impl Generation {
         })
     }
 
-    /// Lets the upstreams have the servers of the configuration, also those that were kept. Call it when nothing can fail any more: they are in use.
+    /// Lets the upstreams have the servers of the configuration, also those that were kept. Call it
+    /// when nothing can fail any more: they are in use.
     pub(crate) fn take_servers(&self) {
         for (upstream, wanted) in self.upstreams.iter().zip(&self.config.upstreams) {
             upstream.take_servers(&wanted.servers);
@@ -160,7 +163,8 @@ impl Generation {
         &self.config.timeouts
     }
 
-    /// Returns what is new since `before`, for the log: the policy's rules, and the changed sections of the configuration.
+    /// Returns what is new since `before`, for the log: the policy's rules, and the changed
+    /// sections of the configuration.
     pub(crate) fn changes_since(&self, before: &Self) -> String {
         let names =
             |generation: &Self| -> BTreeSet<Arc<str>> { generation.policy.rules().map(|rule| rule.name).collect() };

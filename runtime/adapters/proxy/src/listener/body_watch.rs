@@ -8,7 +8,8 @@ use std::time::Duration;
 use tokio::sync::watch::Sender;
 use tokio::time::{Instant, timeout_at};
 
-/// The last sign of life of a request's body; shared by the connection and the phases of the request, through the request's extensions.
+/// The last sign of life of a request's body; shared by the connection and the phases of the
+/// request, through the request's extensions.
 #[derive(Clone, Debug)]
 pub(crate) struct BodyWatch {
     /// `None`: no piece of the body is awaited.

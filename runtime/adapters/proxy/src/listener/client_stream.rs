@@ -1,7 +1,8 @@
 //! A client's connection, whose reads obey the deadlines and bounds of heads.
 //!
-//! Pingora reads a head without a deadline for the whole of it: each read may take a minute. So the stream keeps the deadline itself,
-//! and ends the connection with an answer of its own when it has passed. While a request is handled there is no deadline here.
+//! Pingora reads a head without a deadline for the whole of it: each read may take a minute. So the
+//! stream keeps the deadline itself, and ends the connection with an answer of its own when it has
+//! passed. While a request is handled there is no deadline here.
 //!
 //! Invariant: no head of a request is read without a deadline. Test:
 //! `runtime/adapters/proxy/tests/proxy/heads.rs::silent_connections_are_closed`.
@@ -26,11 +27,12 @@ use tokio::time::{Instant, Sleep, sleep_until, timeout};
 /// The first bytes of an HTTP/2 connection (RFC 9113, section 3.4).
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// How long what a refused client still sends is read, so that it can read the answer: closing a connection with unread bytes would
-/// reset it.
+/// How long what a refused client still sends is read, so that it can read the answer: closing a
+/// connection with unread bytes would reset it.
 const LINGER: Duration = Duration::from_secs(1);
 
-/// How long a connection without a request stays open when the proxy is about to stop: a request may be on its way already.
+/// How long a connection without a request stays open when the proxy is about to stop: a request
+/// may be on its way already.
 const LAST: Duration = Duration::from_secs(1);
 
 /// What happened to the head of a request. Shared by the stream and the loop that serves it.
@@ -150,8 +152,8 @@ impl ClientStream {
         self.deadline = after(self.timeouts.keep_alive);
     }
 
-    /// Reads until it is certain whether the client speaks HTTP/2: up to the first byte that is not the preface's. What was read is read
-    /// again afterwards.
+    /// Reads until it is certain whether the client speaks HTTP/2: up to the first byte that is not
+    /// the preface's. What was read is read again afterwards.
     ///
     /// # Errors
     /// Returns an error if the connection fails, or the deadline passes; then it was answered.
@@ -238,7 +240,8 @@ impl ClientStream {
         Poll::Ready(Err(ErrorKind::TimedOut.into()))
     }
 
-    /// Ends a write for which the client takes no bytes. Pingora has time limits for bodies only, not for heads and the end of TLS.
+    /// Ends a write for which the client takes no bytes. Pingora has time limits for bodies only,
+    /// not for heads and the end of TLS.
     fn poll_sent<T>(&mut self, cx: &mut Context<'_>, written: Poll<Result<T>>) -> Poll<Result<T>> {
         if written.is_ready() {
             self.stuck = false;
@@ -252,8 +255,8 @@ impl ClientStream {
         timer.as_mut().poll(cx).map(|()| Err(Error::new(ErrorKind::TimedOut, "the client takes no bytes")))
     }
 
-    /// Returns whether the deadline has passed. A timer that was set for an earlier deadline is reset only when it fires: most deadlines
-    /// are moved before.
+    /// Returns whether the deadline has passed. A timer that was set for an earlier deadline is
+    /// reset only when it fires: most deadlines are moved before.
     fn poll_timer(&mut self, cx: &mut Context<'_>) -> bool {
         let begun = self.progress.began.load(Ordering::Relaxed);
         let last = self.progress.last.get().filter(|_| !begun);
@@ -281,7 +284,8 @@ impl ClientStream {
         }
     }
 
-    /// Says goodbye to a client of HTTP/2 that sent too many frames without content. Returns the error that ends the connection.
+    /// Says goodbye to a client of HTTP/2 that sent too many frames without content. Returns the
+    /// error that ends the connection.
     fn end_flood(&mut self, cx: &mut Context<'_>) -> Error {
         self.progress.flooded.store(true, Ordering::Relaxed);
         if let Some(farewell) = self.frames.as_ref().and_then(FrameBudget::farewell) {

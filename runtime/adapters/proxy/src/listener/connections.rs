@@ -78,7 +78,8 @@ impl Drop for OpenConnection {
     }
 }
 
-/// Returns what counts as one client: an IPv4 address, or the /64 network of an IPv6 address, all of which one client may have.
+/// Returns what counts as one client: an IPv4 address, or the /64 network of an IPv6 address, all
+/// of which one client may have.
 fn network(client: IpAddr) -> IpAddr {
     match client.to_canonical() {
         IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & (u128::MAX << 64)).into(),

@@ -1,4 +1,5 @@
-//! The entries of the access log about connections that a rule denied: bounded in number, because denying costs an attacker nothing.
+//! The entries of the access log about connections that a rule denied: bounded in number, because
+//! denying costs an attacker nothing.
 
 use crate::logs::brief_entry;
 use crate::state::State;

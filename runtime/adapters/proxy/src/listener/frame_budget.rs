@@ -1,7 +1,8 @@
 //! Bounds the HTTP/2 frames that make work without carrying a request or a part of one.
 //!
-//! Each frame that a client sends has a price of one, but the ones that are paid for otherwise: `DATA` with content, whose bytes were
-//! sent, and `HEADERS` of a request as long as no more requests are open than may be. A client pays from what it has earned:
+//! Each frame that a client sends has a price of one, but the ones that are paid for otherwise:
+//! `DATA` with content, whose bytes were sent, and `HEADERS` of a request as long as no more
+//! requests are open than may be. A client pays from what it has earned:
 //!
 //! | event | earns | because clients send for it |
 //! |---|---|---|
@@ -9,8 +10,9 @@
 //! | a head of a response | 2 | priorities, acknowledgements |
 //! | `DATA` sent to the client | 2, and 2 for each KiB | `WINDOW_UPDATE` of the stream and of the connection, at worst for each read of 1 KiB; pings with which gRPC measures the bandwidth |
 //!
-//! What is not earned is paid from the budget. `RST_STREAM`, and `HEADERS` beyond the open requests, are always paid from the budget: a
-//! request that is reset costs the server behind the proxy as much as any other. A connection whose budget is spent is closed.
+//! What is not earned is paid from the budget. `RST_STREAM`, and `HEADERS` beyond the open
+//! requests, are always paid from the budget: a request that is reset costs the server behind the
+//! proxy as much as any other. A connection whose budget is spent is closed.
 //!
 //! Invariant: every HTTP/2 frame of a client is paid for: by bytes, by a request, by what was sent to the client, or
 //! from `limits.controlFrames`. Test:
@@ -108,7 +110,8 @@ impl FrameBudget {
         over
     }
 
-    /// Returns the last frame of a connection whose budget is spent (`GOAWAY` with `ENHANCE_YOUR_CALM`), unless another one is being sent.
+    /// Returns the last frame of a connection whose budget is spent (`GOAWAY` with
+    /// `ENHANCE_YOUR_CALM`), unless another one is being sent.
     pub(super) fn farewell(&self) -> Option<[u8; 17]> {
         let [a, b, c, d] = self.last_stream.to_be_bytes();
         self.sent.is_between_frames().then_some([0, 0, 8, 7, 0, 0, 0, 0, 0, a, b, c, d, 0, 0, 0, 11])

@@ -46,8 +46,8 @@ impl HeadScan {
         }
     }
 
-    /// Returns the status that refuses the head: 414 for its request line, 431 for its size and the number of its header
-    /// lines.
+    /// Returns the status that refuses the head: 414 for its request line, 431 for its size and the
+    /// number of its header lines.
     pub(super) fn refusal(&self, limits: &Limits) -> Option<StatusCode> {
         if self.request_line > limits.request_line {
             return Some(StatusCode::URI_TOO_LONG);
@@ -56,7 +56,8 @@ impl HeadScan {
         large.then_some(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)
     }
 
-    /// Returns whether the next bytes are certainly the start of the next head: nothing that arrived belongs to it already.
+    /// Returns whether the next bytes are certainly the start of the next head: nothing that
+    /// arrived belongs to it already.
     pub(super) fn exact_end(&self) -> bool {
         self.ended && !self.surplus
     }

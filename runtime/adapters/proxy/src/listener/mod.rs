@@ -1,8 +1,9 @@
 //! Serves the connections of clients, within deadlines and bounds.
 //!
-//! Pingora's own loop reads 24 bytes in search of the HTTP/2 preface, without a deadline, before it answers anything, and each read
-//! of a head may take a minute. The loops here (`http1.rs`, `http2.rs`) are Pingora's with what it lacks; requests are handled by a
-//! [`HttpServerApp`] as before.
+//! Pingora's own loop reads 24 bytes in search of the HTTP/2 preface, without a deadline, before it
+//! answers anything, and each read of a head may take a minute. The loops here (`http1.rs`,
+//! `http2.rs`) are Pingora's with what it lacks; requests are handled by a [`HttpServerApp`] as
+//! before.
 
 #[macro_use]
 mod delegate_digests;
@@ -73,8 +74,9 @@ impl<A> Listener<A> {
         Self { app, state, connections: Arc::default(), denials: DenialLog::default(), protocol, number }
     }
 
-    /// Reads the header of the PROXY protocol, if the other end is a load balancer that sends one. The connection then has the two ends
-    /// that the header names. Returns `None` if there is no header, or it takes longer than a head may.
+    /// Reads the header of the PROXY protocol, if the other end is a load balancer that sends one.
+    /// The connection then has the two ends that the header names. Returns `None` if there is no
+    /// header, or it takes longer than a head may.
     async fn named_by_balancer(&self, mut socket: Box<Socket>, now: &Generation) -> Option<Box<Socket>> {
         let Some(listener) = self.number.and_then(|number| now.config.listeners.get(number)) else {
             return Some(socket);
@@ -102,8 +104,9 @@ impl<A> Listener<A> {
         None
     }
 
-    /// Runs the phase `connection` of the policy. Returns what it holds until the connection ends, or `None` if a rule denies the connection, or
-    /// the rules read what the client says when it begins TLS, and it does not say it before the deadline.
+    /// Runs the phase `connection` of the policy. Returns what it holds until the connection ends,
+    /// or `None` if a rule denies the connection, or the rules read what the client says when it
+    /// begins TLS, and it does not say it before the deadline.
     async fn admitted(
         &self,
         socket: &mut Socket,
@@ -223,8 +226,8 @@ impl<A: HttpServerApp + Send + Sync + 'static> ServerApp for Listener<A> {
         None
     }
 
-    /// Pingora would close the connections here on which no request was read, also if one is on its way. They have their own end: see
-    /// [`HeadProgress::expect_last`].
+    /// Pingora would close the connections here on which no request was read, also if one is on its
+    /// way. They have their own end: see [`HeadProgress::expect_last`].
     async fn cleanup(&self) {}
 }
 

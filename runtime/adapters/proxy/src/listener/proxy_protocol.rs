@@ -21,7 +21,8 @@ pub(super) struct Ends {
     pub(super) destination: SocketAddr,
 }
 
-/// Reads a header, and no byte that follows it. Returns `None` for `LOCAL` and `UNKNOWN`, which load balancers use in health checks.
+/// Reads a header, and no byte that follows it. Returns `None` for `LOCAL` and `UNKNOWN`, which
+/// load balancers use in health checks.
 ///
 /// # Errors
 /// The connection fails, or does not begin with a header.

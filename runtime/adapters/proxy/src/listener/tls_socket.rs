@@ -1,7 +1,8 @@
 //! The socket under a client's TLS, which bounds records that carry nothing.
 //!
-//! Records without content, updates of keys and alerts are read and decrypted before anybody above TLS sees a byte, all that have arrived in one go. rustls
-//! bounds some of them, but not empty records, and each of these permits more updates of keys.
+//! Records without content, updates of keys and alerts are read and decrypted before anybody above
+//! TLS sees a byte, all that have arrived in one go. rustls bounds some of them, but not empty
+//! records, and each of these permits more updates of keys.
 //!
 //! Invariant: the number of TLS records without content is bounded. Test:
 //! `runtime/adapters/proxy/tests/proxy/tls_floods.rs::records_without_content_end_the_connection`.
@@ -23,8 +24,8 @@ const MAX: usize = 32 << 10;
 /// The bytes of the largest record with content (RFC 8446, section 5.2).
 const RECORD: usize = (16 << 10) + 256 + 5;
 
-/// The bytes after which others have their turn, beyond those of a record: rustls reads as long as bytes are there and give no content, and an update of keys
-/// costs as much as many records.
+/// The bytes after which others have their turn, beyond those of a record: rustls reads as long as
+/// bytes are there and give no content, and an update of keys costs as much as many records.
 const TURN: usize = 2 << 10;
 
 /// The bytes of records since the last content. Shared by the two sides of TLS.

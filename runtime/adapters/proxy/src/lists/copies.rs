@@ -14,7 +14,8 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-/// The format of copies: a line of JSON about the document, and its bytes. The file was modified when the server last said that it is the current one.
+/// The format of copies: a line of JSON about the document, and its bytes. The file was modified
+/// when the server last said that it is the current one.
 const FORMAT: u64 = 1;
 /// The longest line about a document, in bytes.
 const MAX_HEAD: usize = 16 << 10;
@@ -33,8 +34,9 @@ impl ListCopies {
         config.list_copies.clone().map(|folder| Self { folder })
     }
 
-    /// Removes the copies of all but these sources, and files that a process that was killed has not finished. Others' files stay: only names of
-    /// exactly these forms are touched, and links are not followed. Blocks.
+    /// Removes the copies of all but these sources, and files that a process that was killed has
+    /// not finished. Others' files stay: only names of exactly these forms are touched, and links
+    /// are not followed. Blocks.
     pub(crate) fn clean_up<'s>(&self, sources: impl Iterator<Item = &'s ListSource>) {
         let Ok(found) = std::fs::read_dir(&self.folder) else { return };
         let wanted: BTreeSet<PathBuf> = sources.map(|source| self.file(source)).collect();
@@ -141,7 +143,8 @@ fn is_old(modified: SystemTime) -> bool {
     modified.elapsed().is_ok_and(|age| age > UNFINISHED)
 }
 
-/// Whether this is a copy of the document for which a server knows these validators. Its bytes are not read: the document may be large.
+/// Whether this is a copy of the document for which a server knows these validators. Its bytes are
+/// not read: the document may be large.
 fn is_copy(file: &File, document: &ListDocument) -> bool {
     let mut line = Vec::new();
     let most = u64::try_from(MAX_HEAD).unwrap_or(u64::MAX);

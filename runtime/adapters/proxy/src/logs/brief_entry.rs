@@ -1,4 +1,5 @@
-//! Entries of the access log for requests that never reached the phases, or were ended from outside: of these little is known.
+//! Entries of the access log for requests that never reached the phases, or were ended from
+//! outside: of these little is known.
 
 use celero_policy::Phase;
 use http::StatusCode;
@@ -12,7 +13,8 @@ pub(crate) fn brief(client: Option<IpAddr>, status: Option<StatusCode>, reason: 
     json!({ "time": format!("{now:.3}"), "client": client, "status": status, "error": reason }).to_string()
 }
 
-/// Returns the entry of a connection that a rule of the phase `connection` denied. `left_out`: how many were denied since the last entry about one.
+/// Returns the entry of a connection that a rule of the phase `connection` denied. `left_out`: how
+/// many were denied since the last entry about one.
 pub(crate) fn denied(client: Option<IpAddr>, rule: &str, left_out: u64) -> String {
     let (now, client) = (jiff::Timestamp::now(), client.map(|client| client.to_string()));
     json!({

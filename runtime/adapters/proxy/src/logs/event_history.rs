@@ -40,8 +40,8 @@ pub(crate) struct EventHistory {
 }
 
 impl EventHistory {
-    /// Adds an entry for a refused request. While another thread adds an entry, this one is dropped: a flood of them must not make requests
-    /// wait.
+    /// Adds an entry for a refused request. While another thread adds an entry, this one is
+    /// dropped: a flood of them must not make requests wait.
     pub(crate) fn refused(&self, make: impl FnOnce() -> Refused) {
         let Ok(mut entries) = self.refused.try_lock() else { return };
         let mut entry = make();

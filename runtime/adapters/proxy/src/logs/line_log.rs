@@ -57,8 +57,9 @@ impl LineLog {
         Self::start(Sink::open(output)?, "access log")
     }
 
-    /// Opens a file that only its owner can read, and starts its thread. A file beyond `most` bytes is renamed to one with `.1` at the end of its name,
-    /// which it replaces, and begun anew. `what` is its name in messages.
+    /// Opens a file that only its owner can read, and starts its thread. A file beyond `most` bytes
+    /// is renamed to one with `.1` at the end of its name, which it replaces, and begun anew.
+    /// `what` is its name in messages.
     pub(crate) fn open_bounded(path: &Path, most: u64, what: &'static str) -> std::io::Result<(Self, Writer)> {
         Self::start(Sink::Bounded(BoundedFile::open(path, most)?), what)
     }

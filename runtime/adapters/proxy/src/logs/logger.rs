@@ -59,8 +59,9 @@ impl Log for Stderr {
     fn flush(&self) {}
 }
 
-/// Returns whether a record is for operators. What Pingora says of requests is in the words of its own code, and the proxy says it
-/// itself; of Pingora's, only failures of the server as a whole are shown, such as a lack of file descriptors. `--log debug` shows all.
+/// Returns whether a record is for operators. What Pingora says of requests is in the words of its
+/// own code, and the proxy says it itself; of Pingora's, only failures of the server as a whole are
+/// shown, such as a lack of file descriptors. `--log debug` shows all.
 fn shown(target: &str, level: Level) -> bool {
     let all = log::max_level() >= LevelFilter::Debug;
     match target {

@@ -1,7 +1,8 @@
 //! Records requests as they arrive, so that other configurations can be tried with them (`replay/`).
 //!
-//! A line is a request as `celero bench --requests` reads it, too: `source` is the other end of the connection, and headers are those that it sent, before
-//! the proxy writes its own. Bodies are not recorded, and secrets are replaced.
+//! A line is a request as `celero bench --requests` reads it, too: `source` is the other end of the
+//! connection, and headers are those that it sent, before the proxy writes its own. Bodies are not
+//! recorded, and secrets are replaced.
 //!
 //! Invariant: a record has no value of a redacted header or parameter, nor of a header in which the policy expects
 //! credentials. Test: `runtime/adapters/proxy/tests/proxy/replaying.rs::credentials_of_the_policy_are_not_recorded`.
@@ -135,7 +136,8 @@ fn version(version: http::Version) -> &'static str {
     }
 }
 
-/// Replaces what stands before the host (`user:password@`), and the values of these parameters in the query and the fragment of a target.
+/// Replaces what stands before the host (`user:password@`), and the values of these parameters in
+/// the query and the fragment of a target.
 fn redacted_target(target: &str, parameters: &[String]) -> String {
     let (hierarchy, query) = target.split_at(target.find(['?', '#']).unwrap_or(target.len()));
     let mut text = without_user(hierarchy);
@@ -159,7 +161,8 @@ fn without_user(hierarchy: &str) -> String {
     format!("{scheme}{REDACTED}@{host}{path}")
 }
 
-/// Replaces everything from the first value of a secret parameter on: whether `;` separates parameters or belongs to the value, only the server knows.
+/// Replaces everything from the first value of a secret parameter on: whether `;` separates
+/// parameters or belongs to the value, only the server knows.
 fn before_secret(pairs: &str, parameters: &[String]) -> String {
     let mut text = String::new();
     for pair in pairs.split_inclusive([';', '?', '#']) {

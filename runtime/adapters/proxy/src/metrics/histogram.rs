@@ -1,13 +1,17 @@
-//! A histogram of durations that gives two kinds of buckets: those of a classic histogram, with few fixed bounds, and those of an exponential one,
-//! which Prometheus calls native.
+//! A histogram of durations that gives two kinds of buckets: those of a classic histogram, with few
+//! fixed bounds, and those of an exponential one, which Prometheus calls native.
 //!
-//! The bounds of both kinds divide time into 309 cells. A duration is counted in one cell, so the request path pays for one kind only; a reader adds
-//! up the cells of each bucket. A histogram has 2.5 KiB, whatever it counts.
+//! The bounds of both kinds divide time into 309 cells. A duration is counted in one cell, so the
+//! request path pays for one kind only; a reader adds up the cells of each bucket. A histogram has
+//! 2.5 KiB, whatever it counts.
 //!
-//! Exponential buckets have the *scale* 3 ([OTLP](https://opentelemetry.io/docs/specs/otel/metrics/data-model/#exponentialhistogram); in Prometheus
-//! the *schema*): each bound is 2^(1/8) times the one before, so a quantile is at most 4.5 % off. They cover 2^-20 s (954 ns) to 2^17 s (36 hours).
-//! What is shorter is in the zero bucket, what is longer in one more bucket. If the buckets between the shortest and the longest duration are more than
-//! [`MAX_BUCKETS`], readers get the scale 2, whose buckets are two of the scale 3.
+//! Exponential buckets have the *scale* 3
+//! ([OTLP](https://opentelemetry.io/docs/specs/otel/metrics/data-model/#exponentialhistogram); in
+//! Prometheus the *schema*): each bound is 2^(1/8) times the one before, so a quantile is at most
+//! 4.5 % off. They cover 2^-20 s (954 ns) to 2^17 s (36 hours). What is shorter is in the zero
+//! bucket, what is longer in one more bucket. If the buckets between the shortest and the longest
+//! duration are more than [`MAX_BUCKETS`], readers get the scale 2, whose buckets are two of the
+//! scale 3.
 
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -78,7 +82,8 @@ static CELLS: LazyLock<Cells> = LazyLock::new(|| {
 #[derive(Debug)]
 pub(crate) struct Histogram {
     cells: Box<[AtomicU64]>,
-    /// The sum, whose rounding is far below the shortest bucket. In nanoseconds, ten thousand open WebSockets would make it wrap within weeks.
+    /// The sum, whose rounding is far below the shortest bucket. In nanoseconds, ten thousand open
+    /// WebSockets would make it wrap within weeks.
     microseconds: AtomicU64,
 }
 

@@ -1,6 +1,7 @@
 //! Durations and bytes of the requests of each route.
 //!
-//! Their number is bounded by the configuration: one histogram for each route, upstream and class of status. A reload keeps those of routes that stay.
+//! Their number is bounded by the configuration: one histogram for each route, upstream and class
+//! of status. A reload keeps those of routes that stay.
 
 use crate::config::{Config, Route};
 use crate::metrics::histogram::Histogram;
@@ -61,7 +62,8 @@ impl Latency {
         self.routes.iter().flatten().map(|(_, requests)| requests)
     }
 
-    /// Counts a finished request of a route and an upstream. `class` is the first digit of its status, 0 without a response.
+    /// Counts a finished request of a route and an upstream. `class` is the first digit of its
+    /// status, 0 without a response.
     pub(crate) fn finished(&self, place: (Option<usize>, Option<usize>), class: usize, took: Duration, bytes: Bytes) {
         let (route, upstream) = place;
         let of_route = route.and_then(|route| self.routes.get(route)).or(self.routes.last());

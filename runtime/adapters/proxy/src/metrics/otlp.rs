@@ -1,6 +1,7 @@
 //! Metrics as messages of OTLP.
 //!
-//! Counters are cumulative sums, each with the time since when it counts. Names, labels and values are those of `/metrics`.
+//! Counters are cumulative sums, each with the time since when it counts. Names, labels and values
+//! are those of `/metrics`.
 
 use crate::config::OtlpHistograms;
 use crate::metrics::histogram::{HistogramCounts, ZERO_THRESHOLD};
@@ -25,8 +26,8 @@ const MAX_POINTS: usize = 5000;
 
 const CUMULATIVE: i32 = AggregationTemporality::Cumulative as i32;
 
-/// Since when counters count, as one collector knows it. A counter that is smaller than it was, or was not among the last ones, has begun after those were
-/// sent.
+/// Since when counters count, as one collector knows it. A counter that is smaller than it was, or
+/// was not among the last ones, has begun after those were sent.
 #[derive(Debug, Default)]
 pub(crate) struct StartTimes {
     /// By the hash of name and labels.

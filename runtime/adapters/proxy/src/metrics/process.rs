@@ -1,4 +1,5 @@
-//! Metrics of the process, by the names that Prometheus' own clients use. Where the system has no `/proc`, there are none.
+//! Metrics of the process, by the names that Prometheus' own clients use. Where the system has no
+//! `/proc`, there are none.
 
 use crate::metrics::sink::MetricWriter;
 use rustix::param::{clock_ticks_per_second, page_size};

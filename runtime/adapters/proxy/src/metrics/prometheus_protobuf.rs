@@ -1,6 +1,9 @@
-//! Metrics in the protobuf format of Prometheus, which alone has native histograms: messages `io.prometheus.client.MetricFamily`, each after its length.
+//! Metrics in the protobuf format of Prometheus, which alone has native histograms: messages
+//! `io.prometheus.client.MetricFamily`, each after its length.
 //!
-//! The messages are those of `metrics.proto` of [client_model](https://github.com/prometheus/client_model), without what the proxy does not write.
+//! The messages are those of `metrics.proto` of
+//! [client_model](https://github.com/prometheus/client_model), without what the proxy does not
+//! write.
 
 use crate::metrics::histogram::{ExponentialBuckets, HistogramCounts, ZERO_THRESHOLD};
 use crate::metrics::sink::{MetricFamily, MetricKind, MetricSink, MetricValue};

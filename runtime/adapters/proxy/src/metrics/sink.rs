@@ -1,4 +1,5 @@
-//! What metrics are made of, whoever gets them: `admin/all_metrics.rs` lists all metrics once, and each format is a [`MetricSink`].
+//! What metrics are made of, whoever gets them: `admin/all_metrics.rs` lists all metrics once, and
+//! each format is a [`MetricSink`].
 
 use crate::metrics::histogram::HistogramCounts;
 use std::time::SystemTime;

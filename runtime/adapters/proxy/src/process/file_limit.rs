@@ -8,10 +8,12 @@ const FILES_PER_CONNECTION: u64 = 2;
 /// Files for everything else: listeners, logs, the event queues of threads.
 const OTHER_FILES: u64 = 64;
 
-/// Raises the soft limit of open files to what the connections of the configuration need. Warns if the hard limit, which only the administrator can
-/// raise, is lower: then the soft limit is raised to that.
+/// Raises the soft limit of open files to what the connections of the configuration need. Warns if
+/// the hard limit, which only the administrator can raise, is lower: then the soft limit is raised
+/// to that.
 ///
-/// The soft limit is often 1024, for the sake of programs that use `select`. Processes that the proxy starts inherit what it has.
+/// The soft limit is often 1024, for the sake of programs that use `select`. Processes that the
+/// proxy starts inherit what it has.
 pub(crate) fn raise(config: &Config) {
     let needed = needed_by(config);
     let limit = getrlimit(Resource::Nofile);

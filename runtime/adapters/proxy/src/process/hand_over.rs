@@ -1,8 +1,9 @@
 //! Replaces the program while it runs: a new process gets the sockets, and this one ends the requests that it has.
 //!
-//! The program is started again as it was started, with one end of a pair of sockets as its standard input. Over it the new process receives the
-//! sockets of the listeners, which have one queue of connections in both processes. When it serves, it says so, and only then this process stops
-//! accepting: no connection is refused. If it fails before, nothing changes.
+//! The program is started again as it was started, with one end of a pair of sockets as its
+//! standard input. Over it the new process receives the sockets of the listeners, which have one
+//! queue of connections in both processes. When it serves, it says so, and only then this process
+//! stops accepting: no connection is refused. If it fails before, nothing changes.
 //!
 //! Invariant: a process that is replaced accepts connections until the new one has said that it serves. Test:
 //! `runtime/adapters/proxy/tests/proxy/hand_over.rs::nothing_is_lost_under_load`.
@@ -56,7 +57,8 @@ struct Started {
 pub(crate) type Listening = (SocketAddr, TcpListener);
 
 impl Program {
-    /// Returns how this process was started. The program is looked up again by the same name, so that a new version of it is found.
+    /// Returns how this process was started. The program is looked up again by the same name, so
+    /// that a new version of it is found.
     pub(crate) fn of_this_process() -> Self {
         Self { command: std::env::args_os().collect(), started: Mutex::default() }
     }
@@ -85,7 +87,8 @@ impl Program {
         }
     }
 
-    /// Starts the new process. Afterwards only that has its end of the pair of sockets: the command, which has a copy, is dropped.
+    /// Starts the new process. Afterwards only that has its end of the pair of sockets: the
+    /// command, which has a copy, is dropped.
     fn start(&self, mut command: Command) -> std::io::Result<u32> {
         let mut started = self.lock();
         if started.stops {
@@ -113,7 +116,8 @@ impl Program {
         }
     }
 
-    /// Kills the new process, if there is one, and lets no other start: this process was told to stop, and the new one is part of the same service.
+    /// Kills the new process, if there is one, and lets no other start: this process was told to
+    /// stop, and the new one is part of the same service.
     pub(crate) fn stop(&self) {
         let mut started = self.lock();
         started.stops = true;

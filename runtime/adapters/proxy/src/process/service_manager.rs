@@ -1,4 +1,5 @@
-//! What the proxy and a service manager such as systemd tell each other: sockets that were opened before the start, and the state of the service.
+//! What the proxy and a service manager such as systemd tell each other: sockets that were opened
+//! before the start, and the state of the service.
 //!
 //! Without a service manager all of this does nothing.
 
@@ -8,7 +9,8 @@ use listenfd::ListenFd;
 use sd_notify::NotifyState;
 use std::net::{SocketAddr, TcpListener};
 
-/// The sockets that the service manager has opened for this process (systemd: `ListenStream=`), or that the process before this one hands over.
+/// The sockets that the service manager has opened for this process (systemd: `ListenStream=`), or
+/// that the process before this one hands over.
 pub(crate) struct InheritedSockets {
     sockets: Vec<Listening>,
     predecessor: Option<Predecessor>,
@@ -42,11 +44,12 @@ impl InheritedSockets {
         Some(self.sockets.remove(position).1)
     }
 
-    /// Checks that all sockets of a service manager were used. Those of a process before this one may be left: they are closed. Returns that
-    /// process.
+    /// Checks that all sockets of a service manager were used. Those of a process before this one
+    /// may be left: they are closed. Returns that process.
     ///
     /// # Errors
-    /// Returns an error that names a socket that no listener has as its address: clients would connect to it and wait for ever.
+    /// Returns an error that names a socket that no listener has as its address: clients would
+    /// connect to it and wait for ever.
     pub(crate) fn all_used(self) -> Result<Option<Predecessor>, Error> {
         let Some((address, _)) = self.sockets.first() else { return Ok(self.predecessor) };
         if self.predecessor.is_some() {

@@ -1,6 +1,7 @@
 //! Signals that count from their registration on: those that arrive before anyone waits for them are kept.
 //!
-//! The system ends a process by most signals that it has not registered, so they are registered before others learn that the proxy runs.
+//! The system ends a process by most signals that it has not registered, so they are registered
+//! before others learn that the proxy runs.
 
 use async_trait::async_trait;
 use pingora::server::{ShutdownSignal, ShutdownSignalWatch};
@@ -20,8 +21,9 @@ pub(crate) fn registered<T>(register: impl FnOnce() -> std::io::Result<T>) -> st
     signals
 }
 
-/// The signals that stop a process: SIGTERM and SIGQUIT start a graceful shutdown, SIGINT cuts open requests off. They don't end the process from
-/// the creation of this value on, so create it before anyone learns that the proxy runs.
+/// The signals that stop a process: SIGTERM and SIGQUIT start a graceful shutdown, SIGINT cuts open
+/// requests off. They don't end the process from the creation of this value on, so create it before
+/// anyone learns that the proxy runs.
 pub struct ShutdownSignals(Mutex<Signals>);
 
 struct Signals {

@@ -1,4 +1,5 @@
-//! A circuit breaker: after `failures` failed calls in a row no call is made for `pause`; then one call per `pause` until one succeeds.
+//! A circuit breaker: after `failures` failed calls in a row no call is made for `pause`; then one
+//! call per `pause` until one succeeds.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -18,8 +19,9 @@ struct State {
     open_until: Option<Instant>,
 }
 
-/// A call that is let through. One that is dropped before it has [`ended`](Self::ended), because its client is gone or for want of a place, gives
-/// its turn back: else clients that go away could keep the service from being tried again.
+/// A call that is let through. One that is dropped before it has [`ended`](Self::ended), because
+/// its client is gone or for want of a place, gives its turn back: else clients that go away could
+/// keep the service from being tried again.
 #[derive(Debug)]
 pub(super) struct AdmittedCall<'b> {
     breaker: &'b Breaker,

@@ -1,4 +1,5 @@
-//! The messages of Envoy's rate limit service, version 3 (`envoy/service/ratelimit/v3/rls.proto`), as far as this client reads and writes them.
+//! The messages of Envoy's rate limit service, version 3 (`envoy/service/ratelimit/v3/rls.proto`),
+//! as far as this client reads and writes them.
 
 use prost::{Enumeration, Message};
 

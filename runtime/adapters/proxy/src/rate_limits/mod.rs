@@ -1,7 +1,8 @@
 //! Asks the services that count limits of many machines, by the protocol of Envoy's rate limit service.
 //!
-//! A service has one connection, which all its calls share and which is opened again when it breaks. A call has a deadline, calls are bounded in
-//! number, and a service that keeps failing is not called for `pause`: requests then have what `onUnavailable` of their limit says, at once.
+//! A service has one connection, which all its calls share and which is opened again when it
+//! breaks. A call has a deadline, calls are bounded in number, and a service that keeps failing is
+//! not called for `pause`: requests then have what `onUnavailable` of their limit says, at once.
 
 mod breaker;
 mod messages;
@@ -68,7 +69,8 @@ impl RateLimits {
     /// Prepares the services of a configuration. Those that are the same as `before` are kept, with their connections.
     ///
     /// # Errors
-    /// A limit of the policy names a service that the configuration does not have, or the files of a service can't be read.
+    /// A limit of the policy names a service that the configuration does not have, or the files of
+    /// a service can't be read.
     pub(crate) fn new(config: &Config, policy: &Policy, before: Option<&Self>) -> Result<Self, Error> {
         check(config, policy)?;
         let mut services = Vec::with_capacity(config.rate_limit_services.len());
@@ -227,8 +229,8 @@ fn request(domain: &str, question: RemoteQuestion) -> RateLimitRequest {
     }
 }
 
-/// Returns whether an error is about one question: a service that answers so works. Clients choose what the questions say, and must not be able
-/// to make it look broken.
+/// Returns whether an error is about one question: a service that answers so works. Clients choose
+/// what the questions say, and must not be able to make it look broken.
 fn is_about_question(code: tonic::Code) -> bool {
     use tonic::Code::{AlreadyExists, FailedPrecondition, InvalidArgument, NotFound, OutOfRange};
     matches!(code, InvalidArgument | NotFound | AlreadyExists | FailedPrecondition | OutOfRange)
@@ -241,7 +243,8 @@ fn read(response: &RateLimitResponse) -> Option<RemoteAnswer> {
         Code::OverLimit => false,
         Code::Unknown => return None,
     };
-    // Descriptors without a limit have no `current_limit`. Of the others the one that is exceeded counts, or of which least is left.
+    // Descriptors without a limit have no `current_limit`. Of the others the one that is exceeded
+    // counts, or of which least is left.
     let limited = response.statuses.iter().filter(|status| status.current_limit.is_some());
     let nearest = limited.min_by_key(|status| (status.code() != Code::OverLimit, status.limit_remaining));
     let Some(nearest) = nearest else { return Some(RemoteAnswer { is_within, ..RemoteAnswer::default() }) };

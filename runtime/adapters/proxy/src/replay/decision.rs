@@ -1,4 +1,5 @@
-//! What a configuration does with a recorded request: its routes and the phase `request` of its policy, without a network.
+//! What a configuration does with a recorded request: its routes and the phase `request` of its
+//! policy, without a network.
 
 use super::recorded_request::RecordedRequest;
 use crate::clients::identify;
@@ -53,7 +54,8 @@ impl ReplayedRequest {
         format!("{}: {}", self.by, self.effect)
     }
 
-    /// Returns the parts of the request in which servers would get another one: `method`, `target`, or the name of a header.
+    /// Returns the parts of the request in which servers would get another one: `method`, `target`,
+    /// or the name of a header.
     pub(super) fn differs_in(&self, other: &Self) -> BTreeSet<String> {
         let (Some(first), Some(second)) = (&self.sent, &other.sent) else { return BTreeSet::new() };
         let mut found = BTreeSet::new();
@@ -91,7 +93,8 @@ impl Candidate {
         self.config.admin.is_some() && self.policy.lists().is_some()
     }
 
-    /// Returns what becomes of a request that arrives at this time since the first one. What is decided by chance depends on `seed` alone.
+    /// Returns what becomes of a request that arrives at this time since the first one. What is
+    /// decided by chance depends on `seed` alone.
     pub(super) fn decide(&self, request: &RecordedRequest, time: Duration, seed: u64) -> ReplayedRequest {
         let mut head = request.head.clone();
         let connection = &request.connection;

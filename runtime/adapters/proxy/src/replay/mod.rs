@@ -1,6 +1,8 @@
-//! Tries a configuration with recorded requests: what it would do with each, and where another one would do something else.
+//! Tries a configuration with recorded requests: what it would do with each, and where another one
+//! would do something else.
 //!
-//! Nothing is sent. Routes and the phase `request` of the policy are run, with the address and the head that the request had; what the record lacks is said.
+//! Nothing is sent. Routes and the phase `request` of the policy are run, with the address and the
+//! head that the request had; what the record lacks is said.
 //!
 //! Invariant: replaying an unchanged configuration reports no differences, except in `uuid()` values. Test:
 //! `runtime/adapters/proxy/tests/proxy/replaying.rs::the_same_configuration_never_differs`.
@@ -86,7 +88,8 @@ struct Replay {
 /// Tries a configuration with the requests of a record, and compares it with the one before, if that is named.
 ///
 /// # Errors
-/// Returns the errors in the files of the configurations, or why the record can't be read. A line that is no request is left out, and the report says so.
+/// Returns the errors in the files of the configurations, or why the record can't be read. A line
+/// that is no request is left out, and the report says so.
 pub fn replay(record: &Path, config: &Path, before: Option<&Path>) -> Result<ReplayReport, Error> {
     let new = Candidate::load(config)?;
     let old = before.map(Candidate::load).transpose()?;

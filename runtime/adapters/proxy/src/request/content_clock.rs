@@ -3,11 +3,13 @@
 use pingora::{Error, ErrorType, Result};
 use std::time::{Duration, Instant};
 
-/// The time for what is between two pieces of content of a body in chunks, and for the trailers: Pingora bounds each read of them only.
+/// The time for what is between two pieces of content of a body in chunks, and for the trailers:
+/// Pingora bounds each read of them only.
 #[derive(Debug)]
 pub(crate) struct ContentClock {
     limit: Duration,
-    /// When the first read without content since the last one with content ended: before, the proxy may have waited for the client.
+    /// When the first read without content since the last one with content ended: before, the proxy
+    /// may have waited for the client.
     since: Option<Instant>,
 }
 

@@ -61,14 +61,14 @@ pub(crate) fn reason_of(error: &Error) -> Cow<'static, str> {
     reason.into()
 }
 
-/// Returns whether a connection to a server failed because of the proxy itself: no descriptor or no port was left for it. Pingora reports both
-/// as an internal error.
+/// Returns whether a connection to a server failed because of the proxy itself: no descriptor or no
+/// port was left for it. Pingora reports both as an internal error.
 pub(crate) fn is_local(error: &Error) -> bool {
     matches!(error.etype(), ErrorType::InternalError | ErrorType::SocketError | ErrorType::BindError)
 }
 
-/// Returns the level of the failure in the process log: what a client does is no failure of the proxy, what a server does is worth a
-/// look, and the rest should not happen.
+/// Returns the level of the failure in the process log: what a client does is no failure of the
+/// proxy, what a server does is worth a look, and the rest should not happen.
 pub(crate) fn level_of(error: &Error) -> Level {
     match (error.etype(), error.esource()) {
         (ErrorType::HTTPStatus(..500), _) | (_, ErrorSource::Downstream) => Level::Debug,

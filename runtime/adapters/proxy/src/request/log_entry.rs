@@ -11,7 +11,8 @@ use pingora::proxy::Session;
 use serde_json::Value as Json;
 use std::fmt::Write;
 
-/// Returns the entry as a line of JSON, without a line break. A field of the policy replaces a field of the proxy with the same name.
+/// Returns the entry as a line of JSON, without a line break. A field of the policy replaces a
+/// field of the proxy with the same name.
 pub(crate) fn line(session: &Session, request: &RequestState, fields: &LogFields, error: Option<&Error>) -> String {
     let mut entry = LogEntry { text: String::with_capacity(384), fields };
     let (guard, head) = (&request.guard, session.req_header());

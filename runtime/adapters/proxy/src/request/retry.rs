@@ -8,7 +8,8 @@
 //!
 //! Never if a part of the body is not in memory any more.
 //!
-//! Invariant: no request is sent to a second server after a part of a response went to the client. Test:
+//! Invariant: no request is sent to a second server after a part of a response went to the client.
+//! Test:
 //! `runtime/adapters/proxy/tests/proxy/failover.rs::broken_connections_are_retried_only_before_the_client_has_got_anything`.
 
 use crate::config::{Retry, RetryOn};
@@ -73,8 +74,9 @@ fn takes_another(session: &Session, request: &mut RequestState) -> bool {
     true
 }
 
-/// Looks at the head of a server's response. Returns whether it is dropped because another server is tried: nothing of the policy has seen it
-/// then. A status that is no failure counts as a success only when the response has ended, in [`succeeded`]: the server may still break it off.
+/// Looks at the head of a server's response. Returns whether it is dropped because another server
+/// is tried: nothing of the policy has seen it then. A status that is no failure counts as a
+/// success only when the response has ended, in [`succeeded`]: the server may still break it off.
 pub(crate) fn drops_response(session: &Session, request: &mut RequestState, response: &response::Parts) -> bool {
     if let (Some(upstream), Some(server)) = (request.upstream(), request.server) {
         let is_failure = upstream.servers.is_failure(response.status.as_u16());
@@ -87,8 +89,8 @@ pub(crate) fn drops_response(session: &Session, request: &mut RequestState, resp
     request.retry_status
 }
 
-/// Notes the success of the server that answered, if the request has ended without an error. An answer of the policy in place of the server's
-/// response ends it with one.
+/// Notes the success of the server that answered, if the request has ended without an error. An
+/// answer of the policy in place of the server's response ends it with one.
 pub(crate) fn succeeded(request: &RequestState, error: Option<&Error>) {
     let whole = request.answered && (error.is_none() || request.guard.answer().is_some());
     if let (true, Some(upstream), Some(server)) = (whole, request.upstream(), request.server) {
@@ -108,7 +110,8 @@ pub(crate) fn after_failure(session: &mut Session, request: &mut RequestState, e
         request.repeated = request.repeated.saturating_add(1);
         return;
     }
-    // A server that waits for a body which the client does not send has not failed, and clients decide how long an upgraded connection is idle.
+    // A server that waits for a body which the client does not send has not failed, and clients
+    // decide how long an upgraded connection is idle.
     let of_server = *error.esource() == ErrorSource::Upstream && session.is_body_done() && !session.was_upgraded();
     if of_server {
         request.server_failed();

@@ -54,7 +54,8 @@ impl ProxyHttp for Service {
         modules.add_module(Box::new(WithoutChunksBuilder));
     }
 
-    /// Refuses heads beyond the bounds that were not noticed while they arrived: those of HTTP/2, and those that arrived with a body.
+    /// Refuses heads beyond the bounds that were not noticed while they arrived: those of HTTP/2,
+    /// and those that arrived with a body.
     async fn early_request_filter(&self, session: &mut Session, request: &mut RequestState) -> Result<()> {
         ClientStream::head_is_complete(session.stream());
         let (head, limits) = (session.req_header(), &request.now.config.limits);
@@ -75,8 +76,8 @@ impl ProxyHttp for Service {
         let body_timeout = request.now.timeouts().body;
         session.set_read_timeout(Some(body_timeout));
         session.set_write_timeout(Some(request.now.timeouts().send));
-        // If the connection were closed as soon as a request is answered, a client that is still sending its body could lose the
-        // answer; and the next request may be on its way already.
+        // If the connection were closed as soon as a request is answered, a client that is still
+        // sending its body could lose the answer; and the next request may be on its way already.
         session.set_close_on_response_before_downstream_finish(false);
         session.set_total_drain_timeout(Some(body_timeout.min(DRAIN)));
         session.set_pipelining_enabled(true);
@@ -332,8 +333,8 @@ impl ProxyHttp for Service {
             return sent;
         }
         let mut status = failure::status_of(error);
-        // The server waits for the rest of the body. HTTP/2 has no other time limit for that. A server that does not accept the connection
-        // fails with another error.
+        // The server waits for the rest of the body. HTTP/2 has no other time limit for that. A
+        // server that does not accept the connection fails with another error.
         let waits = status == Some(StatusCode::GATEWAY_TIMEOUT) && matches!(error.etype(), ErrorType::ReadTimedout);
         if waits && !session.was_upgraded() && !session.is_body_done() {
             status = Some(StatusCode::REQUEST_TIMEOUT);

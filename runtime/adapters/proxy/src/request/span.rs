@@ -22,7 +22,8 @@ const METHODS: [&str; 9] = ["GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "
 /// The longest name of a host, in bytes. Names in DNS are not longer.
 const LONGEST_HOST: usize = 255;
 
-/// The longest other text that is or may hold what a client sent, in bytes: the queue of spans is bounded in their number.
+/// The longest other text that is or may hold what a client sent, in bytes: the queue of spans is
+/// bounded in their number.
 const LONGEST_TEXT: usize = 2 << 10;
 
 /// Sends the span of a request that is over, if its trace is recorded or the configuration asks for it.

@@ -154,7 +154,8 @@ impl RequestState {
         }
     }
 
-    /// Counts the request as finished. Once, after its line was handed to the access log: a graceful shutdown waits for nothing else.
+    /// Counts the request as finished. Once, after its line was handed to the access log: a
+    /// graceful shutdown waits for nothing else.
     pub(crate) fn ended(&mut self, status: Option<u16>, bytes: latency::Bytes) {
         if std::mem::take(&mut self.open) {
             let class = class_of(status, self.grpc, self.guard.answer().is_some());

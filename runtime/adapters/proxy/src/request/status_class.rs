@@ -7,14 +7,15 @@ pub(crate) fn grpc_status(headers: &HeaderMap) -> Option<u16> {
     headers.get("grpc-status")?.to_str().ok()?.trim().parse().ok()
 }
 
-/// Returns the class of a request: the first digit of its status, or 0 without a response. A call of gRPC whose status is an error counts as what it
-/// would be in HTTP, though its status in HTTP is 200. `answered`: by the policy, which writes 400 as `INTERNAL` and 404 as `UNIMPLEMENTED`.
+/// Returns the class of a request: the first digit of its status, or 0 without a response. A call
+/// of gRPC whose status is an error counts as what it would be in HTTP, though its status in HTTP
+/// is 200. `answered`: by the policy, which writes 400 as `INTERNAL` and 404 as `UNIMPLEMENTED`.
 pub(crate) fn class_of(status: Option<u16>, grpc: Option<u16>, answered: bool) -> usize {
     let class = usize::from(status.unwrap_or_default() / 100);
     match grpc {
         Some(code @ 1..) if class == 2 => match code {
-            // CANCELLED, INVALID_ARGUMENT, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED, RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED,
-            // OUT_OF_RANGE, UNAUTHENTICATED
+            // CANCELLED, INVALID_ARGUMENT, NOT_FOUND, ALREADY_EXISTS, PERMISSION_DENIED,
+            // RESOURCE_EXHAUSTED, FAILED_PRECONDITION, ABORTED, OUT_OF_RANGE, UNAUTHENTICATED
             1 | 3 | 5..=11 | 16 => 4,
             12 | 13 if answered => 4,
             _ => 5,

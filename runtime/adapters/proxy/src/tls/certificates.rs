@@ -14,7 +14,8 @@ use std::sync::Arc;
 /// The certificates of a listener.
 #[derive(Debug)]
 pub(super) struct Certificates {
-    /// Those for each name, in lower case: a host, or `*.` and the rest of hosts with one label more (RFC 6125, section 6.4.3).
+    /// Those for each name, in lower case: a host, or `*.` and the rest of hosts with one label
+    /// more (RFC 6125, section 6.4.3).
     by_name: HashMap<String, Vec<Arc<CertifiedKey>>>,
     /// All of them, in the order of the configuration.
     all: Vec<Arc<CertifiedKey>>,
@@ -51,7 +52,8 @@ impl Certificates {
 }
 
 impl ResolvesServerCert for Certificates {
-    /// Chooses a certificate that the client can verify: there may be one with an ECDSA key and one with an RSA key for the same name.
+    /// Chooses a certificate that the client can verify: there may be one with an ECDSA key and one
+    /// with an RSA key for the same name.
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         let usable = |key: &&Arc<CertifiedKey>| key.key.choose_scheme(hello.signature_schemes()).is_some();
         let named = hello.server_name().into_iter().flat_map(|name| self.named(name));

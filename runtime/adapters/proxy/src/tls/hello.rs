@@ -6,8 +6,8 @@ use rustls::server::Acceptor;
 use std::io::{Error, ErrorKind, Result};
 use tokio::io::AsyncReadExt;
 
-/// The most bytes that are read of a client before its hello is complete. Hellos have some hundred bytes, with keys that resist quantum computers
-/// about two thousand.
+/// The most bytes that are read of a client before its hello is complete. Hellos have some hundred
+/// bytes, with keys that resist quantum computers about two thousand.
 const LARGEST_HELLO: usize = 32 << 10;
 
 /// Reads the hello of a client, and leaves every byte to be read again by the handshake.

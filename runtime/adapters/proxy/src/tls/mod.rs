@@ -1,6 +1,7 @@
 //! TLS to clients and to servers: certificates, and what is accepted of the other side.
 //!
-//! Handshakes, records and verification are rustls'. Each reload reads all files again, and each connection uses what is current when it begins.
+//! Handshakes, records and verification are rustls'. Each reload reads all files again, and each
+//! connection uses what is current when it begins.
 
 mod certificates;
 mod client_certificate;

@@ -15,12 +15,14 @@ use std::sync::Arc;
 /// Whose certificates the servers of an upstream must have.
 pub(crate) struct ServerTrust {
     name: String,
-    /// Those that the servers' certificates must lead to, and the same as Pingora takes them. `None`: those of the system.
+    /// Those that the servers' certificates must lead to, and the same as Pingora takes them.
+    /// `None`: those of the system.
     authorities: Option<(Vec<CertificateDer<'static>>, Arc<[WrappedX509]>)>,
     /// The certificate for servers that ask for one.
     own: Option<Arc<CertKey>>,
     http2: bool,
-    /// A hash of the authorities, the own certificates and their key; 0 if there are none. Connections of another group are not used again.
+    /// A hash of the authorities, the own certificates and their key; 0 if there are none.
+    /// Connections of another group are not used again.
     group: u64,
 }
 
@@ -76,8 +78,8 @@ impl ServerTrust {
         if let Some((_, parsed)) = &self.authorities {
             peer.options.ca = Some(Arc::clone(parsed));
         }
-        // Pingora's pool takes connections for equal that were verified by other authorities, and those with other own certificates if these have
-        // equal serial numbers.
+        // Pingora's pool takes connections for equal that were verified by other authorities, and
+        // those with other own certificates if these have equal serial numbers.
         peer.group_key = self.group;
     }
 

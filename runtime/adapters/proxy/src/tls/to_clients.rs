@@ -80,8 +80,9 @@ pub(crate) async fn accept<S: IO>(tls: &ClientTls, socket: S) -> pingora::Result
     handshake_with_callback(&tls.acceptor, socket, &KeepForPolicy).await
 }
 
-/// Keeps for the policy what is known of a connection when its handshake is complete. A certificate that is there was verified: a handshake with
-/// another one fails, and clients are asked for certificates only by a verifier.
+/// Keeps for the policy what is known of a connection when its handshake is complete. A certificate
+/// that is there was verified: a handshake with another one fails, and clients are asked for
+/// certificates only by a verifier.
 struct KeepForPolicy;
 
 #[async_trait]

@@ -1,9 +1,12 @@
 //! The connections to one server: how many are open, and how many there may be.
 //!
-//! A request of HTTP/1.1 has a connection for itself, so a bound on the connections is one on the requests at the server: each takes a permit before it is
-//! sent, and waits for one if there is none. With a permit, Pingora's pool has an unused connection, or there are fewer connections than there may be.
-//! In HTTP/2 there are several permits for a connection, but the server may allow fewer requests, and Pingora may open another connection although one has room. So
-//! new connections are counted, too, and refused beyond the bound: the request then tries again for as long as it may wait.
+//! A request of HTTP/1.1 has a connection for itself, so a bound on the connections is one on the
+//! requests at the server: each takes a permit before it is sent, and waits for one if there is
+//! none. With a permit, Pingora's pool has an unused connection, or there are fewer connections
+//! than there may be. In HTTP/2 there are several permits for a connection, but the server may
+//! allow fewer requests, and Pingora may open another connection although one has room. So new
+//! connections are counted, too, and refused beyond the bound: the request then tries again for as
+//! long as it may wait.
 //!
 //! Invariant: a connection is counted before it is opened, and used only where it is counted
 //! (`ServerConnections::apply`). Test:
@@ -28,7 +31,8 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 /// The connections to a server.
 #[derive(Debug)]
 pub(crate) struct ServerConnections {
-    /// Not that of any other server of this process, also of the same address. Pingora uses a connection again only for requests with the same number.
+    /// Not that of any other server of this process, also of the same address. Pingora uses a
+    /// connection again only for requests with the same number.
     id: u64,
     bound: Option<Bound>,
     /// Open connections, and those that are being opened.
@@ -110,7 +114,8 @@ impl ServerConnections {
         }
     }
 
-    /// Waits a little because no connection could be opened, which has happened `tries` times now. Returns an error if the time is up.
+    /// Waits a little because no connection could be opened, which has happened `tries` times now.
+    /// Returns an error if the time is up.
     pub(crate) async fn pause(&self, tries: u32, end: Instant) -> Result<(), PoolExhausted> {
         let pause = Duration::from_millis(1_u64.checked_shl(tries).unwrap_or(u64::MAX)).min(LONGEST_PAUSE);
         let now = Instant::now();
@@ -127,7 +132,8 @@ impl ServerConnections {
         self.counters.refused.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Lets this peer use these connections and no others, and a new one count, and fail with [`POOL_EXHAUSTED`] beyond the bound.
+    /// Lets this peer use these connections and no others, and a new one count, and fail with
+    /// [`POOL_EXHAUSTED`] beyond the bound.
     pub(crate) fn apply(self: &Arc<Self>, peer: &mut HttpPeer) {
         peer.group_key = self.id;
         let attempt = Arc::new(Attempt { connections: Arc::clone(self), counted: Mutex::default() });
@@ -160,7 +166,8 @@ impl Drop for Waiting<'_> {
     }
 }
 
-/// A connection that may be opened for a request. The connection keeps it, so it is counted until the connection is closed, or could not be opened.
+/// A connection that may be opened for a request. The connection keeps it, so it is counted until
+/// the connection is closed, or could not be opened.
 #[derive(Debug)]
 struct Attempt {
     connections: Arc<ServerConnections>,

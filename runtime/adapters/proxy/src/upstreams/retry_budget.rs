@@ -1,5 +1,6 @@
-//! How many retries an upstream may get: a token bucket that its requests fill, each with a share of a retry. Without a bound, retries multiply
-//! the load of servers that fail because of their load.
+//! How many retries an upstream may get: a token bucket that its requests fill, each with a share
+//! of a retry. Without a bound, retries multiply the load of servers that fail because of their
+//! load.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Instant;
@@ -32,7 +33,8 @@ impl RetryBudget {
         self.deposit((share * UNITS_PER_RETRY as f64) as i64);
     }
 
-    /// Withdraws one retry. Returns `false` if the balance is below that. One retry for each second since the last call is added before.
+    /// Withdraws one retry. Returns `false` if the balance is below that. One retry for each second
+    /// since the last call is added before.
     pub(crate) fn try_withdraw(&self) -> bool {
         let now = self.origin.elapsed().as_secs();
         let passed = now.saturating_sub(self.seconds.fetch_max(now, Ordering::Relaxed));

@@ -15,7 +15,8 @@ pub(crate) fn choose<'a>(routes: &[Route], head: &Parts, label: impl Fn(&str) ->
     routes.iter().position(|route| fits(&route))
 }
 
-/// Returns the upstream of a key. Equal keys have the same one, in every process; if the weight of the first grows, all its keys stay.
+/// Returns the upstream of a key. Equal keys have the same one, in every process; if the weight of
+/// the first grows, all its keys stay.
 pub(crate) fn part_of(split: &Split, key: &[u8]) -> Option<usize> {
     let total: u64 = split.parts.iter().map(|(_, weight)| u64::from(*weight)).sum();
     let digest = ring::digest::digest(&ring::digest::SHA256, key);

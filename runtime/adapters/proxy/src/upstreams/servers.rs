@@ -1,4 +1,5 @@
-//! The servers of an upstream, and what their responses say of them: which have failed too often and get no requests for a while.
+//! The servers of an upstream, and what their responses say of them: which have failed too often
+//! and get no requests for a while.
 //!
 //! Invariant: at most half of the servers of an upstream are ejected. Test:
 //! `runtime/adapters/proxy/src/upstreams/servers.rs::at_most_half_of_the_servers_are_ejected`.
@@ -107,7 +108,8 @@ impl Servers {
         all
     }
 
-    /// Takes these servers instead of the ones before. Those that stay keep their state. Returns whether anything has changed. One call at a time.
+    /// Takes these servers instead of the ones before. Those that stay keep their state. Returns
+    /// whether anything has changed. One call at a time.
     pub(crate) fn replace(&self, servers: &[Server]) -> bool {
         let before = self.list.load();
         let mut next = ServerList::default();
@@ -211,7 +213,8 @@ impl Servers {
         since.div_duration_f64(self.slow_start).clamp(LEAST_SHARE, 1.0)
     }
 
-    /// Notes that a health check found a server healthy again. A server that is still ejected is back only when that ends.
+    /// Notes that a health check found a server healthy again. A server that is still ejected is
+    /// back only when that ends.
     pub(crate) fn is_back(&self, address: SocketAddr) {
         if let Some(server) = self.get(address) {
             server.back.fetch_max(self.now(), Ordering::Relaxed);
@@ -233,8 +236,8 @@ impl Servers {
         }
     }
 
-    /// Notes a failure. Returns how many failures in a row there were and how long the server gets no requests, if it is ejected now.
-    /// Never more than half of the servers are.
+    /// Notes a failure. Returns how many failures in a row there were and how long the server gets
+    /// no requests, if it is ejected now. Never more than half of the servers are.
     pub(crate) fn failed(&self, address: SocketAddr) -> Option<(u32, Duration)> {
         let (ejection, server) = (self.ejection.as_ref()?, self.get(address)?);
         let failures = server.failures.fetch_add(1, Ordering::Relaxed).saturating_add(1);

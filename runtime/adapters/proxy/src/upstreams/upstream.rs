@@ -80,8 +80,9 @@ impl Upstream {
         same && self.trust.as_ref() == trust
     }
 
-    /// Takes these servers instead of the ones before; none stands for the demo server, which stays. Those that stay keep their state and their health.
-    /// Returns whether anything has changed.
+    /// Takes these servers instead of the ones before; none stands for the demo server, which
+    /// stays. Those that stay keep their state and their health. Returns whether anything has
+    /// changed.
     pub(crate) fn take_servers(&self, servers: &[Server]) -> bool {
         let _one = self.replacing.lock().unwrap_or_else(PoisonError::into_inner);
         let changed = !servers.is_empty() && self.servers.replace(servers);
@@ -98,7 +99,8 @@ impl Upstream {
         changed
     }
 
-    /// Resolves the names of the servers again and again. Returns at once if there is nothing to resolve, otherwise never.
+    /// Resolves the names of the servers again and again. Returns at once if there is nothing to
+    /// resolve, otherwise never.
     pub(crate) async fn resolve(&self) {
         let Some(interval) = self.config.resolve else { return };
         let mut failing = false;
@@ -113,8 +115,9 @@ impl Upstream {
         }
     }
 
-    /// Takes the servers that names lead to now. `failing` is whether the names could not be resolved last time. Returns a line for the log: for each change, and for
-    /// the first failure in a row.
+    /// Takes the servers that names lead to now. `failing` is whether the names could not be
+    /// resolved last time. Returns a line for the log: for each change, and for the first failure
+    /// in a row.
     fn resolved(&self, found: std::io::Result<Vec<Server>>, failing: &mut bool) -> Option<(log::Level, String)> {
         let failed_before = std::mem::replace(failing, found.is_err());
         match found {
@@ -263,7 +266,8 @@ pub(crate) struct Keys<'r> {
 }
 
 impl Keys<'_> {
-    /// Calls a function with the bytes of a key. A request without the header or the label has the client's address as its key.
+    /// Calls a function with the bytes of a key. A request without the header or the label has the
+    /// client's address as its key.
     pub(crate) fn with<R>(self, key: &HashKey, use_it: impl FnOnce(&[u8]) -> R) -> R {
         let named = match key {
             HashKey::Address => None,

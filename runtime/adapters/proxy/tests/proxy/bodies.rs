@@ -199,8 +199,8 @@ fn trailers_do_not_reach_the_server() {
     }
 }
 
-/// Starts a server that closes its first connection after the request's head, and answers the requests after with the length of
-/// their bodies.
+/// Starts a server that closes its first connection after the request's head, and answers the
+/// requests after with the length of their bodies.
 fn unreliable(requests: usize) -> std::net::SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -1,4 +1,5 @@
-//! Requests that their clients leave, at a server that answers the first one only: a place of `concurrent` is free when the server can know that.
+//! Requests that their clients leave, at a server that answers the first one only: a place of
+//! `concurrent` is free when the server can know that.
 
 use crate::client::{Client, get};
 use crate::raw_h2::{ACK, DATA, END_HEADERS, END_STREAM, HEADERS, RST_STREAM, RawH2, SETTINGS, frame};
@@ -67,8 +68,9 @@ fn http1(listener: &TcpListener, seen: &Seen) {
     }
 }
 
-/// A server of HTTP/2. A request is open there until it is reset. The client may write the head of a request before resets that it has
-/// queued earlier, so the requests are counted when all that was written has been read.
+/// A server of HTTP/2. A request is open there until it is reset. The client may write the head of
+/// a request before resets that it has queued earlier, so the requests are counted when all that
+/// was written has been read.
 fn http2(listener: &TcpListener, seen: &Seen) {
     for stream in listener.incoming() {
         let mut stream = stream.unwrap();
@@ -107,7 +109,8 @@ fn http2(listener: &TcpListener, seen: &Seen) {
     }
 }
 
-/// How clients begin more requests than there are places, and leave them. The streams of a connection that stays begin with this number.
+/// How clients begin more requests than there are places, and leave them. The streams of a
+/// connection that stays begin with this number.
 type Leaving = (&'static str, fn(SocketAddr, &mut RawH2, u32));
 
 const LEAVING: [Leaving; 5] = [

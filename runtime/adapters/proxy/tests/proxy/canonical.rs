@@ -1,4 +1,5 @@
-//! One canonical request: what rules, routes, logs and the server see of requests spelled in odd ways, over real sockets.
+//! One canonical request: what rules, routes, logs and the server see of requests spelled in odd
+//! ways, over real sockets.
 
 use crate::client::{Client, Reply};
 use crate::raw_h2::{DATA, END_HEADERS, END_STREAM, HEADERS, RawH2, fields, literal, status};

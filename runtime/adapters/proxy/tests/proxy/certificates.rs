@@ -140,8 +140,8 @@ impl TlsClient {
         self
     }
 
-    /// Sends a request on each of two connections, the second of which may resume the session of the first. Returns how the handshakes were
-    /// done.
+    /// Sends a request on each of two connections, the second of which may resume the session of
+    /// the first. Returns how the handshakes were done.
     pub(crate) fn handshakes(&self, address: SocketAddr, name: &str) -> [HandshakeKind; 2] {
         // Sessions are resumed by connections of one configuration.
         let config = Arc::new(self.config());

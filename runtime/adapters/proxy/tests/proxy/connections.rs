@@ -80,7 +80,8 @@ fn the_client_is_whom_a_trusted_balancer_names() {
     ] {
         assert_eq!(through(proxy.address, client), is_served, "{client}");
     }
-    // Without a balancer that is trusted, the header names nobody: it is no HTTP, and the connection is judged by its real end.
+    // Without a balancer that is trusted, the header names nobody: it is no HTTP, and the
+    // connection is judged by its real end.
     let policy = "connection: [{ name: real, when: source.address == '192.0.2.1', deny: true }]\n";
     let proxy = Running::demo(policy);
     assert!(!through(proxy.address, "192.0.2.1"));

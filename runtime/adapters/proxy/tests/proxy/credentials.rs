@@ -57,7 +57,8 @@ fn forty_wrong_logins_delay_no_public_page() {
     assert_eq!(entry["rule"], "auth.busy");
 }
 
-/// Four addresses send as many wrong logins as they can, a fifth one logs in: it is verified after at most one login of each of them.
+/// Four addresses send as many wrong logins as they can, a fifth one logs in: it is verified after
+/// at most one login of each of them.
 #[test]
 fn four_addresses_do_not_hold_out_others() {
     const PLACES: usize = 16;

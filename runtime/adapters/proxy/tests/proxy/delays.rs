@@ -1,5 +1,5 @@
-//! Delays over sockets, as an attacker tries them: floods of requests that wait, clients that leave, streams that are reset, requests behind one
-//! that waits.
+//! Delays over sockets, as an attacker tries them: floods of requests that wait, clients that
+//! leave, streams that are reset, requests behind one that waits.
 
 use crate::certificates::Authority;
 use crate::client::{Client, get, post};

@@ -1,4 +1,5 @@
-//! Servers that send a response byte by byte, without end: whoever asks them gives up within a time for the whole, wherever they drip.
+//! Servers that send a response byte by byte, without end: whoever asks them gives up within a time
+//! for the whole, wherever they drip.
 
 use crate::backend::Backend;
 use crate::certificates::Authority;
@@ -16,7 +17,8 @@ use std::time::Duration;
 
 /// The time between two bytes.
 const PAUSE: Duration = Duration::from_millis(50);
-/// The most bytes that drip: then the server closes the connection, which is another failure than the one that is expected.
+/// The most bytes that drip: then the server closes the connection, which is another failure than
+/// the one that is expected.
 const MAX: usize = 400;
 
 /// Where a response drips: what arrives at once, and what follows it byte by byte, again and again.
@@ -130,7 +132,8 @@ fn asking(way: &Way, server: SocketAddr) -> Running {
     })
 }
 
-/// The clients that a proxy has besides the ones for requests, each with the beginning of a line of metrics, its label, and the value from which on it has given up.
+/// The clients that a proxy has besides the ones for requests, each with the beginning of a line of
+/// metrics, its label, and the value from which on it has given up.
 const HEALTH: GivesUp = ("the health check", "celero_upstream_servers_healthy{upstream=\"checked\"", "", 0.0);
 const COPY: GivesUp = ("the copy of a request", "celero_mirrored_requests_total{", "\"failed\"", 1.0);
 const LIMIT: GivesUp = ("the question about a limit", "celero_rate_limit_calls_total{", "\"timeout\"", 1.0);

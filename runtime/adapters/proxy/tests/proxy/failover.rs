@@ -173,7 +173,8 @@ fn broken_connections_are_retried_only_before_the_client_has_got_anything() {
     assert_eq!(half.hits() + other.hits(), 1);
 }
 
-/// Rules of `responseBody` hold a response back. What the phase `response` and `countWhen` made of one that breaks off does not stay.
+/// Rules of `responseBody` hold a response back. What the phase `response` and `countWhen` made of
+/// one that breaks off does not stay.
 #[test]
 fn a_response_that_breaks_off_decides_nothing() {
     let asked = Arc::new(AtomicUsize::new(0));

@@ -57,8 +57,9 @@ fn median(mut times: Vec<Duration>) -> f64 {
     times[times.len() / 2].as_secs_f64() * 1000.0
 }
 
-/// Each flood of a kind: the 99th percentile of others at the flooded proxy is at most three times what it is while another proxy of this process is
-/// flooded, which takes the processor as well. In turns, because the machine has other work.
+/// Each flood of a kind: the 99th percentile of others at the flooded proxy is at most three times
+/// what it is while another proxy of this process is flooded, which takes the processor as well. In
+/// turns, because the machine has other work.
 fn compare(
     kind: &str,
     proxies: [&Running; 2],

@@ -17,7 +17,8 @@ const BUDGET: u32 = 100;
 /// What a flood may have at most: its budget, and what the few requests and answers of the connection earn.
 const ENOUGH: u32 = 4 * BUDGET;
 
-/// A kind of frame, and the frames of a flood by their number. Stream 1 has a body that has not ended, stream 3 is over.
+/// A kind of frame, and the frames of a flood by their number. Stream 1 has a body that has not
+/// ended, stream 3 is over.
 pub(crate) type Flood = (&'static str, fn(u32) -> Vec<u8>);
 
 /// Every kind of frame in each form in which it carries nothing.
@@ -144,7 +145,8 @@ fn the_client_learns_why_its_connection_ends() {
     proxy.reaches("celero_connections_refused_total", 1.0);
 }
 
-/// A download whose client releases each KiB of the windows and measures the connection with pings, with a small budget.
+/// A download whose client releases each KiB of the windows and measures the connection with pings,
+/// with a small budget.
 #[test]
 fn a_client_that_reads_in_small_pieces_is_served() {
     const LENGTH: usize = 2 << 20;

@@ -160,7 +160,8 @@ lists: { paths: { kind: texts, entries: [/inline] } }
 request: [{ name: listed, when: request.path in lists.paths, deny: 403 }]
 ";
 
-/// The file of changes is open in one process at a time: it goes over to the new process, or comes back. What was acknowledged is there.
+/// The file of changes is open in one process at a time: it goes over to the new process, or comes
+/// back. What was acknowledged is there.
 #[test]
 fn changes_of_lists_go_over() {
     let folder = Folder::new();
@@ -251,8 +252,8 @@ fn the_service_manager_follows() {
     assert!(told().starts_with("STOPPING=1"));
 }
 
-/// Restarts and reloads while clients of HTTP/1.1 and HTTP/2, with TLS and without, ask as fast as they can. For more of them set
-/// `CELERO_PROXY_RESTARTS` and `CELERO_PROXY_RELOADS`.
+/// Restarts and reloads while clients of HTTP/1.1 and HTTP/2, with TLS and without, ask as fast as
+/// they can. For more of them set `CELERO_PROXY_RESTARTS` and `CELERO_PROXY_RELOADS`.
 #[test]
 fn nothing_is_lost_under_load() {
     let (restarts, reloads) = (number("CELERO_PROXY_RESTARTS", 3), number("CELERO_PROXY_RELOADS", 9));

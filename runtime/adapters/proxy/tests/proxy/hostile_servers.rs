@@ -1,4 +1,5 @@
-//! Servers whose responses could be read in two ways, and clients of HTTP/1.0, which know neither chunks nor interim responses.
+//! Servers whose responses could be read in two ways, and clients of HTTP/1.0, which know neither
+//! chunks nor interim responses.
 
 use crate::client::{Client, Reply};
 use crate::h2::exchange;

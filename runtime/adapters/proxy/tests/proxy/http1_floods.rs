@@ -1,5 +1,5 @@
-//! Floods of HTTP/1.1 of every kind: each ends its connection after a bounded number of bytes, or is made of requests and content, while others are
-//! served.
+//! Floods of HTTP/1.1 of every kind: each ends its connection after a bounded number of bytes, or
+//! is made of requests and content, while others are served.
 
 use crate::client::{Client, get};
 use crate::running::{LONG, Running};
@@ -59,7 +59,8 @@ const fn work(name: &'static str, first: &'static str, again: &'static str) -> F
     Flood { name, first, again, is_work: true }
 }
 
-/// Sends bytes until the connection is closed, at most this many. Returns whether it is closed then. `answers`: whether they are read.
+/// Sends bytes until the connection is closed, at most this many. Returns whether it is closed
+/// then. `answers`: whether they are read.
 pub(crate) fn ends(mut socket: TcpStream, answers: bool, most: usize, mut next: impl FnMut() -> Vec<u8>) -> bool {
     socket.set_write_timeout(Some(LONG)).unwrap();
     socket.set_read_timeout(Some(SILENCE)).unwrap();

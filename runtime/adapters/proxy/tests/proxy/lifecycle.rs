@@ -1,4 +1,5 @@
-//! Starting and stopping under a service manager: pages for probes, draining, sockets that are passed on, files of Kubernetes.
+//! Starting and stopping under a service manager: pages for probes, draining, sockets that are
+//! passed on, files of Kubernetes.
 
 use crate::client::{Client, get};
 use crate::process::{DEMO, Process};

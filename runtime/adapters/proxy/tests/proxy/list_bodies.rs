@@ -19,7 +19,8 @@ fn held(proxy: &Running) -> Client {
     client
 }
 
-/// A body that arrives slowly, but not too slowly, keeps its place: another one waits and is refused, and has place as soon as the first is over.
+/// A body that arrives slowly, but not too slowly, keeps its place: another one waits and is
+/// refused, and has place as soon as the first is over.
 #[test]
 fn the_bodies_of_all_changes_are_bounded_together() {
     let proxy = running(&rest(""));

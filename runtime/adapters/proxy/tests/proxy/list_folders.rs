@@ -128,8 +128,9 @@ fn a_folder_behind_links_is_replaced_as_a_whole() {
     becomes(&proxy, &["/inline", "/c", "/d"]);
 }
 
-/// The folder is a link, which leads to another folder from one moment to the next; so is a file, of whose folder the system reports nothing. Nothing else
-/// changes in folders that are watched: the links and the access log are in others than the configuration.
+/// The folder is a link, which leads to another folder from one moment to the next; so is a file,
+/// of whose folder the system reports nothing. Nothing else changes in folders that are watched:
+/// the links and the access log are in others than the configuration.
 #[test]
 fn links_to_folders_and_files_are_followed() {
     let config = config_with("h2c: true", REST).replace("accessLog: access.log", "accessLog: logs/access.log");

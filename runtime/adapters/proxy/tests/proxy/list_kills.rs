@@ -1,4 +1,5 @@
-//! The proxy is killed at random moments while its lists change: what was acknowledged is there afterwards, and no change is there by half.
+//! The proxy is killed at random moments while its lists change: what was acknowledged is there
+//! afterwards, and no change is there by half.
 
 use crate::client::{Client, get};
 use crate::lists::{TOKEN, change, json, rest, start};

@@ -244,7 +244,8 @@ fn urls_that_differ_in_their_queries_are_counted_apart() {
     assert_eq!((&told[0]["number"], &told[1]["number"]), (&Json::from(1), &Json::from(2)));
 }
 
-/// Without a copy, the list lacks the document's entries after a restart. What operators removed stays removed when it arrives.
+/// Without a copy, the list lacks the document's entries after a restart. What operators removed
+/// stays removed when it arrives.
 #[test]
 fn removals_survive_a_restart_without_a_document() {
     let folder = Folder::new();
@@ -268,7 +269,8 @@ fn removals_survive_a_restart_without_a_document() {
     eventually(|| now(address) == ["/inline", "/file", "/b"], || format!("{:?}", now(address)));
 }
 
-/// A copy that is missing, or is of another document, is written although the server says that the document has not changed.
+/// A copy that is missing, or is of another document, is written although the server says that the
+/// document has not changed.
 #[test]
 fn a_missing_copy_is_written_without_a_new_document() {
     let folder = Folder::new();

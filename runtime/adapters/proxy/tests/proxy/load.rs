@@ -228,7 +228,8 @@ async fn over(socket: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, coun
             match answered.await {
                 Ok(200) => drop(counts.answered.fetch_add(1, Ordering::Relaxed)),
                 Ok(status) => return Err(format!("status {status}")),
-                // The server names the last request that it has begun, or refuses one: the others may be sent again (RFC 9113, section 8.7).
+                // The server names the last request that it has begun, or refuses one: the others
+                // may be sent again (RFC 9113, section 8.7).
                 Err(error)
                     if error.is_go_away() && error.reason() == Some(h2::Reason::NO_ERROR)
                         || error.reason() == Some(h2::Reason::REFUSED_STREAM) =>

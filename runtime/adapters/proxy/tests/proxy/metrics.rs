@@ -5,8 +5,8 @@ use crate::h2;
 use crate::running::{Running, config};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Reads a page, and checks what Prometheus requires of it: each family once, its samples below it, each combination of labels once,
-/// counters that end with `_total`, buckets that only rise.
+/// Reads a page, and checks what Prometheus requires of it: each family once, its samples below it,
+/// each combination of labels once, counters that end with `_total`, buckets that only rise.
 fn samples(page: &str) -> BTreeMap<String, f64> {
     let (mut found, mut families, mut family) = (BTreeMap::new(), BTreeSet::new(), "");
     for line in page.lines().filter(|line| !line.starts_with("# HELP ")) {

@@ -159,12 +159,14 @@ fn ask(address: SocketAddr, clients: usize, times: usize) -> usize {
     answered.into_inner()
 }
 
-/// Those who are answered wait for few others, whatever the load: with five times the clients that the server can work for, it never has more requests
-/// than the bound. Without a bound each waits for all others.
+/// Those who are answered wait for few others, whatever the load: with five times the clients that
+/// the server can work for, it never has more requests than the bound. Without a bound each waits
+/// for all others.
 #[test]
 fn answers_stay_fast() {
     const BOUND: usize = 2 * AT_ONCE;
-    // Asks until the server had so many requests at once, and once more. Clients ask one after the other while others use the machine.
+    // Asks until the server had so many requests at once, and once more. Clients ask one after the
+    // other while others use the machine.
     let most = |bound: &str, enough: usize| {
         let (server, queue) = limited();
         let rest = format!("upstreams: [{{ name: a, servers: [\"{server}\"]{bound} }}]\nroutes: [{{ upstream: a }}]\n");

@@ -84,7 +84,8 @@ impl RawTls {
         [&head[..], &sealed].concat()
     }
 
-    /// Returns a record that says that the next one has other keys (RFC 8446, section 4.6.3), and perhaps asks for the same.
+    /// Returns a record that says that the next one has other keys (RFC 8446, section 4.6.3), and
+    /// perhaps asks for the same.
     pub(crate) fn key_update(&mut self, is_requested: bool) -> Vec<u8> {
         let record = self.record(HANDSHAKE, &[24, 0, 0, 1, is_requested.into()]);
         self.secret = expand(&self.secret, "traffic upd", 32);

@@ -1,5 +1,5 @@
-//! A server behind the proxy that reads the bytes of its connections itself: it counts the requests that arrive, and reports what servers
-//! could read in several ways.
+//! A server behind the proxy that reads the bytes of its connections itself: it counts the requests
+//! that arrive, and reports what servers could read in several ways.
 
 use crate::running::eventually;
 use serde_json::json;
@@ -84,7 +84,8 @@ impl Recorder {
         format!("upstreams: [{{ name: one, servers: [\"{}\"] }}]\nroutes: [{{ upstream: one }}]\n", self.address)
     }
 
-    /// Returns what has arrived since the last call, up to the last byte that was sent to it before this call. Connections end with it.
+    /// Returns what has arrived since the last call, up to the last byte that was sent to it before
+    /// this call. Connections end with it.
     pub(crate) fn seen(&self) -> Seen {
         // Connections are accepted in their order.
         let last = TcpStream::connect(self.address).unwrap();

@@ -114,8 +114,9 @@ fn a_file_that_is_being_written_is_not_loaded() {
     assert_eq!(get(proxy.address, "/secret").status, 403);
 }
 
-/// A large policy takes a while to compile, in which its file is replaced. The replacement may also come before the file is read or after its folder is
-/// watched; the tests of `generation/file_stamps.rs` choose its time.
+/// A large policy takes a while to compile, in which its file is replaced. The replacement may also
+/// come before the file is read or after its folder is watched; the tests of
+/// `generation/file_stamps.rs` choose its time.
 #[test]
 fn a_change_while_the_proxy_starts_is_loaded() {
     let rules = |number: usize| {
@@ -147,7 +148,8 @@ struct Steps {
 }
 
 impl Steps {
-    /// Writes, and checks after `pause` what the proxy does. `None`: the system stopped the writer for so long that the file had stayed unchanged.
+    /// Writes, and checks after `pause` what the proxy does. `None`: the system stopped the writer
+    /// for so long that the file had stayed unchanged.
     fn step(&mut self, pause: Duration, write: impl FnOnce(), check: impl FnOnce()) -> Option<()> {
         let now = Instant::now();
         write();
@@ -238,7 +240,8 @@ fn a_file_without_its_end_marker_is_refused() {
     eventually(|| get(proxy.address, "/secret").status == 200, || "the new policy".into());
 }
 
-/// Only the configuration, the policy and what it includes need the marker: the file of an answer may be another document.
+/// Only the configuration, the policy and what it includes need the marker: the file of an answer
+/// may be another document.
 #[test]
 fn files_of_answers_need_no_end_marker() {
     let rest = "upstreams: [{ name: demo, demo: true }]\n\
@@ -264,7 +267,8 @@ fn entries_of_lists_expire() {
     assert_eq!(get(proxy.address, "/always").status, 403);
 }
 
-/// A tenant writes definitions that double over a file of its level: the policy that runs keeps answering, in the memory that it had.
+/// A tenant writes definitions that double over a file of its level: the policy that runs keeps
+/// answering, in the memory that it had.
 #[test]
 fn a_level_that_exceeds_its_share_changes_nothing() {
     let level = |rules: &str| format!("variables: {{ mine: 'true' }}\nresponse:\n{rules}");

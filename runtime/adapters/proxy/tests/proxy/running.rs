@@ -158,13 +158,14 @@ pub(crate) fn eventually(mut happened: impl FnMut() -> bool, otherwise: impl Fn(
     }
 }
 
-/// Prints a line that is shown even if the test passes: what it leaves out, or what a long run counted. `eprintln!` is shown only if it fails.
+/// Prints a line that is shown even if the test passes: what it leaves out, or what a long run
+/// counted. `eprintln!` is shown only if it fails.
 pub(crate) fn say(text: &str) {
     std::io::Write::write_all(&mut std::io::stderr(), format!("{text}\n").as_bytes()).unwrap();
 }
 
-/// A port of this machine for a program that binds it itself. It is below those that the system usually gives for port 0 and for connections, so
-/// nobody gets it meanwhile.
+/// A port of this machine for a program that binds it itself. It is below those that the system
+/// usually gives for port 0 and for connections, so nobody gets it meanwhile.
 pub(crate) fn free_port() -> u16 {
     static NEXT: AtomicU16 = AtomicU16::new(0);
     let first = u16::try_from(std::process::id() % 10_000).unwrap();

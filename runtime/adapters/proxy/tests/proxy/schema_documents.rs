@@ -2,8 +2,9 @@
 
 use serde_json::{Map, Value as Json, json};
 
-/// Returns a document for each key that holds a scalar: with the value that `value` returns for its schema, and what the mappings around it must have.
-/// Each has the path of its key. A key without a value is left out.
+/// Returns a document for each key that holds a scalar: with the value that `value` returns for its
+/// schema, and what the mappings around it must have. Each has the path of its key. A key without a
+/// value is left out.
 pub(crate) fn documents(schema: &Json, value: &dyn Fn(&Json) -> Option<Json>) -> Vec<(String, Json)> {
     below(schema, value, "")
 }

@@ -1,4 +1,5 @@
-//! Environment variables in a configuration may be secrets: no error quotes their values, whatever key has one of the wrong form.
+//! Environment variables in a configuration may be secrets: no error quotes their values, whatever
+//! key has one of the wrong form.
 
 use crate::running::Folder;
 use crate::schema_documents::{block, documents, whole_config};

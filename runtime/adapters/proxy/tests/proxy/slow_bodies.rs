@@ -42,7 +42,8 @@ fn bodies_have_a_deadline_as_a_whole() {
     }
 }
 
-/// A client that sends a part of a body and then nothing is answered without another byte of it, also where the phase reads a prefix.
+/// A client that sends a part of a body and then nothing is answered without another byte of it,
+/// also where the phase reads a prefix.
 #[test]
 fn silent_clients_are_answered() {
     const PREFIX: &str =

@@ -1,5 +1,5 @@
-//! Heads and bodies that servers read in several ways: each is refused, or forwarded as the one request that the rules read. A server that
-//! reads the bytes itself counts what arrives.
+//! Heads and bodies that servers read in several ways: each is refused, or forwarded as the one
+//! request that the rules read. A server that reads the bytes itself counts what arrives.
 
 use crate::client::Client;
 use crate::raw_h2::{DATA, END_HEADERS, END_STREAM, GOAWAY, HEADERS, RST_STREAM, RawH2, fields, literal, status};
@@ -60,8 +60,8 @@ pub(crate) const CORPUS: [&str; 36] = [
     "transfer-encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFF\r\na\r\n0\r\n\r\n",
 ];
 
-/// Sends a request of the corpus and `then`. Returns what is wrong with what the server got: anything but the one request that the client
-/// was answered with 200.
+/// Sends a request of the corpus and `then`. Returns what is wrong with what the server got:
+/// anything but the one request that the client was answered with 200.
 fn over_http1(address: SocketAddr, server: &Recorder, rest: &str, then: &str) -> Option<String> {
     let mut client = Client::connect(address);
     client.send(format!("POST /x HTTP/1.1\r\nhost: a\r\n{rest}{then}"));
@@ -131,7 +131,8 @@ fn the_server_sees_second_requests() {
     assert!(second.contains("requests: 2") && second.contains("/smuggled"), "{second}");
 }
 
-/// Returns heads of HTTP/2 that, written as HTTP/1.1, would be two requests, or one with two framings, and their bodies.
+/// Returns heads of HTTP/2 that, written as HTTP/1.1, would be two requests, or one with two
+/// framings, and their bodies.
 fn frames(path: &str) -> Vec<(Vec<u8>, Vec<u8>)> {
     let usual = || fields("POST", path);
     let with = |name: &str, value: &str| [usual(), literal(name, value)].concat();

@@ -1,8 +1,8 @@
-//! `celero test` decides as the proxy does: requests are sent to the proxy, and what it answered and its server got is the expectation of a
-//! case with the same request.
+//! `celero test` decides as the proxy does: requests are sent to the proxy, and what it answered
+//! and its server got is the expectation of a case with the same request.
 //!
-//! The requests are the products of the tables below, the spellings of `spellings`, the heads of `smuggling`, and real ones if the shared data is
-//! there (`CELERO_SHARED`).
+//! The requests are the products of the tables below, the spellings of `spellings`, the heads of
+//! `smuggling`, and real ones if the shared data is there (`CELERO_SHARED`).
 
 use crate::client::Client;
 use crate::h2::exchange;

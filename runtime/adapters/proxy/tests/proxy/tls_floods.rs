@@ -1,5 +1,5 @@
-//! Floods of TLS of every kind: records without content end the connection after a bounded number of bytes, before and after the handshake, and
-//! others are served meanwhile.
+//! Floods of TLS of every kind: records without content end the connection after a bounded number
+//! of bytes, before and after the handshake, and others are served meanwhile.
 
 use crate::certificates::{Authority, TlsClient};
 use crate::http1_floods;

@@ -82,7 +82,8 @@ impl futures_core::Stream for Events {
     }
 }
 
-/// Sends a POST over HTTP/2, with a body in pieces of 10,000 bytes and perhaps trailers. Returns the status and the body.
+/// Sends a POST over HTTP/2, with a body in pieces of 10,000 bytes and perhaps trailers. Returns
+/// the status and the body.
 async fn ask_h2(address: SocketAddr, path: &str, body: &[u8], trailers: bool) -> (u16, Vec<u8>) {
     let socket = tokio::net::TcpStream::connect(address).await.unwrap();
     let (sender, connection) = h2::client::handshake(socket).await.unwrap();

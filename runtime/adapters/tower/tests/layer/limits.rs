@@ -1,4 +1,5 @@
-//! Limits over real sockets, as an attacker tries them: pipelined requests, other spellings of a header, no key at all, broken connections.
+//! Limits over real sockets, as an attacker tries them: pipelined requests, other spellings of a
+//! header, no key at all, broken connections.
 
 use axum::Router;
 use axum::body::Body;

@@ -1,11 +1,13 @@
 //! Finds which of a few literals occur in a text, in one pass with vector instructions.
 //!
-//! Each key has an *anchor*: its three consecutive bytes that are rarest in texts of requests. Each byte of a text is looked up in tables, one
-//! for each byte of an anchor. The results of three neighbours, combined, say whether one of eight groups of keys may have its anchor there. The
-//! method is known as Teddy, from Hyperscan. Tables with a bit for each key say then which keys have their anchor there; only those are compared.
+//! Each key has an *anchor*: its three consecutive bytes that are rarest in texts of requests. Each
+//! byte of a text is looked up in tables, one for each byte of an anchor. The results of three
+//! neighbours, combined, say whether one of eight groups of keys may have its anchor there. The
+//! method is known as Teddy, from Hyperscan. Tables with a bit for each key say then which keys
+//! have their anchor there; only those are compared.
 //!
-//! The number of comparisons is bounded by the length of the text. Where they do not suffice, the keys that were not found are searched for
-//! one by one, so the time is always linear in the text.
+//! The number of comparisons is bounded by the length of the text. Where they do not suffice, the
+//! keys that were not found are searched for one by one, so the time is always linear in the text.
 
 #[cfg(test)]
 mod tests;
@@ -27,9 +29,11 @@ const BYTES_PER_STEP: usize = 32;
 
 /// Tells which of up to 64 literals occur in a text, as bits of one word.
 ///
-/// Use it for a few literals in many short texts, where one word is the most useful result. A lookup takes time linear in the text; on a
-/// processor with AVX2 it is one pass whatever the number of keys (keys of one or two bytes take a search each), on others it is a search
-/// for each key. Use [`LiteralMap`](crate::LiteralMap) for more keys. Memory: 4 KiB, the keys, and about 64 bytes for each.
+/// Use it for a few literals in many short texts, where one word is the most useful result. A
+/// lookup takes time linear in the text; on a processor with AVX2 it is one pass whatever the
+/// number of keys (keys of one or two bytes take a search each), on others it is a search for each
+/// key. Use [`LiteralMap`](crate::LiteralMap) for more keys. Memory: 4 KiB, the keys, and about 64
+/// bytes for each.
 ///
 /// ```
 /// use celero_matching::FewLiterals;
@@ -139,8 +143,8 @@ impl FewLiterals {
     /// Most keys.
     pub const MAX_KEYS: usize = 64;
 
-    /// Prepares keys, in time linear in their size. The bit of a key is its index. Returns `None` if there are more than
-    /// [`MAX_KEYS`](Self::MAX_KEYS). An empty key is in every text.
+    /// Prepares keys, in time linear in their size. The bit of a key is its index. Returns `None`
+    /// if there are more than [`MAX_KEYS`](Self::MAX_KEYS). An empty key is in every text.
     #[must_use]
     pub fn new<K: AsRef<[u8]>>(keys: &[K]) -> Option<Self> {
         Self::with_level(keys, LiteralLevel::detect())
@@ -199,8 +203,9 @@ impl FewLiterals {
         }
     }
 
-    /// Returns keys that occur in `text`, and whether they are all that do. For callers that bound the time of searches: this is one pass over
-    /// the text, and comparisons whose number is bounded by its length. The result is not complete if more comparisons are needed, or if not
+    /// Returns keys that occur in `text`, and whether they are all that do. For callers that bound
+    /// the time of searches: this is one pass over the text, and comparisons whose number is
+    /// bounded by its length. The result is not complete if more comparisons are needed, or if not
     /// [all keys](Self::is_one_pass) are found in one pass. A missing key may be in the text then.
     #[must_use]
     #[inline]
@@ -227,8 +232,8 @@ impl FewLiterals {
         search.found == self.anchored_bits
     }
 
-    /// Compares the keys that may have their anchor at one of the offsets. `starts` has a bit for each offset from `at` on at which a group may
-    /// have an anchor.
+    /// Compares the keys that may have their anchor at one of the offsets. `starts` has a bit for
+    /// each offset from `at` on at which a group may have an anchor.
     #[inline(always)]
     fn compare(&self, text: &[u8], at: usize, mut starts: u64, search: &mut Search) {
         while starts != 0 {

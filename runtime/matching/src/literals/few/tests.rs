@@ -16,7 +16,8 @@ fn right(keys: &[Vec<u8>], text: &[u8]) -> u64 {
     (0..).zip(keys).filter(|(_, key)| memmem::find(text, key).is_some()).fold(0, |all, (id, _)| all | 1_u64 << id)
 }
 
-/// Texts are copied to allocations of exactly their size, so that reading beyond their end is noticed by tools that look for it.
+/// Texts are copied to allocations of exactly their size, so that reading beyond their end is
+/// noticed by tools that look for it.
 fn check(keys: &[Vec<u8>], text: &[u8]) {
     let text: Box<[u8]> = text.into();
     for level in levels() {

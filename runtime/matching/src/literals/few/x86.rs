@@ -4,8 +4,8 @@ use super::{ANCHOR, FewLiterals, Search};
 use crate::literals::level::LiteralLevel;
 use std::arch::x86_64::*;
 
-/// Steps of comparing that are allowed whatever the length of the text, and the bytes of text that allow one more: comparing takes no more
-/// than a small multiple of the time of the pass.
+/// Steps of comparing that are allowed whatever the length of the text, and the bytes of text that
+/// allow one more: comparing takes no more than a small multiple of the time of the pass.
 const MIN_STEPS: u64 = 64;
 const TEXT_PER_STEP: usize = 8;
 
@@ -46,8 +46,9 @@ fn compare(keys: &FewLiterals, text: &[u8], mut at: usize, mut starts: u64) -> S
     }
 }
 
-/// The first block, from offset `at` on, in which a group may have an anchor, and the offsets of anchors there, as bits; none at the end of the
-/// text. The functions that it calls are not inlined: the tables would be kept on the stack during comparisons.
+/// The first block, from offset `at` on, in which a group may have an anchor, and the offsets of
+/// anchors there, as bits; none at the end of the text. The functions that it calls are not
+/// inlined: the tables would be kept on the stack during comparisons.
 #[inline(always)]
 fn next(keys: &FewLiterals, text: &[u8], at: usize) -> (usize, u64) {
     // SAFETY: the level is one that the processor has, and keys are anchored only if it is one of these two.

@@ -113,8 +113,9 @@ fn plain_tests(hir: &Hir) -> Option<Vec<TextTest>> {
     texts.iter().map(|literal| text(literal).map(test)).collect()
 }
 
-/// Whether a part of a pattern may stand for a few texts, each of which [`Extractor`] finds as a whole. False for a part that stands for
-/// arbitrarily long texts, or that has a large class or many repetitions.
+/// Whether a part of a pattern may stand for a few texts, each of which [`Extractor`] finds as a
+/// whole. False for a part that stands for arbitrarily long texts, or that has a large class or
+/// many repetitions.
 fn may_be_few_texts(hir: &Hir) -> bool {
     match hir.kind() {
         HirKind::Empty | HirKind::Look(_) | HirKind::Literal(_) => true,

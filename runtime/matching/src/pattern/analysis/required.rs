@@ -19,8 +19,8 @@ const MAX_CLASS_MEMBERS: usize = 16;
 
 /// A condition that every text fulfils in which a pattern matches. A text may fulfil it without a match.
 ///
-/// Search for the literals of many patterns with one map (such as [`LiteralMap`](crate::LiteralMap)), and run only the patterns whose
-/// literals occur.
+/// Search for the literals of many patterns with one map (such as
+/// [`LiteralMap`](crate::LiteralMap)), and run only the patterns whose literals occur.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequiredLiterals {
     /// The text equals one of these.
@@ -38,11 +38,13 @@ pub enum RequiredLiterals {
 pub struct Literals {
     /// In ascending order, each once.
     pub literals: Box<[Box<[u8]>]>,
-    /// Whether the literals have to be looked for without regard to the case of ASCII letters. They are in lower case then.
+    /// Whether the literals have to be looked for without regard to the case of ASCII letters. They
+    /// are in lower case then.
     pub folded: bool,
 }
 
-/// Returns literals of which every text must have one in which `pattern` matches, chosen so that few other texts have one.
+/// Returns literals of which every text must have one in which `pattern` matches, chosen so that
+/// few other texts have one.
 ///
 /// Returns `None` if the pattern is not valid, or if no literals are required that are worth searching for.
 ///
@@ -218,8 +220,8 @@ impl TextSet {
         self.texts.iter().map(|(text, _)| chance(text, folded)).sum()
     }
 
-    /// These as literals, without those that are implied by a shorter one according to `holds`, and what is before them. `None` if a text
-    /// is shorter than `shortest`.
+    /// These as literals, without those that are implied by a shorter one according to `holds`, and
+    /// what is before them. `None` if a text is shorter than `shortest`.
     fn literals(&self, shortest: usize, holds: Holds) -> Option<(Literals, Reach)> {
         let folded = self.texts.iter().any(|(_, folded)| *folded);
         if self.texts.is_empty() || self.texts.iter().any(|(text, _)| text.len() < shortest) {
@@ -254,8 +256,9 @@ struct Best {
     cost: f64,
 }
 
-/// Collects the texts of a sequence. Consecutive elements that stand for few texts form a run, whose texts are the product of
-/// theirs. A run ends where the next element stands for too many texts.
+/// Collects the texts of a sequence. Consecutive elements that stand for few texts form a run,
+/// whose texts are the product of theirs. A run ends where the next element stands for too many
+/// texts.
 #[derive(Debug)]
 struct Runs {
     run: TextSet,
@@ -425,7 +428,8 @@ fn class_texts(class: &Class) -> Option<TextSet> {
     (!texts.is_empty() && texts.len() <= MAX_CLASS_MEMBERS).then(|| TextSet::new(texts))
 }
 
-/// The text of a member of a class, or `None` for an upper-case letter whose lower-case form is a member and stands for both.
+/// The text of a member of a class, or `None` for an upper-case letter whose lower-case form is a
+/// member and stands for both.
 fn text(member: char, class: &ClassUnicode) -> Option<Text> {
     let has = |c: char| class.iter().any(|range| range.start() <= c && c <= range.end());
     if member.is_ascii_uppercase() && has(member.to_ascii_lowercase()) {

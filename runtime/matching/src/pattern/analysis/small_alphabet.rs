@@ -1,11 +1,13 @@
 //! Reduces patterns to a small alphabet: ASCII, and one symbol for all other characters.
 //!
-//! The first byte of a character that is not ASCII counts as the symbol; its other bytes are skipped in the text. State tables over
-//! this alphabet are much smaller than those over Unicode. A reduced pattern matches
+//! The first byte of a character that is not ASCII counts as the symbol; its other bytes are
+//! skipped in the text. State tables over this alphabet are much smaller than those over Unicode. A
+//! reduced pattern matches
 //! * in an ASCII text if and only if the original does;
 //! * in any other text if the original does, and possibly in more texts.
 //!
-//! The reduction keeps whether there is a match, but not where it is: what is optional at the ends of a match is removed.
+//! The reduction keeps whether there is a match, but not where it is: what is optional at the ends
+//! of a match is removed.
 
 use regex_syntax::hir::{Class, ClassBytes, ClassBytesRange, Hir, HirKind, Look, Repetition};
 

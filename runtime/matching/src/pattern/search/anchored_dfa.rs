@@ -15,28 +15,30 @@ const MAX_DFA_BYTES: usize = 1 << 15;
 /// Most memory used while building, in bytes. With these limits, building takes about as long as compiling a `Regex`.
 const MAX_BUILD_BYTES: usize = 1 << 16;
 
-/// A pattern that is anchored to one end of the text, as a table of states: one lookup for each byte, and no memory of a
-/// thread's own.
+/// A pattern that is anchored to one end of the text, as a table of states: one lookup for each
+/// byte, and no memory of a thread's own.
 #[derive(Debug)]
 pub(in crate::pattern) struct AnchoredDfa {
     dfa: dense::DFA<Vec<u32>>,
     /// Whether it reads from the end of the text.
     pub(in crate::pattern) backward: bool,
-    /// What every match has at the anchored end, in the order of the text. Comparing it is faster than the automaton, which reads what is
-    /// beyond it.
+    /// What every match has at the anchored end, in the order of the text. Comparing it is faster
+    /// than the automaton, which reads what is beyond it.
     affix: Box<[u8]>,
     /// The state after the affix.
     start: StateID,
 }
 
 impl AnchoredDfa {
-    /// As [`new`](Self::new), for a pattern whose texts are UTF-8: the automaton does not check that they are, which makes it smaller.
+    /// As [`new`](Self::new), for a pattern whose texts are UTF-8: the automaton does not check
+    /// that they are, which makes it smaller.
     pub(in crate::pattern) fn of_text(hir: &Hir) -> Option<Self> {
         let looks = hir.properties().look_set();
         if looks.is_empty() || looks.contains_word() { Self::new(hir) } else { Self::new(&unchecked(hir)) }
     }
 
-    /// Returns the automaton of a pattern; `None` if it is anchored to no end, or if the automaton would exceed the limits.
+    /// Returns the automaton of a pattern; `None` if it is anchored to no end, or if the automaton
+    /// would exceed the limits.
     pub(in crate::pattern) fn new(hir: &Hir) -> Option<Self> {
         let looks = hir.properties();
         let forward = || looks.look_set_prefix().contains(Look::Start).then(|| Self::reading(hir, false)).flatten();
@@ -56,8 +58,9 @@ impl AnchoredDfa {
         let config = dense::Config::new()
             .start_kind(StartKind::Anchored)
             .match_kind(MatchKind::LeftmostFirst)
-            // With these, every special state ends the search: none is a start state, none is accelerated, and none gives
-            // up, since patterns with Unicode word boundaries are refused.
+            // With these, every special state ends the search: none is a start state, none is
+            // accelerated, and none gives up, since patterns with Unicode word boundaries are
+            // refused.
             .accelerate(false)
             .specialize_start_states(false)
             .unicode_word_boundary(false)
@@ -132,9 +135,11 @@ fn outermost<'p, 'h>(pieces: &'p [&'h Hir], backward: bool) -> Option<(&'h Hir, 
     split.map(|(piece, others)| (*piece, others))
 }
 
-/// The pattern with classes of all characters but some of ASCII by bytes: an ASCII character, or a first byte and any number of the bytes
-/// that continue a character. In valid UTF-8 that is the same, unless something looks at a place within a character and holds there, as the
-/// negation of a word boundary does: whatever follows such a class begins with another byte, or with an assertion that fails there.
+/// The pattern with classes of all characters but some of ASCII by bytes: an ASCII character, or a
+/// first byte and any number of the bytes that continue a character. In valid UTF-8 that is the
+/// same, unless something looks at a place within a character and holds there, as the negation of a
+/// word boundary does: whatever follows such a class begins with another byte, or with an assertion
+/// that fails there.
 fn unchecked(hir: &Hir) -> Hir {
     let all = |parts: &[Hir]| parts.iter().map(unchecked).collect();
     match hir.kind() {

@@ -18,14 +18,15 @@ use std::sync::OnceLock;
 
 /// Largest program, in bytes.
 const MAX_PROGRAM_BYTES: usize = 1 << 20;
-/// Largest cache of a lazily built automaton, in bytes, for each thread that searches. A search that needs more continues
-/// more slowly.
+/// Largest cache of a lazily built automaton, in bytes, for each thread that searches. A search
+/// that needs more continues more slowly.
 const MAX_CACHE_BYTES: usize = 1 << 20;
 
 /// Decides a pattern on ASCII text.
 ///
-/// It has far fewer states than an engine for all of Unicode, which makes it faster where the states of the other do not
-/// fit into the processor's cache. Searches charge what those of a [`MeteredRegex`](crate::pattern::MeteredRegex) do.
+/// It has far fewer states than an engine for all of Unicode, which makes it faster where the
+/// states of the other do not fit into the processor's cache. Searches charge what those of a
+/// [`MeteredRegex`](crate::pattern::MeteredRegex) do.
 #[derive(Debug)]
 pub struct AsciiRegex {
     pattern: OwnedPattern,
@@ -55,7 +56,8 @@ impl AsciiRegex {
         Some(Self { pattern: pattern.into(), regex, states: program_states(hir), dfa: OnceLock::new() })
     }
 
-    /// As [`new`](Self::new), with memory from `budget`. Also returns `None` if that does not suffice, without compiling the pattern.
+    /// As [`new`](Self::new), with memory from `budget`. Also returns `None` if that does not
+    /// suffice, without compiling the pattern.
     #[must_use]
     pub fn within<'p>(pattern: impl Into<Pattern<'p>>, budget: &MemoryBudget) -> Option<Self> {
         let pattern = pattern.into();
@@ -85,7 +87,8 @@ impl AsciiRegex {
         going.result(outcome)
     }
 
-    /// Searches for the pattern as [`is_match`](Self::is_match) does, as far as that takes little time; only `near` literals, if it is given.
+    /// Searches for the pattern as [`is_match`](Self::is_match) does, as far as that takes little
+    /// time; only `near` literals, if it is given.
     #[inline]
     pub(in crate::pattern) fn begin<'s, M: Meter>(
         &'s self,

@@ -62,11 +62,13 @@ impl ByteMatcher {
         self.0.heap_bytes()
     }
 
-    /// Returns whether the pattern matches somewhere in `bytes`, in time linear in them, and takes the cost from `meter`. See
-    /// [`ByteRegex`] for what it charges; an automaton charges one step for eight bytes.
+    /// Returns whether the pattern matches somewhere in `bytes`, in time linear in them, and takes
+    /// the cost from `meter`. See [`ByteRegex`] for what it charges; an automaton charges one step
+    /// for eight bytes.
     ///
     /// # Errors
-    /// If the search costs more than is left, or if the matcher is [lazy](Self::lazy) and the memory budget did not allow its engine.
+    /// If the search costs more than is left, or if the matcher is [lazy](Self::lazy) and the
+    /// memory budget did not allow its engine.
     #[inline]
     pub fn search<M: Meter>(&self, bytes: &[u8], meter: &M) -> Result<bool, Undecided<'_, M::Error>> {
         match &self.0 {

@@ -15,9 +15,10 @@ use std::sync::{Arc, OnceLock};
 /// A compiled pattern on bytes whose searches take their cost from a [`Meter`], as those of a
 /// [`MeteredRegex`](crate::pattern::MeteredRegex) do.
 ///
-/// The syntax, and what is found, are those of `regex::bytes::RegexBuilder` with `unicode(false)`: `.` and negated classes match single
-/// bytes, the classes `\d \s \w` and `\b` are those of ASCII, and `(?i)` folds ASCII letters only. `(?u)` in a pattern switches Unicode
-/// on. Clones share the program.
+/// The syntax, and what is found, are those of `regex::bytes::RegexBuilder` with `unicode(false)`:
+/// `.` and negated classes match single bytes, the classes `\d \s \w` and `\b` are those of ASCII,
+/// and `(?i)` folds ASCII letters only. `(?u)` in a pattern switches Unicode on. Clones share the
+/// program.
 ///
 /// ```
 /// use celero_matching::pattern::{ByteRegex, Unmetered};
@@ -54,8 +55,8 @@ impl ByteRegex {
         Ok(Self::from_compiled(pattern, compiled, &MemoryBudget::default()))
     }
 
-    /// Compiles a pattern for searches that read its first `most` groups. Each takes memory in every state of the program, in each thread that
-    /// searches.
+    /// Compiles a pattern for searches that read its first `most` groups. Each takes memory in
+    /// every state of the program, in each thread that searches.
     ///
     /// # Errors
     /// Those of [`new`](Self::new).
@@ -107,8 +108,8 @@ impl ByteRegex {
         Ok(self.0.assume(bytes, at))
     }
 
-    /// Finds the groups of a match that [`find_at`](Self::find_at) returned: those that [`with_groups`](Self::with_groups) keeps. Returns `None` if
-    /// there is no match in that range.
+    /// Finds the groups of a match that [`find_at`](Self::find_at) returned: those that
+    /// [`with_groups`](Self::with_groups) keeps. Returns `None` if there is no match in that range.
     ///
     /// # Errors
     /// That of the meter, if the search costs more than is left.

@@ -7,12 +7,12 @@ use crate::pattern::syntax::limits::{PatternError, Syntax};
 use regex_automata::meta::{self, Regex};
 use regex_syntax::hir::Hir;
 
-/// Largest cache of a lazily built automaton, in bytes, for each thread that searches. A search that needs more continues
-/// more slowly.
+/// Largest cache of a lazily built automaton, in bytes, for each thread that searches. A search
+/// that needs more continues more slowly.
 const MAX_CACHE_BYTES: usize = 1 << 20;
 
-/// Most states of a pattern in which literals are looked for where a match may begin. In `a?` a thousand times, that takes longer than
-/// everything else.
+/// Most states of a pattern in which literals are looked for where a match may begin. In `a?` a
+/// thousand times, that takes longer than everything else.
 const MAX_STATES_FOR_LITERALS: usize = 1 << 14;
 
 /// A compiled pattern.

@@ -1,7 +1,7 @@
 //! Searches for several patterns that take turns after each byte.
 //!
-//! A search with an automaton waits for memory most of the time: each state is known only when the one before was looked up. Searches that
-//! take turns wait at the same time.
+//! A search with an automaton waits for memory most of the time: each state is known only when the
+//! one before was looked up. Searches that take turns wait at the same time.
 
 use crate::pattern::analysis::reach::Near;
 use crate::pattern::search::ascii_regex::{AsciiRegex, GoingSearch};
@@ -22,8 +22,9 @@ impl<'s, T, M: Meter> Interleaved<'s, T, M> {
         Self { lanes: [const { None }; LANES] }
     }
 
-    /// Searches for a pattern in a text, which must be ASCII; only `near` its literals, if that is given. `done` gets the tag and the result of
-    /// each search that ends, of this one or of those that were added before.
+    /// Searches for a pattern in a text, which must be ASCII; only `near` its literals, if that is
+    /// given. `done` gets the tag and the result of each search that ends, of this one or of those
+    /// that were added before.
     pub(crate) fn add(
         &mut self,
         (tag, regex): (T, &'s AsciiRegex),

@@ -6,8 +6,8 @@ use std::sync::OnceLock;
 
 /// A valid pattern whose engine `E` is built on first use, if the memory budget allows it.
 ///
-/// Use it for patterns that are rarely needed: building costs time and memory only then. Threads may share it; only one of
-/// them builds the engine.
+/// Use it for patterns that are rarely needed: building costs time and memory only then. Threads
+/// may share it; only one of them builds the engine.
 #[derive(Debug)]
 pub struct LazyMatcher<E> {
     pattern: OwnedPattern,
@@ -23,8 +23,8 @@ impl<E> LazyMatcher<E> {
         Self { pattern: pattern.into().into(), budget: budget.clone(), engine: OnceLock::new() }
     }
 
-    /// Returns the engine, which `build` makes on the first call. Returns `None` if `build` returned `None` then: it does
-    /// so where the budget is used up.
+    /// Returns the engine, which `build` makes on the first call. Returns `None` if `build`
+    /// returned `None` then: it does so where the budget is used up.
     #[inline]
     pub fn get(&self, build: impl FnOnce(Pattern<'_>, &MemoryBudget) -> Option<E>) -> Option<&E> {
         self.engine.get_or_init(|| build(self.pattern.get(), &self.budget)).as_ref()

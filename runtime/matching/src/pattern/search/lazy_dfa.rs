@@ -1,8 +1,9 @@
 //! An automaton whose states are built when a text first reaches them, and which charges for building them.
 //!
-//! Searching takes about two nanoseconds for each byte of text while the states exist. Building a state takes time
-//! proportional to the program states that it stands for: a text can make a pattern of thousands of program states build
-//! one for each byte. So each missing transition is charged by the sizes of the states that it connects
+//! Searching takes about two nanoseconds for each byte of text while the states exist. Building a
+//! state takes time proportional to the program states that it stands for: a text can make a
+//! pattern of thousands of program states build one for each byte. So each missing transition is
+//! charged by the sizes of the states that it connects
 //! ([`dfa_search`](crate::pattern::search::dfa_search)).
 
 use foldhash::fast::FixedState;

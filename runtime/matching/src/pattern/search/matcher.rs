@@ -18,9 +18,9 @@ use regex_syntax::hir::Hir;
 
 /// Decides whether a pattern matches somewhere in a text, as [`MeteredRegex::is_match`] does.
 ///
-/// A small pattern that matches only at the start of the text, or only at its end, becomes a dense automaton: one table lookup
-/// for each byte, and no memory that threads compete for. Every other pattern is a [`MeteredRegex`], which is good at finding
-/// the places where a match can begin.
+/// A small pattern that matches only at the start of the text, or only at its end, becomes a dense
+/// automaton: one table lookup for each byte, and no memory that threads compete for. Every other
+/// pattern is a [`MeteredRegex`], which is good at finding the places where a match can begin.
 ///
 /// ```
 /// use celero_matching::Matcher;
@@ -113,8 +113,8 @@ impl Matcher {
         Self(Engine::Lazy(Box::new(LazyMatcher::new(pattern, budget))))
     }
 
-    /// Upper bound of the bytes that the engine holds, without what each searching thread caches. `program_bytes` bounds those of the
-    /// pattern's program.
+    /// Upper bound of the bytes that the engine holds, without what each searching thread caches.
+    /// `program_bytes` bounds those of the pattern's program.
     pub(in crate::pattern) fn heap_bytes(&self, program_bytes: usize) -> usize {
         self.0.heap_bytes(program_bytes)
     }
@@ -131,8 +131,8 @@ impl Matcher {
         })
     }
 
-    /// As [`is_match`](Self::is_match), and takes the cost of the search from `meter`. See [`MeteredRegex`] for what it charges; an
-    /// automaton charges one step for eight bytes of text.
+    /// As [`is_match`](Self::is_match), and takes the cost of the search from `meter`. See
+    /// [`MeteredRegex`] for what it charges; an automaton charges one step for eight bytes of text.
     ///
     /// # Errors
     /// Also if the search costs more than is left.

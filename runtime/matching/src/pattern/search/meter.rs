@@ -4,7 +4,8 @@ use std::convert::Infallible;
 
 /// A budget that searches take their cost from.
 ///
-/// A step is about as much work as reading eight bytes of text through an automaton: some ten nanoseconds, and at most a hundred.
+/// A step is about as much work as reading eight bytes of text through an automaton: some ten
+/// nanoseconds, and at most a hundred.
 pub trait Meter {
     /// What a search returns if the budget does not suffice.
     type Error;
@@ -15,7 +16,8 @@ pub trait Meter {
     /// If fewer steps are left. The search then ends with this error.
     fn charge(&self, steps: usize) -> Result<(), Self::Error>;
 
-    /// Returns how many steps are left, at least: a lookup of many patterns that is charged afterwards ends when it has taken as many.
+    /// Returns how many steps are left, at least: a lookup of many patterns that is charged
+    /// afterwards ends when it has taken as many.
     #[inline]
     fn left(&self) -> usize {
         usize::MAX

@@ -21,27 +21,31 @@ use regex_syntax::hir::{Hir, HirKind, Look, Repetition};
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-/// Steps of program states on bytes of text for each step charged. The slowest search takes some twelve nanoseconds for each.
+/// Steps of program states on bytes of text for each step charged. The slowest search takes some
+/// twelve nanoseconds for each.
 pub(in crate::pattern) const STATE_BYTES_PER_STEP: usize = 8;
 /// Most steps charged for what a search may cost. A search that may cost more is charged for what it does cost.
 pub(in crate::pattern) const MAX_ASSUMED: usize = 4096;
-/// Shortest text that is searched for required literals first, in bytes: finding out which literals are required takes long.
+/// Shortest text that is searched for required literals first, in bytes: finding out which literals
+/// are required takes long.
 const LONG: usize = 4096;
 /// Bytes of text searched for literals for each step charged.
 const BYTES_SCANNED_PER_STEP: usize = 64;
 /// Memory for the places of groups in all states of a program that is not charged, in bytes.
 const MAX_GROUP_BYTES: usize = 64 << 20;
-/// As [`MAX_ASSUMED`], where a text may have many matches, each of which is searched for in all that follows the one before.
+/// As [`MAX_ASSUMED`], where a text may have many matches, each of which is searched for in all
+/// that follows the one before.
 pub(in crate::pattern) const MAX_ASSUMED_FOR_EACH: usize = 128;
 
 /// A compiled pattern whose searches take their cost from a [`Meter`].
 ///
-/// A search takes time linear in the text, but the factor depends on the pattern: a program of thousands of states may take a hundred
-/// microseconds for each byte of a text that is made for it, and a nanosecond for most others. So the cost of a search is
-/// * for a small program and a short text, their product: one step for eight bytes times states, of which only those count that an
-///   ASCII text can reach if the text is one;
-/// * otherwise one step for eight bytes of text, and what building the states of an automaton takes that the text reaches and no
-///   search of the thread has reached before.
+/// A search takes time linear in the text, but the factor depends on the pattern: a program of
+/// thousands of states may take a hundred microseconds for each byte of a text that is made for it,
+/// and a nanosecond for most others. So the cost of a search is
+/// * for a small program and a short text, their product: one step for eight bytes times states, of
+///   which only those count that an ASCII text can reach if the text is one;
+/// * otherwise one step for eight bytes of text, and what building the states of an automaton takes
+///   that the text reaches and no search of the thread has reached before.
 ///
 /// What is found is what the [`regex`](https://docs.rs/regex) crate finds. Clones share the program.
 ///
@@ -125,7 +129,8 @@ impl MeteredRegex {
         Ok(self.0.assume(text, at))
     }
 
-    /// Finds the groups of a match that [`find_at`](Self::find_at) returned. Returns `None` if there is no match in that range.
+    /// Finds the groups of a match that [`find_at`](Self::find_at) returned. Returns `None` if
+    /// there is no match in that range.
     ///
     /// # Errors
     /// That of the meter, if the search costs more than is left.
@@ -278,8 +283,9 @@ impl Program {
         Ok(self.assume(text, at))
     }
 
-    /// Returns the steps of the slowest search of a text, if it is ASCII and they are at most `most`. A program has ten or twenty states for a class
-    /// of Unicode, of which an ASCII text reaches one or two. Reads only texts that are short enough.
+    /// Returns the steps of the slowest search of a text, if it is ASCII and they are at most
+    /// `most`. A program has ten or twenty states for a class of Unicode, of which an ASCII text
+    /// reaches one or two. Reads only texts that are short enough.
     fn worst_of_ascii(&self, text: &str, most: usize) -> Option<usize> {
         let count = || {
             let reduced = parse(self.pattern.get()).and_then(|hir| reduce(&hir));

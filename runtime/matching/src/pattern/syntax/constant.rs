@@ -3,15 +3,17 @@
 use crate::pattern::syntax::limits::Syntax;
 use regex_syntax::hir::{Hir, HirKind, Look};
 
-/// Returns whether a [pattern on bytes](crate::pattern::ByteRegex) is found in every text (`true`) or in none (`false`); `None` if the text decides, if that is
-/// not easily seen, or if the pattern is not valid.
+/// Returns whether a [pattern on bytes](crate::pattern::ByteRegex) is found in every text (`true`)
+/// or in none (`false`); `None` if the text decides, if that is not easily seen, or if the pattern
+/// is not valid.
 #[must_use]
 pub fn byte_constant(pattern: &str) -> Option<bool> {
     constant(&Syntax::Bytes.parse(pattern.into()).ok()?)
 }
 
-/// Returns whether a pattern is found in every text (`true`: `a|`, `b*`) or in none (`false`: `$a`, a class without members); `None` if the
-/// text decides, or if that is not easily seen. Takes time linear in the pattern.
+/// Returns whether a pattern is found in every text (`true`: `a|`, `b*`) or in none (`false`: `$a`,
+/// a class without members); `None` if the text decides, or if that is not easily seen. Takes time
+/// linear in the pattern.
 pub(in crate::pattern) fn constant(hir: &Hir) -> Option<bool> {
     if is_empty_anywhere(hir) {
         return Some(true);
@@ -31,7 +33,8 @@ fn is_empty_anywhere(hir: &Hir) -> bool {
     }
 }
 
-/// Whether a pattern matches nothing: characters after the end or before the start of the text, or a class without members.
+/// Whether a pattern matches nothing: characters after the end or before the start of the text, or
+/// a class without members.
 fn is_nowhere(hir: &Hir) -> bool {
     let least = |part: &Hir| part.properties().minimum_len();
     if least(hir).is_none() {

@@ -2,8 +2,8 @@
 
 /// The syntax that a pattern on text is written in.
 ///
-/// What a pattern finds is the same in both: the leftmost match, and of several the one that the pattern prefers. The syntax differs as follows,
-/// and nowhere else:
+/// What a pattern finds is the same in both: the leftmost match, and of several the one that the
+/// pattern prefers. The syntax differs as follows, and nowhere else:
 ///
 /// | pattern | [`Regex`](Self::Regex) | [`Re2`](Self::Re2) |
 /// |---|---|---|
@@ -27,8 +27,8 @@ pub enum Dialect {
     /// The syntax of the [`regex`](https://docs.rs/regex) crate.
     #[default]
     Regex,
-    /// The [syntax of RE2](https://github.com/google/re2/wiki/Syntax), as Go's package `regexp` reads it, with the tables of
-    /// Unicode of the `regex` crate.
+    /// The [syntax of RE2](https://github.com/google/re2/wiki/Syntax), as Go's package `regexp`
+    /// reads it, with the tables of Unicode of the `regex` crate.
     Re2,
 }
 
@@ -40,7 +40,8 @@ impl Dialect {
     }
 }
 
-/// The text of a pattern, and how it is read. Functions that take one also take a text, which is in the dialect of the `regex` crate.
+/// The text of a pattern, and how it is read. Functions that take one also take a text, which is in
+/// the dialect of the `regex` crate.
 ///
 /// ```
 /// use celero_matching::Matcher;

@@ -1,4 +1,5 @@
-//! What parsing a pattern costs beyond reading it: classes of characters whose other letter cases are looked up one by one.
+//! What parsing a pattern costs beyond reading it: classes of characters whose other letter cases
+//! are looked up one by one.
 
 use crate::pattern::syntax::dialect::{Dialect, Pattern};
 use crate::pattern::syntax::limits::{MAX_BYTE_NESTING, MAX_PATTERN_BYTES, PatternError, Syntax};
@@ -17,9 +18,11 @@ const MANY: u32 = 1 << 12;
 /// Most steps for the letter cases of a pattern: some seventy milliseconds.
 pub(in crate::pattern) const MAX_STEPS: usize = 10 * WIDE_STEPS;
 
-/// Returns an error if parsing a pattern would take too long: if it ignores case in more than a few classes of most characters.
+/// Returns an error if parsing a pattern would take too long: if it ignores case in more than a few
+/// classes of most characters.
 ///
-/// Functions of this module that parse a pattern check the same before they look up letter cases. Call it before parsing a pattern with other means.
+/// Functions of this module that parse a pattern check the same before they look up letter cases.
+/// Call it before parsing a pattern with other means.
 ///
 /// # Errors
 /// [`PatternError::TooManyCases`].
@@ -27,15 +30,17 @@ pub fn check_cases<'p>(pattern: impl Into<Pattern<'p>>) -> Result<(), PatternErr
     if folding_steps(pattern) > MAX_STEPS { Err(PatternError::TooManyCases) } else { Ok(()) }
 }
 
-/// [`check_cases`] of a pattern that was parsed so far. In one on bytes, only with `(?u)` are there classes of more than 256 characters.
+/// [`check_cases`] of a pattern that was parsed so far. In one on bytes, only with `(?u)` are there
+/// classes of more than 256 characters.
 pub(in crate::pattern) fn check_parsed_cases(ast: &Ast, syntax: Syntax) -> Result<(), PatternError> {
     let many =
         count_parsed(ast).is_some_and(|count| count.steps > MAX_STEPS && (syntax == Syntax::Text || count.unicode));
     if many { Err(PatternError::TooManyCases) } else { Ok(()) }
 }
 
-/// Returns an upper bound of the steps (see [`Meter`](crate::pattern::Meter)) that each parsing of the pattern takes for letter cases: zero for a pattern that
-/// regards case, and for one that is not valid.
+/// Returns an upper bound of the steps (see [`Meter`](crate::pattern::Meter)) that each parsing of
+/// the pattern takes for letter cases: zero for a pattern that regards case, and for one that is
+/// not valid.
 ///
 /// Use it to bound what parsing many patterns takes together: [`check_cases`] bounds it for each of them.
 #[must_use]

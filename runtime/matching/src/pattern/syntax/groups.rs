@@ -2,8 +2,8 @@
 
 use regex_syntax::hir::{Capture, Hir, HirKind, Repetition};
 
-/// Returns an expression of the same matches that keeps the first `most` groups only. A search reserves memory for each group in each state: for
-/// a pattern of thousands of groups gigabytes.
+/// Returns an expression of the same matches that keeps the first `most` groups only. A search
+/// reserves memory for each group in each state: for a pattern of thousands of groups gigabytes.
 ///
 /// The result is compiled as it is. Its printed form is another expression: printing drops parentheses that matter.
 pub(in crate::pattern) fn keep_groups(hir: Hir, most: u32) -> Hir {

@@ -27,7 +27,8 @@ pub enum PatternError {
     },
     /// The pattern is not valid.
     Syntax(SyntaxError),
-    /// The pattern ignores case in too many large classes: looking up their other letter cases takes up to milliseconds each.
+    /// The pattern ignores case in too many large classes: looking up their other letter cases
+    /// takes up to milliseconds each.
     TooManyCases,
     /// The compiled program would exceed a limit.
     TooLarge {

@@ -9,7 +9,8 @@ use regex_syntax::hir::Hir;
 
 /// A valid pattern, parsed but not compiled.
 ///
-/// It may take some thousand times the memory of the pattern's text, as `\pL` does: keep few at a time of patterns whose authors are not trusted.
+/// It may take some thousand times the memory of the pattern's text, as `\pL` does: keep few at a
+/// time of patterns whose authors are not trusted.
 ///
 /// ```
 /// use celero_matching::pattern::ParsedPattern;
@@ -57,8 +58,8 @@ impl<'p> ParsedPattern<'p> {
     }
 }
 
-/// Whether a pattern on text is valid in all dialects, and read alike in them and as a pattern on bytes. Cautious: a class that differs in Unicode
-/// is another one on bytes.
+/// Whether a pattern on text is valid in all dialects, and read alike in them and as a pattern on
+/// bytes. Cautious: a class that differs in Unicode is another one on bytes.
 ///
 /// ```
 /// use celero_matching::pattern::is_same_in_dialects;

@@ -5,8 +5,9 @@ use std::cell::Cell;
 use std::hint::black_box;
 use std::time::{Duration as Elapsed, Instant};
 
-/// Most times the reference that a step may take (`docs/language.md`, "Limits"). A build without full optimisation slows what is generic,
-/// such as the standard library's searches, more than the loop of the reference.
+/// Most times the reference that a step may take (`docs/language.md`, "Limits"). A build without
+/// full optimisation slows what is generic, such as the standard library's searches, more than the
+/// loop of the reference.
 pub(super) const FACTOR: f64 = if cfg!(debug_assertions) { 50.0 } else { 10.0 };
 /// Steps for the calls of one measurement: hours.
 const BUDGET: i64 = 1 << 40;
@@ -53,8 +54,8 @@ impl Reference {
         self.best.set(self.best.get().min(nanoseconds(start.elapsed()) / steps as f64));
     }
 
-    /// Returns the nanoseconds of a step in these calls, which are made one after another. Each call may take a step besides those that it
-    /// charges.
+    /// Returns the nanoseconds of a step in these calls, which are made one after another. Each
+    /// call may take a step besides those that it charges.
     fn measure(&self, arena: &mut Arena, builtin: Builtin, calls: &[Vec<Value<'_>>]) -> f64 {
         self.run();
         arena.recycle(MEMORY);
@@ -81,8 +82,8 @@ impl Reference {
         fastest / self.best.get()
     }
 
-    /// Returns how many times the reference a step in these calls takes, if that is above [`FACTOR`] however often both are measured. What
-    /// else the machine does slows both.
+    /// Returns how many times the reference a step in these calls takes, if that is above
+    /// [`FACTOR`] however often both are measured. What else the machine does slows both.
     pub(super) fn excess(&self, arena: &mut Arena, builtin: Builtin, calls: &[Vec<Value<'_>>]) -> Option<f64> {
         self.best.set(f64::INFINITY);
         let mut fastest = f64::INFINITY;

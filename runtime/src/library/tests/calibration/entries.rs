@@ -46,7 +46,8 @@ pub(super) fn entry<'v>(builtin: Builtin, values: &mut Values<'v>) -> Entry<'v> 
         SortString => Entry::Derived(sorts(values)),
         Merge => Entry::Derived(merges(values)),
         Join | JoinWith => Entry::Derived(joins(values)),
-        // Values of the types of their parameters are enough: what they do depends on the size and the shape of each argument alone.
+        // Values of the types of their parameters are enough: what they do depends on the size and
+        // the shape of each argument alone.
         Not
         | AddInt
         | AddUint

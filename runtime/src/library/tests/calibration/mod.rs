@@ -1,8 +1,10 @@
-//! Calibration: however its arguments look, a call of a function takes at most ten times what the steps that it charges promise.
+//! Calibration: however its arguments look, a call of a function takes at most ten times what the
+//! steps that it charges promise.
 //!
-//! The functions are those of the table (`frontend/src/stdlib/table.rs`). For each one the test looks for the slowest arguments:
-//! among values of the types of its parameters in many shapes and sizes, combined at random with a fixed seed, and among the worst
-//! cases of [`worst_cases`], which were found by reading the functions. A call's time is compared with that of a loop that runs in
+//! The functions are those of the table (`frontend/src/stdlib/table.rs`). For each one the test
+//! looks for the slowest arguments: among values of the types of its parameters in many shapes and
+//! sizes, combined at random with a fixed seed, and among the worst cases of [`worst_cases`], which
+//! were found by reading the functions. A call's time is compared with that of a loop that runs in
 //! between, so the test does not depend on the machine.
 #![expect(clippy::arithmetic_side_effects, reason = "tests")]
 

@@ -31,8 +31,8 @@ pub(crate) struct Args {
     /// Write nothing; print the names of unformatted files and exit with 1 if there are any.
     #[arg(long)]
     check: bool,
-    /// Types of the fields of rules in Cloudflare's filter language, if they are not those of requests: `tags: list(string)`. May be
-    /// repeated. The types decide how literals are read.
+    /// Types of the fields of rules in Cloudflare's filter language, if they are not those of
+    /// requests: `tags: list(string)`. May be repeated. The types decide how literals are read.
     #[arg(long, value_name = "NAME: TYPE, ..")]
     vars: Vec<String>,
 }

@@ -1,4 +1,5 @@
-//! `celero lab`: starts the program `celero-lab`, which is built apart because it needs a database and the tools of the benchmarks.
+//! `celero lab`: starts the program `celero-lab`, which is built apart because it needs a database
+//! and the tools of the benchmarks.
 
 use std::env::consts::EXE_SUFFIX;
 use std::ffi::OsString;

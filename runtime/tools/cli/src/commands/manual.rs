@@ -1,4 +1,5 @@
-//! `celero completions` and `celero man`: what shells and the manual's reader need to know of the command, made from its definition.
+//! `celero completions` and `celero man`: what shells and the manual's reader need to know of the
+//! command, made from its definition.
 
 use crate::output::Output;
 use clap::Command;

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 /// The address without `--listen`. If its port is taken, a free one is used.
 const ADDRESS: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7340);
 
-/// Show rules on a local web page: write a rule and a request, and see the verdict, the value of each part, the machine code and the cost.
+/// Show rules on a local web page: write a rule and a request, and see the verdict, the value of
+/// each part, the machine code and the cost.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -12,8 +12,8 @@ const EVERY: Duration = Duration::from_millis(150);
 /// What shows that a file changed: time and length, or that it can't be read.
 type Stamp = Option<(SystemTime, u64)>;
 
-/// Runs now, and after each change of one of the files or of a file that a policy among them includes. Returns when the reader of
-/// standard output has ended.
+/// Runs now, and after each change of one of the files or of a file that a policy among them
+/// includes. Returns when the reader of standard output has ended.
 ///
 /// # Errors
 /// None; the result is that of a command.

@@ -22,7 +22,8 @@ pub(crate) fn policy(file: &RulesFile) -> String {
     text
 }
 
-/// A condition as a block, in which nothing is escaped; on one line in quotes if a text in it may go on over a line end, where blanks count.
+/// A condition as a block, in which nothing is escaped; on one line in quotes if a text in it may
+/// go on over a line end, where blanks count.
 fn when(source: &str) -> String {
     let source = source.trim();
     let lines: Vec<&str> = source.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

@@ -1,5 +1,5 @@
-//! Measures what a set of rules costs for given requests: how many rules are evaluated, how many match, the time, and the share of
-//! each rule in it.
+//! Measures what a set of rules costs for given requests: how many rules are evaluated, how many
+//! match, the time, and the share of each rule in it.
 
 use crate::envs::Envs;
 use crate::output::Paint;

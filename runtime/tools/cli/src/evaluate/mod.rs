@@ -41,7 +41,8 @@ impl Engines {
         }
     }
 
-    /// Returns the engines of a choice; without one, what is native code where possible is compared with the interpreter.
+    /// Returns the engines of a choice; without one, what is native code where possible is compared
+    /// with the interpreter.
     pub(crate) fn compared(choice: TierChoice) -> Self {
         let engine = |tier| Engine::builder().tier(tier).build();
         match choice {

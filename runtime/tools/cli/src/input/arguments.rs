@@ -14,8 +14,8 @@ use std::path::{Path, PathBuf};
 /// The arguments that declare the variables of rules and give their values.
 #[derive(clap::Args)]
 pub(crate) struct InputArgs {
-    /// Values of variables: a JSON object, `{"user.name": "ada", "n": {"uint": "1"}}`. Names may contain dots. Variables that
-    /// `--vars` does not declare have the type `dyn`.
+    /// Values of variables: a JSON object, `{"user.name": "ada", "n": {"uint": "1"}}`. Names may
+    /// contain dots. Variables that `--vars` does not declare have the type `dyn`.
     #[arg(long, value_name = "FILE.json", conflicts_with = "requests")]
     pub(crate) bindings: Option<PathBuf>,
     /// Types of variables: `user.age: int, tags: list(string)`. May be repeated.
@@ -31,9 +31,11 @@ pub(crate) struct InputArgs {
     /// The namespace in which names are resolved first.
     #[arg(long, value_name = "NAME", default_value = "")]
     pub(crate) container: String,
-    /// Defines a function for the rules: `internal(address: string) -> bool = cidr('10.0.0.0/8').containsIP(address)`.
-    /// A function of the form `string.initial() -> string = this.substring(0, 1)` is called on a value. Parameters without a type
-    /// have the type dyn, a result without one has the type of the body. May be repeated; a body may use earlier functions.
+    /// Defines a function for the rules:
+    /// `internal(address: string) -> bool = cidr('10.0.0.0/8').containsIP(address)`. A function of
+    /// the form `string.initial() -> string = this.substring(0, 1)` is called on a value.
+    /// Parameters without a type have the type dyn, a result without one has the type of the body.
+    /// May be repeated; a body may use earlier functions.
     #[arg(long, value_name = "NAME(PARAMETER: TYPE, ..) -> TYPE = BODY", allow_hyphen_values = true)]
     pub(crate) define: Vec<String>,
     /// Skip type checking. Type errors are then evaluation errors.
@@ -93,13 +95,14 @@ impl RequestInput {
 }
 
 impl Input {
-    /// Returns the input for these rules. If some are in the filter language, variables with a value and without a declared type have the
-    /// type of the value, not `dyn`.
+    /// Returns the input for these rules. If some are in the filter language, variables with a
+    /// value and without a declared type have the type of the value, not `dyn`.
     pub(crate) fn for_rules(self, sources: &[Source]) -> Self {
         if sources.iter().any(Source::may_need_types) { self.for_both_languages() } else { self }
     }
 
-    /// Returns the input for rules in both languages: variables with a value and without a declared type have the type of the value.
+    /// Returns the input for rules in both languages: variables with a value and without a declared
+    /// type have the type of the value.
     pub(crate) fn for_both_languages(mut self) -> Self {
         if let Self::Named(named) = &mut self {
             for (name, value) in &named.values {

@@ -14,7 +14,8 @@ use std::net::SocketAddr;
 /// The memory limit of input values, in bytes.
 pub(crate) const INPUT_MEMORY: usize = 256 << 20;
 
-/// An environment and the contexts that rules are evaluated with. Contexts are made anew by each thread that needs them.
+/// An environment and the contexts that rules are evaluated with. Contexts are made anew by each
+/// thread that needs them.
 pub(crate) trait Contexts: Sync {
     /// The type that rules are compiled for.
     type Static: Context<Static = Self::Static> + 'static;
@@ -29,7 +30,8 @@ pub(crate) trait Contexts: Sync {
     /// Returns the environments of all languages.
     fn envs(&self) -> &Envs<Self::Static>;
 
-    /// Returns whether values or requests were given. If not, there is one context without values, or of an empty request.
+    /// Returns whether values or requests were given. If not, there is one context without values,
+    /// or of an empty request.
     fn given(&self) -> bool;
 
     /// Makes the contexts and passes them on.

@@ -12,23 +12,28 @@ use std::time::SystemTime;
 /// The arguments about the filter language.
 #[derive(clap::Args)]
 pub(crate) struct FilterArgs {
-    /// Gives a field of the filter language a value, that of a CEL expression: `cf.threat_score = 0`. Where the expression fails, the
-    /// field is missing. May be repeated.
+    /// Gives a field of the filter language a value, that of a CEL expression:
+    /// `cf.threat_score = 0`. Where the expression fails, the field is missing. May be repeated.
     #[arg(long, value_name = "NAME = CEL", allow_hyphen_values = true, help_heading = HEADING)]
     pub(crate) field: Vec<String>,
-    /// Named lists (`ip.src in $office`, in CEL `source.address in lists.office`): a JSON object, `{"office": {"Ip": ["10.0.0.0/8"]}}`.
+    /// Named lists (`ip.src in $office`, in CEL `source.address in lists.office`): a JSON object,
+    /// `{"office": {"Ip": ["10.0.0.0/8"]}}`.
     #[arg(long, value_name = "FILE.json", help_heading = LISTS)]
     pub(crate) lists: Option<PathBuf>,
-    /// A named list from a file of its entries: lines, `.csv`, `.jsonl`, or a MaxMind database (`.mmdb`). KIND is `addresses`, `texts`, `textsIgnoringCase`, `hosts`,
-    /// `integers`, `patterns` or `wildcards`. VALUES is what entries carry: `string`, `int`, `bool` or fields of these types, `{country: string, asn: int}`. May be
-    /// repeated.
+    /// A named list from a file of its entries: lines, `.csv`, `.jsonl`, or a MaxMind database
+    /// (`.mmdb`). KIND is `addresses`, `texts`, `textsIgnoringCase`, `hosts`, `integers`,
+    /// `patterns` or `wildcards`. VALUES is what entries carry: `string`, `int`, `bool` or fields
+    /// of these types, `{country: string, asn: int}`. May be repeated.
     #[arg(long, value_name = "NAME:KIND[:VALUES]=FILE", help_heading = LISTS)]
     pub(crate) list: Vec<String>,
-    /// Where the records of the MaxMind database of a list have a field: names, and numbers of elements from 0, with dots between them, as
-    /// `geo.country=country.iso_code`. Without it, a field is found under its own name; the only value of an entry is the field `value`. May be repeated.
+    /// Where the records of the MaxMind database of a list have a field: names, and numbers of
+    /// elements from 0, with dots between them, as `geo.country=country.iso_code`. Without it, a
+    /// field is found under its own name; the only value of an entry is the field `value`. May be
+    /// repeated.
     #[arg(long, value_name = "NAME.FIELD=PATH", help_heading = LISTS)]
     pub(crate) list_path: Vec<String>,
-    /// Accepts lists that are not given in rules of the filter language: they contain nothing. Without it, they are errors.
+    /// Accepts lists that are not given in rules of the filter language: they contain nothing.
+    /// Without it, they are errors.
     #[arg(long, help_heading = LISTS)]
     pub(crate) any_list: bool,
     /// In the filter language, `ne` is true for a missing value. Without it, all comparisons with one are false.

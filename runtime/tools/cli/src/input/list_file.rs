@@ -12,11 +12,14 @@ use std::path::Path;
 /// What the files hold.
 #[derive(clap::Args)]
 pub(crate) struct EntryArgs {
-    /// What the entries are: addresses, texts, textsIgnoringCase, hosts, integers, patterns or wildcards; with values, as `texts:int`.
+    /// What the entries are: addresses, texts, textsIgnoringCase, hosts, integers, patterns or
+    /// wildcards; with values, as `texts:int`.
     #[arg(long = "kind", value_name = "KIND[:VALUES]", value_parser = list_type)]
     pub(crate) ty: ListType,
-    /// Where the records of a MaxMind database (`.mmdb`) have a field: names, and numbers of elements from 0, with dots between them, as
-    /// `country=country.iso_code`. Without it, a field is found under its own name; the only value of an entry is the field `value`. May be repeated.
+    /// Where the records of a MaxMind database (`.mmdb`) have a field: names, and numbers of
+    /// elements from 0, with dots between them, as `country=country.iso_code`. Without it, a field
+    /// is found under its own name; the only value of an entry is the field `value`. May be
+    /// repeated.
     #[arg(long = "path", value_name = "FIELD=PATH")]
     paths: Vec<String>,
 }

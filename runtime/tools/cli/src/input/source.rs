@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 /// The arguments that name rules.
 #[derive(clap::Args)]
 pub(crate) struct SourceArgs {
-    /// Files: an expression (`.cel`, `.filter`), rules (`.rules`) or a policy (`.yaml`). `-` is standard input. For a text use -e.
+    /// Files: an expression (`.cel`, `.filter`), rules (`.rules`) or a policy (`.yaml`). `-` is
+    /// standard input. For a text use -e.
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// An expression as text. May be repeated.
@@ -22,7 +23,8 @@ pub(crate) struct SourceArgs {
     /// The format of the files. Without it the name decides or, for other names and standard input, the content.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
-    /// The language of the rules. Without it, that of the first line of a file (`# language: filter`), of its name (`.filter`), or CEL.
+    /// The language of the rules. Without it, that of the first line of a file
+    /// (`# language: filter`), of its name (`.filter`), or CEL.
     #[arg(long, value_parser = language::parser(), value_name = "LANGUAGE")]
     pub(crate) language: Option<Language>,
 }

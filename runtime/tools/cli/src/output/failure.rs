@@ -84,7 +84,8 @@ impl From<EvalError> for Failure {
     }
 }
 
-/// Returns the code of an error as text shows it: like all codes, in kebab case. The kind in JSON is [`ErrorKind::name`].
+/// Returns the code of an error as text shows it: like all codes, in kebab case. The kind in JSON
+/// is [`ErrorKind::name`].
 fn code(kind: ErrorKind) -> &'static str {
     static CODES: LazyLock<Vec<String>> =
         LazyLock::new(|| ErrorKind::ALL.iter().map(|kind| kind.name().replace('_', "-")).collect());

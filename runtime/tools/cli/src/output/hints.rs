@@ -1,4 +1,5 @@
-//! Hints for input that was probably meant otherwise: a text where a file is expected, a file where a text is expected, other formats.
+//! Hints for input that was probably meant otherwise: a text where a file is expected, a file where
+//! a text is expected, other formats.
 
 use celero::{Diagnostic, similar};
 use celero_tooling::language::Language;
@@ -80,8 +81,8 @@ pub(crate) fn other_format(path: &Path, content: &str, extension: &str, format: 
     format!("`{shown}` holds {content}, by its content: rename it to end in {extension}, or say --format {format}")
 }
 
-/// Returns hints about errors in rules. `argument` is the text that was given with `-e`; `declared` says whether the command line declares
-/// variables.
+/// Returns hints about errors in rules. `argument` is the text that was given with `-e`; `declared`
+/// says whether the command line declares variables.
 pub(crate) fn about(argument: Option<&str>, declared: bool, command: &str, found: &[Diagnostic]) -> Vec<String> {
     // A name that is similar to a declared one is probably misspelt; nothing has to be declared.
     let is_undeclared = |found: &&Diagnostic| {

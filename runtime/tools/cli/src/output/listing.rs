@@ -1,4 +1,5 @@
-//! The machine code of an expression as text: the instructions with the source that they came from, and the source with its code.
+//! The machine code of an expression as text: the instructions with the source that they came from,
+//! and the source with its code.
 
 use crate::output::Paint;
 use celero::{MachineCode, Span};

@@ -66,7 +66,8 @@ impl Paint {
     }
 }
 
-/// The two output streams. If the reader of standard output ends (`celero .. | head`), the rest is not written; that is not an error.
+/// The two output streams. If the reader of standard output ends (`celero .. | head`), the rest is
+/// not written; that is not an error.
 pub(crate) struct Output {
     out: BufWriter<io::Stdout>,
     closed: bool,

@@ -1,7 +1,10 @@
-//! The commands on the pages of `docs/` and in the README: each runs, and prints what the page shows. `BLESS=1` writes the output anew.
+//! The commands on the pages of `docs/` and in the README: each runs, and prints what the page
+//! shows. `BLESS=1` writes the output anew.
 //!
-//! `tests/book/src/console.rs` says how a block of `console` is read; two blanks and `#` begin a comment. What a command prints is its standard output, then its
-//! standard error. Commands exit with 0, the last one of a block with `exit=1` in its fence with 1. Only `celero` and `cargo run -p celero-cli --` run here.
+//! `tests/book/src/console.rs` says how a block of `console` is read; two blanks and `#` begin a
+//! comment. What a command prints is its standard output, then its standard error. Commands exit
+//! with 0, the last one of a block with `exit=1` in its fence with 1. Only `celero` and
+//! `cargo run -p celero-cli --` run here.
 
 #![expect(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "tests")]
 
@@ -59,8 +62,8 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// The arguments for `celero` in a line of a page, and its standard input: `celero ..`, `cargo run -p celero-cli -- ..` or
-/// `echo TEXT | celero ..`.
+/// The arguments for `celero` in a line of a page, and its standard input: `celero ..`,
+/// `cargo run -p celero-cli -- ..` or `echo TEXT | celero ..`.
 fn arguments(line: &str) -> Option<(Vec<String>, String)> {
     let line = line.split("  #").next().unwrap_or(line).trim();
     let words = words(line);

@@ -1,4 +1,5 @@
-//! What a new user tries: rules in the wrong place, swapped arguments, typing errors. Each input has an answer that helps.
+//! What a new user tries: rules in the wrong place, swapped arguments, typing errors. Each input
+//! has an answer that helps.
 
 use crate::support::{Run, celero, celero_reading, command, file};
 use serde_json::json;

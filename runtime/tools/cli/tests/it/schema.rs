@@ -7,7 +7,8 @@ fn schema() -> Json {
     serde_json::from_str(include_str!("../../../../../docs/command.schema.json")).unwrap()
 }
 
-/// Checks a value against a part of the schema: the keywords that the file uses, and no others. Returns why it does not fit.
+/// Checks a value against a part of the schema: the keywords that the file uses, and no others.
+/// Returns why it does not fit.
 fn check(root: &Json, schema: &Json, value: &Json, place: &str) -> Result<(), String> {
     for (keyword, rule) in schema.as_object().unwrap() {
         let fail = |why: &str| Err(format!("{place}: {why}: {value}"));

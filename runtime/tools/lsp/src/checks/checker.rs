@@ -16,7 +16,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The code of a file whose format, language or lines can't be read. The other codes are those of `docs/diagnostics.md`.
+/// The code of a file whose format, language or lines can't be read. The other codes are those of
+/// `docs/diagnostics.md`.
 const INVALID_FILE: &str = "invalid-file";
 
 /// A diagnostic of a document.

@@ -1,5 +1,5 @@
-//! What rules outside of policies may mention, and how they are checked: an environment for each language, behind a trait without the type
-//! of its context.
+//! What rules outside of policies may mention, and how they are checked: an environment for each
+//! language, behind a trait without the type of its context.
 
 use celero::filter::Scheme;
 use celero::language::Declarations;

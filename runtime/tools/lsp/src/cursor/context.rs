@@ -1,5 +1,5 @@
-//! What stands around a cursor in an expression that need not be valid: the name that is typed, what it is selected from, the call
-//! whose argument it is.
+//! What stands around a cursor in an expression that need not be valid: the name that is typed,
+//! what it is selected from, the call whose argument it is.
 
 use crate::cursor::tokens::{Token, TokenKind, tokens};
 use celero_tooling::language::Language;
@@ -55,7 +55,8 @@ pub(crate) fn selected_from(tokens: &[Token], index: usize) -> Option<Range<usiz
     Some(first.range.start..last.range.end)
 }
 
-/// Returns the index of the first token of the operand that ends before an index: a chain of selections, calls and indices.
+/// Returns the index of the first token of the operand that ends before an index: a chain of
+/// selections, calls and indices.
 fn operand_start(tokens: &[Token], end: usize) -> Option<usize> {
     let mut at = end;
     loop {

@@ -1,9 +1,10 @@
-//! The language of the rules of a policy that name none, while its text is being typed and may not be YAML: the entry `language` of `defaults`.
+//! The language of the rules of a policy that name none, while its text is being typed and may not
+//! be YAML: the entry `language` of `defaults`.
 
 use celero_tooling::language::Language;
 
-/// Returns the language that `defaults` names, wherever it stands in the text, as a block or in braces. `None` if it names none, or there is
-/// no such key at the root.
+/// Returns the language that `defaults` names, wherever it stands in the text, as a block or in
+/// braces. `None` if it names none, or there is no such key at the root.
 pub(crate) fn default_language(text: &str) -> Option<Language> {
     let mut lines = text.lines().skip_while(|line| !line.starts_with("defaults:"));
     let first = without_comment(lines.next()?.strip_prefix("defaults:")?).trim();

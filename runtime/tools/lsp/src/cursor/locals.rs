@@ -18,8 +18,8 @@ pub(crate) struct Local {
     pub(crate) usage: &'static str,
 }
 
-/// Returns the variables of macros that an expression at the end of a source may mention, the innermost last, and the declarations with
-/// them.
+/// Returns the variables of macros that an expression at the end of a source may mention, the
+/// innermost last, and the declarations with them.
 pub(crate) fn locals(before: &str, declarations: &Declarations) -> (Vec<Local>, Declarations) {
     let tokens = tokens(before, Language::cel());
     let mut declarations = declarations.clone();
@@ -74,7 +74,8 @@ fn of_call(before: &str, tokens: &[Token], call: &OpenCall, declarations: &Decla
     locals
 }
 
-/// Returns the type of a macro's variable: `of` is the type that the macro is called on or, of `bind`, that of the value.
+/// Returns the type of a macro's variable: `of` is the type that the macro is called on or, of
+/// `bind`, that of the value.
 fn variable_type(name: &str, variables: usize, index: usize, of: &Type) -> Type {
     match (name, of) {
         ("bind" | "with", ty) => ty.clone(),

@@ -1,5 +1,5 @@
-//! Where a cursor is in a policy: the keys around it. Works by lines and indentation, because the YAML need not be valid while somebody
-//! types.
+//! Where a cursor is in a policy: the keys around it. Works by lines and indentation, because the
+//! YAML need not be valid while somebody types.
 
 use celero_policy::Policy;
 use celero_policy::schema::{KeySpec, MappingSpec, ValueSpec};

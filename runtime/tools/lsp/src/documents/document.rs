@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 /// The largest document that is checked and completed, in bytes. A larger one has one diagnostic, which says so.
 pub const MAX_CHECKED: usize = 256 << 10;
 
-/// The largest document that is kept, in bytes. The text of a larger one is dropped until the client sends all of it again.
+/// The largest document that is kept, in bytes. The text of a larger one is dropped until the
+/// client sends all of it again.
 pub const MAX_KEPT: usize = 32 << 20;
 
 /// An open document.

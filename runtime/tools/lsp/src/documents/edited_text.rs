@@ -3,8 +3,9 @@
 use crate::documents::line_index::{LineIndex, units_of};
 use lsp_types::{Position, Range};
 
-/// A text that is changed at a place. The next change costs its distance from this one, not the length of the text: changes in the order of the text, or in
-/// the opposite one, together take time linear in the text and in what they insert.
+/// A text that is changed at a place. The next change costs its distance from this one, not the
+/// length of the text: changes in the order of the text, or in the opposite one, together take time
+/// linear in the text and in what they insert.
 #[derive(Debug)]
 pub(crate) struct EditedText {
     /// What is before the place. It does not end with a `\r` whose `\n` is after the place.
@@ -34,11 +35,12 @@ impl EditedText {
         self.before.len().saturating_add(self.after.len())
     }
 
-    /// Replaces what is between two positions, as [`LineIndex::offset`] understands them. If the range ends before it begins, the text is inserted where it
-    /// begins.
+    /// Replaces what is between two positions, as [`LineIndex::offset`] understands them. If the
+    /// range ends before it begins, the text is inserted where it begins.
     pub(crate) fn replace(&mut self, range: Range, text: &str) {
         self.move_to(range.start);
-        // The place stays where the range begins, and so does its position; what is removed is counted as if it were passed.
+        // The place stays where the range begins, and so does its position; what is removed is
+        // counted as if it were passed.
         let (before, line, units) = (self.before.len(), self.line, self.units);
         while self.is_before(range.end) {
             self.forward();
@@ -69,7 +71,8 @@ impl EditedText {
         }
     }
 
-    /// Whether the next character is before a position: one behind the end of a line is that end, and one within a character its start.
+    /// Whether the next character is before a position: one behind the end of a line is that end,
+    /// and one within a character its start.
     fn is_before(&self, position: Position) -> bool {
         let (Some(&next), line) = (self.after.last(), position.line as usize) else { return false };
         let ends = matches!(next, b'\n' | b'\r');

@@ -10,7 +10,8 @@ const BLOCK: usize = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct LineIndex {
     starts: Vec<usize>,
-    /// The number of UTF-16 code units before each block of the text, so that no question reads a long line from its start.
+    /// The number of UTF-16 code units before each block of the text, so that no question reads a
+    /// long line from its start.
     units: Vec<usize>,
 }
 
@@ -54,8 +55,8 @@ impl LineIndex {
         self.units.get(block).copied().unwrap_or(0).saturating_add(count_units(rest))
     }
 
-    /// Returns the byte offset of a position in the text. A position behind the end of a line is the end of the line, one within a character
-    /// its start.
+    /// Returns the byte offset of a position in the text. A position behind the end of a line is
+    /// the end of the line, one within a character its start.
     pub(crate) fn offset(&self, text: &str, position: Position) -> usize {
         let Some(start) = self.starts.get(position.line as usize) else { return text.len() };
         let next = self.starts.get((position.line as usize).saturating_add(1));

@@ -20,8 +20,8 @@ pub(crate) struct Fix {
     pub(crate) text: String,
 }
 
-/// Returns the edits that a diagnostic suggests. In an expression an edit is offered only if fewer errors are left after it. `regions` are those of
-/// the document, found when they are first needed.
+/// Returns the edits that a diagnostic suggests. In an expression an edit is offered only if fewer
+/// errors are left after it. `regions` are those of the document, found when they are first needed.
 pub(crate) fn fixes(
     document: &Document,
     regions: &OnceCell<Regions>,

@@ -79,7 +79,8 @@ fn filter_name(region: &Region, scheme: &Scheme, at: usize) -> Option<(Range<usi
     Some((range, text))
 }
 
-/// Returns the dotted name at a place of a source: the shortest known one that holds the segment at the place, or the name up to that segment.
+/// Returns the dotted name at a place of a source: the shortest known one that holds the segment at
+/// the place, or the name up to that segment.
 pub(crate) fn path_at(
     source: &str,
     language: Language,

@@ -3,8 +3,8 @@
 use celero::filter::{FilterExpr, FilterTree};
 use celero::language::{Ast, Checked, Expr, NodeId, Reference};
 
-/// Returns the node that a place is about: the qualified name around it, else the node whose operator or name is there, else the smallest
-/// node.
+/// Returns the node that a place is about: the qualified name around it, else the node whose
+/// operator or name is there, else the smallest node.
 pub(crate) fn node_at(checked: &Checked, at: usize) -> Option<NodeId> {
     let at = u32::try_from(at).ok()?;
     let ast = checked.ast();

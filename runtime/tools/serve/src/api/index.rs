@@ -3,7 +3,8 @@
 use celero::{Context, Engine, Env, IndexEntry, Indexing, Rule, RuleExplanation};
 use serde_json::{Value as Json, json};
 
-/// Returns how a set finds a rule: the keys of each entry, what is evaluated behind them, and how often that is expected.
+/// Returns how a set finds a rule: the keys of each entry, what is evaluated behind them, and how
+/// often that is expected.
 pub(super) fn of_rule(rule: &RuleExplanation) -> Json {
     let entry = |entry: &IndexEntry| {
         let (keys, chance) = (entry.keys(), entry.chance());

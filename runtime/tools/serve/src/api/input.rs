@@ -1,4 +1,5 @@
-//! What a rule is evaluated with: a request as HTTP/1.1 text or as a line of curl, or variables in JSON. The text says which it is.
+//! What a rule is evaluated with: a request as HTTP/1.1 text or as a line of curl, or variables in
+//! JSON. The text says which it is.
 
 use crate::limits;
 use celero::filter::FilterLanguage;

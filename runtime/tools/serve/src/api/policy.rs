@@ -177,7 +177,8 @@ fn ended(
     answer
 }
 
-/// Returns the rules with how often each matched and failed since the policy was parsed: for this request or these cases.
+/// Returns the rules with how often each matched and failed since the policy was parsed: for this
+/// request or these cases.
 fn rules(policy: &Policy) -> Json {
     let rules = policy.rules().map(|rule| {
         json!({

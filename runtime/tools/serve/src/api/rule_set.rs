@@ -1,4 +1,5 @@
-//! The rule set that the command was given: how each rule is found, what is wrong with it, and what it costs for a request.
+//! The rule set that the command was given: how each rule is found, what is wrong with it, and what
+//! it costs for a request.
 
 use super::input::{self, request_env};
 use super::{Refusal, index, rule, shown};
@@ -69,8 +70,9 @@ pub(super) fn one(files: &Files, question: &Question) -> Result<Json, Refusal> {
     )
 }
 
-/// Returns the time of an evaluation of the first rules of the set, for some numbers of them: `[{"rules": 10, "ns": 80.5}, ..]`. The sets
-/// together have at most twice as many rules as the whole one.
+/// Returns the time of an evaluation of the first rules of the set, for some numbers of them:
+/// `[{"rules": 10, "ns": 80.5}, ..]`. The sets together have at most twice as many rules as the
+/// whole one.
 fn curve(engine: &Engine, rules: &RulesFile, context: &RequestContext<'_>) -> Vec<Json> {
     let halves = std::iter::successors(Some(rules.rules.len()), |count| Some(count / 2).filter(|count| *count > 0));
     let mut sizes: Vec<usize> = halves.take(limits::CURVE_POINTS).collect();

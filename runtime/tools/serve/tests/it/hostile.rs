@@ -35,7 +35,8 @@ fn other_names_and_origins_are_refused() {
     let preflight = send(to, options.as_bytes());
     assert_eq!(preflight.status, 403);
     assert!(!preflight.head.to_ascii_lowercase().contains("access-control"));
-    // What an image on a page of another origin sends if this server is not on the browser's computer: no `Origin`, no `Sec-Fetch-Site`.
+    // What an image on a page of another origin sends if this server is not on the browser's
+    // computer: no `Origin`, no `Sec-Fetch-Site`.
     for path in ["/api/rules", "/api/policy", "/api/start"] {
         let image = format!("GET {path} HTTP/1.1\r\nHost: {to}\r\nAccept: image/*\r\nConnection: close\r\n\r\n");
         assert_eq!(send(to, image.as_bytes()).status, 403, "{path}");

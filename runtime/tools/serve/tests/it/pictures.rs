@@ -1,9 +1,12 @@
-//! Pictures of the page in Chromium, light, dark and as wide as a phone, against those in `tests/pictures/`. Left out where there is no `chromedriver`.
+//! Pictures of the page in Chromium, light, dark and as wide as a phone, against those in
+//! `tests/pictures/`. Left out where there is no `chromedriver`.
 //!
-//! Machines have different fonts, so texts are not compared letter by letter. The page is compared region by region: where each region is and how large (its
-//! width is the page's own, its height depends on fonts), the mean colours of a grid of cells in it, and how much is written there. What is too small to see in that
-//! grid is for the other tests of the browser, which read texts. The test changes the page too, and expects to see that; and it
-//! changes the fonts, and expects not to.
+//! Machines have different fonts, so texts are not compared letter by letter. The page is compared
+//! region by region: where each region is and how large (its width is the page's own, its height
+//! depends on fonts), the mean colours of a grid of cells in it, and how much is written there.
+//! What is too small to see in that grid is for the other tests of the browser, which read texts.
+//! The test changes the page too, and expects to see that; and it changes the fonts, and expects
+//! not to.
 //!
 //! `BLESS=1 cargo test -p celero-serve --test it -- pictures` writes the pictures anew. Look at them.
 
@@ -32,7 +35,8 @@ const MEAN: f64 = 9.0;
 const ACROSS: f64 = 16.0;
 /// The greatest factor between two heights of a region: fonts.
 const DOWN: f64 = 1.35;
-/// The greatest factor between how much is written in a region: the weight of fonts. Below [`HARDLY`] of 255 nothing is.
+/// The greatest factor between how much is written in a region: the weight of fonts. Below
+/// [`HARDLY`] of 255 nothing is.
 const WRITTEN: f64 = 2.2;
 const HARDLY: f64 = 1.0;
 

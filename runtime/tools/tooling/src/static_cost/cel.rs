@@ -75,7 +75,8 @@ fn evaluated_children(tree: &Checked, id: NodeId) -> Vec<NodeId> {
     children
 }
 
-/// Whether the time of an operation grows with the length of a text: a comparison with a literal reads no more than that.
+/// Whether the time of an operation grows with the length of a text: a comparison with a literal
+/// reads no more than that.
 fn reads_text(tree: &Checked, id: NodeId, cost: &dyn Fn(NodeId) -> StaticCost) -> bool {
     let is_bounded = match tree.ast().expr(id) {
         Expr::Binary { op, .. } => *op != BinaryOp::Add,
@@ -88,7 +89,8 @@ fn reads_text(tree: &Checked, id: NodeId, cost: &dyn Fn(NodeId) -> StaticCost) -
     operands.iter().any(|id| is_text(id) && !is_literal(id)) && !(is_bounded && operands.iter().any(is_literal))
 }
 
-/// Returns the static cost of each part of a rule in a language whose trees are those of CEL, the whole rule last; nothing for one with errors.
+/// Returns the static cost of each part of a rule in a language whose trees are those of CEL, the
+/// whole rule last; nothing for one with errors.
 #[must_use]
 pub fn parts_of_checked(
     language: &dyn Language,

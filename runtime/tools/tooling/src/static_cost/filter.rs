@@ -7,7 +7,8 @@ use celero::filter::{
 use celero::language::{Limits, NodeId};
 use std::sync::Arc;
 
-/// Returns the costs of the nodes of a tree of the filter language, by their ids. Time and memory are linear in the number of nodes.
+/// Returns the costs of the nodes of a tree of the filter language, by their ids. Time and memory
+/// are linear in the number of nodes.
 #[must_use]
 pub fn costs_of_filter(tree: &FilterTree) -> Vec<StaticCost> {
     // With each cost, how deep the lists are that `[*]` makes of the value.
@@ -75,7 +76,8 @@ pub fn costs_of_filter(tree: &FilterTree) -> Vec<StaticCost> {
     costs.into_iter().map(|(cost, _)| cost).collect()
 }
 
-/// Returns the static cost of each part of a rule in the filter language, the whole rule last; nothing for one with errors.
+/// Returns the static cost of each part of a rule in the filter language, the whole rule last;
+/// nothing for one with errors.
 #[must_use]
 pub fn parts_of_filter(source: &str, scheme: &Arc<Scheme>, limits: &Limits) -> Vec<PartCost> {
     let Some(tree) = filter_tree(source, scheme, limits) else { return Vec::new() };

@@ -1,4 +1,5 @@
-//! The static cost of each part of a rule: how many operations an evaluation takes, read off the checked tree without a request.
+//! The static cost of each part of a rule: how many operations an evaluation takes, read off the
+//! checked tree without a request.
 
 mod cel;
 mod filter;
@@ -12,21 +13,26 @@ use std::fmt;
 /// The most nested loops that are told apart.
 pub const DEEPEST: usize = 4;
 
-/// The static cost of an expression, in *operations*: evaluations of a variable, selection, operator, call or loop in it. Literals, and
-/// lists and maps of literals, are no operations; a call of a function that is defined in CEL is one.
+/// The static cost of an expression, in *operations*: evaluations of a variable, selection,
+/// operator, call or loop in it. Literals, and lists and maps of literals, are no operations; a
+/// call of a function that is defined in CEL is one.
 ///
-/// It is about the rule as it is written. Passes remove and share operations, so that native code may take fewer. It says nothing about
-/// time: some operations take a nanosecond, others read a whole text ([`texts`](Self::texts)).
+/// It is about the rule as it is written. Passes remove and share operations, so that native code
+/// may take fewer. It says nothing about time: some operations take a nanosecond, others read a
+/// whole text ([`texts`](Self::texts)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StaticCost {
-    /// The fewest operations of an evaluation without an error: `&&` and `||` are decided by their first operands, lists and maps are empty.
+    /// The fewest operations of an evaluation without an error: `&&` and `||` are decided by their
+    /// first operands, lists and maps are empty.
     pub least: u64,
-    /// The most operations: `most[0] + most[1] n + most[2] n² ..`, where `n` is the number of elements of the largest list or map
-    /// that a loop goes through. Loops over a list that is written out have a known number of elements.
+    /// The most operations: `most[0] + most[1] n + most[2] n² ..`, where `n` is the number of
+    /// elements of the largest list or map that a loop goes through. Loops over a list that is
+    /// written out have a known number of elements.
     pub most: [u64; DEEPEST + 1],
     /// Whether loops are nested more than [`DEEPEST`] deep; `most` is too small then.
     pub deeper: bool,
-    /// How many operations are written in the expression whose time grows with the length of a text, such as searches and concatenations.
+    /// How many operations are written in the expression whose time grows with the length of a
+    /// text, such as searches and concatenations.
     pub texts: u32,
 }
 

@@ -110,8 +110,9 @@ fn key_set(file: &SourceText, section: Section<'_>, problems: &mut Problems) -> 
     })
 }
 
-/// Reads the keys of a set that can verify signatures. Keys of kinds, algorithms and purposes that are not supported are left out, as RFC
-/// 7517, section 5, says. Secrets (`oct`) count only if the document is private.
+/// Reads the keys of a set that can verify signatures. Keys of kinds, algorithms and purposes that
+/// are not supported are left out, as RFC 7517, section 5, says. Secrets (`oct`) count only if the
+/// document is private.
 ///
 /// # Errors
 /// Says what is wrong with a document that is not a set of keys, or has no usable key.

@@ -1,5 +1,6 @@
-//! Keys at a URL. A policy does no I/O: its host fetches the document, and hands it over. What is here decides when to fetch, which
-//! documents are accepted, and how long keys stay valid without a new document.
+//! Keys at a URL. A policy does no I/O: its host fetches the document, and hands it over. What is
+//! here decides when to fetch, which documents are accepted, and how long keys stay valid without a
+//! new document.
 
 use super::key_file::parse_key_set;
 use super::key_source_settings::KeySourceSettings;
@@ -21,13 +22,14 @@ const LARGEST: usize = 1 << 20;
 /// The largest number of requests that wait for one document.
 const MAX_WAITING: usize = 1_024;
 
-/// A JSON Web Key Set at a URL ([`Policy::key_sources`](crate::Policy::key_sources)). A host gives each source a task that fetches the
-/// document:
+/// A JSON Web Key Set at a URL ([`Policy::key_sources`](crate::Policy::key_sources)). A host gives
+/// each source a task that fetches the document:
 ///
 /// 1. get a [`KeyFetcher`], once per source;
 /// 2. wait for [`KeyFetcher::pause`], or until [`KeyFetcher::wanted`] is ready;
-/// 3. call [`KeyFetcher::begin`], send `GET` to [`url`](Self::url) with [`timeout`](Self::timeout) as its deadline and without following redirects, read at most
-///    [`largest`](Self::largest) bytes, call [`KeyFetch::finish`], and go on with 2.
+/// 3. call [`KeyFetcher::begin`], send `GET` to [`url`](Self::url) with [`timeout`](Self::timeout)
+///    as its deadline and without following redirects, read at most [`largest`](Self::largest)
+///    bytes, call [`KeyFetch::finish`], and go on with 2.
 ///
 /// Without a fetcher, no token is verified with keys of the source.
 pub struct KeySource {
@@ -146,7 +148,8 @@ impl KeySource {
         loaded.at.elapsed() > self.settings.max_stale
     }
 
-    /// Returns whether a fetch may find the key of a token that no key has verified: its id is unknown, or there are no keys.
+    /// Returns whether a fetch may find the key of a token that no key has verified: its id is
+    /// unknown, or there are no keys.
     pub(super) fn may_help(&self, token: &Token<'_>, id_is_known: bool) -> bool {
         let unknown = token.key_id.is_some() && !id_is_known;
         (unknown || self.keys().is_none()) && self.may_wait(&self.state())
@@ -197,8 +200,8 @@ impl KeyFetcher {
         &self.source
     }
 
-    /// Returns the time until the next regular fetch: zero at first, then `refresh`; after failures at first `cooldown`, and twice as long
-    /// after each further one.
+    /// Returns the time until the next regular fetch: zero at first, then `refresh`; after failures
+    /// at first `cooldown`, and twice as long after each further one.
     #[must_use]
     pub fn pause(&self) -> Duration {
         let KeySourceSettings { refresh, cooldown, .. } = self.source.settings;
@@ -254,7 +257,8 @@ pub struct KeyFetch {
 }
 
 impl KeyFetch {
-    /// Ends the fetch with the document, or with the reason why there is none. Returns the number of keys if they differ from those before.
+    /// Ends the fetch with the document, or with the reason why there is none. Returns the number
+    /// of keys if they differ from those before.
     ///
     /// # Errors
     /// Returns why the document is refused. The keys then stay those of the last document until it is too old.

@@ -4,8 +4,8 @@ use super::token::Token;
 use jsonwebtoken::{Algorithm, DecodingKey};
 use std::collections::HashMap;
 
-/// The cost of signatures, in HMACs, that is checked at once; a token that needs more is verified on the threads of the pool. With one
-/// key per id a token needs a single check.
+/// The cost of signatures, in HMACs, that is checked at once; a token that needs more is verified
+/// on the threads of the pool. With one key per id a token needs a single check.
 const MAX_AT_ONCE: usize = 16;
 
 /// A key with the algorithms that it may be used with.
@@ -50,8 +50,8 @@ impl KeySet {
         self.by_id.contains_key(id)
     }
 
-    /// Returns the keys that may have signed a token: those with its id and those without an id; if it names none, all. Their
-    /// algorithms include that of the token.
+    /// Returns the keys that may have signed a token: those with its id and those without an id; if
+    /// it names none, all. Their algorithms include that of the token.
     pub(super) fn candidates<'k>(&'k self, token: &Token<'_>) -> impl Iterator<Item = &'k DecodingKey> + 'k {
         let algorithm = token.algorithm;
         let (named, unnamed) = match &token.key_id {

@@ -1,6 +1,7 @@
-//! JSON Web Tokens (RFC 7519). A token is accepted if one of the keys verifies its signature with an algorithm of that key, if it is
-//! neither expired nor from the future, and if issuer and audience are accepted ones. The token never chooses an algorithm of its own.
-//! Accepted tokens are remembered until they expire.
+//! JSON Web Tokens (RFC 7519). A token is accepted if one of the keys verifies its signature with
+//! an algorithm of that key, if it is neither expired nor from the future, and if issuer and
+//! audience are accepted ones. The token never chooses an algorithm of its own. Accepted tokens are
+//! remembered until they expire.
 
 mod claims;
 mod key_file;
@@ -173,7 +174,8 @@ impl Jwt {
         }
     }
 
-    /// Verifies a token with all keys that may have signed it, and remembers what is found. Call it on a thread of the pool.
+    /// Verifies a token with all keys that may have signed it, and remembers what is found. Call it
+    /// on a thread of the pool.
     fn verify_slowly(&self, text: &str, digest: Digest) -> Finding {
         let version = self.version();
         let signed = Token::parse(text).filter(|token| self.current_keys().have_signed(token));
@@ -184,7 +186,8 @@ impl Jwt {
         finding
     }
 
-    /// Returns the claims of a token that is signed by a key, and the second until which it is accepted. `None`: it is not accepted.
+    /// Returns the claims of a token that is signed by a key, and the second until which it is
+    /// accepted. `None`: it is not accepted.
     fn accept(&self, token: &Token<'_>) -> Option<(u64, super::Fields)> {
         let claims = token.claims()?;
         let until = self.rules.accepted_until(&claims, now())?;

@@ -37,8 +37,8 @@ fn check_of(algorithm: Algorithm) -> Option<(AlgorithmFamily, Check)> {
     })
 }
 
-/// Returns whether `signature` is the key's signature of `message` by this algorithm. `false` also if the key is of another kind than the
-/// algorithm's: a public key never counts as a secret.
+/// Returns whether `signature` is the key's signature of `message` by this algorithm. `false` also
+/// if the key is of another kind than the algorithm's: a public key never counts as a secret.
 pub(super) fn verifies(key: &DecodingKey, algorithm: Algorithm, message: &[u8], signature: &[u8]) -> bool {
     let Some((family, check)) = check_of(algorithm) else { return false };
     if key.family() != family {

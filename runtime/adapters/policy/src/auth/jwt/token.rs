@@ -21,9 +21,10 @@ pub(super) struct Token<'t> {
 }
 
 impl<'t> Token<'t> {
-    /// Reads a token. `None`: it is malformed, or its header has the parameter `crit`, which makes extensions mandatory: none are
-    /// supported, so such a token is invalid (RFC 7515, section 4.1.11). Other parameters that are not known are ignored, as section 4
-    /// says; none of them chooses a key (`jku`, `jwk`, `x5u`, `x5c`).
+    /// Reads a token. `None`: it is malformed, or its header has the parameter `crit`, which makes
+    /// extensions mandatory: none are supported, so such a token is invalid (RFC 7515, section
+    /// 4.1.11). Other parameters that are not known are ignored, as section 4 says; none of them
+    /// chooses a key (`jku`, `jwk`, `x5u`, `x5c`).
     pub(super) fn parse(text: &'t str) -> Option<Self> {
         let (signed, signature) = text.rsplit_once('.')?;
         let (header, claims) = signed.split_once('.')?;

@@ -1,8 +1,10 @@
 //! Changes of a JSON document by JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396).
 //!
-//! Only the objects and arrays that a change goes through are read. All other values keep their bytes: the spelling of numbers and texts, blanks,
-//! the order of members. An object that a change goes through must not have a name twice, because servers disagree about which member counts,
-//! and no second name that only differs in case from one that the change names, because many servers read names ignoring case.
+//! Only the objects and arrays that a change goes through are read. All other values keep their
+//! bytes: the spelling of numbers and texts, blanks, the order of members. An object that a change
+//! goes through must not have a name twice, because servers disagree about which member counts, and
+//! no second name that only differs in case from one that the change names, because many servers
+//! read names ignoring case.
 
 #[cfg(test)]
 mod tests;
@@ -111,7 +113,8 @@ fn unescaped(text: &str) -> Option<Box<str>> {
 }
 
 impl<'d> JsonDocument<'d> {
-    /// Reads a document. A change may add `most` bytes, and the changed document may have as many. Takes time linear in the document.
+    /// Reads a document. A change may add `most` bytes, and the changed document may have as many.
+    /// Takes time linear in the document.
     ///
     /// # Errors
     /// [`PatchError::NotJson`].
@@ -121,7 +124,8 @@ impl<'d> JsonDocument<'d> {
         Ok(Self { root: Part::Text(Cow::Borrowed(root.get())), left: most, most })
     }
 
-    /// Applies one operation of a patch, with its value if it has one. A patch of which an operation fails has no result (RFC 6902, section 5).
+    /// Applies one operation of a patch, with its value if it has one. A patch of which an
+    /// operation fails has no result (RFC 6902, section 5).
     ///
     /// # Errors
     /// The operation can't be applied.
@@ -154,7 +158,8 @@ impl<'d> JsonDocument<'d> {
         }
     }
 
-    /// Applies a merge patch: members that are `null` are removed, objects are merged, other values replace (RFC 7396, section 2).
+    /// Applies a merge patch: members that are `null` are removed, objects are merged, other values
+    /// replace (RFC 7396, section 2).
     ///
     /// # Errors
     /// The document can't be changed.
@@ -259,7 +264,8 @@ fn is_same_ignoring_case(one: &str, other: &str) -> bool {
     if one.is_ascii() && other.is_ascii() { one.eq_ignore_ascii_case(other) } else { one_case(one).eq(one_case(other)) }
 }
 
-/// Returns a name in one case. Some servers compare so beyond ASCII: `ſ` is `s` then, and the sign of the unit kelvin is `k`.
+/// Returns a name in one case. Some servers compare so beyond ASCII: `ſ` is `s` then, and the sign
+/// of the unit kelvin is `k`.
 fn one_case(name: &str) -> impl Iterator<Item = char> {
     name.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase)
 }
@@ -415,7 +421,8 @@ impl<'de> Visitor<'de> for MembersVisitor {
     }
 }
 
-/// Returns the members or elements in the text of a value, which is valid JSON; `None` if it has none because it is no object and no array.
+/// Returns the members or elements in the text of a value, which is valid JSON; `None` if it has
+/// none because it is no object and no array.
 fn opened<'t, 'd>(text: &'t str, keep: impl Fn(&'t str) -> Cow<'d, str>) -> Result<Option<Part<'d>>, PatchError> {
     let part = |value: &'t RawValue| Part::Text(keep(value.get()));
     Ok(match text.as_bytes().first() {

@@ -1,4 +1,5 @@
-//! Changes of JSON documents: the examples of both RFCs, what keeps its bytes, names, bounds, and documents that are refused.
+//! Changes of JSON documents: the examples of both RFCs, what keeps its bytes, names, bounds, and
+//! documents that are refused.
 
 use super::PatchError::{Duplicate, Missing, NotJson, OtherCase, TestFailed, TooLarge};
 use super::*;

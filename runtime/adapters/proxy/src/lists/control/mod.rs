@@ -1,4 +1,5 @@
-//! The lists of the policy while the proxy runs: what operators insert and remove, kept over reloads and, if wanted, over restarts.
+//! The lists of the policy while the proxy runs: what operators insert and remove, kept over
+//! reloads and, if wanted, over restarts.
 //!
 //! One lock orders everything that writes lists.
 //!
@@ -25,7 +26,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use store::Store;
 
-/// Most bytes of the bodies of all changes that are read or parsed at a time: parsed entries are many times as large as their text.
+/// Most bytes of the bodies of all changes that are read or parsed at a time: parsed entries are
+/// many times as large as their text.
 pub(crate) const MAX_BODIES: usize = 8 << 20;
 
 /// What operators do to lists.
@@ -33,7 +35,8 @@ pub(crate) const MAX_BODIES: usize = 8 << 20;
 pub(crate) struct ListControl {
     inner: Mutex<Inner>,
     counts: Counts,
-    /// What is reported about the lists without waiting for a change that is being written. Its lock is never held for long.
+    /// What is reported about the lists without waiting for a change that is being written. Its
+    /// lock is never held for long.
     reported: Mutex<Reported>,
 }
 
@@ -129,7 +132,8 @@ impl ListControl {
         Ok(control)
     }
 
-    /// Closes the file in which changes are kept, for a process that takes over. What was acknowledged is in it; further changes are refused.
+    /// Closes the file in which changes are kept, for a process that takes over. What was
+    /// acknowledged is in it; further changes are refused.
     pub(crate) fn close(&self) {
         let mut inner = self.lock();
         if let Err(why) = inner.mend() {
@@ -156,7 +160,8 @@ impl ListControl {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Applies the changes to the lists of a policy that was loaded, then calls `publish`, which puts the policy in force. No change comes between.
+    /// Applies the changes to the lists of a policy that was loaded, then calls `publish`, which
+    /// puts the policy in force. No change comes between.
     ///
     /// # Errors
     /// The lists would exceed their bounds. Nothing has changed then.
@@ -174,8 +179,8 @@ impl ListControl {
         Ok(())
     }
 
-    /// Reads the files of the lists of a policy again, and applies the changes to them. `is_same` says whether the files are still what they were
-    /// before. Returns a sentence for the log.
+    /// Reads the files of the lists of a policy again, and applies the changes to them. `is_same`
+    /// says whether the files are still what they were before. Returns a sentence for the log.
     ///
     /// # Errors
     /// Files can't be read or have errors, or the lists would exceed their bounds. Nothing has changed then.
@@ -201,7 +206,8 @@ impl ListControl {
         Ok(format!("the lists were read again in {took:.1?}: {entries} entries in generation {generation}"))
     }
 
-    /// Reads the list of a source with a new document, for [`put_document`](Self::put_document). Changes nothing, and waits for no change.
+    /// Reads the list of a source with a new document, for [`put_document`](Self::put_document).
+    /// Changes nothing, and waits for no change.
     ///
     /// # Errors
     /// The document or files of the list have errors.
@@ -210,7 +216,8 @@ impl ListControl {
         read.ok_or_else(|| Error::new("error: the policy has no lists"))
     }
 
-    /// Applies the changes to a list that was [read](Self::read_document) with a new document, and puts it in force. Returns a sentence for the log.
+    /// Applies the changes to a list that was [read](Self::read_document) with a new document, and
+    /// puts it in force. Returns a sentence for the log.
     ///
     /// # Errors
     /// The lists would exceed their bounds. Nothing has changed then.
@@ -222,7 +229,8 @@ impl ListControl {
         Ok(format!("the list {list} has {entries} entries in generation {}", changed.generation))
     }
 
-    /// Applies the changes to lists that were read, with a new document of the source `offered`, and puts them in force.
+    /// Applies the changes to lists that were read, with a new document of the source `offered`,
+    /// and puts them in force.
     fn put(
         &self,
         (policy, offered): (&Policy, Option<&ListSource>),
@@ -242,12 +250,13 @@ impl ListControl {
         Ok(changed)
     }
 
-    /// Inserts entries into a list or removes them, in the lists of the policy that `policy` returns: the one in force. Returns when every
-    /// request that begins afterwards sees the change, and a restart keeps it.
+    /// Inserts entries into a list or removes them, in the lists of the policy that `policy`
+    /// returns: the one in force. Returns when every request that begins afterwards sees the
+    /// change, and a restart keeps it.
     ///
     /// # Errors
-    /// The list is unknown or of another kind, the bounds of the lists would be exceeded, the disk refuses the change, or another process takes
-    /// over. Nothing has changed then.
+    /// The list is unknown or of another kind, the bounds of the lists would be exceeded, the disk
+    /// refuses the change, or another process takes over. Nothing has changed then.
     pub(crate) fn change(
         &self,
         policy: impl FnOnce() -> Arc<Policy>,
@@ -352,7 +361,8 @@ impl ListControl {
 }
 
 impl Inner {
-    /// Makes sure that the store takes writes. What counts of the entries of a write that failed is what the overlay says.
+    /// Makes sure that the store takes writes. What counts of the entries of a write that failed is
+    /// what the overlay says.
     fn mend(&mut self) -> Result<(), String> {
         let Self { overlay, store, .. } = self;
         let mark = |record: &Record| overlay.mark(&record.list, &record.ty, &record.entry).cloned();
@@ -385,7 +395,8 @@ fn is_complete<'p>(policy: &'p Policy, offered: Option<&'p ListSource>) -> impl 
     move |list| policy.list_sources().filter(|source| source.list() == list).all(|source| is_there(source))
 }
 
-/// What is wrong with a document, without the lines of the policy: those have the URL, in whose query there may be a secret.
+/// What is wrong with a document, without the lines of the policy: those have the URL, in whose
+/// query there may be a secret.
 fn messages(error: PolicyError) -> Error {
     let text = error.diagnostics().map(|(_, found)| found.message).collect::<Vec<_>>().join("\n");
     Error::from(error).with_text(text)

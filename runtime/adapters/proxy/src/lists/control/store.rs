@@ -1,4 +1,5 @@
-//! The file in which changes of lists are kept: an embedded transactional store. What was kept is there after a crash at any moment.
+//! The file in which changes of lists are kept: an embedded transactional store. What was kept is
+//! there after a crash at any moment.
 
 use celero_lists::{Entry, Kind, ListType, Mark, Record, Scalar};
 use redb::backends::FileBackend;
@@ -15,12 +16,15 @@ use std::time::{Duration, SystemTime};
 const FORMAT: u64 = 2;
 /// The number of the format, under the key `format`.
 const ABOUT: TableDefinition<'_, &str, u64> = TableDefinition::new("about");
-/// Of lists without values, by list, kind and entry as text: what became of the entry, and when that ends, in seconds since 1970.
+/// Of lists without values, by list, kind and entry as text: what became of the entry, and when
+/// that ends, in seconds since 1970.
 const CHANGES: TableDefinition<'_, (&str, &str, &str), (u8, u64)> = TableDefinition::new("changes");
-/// Of lists with values, by list, type and entry as text: the same, and the value as an array in JSON with an element for each field.
+/// Of lists with values, by list, type and entry as text: the same, and the value as an array in
+/// JSON with an element for each field.
 const VALUES: TableDefinition<'_, (&str, &str, &str), (u8, u64, &str)> = TableDefinition::new("changes with values");
 
-/// Most bytes of pages in memory. A change of a million entries is written to the file page by page before it is committed.
+/// Most bytes of pages in memory. A change of a million entries is written to the file page by page
+/// before it is committed.
 const CACHE_BYTES: usize = 16 << 20;
 
 const REMOVED: u8 = 0;
@@ -57,8 +61,8 @@ impl Store {
         read(database).map_err(|error| error.to_string())?.into_iter().collect()
     }
 
-    /// After a write that failed, opens the file again and writes what `mark` says of the entries of that write. Call it before
-    /// [`keep`](Self::keep).
+    /// After a write that failed, opens the file again and writes what `mark` says of the entries
+    /// of that write. Call it before [`keep`](Self::keep).
     ///
     /// # Errors
     /// A sentence: the disk still refuses.
@@ -103,8 +107,8 @@ impl Store {
     }
 }
 
-/// Opens a file, or creates one that only its owner may read. A symbolic link is not followed: whoever may write to the folder could let it
-/// lead to any file.
+/// Opens a file, or creates one that only its owner may read. A symbolic link is not followed:
+/// whoever may write to the folder could let it lead to any file.
 fn opened(file: &Path) -> Result<File, String> {
     let mut options = File::options();
     options.read(true).write(true).create(true).truncate(false).mode(0o600);
@@ -115,8 +119,9 @@ fn opened(file: &Path) -> Result<File, String> {
     })
 }
 
-/// Checks that this version knows the format, before anything is written. A file that can only be read when it was mended, as after a crash, or that
-/// is none, passes: what opens it for writing checks it again.
+/// Checks that this version knows the format, before anything is written. A file that can only be
+/// read when it was mended, as after a crash, or that is none, passes: what opens it for writing
+/// checks it again.
 fn known_format(file: &File) -> Result<(), String> {
     let format = || {
         let backend = FileBackend::new(file.try_clone().ok()?).ok()?;
@@ -208,7 +213,8 @@ fn written(mark: &Mark) -> (u8, u64, String) {
     }
 }
 
-/// Reads a row. `None` inside if it is left out, which the log says: a pattern or a wildcard that exceeds a limit of this version.
+/// Reads a row. `None` inside if it is left out, which the log says: a pattern or a wildcard that
+/// exceeds a limit of this version.
 fn record(
     (list, ty, entry): (&str, &str, &str),
     (what, seconds, value): (u8, u64, &str),

@@ -1,9 +1,11 @@
-//! One request, however it came: each attribute that rules read has the same value over HTTP/1.1 in origin-form and in absolute-form, over HTTP/2,
-//! with TLS and without, through the proxy and through the tower layer, and it is what the server got.
+//! One request, however it came: each attribute that rules read has the same value over HTTP/1.1 in
+//! origin-form and in absolute-form, over HTTP/2, with TLS and without, through the proxy and
+//! through the tower layer, and it is what the server got.
 //!
-//! The attributes are those of the tables: all variables of the phases, and all fields of the filter language. What differs by nature is in
-//! `nature.rs`, with the value that is right. The seed is fixed. `CELERO_PROTOCOLS` sets the number of requests (300 otherwise), each of which is sent in
-//! eight ways.
+//! The attributes are those of the tables: all variables of the phases, and all fields of the
+//! filter language. What differs by nature is in `nature.rs`, with the value that is right. The
+//! seed is fixed. `CELERO_PROTOCOLS` sets the number of requests (300 otherwise), each of which is
+//! sent in eight ways.
 
 mod nature;
 mod probes;
@@ -60,7 +62,8 @@ fn differences(request: &RandomRequest, way: Way, first: &Seen, other: &Seen, po
     wrong
 }
 
-/// Returns a value without the fields that the proxy adds, and without framing; the body of the response as what it describes.
+/// Returns a value without the fields that the proxy adds, and without framing; the body of the
+/// response as what it describes.
 fn comparable(name: &str, value: Option<&Json>) -> Option<Json> {
     let mut value = value?.clone();
     if name.ends_with("response.body") {

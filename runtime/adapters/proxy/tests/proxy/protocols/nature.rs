@@ -19,8 +19,8 @@ pub(super) fn is_framing_of_http1(name: &str) -> bool {
     name == "transfer-encoding"
 }
 
-/// Returns what is right for a log field, `phase|language|attribute`, of a request that came in a way. `ports` are those of the listeners
-/// without and with TLS.
+/// Returns what is right for a log field, `phase|language|attribute`, of a request that came in a
+/// way. `ports` are those of the listeners without and with TLS.
 pub(super) fn nature(
     name: &str,
     request: &RandomRequest,

@@ -7,7 +7,8 @@ use serde_json::{Map, Value as Json, json};
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The fields that the proxy gives a request before rules read it. A server gets none of them here, so that it gets the same from the tower layer.
+/// The fields that the proxy gives a request before rules read it. A server gets none of them here,
+/// so that it gets the same from the tower layer.
 pub(crate) const OF_PROXY: &[&str] =
     &["x-forwarded-for", "x-forwarded-host", "x-forwarded-port", "x-forwarded-proto", "x-real-ip", "x-request-id"];
 

@@ -1,5 +1,6 @@
-//! The same requests spelled in thousands of ways, through the proxy to an echo server. One sentence is checked: *if the rule on the
-//! canonical request denies, nothing reaches the server; if it allows, the server got what the rule saw.*
+//! The same requests spelled in thousands of ways, through the proxy to an echo server. One
+//! sentence is checked: *if the rule on the canonical request denies, nothing reaches the server;
+//! if it allows, the server got what the rule saw.*
 //!
 //! The seed is fixed. `CELERO_SPELLINGS` sets the number of spellings (10,000 otherwise), half of them over HTTP/2.
 

@@ -1,4 +1,5 @@
-//! A search with a lazily built automaton, which can be interrupted after each byte, so that several searches can take turns.
+//! A search with a lazily built automaton, which can be interrupted after each byte, so that
+//! several searches can take turns.
 
 use crate::pattern::analysis::reach::Near;
 use crate::pattern::search::lazy_dfa::{Built, BuiltGuard, Direction, LazyDfa, Stop};
@@ -31,8 +32,9 @@ type Outcome<M> = Result<Option<usize>, Stop<<M as Meter>::Error>>;
 type Progress<M> = Result<ControlFlow<Option<usize>>, Stop<<M as Meter>::Error>>;
 
 impl LazyDfa {
-    /// Forward: returns the end of the leftmost match that begins in `range`, or with `earliest` that of the shortest. Backward:
-    /// returns the start of the longest match that ends where `range` ends. `range` must be one of `text`.
+    /// Forward: returns the end of the leftmost match that begins in `range`, or with `earliest`
+    /// that of the shortest. Backward: returns the start of the longest match that ends where
+    /// `range` ends. `range` must be one of `text`.
     pub(super) fn search<M: Meter>(
         &self,
         text: &[u8],
@@ -167,8 +169,8 @@ impl<'s, M: Meter> Search<'s, M> {
         }
     }
 
-    /// Searches from the start as long as the prefilter skips most of the text. Afterwards it is used again where the search
-    /// [resumes](Self::resume_filtered) so, if at all.
+    /// Searches from the start as long as the prefilter skips most of the text. Afterwards it is
+    /// used again where the search [resumes](Self::resume_filtered) so, if at all.
     pub(super) fn run_filtered(&mut self) -> Progress<M> {
         self.begin()?;
         self.go_on_filtered()
@@ -198,8 +200,9 @@ impl<'s, M: Meter> Search<'s, M> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Uses a parked prefilter again if the automaton is at its start and the prefilter skips more than is read between two charges. To be
-    /// called where reading is charged, so that asking it costs no more than reading.
+    /// Uses a parked prefilter again if the automaton is at its start and the prefilter skips more
+    /// than is read between two charges. To be called where reading is charged, so that asking it
+    /// costs no more than reading.
     fn resume_filtered(&mut self) -> Progress<M> {
         if let Some(filter) = self.parked
             && self.state == self.start
@@ -235,8 +238,8 @@ impl<'s, M: Meter> Search<'s, M> {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Reads a byte, builds the state that it leads to if that is not there, and tells what that state says. At the end of the text, tells
-    /// whether a match ends there.
+    /// Reads a byte, builds the state that it leads to if that is not there, and tells what that
+    /// state says. At the end of the text, tells whether a match ends there.
     pub(super) fn step(&mut self) -> Progress<M> {
         let next = self.read.wrapping_add(1);
         let byte = match self.dfa.direction {
@@ -292,8 +295,8 @@ impl<'s, M: Meter> Search<'s, M> {
         Ok(found)
     }
 
-    /// Reads at most `most` bytes through states that exist and mean nothing, until one leads to `stop` or much has been read: the usual
-    /// case, in a loop of its own that does little else.
+    /// Reads at most `most` bytes through states that exist and mean nothing, until one leads to
+    /// `stop` or much has been read: the usual case, in a loop of its own that does little else.
     #[inline]
     fn read_on(&mut self, most: usize, stop: Option<LazyStateID>) {
         if self.state.is_tagged() {
@@ -329,8 +332,9 @@ impl<'s, M: Meter> Search<'s, M> {
         (state, count)
     }
 
-    /// Lets searches that read forward take turns after each byte, until one of them [needs another step](Self::step_slow). What the processor
-    /// waits for in one of them, it does for the others meanwhile.
+    /// Lets searches that read forward take turns after each byte, until one of them [needs another
+    /// step](Self::step_slow). What the processor waits for in one of them, it does for the others
+    /// meanwhile.
     #[inline]
     pub(super) fn follow_in_turns<const N: usize>(searches: [&mut Self; N]) {
         let parts = searches.each_ref().map(|search| {

@@ -1,6 +1,7 @@
 //! Classes of characters: `[..]`, `\d`, `[:alpha:]`, `\p{..}`.
 //!
-//! Each part of a class has its letter cases, and is then negated where it says so. The class is negated as a whole in the end.
+//! Each part of a class has its letter cases, and is then negated where it says so. The class is
+//! negated as a whole in the end.
 
 use super::cursor::Cursor;
 use super::escape::escape;

@@ -1,4 +1,5 @@
-//! Random patterns in both dialects: where one accepts and the other refuses, or where they find something else, a row of the table of [`Dialect`] says so.
+//! Random patterns in both dialects: where one accepts and the other refuses, or where they find
+//! something else, a row of the table of [`Dialect`] says so.
 
 use crate::Matcher;
 use crate::pattern::Dialect;

@@ -7,7 +7,8 @@ const MAX_CHARACTER: u32 = 0x10_FFFF;
 /// Most digits of an octal escape.
 const OCTAL_DIGITS: usize = 3;
 
-/// Reads an escape that stands for one character. The cursor is at the backslash. The number may be that of a surrogate, which occurs in no text.
+/// Reads an escape that stands for one character. The cursor is at the backslash. The number may be
+/// that of a surrogate, which occurs in no text.
 pub(super) fn escape(cursor: &mut Cursor<'_>) -> Result<u32, SyntaxError> {
     let from = cursor.at();
     cursor.eat("\\");

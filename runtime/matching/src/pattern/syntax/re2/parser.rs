@@ -105,7 +105,8 @@ impl<'p> Parser<'p> {
         }
     }
 
-    /// Returns the parsed pattern, and the steps for letter cases. The pattern is `None` if these are more than `most_steps`.
+    /// Returns the parsed pattern, and the steps for letter cases. The pattern is `None` if these
+    /// are more than `most_steps`.
     pub(super) fn parse(mut self, most_steps: usize) -> Result<(Option<Hir>, usize), SyntaxError> {
         while let Some(next) = self.cursor.peek() {
             if self.classes.steps > most_steps {
@@ -311,7 +312,8 @@ impl<'p> Parser<'p> {
         Ok(part)
     }
 
-    /// Reads what follows the brace of `{2}`, `{2,}` or `{2,3}`. `None` for everything else, where the brace is a character.
+    /// Reads what follows the brace of `{2}`, `{2,}` or `{2,3}`. `None` for everything else, where
+    /// the brace is a character.
     fn bounds(&mut self) -> Option<(u32, Option<u32>)> {
         let from = self.cursor.at();
         let bounds = self.closed_bounds();

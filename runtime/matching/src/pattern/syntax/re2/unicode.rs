@@ -10,7 +10,8 @@ const FEW: usize = 64;
 /// Length of the aliases of scripts.
 const ALIAS: usize = 4;
 
-/// Returns the class of a category, a script, or `Any`, `Assigned` or `ASCII`. Letter case, `_`, `-` and spaces make no difference.
+/// Returns the class of a category, a script, or `Any`, `Assigned` or `ASCII`. Letter case, `_`,
+/// `-` and spaces make no difference.
 pub(super) fn named(name: &str) -> Option<ClassUnicode> {
     let mut key = String::new();
     for c in name.chars() {

@@ -9,7 +9,8 @@ use std::fmt::Write;
 const WIDTH: f64 = 40.0;
 /// Eighths of a block.
 const PARTS: [&str; 8] = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"];
-/// The colours of the sources in SVG; readable on white and on dark backgrounds, and apart for people who do not see red and green.
+/// The colours of the sources in SVG; readable on white and on dark backgrounds, and apart for
+/// people who do not see red and green.
 const COLORS: [&str; 4] = ["#0072b2", "#e69f00", "#009e73", "#cc79a7"];
 
 /// A bar: its label, and nanoseconds: median and spread.

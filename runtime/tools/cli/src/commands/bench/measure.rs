@@ -1,5 +1,5 @@
-//! Measures subjects: time for a request with its spread, allocations, throughput. All subjects take turns in each round, so what disturbs
-//! the machine disturbs all of them alike.
+//! Measures subjects: time for a request with its spread, allocations, throughput. All subjects
+//! take turns in each round, so what disturbs the machine disturbs all of them alike.
 
 use super::subject::{Runner, Subject};
 use crate::output::units::number;

@@ -1,4 +1,5 @@
-//! What is measured: an expression, a set of rules or a policy, in one tier, with the requests that it is measured with.
+//! What is measured: an expression, a set of rules or a policy, in one tier, with the requests that
+//! it is measured with.
 
 use crate::input::contexts::Contexts;
 use crate::recorded_requests::RecordedRequest;

@@ -1,5 +1,6 @@
-//! A line of `celero eval --jsonl` whose expression is in Cloudflare's filter language: the line declares the fields with their
-//! types, gives their values, and the contents of lists. Fields are variables of an environment, so that both tiers evaluate.
+//! A line of `celero eval --jsonl` whose expression is in Cloudflare's filter language: the line
+//! declares the fields with their types, gives their values, and the contents of lists. Fields are
+//! variables of an environment, so that both tiers evaluate.
 
 use crate::envs::Envs;
 use crate::evaluate::{Engines, Evaluated, RenderedValue, answers};
@@ -57,8 +58,8 @@ pub(crate) fn evaluate_line(engines: &Engines, line: &[u8]) -> Evaluated {
             let answer = answers(engines, &contexts, &line.expr).pop();
             answer.unwrap_or_else(|| failed(Failure::invalid("no result")))
         }
-        // A field has a name that no variable can have, such as `1a`, or lists of two types have one name: the interpreter needs no
-        // environment.
+        // A field has a name that no variable can have, such as `1a`, or lists of two types have
+        // one name: the interpreter needs no environment.
         None => Evaluated::Agreed(filter.test(&line).map_err(Failure::from).map(|value| {
             let json = json!({ "bool": value });
             RenderedValue { json, text: value.to_string() }

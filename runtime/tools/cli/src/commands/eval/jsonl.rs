@@ -1,5 +1,5 @@
-//! `celero eval --jsonl`: reads an expression per line and prints a result per line, in order, each before the next line is read. An
-//! invalid line gives an error result.
+//! `celero eval --jsonl`: reads an expression per line and prints a result per line, in order, each
+//! before the next line is read. An invalid line gives an error result.
 //!
 //! Invariant: `eval --jsonl` is an interface for programs: the form of its answers does not change. Test:
 //! `runtime/tools/cli/tests/it/jsonl.rs::jsonl_answers_in_order`.

@@ -19,8 +19,9 @@ use celero::{Engine, ErrorPolicy, Explanation, Span};
 use celero_tooling::disassembly::{Disassembly, disassemble};
 use serde_json::{Value as Json, json};
 
-/// Show how rules are compiled. An expression: a summary, the optimised graph and the machine code with its source; with --requests or
-/// --bindings it is also evaluated, in both tiers. A file of rules or a policy: how each rule is found.
+/// Show how rules are compiled. An expression: a summary, the optimised graph and the machine code
+/// with its source; with --requests or --bindings it is also evaluated, in both tiers. A file of
+/// rules or a policy: how each rule is found.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -8,7 +8,8 @@ use crate::rules_file::{Rule, RulesFile};
 use celero::{Engine, IndexEntry, RuleExplanation, SetExplanation, similar};
 use serde_json::{Value as Json, json};
 
-/// The largest number of rules that are shown without being asked for: those that are expected to be evaluated most often.
+/// The largest number of rules that are shown without being asked for: those that are expected to
+/// be evaluated most often.
 const MAX_SHOWN: usize = 10;
 
 /// Explains the rules of a file.

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-/// Compare two files: the entries that only one has, that expire at another time, or that carry other values. Exits with 1 if there are any.
+/// Compare two files: the entries that only one has, that expire at another time, or that carry
+/// other values. Exits with 1 if there are any.
 #[derive(clap::Args)]
 pub(super) struct Args {
     #[command(flatten)]

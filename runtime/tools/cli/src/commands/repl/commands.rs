@@ -159,7 +159,8 @@ impl Session {
         }
     }
 
-    /// Changes the named values, which take the place of requests. Nothing changes if the new declarations are not valid.
+    /// Changes the named values, which take the place of requests. Nothing changes if the new
+    /// declarations are not valid.
     fn change_named(&mut self, change: impl FnOnce(&mut NamedInput), output: &mut Output) -> Result<(), String> {
         let mut named = match &self.input {
             Input::Named(named) => named.clone(),

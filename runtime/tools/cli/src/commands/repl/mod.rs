@@ -1,4 +1,5 @@
-//! `celero repl`: evaluates expressions line by line, with completed names and a history. Reads commands from standard input too.
+//! `celero repl`: evaluates expressions line by line, with completed names and a history. Reads
+//! commands from standard input too.
 
 mod commands;
 mod completion;

@@ -1,4 +1,5 @@
-//! `celero translate --jsonl`: the expression of each line of JSON in another language. The lines are those of `celero eval --jsonl`.
+//! `celero translate --jsonl`: the expression of each line of JSON in another language. The lines
+//! are those of `celero eval --jsonl`.
 
 use crate::commands::eval::jsonl::evaluate_line;
 use crate::commands::translate::translation::{Written, compared, is_false_for_failure, written};
@@ -111,8 +112,8 @@ impl Line {
         self.to == Language::cel()
     }
 
-    /// Returns the line in the other language, the warnings about it, and its expression. A line without `vars` is about what the command
-    /// line declares, or about requests.
+    /// Returns the line in the other language, the warnings about it, and its expression. A line
+    /// without `vars` is about what the command line declares, or about requests.
     fn translated(&self, contexts: &impl Contexts) -> Result<(Json, Vec<celero::Diagnostic>, String), Stays> {
         let no_equal = |error| Stays::NoEqual(self.expr.clone(), error);
         let mut members = self.members.clone();

@@ -48,7 +48,8 @@ pub(crate) struct Args {
     /// The file holds one rule in Cloudflare's filter language as JSON: its tree, in the shape that Wirefilter writes.
     #[arg(long)]
     tree: bool,
-    /// The file holds lines of JSON, as `celero eval --jsonl` reads them. Lines without `vars` are about requests, or what --vars declares.
+    /// The file holds lines of JSON, as `celero eval --jsonl` reads them. Lines without `vars` are
+    /// about requests, or what --vars declares.
     #[arg(long, conflicts_with = "tree")]
     jsonl: bool,
     #[command(flatten)]
