@@ -2,8 +2,8 @@
 //! library: native code beside the Rust that an expert writes, on a derived context and on bound
 //! variables.
 //!
-//! [`fields`] is the table of kinds, [`operations`] that of the operations of each class of kinds,
-//! [`functions`] that of the functions. `benches/tests/everything.rs` compares the answers, and
+//! `fields` is the table of kinds, `operations` that of the operations of each class of kinds,
+//! `functions` that of the functions. `benches/tests/everything.rs` compares the answers, and
 //! fails when a kind, a function or a macro is missing.
 #![expect(
     clippy::arithmetic_side_effects,
