@@ -231,7 +231,7 @@ impl Check<'_> {
             Op::HasField(field) if self.fields.get(field as usize).is_none() => {
                 fail(Requirement::Field, format!("there is no field {field}"))
             }
-            Op::Elements(field) if self.elements(field).is_none() => {
+            Op::Elements(field) if self.elements(field).is_none_or(|elements| elements.stride == 0) => {
                 fail(Requirement::Field, format!("field {field} is not a list of elements in one piece"))
             }
             Op::Entry(field) => match self.entries(field) {

@@ -20,6 +20,11 @@ use cranelift_frontend::FunctionBuilderContext;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+/// Most loops inside of one another, by default. Each keeps some values alive in all loops inside
+/// of it, so the register allocator's time grows with the square of their number: of 16, half as
+/// much again as of 8 for each loop.
+pub const MAX_LOOPS: u32 = 16;
+
 /// How large one function may get. The defaults keep the compilation of one function below some tenths of a second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -29,9 +34,7 @@ pub struct Limits {
     pub live_values: usize,
     /// Depth of nested expressions. Emission recurses that deep, on stacks that it allocates when needed.
     pub depth: u32,
-    /// Loops inside of one another. Each keeps some values alive in all loops inside of it, so the
-    /// register allocator's time grows with the square of their number: of 16, half as much again
-    /// as of 8 for each loop.
+    /// Loops inside of one another: [`MAX_LOOPS`].
     pub loops: u32,
     /// Bytes of stack.
     pub frame: u32,
@@ -39,7 +42,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { instructions: 100_000, live_values: 400, depth: 20_000, loops: 16, frame: 64 * 1024 }
+        Self { instructions: 100_000, live_values: 400, depth: 20_000, loops: MAX_LOOPS, frame: 64 * 1024 }
     }
 }
 

@@ -46,7 +46,7 @@ mod unit;
 
 pub use code::{Code, CodeRange, Listing, Symbol};
 pub use code_memory::CompiledFunction;
-pub use compiler::{Compiler, Limits, Settings, SharedFunction};
+pub use compiler::{Compiler, Limits, MAX_LOOPS, Settings, SharedFunction};
 pub use entry::{ContextEntry, Entry, TextEntry, TextWords};
 pub use error::{Bound, Error};
 pub use profile::{Profiler, Profiling};

@@ -1,5 +1,5 @@
 //! Lists of the host that are read in place: their size, an element, the search for one. A search
-//! is a loop whose steps are charged together when it is left.
+//! is a loop. Its steps are charged together when it is left, unless it compares texts by a call.
 
 use super::block::{Edge, Words};
 use super::{Emitter, broken};

@@ -52,7 +52,11 @@ fn entries_are_looked_up_once_and_read_in_place() {
             let zero = b.int(0);
             let positive = b.add(Op::Cmp(Cmp::Gt), Ty::Bool, &[value, zero]);
             let guarded = b.add(Op::And, Ty::Bool, &[has, positive]);
-            for root in [has, value, guarded] {
+            let hundred = b.int(100);
+            let small = b.add(Op::Cmp(Cmp::Lt), Ty::Bool, &[value, zero]);
+            let large = b.add(Op::Cmp(Cmp::Gt), Ty::Bool, &[value, hundred]);
+            let either = b.add(Op::Or, Ty::Bool, &[small, large]);
+            for root in [has, value, guarded, either] {
                 b.graph.add_root(root);
             }
         }
@@ -67,13 +71,15 @@ fn entries_are_looked_up_once_and_read_in_place() {
             let host = &number;
             calls(Helper::entry_of_text);
             calls(Helper::entry_of_number);
-            assert_eq!(run(&code, index * 3, &host).bool(), answer.map(|value| value.is_some()), "{key:?}");
-            let read = run(&code, index * 3 + 1, &host).words().map(|words| words[0].cast_signed());
+            assert_eq!(run(&code, index * 4, &host).bool(), answer.map(|value| value.is_some()), "{key:?}");
+            let read = run(&code, index * 4 + 1, &host).words().map(|words| words[0].cast_signed());
             assert_eq!(read, value, "{key:?}");
             assert_eq!(calls(Helper::entry_of_text) + calls(Helper::entry_of_number), 2);
             let both = if answer == &Ok(None) { Ok(false) } else { value.map(|value| value > 0) };
-            assert_eq!(run(&code, index * 3 + 2, &host).bool(), both, "{key:?}");
+            assert_eq!(run(&code, index * 4 + 2, &host).bool(), both, "{key:?}");
             assert_eq!(calls(Helper::entry_of_text) + calls(Helper::entry_of_number), 1);
+            let outside = value.map(|value| !(0..=100).contains(&value));
+            assert_eq!(run(&code, index * 4 + 3, &host).bool(), outside, "{key:?}");
         }
     }
 }

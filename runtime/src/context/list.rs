@@ -19,7 +19,10 @@ fn elements<T: Element>(words: Option<WordOffsets>) -> Option<Elements> {
     // Loops end at the address of the last element, so elements need different addresses.
     let stride = u32::try_from(size_of::<T>()).ok().filter(|&stride| stride > 0)?;
     let path = Path(vec![at]);
-    let Layout { ty, optional: false, access, .. } = T::layout() else { return None };
+    let layout = T::layout();
+    if layout.optional {
+        return None;
+    }
     if !T::MEMBERS.is_empty() {
         return Some(Elements {
             path,
@@ -30,8 +33,14 @@ fn elements<T: Element>(words: Option<WordOffsets>) -> Option<Elements> {
             members: Some(Members(members::<T>)),
         });
     }
-    let in_place = matches!(access, Access::Load(..) | Access::Text(..) | Access::Tagged(..));
-    in_place.then_some(Elements { path, count, stride, ty, access, members: None })
+    layout.is_in_place().then_some(Elements {
+        path,
+        count,
+        stride,
+        ty: layout.ty,
+        access: layout.access,
+        members: None,
+    })
 }
 
 /// The variables of a struct, with their names.

@@ -16,8 +16,7 @@ use std::hash::{BuildHasher, Hash};
 /// How native code finds entries of the map `V`, and reads their values.
 fn entries<K: MapKey, T: Element, V: MakeEntry<Value = T>>() -> Option<Entries> {
     let value = T::layout();
-    let in_place = matches!(value.access, Access::Load(..) | Access::Text(..) | Access::Tagged(..)) && !value.optional;
-    let (ty, access) = if in_place { (value.ty, value.access) } else { (Ty::Value, Access::Get) };
+    let (ty, access) = if value.is_in_place() { (value.ty, value.access) } else { (Ty::Value, Access::Get) };
     key_type::<K>().map(|key| map_entries::<V>(key, ty, access))
 }
 

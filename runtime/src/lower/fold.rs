@@ -26,16 +26,15 @@ impl Lowering<'_> {
     fn within<T>(&mut self, items: NodeId, variables: &[Ty], parts: impl FnOnce(&mut Self) -> T) -> T {
         let depth = self.locals.len();
         let record = match (variables, self.graph.op(items)) {
-            ([Ty::Record], Op::Elements(list)) => Some((self.inner_level(), list)),
+            ([Ty::Record], Op::Elements(list)) => self.record(list),
             _ => None,
         };
+        let outer = self.records.len();
         self.records.extend(record);
         self.locals.extend(variables);
         let done = parts(self);
         self.locals.truncate(depth);
-        if record.is_some() {
-            self.records.pop();
-        }
+        self.records.truncate(outer);
         done
     }
 

@@ -110,7 +110,7 @@ struct Lowering<'c> {
     /// The representation of each variable in scope, indexed by level.
     locals: Vec<Ty>,
     /// The variables in scope that are structs of the host: the index in `locals`, and the field that is the list.
-    records: Vec<(u32, u32)>,
+    records: Vec<seq::Record>,
     /// The reads of fields that cannot fail, indexed by field.
     sure: Vec<Option<NodeId>>,
 }

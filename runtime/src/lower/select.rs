@@ -43,7 +43,9 @@ impl<'c> Lowering<'c> {
         if let Some(node) = self.member(id) {
             return node;
         }
-        if !optional && self.is_entry_map(operand) && self.entry_key(operand) == Some(Ty::Str) {
+        // A set has no names to select.
+        let has_names = |(_, entries): (u32, &layout::Entries)| entries.key == Ty::Str && entries.value.is_some();
+        if !optional && self.host_entries(operand).is_some_and(has_names) {
             let name = self.text(field, id);
             if let Some(node) = self.entry(id, operand, name, test) {
                 return node;
@@ -99,28 +101,19 @@ impl<'c> Lowering<'c> {
         self.call(id, &[element, container])
     }
 
-    /// The type of the keys of a map or a set of the host that native code asks itself.
-    fn entry_key(&self, map: AstId) -> Option<Ty> {
+    /// The field that an expression is, if it is a map or a set of the host that native code asks itself.
+    fn host_entries(&self, map: AstId) -> Option<(u32, &layout::Entries)> {
         let Reference::Variable(field) = *self.checked.reference(map) else { return None };
         if matches!(self.ast.expr(map), Expr::Select { test: true, .. }) {
             return None;
         }
-        self.field(field)?.entries.as_ref().map(|entries| entries.key)
-    }
-
-    /// Whether it is a map, whose keys can be selected as sets' elements cannot.
-    fn is_entry_map(&self, map: AstId) -> bool {
-        let Reference::Variable(field) = *self.checked.reference(map) else { return false };
-        self.field(field).and_then(|field| field.entries.as_ref()).is_some_and(|entries| entries.value.is_some())
+        Some((field, self.field(field)?.entries.as_ref()?))
     }
 
     /// The value that such a map has for a key, or whether there is one.
     fn entry(&mut self, id: AstId, map: AstId, key: NodeId, test: bool) -> Option<NodeId> {
-        let Reference::Variable(field) = *self.checked.reference(map) else { return None };
-        if self.entry_key(map)? != self.graph.ty(key) {
-            return None;
-        }
-        let value = self.field(field)?.entries.as_ref()?.value.as_ref();
+        let (field, entries) = self.host_entries(map).filter(|(_, entries)| entries.key == self.graph.ty(key))?;
+        let value = entries.value.as_ref();
         // A test reads the value too, which may fail where it has to be made.
         if test && value.is_some_and(|value| value.access == layout::Access::Get) {
             return None;

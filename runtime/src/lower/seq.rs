@@ -3,16 +3,22 @@
 
 use super::Lowering;
 use celero_frontend::{Expr, NodeId as AstId, Reference, stdlib::Builtin};
+use celero_ir::layout::Field;
 use celero_ir::{Constant, NodeId, Op, Ty};
+use celero_jit::MAX_LOOPS;
 
-/// Loops inside of one another whose elements are read in place.
-const MAX_LOOPS: u32 = 16;
-
-/// A member of an element that is a struct.
-struct Member {
-    /// The level of the variable.
+/// A variable that is an element of a list of structs.
+pub(super) struct Record {
+    /// Its level.
     level: u32,
     /// The field that is the list.
+    list: u32,
+    members: Vec<(String, Field)>,
+}
+
+/// A member of such a variable.
+struct Member {
+    level: u32,
     list: u32,
     number: u32,
     ty: Ty,
@@ -78,21 +84,26 @@ impl Lowering<'_> {
         Some(self.add(Op::Member { field: member.list, member: member.number }, member.ty, &[record], id))
     }
 
+    /// The next variable, as an element of this list.
+    pub(super) fn record(&self, list: u32) -> Option<Record> {
+        let members = self.field(list)?.elements.as_ref()?.members?.0();
+        Some(Record { level: self.inner_level(), list, members })
+    }
+
     /// Whether an expression uses the next variable, an element of this list, for members only that
     /// are read in place. An element that is used as a whole is the map that the library makes of
     /// it.
     pub(super) fn needs_members_only(&self, list: u32, body: AstId) -> bool {
         let level = self.inner_level();
-        let mut pending = vec![body];
         // Native code has no deeper loops, and each loop looks through those inside of it.
-        if level >= MAX_LOOPS {
-            return false;
-        }
+        let Some(record) = self.record(list).filter(|_| level < MAX_LOOPS) else { return false };
+        let records = [record];
+        let mut pending = vec![body];
         while let Some(id) = pending.pop() {
             if matches!(self.checked.reference(id), Reference::Local(used) if *used == level) {
                 return false;
             }
-            if self.member_of(id, &[(level, list)]).is_none() {
+            if self.member_of(id, &records).is_none() {
                 self.ast.each_child(id, |child| pending.push(child));
             }
         }
@@ -100,7 +111,7 @@ impl Lowering<'_> {
     }
 
     /// The member of one of these variables that an expression selects, if it is never absent and read in place.
-    fn member_of(&self, id: AstId, records: &[(u32, u32)]) -> Option<Member> {
+    fn member_of(&self, id: AstId, records: &[Record]) -> Option<Member> {
         let mut names = Vec::new();
         let mut at = id;
         let level = loop {
@@ -120,8 +131,7 @@ impl Lowering<'_> {
                 _ => return None,
             }
         };
-        let &(_, list) = records.iter().find(|(known, _)| *known == level)?;
-        let members = self.field(list)?.elements.as_ref()?.members?.0();
+        let Record { list, members, .. } = records.iter().find(|record| record.level == level)?;
         let mut path = String::new();
         let mut found = None;
         while let Some(name) = names.pop() {
@@ -133,9 +143,9 @@ impl Lowering<'_> {
                 path.push('.');
             }
             path.push_str(name);
-            found = (0..).zip(&members).find(|(_, (known, _))| *known == path);
+            found = (0..).zip(members).find(|(_, (known, _))| *known == path);
         }
         let (number, (_, field)) = found?;
-        field.is_in_place().then_some(Member { level, list, number, ty: field.ty })
+        field.is_in_place().then_some(Member { level, list: *list, number, ty: field.ty })
     }
 }
