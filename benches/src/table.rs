@@ -178,6 +178,11 @@ pub(crate) fn about(name: &str) -> &'static str {
     }
 }
 
+/// Two places behind the point.
+pub(crate) fn rounded(figure: f64) -> f64 {
+    (figure * 100.0).round() / 100.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

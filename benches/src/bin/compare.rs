@@ -28,7 +28,7 @@ struct Arguments {
     /// Write the results to this file as JSON.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Only these workloads, separated by commas.
+    /// Only these workloads, or with `--everything` fields, separated by commas.
     #[arg(long, value_delimiter = ',', value_name = "W3,W9")]
     only: Vec<String>,
     /// Time only searches for text in text.

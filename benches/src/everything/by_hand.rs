@@ -2,6 +2,7 @@
 
 use celero::{Duration, Timestamp};
 use jiff::tz::TimeZone;
+use std::cell::RefCell;
 use std::cmp::Ordering;
 use std::sync::LazyLock;
 
@@ -22,7 +23,37 @@ macro_rules! net {
     }};
 }
 
-pub(super) use {net, regex};
+/// A text that is searched for, prepared once.
+macro_rules! finder {
+    ($needle:literal) => {{
+        static FINDER: std::sync::LazyLock<memchr::memmem::Finder<'static>> =
+            std::sync::LazyLock::new(|| memchr::memmem::Finder::new($needle));
+        &*FINDER
+    }};
+}
+
+/// A name of a header that is parsed once.
+macro_rules! name {
+    ($name:literal) => {{
+        static NAME: http::HeaderName = http::HeaderName::from_static($name);
+        &NAME
+    }};
+}
+
+pub(super) use {finder, name, net, regex};
+
+/// Whether a text matches a pattern that is not known before, but usually the same again.
+pub(super) fn matches(pattern: &str, text: &str) -> Option<bool> {
+    thread_local! {
+        static LAST: RefCell<Option<(String, regex::Regex)>> = const { RefCell::new(None) };
+    }
+    LAST.with_borrow_mut(|last| {
+        if last.as_ref().is_none_or(|(known, _)| known != pattern) {
+            *last = Some((pattern.to_owned(), regex::Regex::new(pattern).ok()?));
+        }
+        last.as_ref().map(|(_, compiled)| compiled.is_match(text))
+    })
+}
 
 pub(super) fn is(text: &impl AsRef<str>, other: &(impl AsRef<str> + ?Sized)) -> bool {
     text.as_ref() == other.as_ref()

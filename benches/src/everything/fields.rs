@@ -2,7 +2,7 @@
 //! with its value, and the class of operations that [`operations`](super::operations) has for its
 //! CEL type. The class gets the value in its usual Rust form.
 
-use super::by_hand::{cookie, is, joined, net, paris, regex, zoned};
+use super::by_hand::{cookie, finder, is, joined, name, net, paris, regex, zoned};
 use super::operations::{
     address, any_map, bytes, double, headers, int, int_list, int_map, int_set, json, label, nested, nothing, socket,
     span, status, structs, text, text_list, text_map, text_set, time, truth, truths, uint,

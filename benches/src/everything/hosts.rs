@@ -161,7 +161,8 @@ pub fn builtins(source: &str) -> Result<Vec<Builtin>, String> {
     let (checked, _) = check(tree, env.declarations(), &Limits::default()).map_err(first)?;
     let nodes = (0..).map(NodeId).take(checked.ast().nodes().len());
     let overloads = nodes.filter_map(|node| match checked.reference(node) {
-        Reference::Call { overloads, .. } => Some(overloads.iter()),
+        // Of several overloads, the values decide which one is called.
+        Reference::Call { overloads, .. } if overloads.len() == 1 => Some(overloads.iter()),
         _ => None,
     });
     let builtin = |overload: &Overload| match overload {

@@ -18,6 +18,7 @@ mod hosts;
 mod operations;
 
 use crate::interleaved;
+use crate::table::rounded;
 pub use fields::{Cell, KINDS, Kind};
 pub use hosts::{Answer, Host, TIERS, builtins};
 use serde_json::{Value, json};
@@ -61,10 +62,11 @@ pub fn compare_everything(rounds: usize, only: &[String], print: &mut dyn FnMut(
     if let Some(unknown) = only.iter().find(|kind| !cells.iter().any(|cell| cell.kind == kind.as_str())) {
         return Err(format!("no cells of `{unknown}`: the kinds are the fields of benches/src/everything/fields.rs"));
     }
-    for host in Host::all()? {
+    let hosts = Host::all()?;
+    for host in &hosts {
         let mut call = [0.0; 3];
         for cell in cells.iter().filter(|cell| host.has(cell)).filter(chosen) {
-            let times = interleaved(&agreed(&host, cell)?, &(), rounds);
+            let times = interleaved(&agreed(host, cell)?, &(), rounds);
             let ns = [0, 1, 2].map(|tier| times.get(tier).map_or(f64::NAN, |time: &crate::Measurement| time.ns));
             if cell.kind == CALL {
                 call = ns;
@@ -84,7 +86,7 @@ pub fn compare_everything(rounds: usize, only: &[String], print: &mut dyn FnMut(
         print(format!("{net:8.2}{ratio:8.2}{native:9.1}{by_hand:9.1}{interpreter:9.1}  {host:8} {}", cell.source));
     }
     print(String::new());
-    for host in ["derived", "bound", "untyped"] {
+    for host in hosts.iter().map(|host| host.name) {
         for (name, of) in [("net", (|row| row.net) as fn(&Row<'_>) -> f64), ("ratio", |row| row.ratio)] {
             let mut figures: Vec<f64> = rows.iter().filter(|row| row.host == host).map(of).collect();
             figures.sort_by(f64::total_cmp);
@@ -116,9 +118,8 @@ struct Row<'a> {
 impl Row<'_> {
     fn json(&self) -> Value {
         let Self { host, cell, ns: [native, by_hand, interpreter], ratio, net } = self;
-        let two = |figure: &f64| (figure * 100.0).round() / 100.0;
-        json!({ "host": host, "kind": cell.kind, "condition": cell.source, "native_ns": two(native), "handwritten_ns": two(by_hand),
-            "interpreter_ns": two(interpreter), "ratio": two(ratio), "net_ratio": two(net) })
+        json!({ "host": host, "kind": cell.kind, "condition": cell.source, "native_ns": rounded(*native), "handwritten_ns": rounded(*by_hand),
+            "interpreter_ns": rounded(*interpreter), "ratio": rounded(*ratio), "net_ratio": rounded(*net) })
     }
 }
 

@@ -44,7 +44,8 @@ fn exchanged(n: usize, pairs: usize, say: &mut Say<'_>) -> Result<Value, String>
     let live = Live::new(engine.clone(), env.clone());
     let first: Vec<_> = all.by_ref().take(n).collect();
     live.replace(|set| set.with_rules(first)).map_err(|error| error.to_string())?;
-    let settled = |when| if live.wait_idle(TIMEOUT) { Ok(()) } else { Err(format!("{n} rules do not settle {when}")) };
+    let settled =
+        |when| if live.wait_idle(TIMEOUT) { Ok(()) } else { Err(format!("{n} rules are not all native {when}")) };
     settled("at first")?;
 
     let mut rates = Vec::with_capacity(ROUNDS);

@@ -16,6 +16,7 @@ pub(crate) mod vocabulary;
 
 pub use curve::{curve, instruction_curve};
 
+use crate::table::rounded;
 use celero::ErrorPolicy;
 use serde_json::{Map, Value, json};
 use std::net::SocketAddr;
@@ -175,10 +176,6 @@ fn size(vocabulary: &Vocabulary, n: usize) -> Result<(String, Value), String> {
 
 fn how(timing: &Timing) -> Value {
     json!({ "requests": timing.requests, "rounds": timing.rounds })
-}
-
-fn rounded(x: f64) -> f64 {
-    (x * 100.0).round() / 100.0
 }
 
 #[cfg(test)]

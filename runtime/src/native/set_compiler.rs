@@ -22,7 +22,7 @@ use std::time::Duration;
 /// values alive at the same time.
 const BLOCK_RULES: usize = group::MAX_RULES;
 
-/// Most rules whose rows are filled between two questions whether the compilation is cancelled.
+/// Most rules whose rows are filled between two checks whether the compilation is cancelled.
 const ROWS: usize = 1_024;
 
 /// Fewest headers for which one pass over all headers of the request replaces a lookup for each:

@@ -263,7 +263,7 @@ impl Translation<'_> {
         })
     }
 
-    /// A question to a list. `is_whole` says whether `value` is what the comparison names, not an element of it.
+    /// A query of a list. `is_whole` says whether `value` is what the comparison names, not an element of it.
     fn in_list(&mut self, id: NodeId, value: &Value, is_whole: bool, name: &str) -> Option<String> {
         let FilterExpr::Compare { value: node, .. } = *self.tree.expr(id) else { return self.none(id, "this") };
         let ty = &self.tree.node(node).ty;

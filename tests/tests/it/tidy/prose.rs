@@ -11,7 +11,10 @@ fn wide_lines(text: &str) -> Vec<usize> {
     let mut is_code = false;
     let mut wide = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        let Some(comment) = line.trim_start().strip_prefix("//") else { continue };
+        let Some(comment) = line.trim_start().strip_prefix("//") else {
+            is_code = false;
+            continue;
+        };
         let prose = comment.trim_start_matches(['/', '!']).trim_start();
         is_code ^= prose.starts_with("```");
         if line.chars().count() > MAX_WIDTH && !is_code && !prose.starts_with('|') && prose.contains(' ') {

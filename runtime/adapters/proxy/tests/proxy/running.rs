@@ -121,10 +121,10 @@ impl Running {
     }
 }
 
-/// A whole configuration.
 /// A policy without rules.
 pub(crate) const NO_RULES: &str = "empty: allowed\n";
 
+/// A whole configuration.
 pub(crate) fn config(rest: &str) -> String {
     config_with("h2c: true", rest)
 }
