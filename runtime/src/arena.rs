@@ -54,8 +54,10 @@ impl Arena {
     /// larger than half of the limit is freed, because the next chunk would be twice as large.
     #[inline]
     pub(crate) fn recycle(&mut self, limit: usize) {
-        if self.bump.allocated_bytes() == 0 {
-            self.bump.set_allocation_limit(Some(limit));
+        // The capacity is that of the newest chunk: it is all memory if nothing was allocated.
+        let kept = self.bump.allocated_bytes();
+        if kept == self.bump.chunk_capacity() && kept <= limit / 2 {
+            self.bump.set_allocation_limit(Some(limit.saturating_add(kept)));
         } else {
             self.recycle_memory(limit);
         }

@@ -151,13 +151,18 @@ impl<S: Context + 'static> Program<S> {
     // Inlined, so that the result is not returned in memory, which takes longer than the code of a short rule.
     #[inline(always)]
     pub fn test<C: Context<Static = S>>(&self, context: &C) -> Result<bool, EvalError> {
-        let word = match self.native.as_ref().map_or(TestCall::Whole, NativeProgram::test_call) {
+        let word = match self.test_call() {
             TestCall::ContextOnly(code) if self.is_for(context).is_ok() => code.run(context),
             TestCall::BaseFrame(code) => self.test_base_frame(code, context),
             TestCall::WithLists => self.test_with_lists(context),
             _ => self.test_with_thread_scratch(context),
         };
         if word <= 1 { Ok(word == 1) } else { Err(self.failure(word)) }
+    }
+
+    #[inline(always)]
+    fn test_call(&self) -> TestCall<'_> {
+        self.native.as_ref().map_or(TestCall::Whole, NativeProgram::test_call)
     }
 
     /// The error of a word that is neither 0 nor 1.
@@ -206,18 +211,45 @@ impl<S: Context + 'static> Program<S> {
 
     #[inline(never)]
     fn test_with_thread_scratch<C: Context<Static = S>>(&self, context: &C) -> u64 {
-        let result = with_thread_scratch(|scratch| self.test_with(context, scratch));
-        result.map_or_else(|error| word_of(&error), u64::from)
+        with_thread_scratch(|scratch| self.test_whole(context, scratch))
     }
 
     /// Evaluates the rule as [`test`](Self::test) does, with a scratch of the caller instead of the thread's own.
     ///
     /// # Errors
     /// As [`test`](Self::test).
+    // Inlined, as `test` is.
+    #[inline(always)]
     pub fn test_with<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<bool, EvalError> {
-        let result = self.eval(context, scratch).and_then(|value| self.shared.expression.truth(&value));
         scratch.release_lists();
-        result
+        let word = match self.test_call() {
+            TestCall::ContextOnly(code) if self.is_for(context).is_ok() => code.run(context),
+            TestCall::BaseFrame(code) if self.is_for(context).is_ok() => {
+                let (arena, _) = scratch.prepare(self.shared.limits.memory, None);
+                code.run(context, arena, None)
+            }
+            _ => self.test_whole(context, scratch),
+        };
+        if word <= 1 { Ok(word == 1) } else { Err(self.failure(word)) }
+    }
+
+    /// Evaluates a rule of any kind.
+    #[inline(never)]
+    fn test_whole<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> u64 {
+        let word = self.word(context, scratch).unwrap_or_else(|error| word_of(&error));
+        scratch.release_lists();
+        word
+    }
+
+    fn word<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<u64, EvalError> {
+        self.is_for(context)?;
+        let Shared { expression, functions, limits, .. } = &*self.shared;
+        let (arena, lists) = scratch.prepare(limits.memory, self.lists.as_ref());
+        let native = self.native.as_ref();
+        match native.and_then(|native| native.test_with_whole_frame(context, functions, arena, lists)) {
+            Some(word) => Ok(word),
+            None => expression.truth(&self.eval_in(context, arena, lists)?).map(u64::from),
+        }
     }
 
     /// Evaluates the expression and returns its value, which borrows from the program, the context

@@ -33,7 +33,9 @@ pub(super) enum EntryAbi {
 pub(super) enum FullFrameCode {
     /// The result is text, in registers.
     Text(TextEntry<'static>),
-    /// The result is a truth value, or in the frame.
+    /// The result is a truth value.
+    Truth(Entry<'static>),
+    /// The result is in the frame.
     Other(Entry<'static>),
 }
 
@@ -48,6 +50,7 @@ impl EntryAbi {
             (Ty::Bool, Some(entry)) => Self::ContextOnly(entry),
             (Ty::Bool, None) if !allocates(graph, fields) && asks_lists(graph) => Self::BaseFrameWithLists(entry),
             (Ty::Bool, None) if !allocates(graph, fields) => Self::BaseFrame(entry),
+            (Ty::Bool, None) => Self::FullFrame(FullFrameCode::Truth(entry)),
             _ => Self::FullFrame(FullFrameCode::Other(entry)),
         }
     }

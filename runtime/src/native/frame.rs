@@ -86,6 +86,12 @@ impl<'a> Deref for Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
+    /// A frame with the budget and the arena of `cx`, and no result yet.
+    #[inline]
+    pub(super) fn new(cx: Cx<'a>, host: &'a dyn Host, functions: &'a Functions, callees: &'a [Callee]) -> Self {
+        Self { base: BaseFrame::new(cx), result: ResultSlot { nothing: () }, host, functions, callees }
+    }
+
     /// Returns the value that compiled code left for a root of type `ty`; `word` is the word that
     /// the code returned. Never an error: the caller wants a `Result`, and wrapping the value there
     /// would copy it.

@@ -1,10 +1,10 @@
 //! The native code of one rule: prepared constants, machine code, and the call.
 
 use super::entry_abi::{BaseFrameCode, ContextOnlyCode, EntryAbi, FullFrameCode, TestCall, TextCode};
-use super::frame::{BaseFrame, Frame, ResultSlot};
+use super::frame::Frame;
 use super::literal_batches::LiteralBatches;
 use super::pool::Pool;
-use super::{HELPERS, NativeError, failure};
+use super::{HELPERS, NativeError, failure, word_of};
 use crate::arena::Arena;
 use crate::context::Context;
 use crate::error::EvalError;
@@ -175,15 +175,14 @@ impl NativeProgram {
         functions: &'a Functions,
         cx: Cx<'a>,
     ) -> Result<Value<'a>, EvalError> {
-        let (base, result) = (BaseFrame::new(cx), ResultSlot { nothing: () });
-        let mut frame = Frame { base, result, host: context, functions, callees: &self.compiled.callees };
+        let mut frame = Frame::new(cx, context, functions, &self.compiled.callees);
         let (host, frame_address) = (std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut frame).cast());
         // SAFETY: the frame has the layout that the code expects (`layout.rs` proves it); the
         // context is of the type that the code was compiled for, which the type parameter of
         // `Program` ensures; and `self` keeps alive the pool that the code refers to.
         let word = unsafe {
             match code {
-                FullFrameCode::Other(entry) => entry.call(host, frame_address),
+                FullFrameCode::Truth(entry) | FullFrameCode::Other(entry) => entry.call(host, frame_address),
                 FullFrameCode::Text(entry) => {
                     let text = entry.call(host, frame_address);
                     return frame.base.text(self.result, text);
@@ -198,5 +197,23 @@ impl NativeProgram {
         }
         // SAFETY: code for a root of type `self.result` has just run with this frame, and ended without an error.
         unsafe { frame.value(self.result, word) }
+    }
+
+    /// Runs code that gets a whole frame and returns a truth value, without making a [`Value`] of
+    /// it. Returns 0 or 1, or an [`ErrorWord`](celero_ir::ErrorWord); `None` for other code.
+    #[inline]
+    pub(crate) fn test_with_whole_frame<C: Context>(
+        &self,
+        context: &C,
+        functions: &Functions,
+        arena: &Arena,
+        lists: Option<&Snapshot>,
+    ) -> Option<u64> {
+        let EntryAbi::FullFrame(FullFrameCode::Truth(entry)) = self.abi else { return None };
+        let cx = Cx::new(self.steps, arena).with_lists(lists);
+        let mut frame = Frame::new(cx, context, functions, &self.compiled.callees);
+        // SAFETY: as in `run_with_whole_frame`.
+        let word = unsafe { entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut frame).cast()) };
+        Some(if frame.panicked.get() { word_of(&EvalError::HOST) } else { word })
     }
 }

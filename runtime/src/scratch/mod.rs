@@ -136,7 +136,8 @@ impl Scratch {
 }
 
 thread_local! {
-    static SPARE: Cell<Option<Scratch>> = const { Cell::new(None) };
+    // Boxed, because a scratch is too large to be moved for each evaluation.
+    static SPARE: Cell<Option<Box<Scratch>>> = const { Cell::new(None) };
 }
 
 /// Runs `f` with the thread's own scratch. If that is in use, because a host function evaluates a rule during another
