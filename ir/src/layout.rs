@@ -182,6 +182,8 @@ pub enum Repr {
     Bool,
     /// Text or bytes: their address; their length is this many bytes further.
     Slice(i32),
+    /// A value of any type, in the layout of [`value`].
+    Value,
 }
 
 /// How native code reads a field.

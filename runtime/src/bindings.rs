@@ -1,12 +1,16 @@
 //! Named values for an environment that is declared at run time: for hosts that have no Rust type for their data.
 
+use crate::accessors::vec_layout::vec_offsets;
 use crate::arena::{Arena, EvalResult};
-use crate::context::{Context, Field, Host};
+use crate::context::{Context, Field, Host, read_by_call};
 use crate::env::Env;
 use crate::value::Value;
 use crate::variables::Variables;
 use celero_frontend::Type;
+use celero_ir::Ty;
+use celero_ir::layout::{AbsentIf, Access, Field as Layout, Path, Repr};
 use std::fmt;
+use std::mem::offset_of;
 use std::sync::Arc;
 
 /// Values for the variables of an [`Env::dynamic`]. A variable without a value is absent: reading
@@ -18,7 +22,23 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub struct Bindings<'a> {
     variables: Arc<Variables>,
-    values: Vec<Option<Value<'a>>>,
+    /// As many as there are variables.
+    slots: Vec<Slot<'a>>,
+}
+
+/// The place of a variable's value, which native code reads.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct Slot<'a> {
+    bound: bool,
+    /// Null if there is no value.
+    value: Value<'a>,
+}
+
+impl<'a> Slot<'a> {
+    fn new(value: Option<Value<'a>>) -> Self {
+        Self { bound: value.is_some(), value: value.unwrap_or(Value::Null) }
+    }
 }
 
 /// A value that a variable cannot take.
@@ -63,9 +83,25 @@ impl Env<Bindings<'static>> {
     /// Declares a variable. It is absent until [`Bindings::set`] gives it a value.
     #[must_use]
     pub fn variable(mut self, name: &str, ty: Type) -> Self {
-        self.declare_by_index(name, ty);
+        let layout = layout(self.fields().len()).unwrap_or_else(|| read_by_call(true));
+        self.declare_known(name, ty, layout);
         self
     }
+}
+
+/// How native code reads the variable of this index; `None` if by a call.
+///
+/// The slot exists: no evaluation begins with bindings of another number of variables
+/// ([`Variables::fingerprint`]).
+fn layout(index: usize) -> Option<Layout> {
+    let (address, _) = vec_offsets::<Slot<'static>>()?;
+    let slots = u32::try_from(offset_of!(Bindings<'static>, slots)).ok()?.checked_add(address)?;
+    let slot = index.checked_mul(size_of::<Slot<'static>>()).filter(|_| index < Variables::MAX_COUNTED)?;
+    let member = |offset: usize| Some(Path(vec![slots, u32::try_from(slot.checked_add(offset)?).ok()?]));
+    let value = member(offset_of!(Slot<'static>, value))?;
+    let unbound = AbsentIf { path: member(offset_of!(Slot<'static>, bound))?, repr: Repr::U8, number: 0 };
+    let layout = Layout::new(Ty::Value, true, Access::Load(value, Repr::Value));
+    Some(Layout { absent_if: vec![unbound], ..layout })
 }
 
 impl<'a> Bindings<'a> {
@@ -73,7 +109,7 @@ impl<'a> Bindings<'a> {
     #[must_use]
     pub fn new(env: &Env<Bindings<'static>>) -> Self {
         let variables = env.variables();
-        Self { values: vec![None; variables.len()], variables }
+        Self { slots: vec![Slot::new(None); variables.len()], variables }
     }
 
     /// Gives a variable a value, in place of the one it may have.
@@ -102,7 +138,7 @@ impl<'a> Bindings<'a> {
 
     /// Takes all values away.
     pub fn clear(&mut self) {
-        self.values.fill(None);
+        self.slots.fill(Slot::new(None));
     }
 
     fn find(&self, name: &str) -> Result<(usize, &Type), BindError> {
@@ -110,19 +146,19 @@ impl<'a> Bindings<'a> {
     }
 
     fn put(&mut self, index: usize, value: Option<Value<'a>>) {
-        if let Some(place) = self.values.get_mut(index) {
-            *place = value;
+        if let Some(slot) = self.slots.get_mut(index) {
+            *slot = Slot::new(value);
         }
     }
 }
 
 impl Host for Bindings<'_> {
     fn field<'s>(&'s self, index: u32, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-        Ok(self.values.get(index as usize).copied().flatten())
+        Ok(self.slots.get(index as usize).filter(|slot| slot.bound).map(|slot| slot.value))
     }
 }
 
-// SAFETY: there are no fields but those that an `Env::dynamic` declares, all of which are read through `Host::field`.
+// SAFETY: there are no fields but those that an `Env::dynamic` declares, which `layout` describes.
 unsafe impl Context for Bindings<'_> {
     type Static = Bindings<'static>;
 

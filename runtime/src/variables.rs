@@ -14,16 +14,22 @@ pub(crate) struct Variables {
     headers: Vec<bool>,
     by_name: HashMap<Arc<str>, usize>,
     /// Of all names and types in their order.
-    fingerprint: u64,
+    hash: u64,
 }
 
 impl Variables {
+    /// Bits of a fingerprint that hold the number of variables.
+    const COUNT_BITS: u32 = 16;
+
+    /// The largest number of variables that a fingerprint holds.
+    pub(crate) const MAX_COUNTED: usize = (1 << Self::COUNT_BITS) - 1;
+
     /// Adds a variable. Returns whether its name is new.
     pub(crate) fn add(&mut self, name: &Arc<str>, ty: &Type, is_headers: bool) -> bool {
         let is_new = self.by_name.insert(Arc::clone(name), self.types.len()).is_none();
         let mut hasher = DefaultHasher::new();
-        (self.fingerprint, &**name, ty.to_string()).hash(&mut hasher);
-        self.fingerprint = hasher.finish();
+        (self.hash, &**name, ty).hash(&mut hasher);
+        self.hash = hasher.finish();
         self.types.push(ty.clone());
         self.names.push(Arc::clone(name));
         self.headers.push(is_headers);
@@ -35,9 +41,11 @@ impl Variables {
         self.types.len()
     }
 
-    /// Hash of the declarations: equal for equal ones.
+    /// Equal for equal declarations, and never equal for different numbers of them below
+    /// [`MAX_COUNTED`](Self::MAX_COUNTED).
     pub(crate) fn fingerprint(&self) -> u64 {
-        self.fingerprint
+        let count = self.len().min(Self::MAX_COUNTED);
+        (self.hash << Self::COUNT_BITS) | count as u64
     }
 
     /// The name of a variable.

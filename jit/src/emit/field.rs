@@ -288,6 +288,8 @@ impl Emitter<'_, '_> {
                 let byte = ins.load(I8, MEM, base, at);
                 self.builder.ins().icmp_imm_s(IntCC::NotEqual, byte, 0)
             }
+            (Ty::Value, Repr::Value) if at == 0 => base,
+            (Ty::Value, Repr::Value) => ins.iadd_imm_s(base, i64::from(at)),
             (Ty::Double, Repr::F64) => ins.load(F64, MEM, base, at),
             (Ty::Double, Repr::F32) => {
                 let single = ins.load(F32, MEM, base, at);
@@ -301,7 +303,7 @@ impl Emitter<'_, '_> {
                 Repr::U16 => ins.uload16(I64, MEM, base, at),
                 Repr::U32 => ins.uload32(MEM, base, at),
                 Repr::I64 | Repr::U64 => ins.load(I64, MEM, base, at),
-                Repr::F32 | Repr::F64 | Repr::Bool | Repr::Slice(_) => {
+                Repr::F32 | Repr::F64 | Repr::Bool | Repr::Slice(_) | Repr::Value => {
                     return Err(broken("a field's type and form differ"));
                 }
             },

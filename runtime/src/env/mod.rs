@@ -15,8 +15,7 @@ use crate::rule_language::{AnyLanguage, Declared, RuleLanguage};
 use crate::variables::Variables;
 use celero_frontend::stdlib::Library;
 use celero_frontend::{Declarations, Language, Type, Variable};
-use celero_ir::Ty;
-use celero_ir::layout::{Access, Field as Layout};
+use celero_ir::layout::Field as Layout;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -61,14 +60,14 @@ impl<C> Env<C> {
         }
     }
 
-    /// Declares a variable that the host gives by its index alone, and that may be absent.
-    pub(crate) fn declare_by_index(&mut self, name: &str, ty: Type) {
+    /// Declares a variable of a known type.
+    pub(crate) fn declare_known(&mut self, name: &str, ty: Type, layout: Layout) {
         if overlap::is_open(&ty) {
             let message = format!("variable `{name}` can't be of type `{ty}`: a variable has one known type");
             self.problems.push(EnvError::new(message));
             return;
         }
-        self.declare(name, ty, Layout::new(Ty::Value, true, Access::Get));
+        self.declare(name, ty, layout);
     }
 
     /// Sets the language in which rules are written. Default: [`Cel`](crate::language::Cel).

@@ -64,7 +64,7 @@ impl InPlace {
             (Access::Tagged(path, tags, accessor), Ty::Str) => (path, AtEnd::Tagged(*tags, *accessor)),
             (Access::Ip(path, accessor), Ty::Ip) => (path, AtEnd::Ip(*accessor)),
             (Access::Load(path, Repr::Bool), Ty::Bool) => (path, AtEnd::Truth),
-            (Access::Load(path, repr), Ty::Int | Ty::Uint) if !matches!(repr, Repr::Slice(_)) => {
+            (Access::Load(path, repr), Ty::Int | Ty::Uint) if !matches!(repr, Repr::Slice(_) | Repr::Value) => {
                 (path, AtEnd::Number(*repr))
             }
             _ => return None,
@@ -234,7 +234,7 @@ unsafe fn whole(at: *const u8, repr: Repr) -> Option<i128> {
             Repr::U16 => at.cast::<u16>().read().into(),
             Repr::U32 => at.cast::<u32>().read().into(),
             Repr::U64 => at.cast::<u64>().read().into(),
-            Repr::F32 | Repr::F64 | Repr::Bool | Repr::Slice(_) => return None,
+            Repr::F32 | Repr::F64 | Repr::Bool | Repr::Slice(_) | Repr::Value => return None,
         }
     })
 }

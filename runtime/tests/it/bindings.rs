@@ -1,6 +1,6 @@
 //! Values for environments that are declared at run time.
 
-use celero::{Arena, BindError, Bindings, Env, Host, List, Type, Value};
+use celero::{Arena, BindError, Bindings, Engine, Env, ErrorKind, Host, List, Scratch, Tier, Type, Value};
 
 fn env() -> Env<Bindings<'static>> {
     Env::dynamic()
@@ -33,6 +33,35 @@ fn values_are_read_by_the_index_of_their_declaration() {
     assert_eq!(read(&bindings, 0), r#"Some(String("/a"))"#);
     bindings.clear();
     assert_eq!(read(&bindings, 0), "None");
+}
+
+/// Native code reads slots by their number: it must not run on bindings that have others.
+#[test]
+fn bindings_of_other_variables_are_refused_before_any_is_read() {
+    let env_of = |types: &[Type]| {
+        types.iter().enumerate().fold(Env::dynamic(), |env, (n, ty)| env.variable(&format!("v{n}"), ty.clone()))
+    };
+    let wide = env_of(&vec![Type::Int; 100]);
+    let others = [vec![], vec![Type::Int; 99], vec![Type::Int; 101], [vec![Type::Int; 99], vec![Type::Dyn]].concat()];
+    for tier in [Tier::Native, Tier::Interpret] {
+        let engine = Engine::builder().tier(tier).build();
+        let program = engine.compile(&wide, "v99 == 1").unwrap();
+        let rules = engine.rules(&wide).rule("last", "v99 == 1", ()).standalone(true).build().unwrap();
+        let mut scratch = Scratch::new();
+        let mut same = Bindings::new(&env_of(&vec![Type::Int; 100]));
+        assert_eq!(program.test(&same).unwrap_err().kind, ErrorKind::NoSuchKey);
+        same.set("v99", Value::Int(1)).unwrap();
+        assert_eq!(program.test(&same), Ok(true));
+        assert_eq!(program.test_with(&same, &mut scratch), Ok(true));
+        for other in &others {
+            let other = Bindings::new(&env_of(other));
+            let answers = [program.test(&other), program.test_with(&other, &mut scratch)];
+            assert!(answers.iter().all(|answer| answer.is_err_and(|error| error.kind == ErrorKind::Host)));
+            assert_eq!(program.eval(&other, &mut scratch).unwrap_err().kind, ErrorKind::Host);
+            assert_eq!(rules.test(0, &other, &mut scratch).unwrap().unwrap_err().kind, ErrorKind::Host);
+            assert_eq!(rules.first(&other, &mut scratch).unwrap_err().error.kind, ErrorKind::Host);
+        }
+    }
 }
 
 #[test]
