@@ -140,7 +140,7 @@ impl Graph {
     /// the same place, unless places do not matter to it. For the occurrences of a rule in a graph of several, where
     /// the first node of a class stands for its first occurrence in each rule.
     pub fn add_apart(&mut self, class: NodeId, op: Op, ty: Ty, args: &[NodeId], origin: Origin) -> NodeId {
-        if matches!(op, Op::Dispatch { pure: false, .. }) {
+        if !op.is_pure() {
             return self.add(op, ty, args, origin);
         }
         if !op.has_place(ty) && self.args(class) == args {
@@ -218,7 +218,7 @@ impl Graph {
     }
 
     fn find_class(&self, hash: u64, op: Op, ty: Ty, args: &[NodeId]) -> Option<NodeId> {
-        if matches!(op, Op::Dispatch { pure: false, .. }) {
+        if !op.is_pure() {
             return None;
         }
         let same = |id: NodeId| {
@@ -350,7 +350,7 @@ impl Graph {
         self.find_hashed(self.constant_hash(constant), constant)
     }
 
-    /// Returns the index of a function that is called through [`Op::Dispatch`]; its name identifies it.
+    /// Returns the index of a function that [`Op::Dispatch`] or [`Op::Invoke`] calls; its name identifies it.
     pub fn function(&mut self, name: &str) -> u32 {
         let found = self.functions.iter().position(|f| &**f == name);
         next(found.unwrap_or_else(|| {
@@ -429,7 +429,7 @@ impl Graph {
         &self.constants
     }
 
-    /// The names of the functions called through [`Op::Dispatch`]; their numbers are their indices.
+    /// The names of the functions called through [`Op::Dispatch`] and [`Op::Invoke`]; their numbers are their indices.
     #[must_use]
     pub fn functions(&self) -> &[Arc<str>] {
         &self.functions
@@ -440,14 +440,12 @@ impl Graph {
 /// and roots. The numbers of constants and functions, and unused ones, do not count.
 impl PartialEq for Graph {
     fn eq(&self, other: &Self) -> bool {
-        let same_op = |a: Op, b: Op| match (a, b) {
-            (Op::Dispatch { function: f, pure: p }, Op::Dispatch { function: g, pure: q }) => {
-                p == q && self.functions.get(f as usize) == other.functions.get(g as usize)
+        let same_op = |a: Op, b: Op| match (a.function(), b.function(), a.constant(), b.constant()) {
+            (Some(f), Some(g), ..) => {
+                a == b.with_function(f) && self.functions.get(f as usize) == other.functions.get(g as usize)
             }
-            _ => match (a.constant(), b.constant()) {
-                (Some(c), Some(d)) => a == b.with_constant(c) && self.constant_at(c) == other.constant_at(d),
-                _ => a == b,
-            },
+            (.., Some(c), Some(d)) => a == b.with_constant(c) && self.constant_at(c) == other.constant_at(d),
+            _ => a == b,
         };
         self.len() == other.len()
             && self.roots == other.roots

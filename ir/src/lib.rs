@@ -40,7 +40,7 @@ pub use error::{ErrorKind, ErrorWord, Origin};
 pub use graph::{Graph, Node, NodeId};
 pub use helper::{Helper, HelperDecl, Param};
 pub use merge::{Places, merge};
-pub use op::{Arith, Catch, Cmp, FoldKind, Op};
+pub use op::{Arith, CallForm, Catch, Cmp, FoldKind, Op};
 pub use parse::{ParseError, parse};
 pub use projection::{Projection, Step};
 pub use table::{Fails, OpDecl, OperandType, Operands, ResultType};

@@ -30,14 +30,14 @@ pub fn merge(into: &mut Graph, from: &Graph, places: &mut Places) {
     constants.extend(from.constants().iter().map(|constant| into.constant(constant.clone())));
     functions.clear();
     functions.extend(from.functions().iter().map(|name| into.function(name)));
-    let renumbered = |op: Op| match op {
-        Op::Dispatch { function, pure } => {
-            Op::Dispatch { function: functions.get(function as usize).copied().unwrap_or(u32::MAX), pure }
+    let renumbered = |op: Op| {
+        if let Some(function) = op.function() {
+            return op.with_function(functions.get(function as usize).copied().unwrap_or(u32::MAX));
         }
-        _ => match op.constant().and_then(|constant| constants.get(constant.0 as usize)) {
+        match op.constant().and_then(|constant| constants.get(constant.0 as usize)) {
             Some(&id) => op.with_constant(id),
             None => op,
-        },
+        }
     };
     classes.clear();
     for id in from.ids() {

@@ -93,6 +93,41 @@ pub enum FoldKind {
     TransformMapEntry,
 }
 
+/// What an [`Op::Invoke`] needs, and how it can end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CallForm {
+    /// It needs its operands only, and cannot fail.
+    Total,
+    /// It needs its operands only, and may fail with an error that is not [final](ErrorKind::is_final).
+    Partial,
+    /// It needs the evaluation frame, and may fail.
+    Framed,
+    /// As `Framed`; equal calls may return different results.
+    Impure,
+}
+
+impl CallForm {
+    /// All forms, in the order of their declaration.
+    pub const ALL: [CallForm; 4] = [CallForm::Total, CallForm::Partial, CallForm::Framed, CallForm::Impure];
+
+    /// The name in the text form.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Total => "total",
+            Self::Partial => "partial",
+            Self::Framed => "framed",
+            Self::Impure => "impure",
+        }
+    }
+
+    /// Whether the function gets the evaluation frame.
+    #[must_use]
+    pub const fn needs_frame(self) -> bool {
+        matches!(self, Self::Framed | Self::Impure)
+    }
+}
+
 /// An operation. Payloads are data that is known at compile time; operands are nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
@@ -249,5 +284,14 @@ pub enum Op {
         function: u32,
         /// Whether equal calls return equal results, so that calls may be folded, shared and dropped.
         pure: bool,
+    },
+    /// `(T, ..) -> T`: calls a function of the runtime with operands and a result of the types that
+    /// it has: scalars and values.
+    Invoke {
+        /// The index from [`Graph::function`](crate::Graph::function).
+        function: u32,
+        /// What the call needs. With the form [`Partial`](CallForm::Partial) or
+        /// [`Total`](CallForm::Total) the result is one word or text.
+        form: CallForm,
     },
 }

@@ -7,7 +7,7 @@ use crate::constant::{ConstId, Constant, MAX_CONSTANT_DEPTH, Parameter, Paramete
 use crate::error::{ErrorKind, Origin};
 use crate::graph::{Graph, NodeId};
 use crate::helper::Helper;
-use crate::op::Op;
+use crate::op::{CallForm, Op};
 use crate::projection::{Projection, Step};
 use crate::ty::Ty;
 use crate::wildcard::Wildcard;
@@ -132,6 +132,12 @@ impl<'t> Line<'t> {
                     return self.expected("`pure` or `impure`");
                 }
                 Op::Dispatch { function: graph.function(&self.string()?), pure }
+            }
+            Op::Invoke { .. } => {
+                let Some(form) = CallForm::ALL.into_iter().find(|form| self.word(form.name())) else {
+                    return self.expected("`total`, `partial`, `framed` or `impure`");
+                };
+                Op::Invoke { function: graph.function(&self.string()?), form }
             }
             other => other,
         };

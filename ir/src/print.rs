@@ -66,8 +66,11 @@ fn payload(graph: &Graph, op: Op, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         }
         Op::Unbox(ty) => write!(f, " {ty}")?,
         Op::Call(helper) => write!(f, " {}", helper.decl().name)?,
-        Op::Dispatch { function, pure } => {
-            f.write_str(if pure { " pure " } else { " impure " })?;
+        Op::Dispatch { function, .. } | Op::Invoke { function, .. } => {
+            match op {
+                Op::Invoke { form, .. } => write!(f, " {} ", form.name())?,
+                _ => f.write_str(if op.is_pure() { " pure " } else { " impure " })?,
+            }
             match graph.functions().get(function as usize) {
                 Some(name) => quoted::text(f, name)?,
                 None => f.write_char('?')?,

@@ -4,7 +4,7 @@
 use crate::constant::ConstId;
 use crate::error::ErrorKind;
 use crate::helper::{Helper, Param};
-use crate::op::{Arith, Catch, Cmp, FoldKind, Op};
+use crate::op::{Arith, CallForm, Catch, Cmp, FoldKind, Op};
 use crate::ty::Ty;
 
 /// What is known of an operation: a row of the table.
@@ -33,6 +33,8 @@ pub enum Operands {
     Alike(usize),
     /// An even number, all of this type.
     Pairs(Ty),
+    /// Any number, each of one of these types.
+    AnyOf(&'static [Ty]),
     /// The parameters of a helper.
     Params(&'static [Param]),
 }
@@ -83,6 +85,8 @@ pub enum Fails {
 use OperandType::{Any, Is, OneOf, SameAs};
 
 const SCALARS: &[Ty] = &[Ty::Bool, Ty::Int, Ty::Uint, Ty::Double, Ty::Str, Ty::Bytes, Ty::Duration, Ty::Timestamp];
+const VALUES: &[Ty] =
+    &[Ty::Bool, Ty::Int, Ty::Uint, Ty::Double, Ty::Str, Ty::Bytes, Ty::Duration, Ty::Timestamp, Ty::Value];
 const TEXT: &[Ty] = &[Ty::Str, Ty::Raw];
 const TEXT_OR_BYTES: &[Ty] = &[Ty::Str, Ty::Raw, Ty::Bytes];
 const KEY: &[OperandType] = &[OneOf(&[Ty::Str, Ty::Int, Ty::Uint, Ty::Bool])];
@@ -178,6 +182,10 @@ impl Op {
             Op::Dispatch { .. } => {
                 OpDecl { operands: Operands::Many(0, Ty::Value), ..row("dispatch", &[], VALUE, Maybe) }
             }
+            Op::Invoke { form, .. } => {
+                let fails = if matches!(form, CallForm::Total) { Never } else { Maybe };
+                OpDecl { operands: Operands::AnyOf(VALUES), ..row("invoke", &[], Declared, fails) }
+            }
         }
     }
 
@@ -246,6 +254,7 @@ impl Op {
         Op::Map,
         Op::Call(Helper::size),
         Op::Dispatch { function: 0, pure: true },
+        Op::Invoke { function: 0, form: CallForm::Total },
     ];
 
     /// The constant in the payload.
@@ -287,7 +296,26 @@ impl Op {
     /// Whether equal evaluations return equal results, so that nodes may be folded, shared and dropped.
     #[must_use]
     pub const fn is_pure(self) -> bool {
-        !matches!(self, Op::Dispatch { pure: false, .. })
+        !matches!(self, Op::Dispatch { pure: false, .. } | Op::Invoke { form: CallForm::Impure, .. })
+    }
+
+    /// The function of the graph in the payload.
+    #[must_use]
+    pub const fn function(self) -> Option<u32> {
+        match self {
+            Op::Dispatch { function, .. } | Op::Invoke { function, .. } => Some(function),
+            _ => None,
+        }
+    }
+
+    /// The same operation with another function in the payload; unchanged if its payload has none.
+    #[must_use]
+    pub const fn with_function(self, function: u32) -> Op {
+        match self {
+            Op::Dispatch { pure, .. } => Op::Dispatch { function, pure },
+            Op::Invoke { form, .. } => Op::Invoke { function, form },
+            other => other,
+        }
     }
 
     /// Whether the operation can fail with anything but [`ErrorKind::OutOfBudget`] when its

@@ -166,6 +166,10 @@ impl Check<'_> {
                 count(arity >= least)?;
                 (0..arity).find(|&index| ty_of(index) != ty_of(0)).map_or(Ok(()), wrong)?;
             }
+            Operands::AnyOf(types) => {
+                let bad = (0..arity).find(|&index| ty_of(index).is_none_or(|ty| !types.contains(&ty)));
+                bad.map_or(Ok(()), wrong)?;
+            }
             Operands::Pairs(ty) => count(arity.is_multiple_of(2)).and_then(|()| all(ty))?,
             Operands::Params(params) => {
                 if params.iter().any(|param| !matches!(param, Param::Node(_))) {
@@ -287,8 +291,16 @@ impl Check<'_> {
             Op::SeqHas if self.element_ty(1) != self.args.first().map(|&arg| self.graph.ty(arg)) => {
                 fail(Requirement::OperandType, "a value of another type than the elements")
             }
-            Op::Dispatch { function, .. } if self.graph.functions().get(function as usize).is_none() => {
+            Op::Dispatch { function, .. } | Op::Invoke { function, .. }
+                if self.graph.functions().get(function as usize).is_none() =>
+            {
                 fail(Requirement::Payload, format!("there is no function {function}"))
+            }
+            Op::Invoke { .. } if self.ty != Ty::Value && layout::value::tag_of(self.ty).is_none() => {
+                fail(Requirement::ResultType, format!("no function gives a {}", self.ty))
+            }
+            Op::Invoke { form, .. } if !form.needs_frame() && matches!(self.ty, Ty::Value | Ty::Timestamp) => {
+                fail(Requirement::ResultType, format!("a function without the frame gives no {}", self.ty))
             }
             _ => Ok(()),
         }?;

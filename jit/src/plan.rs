@@ -240,6 +240,7 @@ fn ends(unit: &Unit<'_>, op: Op) -> bool {
             value.is_none_or(|value| is_made(&value.access))
         }
         Op::Fold { .. } | Op::SeqHas | Op::List | Op::Map | Op::Dispatch { .. } => true,
+        Op::Invoke { form, .. } => form.needs_frame(),
         Op::Call(helper) => helper.decl().fails,
         _ => false,
     }

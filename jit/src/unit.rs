@@ -34,6 +34,9 @@ pub struct Unit<'a> {
     pub constants: &'a [ConstantAddress],
     /// Addresses of the helpers, indexed by [`Helper`].
     pub helpers: &'a [usize],
+    /// Addresses of the graph's functions that [`Op::Invoke`] calls, indexed by their number in the
+    /// graph; 0 for others.
+    pub functions: &'a [usize],
     /// The budget of every evaluation in steps, if it is always the same. A function that spends
     /// only the iterations of one loop compares with this number and does not access the budget in
     /// the frame.
@@ -95,6 +98,11 @@ impl<'a> Unit<'a> {
 
     pub(crate) fn helper(&self, helper: Helper) -> Option<usize> {
         self.helpers.get(helper as usize).copied()
+    }
+
+    /// The address of a function that is called with typed operands.
+    pub(crate) fn function(&self, function: u32) -> Option<usize> {
+        self.functions.get(function as usize).copied().filter(|address| *address != 0)
     }
 
     /// The pieces of a wildcard pattern, if it is tested inline: if it has one star or none, and no long piece.

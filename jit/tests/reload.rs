@@ -31,6 +31,7 @@ fn two_thousand_reloads_leave_nothing() {
         fields: &[],
         constants: &[ConstantAddress::default()],
         helpers: &[],
+        functions: &[],
         steps: None,
         literals: &[],
     };

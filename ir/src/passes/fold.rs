@@ -90,11 +90,11 @@ fn strict(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator
         }
         (Op::Call(helper), ..) if helper.asks_lists() => None,
         (Op::Call(helper), args, _) => evaluator.call(helper, args),
-        (Op::Dispatch { function, pure: true }, args, _) => {
+        (Op::Dispatch { function, .. } | Op::Invoke { function, .. }, args, _) if draft.op.is_pure() => {
             let name = builder.graph().functions().get(function as usize).cloned();
             name.and_then(|name| evaluator.dispatch(&name, args))
         }
-        (Op::Dispatch { pure: false, .. }, ..) => None,
+        (Op::Dispatch { .. } | Op::Invoke { .. }, ..) => None,
         (op, args, payload) => scalar::evaluate(op, args, payload),
     };
     match answer {

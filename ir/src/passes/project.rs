@@ -193,7 +193,7 @@ impl<'g> Reads<'g> {
             Op::Call(helper) => {
                 matches!(helper, Helper::select | Helper::has | Helper::index_map | Helper::index_list)
             }
-            Op::Dispatch { function, pure: true } => {
+            Op::Dispatch { function, .. } | Op::Invoke { function, .. } if self.graph.op(id).is_pure() => {
                 self.graph.functions().get(function as usize).is_some_and(|name| self.evaluator.is_selection(name))
             }
             _ => false,

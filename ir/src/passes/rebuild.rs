@@ -249,9 +249,9 @@ fn rebuild_with(
 /// An operation of the old graph with the numbers of its constant or function in the new one.
 fn renumbered(builder: &mut Builder<'_>, constants: &mut [Option<ConstId>], op: Op) -> Op {
     let old = builder.old;
-    if let Op::Dispatch { function, pure } = op {
+    if let Some(function) = op.function() {
         let name = old.functions().get(function as usize).map_or("", |name| name);
-        return Op::Dispatch { function: builder.own().function(name), pure };
+        return op.with_function(builder.own().function(name));
     }
     match op.constant() {
         Some(constant)
@@ -272,7 +272,7 @@ fn uses_all_payloads(graph: &Graph) -> bool {
         if let Some(used) = op.constant().and_then(|constant| constants.get_mut(constant.0 as usize)) {
             *used = true;
         }
-        if let Op::Dispatch { function, .. } = op
+        if let Some(function) = op.function()
             && let Some(used) = functions.get_mut(function as usize)
         {
             *used = true;

@@ -169,6 +169,11 @@ v94: entry = entry 12 v13
 v95: bool = has_entry v94
 v96: int = entry_value 12 v94
 v97: int = cond v95, v96, v42
+v98: timestamp = invoke framed "later" v9, v1
+v99: int = invoke total "hours" v98
+v100: bool = invoke partial "fits" v99, v3, v0
+v101: double = invoke impure "dice"
+v102: double = invoke impure "dice"
 root v41
 root v97
 root v60

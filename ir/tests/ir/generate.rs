@@ -1,7 +1,9 @@
 //! Random valid graphs.
 
 use crate::common::{FIELD_TYPES, Random, field_of};
-use celero_ir::{Arith, Catch, Cmp, Constant, ErrorKind, FoldKind, Graph, Helper, NodeId, Op, Origin, Ty, Wildcard};
+use celero_ir::{
+    Arith, CallForm, Catch, Cmp, Constant, ErrorKind, FoldKind, Graph, Helper, NodeId, Op, Origin, Ty, Wildcard,
+};
 use std::collections::HashSet;
 
 const TEXTS: &[&str] = &["", "a", "b", "B", "ab", "abc", "x-\u{fffd}", "é", "\u{10ffff}a\"\\"];
@@ -230,6 +232,14 @@ impl Generator {
             Ty::Value => return self.value(depth),
             Ty::Ip => return self.leaf(ty),
             _ => {}
+        }
+        if self.choice.everything && self.random.below(3) == 0 {
+            let function = self.random.pick(&["h", "f"]);
+            let function = self.graph.function(function);
+            let form = self.random.pick(if ty == Ty::Timestamp { &CallForm::ALL[2..] } else { &CallForm::ALL });
+            let operand = self.random.pick(SCALARS);
+            let args = [self.node(operand, depth), self.node(Ty::Value, depth)];
+            return self.add(Op::Invoke { function, form }, ty, &args);
         }
         let value = self.node(Ty::Value, depth);
         self.add(Op::Unbox(ty), ty, &[value])

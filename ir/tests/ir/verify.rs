@@ -1,7 +1,7 @@
 //! The verifier finds a planted violation of each requirement, at its node.
 
 use crate::common::fields;
-use celero_ir::{Constant, Graph, MAX_CONSTANT_DEPTH, NodeId, Op, Origin, Requirement, Ty, parse, verify};
+use celero_ir::{CallForm, Constant, Graph, MAX_CONSTANT_DEPTH, NodeId, Op, Origin, Requirement, Ty, parse, verify};
 
 fn broken(text: &str) -> (NodeId, Requirement) {
     let graph = parse(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -130,10 +130,25 @@ fn a_constant_that_nests_too_deep() {
 fn payloads_of_another_graph() {
     let mut other = Graph::new();
     let id = other.constant(Constant::Null);
-    for op in [Op::Const(id), Op::Dispatch { function: 0, pure: true }] {
+    for op in
+        [Op::Const(id), Op::Dispatch { function: 0, pure: true }, Op::Invoke { function: 0, form: CallForm::Framed }]
+    {
         let mut graph = Graph::new();
         graph.add(op, Ty::Value, &[], Origin::default());
         assert_eq!(verify(&graph, &[]).unwrap_err().requirement, Requirement::Payload);
+    }
+}
+
+#[test]
+fn typed_calls() {
+    let head = "v0: raw = field 6\nv1: str = field 4\nv2: value = invoke framed \"f\" v1\n";
+    for (line, requirement) in [
+        ("v3: int = invoke framed \"f\" v0", Requirement::OperandType),
+        ("v3: raw = invoke framed \"f\" v1", Requirement::ResultType),
+        ("v3: value = invoke total \"f\" v1", Requirement::ResultType),
+        ("v3: timestamp = invoke partial \"f\" v1", Requirement::ResultType),
+    ] {
+        assert_eq!(broken(&format!("{head}{line}")), (NodeId(3), requirement), "{line}");
     }
 }
 

@@ -8,15 +8,18 @@ use super::block::{Edge, Words, types};
 use super::{Emitter, MEM, broken};
 use crate::dominators::DominatorNode;
 use crate::error::Error;
-use celero_ir::{ConstId, Helper, NodeId, Param, Ty, layout};
+use celero_ir::{CallForm, ConstId, Helper, NodeId, Param, Ty, layout};
 use cranelift_codegen::ir::types::{F64, I8, I64};
-use cranelift_codegen::ir::{AbiParam, Inst, InstBuilder, MemFlagsData, SigRef, Signature, Value};
+use cranelift_codegen::ir::{AbiParam, Inst, InstBuilder, MemFlagsData, SigRef, Signature, Type, Value};
 use smallvec::SmallVec;
 
 /// What is called: each has its own signature.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Callee {
     Helper(Helper),
+    /// A function of the graph, by its number: takes the frame's address and the words of its
+    /// operands, returns two words.
+    Function(u32),
     /// An accessor of the host: takes an address, returns an address and a length.
     Text,
     /// An accessor of the host: takes an address and the address of two words; returns whether it filled them.
@@ -55,6 +58,7 @@ pub(super) struct Attempt {
 }
 
 type Args = SmallVec<[Value; 8]>;
+type ParamTypes = SmallVec<[Type; 8]>;
 
 impl Emitter<'_, '_> {
     /// A call that is made for a node: the same for all nodes of its class.
@@ -115,6 +119,29 @@ impl Emitter<'_, '_> {
         self.call_for(id, helper, &words)
     }
 
+    /// A node that is a call of a function with the operands' types. It returns what a helper that can
+    /// fail returns; without a frame, its first parameter is 0.
+    pub(super) fn invoke(&mut self, id: NodeId, function: u32, form: CallForm) -> Result<Words, Error> {
+        let (_, ty, args) = self.parts(id);
+        let mut words = Args::new();
+        for &arg in args {
+            self.push(&mut words, arg)?;
+        }
+        self.locate(id);
+        let address = self.unit.function(function).ok_or_else(|| broken("no address for a function"))?;
+        let params = words.iter().map(|&word| self.builder.func.dfg.value_type(word)).collect();
+        let signature = self.signature(Callee::Function(function), params);
+        let frame = if form.needs_frame() { self.frame() } else { self.word(0) };
+        let inst = self.call_address(signature, address, Some(frame), &words)?;
+        let (words, failure) = self.outcome(inst, ty)?;
+        if form == CallForm::Total {
+            return Ok(words);
+        }
+        let attempt = self.note_attempt(self.attempted(id), id, words, failure);
+        self.check_failure(id, attempt)?;
+        Ok(words)
+    }
+
     /// A node that is a call with a prepared constant and its operands.
     pub(super) fn call_prepared(&mut self, id: NodeId, helper: Helper, constant: ConstId) -> Result<Words, Error> {
         let (_, _, args) = self.parts(id);
@@ -164,7 +191,7 @@ impl Emitter<'_, '_> {
     pub(super) fn call(&mut self, helper: Helper, args: &[Value]) -> Result<(Words, Failure), Error> {
         let decl = helper.decl();
         let address = self.unit.helper(helper).ok_or_else(|| broken("no address for a helper"))?;
-        let signature = self.signature(Callee::Helper(helper));
+        let signature = self.signature(Callee::Helper(helper), ParamTypes::new());
         let frame = self.frame();
         let inst = self.call_address(signature, address, Some(frame), args)?;
         let results: SmallVec<[Value; 2]> = self.builder.inst_results(inst).iter().copied().collect();
@@ -180,11 +207,18 @@ impl Emitter<'_, '_> {
                 _ => Ok((Words::of(&results)?, Failure::Never)),
             };
         }
+        self.outcome(inst, ty)
+    }
+
+    /// The result of type `ty` of a call that can fail.
+    fn outcome(&mut self, inst: Inst, ty: Ty) -> Result<(Words, Failure), Error> {
+        let words = Words::of(self.builder.inst_results(inst))?;
         if matches!(ty, Ty::Str | Ty::Bytes | Ty::Raw) {
-            return Ok((Words::of(&results)?, Failure::Null));
+            return Ok((words, Failure::Null));
         }
-        let (status, first) = Words::of(&results)?.two()?;
+        let (status, first) = words.two()?;
         let words = if ty.words() == 2 {
+            let frame = self.frame();
             Words::Two(first, self.builder.ins().load(I64, MEM, frame, layout::frame::OUT))
         } else {
             Words::One(self.narrow(first, ty))
@@ -194,7 +228,7 @@ impl Emitter<'_, '_> {
 
     /// An accessor of the host.
     pub(super) fn call_accessor(&mut self, callee: Callee, accessor: usize, args: &[Value]) -> Result<Words, Error> {
-        let signature = self.signature(callee);
+        let signature = self.signature(callee, ParamTypes::new());
         let inst = self.call_address(signature, accessor, None, args)?;
         Words::of(self.builder.inst_results(inst))
     }
@@ -217,7 +251,8 @@ impl Emitter<'_, '_> {
         Ok(self.builder.ins().call_indirect(signature, callee, &all))
     }
 
-    fn signature(&mut self, callee: Callee) -> SigRef {
+    /// The signature of a callee. A function of the graph also takes parameters of the types `given`.
+    fn signature(&mut self, callee: Callee, given: ParamTypes) -> SigRef {
         if let Some(&known) = self.signatures.get(&callee) {
             return known;
         }
@@ -225,6 +260,10 @@ impl Emitter<'_, '_> {
         let (mut params, mut returns) = (vec![I64], vec![]);
         match callee {
             Callee::Text => returns.extend([I64, I64]),
+            Callee::Function(_) => {
+                params.extend(given);
+                returns.extend([I64, I64]);
+            }
             Callee::Ip => {
                 params.push(I64);
                 returns.push(I64);

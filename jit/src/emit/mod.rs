@@ -232,7 +232,7 @@ pub(crate) fn emit(
         literals: Vec::new(),
         addresses: HashMap::default(),
         steps: None,
-        impure: task.plan.nodes().iter().any(|&id| matches!(task.unit.graph.op(id), Op::Dispatch { pure: false, .. })),
+        impure: task.plan.nodes().iter().any(|&id| !task.unit.graph.op(id).is_pure()),
         loops: 0,
         operands: None,
     };
@@ -409,6 +409,7 @@ impl Emitter<'_, '_> {
             Op::List => self.list(id),
             Op::Map => self.map(id),
             Op::Dispatch { function, .. } => self.dispatch(id, function),
+            Op::Invoke { function, form } => self.invoke(id, function, form),
             Op::And | Op::Or | Op::SeqHas => self.materialise(id),
         }
     }

@@ -1,6 +1,6 @@
 //! What the tests share: graphs that are built by hand, compiled, and run on the test runtime.
 
-use crate::runtime::{Frame, Value, helpers, leak, slice};
+use crate::runtime::{Frame, Value, functions, helpers, leak, slice};
 use celero_ir::layout::value::tag;
 use celero_ir::layout::{self, Field};
 use celero_ir::{Constant, ErrorKind, ErrorWord, Graph, NodeId, Op, Origin, Ty};
@@ -100,6 +100,7 @@ impl Build {
             fields: &self.fields,
             constants: &constants,
             helpers: &helpers,
+            functions: &functions(),
             steps: None,
             literals: &[],
         })

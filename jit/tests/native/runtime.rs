@@ -405,6 +405,37 @@ extern "C" fn size(_: *mut Frame, value: u64) -> Pair {
     }
 }
 
+/// A function without a frame: the quotient, which is no number for a divisor of 0.
+extern "C" fn quotient(frame: *mut Frame, a: i64, b: i64) -> Pair {
+    assert!(frame.is_null());
+    a.checked_div(b).map_or_else(|| fail(ErrorKind::DivideByZero), |quotient| Pair(0, quotient as u64))
+}
+
+/// Whether a number is at least a double, and a truth value is set.
+extern "C" fn all_kinds(frame: *mut Frame, a: i64, b: f64, c: u64) -> Pair {
+    assert!(!frame.is_null());
+    Pair(0, u64::from(a as f64 >= b && c == 1))
+}
+
+/// Half of a double.
+extern "C" fn half(_: *mut Frame, a: f64) -> Pair {
+    Pair(7, (a / 2.0).to_bits())
+}
+
+/// The text without its first byte.
+extern "C" fn rest(_: *mut Frame, address: u64, length: u64) -> Pair {
+    match length.checked_sub(1) {
+        Some(length) => Pair(address + 1, length),
+        None => Pair(0, ErrorKind::InvalidArgument as u64),
+    }
+}
+
+/// The functions that `Op::Invoke` calls: functions 0 to 2 are those of `dispatch`.
+pub(crate) fn functions() -> Vec<usize> {
+    let all = [quotient as *const (), all_kinds as *const (), half as *const (), rest as *const ()];
+    [0; 3].into_iter().chain(all.map(|function| function as usize)).collect()
+}
+
 extern "C" fn missing() {
     std::process::abort()
 }

@@ -3,7 +3,7 @@
 use crate::common::{Build, run_with};
 use crate::runtime::{MAP, Value, calls};
 use celero_ir::layout::value::tag;
-use celero_ir::{Arith, Cmp, Constant, ErrorKind, FoldKind, Helper, NodeId, Op, Ty};
+use celero_ir::{Arith, CallForm, Cmp, Constant, ErrorKind, FoldKind, Helper, NodeId, Op, Ty};
 
 fn boxed(b: &mut Build, id: NodeId) -> NodeId {
     b.add(Op::Box, Ty::Value, &[id])
@@ -109,6 +109,33 @@ fn functions_chosen_at_evaluation() {
     assert_eq!(b.run(none).show().unwrap(), "[]");
     let fails = b.add(op(1), Ty::Value, &[outer]);
     assert_eq!(b.run(fails).show(), Err(ErrorKind::NoSuchOverload));
+}
+
+#[test]
+fn functions_with_typed_operands() {
+    let mut b = Build::default();
+    let call = |function, form| Op::Invoke { function, form };
+    let [zero, seven, two] = [0, 7, 2].map(|n| b.int(n));
+    let quotient = b.add(call(3, CallForm::Partial), Ty::Int, &[seven, two]);
+    assert_eq!(b.run(quotient).int(), Ok(3));
+    let fails = b.add(call(3, CallForm::Partial), Ty::Int, &[seven, zero]);
+    assert_eq!(b.run(fails).int(), Err(ErrorKind::DivideByZero));
+    let three = b.graph.constant(Constant::Double(3.0_f64.to_bits()));
+    let (three, yes) = (b.add(Op::Const(three), Ty::Double, &[]), b.bool(true));
+    // The status of a function that cannot fail is not read.
+    let half = b.add(call(5, CallForm::Total), Ty::Double, &[three]);
+    for (number, holds) in [(quotient, true), (zero, false)] {
+        let test = b.add(call(4, CallForm::Framed), Ty::Bool, &[number, half, yes]);
+        assert_eq!(b.run(test).bool(), Ok(holds));
+        let absorbed = b.add(Op::Cmp(Cmp::Eq), Ty::Bool, &[fails, number]);
+        let either = b.add(Op::Or, Ty::Bool, &[absorbed, test]);
+        assert_eq!(b.run(either).bool(), if holds { Ok(true) } else { Err(ErrorKind::DivideByZero) });
+    }
+    let (text, empty) = (b.text("abc"), b.text(""));
+    let rest = b.add(call(6, CallForm::Partial), Ty::Str, &[text]);
+    assert_eq!(b.run(rest).text(), Ok("bc"));
+    let fails = b.add(call(6, CallForm::Partial), Ty::Str, &[empty]);
+    assert_eq!(b.run(fails).text(), Err(ErrorKind::InvalidArgument));
 }
 
 #[test]

@@ -8,8 +8,8 @@ use crate::value::{Duration, Timestamp, Value};
 use celero_ir::{ErrorKind, Helper};
 use std::net::IpAddr;
 
-/// Types that operands of helpers have.
-trait Take<'a>: Sized {
+/// Types that operands of helpers, and operands and results of functions have.
+pub(crate) trait Take<'a>: Sized {
     /// Returns what the value holds, `None` if it is of another type.
     fn take(value: Value<'a>) -> Option<Self>;
 }
@@ -40,6 +40,8 @@ macro_rules! scalar {
 scalar! {
     bool, Bool;
     i64, Int;
+    u64, Uint;
+    f64, Double;
     &'a str, String;
     &'a [u8], Bytes;
     Duration, Duration;

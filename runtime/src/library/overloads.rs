@@ -17,21 +17,24 @@ pub(crate) fn guard<'a>(ty: &Type, args: &[Value<'a>]) -> EvalResult<Value<'a>> 
     }
 }
 
+/// Returns whether the second argument of a builtin is an index of a list, for which any value is accepted: whole
+/// numbers of other types work, other values are an error of the function.
+pub(crate) const fn takes_any_index(builtin: Builtin) -> bool {
+    matches!(
+        builtin,
+        Builtin::IndexList
+            | Builtin::OptionalIndexList
+            | Builtin::IndexOptionalList
+            | Builtin::OptionalIndexOptionalList
+    )
+}
+
 /// Returns whether a builtin accepts arguments of these types.
 pub(crate) fn accepts(builtin: Builtin, args: &[Value<'_>]) -> bool {
     let Some(row) = TABLE.row(builtin) else { return false };
-    match (builtin, &*row.params, args) {
-        // Any value is accepted as an index of a list: whole numbers of other types work, other
-        // values are an error of the function.
-        (
-            Builtin::IndexList
-            | Builtin::OptionalIndexList
-            | Builtin::IndexOptionalList
-            | Builtin::OptionalIndexOptionalList,
-            [list, _],
-            [arg, _],
-        ) => arg.fits(list),
-        (_, params, args) => all_fit(params, args),
+    match (&*row.params, args) {
+        ([list, _], [arg, _]) if takes_any_index(builtin) => arg.fits(list),
+        (params, args) => all_fit(params, args),
     }
 }
 

@@ -1,8 +1,11 @@
-//! Functions of the library that have an operation or a helper of their own. All other functions are
-//! dispatched. Dispatch is always correct; a row here makes a call cheaper.
+//! Calls of library functions. A function has an operation or a helper of its own, or is called with
+//! the types of its [signature](super::signature). A call is dispatched where the evaluation decides
+//! about an overload, or about the type of an operand before a later operand that can fail. Dispatch
+//! is always correct.
 
-use super::Lowering;
-use crate::library::wildcard_of;
+use super::signature::signature_of;
+use super::{Callee, Lowering};
+use crate::library::{takes_any_index, wildcard_of};
 use celero_frontend::{NodeId as AstId, Overload, stdlib::Builtin};
 use celero_ir::{Arith, Cmp, Constant, Helper, NodeId, Op, Ty};
 use std::sync::Arc;
@@ -123,40 +126,46 @@ impl Lowering<'_> {
                 return Some(self.add(Op::Call(Helper::json_parse), Ty::Value, &[json], id));
             }
             (Builtin::Wildcard | Builtin::StrictWildcard, &[text, pattern]) => {
-                let pattern = self.constant_text(pattern)?;
-                let wildcard = wildcard_of(&pattern, builtin == Builtin::StrictWildcard)?;
-                let text = self.convert(text, Ty::Str, id)?;
-                let wildcard = self.graph.constant(Constant::Wildcard(wildcard));
-                return Some(self.add(Op::WildcardConst(wildcard), Ty::Bool, &[text], id));
+                let pattern = self.constant_text(pattern);
+                let wildcard = pattern.and_then(|pattern| wildcard_of(&pattern, builtin == Builtin::StrictWildcard));
+                if let Some(wildcard) = wildcard {
+                    let text = self.convert(text, Ty::Str, id)?;
+                    let wildcard = self.graph.constant(Constant::Wildcard(wildcard));
+                    return Some(self.add(Op::WildcardConst(wildcard), Ty::Bool, &[text], id));
+                }
             }
-            // A `dyn` index may be any number.
-            (Builtin::IndexList, &[_, index]) if self.graph.ty(index) == Ty::Value => return None,
+            // Any whole number is an index of a list: unless it is known to be an `int`, the library converts it.
+            (_, &[_, index]) if takes_any_index(builtin) && self.graph.ty(index) != Ty::Int => return None,
             _ => {}
         }
         if let (Some(ty), &[a]) = (identity(builtin), operands) {
             return self.convert(a, ty, id);
         }
-        // Any whole number is an index of a list: unless the index is known to be an `int`, the library converts it.
-        if let (Builtin::IndexList, &[_, index]) = (builtin, operands)
-            && self.graph.ty(index) == Ty::Value
-        {
-            return None;
-        }
-        let shape = shape(builtin)?;
+        let (params, result) = match shape(builtin) {
+            Some(shape) => (shape.operands, shape.result),
+            None => signature_of(builtin).map(|signature| (&*signature.params, signature.result))?,
+        };
         // Unboxing checks a type, and must not come before an error of a later operand.
-        let early = operands.iter().zip(shape.operands).enumerate().any(|(i, (&operand, &ty))| {
+        let early = operands.iter().zip(params).enumerate().any(|(i, (&operand, &ty))| {
             self.graph.ty(operand) == Ty::Value
                 && ty != Ty::Value
                 && operands.iter().skip(i).skip(1).any(|&later| self.may_fail(later))
         });
-        if early || operands.len() != shape.operands.len() {
+        if early || operands.len() != params.len() {
             return None;
         }
         let mut converted = Vec::with_capacity(operands.len());
-        for (&operand, &ty) in operands.iter().zip(shape.operands) {
+        for (&operand, &ty) in operands.iter().zip(params) {
             converted.push(self.convert(operand, ty, id)?);
         }
-        Some(self.add(shape.op, shape.result, &converted, id))
+        let op = match shape(builtin) {
+            Some(shape) => shape.op,
+            None => {
+                let function = self.calls.number(Callee::builtin(builtin), &mut self.graph);
+                Op::Invoke { function, form: signature_of(builtin)?.form }
+            }
+        };
+        Some(self.add(op, result, &converted, id))
     }
 
     /// The overload for operands that are represented as these are, if none of their types is left to the evaluation.
@@ -164,8 +173,8 @@ impl Lowering<'_> {
         let fits = |(&operand, &ty): (&NodeId, &Ty)| ty != Ty::Value && self.graph.ty(operand) == ty;
         overloads.iter().find_map(|overload| {
             let Overload::Builtin(builtin) = overload else { return None };
-            let wanted = shape(*builtin)?.operands;
-            (wanted.len() == operands.len() && operands.iter().zip(wanted).all(fits)).then_some(*builtin)
+            let wanted = &signature_of(*builtin)?.params;
+            (wanted.len() == operands.len() && operands.iter().zip(&**wanted).all(fits)).then_some(*builtin)
         })
     }
 
@@ -182,7 +191,11 @@ impl Lowering<'_> {
 
     /// Whether evaluating the node can fail, erring on the side of yes.
     fn may_fail(&self, node: NodeId) -> bool {
-        !matches!(self.graph.op(node), Op::Const(_))
+        match self.graph.op(node) {
+            Op::Const(_) => false,
+            Op::Field(field) => self.sure.get(field as usize).is_none_or(|sure| *sure != Some(node)),
+            _ => true,
+        }
     }
 
     /// Values of different types are unequal, never an error.

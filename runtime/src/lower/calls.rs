@@ -47,9 +47,20 @@ impl Callee {
         Self::Overloads(Box::new([Overload::Builtin(builtin)]))
     }
 
+    /// The function of the library that it calls, whatever the types of the values.
+    pub(crate) fn only_builtin(&self) -> Option<Builtin> {
+        match self {
+            Self::Overloads(overloads) => match **overloads {
+                [Overload::Builtin(builtin)] => Some(builtin),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Whether it calls this function of the library, whatever the types of the values.
     pub(crate) fn is_builtin(&self, builtin: Builtin) -> bool {
-        matches!(self, Self::Overloads(overloads) if **overloads == [Overload::Builtin(builtin)])
+        self.only_builtin() == Some(builtin)
     }
 
     /// Runs it.

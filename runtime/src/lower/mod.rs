@@ -43,6 +43,7 @@ mod fold;
 pub(crate) mod merge;
 mod select;
 mod seq;
+mod signature;
 
 pub(crate) use calls::{Callee, Calls, Extension, is_pure};
 pub(crate) use select::header_name;

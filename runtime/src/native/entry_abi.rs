@@ -8,7 +8,7 @@ use crate::error::EvalError;
 use crate::library::Cx;
 use crate::value::Value;
 use celero_ir::layout::{Access, Field};
-use celero_ir::{Graph, Helper, NodeId, Op, Param, Ty};
+use celero_ir::{CallForm, Graph, Helper, NodeId, Op, Param, Ty};
 use celero_jit::{ContextEntry, Entry, TextEntry};
 use celero_lists::Snapshot;
 
@@ -81,6 +81,13 @@ pub(super) fn allocates(graph: &Graph, fields: &[Field]) -> bool {
         // Elements of a host's list are read in place.
         Op::Fold { .. } => graph.args(id).first().is_none_or(|&range| !matches!(graph.op(range), Op::Elements(_))),
         Op::List | Op::Map | Op::Dispatch { .. } | Op::IpText | Op::Project(_) | Op::Find(_) => true,
+        // What is done with a list, a map or an optional may need memory, whatever the result.
+        Op::Invoke { form, .. } => {
+            let value = |id: NodeId| graph.ty(id) == Ty::Value;
+            form == CallForm::Impure
+                || matches!(graph.ty(id), Ty::Value | Ty::Str | Ty::Bytes)
+                || graph.args(id).iter().any(|&arg| value(arg))
+        }
         // The list's own text.
         Op::Call(Helper::list_value_text) => false,
         Op::Call(helper) => {

@@ -23,12 +23,24 @@ pub(super) fn failure(kind: ErrorKind) -> Pair {
 
 /// A type that a helper returns in two words.
 pub(super) trait ReturnWords<'a>: Sized {
-    /// Converts the result to words. Text is its address and length. Other types are 0 and their
-    /// first word; a second word is stored in the frame.
+    /// Whether the frame or the arena gets a part of the result.
+    const NEEDS_FRAME: bool = false;
+
+    /// Converts a result that needs no frame to words. Text is its address and length. Other types
+    /// are 0 and their word.
+    fn registers(self) -> Pair {
+        failure(ErrorKind::Host)
+    }
+
+    /// Converts the result to words: those of [`registers`](Self::registers); a second word of
+    /// another type than text is stored in the frame.
     ///
     /// # Errors
     /// `out_of_budget` if the result is stored in the arena and does not fit.
-    fn words(self, frame: &BaseFrame<'a>) -> EvalResult<Pair>;
+    #[inline(always)]
+    fn words(self, _: &BaseFrame<'a>) -> EvalResult<Pair> {
+        Ok(self.registers())
+    }
 
     /// Returns the words of an error.
     #[inline(always)]
@@ -39,22 +51,36 @@ pub(super) trait ReturnWords<'a>: Sized {
 
 impl<'a> ReturnWords<'a> for bool {
     #[inline(always)]
-    fn words(self, _: &BaseFrame<'a>) -> EvalResult<Pair> {
-        Ok(Pair(0, u64::from(self)))
+    fn registers(self) -> Pair {
+        Pair(0, u64::from(self))
     }
 }
 
 impl<'a> ReturnWords<'a> for i64 {
     #[inline(always)]
-    fn words(self, _: &BaseFrame<'a>) -> EvalResult<Pair> {
-        Ok(Pair(0, self.cast_unsigned()))
+    fn registers(self) -> Pair {
+        Pair(0, self.cast_unsigned())
+    }
+}
+
+impl<'a> ReturnWords<'a> for u64 {
+    #[inline(always)]
+    fn registers(self) -> Pair {
+        Pair(0, self)
+    }
+}
+
+impl<'a> ReturnWords<'a> for f64 {
+    #[inline(always)]
+    fn registers(self) -> Pair {
+        Pair(0, self.to_bits())
     }
 }
 
 impl<'a> ReturnWords<'a> for &'a str {
     #[inline(always)]
-    fn words(self, frame: &BaseFrame<'a>) -> EvalResult<Pair> {
-        self.as_bytes().words(frame)
+    fn registers(self) -> Pair {
+        self.as_bytes().registers()
     }
 
     #[inline(always)]
@@ -65,8 +91,8 @@ impl<'a> ReturnWords<'a> for &'a str {
 
 impl<'a> ReturnWords<'a> for &'a [u8] {
     #[inline(always)]
-    fn words(self, _: &BaseFrame<'a>) -> EvalResult<Pair> {
-        Ok(Pair(self.as_ptr() as u64, self.len() as u64))
+    fn registers(self) -> Pair {
+        Pair(self.as_ptr() as u64, self.len() as u64)
     }
 
     #[inline(always)]
@@ -77,12 +103,14 @@ impl<'a> ReturnWords<'a> for &'a [u8] {
 
 impl<'a> ReturnWords<'a> for Duration {
     #[inline(always)]
-    fn words(self, _: &BaseFrame<'a>) -> EvalResult<Pair> {
-        Ok(Pair(0, self.0.cast_unsigned()))
+    fn registers(self) -> Pair {
+        Pair(0, self.0.cast_unsigned())
     }
 }
 
 impl<'a> ReturnWords<'a> for Timestamp {
+    const NEEDS_FRAME: bool = true;
+
     #[inline(always)]
     fn words(self, frame: &BaseFrame<'a>) -> EvalResult<Pair> {
         frame.out.set(self.nanos.cast_unsigned());
@@ -91,6 +119,8 @@ impl<'a> ReturnWords<'a> for Timestamp {
 }
 
 impl<'a> ReturnWords<'a> for Value<'a> {
+    const NEEDS_FRAME: bool = true;
+
     #[inline(always)]
     fn words(self, frame: &BaseFrame<'a>) -> EvalResult<Pair> {
         frame.cx.arena().alloc(self).map(|value| Pair(0, std::ptr::from_ref(value) as u64))

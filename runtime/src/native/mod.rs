@@ -3,8 +3,8 @@
 //! `program.rs` is the code of one rule, `set_compiler.rs` and `set_code.rs` are that of a set.
 //! Both call compiled functions with a frame (`frame.rs`), as the entry ABI says (`entry_abi.rs`).
 //! Compiled code refers to prepared constants (`pool.rs`) and calls library functions through
-//! wrappers: generated ones (`libcall_wrappers.rs`) and hand-written ones (`libcalls.rs`,
-//! `entry_calls.rs`).
+//! wrappers: generated ones (`libcall_wrappers.rs`, `function_entries.rs`) and hand-written ones
+//! (`libcalls.rs`, `entry_calls.rs`).
 //!
 //! Invariant: native code and the interpreter give the same value, or the same kind of error at the same place. A spent
 //! budget has the place of the whole rule, because the tiers count different steps. Test:
@@ -21,6 +21,7 @@
 mod entry_abi;
 mod entry_calls;
 mod frame;
+mod function_entries;
 #[cfg(feature = "http")]
 mod header_table;
 mod helper_result;

@@ -2,6 +2,7 @@
 
 use super::entry_abi::{BaseFrameCode, ContextOnlyCode, EntryAbi, FullFrameCode, TestCall, TextCode};
 use super::frame::Frame;
+use super::function_entries::addresses;
 use super::literal_batches::LiteralBatches;
 use super::pool::Pool;
 use super::{HELPERS, NativeError, failure, word_of};
@@ -73,7 +74,10 @@ impl NativeProgram {
         let nodes: Vec<NodeId> = (0..).take(graph.len()).map(NodeId).collect();
         let batches = LiteralBatches::new(graph, graph.roots(), &nodes, &mut pool);
         let (constants, literals) = (pool.addresses(), batches.as_unit());
-        let unit = Unit { graph, fields, constants, helpers: &*HELPERS, steps: Some(steps), literals: &literals };
+        let (helpers, functions) = (HELPERS.as_slice(), addresses(&callees));
+        let steps_known = Some(steps);
+        let unit =
+            Unit { graph, fields, constants, helpers, functions: &functions, steps: steps_known, literals: &literals };
         let shared = share.then(|| graph.roots().first()).flatten().map(|&root| compiler.compile_shared(&unit, root));
         let SharedFunction { code, row } = match shared {
             // Shared code is a little longer than the rule's own, which may fit.

@@ -2,6 +2,7 @@
 
 use super::HELPERS;
 use super::entry_abi::allocates;
+use super::function_entries::addresses;
 use super::literal_batches::LiteralBatches;
 use super::pool::Pool;
 use super::set_code::{CompiledTemplates, LinearBlock, SetCode, TemplateCode};
@@ -49,6 +50,8 @@ fn generated<T>(part: impl FnOnce() -> T) -> Result<T, String> {
     contained(part).map_err(|()| "internal error: the code generator panicked".to_owned())
 }
 
+const UNKNOWN_FUNCTION: &str = "internal error: the graph calls an unknown function";
+
 /// Compiles the rules of a set to native code.
 pub(crate) struct SetCompiler<'a> {
     compiler: Compiler,
@@ -57,6 +60,8 @@ pub(crate) struct SetCompiler<'a> {
     patterns: &'a PatternCache,
     steps: i64,
     pool: Pool,
+    /// The addresses of the graph's functions.
+    addresses: Vec<usize>,
     /// Indexed by node id: the last traversal that visited the node.
     visited: Vec<u32>,
     /// Number of the current traversal.
@@ -84,8 +89,10 @@ impl<'a> SetCompiler<'a> {
             celero_ir::verify(&merged.graph, fields).map_err(|violation| format!("internal error: {violation}"))?;
             Compiler::new(&Settings::default()).map_err(|error| error.to_string())
         })??;
+        let callees = merged.calls.numbered(&merged.graph).ok_or(UNKNOWN_FUNCTION)?;
         Ok(Self {
             compiler,
+            addresses: addresses(&callees),
             merged,
             fields,
             patterns,
@@ -157,13 +164,15 @@ impl<'a> SetCompiler<'a> {
     fn template(&mut self, template: &Template) -> Result<TemplateCode, String> {
         let graph = &template.graph;
         celero_ir::verify(graph, self.fields).map_err(|violation| format!("internal error: {violation}"))?;
-        let callees = self.merged.calls.numbered(graph).ok_or("internal error: the graph calls an unknown function")?;
+        let callees = self.merged.calls.numbered(graph).ok_or(UNKNOWN_FUNCTION)?;
         let &root = graph.roots().first().ok_or("internal error: a template without a root")?;
         let constants: EvalResult<Vec<_>> =
             graph.constants().iter().map(|constant| self.pool.lone(constant, self.patterns)).collect();
         let constants = constants.map_err(|_| "a constant cannot be prepared")?;
         let (fields, constants) = (self.fields, constants.as_slice());
-        let unit = Unit { graph, fields, constants, helpers: &*HELPERS, steps: None, literals: &[] };
+        let functions = addresses(&callees);
+        let unit =
+            Unit { graph, fields, constants, helpers: &*HELPERS, functions: &functions, steps: None, literals: &[] };
         let function = self.compiler.template(&unit, root).map_err(|error| error.to_string())?;
         let number = self.functions.len();
         self.functions.push(function);
@@ -213,7 +222,7 @@ impl<'a> SetCompiler<'a> {
 
     fn installed(mut self, templates: CompiledTemplates) -> Result<CompiledRules, String> {
         let graph = &self.merged.graph;
-        let callees = self.merged.calls.numbered(graph).ok_or("internal error: the graph calls an unknown function")?;
+        let callees = self.merged.calls.numbered(graph).ok_or(UNKNOWN_FUNCTION)?;
         let code = self.compiler.install(self.functions).map_err(|error| error.to_string())?;
         let codegen_time = self.compiler.codegen_time();
         self.pool.forget_addresses();
@@ -250,7 +259,8 @@ impl<'a> SetCompiler<'a> {
         let kept = self.pool.prepared();
         let batches = LiteralBatches::new(graph, &roots, &used, &mut self.pool);
         let (fields, constants, literals) = (self.fields, self.pool.addresses(), batches.as_unit());
-        let unit = Unit { graph, fields, constants, helpers: &*HELPERS, steps: None, literals: &literals };
+        let functions = self.addresses.as_slice();
+        let unit = Unit { graph, fields, constants, helpers: &*HELPERS, functions, steps: None, literals: &literals };
         let wanted: Vec<GroupedRule<'_>> =
             rules.iter().map(|rule| GroupedRule { root: rule.placed, origins: self.merged.origins(rule) }).collect();
         let function = match self.compiler.group(&unit, &wanted, &headers, self.steps) {

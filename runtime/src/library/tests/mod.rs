@@ -71,3 +71,45 @@ fn span(text: &str) -> Value<'static> {
 
 const NONE: Value<'_> = Value::Optional(None);
 use Value::{Bool as B, Bytes as Y, Double as D, Int as I, Null as N, String as S, Uint as U};
+
+/// What a call with the operands' types skips, the choice of an overload, the function itself repeats:
+/// arguments that a builtin does not accept are no such overload, and cost nothing.
+#[test]
+fn functions_refuse_what_their_overloads_do_not_accept() {
+    with(|cx| {
+        let values = [
+            Value::Null,
+            Value::Bool(true),
+            Value::Int(1),
+            Value::Uint(1),
+            Value::Double(1.0),
+            Value::String("1"),
+            Value::Bytes(b"1"),
+            Value::Duration(Duration(1)),
+            Value::Timestamp(Timestamp::default()),
+            Value::Type("int"),
+            Value::Ip(IpAddr::from([127, 0, 0, 1])),
+            Value::Cidr(IpAddr::from([127, 0, 0, 1]), 8),
+            list(cx, &[]),
+            map(cx, &[]),
+            some(cx, list(cx, &[])),
+        ];
+        let mut refused = 0;
+        for row in TABLE.rows() {
+            let fitting = |param| values.iter().find(|value| value.fits(param)).copied();
+            let args: Vec<Value<'_>> = row.params.iter().map(|param| fitting(param).unwrap()).collect();
+            for (place, value) in (0..args.len()).flat_map(|place| values.iter().map(move |value| (place, *value))) {
+                let mut args = args.clone();
+                args[place] = value;
+                if !accepts(row.builtin, &args) {
+                    let left = cx.left();
+                    let got = invoke(cx, row.builtin, &args);
+                    assert!(matches!(got, Err(NoSuchOverload)), "{:?} {args:?}: {got:?}", row.builtin);
+                    assert_eq!(cx.left(), left, "{:?} {args:?}", row.builtin);
+                    refused += 1;
+                }
+            }
+        }
+        assert!(refused > 4_000, "{refused}");
+    });
+}

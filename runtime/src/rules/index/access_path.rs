@@ -185,13 +185,13 @@ impl Finder<'_> {
     }
 
     /// The access path by the membership of a value in a named list. Whether a default is in the
-    /// list is known only at evaluation, so that there is none for a subject with a default.
+    /// list is known only at evaluation, so that there is none for a subject with a default; nor for one in lower case.
     fn listed(&mut self, helper: Helper, list: NodeId, value: NodeId) -> Option<AccessPathId> {
         let Some(Constant::Int(number)) = self.constant(list) else { return None };
         let number = u32::try_from(*number).ok()?;
         let lists = self.lists?;
         let (name, kind) = (lists.name(number)?, lists.kind(number)?);
-        let subject = self.subject(value).filter(|subject| subject.default.is_none())?;
+        let subject = self.subject(value).filter(|subject| subject.default.is_none() && !subject.lower)?;
         // Searching for patterns costs steps, which only an evaluation has.
         let is_of_text = matches!(kind, Kind::Texts | Kind::TextsIgnoringCase | Kind::Hosts);
         let exact = match (helper, subject.ty) {

@@ -248,8 +248,8 @@ fn build(merged: &Graph, signature: &Signature) -> Option<Graph> {
             };
             op = op.with_constant(graph.constant(constant));
         }
-        if let Op::Dispatch { function, pure } = op {
-            op = Op::Dispatch { function: graph.function(merged.functions().get(function as usize)?), pure };
+        if let Some(function) = op.function() {
+            op = op.with_function(graph.function(merged.functions().get(function as usize)?));
         }
         let taken = operands.by_ref().take(arity as usize);
         let args: Option<Vec<NodeId>> = taken.map(|&operand| places.get(operand as usize).copied()).collect();

@@ -77,10 +77,10 @@ impl<'f> Finder<'f> {
                 let (source, default) = (AttributeSource::header(field, name)?, Some(default.clone()));
                 same.then_some(Subject { source, ty: Ty::Value, lower: false, optional: true, default })
             }
-            (Op::Dispatch { .. }, &[inner]) => {
+            (Op::Dispatch { .. } | Op::Invoke { .. }, &[inner]) => {
                 self.library_call(id, Builtin::LowerAscii)?;
                 let inner = self.subject(inner).filter(|inner| inner.default.is_none())?;
-                Some(Subject { ty: Ty::Value, lower: true, ..inner })
+                Some(Subject { ty: graph.ty(id), lower: true, ..inner })
             }
             _ => None,
         }
@@ -88,7 +88,7 @@ impl<'f> Finder<'f> {
 
     /// The operands of a node that calls exactly this library function.
     fn library_call(&self, id: NodeId, builtin: Builtin) -> Option<&'f [NodeId]> {
-        let Op::Dispatch { function, pure: true } = self.graph.op(id) else { return None };
+        let function = self.graph.op(id).function()?;
         let callee = self.calls.by_name(self.graph.functions().get(function as usize)?)?;
         callee.is_builtin(builtin).then(|| self.graph.args(id))
     }
