@@ -123,6 +123,10 @@ macro_rules! for_each_helper {
             list_len(list: value) -> int;
             /// An element; the index is in bounds.
             list_at(list: value, index: word) -> try value;
+            /// Memory for this many values.
+            list_block(count: word) -> try word;
+            /// The list of the values in such memory, which are all written.
+            list_of_block(block: word, count: word) -> try value;
             list_begin(capacity: word) -> try word;
             list_push(builder: word, element: value) -> try nothing;
             list_finish(builder: word) -> try value;

@@ -244,15 +244,28 @@ pub struct Field {
     pub elements: Option<Elements>,
     /// For a map or a set, how its entries are found, for [`Op::Entry`](crate::Op::Entry).
     pub entries: Option<Entries>,
+    /// For a list, a map or a set whose elements are not contiguous, how loops go over them, for
+    /// [`Op::Cursor`](crate::Op::Cursor).
+    pub cursor: Option<Cursor>,
     /// Which values it can have, if its type has more. Nothing that is compiled depends on it.
     pub domain: Option<Domain>,
 }
 
 impl Field {
-    /// A field that is neither a header map, a list of contiguous elements, a map nor a set.
+    /// A field that is neither a header map, a list, a map nor a set.
     #[must_use]
     pub const fn new(ty: Ty, optional: bool, access: Access) -> Self {
-        Self { ty, optional, access, absent_if: Vec::new(), headers: None, elements: None, entries: None, domain: None }
+        Self {
+            ty,
+            optional,
+            access,
+            absent_if: Vec::new(),
+            headers: None,
+            elements: None,
+            entries: None,
+            cursor: None,
+            domain: None,
+        }
     }
 
     /// Whether native code reads it in place, and it is never absent.
@@ -282,10 +295,11 @@ pub struct AbsentIf {
 /// How native code reads the elements of a list that are contiguous in memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Elements {
-    /// The path to the address of the first element.
+    /// The path to the list.
     pub path: Path,
-    /// Offset of the number of elements from that address.
-    pub count: i32,
+    /// Where the elements are, from the end of the path. If the field is optional, the address of
+    /// the first element is null where the field is absent, so it is never [`Place::Here`].
+    pub place: Place,
     /// Bytes from one element to the next.
     pub stride: u32,
     /// The type of an element.
@@ -295,6 +309,19 @@ pub struct Elements {
     pub access: Access,
     /// The members of a [`Ty::Record`].
     pub members: Option<Members>,
+}
+
+/// Where the elements of a list are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Place {
+    /// The list is a word with the address of the first element; the number of elements is this
+    /// many bytes further.
+    Words(i32),
+    /// The list is its elements, of which there are this many.
+    Here(u32),
+    /// The C function at this address is called with that of the list. It returns the address of
+    /// the first element and the number of elements.
+    Call(usize),
 }
 
 /// The members of a struct, each with its name. A function, because a struct may have lists of itself.
@@ -350,4 +377,38 @@ pub struct EntryValue {
     pub access: Access,
     /// The function that the helper `entry_value` calls with the address of the value. Its type is the runtime's.
     pub make: usize,
+}
+
+/// How native code goes over a list, a map or a set, one item after the other.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Cursor {
+    /// The path to the list, the map or the set.
+    pub path: Path,
+    /// The C function at this address is called with that of the list and that of `state` bytes,
+    /// which it fills. It returns the number of items, or [`Cursor::ABSENT`] for an optional field
+    /// that is absent.
+    pub begin: usize,
+    /// The C function at this address is called with that of the state, once for each item. It
+    /// returns the address of the element, or those of a key and its value.
+    pub next: usize,
+    /// Bytes of memory, aligned to 8, that the functions need.
+    pub state: u32,
+    /// How an element or a key is read.
+    pub first: Item,
+    /// How the value of a map's entry is read.
+    pub second: Option<Item>,
+}
+
+impl Cursor {
+    /// The number of items of a field that is absent.
+    pub const ABSENT: usize = usize::MAX;
+}
+
+/// How native code reads what a cursor gives.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Item {
+    /// The type that variables of loops have.
+    pub ty: Ty,
+    /// How to read it; paths start at its address.
+    pub access: Access,
 }

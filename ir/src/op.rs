@@ -141,9 +141,13 @@ pub enum Op {
     Field(u32),
     /// Whether an optional field of the host is present.
     HasField(u32),
-    /// `-> seq`: the elements of the list that is this field.
+    /// `-> seq`: the elements of the list that is this field. Fails with [`ErrorKind::NoSuchKey`]
+    /// if it is optional and absent.
     Elements(u32),
-    /// `(seq) -> int`: the number of elements.
+    /// `-> cursor`: the list, the map or the set that is this field, for loops over what is not
+    /// contiguous. Fails with [`ErrorKind::NoSuchKey`] if it is optional and absent.
+    Cursor(u32),
+    /// `(seq or cursor) -> int`: the number of elements or entries.
     SeqSize,
     /// `(seq, int) -> T`: the element at this index, of the elements' type;
     /// [`ErrorKind::InvalidArgument`] if there is none.
@@ -193,10 +197,12 @@ pub enum Op {
     /// `(range, ..)`: see [`FoldKind`]. The range is a list or a map (else
     /// [`ErrorKind::NoSuchOverload`]). Without `pairs` the elements (keys, for a map) are bound at
     /// `level`; with it index and element (key and value) at `level` and `level + 1`. All are of
-    /// type [`Ty::Value`]. Each iteration costs one unit of the budget.
+    /// type [`Ty::Value`]. Each iteration costs one unit of the budget, and with `pairs` another
+    /// one before the first iteration.
     ///
-    /// The tests (`All`, `Exists`, `ExistsOne`) and `Count` without `pairs` also take an
-    /// [`Elements`](Op::Elements) as their range; the variable is of the elements' type then.
+    /// The range may also be an [`Elements`](Op::Elements) or a [`Cursor`](Op::Cursor); elements,
+    /// keys and values are of the types that the layout says then, and an index is an `int`.
+    /// `Filter` takes no [`Ty::Record`]s, which are no values.
     Fold {
         /// What is computed.
         kind: FoldKind,

@@ -109,6 +109,7 @@ impl<'t> Line<'t> {
             Op::Field(_) => Op::Field(self.number()?),
             Op::HasField(_) => Op::HasField(self.number()?),
             Op::Elements(_) => Op::Elements(self.number()?),
+            Op::Cursor(_) => Op::Cursor(self.number()?),
             Op::Entry(_) => Op::Entry(self.number()?),
             Op::EntryValue(_) => Op::EntryValue(self.number()?),
             Op::Local(_) => Op::Local(self.number()?),

@@ -52,6 +52,7 @@ fn payload(graph: &Graph, op: Op, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Op::Field(number)
         | Op::HasField(number)
         | Op::Elements(number)
+        | Op::Cursor(number)
         | Op::Entry(number)
         | Op::EntryValue(number)
         | Op::Local(number)

@@ -109,8 +109,9 @@ impl Op {
             Op::Fail(_) => row("fail", &[], Declared, Maybe),
             Op::Field(_) => row("field", &[], Declared, WhenAbsent),
             Op::HasField(_) => row("has_field", &[], BOOL, Never),
-            Op::Elements(_) => row("elements", &[], Gives(Ty::Seq), Never),
-            Op::SeqSize => row("seq_size", &[Is(Ty::Seq)], Gives(Ty::Int), Never),
+            Op::Elements(_) => row("elements", &[], Gives(Ty::Seq), WhenAbsent),
+            Op::Cursor(_) => row("cursor", &[], Gives(Ty::Cursor), WhenAbsent),
+            Op::SeqSize => row("seq_size", &[OneOf(&[Ty::Seq, Ty::Cursor])], Gives(Ty::Int), Never),
             Op::SeqAt => row("seq_at", &[Is(Ty::Seq), Is(Ty::Int)], Declared, Maybe),
             Op::Member { .. } => row("member", &[Is(Ty::Record)], Declared, Never),
             Op::SeqHas => row("seq_has", &[OneOf(SCALARS), Is(Ty::Seq)], BOOL, OnBudget),
@@ -124,7 +125,7 @@ impl Op {
             Op::IpText => row("ip_text", &[Is(Ty::Ip)], Gives(Ty::Str), OnBudget),
             Op::Local(_) => row("local", &[], Declared, WhenBoundToError),
             Op::Let(_) => row("let", &[Any, Any], Like(1), Never),
-            Op::Fold { kind, filtered, pairs, .. } => fold(kind, filtered, pairs),
+            Op::Fold { kind, filtered, .. } => fold(kind, filtered),
             Op::Not => row("not", &[Is(Ty::Bool)], BOOL, Never),
             Op::And => OpDecl { operands: Operands::Many(2, Ty::Bool), ..row("and", &[], BOOL, Never) },
             Op::Or => OpDecl { operands: Operands::Many(2, Ty::Bool), ..row("or", &[], BOOL, Never) },
@@ -196,6 +197,7 @@ impl Op {
         Op::Field(0),
         Op::HasField(0),
         Op::Elements(0),
+        Op::Cursor(0),
         Op::SeqSize,
         Op::SeqAt,
         Op::Member { field: 0, member: 0 },
@@ -357,19 +359,18 @@ const fn cmp_name(cmp: Cmp) -> &'static str {
     }
 }
 
-const fn fold(kind: FoldKind, filtered: bool, pairs: bool) -> OpDecl {
-    const TEST: &[OperandType] = &[OneOf(&[Ty::Value, Ty::Seq]), Is(Ty::Bool)];
-    const SELECTION: &[OperandType] = &[Is(Ty::Value), Is(Ty::Bool)];
-    const TRANSFORM: &[OperandType] = &[Is(Ty::Value), Is(Ty::Value)];
-    const FILTERED: &[OperandType] = &[Is(Ty::Value), Is(Ty::Bool), Is(Ty::Value)];
-    let test = if pairs { SELECTION } else { TEST };
+const fn fold(kind: FoldKind, filtered: bool) -> OpDecl {
+    const RANGE: OperandType = OneOf(&[Ty::Value, Ty::Seq, Ty::Cursor]);
+    const TEST: &[OperandType] = &[RANGE, Is(Ty::Bool)];
+    const TRANSFORM: &[OperandType] = &[RANGE, Is(Ty::Value)];
+    const FILTERED: &[OperandType] = &[RANGE, Is(Ty::Bool), Is(Ty::Value)];
     let transform = if filtered { FILTERED } else { TRANSFORM };
     let (name, operands, ty) = match kind {
-        FoldKind::All => ("fold.all", test, Ty::Bool),
-        FoldKind::Exists => ("fold.exists", test, Ty::Bool),
-        FoldKind::ExistsOne => ("fold.exists_one", test, Ty::Bool),
-        FoldKind::Count => ("fold.count", test, Ty::Int),
-        FoldKind::Filter => ("fold.filter", SELECTION, Ty::Value),
+        FoldKind::All => ("fold.all", TEST, Ty::Bool),
+        FoldKind::Exists => ("fold.exists", TEST, Ty::Bool),
+        FoldKind::ExistsOne => ("fold.exists_one", TEST, Ty::Bool),
+        FoldKind::Count => ("fold.count", TEST, Ty::Int),
+        FoldKind::Filter => ("fold.filter", TEST, Ty::Value),
         FoldKind::Map => ("fold.map", transform, Ty::Value),
         FoldKind::TransformMap => ("fold.transform_map", transform, Ty::Value),
         FoldKind::TransformMapEntry => ("fold.transform_map_entry", transform, Ty::Value),

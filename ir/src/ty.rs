@@ -41,11 +41,13 @@ pub enum Ty {
     Record,
     /// An entry in a map or a set of the host: the address of its value, or 0.
     Entry,
+    /// A list, a map or a set of the host that loops go over by calls: its address.
+    Cursor,
 }
 
 impl Ty {
     /// All types, in the order of their declaration.
-    pub const ALL: [Ty; 16] = [
+    pub const ALL: [Ty; 17] = [
         Ty::Bool,
         Ty::Int,
         Ty::Uint,
@@ -62,6 +64,7 @@ impl Ty {
         Ty::Found,
         Ty::Record,
         Ty::Entry,
+        Ty::Cursor,
     ];
 
     /// The number of machine words that hold a value of this type: 1 or 2.
@@ -77,6 +80,7 @@ impl Ty {
             | Ty::Value
             | Ty::Found
             | Ty::Entry
+            | Ty::Cursor
             | Ty::Record => 1,
         }
     }
@@ -101,6 +105,7 @@ impl Ty {
             Ty::Found => "found",
             Ty::Record => "record",
             Ty::Entry => "entry",
+            Ty::Cursor => "cursor",
         }
     }
 }

@@ -238,6 +238,9 @@ impl Check<'_> {
             Op::Elements(field) if self.elements(field).is_none_or(|elements| elements.stride == 0) => {
                 fail(Requirement::Field, format!("field {field} is not a list of elements in one piece"))
             }
+            Op::Cursor(field) if self.cursor(field).is_none() => {
+                fail(Requirement::Field, format!("no cursor goes over field {field}"))
+            }
             Op::Entry(field) => match self.entries(field) {
                 Some(entries) if self.args.first().is_some_and(|&key| self.graph.ty(key) == entries.key) => Ok(()),
                 Some(entries) => fail(Requirement::Field, format!("the keys of field {field} are {}", entries.key)),
@@ -274,12 +277,18 @@ impl Check<'_> {
                 fail(Requirement::Payload, "a filter where the kind has none")
             }
             Op::Fold { .. } | Op::SeqSize | Op::SeqAt | Op::SeqHas
-                if self
-                    .args
-                    .iter()
-                    .any(|&arg| self.graph.ty(arg) == Ty::Seq && !matches!(self.graph.op(arg), Op::Elements(_))) =>
+                if self.args.iter().any(|&arg| match self.graph.ty(arg) {
+                    Ty::Seq => !matches!(self.graph.op(arg), Op::Elements(_)),
+                    Ty::Cursor => !matches!(self.graph.op(arg), Op::Cursor(_)),
+                    _ => false,
+                }) =>
             {
                 fail(Requirement::Payload, "elements that are not the field's own")
+            }
+            Op::Fold { kind: FoldKind::Filter, .. }
+                if self.variable_types().is_some_and(|(ty, _)| layout::value::tag_of(ty).is_none()) =>
+            {
+                fail(Requirement::OperandType, "a list of what is no value")
             }
             Op::Member { field, member } => match self.elements(field).and_then(|elements| elements.member(member)) {
                 Some(known) if known.ty == self.ty => Ok(()),
@@ -374,8 +383,8 @@ impl Check<'_> {
                     .is_some_and(|field| self.args.first().map(|&arg| self.graph.op(arg)) != Some(Op::Elements(field)))
                 {
                     return fail(Requirement::LocalType, format!("the variable of level {level} is of another list"));
-                } else if ty != self.bound_ty() {
-                    let bound = self.bound_ty();
+                } else if ty != self.bound_ty(level) {
+                    let bound = self.bound_ty(level);
                     return fail(
                         Requirement::LocalType,
                         format!("the variable of level {level} is a {bound}, not a {ty}"),
@@ -394,13 +403,27 @@ impl Check<'_> {
         Ok(scope)
     }
 
-    /// The type of the variables that the node binds.
-    fn bound_ty(&self) -> Ty {
+    /// The type of the variable that the node binds at this level.
+    fn bound_ty(&self, bound: u32) -> Ty {
         match (self.op, self.args.first().map(|&arg| self.graph.ty(arg))) {
             (Op::Let(_), Some(init)) => init,
-            (Op::Fold { .. }, Some(Ty::Seq)) => self.element_ty(0).unwrap_or(Ty::Value),
+            (Op::Fold { level, .. }, Some(Ty::Seq | Ty::Cursor)) => {
+                self.variable_types().map_or(Ty::Value, |(first, second)| if bound == level { first } else { second })
+            }
             _ => Ty::Value,
         }
+    }
+
+    /// The types of the variables of a fold over what is read in place; the first one twice without
+    /// `pairs`.
+    fn variable_types(&self) -> Option<(Ty, Ty)> {
+        let Op::Fold { pairs, .. } = self.op else { return None };
+        let (first, second) = match self.graph.op(*self.args.first()?) {
+            Op::Elements(field) => (self.elements(field)?.ty, None),
+            Op::Cursor(field) => self.cursor(field).map(|cursor| (cursor.first.ty, cursor.second.as_ref()))?,
+            _ => return None,
+        };
+        Some(if pairs { second.map_or((Ty::Int, first), |second| (first, second.ty)) } else { (first, first) })
     }
 
     /// The type of the elements that are the operand of this index.
@@ -413,6 +436,10 @@ impl Check<'_> {
 
     fn entries(&self, field: u32) -> Option<&layout::Entries> {
         self.fields.get(field as usize)?.entries.as_ref()
+    }
+
+    fn cursor(&self, field: u32) -> Option<&layout::Cursor> {
+        self.fields.get(field as usize)?.cursor.as_ref()
     }
 
     fn elements(&self, field: u32) -> Option<&layout::Elements> {

@@ -223,6 +223,9 @@ fn fails(unit: &Unit<'_>, op: Op, ty: Ty) -> bool {
         (Op::Field(index), Fails::WhenAbsent) => {
             unit.field(index).is_none_or(|field| field.optional || is_made(&field.access))
         }
+        (Op::Elements(index) | Op::Cursor(index), Fails::WhenAbsent) => {
+            unit.field(index).is_none_or(|field| field.optional)
+        }
         (_, Fails::WhenAbsent) => true,
     }
 }

@@ -7,6 +7,7 @@ use bumpalo::Bump;
 use celero_ir::ErrorKind;
 use std::fmt;
 use std::mem::ManuallyDrop;
+use std::mem::MaybeUninit;
 use std::net::IpAddr;
 
 /// The result of an operation that may fail during an evaluation.
@@ -103,6 +104,16 @@ impl Arena {
     #[inline]
     pub(crate) fn alloc_slice_with<T: Copy>(&self, count: usize, value: impl FnMut(usize) -> T) -> EvalResult<&[T]> {
         self.bump.try_alloc_slice_fill_with(count, value).map(|v| &*v).map_err(|_| ErrorKind::OutOfBudget)
+    }
+
+    /// Returns memory for `count` elements.
+    ///
+    /// # Errors
+    /// `out_of_budget` at the limit.
+    #[inline]
+    pub(crate) fn uninit_slice<T: Copy>(&self, count: usize) -> EvalResult<&mut [MaybeUninit<T>]> {
+        let elements = self.bump.try_alloc_slice_fill_with(count, |_| MaybeUninit::uninit());
+        elements.map_err(|_| ErrorKind::OutOfBudget)
     }
 
     /// Copies text into the arena.

@@ -100,5 +100,7 @@
 //! ```
 
 pub use celero_frontend::{Declarations, Variable};
-pub use celero_ir::layout::{AbsentIf, Access, Elements, Entries, EntryValue, EnumTags, Field, Path, Repr};
+pub use celero_ir::layout::{
+    AbsentIf, Access, Cursor, Elements, Entries, EntryValue, EnumTags, Field, Item, Path, Place, Repr,
+};
 pub use celero_ir::{Domain, Never, TextDomain, Ty};

@@ -27,7 +27,11 @@ pub(super) fn concerns(graph: &Graph, id: NodeId) -> bool {
         Op::And | Op::Or => args.len() < 2 || args.iter().any(is_constant),
         Op::Cond | Op::Coalesce(_) | Op::Fold { .. } => true,
         Op::Let(_) | Op::Const(_) | Op::Fail(_) => false,
-        Op::Field(_) | Op::HasField(_) | Op::Elements(_) | Op::Header { .. } | Op::Local(_) if args.is_empty() => false,
+        Op::Field(_) | Op::HasField(_) | Op::Elements(_) | Op::Cursor(_) | Op::Header { .. } | Op::Local(_)
+            if args.is_empty() =>
+        {
+            false
+        }
         Op::Unbox(_) if args.first().is_some_and(|&arg| graph.op(arg) == Op::Box) => true,
         _ => args.iter().any(|&arg| matches!(graph.op(arg), Op::Fail(_))) || args.iter().all(is_constant),
     }
@@ -71,7 +75,9 @@ fn strict(builder: &mut Builder<'_>, draft: Draft<'_>, evaluator: &dyn Evaluator
     };
     let payload = draft.op.constant().and_then(|id| builder.graph().constant_at(id));
     let answer = match (draft.op, args.as_slice(), payload) {
-        (Op::Field(_) | Op::HasField(_) | Op::Elements(_) | Op::Header { .. } | Op::Local(_), ..) => None,
+        (Op::Field(_) | Op::HasField(_) | Op::Elements(_) | Op::Cursor(_) | Op::Header { .. } | Op::Local(_), ..) => {
+            None
+        }
         (Op::Entry(_) | Op::HasEntry | Op::EntryValue(_), ..) => None,
         (Op::List, items, _) => Some(Ok(Constant::List(items.into()))),
         (Op::Map, entries, _) => Some(map(entries)),

@@ -1,7 +1,7 @@
 //! What the tests of graphs share: random numbers, a host, a graph with every operation.
 
 use celero_ir::Ty;
-use celero_ir::layout::{Access, Elements, Entries, EntryValue, Field, Members, Path, Repr};
+use celero_ir::layout::{Access, Cursor, Elements, Entries, EntryValue, Field, Item, Members, Path, Place, Repr};
 
 /// A small deterministic generator (splitmix64).
 pub(crate) struct Random(u64);
@@ -36,16 +36,26 @@ pub(crate) const FIELD_TYPES: &[Ty] = Ty::ALL.split_at(12).0;
 pub(crate) fn fields() -> Vec<Field> {
     let mut fields: Vec<_> =
         FIELD_TYPES.iter().enumerate().map(|(index, ty)| Field::new(*ty, index % 2 == 1, Access::Get)).collect();
-    let elements =
-        Elements { path: Path::default(), count: 8, stride: 16, ty: Ty::Str, access: Access::Get, members: None };
+    let elements = Elements {
+        path: Path::default(),
+        place: Place::Words(8),
+        stride: 16,
+        ty: Ty::Str,
+        access: Access::Get,
+        members: None,
+    };
     let value = EntryValue { ty: Ty::Int, access: Access::Get, make: 0 };
     let entries = Entries { path: Path::default(), key: Ty::Str, find: 0, value: Some(value) };
+    let item = |ty| Item { ty, access: Access::Get };
+    let (first, second) = (item(Ty::Str), Some(item(Ty::Int)));
+    let cursor = Cursor { path: Path::default(), begin: 0, next: 0, state: 8, first, second };
     let list = Field::new(Ty::Value, false, Access::Get);
     let records = Elements { ty: Ty::Record, members: Some(Members(members)), ..elements.clone() };
     fields.push(Field {
         headers: Some(Path::default()),
         elements: Some(elements),
         entries: Some(entries),
+        cursor: Some(cursor),
         ..list.clone()
     });
     fields.push(Field { elements: Some(records), ..list });
@@ -174,7 +184,25 @@ v99: int = invoke total "hours" v98
 v100: bool = invoke partial "fits" v99, v3, v0
 v101: double = invoke impure "dice"
 v102: double = invoke impure "dice"
+v103: str = local 1
+v104: bool = cmp.eq v58, v15
+v105: bool = cmp.eq v103, v16
+v106: bool = and v104, v105
+v107: bool = fold.exists 0 pairs v66, v106
+v108: value = box v67
+v109: value = fold.map 0 v66, v108
+v110: value = fold.filter 0 v66, v68
+v111: cursor = cursor 12
+v112: int = local 1
+v113: bool = cmp.eq v112, v15
+v114: bool = fold.all 0 pairs v111, v113
+v115: int = seq_size v111
 root v41
+root v102
+root v109
+root v110
+root v104
+root v105
 root v97
 root v60
 root v84

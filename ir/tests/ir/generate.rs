@@ -214,7 +214,8 @@ impl Generator {
                 return self.add(Op::SeqAt, ty, &[seq, index]);
             }
             Ty::Int if self.choice.everything && self.random.below(6) == 0 => {
-                let seq = self.add(Op::Elements(12), Ty::Seq, &[]);
+                let seq = self.random.pick(&[(Op::Elements(12), Ty::Seq), (Op::Cursor(12), Ty::Cursor)]);
+                let seq = self.add(seq.0, seq.1, &[]);
                 return self.add(Op::SeqSize, ty, &[seq]);
             }
             Ty::Str if self.choice.everything && self.random.below(3) == 0 => {
@@ -279,15 +280,20 @@ impl Generator {
         let tests = matches!(kind, FoldKind::All | FoldKind::Exists | FoldKind::ExistsOne | FoldKind::Count);
         let transforms = !tests && kind != FoldKind::Filter;
         let (pairs, filtered) = (self.random.below(2) == 0, transforms && self.random.below(2) == 0);
-        let (range, element) = if tests && !pairs && self.random.below(2) == 0 {
-            let (list, element) = self.random.pick(&[(12, Ty::Str), (13, Ty::Record)]);
-            (self.add(Op::Elements(list), Ty::Seq, &[]), element)
+        let (range, index, element) = if self.random.below(4) == 0 {
+            let cursor = self.add(Op::Cursor(12), Ty::Cursor, &[]);
+            (cursor, Ty::Str, if pairs { Ty::Int } else { Ty::Str })
+        } else if self.random.below(2) == 0 {
+            let lists = [(12, Ty::Str), (13, Ty::Record)];
+            let (list, element) = if kind == FoldKind::Filter { lists[0] } else { self.random.pick(&lists) };
+            (self.add(Op::Elements(list), Ty::Seq, &[]), Ty::Int, element)
         } else {
-            (self.node(Ty::Value, depth), Ty::Value)
+            (self.node(Ty::Value, depth), Ty::Value, Ty::Value)
         };
         let mut args = vec![range];
         let level = self.scope.len();
-        self.scope.extend(std::iter::repeat_n(element, 1 + usize::from(pairs)));
+        self.scope.extend(pairs.then_some(index));
+        self.scope.push(element);
         if filtered || !transforms {
             args.push(self.node(Ty::Bool, depth));
         }

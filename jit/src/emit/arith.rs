@@ -127,7 +127,7 @@ impl Emitter<'_, '_> {
             }
             Ty::Int | Ty::Duration => self.builder.ins().icmp(signed(cmp), a.one()?, b.one()?),
             Ty::Uint | Ty::Bool => self.builder.ins().icmp(signed(cmp).unsigned(), a.one()?, b.one()?),
-            Ty::Maybe | Ty::Ip | Ty::Seq | Ty::Value | Ty::Found | Ty::Entry | Ty::Record => {
+            Ty::Maybe | Ty::Ip | Ty::Seq | Ty::Cursor | Ty::Value | Ty::Found | Ty::Entry | Ty::Record => {
                 return Err(broken("a comparison of a type that has none"));
             }
         };

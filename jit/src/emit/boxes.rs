@@ -4,10 +4,11 @@ use super::block::Words;
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
 use celero_ir::layout::value::{FIRST, SECOND, SIZE, TAG, tag_of};
-use celero_ir::{ErrorKind, Helper, NodeId, Ty};
+use celero_ir::{ErrorKind, Helper, NodeId, Op, Ty};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I8, I64};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
+use smallvec::SmallVec;
 
 impl Emitter<'_, '_> {
     /// Boxes a value on the stack, or in the arena if there are many boxes. Each emission has its
@@ -17,17 +18,10 @@ impl Emitter<'_, '_> {
         let (_, _, args) = self.parts(id);
         let arg = self.one_arg(args)?;
         let ty = self.unit.graph.ty(arg);
-        let tag = tag_of(ty).ok_or_else(|| broken("a type that has no values"))?;
         let words = self.value(arg)?;
         self.locate(id);
-        let tag = self.word(i64::from(tag));
-        let mut parts = words.list();
-        if ty == Ty::Bool
-            && let Some(part) = parts.first_mut()
-        {
-            *part = self.builder.ins().uextend(I64, *part);
-        }
         if !self.plan.facts(id).on_stack {
+            let (tag, mut parts) = self.value_words(ty, words)?;
             if ty == Ty::Double
                 && let Some(part) = parts.first_mut()
             {
@@ -38,13 +32,54 @@ impl Emitter<'_, '_> {
             let args: Vec<Value> = args.into_iter().flatten().collect();
             return self.call_for(id, Helper::value_new, &args);
         }
+        Ok(Words::One(self.boxed_on_stack(ty, words)?))
+    }
+
+    /// The tag of a value of this type, and its words as they are in a box.
+    fn value_words(&mut self, ty: Ty, words: Words) -> Result<(Value, SmallVec<[Value; 2]>), Error> {
+        let tag = tag_of(ty).ok_or_else(|| broken("a type that has no values"))?;
+        let tag = self.word(i64::from(tag));
+        let mut parts = words.list();
+        if ty == Ty::Bool
+            && let Some(part) = parts.first_mut()
+        {
+            *part = self.builder.ins().uextend(I64, *part);
+        }
+        Ok((tag, parts))
+    }
+
+    /// The address of a box in a stack slot of its own.
+    pub(super) fn boxed_on_stack(&mut self, ty: Ty, words: Words) -> Result<Value, Error> {
         let slot = self.slot(SIZE);
         let at = self.builder.ins().stack_addr(I64, slot, 0);
+        self.box_at(at, ty, words)?;
+        Ok(at)
+    }
+
+    /// Writes a node's value, which is of any type, to an address, as a value of 32 bytes.
+    pub(super) fn write_value(&mut self, id: NodeId, to: Value) -> Result<(), Error> {
+        let (op, _, args) = self.parts(id);
+        if op == Op::Box {
+            let arg = self.one_arg(args)?;
+            let words = self.value(arg)?;
+            return self.box_at(to, self.unit.graph.ty(arg), words);
+        }
+        let from = self.element(id)?;
+        for at in (0..SIZE.cast_signed()).step_by(8) {
+            let word = self.builder.ins().load(I64, MEM, from, at);
+            self.builder.ins().store(MEM, word, to, at);
+        }
+        Ok(())
+    }
+
+    /// Makes a box at an address.
+    fn box_at(&mut self, at: Value, ty: Ty, words: Words) -> Result<(), Error> {
+        let (tag, parts) = self.value_words(ty, words)?;
         self.builder.ins().store(MEM, tag, at, TAG);
         for (&word, offset) in parts.iter().zip([FIRST, SECOND]) {
             self.builder.ins().store(MEM, word, at, offset);
         }
-        Ok(Words::One(at))
+        Ok(())
     }
 
     /// The typed value in the value at an address. Fails with an error of this node if it has another type.

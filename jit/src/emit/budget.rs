@@ -56,7 +56,7 @@ impl Emitter<'_, '_> {
             Op::StartsWith | Op::EndsWith => args.get(1).is_some_and(|&affix| self.is_inline(affix)),
             Op::WildcardConst(wildcard) => self.unit.inline_wildcard(wildcard).is_some(),
             Op::Cmp(_) => !text,
-            Op::InCidr(_) | Op::IsPresent | Op::AsBytes | Op::Elements(_) | Op::SeqSize => true,
+            Op::InCidr(_) | Op::IsPresent | Op::AsBytes | Op::Elements(_) | Op::Cursor(_) | Op::SeqSize => true,
             // An element or a member is loaded, or its accessor called.
             Op::SeqAt | Op::Member { .. } => true,
             Op::Field(index) => {
@@ -83,12 +83,7 @@ impl Emitter<'_, '_> {
 
     /// Charges one iteration.
     pub(super) fn charge_iteration(&mut self, id: NodeId) {
-        let given = self.frame();
-        let fuel = self.builder.ins().load(I64, MEM, given, frame::FUEL);
-        let left = self.builder.ins().iadd_imm_s(fuel, -1);
-        self.builder.ins().store(MEM, left, given, frame::FUEL);
-        let spent = self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, left, 0);
-        self.fail_if(spent, ErrorKind::OutOfBudget, id);
+        self.spend(id, |this, fuel| this.builder.ins().iadd_imm_s(fuel, -1));
     }
 
     /// Whether a search for an element spends nothing but its iterations: texts that are not
@@ -99,16 +94,46 @@ impl Emitter<'_, '_> {
             .is_some_and(|&wanted| !matches!(self.unit.graph.ty(wanted), Ty::Str | Ty::Bytes) || self.is_inline(wanted))
     }
 
-    /// Prepares to charge `count` iterations together; returns the charge and the number of
-    /// iterations that the budget allows.
-    pub(super) fn begin_charge(&mut self, first: Value, count: Value) -> (LoopCharge, Value) {
-        let fuel = match self.steps {
+    /// Charges this many steps.
+    pub(super) fn charge_steps(&mut self, steps: Value, id: NodeId) {
+        self.spend(id, |this, fuel| this.builder.ins().isub(fuel, steps));
+    }
+
+    /// Sets the budget to what is left of it, which must not be negative.
+    fn spend(&mut self, id: NodeId, left: impl FnOnce(&mut Self, Value) -> Value) {
+        let given = self.frame();
+        let fuel = self.builder.ins().load(I64, MEM, given, frame::FUEL);
+        let left = left(self, fuel);
+        self.builder.ins().store(MEM, left, given, frame::FUEL);
+        let spent = self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, left, 0);
+        self.fail_if(spent, ErrorKind::OutOfBudget, id);
+    }
+
+    /// Prepares to charge `count` iterations together, and charges the steps `paid` before the
+    /// first; returns the charge and the number of iterations that the budget allows.
+    pub(super) fn begin_charge(
+        &mut self,
+        first: Value,
+        count: Value,
+        paid: Option<Value>,
+        id: NodeId,
+    ) -> (LoopCharge, Value) {
+        let mut fuel = match self.steps {
             Some(steps) => self.word(steps),
             None => {
                 let given = self.frame();
                 self.builder.ins().load(I64, MEM, given, frame::FUEL)
             }
         };
+        if let Some(paid) = paid {
+            fuel = self.builder.ins().isub(fuel, paid);
+            if self.steps.is_none() {
+                let given = self.frame();
+                self.builder.ins().store(MEM, fuel, given, frame::FUEL);
+            }
+            let spent = self.builder.ins().icmp_imm_s(IntCC::SignedLessThan, fuel, 0);
+            self.fail_if(spent, ErrorKind::OutOfBudget, id);
+        }
         let zero = self.word(0);
         let left = self.builder.ins().smax(fuel, zero);
         let allowed = self.builder.ins().smin(count, left);

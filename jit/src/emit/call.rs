@@ -22,8 +22,8 @@ pub(super) enum Callee {
     Function(u32),
     /// An accessor of the host: takes an address, returns an address and a length.
     Text,
-    /// An accessor of the host: takes an address and the address of two words; returns whether it filled them.
-    Ip,
+    /// An accessor of the host: takes an address and that of memory which it fills; returns a word.
+    Fill,
 }
 
 /// What a call is made for.
@@ -264,7 +264,7 @@ impl Emitter<'_, '_> {
                 params.extend(given);
                 returns.extend([I64, I64]);
             }
-            Callee::Ip => {
+            Callee::Fill => {
                 params.push(I64);
                 returns.push(I64);
             }

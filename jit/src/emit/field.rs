@@ -4,19 +4,11 @@ use super::block::{Edge, Words};
 use super::call::{Attempted, Callee, Failure};
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
-use celero_ir::layout::{AbsentIf, Access, Elements, EnumTags, Path, Repr, TO_BE_MADE};
+use celero_ir::layout::{AbsentIf, Access, EnumTags, Path, Repr, TO_BE_MADE};
 use celero_ir::{ErrorKind, Helper, NodeId, Op, Ty};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I8, I64};
 use cranelift_codegen::ir::{InstBuilder, StackSlot, Value};
-
-impl<'a> Emitter<'a, '_> {
-    pub(super) fn elements_of(&self, index: u32) -> Result<&'a Elements, Error> {
-        let fields: &'a [celero_ir::layout::Field] = self.unit.fields;
-        let field = fields.get(index as usize).ok_or_else(|| broken("no such field"))?;
-        field.elements.as_ref().ok_or_else(|| broken("a field without elements"))
-    }
-}
 
 impl Emitter<'_, '_> {
     pub(super) fn field(&mut self, id: NodeId, index: u32) -> Result<Words, Error> {
@@ -211,13 +203,13 @@ impl Emitter<'_, '_> {
         }
         let at = self.end(path)?;
         let room = self.builder.ins().stack_addr(I64, slot, 0);
-        let present = self.call_accessor(Callee::Ip, accessor, &[at, room])?;
+        let present = self.call_accessor(Callee::Fill, accessor, &[at, room])?;
         self.note_attempt(Attempted::Field(index), id, present, Failure::Never);
         Ok((present.one()?, slot))
     }
 
     /// The place at the end of a path: a base and an offset.
-    fn walk(&mut self, from: Value, path: &Path) -> Result<(Value, i32), Error> {
+    pub(super) fn walk(&mut self, from: Value, path: &Path) -> Result<(Value, i32), Error> {
         let mut base = from;
         let mut steps = path.0.iter().map(|&step| i32::try_from(step).map_err(|_| broken("an offset over 2 GiB")));
         let mut offset = steps.next().unwrap_or(Ok(0))?;
@@ -236,30 +228,6 @@ impl Emitter<'_, '_> {
     fn end_from(&mut self, from: Value, path: &Path) -> Result<Value, Error> {
         let (base, offset) = self.walk(from, path)?;
         Ok(if offset == 0 { base } else { self.builder.ins().iadd_imm_s(base, i64::from(offset)) })
-    }
-
-    /// The elements of a field: the address of the first, and their number.
-    pub(super) fn elements(&mut self, index: u32) -> Result<Words, Error> {
-        let elements = self.elements_of(index)?;
-        let (base, offset) = self.walk(self.host, &elements.path)?;
-        let first = self.builder.ins().load(I64, MEM, base, offset);
-        let count = self.builder.ins().load(I64, MEM, base, offset.saturating_add(elements.count));
-        Ok(Words::Two(first, count))
-    }
-
-    /// The element at an address.
-    pub(super) fn element_at(&mut self, elements: &Elements, at: Value) -> Result<Words, Error> {
-        match elements.ty {
-            Ty::Record => Ok(Words::One(at)),
-            ty => self.read_at(ty, &elements.access, at),
-        }
-    }
-
-    /// A member of an element.
-    pub(super) fn member(&mut self, args: &[NodeId], list: u32, member: u32) -> Result<Words, Error> {
-        let at = self.value(self.one_arg(args)?)?.one()?;
-        let member = self.elements_of(list)?.member(member).ok_or_else(|| broken("no such member"))?;
-        self.read_at(member.ty, &member.access, at)
     }
 
     /// A value that is read in place; paths start at this address.

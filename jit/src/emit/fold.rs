@@ -2,11 +2,13 @@
 
 use super::block::{Edge, ErrorTarget, Words};
 use super::budget::LoopCharge;
+use super::cursor::Begun;
 use super::scope::Binding;
 use super::{Emitter, broken};
 use crate::error::Error;
 use celero_ir::layout::Elements;
-use celero_ir::{FoldKind, Helper, NodeId, Op};
+use celero_ir::layout::value::SIZE;
+use celero_ir::{FoldKind, Helper, NodeId, Op, Ty};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{Block, BlockArg, InstBuilder, Value};
@@ -25,10 +27,20 @@ struct FoldParts {
 
 /// What a loop iterates over.
 enum LoopRange<'a> {
-    /// A list of values, which helpers read.
-    List(Value),
+    /// A list of values, which helpers read, and its length. The length is asked for once: a list
+    /// of the host may say another one the next time.
+    List(Value, Value),
     /// Contiguous elements in the host: the address of the first, and their number.
     Elements(&'a Elements, Value, Value),
+    /// A list, a map or a set of the host that a cursor goes over.
+    Cursor(Begun<'a>),
+}
+
+/// A variable of a loop.
+#[derive(Clone, Copy)]
+struct Variable {
+    ty: Ty,
+    words: Words,
 }
 
 /// A loop that is being emitted, from the start of its body.
@@ -48,8 +60,8 @@ struct Loop {
     /// That value after the last iteration.
     left: Option<Value>,
     /// The values of the first and of the last variable, which may be the same.
-    first: Words,
-    last: Words,
+    first: Variable,
+    last: Variable,
 }
 
 impl<'a> Emitter<'a, '_> {
@@ -131,16 +143,14 @@ impl<'a> Emitter<'a, '_> {
             let one = fold.kind == FoldKind::ExistsOne;
             return Ok(Words::One(if one { self.builder.ins().icmp_imm_s(IntCC::Equal, count, 1) } else { count }));
         }
-        let LoopRange::List(list) = range else { return Err(broken("elements that are not values")) };
         let map = matches!(fold.kind, FoldKind::TransformMap | FoldKind::TransformMapEntry);
         let capacity = match fold.filter {
             Some(_) => self.word(0),
-            None => {
-                let (length, _) = self.call(Helper::list_len, &[list])?;
-                let length = length.one()?;
-                if fold.pairs { self.builder.ins().ushr_imm_u(length, 1) } else { length }
-            }
+            None => self.turns(&fold, &range),
         };
+        if let (FoldKind::Map, None, Some(transform)) = (fold.kind, fold.filter, fold.transform) {
+            return self.list_of_all(&fold, &range, capacity, transform);
+        }
         let begin = if map { Helper::map_begin } else { Helper::list_begin };
         let builder = self.call_within(id, begin, &[capacity])?;
         let current = self.enter_loop(&fold, &range, None)?;
@@ -152,11 +162,12 @@ impl<'a> Emitter<'a, '_> {
         }
         let element = match fold.transform {
             Some(transform) => self.element(transform)?,
-            None => current.last.one()?,
+            None => self.variable_value(current.last)?,
         };
         match fold.kind {
             FoldKind::TransformMap => {
-                self.call_within(id, Helper::map_insert, &[builder, current.first.one()?, element])?;
+                let key = self.variable_value(current.first)?;
+                self.call_within(id, Helper::map_insert, &[builder, key, element])?;
             }
             FoldKind::TransformMapEntry => {
                 self.call_within(id, Helper::map_merge, &[builder, element])?;
@@ -170,6 +181,33 @@ impl<'a> Emitter<'a, '_> {
         self.end_iteration(&fold, &current, None);
         self.start(current.done);
         self.call_for(id, if map { Helper::map_finish } else { Helper::list_finish }, &[builder])
+    }
+
+    /// The number of iterations.
+    fn turns(&mut self, fold: &FoldParts, range: &LoopRange<'a>) -> Value {
+        match *range {
+            LoopRange::Elements(_, _, count) | LoopRange::Cursor(Begun { count, .. }) => count,
+            LoopRange::List(_, length) if fold.pairs => self.builder.ins().ushr_imm_u(length, 1),
+            LoopRange::List(_, length) => length,
+        }
+    }
+
+    /// A list with a value for each element, which are written to memory that is reserved at once.
+    fn list_of_all(
+        &mut self,
+        fold: &FoldParts,
+        range: &LoopRange<'a>,
+        count: Value,
+        transform: NodeId,
+    ) -> Result<Words, Error> {
+        let block = self.call_within(fold.id, Helper::list_block, &[count])?;
+        let current = self.enter_loop(fold, range, Some(block))?;
+        let at = current.carried.ok_or_else(|| broken("an address that is not carried"))?;
+        self.write_value(transform, at)?;
+        let after = self.builder.ins().iadd_imm_s(at, i64::from(SIZE));
+        self.end_iteration(fold, &current, Some(after));
+        self.start(current.done);
+        self.call_for(fold.id, Helper::list_of_block, &[block, count])
     }
 
     /// The number of elements for which the predicate is true.
@@ -195,28 +233,38 @@ impl<'a> Emitter<'a, '_> {
             let (first, count) = self.value(fold.range)?.two()?;
             return Ok(LoopRange::Elements(self.elements_of(field)?, first, count));
         }
+        if let Op::Cursor(_) = self.unit.graph.op(fold.range) {
+            return Ok(LoopRange::Cursor(self.begin_cursor(fold.range)?));
+        }
         let range = self.element(fold.range)?;
         let helper = if fold.pairs { Helper::range_pairs } else { Helper::range_items };
-        Ok(LoopRange::List(self.call_within(fold.id, helper, &[range])?))
+        let list = self.call_within(fold.id, helper, &[range])?;
+        let (length, _) = self.call(Helper::list_len, &[list])?;
+        Ok(LoopRange::List(list, length.one()?))
     }
 
     /// Emits the head of the loop and the start of its body, and binds the variables.
     fn enter_loop(&mut self, fold: &FoldParts, range: &LoopRange<'a>, carried: Option<Value>) -> Result<Loop, Error> {
         let (start, end, step, charge) = match *range {
-            LoopRange::List(list) => {
-                let (length, _) = self.call(Helper::list_len, &[list])?;
-                (self.word(0), length.one()?, if fold.pairs { 2 } else { 1 }, None)
-            }
-            LoopRange::Elements(elements, first, count) => {
+            LoopRange::List(_, length) => (self.word(0), length, if fold.pairs { 2 } else { 1 }, None),
+            LoopRange::Elements(elements, first, count) if !fold.pairs => {
                 let step = i64::from(elements.stride);
-                let (charge, count) = if self.charges_together(fold) {
-                    let (charge, allowed) = self.begin_charge(first, count);
-                    (Some(charge), allowed)
-                } else {
-                    (None, count)
-                };
+                let (count, charge) = self.charge_loop(fold, first, count, false);
                 let size = self.builder.ins().imul_imm_s(count, step);
                 (first, self.builder.ins().iadd(first, size), step, charge)
+            }
+            // An index is a variable, so the loop counts.
+            LoopRange::Elements(_, _, count) => {
+                let start = self.word(0);
+                let (count, charge) = self.charge_loop(fold, start, count, true);
+                (start, count, 1, charge)
+            }
+            LoopRange::Cursor(begun) => {
+                let start = self.word(0);
+                // The entries of a map are collected first, as pairs are.
+                let collected = fold.pairs || begun.cursor.second.is_some();
+                let (count, charge) = self.charge_loop(fold, start, begun.count, collected);
+                (start, count, 1, charge)
             }
         };
         let (body, done) = (self.builder.create_block(), self.builder.create_block());
@@ -234,22 +282,62 @@ impl<'a> Emitter<'a, '_> {
         }
 
         let (first, last) = match *range {
-            LoopRange::Elements(elements, ..) => {
-                let element = self.element_at(elements, position)?;
-                self.scope.enter(fold.level, Binding { error: None, words: element });
-                (element, element)
+            LoopRange::Elements(elements, start, _) => {
+                let at = if fold.pairs {
+                    let offset = self.builder.ins().imul_imm_s(position, i64::from(elements.stride));
+                    self.builder.ins().iadd(start, offset)
+                } else {
+                    position
+                };
+                let element = Variable { ty: elements.ty, words: self.element_at(elements, at)? };
+                (if fold.pairs { Variable { ty: Ty::Int, words: Words::One(position) } } else { element }, element)
             }
-            LoopRange::List(list) => {
-                let first = self.variable_at(fold, fold.level, list, position)?;
+            LoopRange::Cursor(begun) => {
+                let (at, beside) = self.next_of(begun)?;
+                let cursor = begun.cursor;
+                let first = Variable { ty: cursor.first.ty, words: self.item(&cursor.first, at)? };
+                match &cursor.second {
+                    _ if !fold.pairs => (first, first),
+                    Some(second) => (first, Variable { ty: second.ty, words: self.item(second, beside)? }),
+                    None => (Variable { ty: Ty::Int, words: Words::One(position) }, first),
+                }
+            }
+            LoopRange::List(list, _) => {
+                let first = self.item_at(fold, list, position)?;
                 if fold.pairs {
                     let after = self.builder.ins().iadd_imm_s(position, 1);
-                    (first, self.variable_at(fold, fold.level.saturating_add(1), list, after)?)
+                    (first, self.item_at(fold, list, after)?)
                 } else {
                     (first, first)
                 }
             }
         };
+        self.scope.enter(fold.level, Binding { error: None, words: first.words });
+        if fold.pairs {
+            self.scope.enter(fold.level.saturating_add(1), Binding { error: None, words: last.words });
+        }
         Ok(Loop { body, position, end, step, charge, carried, done, left, first, last })
+    }
+
+    /// Prepares what the iterations of a loop cost, and a step for each item before the first
+    /// iteration if the items are `collected`. Returns the number of iterations before the budget
+    /// is spent, and the charge that is due when the loop is left.
+    fn charge_loop(
+        &mut self,
+        fold: &FoldParts,
+        start: Value,
+        count: Value,
+        collected: bool,
+    ) -> (Value, Option<LoopCharge>) {
+        let paid = collected.then_some(count);
+        if self.charges_together(fold) {
+            let (charge, allowed) = self.begin_charge(start, count, paid, fold.id);
+            return (allowed, Some(charge));
+        }
+        if let Some(paid) = paid {
+            self.charge_steps(paid, fold.id);
+        }
+        (count, None)
     }
 
     /// Whether iterations are charged together: nothing else spends budget in them, and no error
@@ -262,11 +350,18 @@ impl<'a> Emitter<'a, '_> {
         })
     }
 
-    /// Binds a variable to an item of a list.
-    fn variable_at(&mut self, fold: &FoldParts, level: u32, list: Value, index: Value) -> Result<Words, Error> {
+    /// An item of a list.
+    fn item_at(&mut self, fold: &FoldParts, list: Value, index: Value) -> Result<Variable, Error> {
         let words = Words::One(self.call_within(fold.id, Helper::list_at, &[list, index])?);
-        self.scope.enter(level, Binding { error: None, words });
-        Ok(words)
+        Ok(Variable { ty: Ty::Value, words })
+    }
+
+    /// The address of a variable's value, for a helper that copies it.
+    fn variable_value(&mut self, variable: Variable) -> Result<Value, Error> {
+        match variable.ty {
+            Ty::Value => variable.words.one(),
+            ty => self.boxed_on_stack(ty, variable.words),
+        }
     }
 
     /// Emits the end of the body, and leaves the scope of the loop.

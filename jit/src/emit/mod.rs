@@ -36,6 +36,7 @@ mod build;
 mod call;
 mod coalesce;
 mod constant;
+mod cursor;
 mod divide;
 mod entry;
 mod field;
@@ -353,7 +354,8 @@ impl Emitter<'_, '_> {
             }
             Op::Field(field) => self.field(id, field),
             Op::HasField(field) => self.has_field(id, field),
-            Op::Elements(field) => self.elements(field),
+            Op::Elements(field) => self.elements(id, field),
+            Op::Cursor(field) => self.cursor(field),
             Op::SeqSize => self.seq_size(args),
             Op::SeqAt => self.seq_at(id),
             Op::Member { field, member } => self.member(args, field, member),

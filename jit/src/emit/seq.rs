@@ -2,13 +2,14 @@
 //! is a loop. Its steps are charged together when it is left, unless it compares texts by a call.
 
 use super::block::{Edge, Words};
-use super::{Emitter, broken};
+use super::call::Callee;
+use super::{Emitter, MEM, broken};
 use crate::error::Error;
-use celero_ir::layout::Elements;
+use celero_ir::layout::{Elements, Place};
 use celero_ir::{ConstId, ErrorKind, NodeId, Op, Ty};
-use cranelift_codegen::ir::InstBuilder;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::{InstBuilder, Value};
 
 /// What a search compares elements with.
 enum Sought<'a> {
@@ -19,6 +20,48 @@ enum Sought<'a> {
 }
 
 impl<'a> Emitter<'a, '_> {
+    pub(super) fn elements_of(&self, index: u32) -> Result<&'a Elements, Error> {
+        let fields: &'a [celero_ir::layout::Field] = self.unit.fields;
+        let field = fields.get(index as usize).ok_or_else(|| broken("no such field"))?;
+        field.elements.as_ref().ok_or_else(|| broken("a field without elements"))
+    }
+
+    /// The elements of a field: the address of the first, and their number.
+    pub(super) fn elements(&mut self, id: NodeId, index: u32) -> Result<Words, Error> {
+        let elements = self.elements_of(index)?;
+        let (first, count) = match elements.place {
+            Place::Words(after) => {
+                let (base, offset) = self.walk(self.host, &elements.path)?;
+                let first = self.builder.ins().load(I64, MEM, base, offset);
+                (first, self.builder.ins().load(I64, MEM, base, offset.saturating_add(after)))
+            }
+            Place::Here(count) => (self.end(&elements.path)?, self.word(i64::from(count))),
+            Place::Call(accessor) => {
+                let list = self.end(&elements.path)?;
+                self.call_accessor(Callee::Text, accessor, &[list])?.two()?
+            }
+        };
+        if self.unit.field(index).is_some_and(|field| field.optional) {
+            self.fail_unless(first, ErrorKind::NoSuchKey, id);
+        }
+        Ok(Words::Two(first, count))
+    }
+
+    /// The element at an address.
+    pub(super) fn element_at(&mut self, elements: &Elements, at: Value) -> Result<Words, Error> {
+        match elements.ty {
+            Ty::Record => Ok(Words::One(at)),
+            ty => self.read_at(ty, &elements.access, at),
+        }
+    }
+
+    /// A member of an element.
+    pub(super) fn member(&mut self, args: &[NodeId], list: u32, member: u32) -> Result<Words, Error> {
+        let at = self.value(self.one_arg(args)?)?.one()?;
+        let member = self.elements_of(list)?.member(member).ok_or_else(|| broken("no such member"))?;
+        self.read_at(member.ty, &member.access, at)
+    }
+
     fn elements_in(&self, seq: NodeId) -> Result<&'a Elements, Error> {
         match self.unit.graph.op(seq) {
             Op::Elements(field) => self.elements_of(field),
@@ -27,7 +70,12 @@ impl<'a> Emitter<'a, '_> {
     }
 
     pub(super) fn seq_size(&mut self, args: &[NodeId]) -> Result<Words, Error> {
-        let (_, count) = self.value(self.one_arg(args)?)?.two()?;
+        let range = self.one_arg(args)?;
+        let count = if self.unit.graph.ty(range) == Ty::Cursor {
+            self.begin_cursor(range)?.count
+        } else {
+            self.value(range)?.two()?.1
+        };
         Ok(Words::One(count))
     }
 
@@ -58,7 +106,7 @@ impl<'a> Emitter<'a, '_> {
         self.locate(id);
         let step = i64::from(elements.stride);
         let (charge, allowed) = if self.searches_quietly(id) {
-            let (charge, allowed) = self.begin_charge(first, count);
+            let (charge, allowed) = self.begin_charge(first, count, None, id);
             (Some(charge), allowed)
         } else {
             (None, count)

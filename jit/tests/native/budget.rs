@@ -1,7 +1,7 @@
 //! Budgets that the code knows beforehand.
 
 use crate::common::{Build, run_with};
-use celero_ir::layout::{Access, Elements, Field, Path, Repr};
+use celero_ir::layout::{Access, Elements, Field, Path, Place, Repr};
 use celero_ir::{Cmp, Constant, ErrorKind, FoldKind, NodeId, Op, Ty};
 use celero_jit::{Code, Compiler, Settings, Unit};
 
@@ -19,7 +19,8 @@ fn exists(b: &mut Build, wanted: i64, level: u32) -> NodeId {
 fn numbers() -> Build {
     let mut b = Build::default();
     let access = Access::Load(Path(vec![0]), Repr::I64);
-    let elements = Elements { path: Path(vec![0]), count: 8, stride: 8, ty: Ty::Int, access, members: None };
+    let elements =
+        Elements { path: Path(vec![0]), place: Place::Words(8), stride: 8, ty: Ty::Int, access, members: None };
     b.fields.push(Field { elements: Some(elements), ..Field::new(Ty::Value, false, Access::Get) });
     b
 }

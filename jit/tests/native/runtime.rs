@@ -354,6 +354,15 @@ fn builder(address: u64) -> &'static mut Vec<Value> {
     unsafe { &mut *(address as *mut Vec<Value>) }
 }
 
+extern "C" fn list_block(_: *mut Frame, count: u64) -> Pair {
+    assert!(count < 1 << 20);
+    Pair(0, Box::leak(Box::<[Value]>::new_uninit_slice(count as usize)).as_mut_ptr() as u64)
+}
+
+extern "C" fn list_of_block(_: *mut Frame, block: u64, count: u64) -> Pair {
+    Pair(0, leak(Value::list((0..count).map(|index| at(block + index * size_of::<Value>() as u64)).collect())))
+}
+
 extern "C" fn list_push(_: *mut Frame, list: u64, element: u64) -> Pair {
     builder(list).push(at(element));
     Pair(0, 0)
@@ -470,6 +479,8 @@ pub(crate) fn helpers() -> Vec<usize> {
         Helper::range_pairs => range_pairs as *const () as usize,
         Helper::list_len => list_len as *const () as usize,
         Helper::list_at => list_at as *const () as usize,
+        Helper::list_block => list_block as *const () as usize,
+        Helper::list_of_block => list_of_block as *const () as usize,
         Helper::list_begin | Helper::map_begin => begin as *const () as usize,
         Helper::list_push => list_push as *const () as usize,
         Helper::list_finish => list_finish as *const () as usize,

@@ -1,7 +1,7 @@
 //! Lists of the host that are read in place.
 
 use crate::common::{Build, run_with};
-use celero_ir::layout::{Access, Elements, Field, Members, Path, Repr};
+use celero_ir::layout::{Access, Elements, Field, Members, Path, Place, Repr};
 use celero_ir::{Cmp, ErrorKind, FoldKind, NodeId, Op, Ty};
 
 #[repr(C)]
@@ -30,10 +30,11 @@ fn build() -> Build {
     let mut b = Build::default();
     let list = |elements| Field { elements: Some(elements), ..Field::new(Ty::Value, false, Access::Get) };
     let access = load(Repr::I64, 0);
-    let numbers = Elements { path: Path(vec![0]), count: 8, stride: 8, ty: Ty::Int, access, members: None };
+    let numbers =
+        Elements { path: Path(vec![0]), place: Place::Words(8), stride: 8, ty: Ty::Int, access, members: None };
     let members = Some(Members(members));
     let access = Access::Get;
-    let rows = Elements { path: Path(vec![16]), count: 8, stride: 24, ty: Ty::Record, access, members };
+    let rows = Elements { path: Path(vec![16]), place: Place::Words(8), stride: 24, ty: Ty::Record, access, members };
     b.fields.extend([list(numbers), list(rows)]);
     b
 }
@@ -120,4 +121,55 @@ fn members_of_elements() {
     }
     let (mut b, root) = fold(FoldKind::ExistsOne, named);
     assert_eq!(b.run_on(root, &HOST).bool(), Ok(true));
+}
+
+#[repr(C)]
+struct Pair {
+    address: *const i64,
+    count: usize,
+}
+
+#[repr(C)]
+struct Places {
+    here: [i64; 3],
+    list: Option<&'static [i64]>,
+}
+
+unsafe extern "C" fn asked(list: *const Option<&'static [i64]>) -> Pair {
+    // SAFETY: the code calls it with the address of that field.
+    let list = unsafe { *list };
+    Pair { address: list.map_or(std::ptr::null(), <[i64]>::as_ptr), count: list.map_or(0, <[i64]>::len) }
+}
+
+/// A list that is its elements, one that is asked for them, and one that may be absent, in loops
+/// with an index.
+#[test]
+fn places_of_elements() {
+    let call = Place::Call(asked as *const () as usize);
+    for (place, path, optional) in [(Place::Here(3), 0, false), (call, 24, false), (call, 24, true)] {
+        for present in [true, false] {
+            let mut b = Build::default();
+            let elements = Elements {
+                path: Path(vec![path]),
+                place,
+                stride: 8,
+                ty: Ty::Int,
+                access: load(Repr::I64, 0),
+                members: None,
+            };
+            b.fields.push(Field { elements: Some(elements), ..Field::new(Ty::Value, optional, Access::Get) });
+            let host = Places { here: [5, 1, 5], list: present.then_some(&[5, 1, 5]) };
+            let seq = b.add(Op::Elements(0), Ty::Seq, &[]);
+            let (index, element) = (b.add(Op::Local(0), Ty::Int, &[]), b.add(Op::Local(1), Ty::Int, &[]));
+            let test = b.add(Op::Cmp(Cmp::Eq), Ty::Bool, &[index, element]);
+            let fold = Op::Fold { kind: FoldKind::Exists, level: 0, pairs: true, filtered: false };
+            let root = b.add(fold, Ty::Bool, &[seq, test]);
+            let found = match (place, present, optional) {
+                (Place::Call(_), false, true) => Err(ErrorKind::NoSuchKey),
+                (Place::Call(_), false, false) => Ok(false),
+                _ => Ok(true),
+            };
+            assert_eq!(b.run_on(root, &host).bool(), found, "{place:?} {present}");
+        }
+    }
 }

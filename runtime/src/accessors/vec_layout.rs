@@ -12,18 +12,18 @@ pub(crate) type WordOffsets = (u32, i32);
 
 /// Finds the words of a vector-like value that hold `address` and `length`.
 ///
-/// Returns `None` if `T` is not three words large, or if either number is in none or several of the
+/// Returns `None` if `T` is not `N` words large, or if either number is in none or several of the
 /// words. Fields of such a type are then read through an accessor.
 ///
 /// # Safety
 /// All bytes of `value` are initialised: `T` has no padding.
-unsafe fn offsets_in<T>(value: &T, address: *const u8, length: usize) -> Option<WordOffsets> {
-    if size_of::<T>() != size_of::<[usize; 3]>() || align_of::<T>() != align_of::<usize>() {
+unsafe fn offsets_in<T, const N: usize>(value: &T, address: *const u8, length: usize) -> Option<WordOffsets> {
+    if size_of::<T>() != size_of::<[usize; N]>() || align_of::<T>() != align_of::<usize>() {
         return None;
     }
-    // SAFETY: size and alignment are those of three words (checked above), and all bytes are
+    // SAFETY: size and alignment are those of `N` words (checked above), and all bytes are
     // initialised (the contract).
-    let words = unsafe { std::ptr::from_ref(value).cast::<[usize; 3]>().read() };
+    let words = unsafe { std::ptr::from_ref(value).cast::<[usize; N]>().read() };
     let only = |wanted: usize| {
         let mut found = words.iter().zip([0_i32, 8, 16]).filter(|(word, _)| **word == wanted);
         found.next().filter(|_| found.next().is_none()).map(|(_, offset)| offset)
@@ -39,7 +39,20 @@ pub(crate) fn vec_offsets<T>() -> Option<WordOffsets> {
     }
     let probe = Vec::<T>::with_capacity(7);
     // SAFETY: a vector of three words consists of an address, a length and a capacity, which leave no byte for padding.
-    unsafe { offsets_in(&probe, probe.as_ptr().cast(), probe.len()) }
+    unsafe { offsets_in::<_, 3>(&probe, probe.as_ptr().cast(), probe.len()) }
+}
+
+/// Returns where a `Box<[T]>` stores the address and the number of its elements, if that can be
+/// found out.
+pub(crate) fn boxed_slice_offsets<T>() -> Option<WordOffsets> {
+    if size_of::<T>() == 0 {
+        return None;
+    }
+    // `assume_init` turns this pointer into one to `[T]` as it is, so both have the same layout.
+    let probe = Box::<[T]>::new_uninit_slice(3);
+    // SAFETY: a box of two words consists of an address and a length, which leave no byte for
+    // padding.
+    unsafe { offsets_in::<_, 2>(&probe, probe.as_ptr().cast(), probe.len()) }
 }
 
 /// Returns where a `String` stores the address and the length of its text, if that can be found out.
@@ -47,7 +60,7 @@ pub(crate) fn string_offsets() -> Option<WordOffsets> {
     let mut probe = String::with_capacity(7);
     probe.push_str("abc");
     // SAFETY: as for vectors; a string is one.
-    unsafe { offsets_in(&probe, probe.as_ptr(), probe.len()) }
+    unsafe { offsets_in::<_, 3>(&probe, probe.as_ptr(), probe.len()) }
 }
 
 /// Where a slice behind a reference stores its address and its length: the constant below proves it.

@@ -23,6 +23,12 @@ pub fn read_by_call(optional: bool) -> layout::Field {
     layout::Field::new(Ty::Value, optional, Access::Get)
 }
 
+/// How native code reads a type whose values are never absent as an item of a cursor, if it reads
+/// it in place.
+pub(crate) fn item(layout: layout::Field) -> Option<layout::Item> {
+    layout.is_in_place().then_some(layout::Item { ty: layout.ty, access: layout.access })
+}
+
 /// The layout of a field, for paths that start at the address of a reference to it.
 pub(crate) fn behind_reference(field: &mut layout::Field) {
     change(field, |path| {
@@ -51,7 +57,7 @@ pub(crate) fn absent_if(field: &mut layout::Field, repr: Repr, number: u64) {
     field.optional = true;
     field.absent_if.insert(0, AbsentIf { path: Path(vec![0]), repr, number });
     // These are read without a test.
-    (field.headers, field.elements, field.entries) = (None, None, None);
+    (field.headers, field.elements, field.entries, field.cursor) = (None, None, None, None);
 }
 
 fn change(field: &mut layout::Field, step: impl Fn(&mut Path) -> Option<()>) {
@@ -63,9 +69,11 @@ fn change(field: &mut layout::Field, step: impl Fn(&mut Path) -> Option<()>) {
     let done = field.absent_if.iter_mut().fold(done, |done, test| done.and(step(&mut test.path)));
     if done.is_none() {
         let (headers, elements, entries) = (field.headers.take(), field.elements.take(), field.entries.take());
-        *field = layout::Field { headers, elements, entries, domain: field.domain, ..read_by_call(field.optional) };
+        let (cursor, domain) = (field.cursor.take(), field.domain);
+        *field = layout::Field { headers, elements, entries, cursor, domain, ..read_by_call(field.optional) };
     }
     field.headers = field.headers.take().and_then(|mut path| step(&mut path).map(|()| path));
     field.elements = field.elements.take().and_then(|mut all| step(&mut all.path).map(|()| all));
     field.entries = field.entries.take().and_then(|mut all| step(&mut all.path).map(|()| all));
+    field.cursor = field.cursor.take().and_then(|mut all| step(&mut all.path).map(|()| all));
 }

@@ -1,10 +1,12 @@
 //! Types of the keys of maps, and of the elements of sets: how a value of a rule is looked up.
 
+use super::field_type::FieldType;
 use crate::accessors::entries::EntryKey;
 use crate::value::Value;
 use crate::value::order::Key;
 use celero_frontend::Type;
 use celero_ir::Ty;
+use celero_ir::layout::Field as Layout;
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -67,6 +69,12 @@ pub trait MapKey {
     /// The key as a value.
     fn key(&self) -> Value<'_>;
 
+    /// How native code reads the key where it is, if it can.
+    #[doc(hidden)]
+    fn layout() -> Option<Layout> {
+        None
+    }
+
     /// Calls `find` with what a value of a rule is as a key. `None` if no key equals the value.
     fn lookup<R>(value: &Value<'_>, find: impl FnOnce(&Self::Form) -> R) -> Option<R>;
 }
@@ -105,6 +113,10 @@ macro_rules! texts {
                 Value::String(self)
             }
 
+            fn layout() -> Option<Layout> {
+                Some(<$rust as FieldType>::layout())
+            }
+
             fn lookup<R>(value: &Value<'_>, find: impl FnOnce(&str) -> R) -> Option<R> {
                 match value {
                     Value::String(text) => Some(find(text)),
@@ -128,6 +140,10 @@ macro_rules! integers {
 
             fn key(&self) -> Value<'_> {
                 Value::$variant(*self as _)
+            }
+
+            fn layout() -> Option<Layout> {
+                Some(<$rust as FieldType>::layout())
             }
 
             fn lookup<R>(value: &Value<'_>, find: impl FnOnce(&Self) -> R) -> Option<R> {
@@ -154,6 +170,10 @@ impl MapKey for bool {
 
     fn key(&self) -> Value<'_> {
         Value::Bool(*self)
+    }
+
+    fn layout() -> Option<Layout> {
+        Some(<Self as FieldType>::layout())
     }
 
     fn lookup<R>(value: &Value<'_>, find: impl FnOnce(&Self) -> R) -> Option<R> {

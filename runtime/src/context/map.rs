@@ -1,15 +1,18 @@
 //! Maps of the standard library as fields, with text, integers or `bool` as keys.
 
-use super::describe::read_by_call;
+use super::describe::{item, read_by_call};
 use super::field_type::{Element, FieldType};
 use super::key::{MapKey, key_type, value_of};
+use crate::accessors::cursor::{ItemAddresses, Iterated, cursor as cursor_over};
 use crate::accessors::entries::{EntryKey, EntryView, MakeEntry, map_entries};
 use crate::arena::{Arena, EvalResult};
 use crate::value::{HostMap, Map, Value};
 use celero_frontend::Type;
 use celero_ir::Ty;
-use celero_ir::layout::{Access, Entries, Field as Layout};
+use celero_ir::layout::{Access, Cursor, Entries, Field as Layout};
 use std::borrow::Borrow;
+use std::collections::btree_map::Iter as TreeIter;
+use std::collections::hash_map::Iter as HashIter;
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{BuildHasher, Hash};
 
@@ -20,8 +23,14 @@ fn entries<K: MapKey, T: Element, V: MakeEntry<Value = T>>() -> Option<Entries> 
     key_type::<K>().map(|key| map_entries::<V>(key, ty, access))
 }
 
+/// How native code goes over the entries of the map `V`, or of an option of it, if it reads their
+/// keys and values.
+fn cursor<K: MapKey, T: Element, V: Iterated>(optional: bool) -> Option<Cursor> {
+    cursor_over::<V>(optional, item(K::layout()?)?, Some(item(T::layout())?))
+}
+
 macro_rules! maps {
-    ($([$($generics:tt)*] $rust:ty: $($form:ident)+;)*) => {$(
+    ($([$($generics:tt)*] $rust:ty: $iter:ident $($form:ident)+;)*) => {$(
         impl<$($generics)*> HostMap for $rust where K::Form: $($form +)+ {
             fn len(&self) -> usize {
                 self.len()
@@ -68,6 +77,18 @@ macro_rules! maps {
             }
         }
 
+        impl<$($generics)*> Iterated for $rust where K::Form: $($form +)+ {
+            type Iter<'a> = $iter<'a, K, T> where Self: 'a;
+
+            fn begin(&self) -> Self::Iter<'_> {
+                self.iter()
+            }
+
+            fn next<'a>(iter: &mut Self::Iter<'a>) -> Option<ItemAddresses> where Self: 'a {
+                iter.next().map(ItemAddresses::entry)
+            }
+        }
+
         // SAFETY: `value` reads it; the view finds what its map finds, and the value's own layout reads that.
         unsafe impl<$($generics)*> FieldType for $rust where K::Form: $($form +)+ {
             const NEWTYPE_CONTAINS_ITSELF: () = T::NEWTYPE_CONTAINS_ITSELF;
@@ -77,7 +98,12 @@ macro_rules! maps {
             }
 
             fn layout() -> Layout {
-                Layout { entries: entries::<K, T, Self>(), ..read_by_call(false) }
+                let (entries, cursor) = (entries::<K, T, Self>(), cursor::<K, T, Self>(false));
+                Layout { entries, cursor, ..read_by_call(false) }
+            }
+
+            fn optional_layout() -> Layout {
+                Layout { cursor: cursor::<K, T, Self>(true), ..read_by_call(true) }
             }
 
             fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
@@ -90,6 +116,6 @@ macro_rules! maps {
 }
 
 maps! {
-    [K: MapKey + Borrow<K::Form> + Hash + Eq, T: Element, S: BuildHasher] HashMap<K, T, S>: Hash Eq;
-    [K: MapKey + Borrow<K::Form> + Ord, T: Element] BTreeMap<K, T>: Ord;
+    [K: MapKey + Borrow<K::Form> + Hash + Eq, T: Element, S: BuildHasher] HashMap<K, T, S>: HashIter Hash Eq;
+    [K: MapKey + Borrow<K::Form> + Ord, T: Element] BTreeMap<K, T>: TreeIter Ord;
 }

@@ -1,19 +1,22 @@
 //! Sets of the standard library as fields: lists in which `in` is one lookup.
 //!
 //! A set finds its nth element only by counting. So the first read of an element writes the
-//! addresses of all elements into the evaluation's memory, 8 bytes for each; `in` and `size` need
-//! none of that.
+//! addresses of all elements into the evaluation's memory, 8 bytes for each; `in`, `size` and loops
+//! of native code need none of that.
 
-use super::describe::read_by_call;
+use super::describe::{item, read_by_call};
 use super::field_type::{Element, FieldType};
 use super::key::{MapKey, key_type, value_of};
+use crate::accessors::cursor::{ItemAddresses, Iterated, cursor as cursor_over};
 use crate::accessors::entries::{EntryKey, EntryView, set_entries};
 use crate::arena::{Arena, EvalResult};
 use crate::value::{HostList, List, Value};
 use celero_frontend::Type;
-use celero_ir::layout::Field as Layout;
+use celero_ir::layout::{Cursor, Field as Layout};
 use std::borrow::Borrow;
 use std::cell::OnceCell;
+use std::collections::btree_set::Iter as TreeIter;
+use std::collections::hash_set::Iter as HashIter;
 use std::collections::{BTreeSet, HashSet};
 use std::hash::{BuildHasher, Hash};
 
@@ -70,8 +73,13 @@ impl<S: Elements<K>, K: MapKey> HostList for Set<'_, S, K> {
     }
 }
 
+/// How native code goes over the elements of the set `V`, or of an option of it, if it reads them.
+fn cursor<K: MapKey, V: Iterated>(optional: bool) -> Option<Cursor> {
+    cursor_over::<V>(optional, item(K::layout()?)?, None)
+}
+
 macro_rules! sets {
-    ($([$($generics:tt)*] $rust:ty: $($form:ident)+;)*) => {$(
+    ($([$($generics:tt)*] $rust:ty: $iter:ident $($form:ident)+;)*) => {$(
         impl<$($generics)*> Elements<K> for $rust
         where
             K::Form: $($form +)+
@@ -107,6 +115,21 @@ macro_rules! sets {
             }
         }
 
+        impl<$($generics)*> Iterated for $rust
+        where
+            K::Form: $($form +)+
+        {
+            type Iter<'a> = $iter<'a, K> where Self: 'a;
+
+            fn begin(&self) -> Self::Iter<'_> {
+                self.iter()
+            }
+
+            fn next<'a>(iter: &mut Self::Iter<'a>) -> Option<ItemAddresses> where Self: 'a {
+                iter.next().map(ItemAddresses::element)
+            }
+        }
+
         // SAFETY: `value` reads it; the view finds what the set contains.
         unsafe impl<$($generics)*> FieldType for $rust
         where
@@ -117,7 +140,12 @@ macro_rules! sets {
             }
 
             fn layout() -> Layout {
-                Layout { entries: key_type::<K>().map(set_entries::<Self>), ..read_by_call(false) }
+                let (entries, cursor) = (key_type::<K>().map(set_entries::<Self>), cursor::<K, Self>(false));
+                Layout { entries, cursor, ..read_by_call(false) }
+            }
+
+            fn optional_layout() -> Layout {
+                Layout { cursor: cursor::<K, Self>(true), ..read_by_call(true) }
             }
 
             fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
@@ -131,6 +159,6 @@ macro_rules! sets {
 }
 
 sets! {
-    [K: MapKey + Borrow<K::Form> + Hash + Eq, S: BuildHasher] HashSet<K, S>: Hash Eq;
-    [K: MapKey + Borrow<K::Form> + Ord] BTreeSet<K>: Ord;
+    [K: MapKey + Borrow<K::Form> + Hash + Eq, S: BuildHasher] HashSet<K, S>: HashIter Hash Eq;
+    [K: MapKey + Borrow<K::Form> + Ord] BTreeSet<K>: TreeIter Ord;
 }

@@ -2,7 +2,17 @@
 
 use super::{Callee, Lowering};
 use celero_frontend::{Expr, FoldKind as Macro, NodeId as AstId, Overload, Reference, stdlib::Builtin};
+use celero_ir::layout::value::tag_of;
 use celero_ir::{FoldKind, Helper, NodeId, Op, Ty};
+
+/// The range of a comprehension.
+#[derive(Clone, Copy)]
+struct Range {
+    node: NodeId,
+    /// The types of the variables; the last one if there is one.
+    first: Ty,
+    last: Ty,
+}
 
 impl Lowering<'_> {
     /// The number of elements that a filter leaves, whose list is not made.
@@ -12,9 +22,9 @@ impl Lowering<'_> {
         else {
             return None;
         };
-        let (items, element) = self.items(true, range, false, Some(filter));
-        let level = self.level();
-        let filter = self.within(items, &[element], |this| {
+        let range = self.range(range, false, false, &[filter]);
+        let (items, level) = (range.node, self.level());
+        let filter = self.within(range, false, |this| {
             let node = this.expr(filter);
             this.truth(node, filter)
         });
@@ -23,15 +33,18 @@ impl Lowering<'_> {
     }
 
     /// Lowers parts of a comprehension, in which its variables are bound.
-    fn within<T>(&mut self, items: NodeId, variables: &[Ty], parts: impl FnOnce(&mut Self) -> T) -> T {
+    fn within<T>(&mut self, range: Range, pairs: bool, parts: impl FnOnce(&mut Self) -> T) -> T {
         let depth = self.locals.len();
-        let record = match (variables, self.graph.op(items)) {
-            ([Ty::Record], Op::Elements(list)) => self.record(list),
+        if pairs {
+            self.locals.push(range.first);
+        }
+        let record = match (range.last, self.graph.op(range.node)) {
+            (Ty::Record, Op::Elements(list)) => self.record(list, false),
             _ => None,
         };
         let outer = self.records.len();
         self.records.extend(record);
-        self.locals.extend(variables);
+        self.locals.push(range.last);
         let done = parts(self);
         self.locals.truncate(depth);
         self.records.truncate(outer);
@@ -47,15 +60,17 @@ impl Lowering<'_> {
         filter: Option<AstId>,
         transform: Option<AstId>,
     ) -> NodeId {
-        let tests = matches!(kind, Macro::All | Macro::Exists | Macro::ExistsOne);
-        let (mut items, element) = self.items(tests, range, pairs, filter);
-        if matches!(kind, Macro::MapValues | Macro::FilterKeys) {
-            items = self.add(Op::Call(Helper::map_only), Ty::Value, &[items], id);
+        let parts: Vec<AstId> = filter.into_iter().chain(transform).collect();
+        let mut range = match kind {
+            Macro::MapValues | Macro::FilterKeys => self.map_range(range),
+            _ => self.range(range, pairs, kind == Macro::Filter, &parts),
+        };
+        if matches!(kind, Macro::MapValues | Macro::FilterKeys) && self.graph.ty(range.node) == Ty::Value {
+            range.node = self.add(Op::Call(Helper::map_only), Ty::Value, &[range.node], id);
         }
-        let mut args = vec![items];
+        let mut args = vec![range.node];
         let level = self.level();
-        let variables: &[Ty] = if pairs { &[element, Ty::Value] } else { &[element] };
-        self.within(items, variables, |this| {
+        self.within(range, pairs, |this| {
             if let Some(filter) = filter {
                 let node = this.expr(filter);
                 args.push(this.truth(node, filter));
@@ -78,18 +93,34 @@ impl Lowering<'_> {
         self.add(Op::Fold { kind, level, pairs, filtered }, ty, &args, id)
     }
 
-    /// Returns the range of a comprehension and the type of its variable. The elements of a host's
-    /// list are read in place if they are only tested.
-    fn items(&mut self, tests: bool, range: AstId, pairs: bool, filter: Option<AstId>) -> (NodeId, Ty) {
-        if tests
-            && !pairs
-            && let (Some((list, ty)), Some(filter)) = (self.host_list(range), filter)
-            && (ty != Ty::Record || self.needs_members_only(list, filter))
+    /// The range of a comprehension. The elements of a host's list are read in place, structs only
+    /// if their members are enough for these parts and none is `kept` in the result.
+    fn range(&mut self, range: AstId, pairs: bool, kept: bool, parts: &[AstId]) -> Range {
+        if let Some((list, ty)) = self.host_list(range)
+            && (!kept || tag_of(ty).is_some())
+            && (ty != Ty::Record || self.needs_members_only(list, pairs, parts))
         {
-            return (self.add(Op::Elements(list), Ty::Seq, &[], range), ty);
+            return Range { node: self.add(Op::Elements(list), Ty::Seq, &[], range), first: Ty::Int, last: ty };
+        }
+        if let Some((field, cursor)) = self.host_cursor(range) {
+            let first = cursor.first.ty;
+            let (first, last) = match &cursor.second {
+                Some(second) => (first, if pairs { second.ty } else { first }),
+                None => (Ty::Int, first),
+            };
+            return Range { node: self.add(Op::Cursor(field), Ty::Cursor, &[], range), first, last };
         }
         let items = self.expr(range);
-        (self.boxed(items, range), Ty::Value)
+        Range { node: self.boxed(items, range), first: Ty::Value, last: Ty::Value }
+    }
+
+    /// The range of a comprehension that takes maps only.
+    fn map_range(&mut self, range: AstId) -> Range {
+        if self.host_cursor(range).is_some_and(|(_, cursor)| cursor.second.is_some()) {
+            return self.range(range, true, false, &[]);
+        }
+        let items = self.expr(range);
+        Range { node: self.boxed(items, range), first: Ty::Value, last: Ty::Value }
     }
 
     pub(super) fn bind(&mut self, id: AstId, init: NodeId, body: AstId) -> NodeId {

@@ -3,7 +3,7 @@
 
 use super::Lowering;
 use celero_frontend::{Expr, NodeId as AstId, Reference, stdlib::Builtin};
-use celero_ir::layout::Field;
+use celero_ir::layout::{self, Field};
 use celero_ir::{Constant, NodeId, Op, Ty};
 use celero_jit::MAX_LOOPS;
 
@@ -35,16 +35,29 @@ impl Lowering<'_> {
         Some((field, self.field(field)?.elements.as_ref()?.ty))
     }
 
-    /// `size(list)`
+    /// The field that an expression is, and the cursor that goes over it, if there is one.
+    pub(super) fn host_cursor(&self, range: AstId) -> Option<(u32, &layout::Cursor)> {
+        let Reference::Variable(field) = *self.checked.reference(range) else { return None };
+        if matches!(self.ast.expr(range), Expr::Select { test: true, .. }) {
+            return None;
+        }
+        Some((field, self.field(field)?.cursor.as_ref()?))
+    }
+
+    /// `size(list)` or `size(map)`
     pub(super) fn sequence_size(&mut self, id: AstId, list: AstId) -> Option<NodeId> {
-        if !self.is_builtin(id, &[Builtin::SizeList]) {
+        if !self.is_builtin(id, &[Builtin::SizeList, Builtin::SizeMap]) {
             return None;
         }
         if let Some(count) = self.count(list) {
             return Some(count);
         }
-        let (field, _) = self.host_list(list)?;
-        let items = self.add(Op::Elements(field), Ty::Seq, &[], list);
+        let items = if let Some((field, _)) = self.host_list(list) {
+            self.add(Op::Elements(field), Ty::Seq, &[], list)
+        } else {
+            let (field, _) = self.host_cursor(list)?;
+            self.add(Op::Cursor(field), Ty::Cursor, &[], list)
+        };
         Some(self.add(Op::SeqSize, Ty::Int, &[items], id))
     }
 
@@ -84,21 +97,22 @@ impl Lowering<'_> {
         Some(self.add(Op::Member { field: member.list, member: member.number }, member.ty, &[record], id))
     }
 
-    /// The next variable, as an element of this list.
-    pub(super) fn record(&self, list: u32) -> Option<Record> {
+    /// The next variable, or the one after an index, as an element of this list.
+    pub(super) fn record(&self, list: u32, after_index: bool) -> Option<Record> {
         let members = self.field(list)?.elements.as_ref()?.members?.0();
-        Some(Record { level: self.inner_level(), list, members })
+        Some(Record { level: self.inner_level().saturating_add(u32::from(after_index)), list, members })
     }
 
-    /// Whether an expression uses the next variable, an element of this list, for members only that
-    /// are read in place. An element that is used as a whole is the map that the library makes of
-    /// it.
-    pub(super) fn needs_members_only(&self, list: u32, body: AstId) -> bool {
-        let level = self.inner_level();
+    /// Whether expressions use the next variable, an element of this list, for members only that
+    /// are read in place; with `pairs` the variable after the next. An element that is used as a
+    /// whole is the map that the library makes of it.
+    pub(super) fn needs_members_only(&self, list: u32, pairs: bool, parts: &[AstId]) -> bool {
         // Native code has no deeper loops, and each loop looks through those inside of it.
-        let Some(record) = self.record(list).filter(|_| level < MAX_LOOPS) else { return false };
+        let inside = self.inner_level() < MAX_LOOPS;
+        let Some(record) = self.record(list, pairs).filter(|_| inside) else { return false };
+        let level = record.level;
         let records = [record];
-        let mut pending = vec![body];
+        let mut pending = parts.to_vec();
         while let Some(id) = pending.pop() {
             if matches!(self.checked.reference(id), Reference::Local(used) if *used == level) {
                 return false;

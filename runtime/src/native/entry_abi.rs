@@ -8,7 +8,7 @@ use crate::error::EvalError;
 use crate::library::Cx;
 use crate::value::Value;
 use celero_ir::layout::{Access, Field};
-use celero_ir::{CallForm, Graph, Helper, NodeId, Op, Param, Ty};
+use celero_ir::{CallForm, FoldKind, Graph, Helper, NodeId, Op, Param, Ty};
 use celero_jit::{ContextEntry, Entry, TextEntry};
 use celero_lists::Snapshot;
 
@@ -78,8 +78,12 @@ pub(super) fn allocates(graph: &Graph, fields: &[Field]) -> bool {
             let value = fields.get(index as usize).and_then(|field| field.entries.as_ref()?.value.as_ref());
             value.is_none_or(|value| matches!(value.access, Access::Get))
         }
-        // Elements of a host's list are read in place.
-        Op::Fold { .. } => graph.args(id).first().is_none_or(|&range| !matches!(graph.op(range), Op::Elements(_))),
+        // Elements of the host are read in place, by folds that build nothing.
+        Op::Fold { kind: FoldKind::All | FoldKind::Exists | FoldKind::ExistsOne | FoldKind::Count, .. } => {
+            let in_place = |&range: &NodeId| matches!(graph.op(range), Op::Elements(_) | Op::Cursor(_));
+            !graph.args(id).first().is_some_and(in_place)
+        }
+        Op::Fold { .. } => true,
         Op::List | Op::Map | Op::Dispatch { .. } | Op::IpText | Op::Project(_) | Op::Find(_) => true,
         // What is done with a list, a map or an optional may need memory, whatever the result.
         Op::Invoke { form, .. } => {

@@ -115,9 +115,15 @@ impl<'a> Frame<'a> {
                     nanos: self.word(1).cast_signed(),
                 })),
                 // Text is returned in registers. No root has one of the other types.
-                Ty::Str | Ty::Bytes | Ty::Raw | Ty::Maybe | Ty::Seq | Ty::Found | Ty::Entry | Ty::Record => {
-                    Ok(Value::Null)
-                }
+                Ty::Str
+                | Ty::Bytes
+                | Ty::Raw
+                | Ty::Maybe
+                | Ty::Seq
+                | Ty::Found
+                | Ty::Entry
+                | Ty::Cursor
+                | Ty::Record => Ok(Value::Null),
                 Ty::Ip => Ok(Value::Ip(ip_of_words([self.word(0), self.word(1)]))),
                 Ty::Value => Ok(self.result.value),
             }

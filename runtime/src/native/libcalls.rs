@@ -341,6 +341,27 @@ pub(super) unsafe extern "C" fn list_at(frame: *const BaseFrame<'_>, value: *con
 
 type ListBuilder<'a> = ArenaVec<'a, Value<'a>>;
 
+pub(super) unsafe extern "C" fn list_block(frame: *const BaseFrame<'_>, count: u64) -> Pair {
+    let frame = frame!(frame);
+    let body = || match frame.cx.arena().uninit_slice::<Value<'_>>(usize::try_from(count).unwrap_or(usize::MAX)) {
+        Ok(block) => Pair(0, block.as_mut_ptr().expose_provenance() as u64),
+        Err(kind) => failure(kind),
+    };
+    guarded(frame, body, failure(ErrorKind::Host))
+}
+
+pub(super) unsafe extern "C" fn list_of_block<'a>(
+    frame: *const BaseFrame<'a>,
+    block: *const Value<'a>,
+    count: u64,
+) -> Pair {
+    let frame = frame!(frame);
+    // SAFETY: memory for as many values that `list_block` gave in this evaluation. Native code has
+    // written them all, and does not write again.
+    let elements = unsafe { std::slice::from_raw_parts(block, usize::try_from(count).unwrap_or(0)) };
+    attempt(frame, || Ok(Value::List(List::Slice(elements))))
+}
+
 pub(super) unsafe extern "C" fn list_begin(frame: *const BaseFrame<'_>, capacity: u64) -> Pair {
     let frame = frame!(frame);
     let body = || {

@@ -96,7 +96,7 @@ const RULES: &[(&str, &str, &[&str])] = &[
     ("nums.exists(x, x in nums && x == n) && nums.all(x, !(x in none))", "Bool(true)", &["seq_has"]),
     ("names.all(x, x in tags && (x + 'x' in tags || x.size() < 99))", "Bool(true)", &["seq_has"]),
     ("4 in nums ? tags[0] : tags[9]", "String(\"a\")", &["seq_has", "seq_at"]),
-    ("nums.map(x, x in nums)", "List(Slice([Bool(true), Bool(true), Bool(true), Bool(true)]))", &[]),
+    ("nums.map(x, x in nums)", "List(Slice([Bool(true), Bool(true), Bool(true), Bool(true)]))", &["seq_has"]),
     ("tags.filter(t, t.size() < 3).size() + size(nums.filter(x, x > 0))", "Int(5)", &["fold.count"]),
     (
         "none.filter(x, x / zero == 0).size() == 0 && [1, 2].filter(x, x in nums).size() == 0",
@@ -261,7 +261,7 @@ const MEMBERS: &[(&str, &str, bool)] = &[
     ("upstreams.exists(u, u.limit == {'rate': 7u})", "Bool(true)", false),
     ("upstreams.exists(u, u.healthy && size(u) == 9)", "Bool(false)", false),
     ("upstreams.exists(u, u.?weight.orValue(0) == 7)", "Bool(true)", false),
-    ("upstreams[1].weight + owned.map(u, u.weight)[0]", "Int(15)", false),
+    ("upstreams[1].weight + owned.map(u, u.weight)[0]", "Int(15)", true),
     ("upstreams.exists(u, u.backups.exists(v, v.weight == 1))", "Bool(false)", false),
 ];
 

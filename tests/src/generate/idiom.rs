@@ -107,6 +107,7 @@ const IN_PLACE: &[&str] = &[
     "header_text",
     "text_decode",
     "elements",
+    "cursor",
     "seq_size",
     "seq_at",
     "seq_has",
@@ -177,7 +178,9 @@ fn elements(w: &mut Writer<'_>, ty: &Type) -> String {
     }
     let name = *w.rng.pick(LOCALS);
     let test = *w.rng.pick(&["all", "exists", "exists_one"]);
-    let body = w.within(&[(name, ty.clone())], |w| match w.rng.below(10) {
+    let index = w.rng.chance(30).then(|| ("k", Type::Int));
+    let vars: Vec<_> = index.into_iter().chain([(name, ty.clone())]).collect();
+    let body = w.within(&vars, |w| match w.rng.below(10) {
         0..3 => w.expr(&Type::Bool),
         3 => format!("({name} == {})", of(w, ty)),
         4 => format!("(dyn({name}) == {} || {name} != {})", w.expr(&Type::Dyn), w.leaf(ty)),
@@ -198,7 +201,7 @@ fn elements(w: &mut Writer<'_>, ty: &Type) -> String {
             _ => format!("({name}.size() > 1 || string({name}) == 'abc' || {name} + b'c' == b'abc')"),
         },
     });
-    format!("{list}.{test}({name}, {body})")
+    format!("{list}.{test}({}, {body})", names(&vars))
 }
 
 /// A macro over a list, a map, or one of these as a `dyn`.

@@ -5,7 +5,7 @@ use celero_tests::generate::{Case, Declared, Owned};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::borrow::Cow;
 use std::cell::Cell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::num::NonZeroU16;
 use std::sync::Arc;
@@ -54,12 +54,15 @@ pub(super) struct Call<'a> {
     tags: Vec<String>,
     codes: &'a [i32],
     bits: [bool; 3],
-    flags: Vec<bool>,
+    flags: Arc<[bool]>,
     counts: Vec<i64>,
     ports: &'a [u16],
-    totals: Vec<u64>,
+    totals: Box<[u64]>,
     weights: &'a [f64],
-    singles: Vec<f32>,
+    singles: VecDeque<f32>,
+    marks: Option<Vec<i64>>,
+    aliases: Option<Cow<'a, [String]>>,
+    quotas: Option<HashMap<String, i64>>,
     names: &'a [&'a str],
     parts: Vec<Vec<u8>>,
     slices: &'a [&'a [u8]],
@@ -332,6 +335,9 @@ pub(super) fn call<'a>(inputs: &Inputs<'a>, referred: &'a Referred<'a>, arena: &
         ports: &referred.ports,
         totals: inputs.list("totals").iter().map(|v| whole(v).cast_unsigned()).collect(),
         weights: &referred.weights,
+        marks: inputs.of("marks").map(|_| inputs.list("marks").iter().map(whole).collect()),
+        aliases: inputs.of("aliases").map(|_| inputs.list("aliases").iter().map(text).collect()),
+        quotas: inputs.of("quotas").map(|_| inputs.map("quotas").iter().map(|(k, v)| (text(k), whole(v))).collect()),
         singles: inputs.list("singles").iter().map(|v| real(v) as f32).collect(),
         names: &referred.names,
         parts: inputs.list("parts").iter().map(|v| bytes(v).to_vec()).collect(),
