@@ -163,6 +163,9 @@ pub enum Op {
     /// `(T, seq) -> bool`: an element equals the value, which is of the elements' type. Equality is
     /// that of [`Cmp::Eq`]. Each element that is visited costs one unit of the budget.
     SeqHas,
+    /// `(seq, seq) -> bool`: the elements, which are of one type, are as many and equal one by one,
+    /// as [`Cmp::Eq`] says. Each element that is visited costs one unit of the budget.
+    SeqEqual,
     /// `(key) -> entry`: looks a key of the type that its layout says up in the map or the set that
     /// is this field. Fails if the host does.
     Entry(u32),

@@ -276,7 +276,7 @@ impl Check<'_> {
             {
                 fail(Requirement::Payload, "a filter where the kind has none")
             }
-            Op::Fold { .. } | Op::SeqSize | Op::SeqAt | Op::SeqHas
+            Op::Fold { .. } | Op::SeqSize | Op::SeqAt | Op::SeqHas | Op::SeqEqual
                 if self.args.iter().any(|&arg| match self.graph.ty(arg) {
                     Ty::Seq => !matches!(self.graph.op(arg), Op::Elements(_)),
                     Ty::Cursor => !matches!(self.graph.op(arg), Op::Cursor(_)),
@@ -299,6 +299,9 @@ impl Check<'_> {
             }
             Op::SeqHas if self.element_ty(1) != self.args.first().map(|&arg| self.graph.ty(arg)) => {
                 fail(Requirement::OperandType, "a value of another type than the elements")
+            }
+            Op::SeqEqual if self.element_ty(0) != self.element_ty(1) || self.element_ty(0) == Some(Ty::Record) => {
+                fail(Requirement::OperandType, "elements that are not compared")
             }
             Op::Dispatch { function, .. } | Op::Invoke { function, .. }
                 if self.graph.functions().get(function as usize).is_none() =>

@@ -242,7 +242,7 @@ fn ends(unit: &Unit<'_>, op: Op) -> bool {
             let value = unit.field(index).and_then(|field| field.entries.as_ref()?.value.as_ref());
             value.is_none_or(|value| is_made(&value.access))
         }
-        Op::Fold { .. } | Op::SeqHas | Op::List | Op::Map | Op::Dispatch { .. } => true,
+        Op::Fold { .. } | Op::SeqHas | Op::SeqEqual | Op::List | Op::Map | Op::Dispatch { .. } => true,
         Op::Invoke { form, .. } => form.needs_frame(),
         Op::Call(helper) => helper.decl().fails,
         _ => false,

@@ -197,12 +197,14 @@ v112: int = local 1
 v113: bool = cmp.eq v112, v15
 v114: bool = fold.all 0 pairs v111, v113
 v115: int = seq_size v111
+v116: bool = seq_equal v66, v66
 root v41
-root v102
+root v107
+root v114
+root v115
+root v116
 root v109
 root v110
-root v104
-root v105
 root v97
 root v60
 root v84

@@ -394,6 +394,9 @@ impl Generator {
             14 => {
                 let value = self.node(Ty::Str, depth);
                 let seq = self.add(Op::Elements(12), Ty::Seq, &[]);
+                if self.random.below(3) == 0 {
+                    return self.add(Op::SeqEqual, Ty::Bool, &[seq, seq]);
+                }
                 self.add(Op::SeqHas, Ty::Bool, &[value, seq])
             }
             _ => {

@@ -30,7 +30,7 @@ impl Emitter<'_, '_> {
     pub(super) fn is_test(&self, id: NodeId) -> bool {
         let (op, ty, args) = self.parts(id);
         match op {
-            Op::And | Op::Or | Op::SeqHas => true,
+            Op::And | Op::Or | Op::SeqHas | Op::SeqEqual => true,
             Op::Cond | Op::Let(_) => ty == Ty::Bool,
             Op::Fold { kind: FoldKind::All | FoldKind::Exists, .. } => true,
             Op::Cmp(_) | Op::StartsWith | Op::EndsWith => self.is_text_test(op, args),
@@ -129,6 +129,7 @@ impl Emitter<'_, '_> {
             }
             Op::Fold { .. } => self.fold_test(id, yes, no),
             Op::SeqHas => self.seq_has(id, yes, no),
+            Op::SeqEqual => self.seq_equal(id, yes, no),
             Op::Coalesce(_) => {
                 let (condition, default) =
                     self.default_of(id).ok_or_else(|| broken("a default that is no constant"))?;

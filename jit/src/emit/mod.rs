@@ -412,7 +412,7 @@ impl Emitter<'_, '_> {
             Op::Map => self.map(id),
             Op::Dispatch { function, .. } => self.dispatch(id, function),
             Op::Invoke { function, form } => self.invoke(id, function, form),
-            Op::And | Op::Or | Op::SeqHas => self.materialise(id),
+            Op::And | Op::Or | Op::SeqHas | Op::SeqEqual => self.materialise(id),
         }
     }
 

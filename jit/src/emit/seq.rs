@@ -1,4 +1,4 @@
-//! Lists of the host that are read in place: their size, an element, the search for one. A search
+//! Lists of the host that are read in place: their size, an element, the search for one, equality. A search
 //! is a loop. Its steps are charged together when it is left, unless it compares texts by a call.
 
 use super::block::{Edge, Words};
@@ -135,6 +135,40 @@ impl<'a> Emitter<'a, '_> {
         self.start(done);
         self.finish_charge(charge, end, step, id);
         self.jump(no);
+        Ok(())
+    }
+
+    /// Two lists of one length are compared element by element.
+    pub(super) fn seq_equal(&mut self, id: NodeId, yes: Edge, no: Edge) -> Result<(), Error> {
+        let (_, _, args) = self.parts(id);
+        let [left, right] = self.two_args(args)?;
+        let (of_left, of_right) = (self.elements_in(left)?, self.elements_in(right)?);
+        let (first, count) = self.value(left)?.two()?;
+        let (other, other_count) = self.value(right)?.two()?;
+        self.locate(id);
+        let same = self.builder.ins().icmp(IntCC::Equal, count, other_count);
+        let (start, body, next) =
+            (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
+        let done = self.builder.create_block();
+        let position = self.builder.append_block_param(body, I64);
+        self.brif(same, Edge::to(start), no);
+        self.start(start);
+        let zero = self.word(0);
+        self.iterate_or_leave((zero, count), None, body, done);
+        self.start(body);
+        self.charge_iteration(id);
+        let mut element = |elements: &Elements, first| {
+            let offset = self.builder.ins().imul_imm_s(position, i64::from(elements.stride));
+            let at = self.builder.ins().iadd(first, offset);
+            self.element_at(elements, at)
+        };
+        let (a, b) = (element(of_left, first)?, element(of_right, other)?);
+        self.match_element(of_left.ty, a, &Sought::Words(b), Edge::to(next), no)?;
+        self.start(next);
+        let after = self.builder.ins().iadd_imm_s(position, 1);
+        self.iterate_or_leave((after, count), None, body, done);
+        self.start(done);
+        self.jump(yes);
         Ok(())
     }
 

@@ -92,6 +92,30 @@ fn a_search_pays_for_what_it_visits() {
     }
 }
 
+/// Lists of different lengths differ for nothing; others pay for each pair that is compared.
+#[test]
+fn equality_pays_for_what_it_visits() {
+    for (other, visited) in [(&[5, -1, 5][..], 3), (&[5, 0, 5], 2), (&[0, -1, 5], 1), (&[5, -1], 0)] {
+        let mut b = build();
+        let numbers = b.fields[0].clone();
+        let second = numbers.elements.clone().map(|elements| Elements { path: Path(vec![16]), ..elements });
+        b.fields[1] = Field { elements: second, ..numbers };
+        let host = [HOST.numbers, other];
+        let args = [elements(&mut b, 0), elements(&mut b, 1)];
+        let root = b.add(Op::SeqEqual, Ty::Bool, &args);
+        b.graph.add_root(root);
+        let code = b.compile();
+        for fuel in 0..5 {
+            let outcome = run_with(&code, 0, &host, fuel);
+            let expected = if fuel < visited { Err(ErrorKind::OutOfBudget) } else { Ok(HOST.numbers == other) };
+            assert_eq!(outcome.bool(), expected, "{other:?} with {fuel}");
+            if fuel >= visited {
+                assert_eq!(outcome.fuel, fuel - visited, "{other:?} with {fuel}");
+            }
+        }
+    }
+}
+
 #[test]
 fn members_of_elements() {
     let fold = |kind, of: fn(&mut Build, NodeId) -> NodeId| {

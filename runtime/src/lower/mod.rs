@@ -232,6 +232,9 @@ impl Lowering<'_> {
             }
             Expr::Binary { op: BinaryOp::In, left, right } => self.contains(id, *left, *right),
             Expr::Binary { left, right, .. } => {
+                if let Some(node) = self.sequences_equal(id, *left, *right) {
+                    return node;
+                }
                 let left = self.expr(*left);
                 let right = self.expr(*right);
                 self.call(id, &[left, right])

@@ -84,6 +84,19 @@ impl Lowering<'_> {
         Some(self.add(Op::SeqHas, Ty::Bool, &[value, items], id))
     }
 
+    /// `list == list` or `list != list` with elements of one type. The library compares values of different types.
+    pub(super) fn sequences_equal(&mut self, id: AstId, left: AstId, right: AstId) -> Option<NodeId> {
+        let equal = self.is_builtin(id, &[Builtin::Equal]);
+        if !equal && !self.is_builtin(id, &[Builtin::NotEqual]) {
+            return None;
+        }
+        let (a, ty) = self.host_list(left).filter(|(_, ty)| *ty != Ty::Record)?;
+        let (b, _) = self.host_list(right).filter(|(_, other)| *other == ty)?;
+        let items = [(a, left), (b, right)].map(|(field, at)| self.add(Op::Elements(field), Ty::Seq, &[], at));
+        let same = self.add(Op::SeqEqual, Ty::Bool, &items, id);
+        Some(if equal { same } else { self.add(Op::Not, Ty::Bool, &[same], id) })
+    }
+
     /// `element.member`, or whether there is one, for an element that is a struct of the host.
     pub(super) fn member(&mut self, id: AstId) -> Option<NodeId> {
         if self.records.is_empty() {

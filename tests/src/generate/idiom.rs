@@ -81,7 +81,7 @@ pub(super) fn lines(index: usize) -> Vec<(Group, String)> {
             vec![(Group::Syntax, format!("{name} over {range}")), (Helper, helper.to_owned())]
         }
         Some(Any::Call(group, function)) => vec![(*group, function.name.to_string())],
-        Some(Any::Elements(ty)) => ["elements", "seq_size", "seq_at", "seq_has"]
+        Some(Any::Elements(ty)) => ["elements", "seq_size", "seq_at", "seq_has", "seq_equal"]
             .map(|op| (Op, op.to_owned()))
             .into_iter()
             .chain([(Group::Element, ty.to_string())])
@@ -111,6 +111,7 @@ const IN_PLACE: &[&str] = &[
     "seq_size",
     "seq_at",
     "seq_has",
+    "seq_equal",
     "entry",
     "has_entry",
     "entry_value",
@@ -167,11 +168,12 @@ pub(super) fn beyond(w: &mut Writer<'_>) -> String {
 /// A test of the elements of a list of the host, or of its size, an element, the search for one.
 fn elements(w: &mut Writer<'_>, ty: &Type) -> String {
     let list = of(w, &Type::list(ty.clone()));
-    match w.rng.below(9) {
+    match w.rng.below(10) {
         0 => return format!("({list}.size() > {})", w.expr(&Type::Int)),
         1 => return format!("({list}[{}] == {})", w.rng.below(4), w.expr(ty)),
         2 => return format!("({list}[{}] == {})", w.expr(&Type::Int), of(w, ty)),
         3 => return format!("({} in {list})", w.expr(ty)),
+        9 => return format!("({list} {} {})", w.rng.pick(&["==", "!="]), of(w, &Type::list(ty.clone()))),
         // A variable or a literal has the type of the elements, not `dyn`.
         4 => return format!("({} in {list})", w.leaf(ty)),
         _ => {}
