@@ -10,6 +10,7 @@ use crate::library::standard::conversions::FORMAT_STEPS;
 use crate::value::canonical_network;
 use celero_ir::ErrorKind;
 use ipnet::IpNet;
+use std::fmt::{self, Write as _};
 use std::net::IpAddr;
 
 /// Charges the budget for parsing an address or a network and returns the text.
@@ -101,10 +102,28 @@ pub(crate) fn masked(address: IpAddr, prefix: u8) -> EvalResult<IpAddr> {
     IpNet::new(address, prefix).map(|network| network.network()).map_err(|_| ErrorKind::InvalidArgument)
 }
 
-/// Returns whether the text of an address is its canonical text.
+/// Returns whether the text of an address is its canonical text: the one that [`ip_text`] gives, compared as it is
+/// formatted, so that it takes no memory.
 pub(crate) fn is_canonical<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<bool> {
-    let address = ip_from_string(charged(cx, text)?)?;
-    Ok(ip_text(cx, address)? == text)
+    match ip_from_string(charged(cx, text)?)?.to_canonical() {
+        // Only one text in decimal is accepted for an IPv4 address.
+        IpAddr::V4(_) => Ok(!text.contains(':')),
+        address => {
+            cx.charge(FORMAT_STEPS)?;
+            let mut rest = Rest(text);
+            Ok(write!(rest, "{address}").is_ok() && rest.0.is_empty())
+        }
+    }
+}
+
+/// A text without what was written so far. To write what it does not start with is an error.
+struct Rest<'t>(&'t str);
+
+impl fmt::Write for Rest<'_> {
+    fn write_str(&mut self, written: &str) -> fmt::Result {
+        self.0 = self.0.strip_prefix(written).ok_or(fmt::Error)?;
+        Ok(())
+    }
 }
 
 /// Returns 4 or 6.

@@ -72,28 +72,33 @@ fn span(text: &str) -> Value<'static> {
 const NONE: Value<'_> = Value::Optional(None);
 use Value::{Bool as B, Bytes as Y, Double as D, Int as I, Null as N, String as S, Uint as U};
 
+/// A value of each type.
+fn one_of_each_type<'a>(cx: &Cx<'a>) -> Vec<Value<'a>> {
+    vec![
+        Value::Null,
+        Value::Bool(true),
+        Value::Int(1),
+        Value::Uint(1),
+        Value::Double(1.0),
+        Value::String("1"),
+        Value::Bytes(b"1"),
+        Value::Duration(Duration(1)),
+        Value::Timestamp(Timestamp::default()),
+        Value::Type("int"),
+        Value::Ip(IpAddr::from([127, 0, 0, 1])),
+        Value::Cidr(IpAddr::from([127, 0, 0, 1]), 8),
+        list(cx, &[]),
+        map(cx, &[]),
+        some(cx, list(cx, &[])),
+    ]
+}
+
 /// What a call with the operands' types skips, the choice of an overload, the function itself repeats:
 /// arguments that a builtin does not accept are no such overload, and cost nothing.
 #[test]
 fn functions_refuse_what_their_overloads_do_not_accept() {
     with(|cx| {
-        let values = [
-            Value::Null,
-            Value::Bool(true),
-            Value::Int(1),
-            Value::Uint(1),
-            Value::Double(1.0),
-            Value::String("1"),
-            Value::Bytes(b"1"),
-            Value::Duration(Duration(1)),
-            Value::Timestamp(Timestamp::default()),
-            Value::Type("int"),
-            Value::Ip(IpAddr::from([127, 0, 0, 1])),
-            Value::Cidr(IpAddr::from([127, 0, 0, 1]), 8),
-            list(cx, &[]),
-            map(cx, &[]),
-            some(cx, list(cx, &[])),
-        ];
+        let values = one_of_each_type(cx);
         let mut refused = 0;
         for row in TABLE.rows() {
             let fitting = |param| values.iter().find(|value| value.fits(param)).copied();
@@ -112,4 +117,42 @@ fn functions_refuse_what_their_overloads_do_not_accept() {
         }
         assert!(refused > 4_000, "{refused}");
     });
+}
+
+/// Native code calls functions of scalars that give a scalar first without memory
+/// (`EntryAbi::BaseFrame`); a function that needs some would be called twice.
+#[test]
+fn functions_of_scalars_need_no_memory() {
+    let arena = Arena::new(0);
+    let cx = Cx::new(1_000_000, &arena);
+    let scalars: [Value<'static>; 8] = [
+        Value::Bool(true),
+        Value::Int(1),
+        Value::Uint(1),
+        Value::Double(1.0),
+        Value::Duration(Duration(1)),
+        Value::Timestamp(Timestamp::default()),
+        Value::Bytes(b"1"),
+        Value::String("1"),
+    ];
+    let texts = ["1", "true", "::1", "10.0.0.1", "10.0.0.0/8", "UTC", "1h", "2023-11-14T22:13:20Z"];
+    let mut called = 0;
+    for row in TABLE.rows() {
+        let of_type = |param| scalars.iter().find(|value| value.fits(param)).copied();
+        let is_text = |ty| Value::String("").fits(ty) || Value::Bytes(b"").fits(ty);
+        let args: Option<Vec<Value<'static>>> = row.params.iter().map(of_type).collect();
+        let args = args.filter(|_| row.params.iter().all(|param| !Value::Null.fits(param)));
+        let (Some(args), Some(_), false) = (args, of_type(&row.result), is_text(&row.result)) else { continue };
+        for text in texts {
+            let with_text = |arg: &Value<'static>| match arg {
+                Value::String(_) => Value::String(text),
+                other => *other,
+            };
+            let args: Vec<Value<'_>> = args.iter().map(with_text).collect();
+            let got = invoke(&cx, row.builtin, &args);
+            assert!(!matches!(got, Err(OutOfBudget)), "{:?} {args:?}", row.builtin);
+            called += 1;
+        }
+    }
+    assert!(called > 1_000, "{called}");
 }
