@@ -55,6 +55,18 @@ impl Timestamp {
         Self::new(seconds.checked_sub(offset).ok_or(ErrorKind::Overflow)?, nanos)
     }
 
+    /// Returns the day since 1970, the second of that day and the nanosecond of that second, at an
+    /// offset from UTC in seconds.
+    ///
+    /// # Errors
+    /// `overflow` for fields out of range.
+    pub(crate) fn clock(self, offset: i64) -> EvalResult<(i64, i64, i64)> {
+        // The fields are public, so they may be out of range.
+        let Self { seconds, nanos } = Self::new(self.seconds, self.nanos)?;
+        let local = seconds.checked_add(offset).ok_or(ErrorKind::Overflow)?;
+        Ok((local.div_euclid(86_400), local.rem_euclid(86_400), nanos))
+    }
+
     /// Returns the date and time of day at an offset from UTC in seconds, which may be in the year
     /// 10,000: a date of this year or, for such a date, the one 400 years earlier, and the number
     /// of years to add. Such dates differ in nothing but the year.

@@ -16,6 +16,9 @@ const OFFSET_STEPS: usize = 4;
 /// Steps charged for finding a zone that the thread does not keep.
 const LOOKUP_STEPS: usize = 40;
 
+/// The day of the week of 1970-01-01: a Thursday.
+const FIRST_WEEKDAY: i64 = 4;
+
 thread_local! {
     static ZONES: RecentCache<TimeZone> = const { RecentCache::new() };
 }
@@ -81,18 +84,19 @@ pub(crate) fn part_in(cx: &Cx<'_>, time: Timestamp, part: Part, zone: &str) -> E
 
 fn part_at(cx: &Cx<'_>, time: Timestamp, part: Part, offset: i64) -> EvalResult<i64> {
     cx.charge(1)?;
-    let (local, more_years) = time.civil(offset)?;
+    let date = || time.civil(offset);
+    let (day, second, nanos) = time.clock(offset)?;
     Ok(match part {
-        Part::Year => i64::from(local.year()).saturating_add(more_years),
-        Part::Month => i64::from(local.month()).saturating_sub(1),
-        Part::DayOfYear => i64::from(local.day_of_year()).saturating_sub(1),
-        Part::DayOfMonth => i64::from(local.day()).saturating_sub(1),
-        Part::Date => local.day().into(),
-        Part::DayOfWeek => local.weekday().to_sunday_zero_offset().into(),
-        Part::Hours => local.hour().into(),
-        Part::Minutes => local.minute().into(),
-        Part::Seconds => local.second().into(),
-        Part::Milliseconds => i64::from(local.millisecond()),
+        Part::Year => date().map(|(date, more_years)| i64::from(date.year()).saturating_add(more_years))?,
+        Part::Month => i64::from(date()?.0.month()).saturating_sub(1),
+        Part::DayOfYear => i64::from(date()?.0.day_of_year()).saturating_sub(1),
+        Part::DayOfMonth => i64::from(date()?.0.day()).saturating_sub(1),
+        Part::Date => date()?.0.day().into(),
+        Part::DayOfWeek => day.saturating_add(FIRST_WEEKDAY).rem_euclid(7),
+        Part::Hours => second / 3_600,
+        Part::Minutes => second / 60 % 60,
+        Part::Seconds => second % 60,
+        Part::Milliseconds => nanos / 1_000_000,
     })
 }
 
