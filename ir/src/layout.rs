@@ -206,8 +206,22 @@ pub enum Access {
     /// and that of two words, which it fills with the value. It returns whether the field is
     /// present.
     Ip(Path, usize),
+    /// For a truth value, a number, a duration or a timestamp: calls a C function with the address
+    /// at the end of the path and that of two words, which it fills with the value.
+    Scalar(Path, ScalarAccessor),
     /// The helpers `field_get` and `field_has`.
     Get,
+}
+
+/// A C function that reads a scalar. It returns 0, or the code of an [`ErrorKind`](crate::ErrorKind),
+/// which is not [final](crate::ErrorKind::is_final): [`NoSuchKey`](crate::ErrorKind::NoSuchKey) means
+/// that the field is absent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ScalarAccessor {
+    /// Its address.
+    pub address: usize,
+    /// Whether it fails for another reason than absence.
+    pub fails: bool,
 }
 
 /// The address that stands for a text that has to be made: see [`Access::MostlyText`]. No text is there.
@@ -272,6 +286,12 @@ impl Field {
     #[must_use]
     pub const fn is_in_place(&self) -> bool {
         !self.optional && matches!(self.access, Access::Load(..) | Access::Text(..) | Access::Tagged(..))
+    }
+
+    /// Whether reading it gives a value for every host, unless that exceeds the budget.
+    #[must_use]
+    pub const fn is_sure(&self) -> bool {
+        !self.optional && !matches!(self.access, Access::Get | Access::Scalar(_, ScalarAccessor { fails: true, .. }))
     }
 
     /// The same field, which has only these values.
@@ -373,7 +393,8 @@ pub struct EntryValue {
     /// The type that [`Op::EntryValue`](crate::Op::EntryValue) gives.
     pub ty: Ty,
     /// How to read it; paths start at the address of the value. [`Access::Get`]: by the helper
-    /// `entry_value`. Never [`Access::MostlyText`] or [`Access::Ip`].
+    /// `entry_value`. Never [`Access::MostlyText`], [`Access::Ip`] or
+    /// [`Access::Scalar`].
     pub access: Access,
     /// The function that the helper `entry_value` calls with the address of the value. Its type is the runtime's.
     pub make: usize,

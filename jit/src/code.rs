@@ -90,6 +90,7 @@ impl Symbol {
                 Access::Text(_, accessor) | Access::Ip(_, accessor) => {
                     symbols.push((*accessor, Self::Accessor(number)))
                 }
+                Access::Scalar(_, accessor) => symbols.push((accessor.address, Self::Accessor(number))),
                 Access::MostlyText(_, accessor, make) => {
                     symbols.extend([accessor, make].map(|address| (*address, Self::Accessor(number))));
                 }

@@ -221,7 +221,7 @@ fn fails(unit: &Unit<'_>, op: Op, ty: Ty) -> bool {
         (_, Fails::Maybe | Fails::OnBudget) => true,
         (_, Fails::UnlessDouble) => ty != Ty::Double,
         (Op::Field(index), Fails::WhenAbsent) => {
-            unit.field(index).is_none_or(|field| field.optional || is_made(&field.access))
+            unit.field(index).is_none_or(|field| !field.is_sure() || is_made(&field.access))
         }
         (Op::Elements(index) | Op::Cursor(index), Fails::WhenAbsent) => {
             unit.field(index).is_none_or(|field| field.optional)

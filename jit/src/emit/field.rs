@@ -34,8 +34,23 @@ impl Emitter<'_, '_> {
                 let words = self.shown_or_made(id, index, path, *accessor, *make)?;
                 self.fail_where_null(words, id, id)
             }
+            Access::Scalar(path, accessor) => {
+                let (status, slot) = self.access_words(id, index, path, accessor.address)?;
+                if field.optional || accessor.fails {
+                    self.check_status(status, id);
+                }
+                let first = match field.ty {
+                    Ty::Bool => self.builder.ins().stack_load(I64, I8, slot, 0),
+                    Ty::Double => self.builder.ins().stack_load(I64, F64, slot, 0),
+                    _ => self.builder.ins().stack_load(I64, I64, slot, 0),
+                };
+                Ok(match field.ty {
+                    Ty::Timestamp => Words::Two(first, self.builder.ins().stack_load(I64, I64, slot, 8)),
+                    _ => Words::One(first),
+                })
+            }
             Access::Ip(path, accessor) => {
-                let (present, slot) = self.access_ip(id, index, path, *accessor)?;
+                let (present, slot) = self.access_words(id, index, path, *accessor)?;
                 if field.optional {
                     self.fail_unless(present, ErrorKind::NoSuchKey, id);
                 }
@@ -100,8 +115,14 @@ impl Emitter<'_, '_> {
                 let (address, _) = self.access(id, index, access)?.two()?;
                 Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::NotEqual, address, 0)))
             }
+            Access::Scalar(path, accessor) => {
+                let (status, _) = self.access_words(id, index, path, accessor.address)?;
+                // A value that exists but can't be read is present.
+                let absent = i64::from(ErrorKind::NoSuchKey as u8);
+                Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::NotEqual, status, absent)))
+            }
             Access::Ip(path, accessor) => {
-                let (present, _) = self.access_ip(id, index, path, *accessor)?;
+                let (present, _) = self.access_words(id, index, path, *accessor)?;
                 Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::NotEqual, present, 0)))
             }
             Access::Get => {
@@ -190,14 +211,20 @@ impl Emitter<'_, '_> {
         Ok(Words::Two(address, length))
     }
 
-    /// The accessor's answer, and where it left the address.
-    fn access_ip(&mut self, id: NodeId, index: u32, path: &Path, accessor: usize) -> Result<(Value, StackSlot), Error> {
+    /// The answer of an accessor that fills two words, and where it left them.
+    fn access_words(
+        &mut self,
+        id: NodeId,
+        index: u32,
+        path: &Path,
+        accessor: usize,
+    ) -> Result<(Value, StackSlot), Error> {
         // One place a field: whatever call filled it, it holds the same.
-        let slot = match self.addresses.get(&index).copied() {
+        let slot = match self.filled.get(&index).copied() {
             Some(slot) => slot,
             None => self.slot(16),
         };
-        self.addresses.insert(index, slot);
+        self.filled.insert(index, slot);
         if let Some(attempt) = self.recall_attempt(Attempted::Field(index), id) {
             return Ok((attempt.words.one()?, slot));
         }
@@ -238,7 +265,7 @@ impl Emitter<'_, '_> {
                 self.load(ty, *repr, base, offset)
             }
             access @ (Access::Text(..) | Access::Tagged(..)) => self.text_at(access, at),
-            Access::MostlyText(..) | Access::Ip(..) | Access::Get => {
+            Access::MostlyText(..) | Access::Ip(..) | Access::Scalar(..) | Access::Get => {
                 Err(broken("a part of a list or map that can't be read in place"))
             }
         }

@@ -172,8 +172,8 @@ struct Emitter<'a, 'f> {
     batched: HashMap<NodeId, (usize, i32)>,
     /// The searches of the unit's batches of literals.
     literals: Vec<literals::LiteralSearch>,
-    /// For each field of an address: the stack slot into which its accessor writes.
-    addresses: HashMap<u32, StackSlot>,
+    /// For each field that an accessor reads into two words: their stack slot.
+    filled: HashMap<u32, StackSlot>,
     /// The budget, if it is known and not read from the frame: see [`spent_once`](Self::spent_once).
     steps: Option<i64>,
     /// Whether any function is impure, so that operations stay in their order.
@@ -231,7 +231,7 @@ pub(crate) fn emit(
         batches: Vec::new(),
         batched: HashMap::default(),
         literals: Vec::new(),
-        addresses: HashMap::default(),
+        filled: HashMap::default(),
         steps: None,
         impure: task.plan.nodes().iter().any(|&id| !task.unit.graph.op(id).is_pure()),
         loops: 0,

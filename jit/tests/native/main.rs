@@ -10,6 +10,7 @@
 )]
 
 mod absent;
+mod accessors;
 mod arith;
 mod budget;
 mod coalesce;

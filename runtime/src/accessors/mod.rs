@@ -4,9 +4,9 @@
 //! A field's type describes itself with a [`celero_ir::layout::Field`]. Where the bytes of a type
 //! can be read in place, the description is a path and a representation ([`vec_layout`]). Where
 //! they can't, it holds the address of an `extern "C"` function, which native code calls with the
-//! address of the value ([`text`], [`ip`], [`slice`]). For enums that are one of a few texts, such
-//! as an HTTP method, it names the byte that tells the variants apart ([`enum_tags`]).
-//! [`option_layout`] and [`pointee`] are where options and smart pointers keep their value,
+//! address of the value ([`text`], [`ip`], [`scalar`], [`slice`]). For enums that are one of a few
+//! texts, such as an HTTP method, it names the byte that tells the variants apart
+//! ([`enum_tags`]). [`option_layout`] and [`pointee`] are where options and smart pointers keep their value,
 //! [`entries`] finds the values of maps, [`cursor`] goes over what is not contiguous, and
 //! [`record`] sees a struct as a map of its fields.
 //!
@@ -19,6 +19,7 @@ pub(crate) mod ip;
 pub(crate) mod option_layout;
 pub(crate) mod pointee;
 pub(crate) mod record;
+pub(crate) mod scalar;
 pub(crate) mod slice;
 pub(crate) mod text;
 pub(crate) mod vec_layout;

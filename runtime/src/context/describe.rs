@@ -63,7 +63,7 @@ pub(crate) fn absent_if(field: &mut layout::Field, repr: Repr, number: u64) {
 fn change(field: &mut layout::Field, step: impl Fn(&mut Path) -> Option<()>) {
     let done = match &mut field.access {
         Access::Load(path, _) | Access::Text(path, _) | Access::Ip(path, _) => step(path),
-        Access::MostlyText(path, ..) | Access::Tagged(path, ..) => step(path),
+        Access::MostlyText(path, ..) | Access::Tagged(path, ..) | Access::Scalar(path, _) => step(path),
         Access::Get => Some(()),
     };
     let done = field.absent_if.iter_mut().fold(done, |done, test| done.and(step(&mut test.path)));

@@ -34,6 +34,7 @@ pub use record::record;
 #[cfg(feature = "http")]
 pub(crate) use text::mostly_viewed;
 pub(crate) use text::{format_into, viewed};
+pub(crate) use time::Moment;
 
 use crate::arena::{Arena, EvalResult};
 use crate::value::Value;

@@ -9,17 +9,18 @@ use super::field_type::{Element, FieldType, Nested};
 use super::members::Member;
 use super::record::record;
 use crate::accessors::ip::{IpView, ip_access};
+use crate::accessors::scalar::{ScalarView, optional_scalar, scalar};
 use crate::arena::{Arena, EvalResult};
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::layout::Field as Layout;
-use celero_ir::{Domain, Ty};
+use celero_ir::{Domain, ErrorKind, Ty};
+use std::marker::PhantomData;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
 macro_rules! addresses {
     ($($rust:ty: $canonical:expr, $layout:expr, $optional:expr;)*) => {$(
-        // SAFETY: the views of an `IpAddr` show the address whose text `value` gives; the others
-        // are read by `value` only.
+        // SAFETY: the views show the address whose text `value` gives.
         unsafe impl FieldType for $rust {
             fn ty() -> Type {
                 Type::String
@@ -43,21 +44,27 @@ macro_rules! addresses {
     )*};
 }
 
-impl IpView for IpAddr {
-    type Source = Self;
+macro_rules! ip_views {
+    ($($rust:ty),*) => {$(
+        impl IpView for $rust {
+            type Source = Self;
 
-    fn ip(source: &Self) -> Option<IpAddr> {
-        Some(*source)
-    }
+            fn ip(source: &Self) -> Option<IpAddr> {
+                Some((*source).into())
+            }
+        }
+
+        impl IpView for Option<$rust> {
+            type Source = Self;
+
+            fn ip(source: &Self) -> Option<IpAddr> {
+                source.map(IpAddr::from)
+            }
+        }
+    )*};
 }
 
-impl IpView for Option<IpAddr> {
-    type Source = Self;
-
-    fn ip(source: &Self) -> Option<IpAddr> {
-        *source
-    }
-}
+ip_views!(IpAddr, Ipv4Addr, Ipv6Addr);
 
 /// The layout of an address that a view shows.
 fn address<V: IpView>(optional: bool) -> Layout {
@@ -67,45 +74,59 @@ fn address<V: IpView>(optional: bool) -> Layout {
 addresses! {
     IpAddr: IpAddr::to_canonical,
         address::<IpAddr>(false), address::<Option<IpAddr>>(true);
-    Ipv4Addr: |ip| (*ip).into(), read_by_call(false), read_by_call(true);
-    Ipv6Addr: Ipv6Addr::to_canonical, read_by_call(false), read_by_call(true);
+    Ipv4Addr: |ip| (*ip).into(),
+        address::<Ipv4Addr>(false), address::<Option<Ipv4Addr>>(true);
+    Ipv6Addr: Ipv6Addr::to_canonical,
+        address::<Ipv6Addr>(false), address::<Option<Ipv6Addr>>(true);
 }
 
 /// The view of a socket address as its IP address.
-struct AddressOf;
+struct AddressOf<S>(PhantomData<S>);
 
-impl IpView for AddressOf {
-    type Source = SocketAddr;
+impl<S: Into<SocketAddr> + Copy> IpView for AddressOf<S> {
+    type Source = S;
 
-    fn ip(source: &SocketAddr) -> Option<IpAddr> {
-        Some(source.ip())
+    fn ip(source: &S) -> Option<IpAddr> {
+        Some((*source).into().ip())
     }
 }
 
 /// The same of an option.
-struct AddressIn;
+struct AddressIn<S>(PhantomData<S>);
 
-impl IpView for AddressIn {
-    type Source = Option<SocketAddr>;
+impl<S: Into<SocketAddr> + Copy> IpView for AddressIn<S> {
+    type Source = Option<S>;
 
-    fn ip(source: &Option<SocketAddr>) -> Option<IpAddr> {
-        source.map(|socket| socket.ip())
+    fn ip(source: &Option<S>) -> Option<IpAddr> {
+        source.map(|socket| socket.into().ip())
+    }
+}
+
+/// The view of a socket address as its port.
+struct PortOf<S>(PhantomData<S>);
+
+impl<S: Into<SocketAddr> + Copy> ScalarView for PortOf<S> {
+    type Source = S;
+    const TY: Ty = Ty::Int;
+    const FAILS: bool = false;
+
+    fn words(source: &S) -> Result<[u64; 2], ErrorKind> {
+        Ok([(*source).into().port().into(), 0])
     }
 }
 
 /// What a port can be.
 pub(crate) const PORT: Domain = Domain::Range(0, 65_535);
 
-/// The variables of a socket address: `address` with this layout, and `port`.
-fn socket(address: Layout) -> Vec<Field> {
-    let port = read_by_call(address.optional).of_domain(PORT);
+/// The variables of a socket address: `address` and `port`, with these layouts.
+fn socket(address: Layout, port: Layout) -> Vec<Field> {
     let field = |name: &str, ty, layout| Field { name: name.to_owned(), ty, layout };
-    vec![field("address", Type::String, address), field("port", Type::Int, port)]
+    vec![field("address", Type::String, address), field("port", Type::Int, port.of_domain(PORT))]
 }
 
 macro_rules! sockets {
-    ($($rust:ty: $layout:expr, $optional:expr;)*) => {$(
-        // SAFETY: the views show the address whose text `variable` gives; everything else is read by a call.
+    ($($rust:ty),*) => {$(
+        // SAFETY: the views show the address whose text `variable` gives, and the port.
         unsafe impl FieldType for $rust {
             const COUNT: u32 = 2;
             const MEMBERS: &'static [Member] = &[Member::new("address", 0, 1, &[]), Member::new("port", 1, 1, &[])];
@@ -123,11 +144,11 @@ macro_rules! sockets {
             }
 
             fn variables() -> Vec<Field> {
-                socket($layout)
+                socket(address::<AddressOf<Self>>(false), scalar::<PortOf<Self>>())
             }
 
             fn optional_variables() -> Vec<Field> {
-                socket($optional)
+                socket(address::<AddressIn<Self>>(true), optional_scalar::<PortOf<Self>>())
             }
 
             fn variable<'s>(&'s self, index: u32, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
@@ -144,8 +165,4 @@ macro_rules! sockets {
     )*};
 }
 
-sockets! {
-    SocketAddr: address::<AddressOf>(false), address::<AddressIn>(true);
-    SocketAddrV4: read_by_call(false), read_by_call(true);
-    SocketAddrV6: read_by_call(false), read_by_call(true);
-}
+sockets!(SocketAddr, SocketAddrV4, SocketAddrV6);

@@ -31,17 +31,49 @@ pub(crate) fn duration(span: std::time::Duration) -> Option<Duration> {
     i64::try_from(span.as_nanos()).ok().map(Duration)
 }
 
+/// A timestamp or a duration in words.
+pub(crate) trait Moment {
+    fn words(self) -> [u64; 2];
+}
+
+impl Moment for Timestamp {
+    fn words(self) -> [u64; 2] {
+        [self.seconds.cast_unsigned(), self.nanos.cast_unsigned()]
+    }
+}
+
+impl Moment for Duration {
+    fn words(self) -> [u64; 2] {
+        [self.0.cast_unsigned(), 0]
+    }
+}
+
 /// Types that are converted to timestamps or durations; `overflow` where CEL cannot hold one.
 macro_rules! moments {
     ($([$($generics:tt)*] $rust:ty: $cel:ident, $convert:expr;)*) => {$(
-        // SAFETY: only `value` reads it.
+        impl<$($generics)*> $crate::accessors::scalar::ScalarView for $rust {
+            type Source = Self;
+            const TY: celero_ir::Ty = celero_ir::Ty::$cel;
+            const FAILS: bool = true;
+
+            fn words(source: &Self) -> Result<[u64; 2], celero_ir::ErrorKind> {
+                let convert: fn(&$rust) -> Option<$cel> = $convert;
+                convert(source).map($crate::context::Moment::words).ok_or(celero_ir::ErrorKind::Overflow)
+            }
+        }
+
+        // SAFETY: the view shows the moment that `value` gives, and fails where it does.
         unsafe impl<$($generics)*> $crate::context::FieldType for $rust {
             fn ty() -> celero_frontend::Type {
                 celero_frontend::Type::$cel
             }
 
             fn layout() -> celero_ir::layout::Field {
-                $crate::context::read_by_call(false)
+                $crate::accessors::scalar::scalar::<Self>()
+            }
+
+            fn optional_layout() -> celero_ir::layout::Field {
+                $crate::accessors::scalar::optional_scalar::<Self>()
             }
 
             fn value<'s>(

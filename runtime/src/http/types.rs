@@ -1,6 +1,7 @@
 //! Types of the `http` crate as fields: text, and the number of a status.
 
 use crate::accessors::enum_tags::names;
+use crate::accessors::scalar::{ScalarView, optional_scalar, scalar};
 use crate::accessors::text::{OrAbsent, TextView, named_access};
 use crate::arena::{Arena, EvalResult};
 use crate::context::{Element, FieldType, MapKey, format_into, read_by_call, viewed};
@@ -8,7 +9,7 @@ use crate::library::lossy;
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::layout::{EnumTags, Field as Layout};
-use celero_ir::{Domain, Never, TextDomain, Ty};
+use celero_ir::{Domain, ErrorKind, Never, TextDomain, Ty};
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderName, HeaderValue, Method, StatusCode, Uri, Version};
 use std::sync::OnceLock;
@@ -125,14 +126,28 @@ impl MapKey for HeaderName {
 /// What a status can be.
 const STATUS: Domain = Domain::Range(100, 999);
 
-// SAFETY: only `value` reads it.
+impl ScalarView for StatusCode {
+    type Source = Self;
+    const TY: Ty = Ty::Int;
+    const FAILS: bool = false;
+
+    fn words(source: &Self) -> Result<[u64; 2], ErrorKind> {
+        Ok([source.as_u16().into(), 0])
+    }
+}
+
+// SAFETY: the view shows the number that `value` gives.
 unsafe impl FieldType for StatusCode {
     fn ty() -> Type {
         Type::Int
     }
 
     fn layout() -> Layout {
-        read_by_call(false).of_domain(STATUS)
+        scalar::<Self>().of_domain(STATUS)
+    }
+
+    fn optional_layout() -> Layout {
+        optional_scalar::<Self>().of_domain(STATUS)
     }
 
     fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {

@@ -20,7 +20,7 @@ impl<'c> Lowering<'c> {
             };
         }
         // A read that cannot fail is the same node at all places.
-        let sure = !optional && !matches!(field.access, layout::Access::Get);
+        let sure = field.is_sure();
         let node = match self.sure.get(index as usize).copied().flatten() {
             Some(node) => node,
             None => self.add(Op::Field(index), ty, &[], id),

@@ -121,8 +121,8 @@ fn native_code_reads_what_the_safe_reading_gives() {
             any: Value::Int(1),
         };
         let in_place = agree(&value);
-        let expected = "flag a b c d e f g h i j k l str slice string cow boxed arc vec ip maybe_int maybe_str maybe_string maybe_cow \
-                        maybe_bytes maybe_ip ref_int ref_ref_string ref_ip ref_maybe";
+        let expected = "flag a b c d e f g h i j k l str slice string cow boxed arc vec ip ip4 ip6 time span own_time \
+                        own_span maybe_int maybe_str maybe_string maybe_cow maybe_bytes maybe_ip ref_int ref_ref_string ref_ip ref_maybe";
         assert_eq!(in_place.join(" "), expected);
     }
 }

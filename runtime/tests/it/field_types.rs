@@ -171,7 +171,7 @@ fn newtypes_are_what_they_hold() {
         "pad: uint, tenant: string, maybe?: string, tenants: list(string), port: uint, wrapped: uint, text?: string, \
          address.address: string, address.port: int"
     );
-    assert_eq!(agree(&context).join(" "), "pad tenant port wrapped text address.address");
+    assert_eq!(agree(&context).join(" "), "pad tenant port wrapped text address.address address.port");
     results(
         &context,
         &[
@@ -356,6 +356,79 @@ fn keys_of_a_hosts_own_type_are_looked_up() {
     is_element::<Wrapped<u8>>();
 }
 
+#[test]
+fn times_and_sockets_are_read_without_a_value() {
+    use celero::{Duration, Timestamp};
+    use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+    use std::time::SystemTime;
+
+    #[derive(Context)]
+    struct Connection {
+        pad: u8,
+        since: SystemTime,
+        #[context(name = "c.until")]
+        until: Option<SystemTime>,
+        seen: Timestamp,
+        #[context(name = "c.never")]
+        never: Option<Timestamp>,
+        wait: std::time::Duration,
+        left: Option<Duration>,
+        #[context(name = "c.boxed")]
+        boxed: Option<Box<SystemTime>>,
+        peer: SocketAddr,
+        local: Option<SocketAddrV4>,
+        proxy: Option<SocketAddrV6>,
+        four: Ipv4Addr,
+        six: Option<Ipv6Addr>,
+    }
+    let at = |seconds| SystemTime::UNIX_EPOCH.checked_add(std::time::Duration::from_secs(seconds)).unwrap();
+    let mut context = Connection {
+        pad: 1,
+        since: at(60),
+        until: Some(at(3_600)),
+        seen: Timestamp { seconds: -1, nanos: 500_000_000 },
+        never: None,
+        wait: std::time::Duration::from_millis(1_500),
+        left: Some(Duration(-3)),
+        boxed: Some(Box::new(at(7))),
+        peer: "192.0.2.7:443".parse().unwrap(),
+        local: Some(SocketAddrV4::new(Ipv4Addr::LOCALHOST, 80)),
+        proxy: None,
+        four: Ipv4Addr::new(10, 0, 0, 1),
+        six: Some(Ipv4Addr::new(10, 0, 0, 2).to_ipv6_mapped()),
+    };
+    let all = "pad since c.until seen c.never wait left c.boxed peer.address peer.port local.address local.port proxy.address \
+               proxy.port four six";
+    assert_eq!(agree(&context).join(" "), all);
+    results(
+        &context,
+        &[
+            ("c.until - since == duration('59m') && since.getMinutes() == 1", "Bool(true)"),
+            ("seen < since && seen.getMilliseconds() == 500", "Bool(true)"),
+            ("has(c.until) && !has(c.never) && has(c.boxed)", "Bool(true)"),
+            ("c.never", "no_such_key"),
+            ("wait + left", "Duration(Duration(1499999997))"),
+            ("c.boxed == timestamp(7)", "Bool(true)"),
+            ("peer.port == 443 && local.port == 80", "Bool(true)"),
+            ("proxy.port == 1 || has(proxy.address)", "no_such_key"),
+            ("four + six + peer.address", r#"String("10.0.0.110.0.0.2192.0.2.7")"#),
+        ],
+    );
+    // Times that CEL cannot hold are an error where they are read.
+    let too_late = at(1 << 40);
+    (context.since, context.until, context.boxed) = (too_late, Some(too_late), None);
+    context.wait = std::time::Duration::MAX;
+    for (source, result) in [
+        ("since == seen", "overflow"),
+        ("since == seen || four == '10.0.0.1'", "Bool(true)"),
+        ("has(c.until) && c.until > seen", "overflow"),
+        ("!has(c.boxed)", "Bool(true)"),
+        ("wait > duration('1s')", "overflow"),
+    ] {
+        results(&context, &[(source, result)]);
+    }
+}
+
 #[cfg(feature = "http")]
 #[test]
 fn types_of_http_are_fields() {
@@ -382,7 +455,7 @@ fn types_of_http_are_fields() {
         scheme: uri::Scheme::HTTPS,
         limits: [(HeaderName::from_static("x-a"), 5)].into(),
     };
-    assert_eq!(agree(&context).join(" "), "name authority target scheme");
+    assert_eq!(agree(&context).join(" "), "status name authority target scheme");
     results(
         &context,
         &[

@@ -52,7 +52,7 @@ fn a_target_with_everything() {
     let in_place = agree(&context);
     assert_eq!(
         in_place.join(" "),
-        "request.method request.uri request.scheme request.path request.pathAndQuery request.query request.host request.rawPath request.version request.body source.address"
+        "request.method request.uri request.scheme request.path request.pathAndQuery request.query request.host request.rawPath request.version request.body source.address source.port"
     );
 }
 

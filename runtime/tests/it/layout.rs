@@ -2,9 +2,9 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 #![expect(clippy::undocumented_unsafe_blocks, reason = "fields are read as native code reads them")]
 
-use celero::{Arena, Context, Duration, Field, Value};
-use celero_ir::Ty;
+use celero::{Arena, Context, Duration, Field, Timestamp, Value};
 use celero_ir::layout::{AbsentIf, Access, Path, Repr, TO_BE_MADE};
+use celero_ir::{ErrorKind, Ty};
 use std::net::Ipv6Addr;
 
 /// What the C function of `Access::Text` answers with.
@@ -29,6 +29,15 @@ unsafe fn words<'a>(ty: Ty, address: *const u8, length: usize) -> Value<'a> {
         Ty::Str => Value::String(std::str::from_utf8(bytes).unwrap()),
         Ty::Bytes => Value::Bytes(bytes),
         other => panic!("two words as {other}"),
+    }
+}
+
+fn scalar<'a>(ty: Ty, [first, second]: [u64; 2]) -> Value<'a> {
+    match ty {
+        Ty::Int => Value::Int(first.cast_signed()),
+        Ty::Duration => Value::Duration(Duration(first.cast_signed())),
+        Ty::Timestamp => Value::Timestamp(Timestamp { seconds: first.cast_signed(), nanos: second.cast_signed() }),
+        other => panic!("no accessor of the library gives a {other}"),
     }
 }
 
@@ -105,6 +114,18 @@ unsafe fn read<'a>(start: *const u8, field: &Field, arena: &'a Arena) -> Option<
             let number = u128::from(words[0]) << 64 | u128::from(words[1]);
             let shown = Ipv6Addr::from_bits(number).to_canonical().to_string();
             present.then(|| Value::String(arena.alloc_str(&shown).unwrap()))
+        }
+        Access::Scalar(path, accessor) => {
+            type Fill = unsafe extern "C" fn(*const u8, *mut [u64; 2]) -> u64;
+            let function = unsafe { std::mem::transmute::<usize, Fill>(accessor.address) };
+            let mut words = [0; 2];
+            match unsafe { function(follow(start, path), &raw mut words) } {
+                0 => Some(scalar(ty, words)),
+                code => {
+                    assert_eq!(code, ErrorKind::NoSuchKey as u64, "{}", field.name);
+                    None
+                }
+            }
         }
         Access::Get => {
             assert_eq!(ty, Ty::Value);

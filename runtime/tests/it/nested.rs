@@ -84,10 +84,12 @@ fn structs_inside_are_variables() {
     let full = call(Some(peer("maybe", Some(4))));
     assert_eq!(
         agree(&full).join(" "),
-        "pad peer.serverName peer.tls.version peer.tls.resumed peer.socket.address boxed.serverName boxed.tls.version \
-         boxed.tls.resumed boxed.socket.address shared.serverName shared.tls.version shared.tls.resumed \
-         shared.socket.address borrowed.serverName borrowed.tls.version borrowed.tls.resumed borrowed.socket.address \
-         maybe_shared.serverName maybe_shared.tls.version maybe_shared.tls.resumed maybe_shared.socket.address last"
+        "pad peer.serverName peer.tls.version peer.tls.resumed peer.socket.address peer.socket.port \
+         boxed.serverName boxed.tls.version boxed.tls.resumed boxed.socket.address boxed.socket.port \
+         shared.serverName shared.tls.version shared.tls.resumed shared.socket.address shared.socket.port \
+         borrowed.serverName borrowed.tls.version borrowed.tls.resumed borrowed.socket.address \
+         borrowed.socket.port maybe_shared.serverName maybe_shared.tls.version maybe_shared.tls.resumed \
+         maybe_shared.socket.address maybe_shared.socket.port last"
     );
     results(
         &full,

@@ -3,7 +3,6 @@
 use super::attribute::AttributeSource;
 use super::finder::Finder;
 use celero_frontend::stdlib::Builtin;
-use celero_ir::layout::Access as FieldAccess;
 use celero_ir::{Catch, Constant, NodeId, Op, Ty};
 use std::sync::Arc;
 
@@ -29,7 +28,7 @@ impl<'f> Finder<'f> {
             (Op::Field(_) | Op::Unbox(_), _) if graph.ty(id) == Ty::Bytes => None,
             (Op::Field(field), _) => {
                 let layout = self.fields.get(field as usize)?;
-                let optional = layout.optional || layout.access == FieldAccess::Get;
+                let optional = !layout.is_sure();
                 Some(Subject {
                     source: AttributeSource::Field(field),
                     ty: graph.ty(id),
