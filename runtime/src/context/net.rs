@@ -19,33 +19,7 @@ use std::marker::PhantomData;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
 macro_rules! addresses {
-    ($($rust:ty: $canonical:expr, $layout:expr, $optional:expr;)*) => {$(
-        // SAFETY: the views show the address whose text `value` gives.
-        unsafe impl FieldType for $rust {
-            fn ty() -> Type {
-                Type::String
-            }
-
-            fn layout() -> Layout {
-                $layout
-            }
-
-            fn optional_layout() -> Layout {
-                $optional
-            }
-
-            fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-                let canonical: fn(&Self) -> IpAddr = $canonical;
-                Ok(Some(Value::String(arena.format_ip(canonical(self))?)))
-            }
-        }
-
-        impl Element for $rust {}
-    )*};
-}
-
-macro_rules! ip_views {
-    ($($rust:ty),*) => {$(
+    ($($rust:ty: $canonical:expr;)*) => {$(
         impl IpView for $rust {
             type Source = Self;
 
@@ -61,10 +35,30 @@ macro_rules! ip_views {
                 source.map(IpAddr::from)
             }
         }
+
+        // SAFETY: the views show the address whose text `value` gives.
+        unsafe impl FieldType for $rust {
+            fn ty() -> Type {
+                Type::String
+            }
+
+            fn layout() -> Layout {
+                address::<Self>(false)
+            }
+
+            fn optional_layout() -> Layout {
+                address::<Option<Self>>(true)
+            }
+
+            fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+                let canonical: fn(&Self) -> IpAddr = $canonical;
+                Ok(Some(Value::String(arena.format_ip(canonical(self))?)))
+            }
+        }
+
+        impl Element for $rust {}
     )*};
 }
-
-ip_views!(IpAddr, Ipv4Addr, Ipv6Addr);
 
 /// The layout of an address that a view shows.
 fn address<V: IpView>(optional: bool) -> Layout {
@@ -72,12 +66,9 @@ fn address<V: IpView>(optional: bool) -> Layout {
 }
 
 addresses! {
-    IpAddr: IpAddr::to_canonical,
-        address::<IpAddr>(false), address::<Option<IpAddr>>(true);
-    Ipv4Addr: |ip| (*ip).into(),
-        address::<Ipv4Addr>(false), address::<Option<Ipv4Addr>>(true);
-    Ipv6Addr: Ipv6Addr::to_canonical,
-        address::<Ipv6Addr>(false), address::<Option<Ipv6Addr>>(true);
+    IpAddr: IpAddr::to_canonical;
+    Ipv4Addr: |ip| (*ip).into();
+    Ipv6Addr: Ipv6Addr::to_canonical;
 }
 
 /// The view of a socket address as its IP address.
