@@ -28,7 +28,7 @@ use std::num::NonZero;
 /// | `SystemTime`, [`Timestamp`](crate::Timestamp) | `google.protobuf.Timestamp`; the error `overflow` outside its range |
 /// | `std::time::Duration`, [`Duration`](crate::Duration) | `google.protobuf.Duration`; the error `overflow` outside its range |
 /// | `Vec<T>`, `&[T]`, `[T; N]`, `VecDeque<T>`, `Box<[T]>`, `Arc<[T]>`, `Rc<[T]>`, `Cow<[T]>` | `list(T)` |
-/// | `HashSet<T>`, `BTreeSet<T>` of text, integers or `bool` | `list(T)`; `in` is one lookup. Reading its elements allocates 8 bytes for each |
+/// | `HashSet<T>`, `BTreeSet<T>` of text, integers or `bool` | `list(T)`; `in` is one lookup. Loops of native code read its elements in place; as a value it allocates 8 bytes for each |
 /// | `HashMap<K, T>`, `BTreeMap<K, T>` with keys of text, integers or `bool` | `map(K, T)` |
 /// | a struct that derives [`Context`](derive@crate::Context) | one variable for each of its fields: `peer.address`. As the element of a list or a map: `map(string, dyn)` |
 /// | an enum or a newtype that derives [`FieldType`](derive@crate::FieldType) | `string` or `int`; the type of the inner field |

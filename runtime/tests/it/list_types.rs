@@ -1,5 +1,6 @@
 //! Every type of a list that a field may have, with every operation: both tiers give the same
 //! values and errors, at the same places, and native code reads the elements where they are.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::{Context, Engine, Env, Limits, Scratch, Tier};
 use std::borrow::Cow;
@@ -172,7 +173,7 @@ const OF_PEERS: &[(&str, bool)] = &[
 
 /// The value of a rule, or its error and the place of it.
 fn outcome<C: Context>(context: &C, tier: Tier, rule: &str, limits: &Limits) -> String {
-    let engine = Engine::builder().tier(tier).limits(limits.clone()).build();
+    let engine = Engine::builder().tier(tier).limits(*limits).build();
     let program = engine.compile(&Env::<C>::new(), rule).unwrap();
     match program.eval(context, &mut Scratch::new()) {
         Ok(value) => format!("{value:?}"),
