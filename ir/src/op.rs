@@ -167,7 +167,8 @@ pub enum Op {
     /// as [`Cmp::Eq`] says. Each element that is visited costs one unit of the budget.
     SeqEqual,
     /// `(key) -> entry`: looks a key of the type that its layout says up in the map or the set that
-    /// is this field. Fails if the host does.
+    /// is this field. Fails if the host does, and with [`ErrorKind::NoSuchKey`] if the field is
+    /// optional and absent.
     Entry(u32),
     /// `(entry) -> bool`: whether there is one.
     HasEntry,

@@ -21,6 +21,11 @@ pub(crate) struct FoundEntry {
     pub(crate) count: usize,
 }
 
+impl FoundEntry {
+    /// The number of entries of a map that is absent.
+    pub(crate) const ABSENT: usize = usize::MAX;
+}
+
 /// A map or a set.
 pub(crate) trait EntryView {
     /// A value; for a set an element.
@@ -44,6 +49,28 @@ pub(crate) trait MakeEntry: EntryView {
     /// # Errors
     /// Those of the value.
     fn make<'s>(value: &'s Self::Value, memory: &'s Self::Memory) -> Result<Self::Made<'s>, ErrorKind>;
+}
+
+/// A map or a set that may be absent.
+impl<V: EntryView> EntryView for Option<V> {
+    type Value = V::Value;
+
+    fn find(&self, key: EntryKey<'_>) -> Option<&V::Value> {
+        self.as_ref()?.find(key)
+    }
+
+    fn count(&self) -> usize {
+        self.as_ref().map_or(FoundEntry::ABSENT, V::count)
+    }
+}
+
+impl<V: MakeEntry> MakeEntry for Option<V> {
+    type Memory = V::Memory;
+    type Made<'s> = V::Made<'s>;
+
+    fn make<'s>(value: &'s V::Value, memory: &'s V::Memory) -> Result<V::Made<'s>, ErrorKind> {
+        V::make(value, memory)
+    }
 }
 
 /// Finds an entry of the map at an address: `Entries::find`. It may panic where the host's types do.

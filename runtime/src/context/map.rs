@@ -103,7 +103,8 @@ macro_rules! maps {
             }
 
             fn optional_layout() -> Layout {
-                Layout { cursor: cursor::<K, T, Self>(true), ..read_by_call(true) }
+                let (entries, cursor) = (entries::<K, T, Option<Self>>(), cursor::<K, T, Self>(true));
+                Layout { entries, cursor, ..read_by_call(true) }
             }
 
             fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {

@@ -145,7 +145,8 @@ macro_rules! sets {
             }
 
             fn optional_layout() -> Layout {
-                Layout { cursor: cursor::<K, Self>(true), ..read_by_call(true) }
+                let (entries, cursor) = (key_type::<K>().map(set_entries::<Option<Self>>), cursor::<K, Self>(true));
+                Layout { entries, cursor, ..read_by_call(true) }
             }
 
             fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {

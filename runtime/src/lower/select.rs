@@ -72,7 +72,9 @@ impl<'c> Lowering<'c> {
         if let Some(node) = self.sequence_at(id, operand, index) {
             return node;
         }
+        // The operand is evaluated before the index, and an absent map is its error.
         if self.is_builtin(id, &[Builtin::IndexMap])
+            && (self.is_sure(index) || self.host_entries(operand).is_some_and(|(field, _)| !self.is_optional(field)))
             && let Some(node) = self.entry(id, operand, index, false)
         {
             return node;
@@ -110,6 +112,19 @@ impl<'c> Lowering<'c> {
         Some((field, self.field(field)?.entries.as_ref()?))
     }
 
+    fn is_optional(&self, field: u32) -> bool {
+        self.field(field).is_some_and(|field| field.optional)
+    }
+
+    /// Whether a node is known to have a value.
+    fn is_sure(&self, node: NodeId) -> bool {
+        match self.graph.op(node) {
+            Op::Const(_) => true,
+            Op::Field(field) => self.field(field).is_some_and(layout::Field::is_in_place),
+            _ => false,
+        }
+    }
+
     /// The value that such a map has for a key, or whether there is one.
     fn entry(&mut self, id: AstId, map: AstId, key: NodeId, test: bool) -> Option<NodeId> {
         let (field, entries) = self.host_entries(map).filter(|(_, entries)| entries.key == self.graph.ty(key))?;
@@ -119,7 +134,8 @@ impl<'c> Lowering<'c> {
             return None;
         }
         let value = value.map(|value| value.ty);
-        let entry = self.add(Op::Entry(field), Ty::Entry, &[key], id);
+        let at = if self.is_optional(field) { map } else { id };
+        let entry = self.add(Op::Entry(field), Ty::Entry, &[key], at);
         if test {
             return Some(self.add(Op::HasEntry, Ty::Bool, &[entry], id));
         }

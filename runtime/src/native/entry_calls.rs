@@ -6,7 +6,7 @@
 
 use super::frame::{BaseFrame, Pair};
 use super::helper_result::{attempt, failure, guarded};
-use crate::accessors::entries::{EntryKey, FindEntry};
+use crate::accessors::entries::{EntryKey, FindEntry, FoundEntry};
 use crate::arena::{Arena, EvalResult};
 use crate::value::{Value, charge_comparisons};
 use celero_ir::ErrorKind;
@@ -56,6 +56,9 @@ unsafe fn entry(frame: &BaseFrame<'_>, find: usize, map: *const u8, key: EntryKe
         // is in the host's data, which is borrowed for the whole evaluation.
         let found =
             unsafe { std::mem::transmute::<*const (), FindEntry>(std::ptr::with_exposed_provenance(find))(map, key) };
+        if found.count == FoundEntry::ABSENT {
+            return failure(ErrorKind::NoSuchKey);
+        }
         match charge_comparisons(value, found.count, &frame.cx) {
             Ok(()) => Pair(0, found.value.expose_provenance() as u64),
             Err(kind) => failure(kind),

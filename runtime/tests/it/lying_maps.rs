@@ -98,6 +98,9 @@ fn maps_that_lie_about_their_keys() {
             "7u in set || !(7u in set)",
             "ordered['k3'].startsWith('v')",
             "has(ordered.k4) || ordered['k5'].startsWith('v')",
+            "hashed.all(k, v, k == 'k' + string(v) && v < 50) && hashed.filter(k, true).size() == 50",
+            "set.all(i, n, i < 50 && n < 50u) && set.exists_one(n, n == 7u)",
+            "ordered.all(k, v, v.startsWith('v')) && size(ordered) == 50",
         ] {
             let program = Engine::builder().tier(tier).build().compile(&env, source).unwrap();
             for _ in 0..100 {
