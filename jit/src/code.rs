@@ -3,7 +3,7 @@
 use crate::code_memory::{CodeMemory, InstalledFunction};
 use crate::entry::Entry;
 use crate::unit::Unit;
-use celero_ir::layout::Access;
+use celero_ir::layout::{Access, Elements, Field, Place};
 use celero_ir::{ConstId, Helper, NodeId, Origin};
 
 /// The installed functions of one compilation.
@@ -71,6 +71,8 @@ pub enum Symbol {
     Accessor(u32),
     /// The table of the texts of a field, by its number.
     Texts(u32),
+    /// A function of the graph, by its number.
+    Function(u32),
 }
 
 impl Symbol {
@@ -82,28 +84,50 @@ impl Symbol {
             symbols.extend([address.data, address.value].map(|address| (address, Self::Constant(id))));
         }
         for (number, field) in (0..).zip(unit.fields) {
-            if let Some(entries) = &field.entries {
-                let functions = [Some(entries.find), entries.value.as_ref().map(|value| value.make)];
-                symbols.extend(functions.into_iter().flatten().map(|address| (address, Self::Accessor(number))));
-            }
-            match &field.access {
-                Access::Text(_, accessor) | Access::Ip(_, accessor) => {
-                    symbols.push((*accessor, Self::Accessor(number)))
-                }
-                Access::Scalar(_, accessor) => symbols.push((accessor.address, Self::Accessor(number))),
-                Access::MostlyText(_, accessor, make) => {
-                    symbols.extend([accessor, make].map(|address| (*address, Self::Accessor(number))));
-                }
-                Access::Tagged(_, tags, accessor) => {
-                    symbols.extend([(*accessor, Self::Accessor(number)), (tags.table, Self::Texts(number))]);
-                }
-                Access::Load(..) | Access::Get => {}
+            symbols.extend(accessors(field).into_iter().map(|address| (address, Self::Accessor(number))));
+            if let Access::Tagged(_, tags, _) = &field.access {
+                symbols.push((tags.table, Self::Texts(number)));
             }
         }
+        symbols.extend((0..).zip(unit.functions).map(|(number, address)| (*address, Self::Function(number))));
         symbols.retain(|(address, _)| *address != 0);
         symbols.sort_by_key(|(address, _)| *address);
         symbols
     }
+}
+
+/// The addresses of all functions of the host that code calls for a field.
+fn accessors(field: &Field) -> Vec<usize> {
+    let mut addresses = Vec::new();
+    let mut add = |access: &Access| match access {
+        Access::Text(_, accessor) | Access::Ip(_, accessor) | Access::Tagged(_, _, accessor) => {
+            addresses.push(*accessor);
+        }
+        Access::Scalar(_, accessor) => addresses.push(accessor.address),
+        Access::MostlyText(_, accessor, make) => addresses.extend([*accessor, *make]),
+        Access::Load(..) | Access::Get => {}
+    };
+    add(&field.access);
+    if let Some(elements) = &field.elements {
+        add(&elements.access);
+        let members = elements.members.map(|members| members.0()).unwrap_or_default();
+        members.iter().for_each(|(_, member)| add(&member.access));
+    }
+    if let Some(value) = field.entries.as_ref().and_then(|entries| entries.value.as_ref()) {
+        add(&value.access);
+    }
+    if let Some(cursor) = &field.cursor {
+        [Some(&cursor.first), cursor.second.as_ref()].into_iter().flatten().for_each(|item| add(&item.access));
+        addresses.extend([cursor.begin, cursor.next]);
+    }
+    if let Some(Elements { place: Place::Call(function), .. }) = field.elements {
+        addresses.push(function);
+    }
+    if let Some(entries) = &field.entries {
+        addresses.push(entries.find);
+        addresses.extend(entries.value.as_ref().map(|value| value.make));
+    }
+    addresses
 }
 
 /// A range of machine code and the node that it computes.

@@ -105,6 +105,10 @@ impl MachineCode {
             }
             Symbol::Accessor(number) => format!("accessor of {}", field(*number)),
             Symbol::Texts(number) => format!("texts of {}", field(*number)),
+            Symbol::Function(number) => graph
+                .and_then(|graph| graph.functions().get(*number as usize))
+                .map_or("function", |name| name)
+                .to_owned(),
         };
         Self {
             bytes: listing.bytes.clone(),
