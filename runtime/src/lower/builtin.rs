@@ -168,6 +168,12 @@ impl Lowering<'_> {
         Some(self.add(op, result, &converted, id))
     }
 
+    /// The node of a call to `builtin`, dispatched if it has no cheaper form for these operands.
+    pub(super) fn library_call(&mut self, id: AstId, builtin: Builtin, operands: &[NodeId]) -> NodeId {
+        let cheaper = self.builtin(id, builtin, operands);
+        cheaper.unwrap_or_else(|| self.dispatch(id, Callee::builtin(builtin), operands))
+    }
+
     /// The overload for operands that are represented as these are, if none of their types is left to the evaluation.
     pub(super) fn exact(&self, overloads: &[Overload], operands: &[NodeId]) -> Option<Builtin> {
         let fits = |(&operand, &ty): (&NodeId, &Ty)| ty != Ty::Value && self.graph.ty(operand) == ty;

@@ -1,6 +1,6 @@
 //! Constructs that bind variables: the comprehension macros, `cel.bind`, `optMap`.
 
-use super::{Callee, Lowering};
+use super::Lowering;
 use celero_frontend::{Expr, FoldKind as Macro, NodeId as AstId, Overload, Reference, stdlib::Builtin};
 use celero_ir::layout::value::tag_of;
 use celero_ir::{FoldKind, Helper, NodeId, Op, Ty};
@@ -137,36 +137,35 @@ impl Lowering<'_> {
     pub(super) fn opt_map(&mut self, id: AstId, target: AstId, body: AstId, flat: bool) -> NodeId {
         let target_node = self.expr(target);
         let optional = self.boxed(target_node, target);
-        let present = self.dispatch(target, Callee::builtin(Builtin::OptionalHasValue), &[optional]);
+        let present = self.library_call(target, Builtin::OptionalHasValue, &[optional]);
         let present = self.truth(present, target);
-        let value = self.dispatch(target, Callee::builtin(Builtin::OptionalValue), &[optional]);
+        let value = self.library_call(target, Builtin::OptionalValue, &[optional]);
         let mapped = self.bind(id, value, body);
         let mapped = if flat {
             // The definition of the macro does not require that a `dyn` body is an optional.
             self.boxed(mapped, id)
         } else {
-            self.dispatch(id, Callee::builtin(Builtin::OptionalOf), &[mapped])
+            self.library_call(id, Builtin::OptionalOf, &[mapped])
         };
-        let none = self.dispatch(id, Callee::builtin(Builtin::OptionalNone), &[]);
+        let none = self.library_call(id, Builtin::OptionalNone, &[]);
         self.choose(id, present, mapped, none)
     }
 
     /// `target.or(other)` and `target.orValue(other)`: `other` is evaluated only if `target` has no value.
     pub(super) fn optional_or(&mut self, id: AstId, target: AstId, other: AstId) -> Option<NodeId> {
         let Reference::Call { overloads, .. } = self.checked.reference(id) else { return None };
-        let unwraps = match **overloads {
-            [Overload::Builtin(Builtin::OptionalOr)] => false,
-            [Overload::Builtin(Builtin::OptionalOrValue)] => true,
+        let (builtin, unwraps) = match **overloads {
+            [Overload::Builtin(Builtin::OptionalOr)] => (Builtin::OptionalOr, false),
+            [Overload::Builtin(Builtin::OptionalOrValue)] => (Builtin::OptionalOrValue, true),
             _ => return None,
         };
         let target = self.expr(target);
         let optional = self.boxed(target, id);
-        let present = self.dispatch(id, Callee::builtin(Builtin::OptionalHasValue), &[optional]);
+        let present = self.library_call(id, Builtin::OptionalHasValue, &[optional]);
         let present = self.truth(present, id);
-        let first =
-            if unwraps { self.dispatch(id, Callee::builtin(Builtin::OptionalValue), &[optional]) } else { optional };
+        let first = if unwraps { self.library_call(id, Builtin::OptionalValue, &[optional]) } else { optional };
         let other = self.expr(other);
-        let second = self.dispatch(id, Callee::Overloads(overloads.clone()), &[optional, other]);
+        let second = self.library_call(id, builtin, &[optional, other]);
         Some(self.choose(id, present, first, second))
     }
 }
