@@ -180,7 +180,7 @@ fn elements(w: &mut Writer<'_>, ty: &Type) -> String {
     }
     let name = *w.rng.pick(LOCALS);
     let test = *w.rng.pick(&["all", "exists", "exists_one"]);
-    let index = w.rng.chance(30).then(|| ("k", Type::Int));
+    let index = w.rng.chance(30).then_some(("k", Type::Int));
     let vars: Vec<_> = index.into_iter().chain([(name, ty.clone())]).collect();
     let body = w.within(&vars, |w| match w.rng.below(10) {
         0..3 => w.expr(&Type::Bool),
