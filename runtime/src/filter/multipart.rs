@@ -1,4 +1,4 @@
-//! Bodies of several parts (RFC 2046, section 5.1; RFC 7578).
+//! Bodies of several parts (RFC 2046, section 5.1; RFC 7578), and parameters of fields (RFC 2045, RFC 2231).
 
 use super::mime::media_type;
 use memchr::memmem;
@@ -25,7 +25,7 @@ impl<'b> BodyPart<'b> {
     /// The values of a parameter of its `content-disposition` fields.
     pub(super) fn parameters(&self, name: &[u8]) -> Vec<Vec<u8>> {
         let fields = self.fields(b"content-disposition");
-        fields.into_iter().filter_map(|field| parameter(field, name)).collect()
+        fields.into_iter().flat_map(|field| parameter(field, name)).collect()
     }
 
     /// A part without its content, and what follows the empty line behind its head. A delimiter ends a head, too.
@@ -91,7 +91,7 @@ pub(super) fn parts<'b>(content_type: &[u8], body: &'b [u8]) -> Option<Vec<BodyP
     if !media_type(content_type).starts_with(b"multipart/") {
         return None;
     }
-    let boundary = parameter(content_type, b"boundary").filter(|boundary| !boundary.is_empty())?;
+    let boundary = parameter(content_type, b"boundary").into_iter().next().filter(|boundary| !boundary.is_empty())?;
     let delimiter = [b"--", boundary.as_slice()].concat();
     let starts = std::iter::once(0).chain(memchr::memchr_iter(b'\n', body).map(|at| at.saturating_add(1)));
     // Before it, a last one that ends with `\n` is skipped.
@@ -123,32 +123,123 @@ pub(super) fn parts<'b>(content_type: &[u8], body: &'b [u8]) -> Option<Vec<BodyP
     Some(parts)
 }
 
-/// A parameter of a field value: `name=token` or `name="quoted"`, with blanks around both, as mail has them.
-fn parameter(value: &[u8], name: &[u8]) -> Option<Vec<u8>> {
-    let mut rest = value.get(memchr::memchr(b';', value)?..)?;
-    while let Some(at) = rest.strip_prefix(b";") {
-        let at = at.trim_ascii_start();
-        let equals = at.iter().position(|byte| matches!(byte, b'=' | b';'))?;
-        let (known, behind) = at.split_at_checked(equals)?;
-        let Some(behind) = behind.strip_prefix(b"=") else {
-            rest = behind;
-            continue;
-        };
-        let behind = behind.trim_ascii_start();
-        let (found, next) = match behind.strip_prefix(b"\"") {
-            Some(quoted) => quoted_text(quoted)?,
-            None => {
-                let end = memchr::memchr(b';', behind).unwrap_or(behind.len());
-                let (token, next) = behind.split_at_checked(end)?;
-                (token.trim_ascii().to_vec(), next)
-            }
-        };
-        if known.trim_ascii().eq_ignore_ascii_case(name) {
-            return Some(found);
+/// The parameters of a field value: `name=token` or `name="quoted"`, with blanks around both, as mail has them.
+/// Ends before what is malformed.
+fn parameters(value: &[u8]) -> impl Iterator<Item = (&[u8], Vec<u8>)> {
+    let mut rest = memchr::memchr(b';', value).and_then(|at| value.get(at..)).unwrap_or_default();
+    std::iter::from_fn(move || {
+        while let Some(at) = rest.strip_prefix(b";") {
+            let at = at.trim_ascii_start();
+            let equals = at.iter().position(|byte| matches!(byte, b'=' | b';'))?;
+            let (known, behind) = at.split_at_checked(equals)?;
+            let Some(behind) = behind.strip_prefix(b"=") else {
+                rest = behind;
+                continue;
+            };
+            let behind = behind.trim_ascii_start();
+            let (found, next) = match behind.strip_prefix(b"\"") {
+                Some(quoted) => quoted_text(quoted)?,
+                None => {
+                    let end = memchr::memchr(b';', behind).unwrap_or(behind.len());
+                    let (token, next) = behind.split_at_checked(end)?;
+                    (token.trim_ascii().to_vec(), next)
+                }
+            };
+            rest = next.trim_ascii_start();
+            return Some((known.trim_ascii(), found));
         }
-        rest = next.trim_ascii_start();
+        None
+    })
+}
+
+/// The texts of a parameter: the one in extended notation (RFC 2231, sections 3 and 4; RFC 5987), which servers that
+/// read it prefer, then the plain one, if that is another.
+fn parameter(value: &[u8], name: &[u8]) -> Vec<Vec<u8>> {
+    let (mut plain, mut pieces) = (None, Vec::new());
+    for (known, text) in parameters(value) {
+        let Some((base, notation)) = known.split_at_checked(name.len()) else { continue };
+        if !base.eq_ignore_ascii_case(name) {
+            continue;
+        }
+        match Notation::of(notation) {
+            Some(notation) => pieces.push((notation, text)),
+            None if notation.is_empty() && plain.is_none() => plain = Some(text),
+            None => {}
+        }
     }
-    None
+    let extended = extended(pieces);
+    let plain = plain.filter(|plain| extended.as_ref() != Some(plain));
+    extended.into_iter().chain(plain).collect()
+}
+
+/// What follows the name of a parameter in extended notation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Notation {
+    /// `name*`: the whole text, with a character set, a language and escapes.
+    Whole,
+    /// `name*2`: a piece of the text, or `name*2*` if the last is true: one with escapes.
+    Piece(u32, bool),
+}
+
+impl Notation {
+    fn of(text: &[u8]) -> Option<Self> {
+        let number = text.strip_prefix(b"*")?;
+        if number.is_empty() {
+            return Some(Self::Whole);
+        }
+        let (number, escaped) = number.strip_suffix(b"*").map_or((number, false), |number| (number, true));
+        let is_number = number.iter().all(u8::is_ascii_digit) && (number == b"0" || !number.starts_with(b"0"));
+        let number = std::str::from_utf8(number).ok().filter(|_| is_number)?;
+        Some(Self::Piece(number.parse().ok()?, escaped))
+    }
+}
+
+/// The text of a parameter in extended notation, as Go's package `mime` reads it, but in any character set, whose bytes
+/// stay as they are. A piece that is malformed is empty, and one that is missing ends the text.
+fn extended(mut pieces: Vec<(Notation, Vec<u8>)>) -> Option<Vec<u8>> {
+    pieces.sort_by_key(|(notation, _)| *notation);
+    let mut joined = None;
+    let mut next = 0;
+    for (notation, text) in pieces {
+        match notation {
+            Notation::Whole => return unescaped(behind_language(&text)?),
+            Notation::Piece(number, _) if number < next => {}
+            Notation::Piece(number, _) if number > next => break,
+            Notation::Piece(number, escaped) => {
+                let text = match (escaped, number) {
+                    (false, _) => text,
+                    (true, 0) => behind_language(&text).and_then(unescaped).unwrap_or_default(),
+                    (true, _) => unescaped(&text).unwrap_or_default(),
+                };
+                joined.get_or_insert_with(Vec::new).extend(text);
+                next = next.saturating_add(1);
+            }
+        }
+    }
+    joined
+}
+
+/// What follows a character set and a language, each with a quote behind it.
+fn behind_language(text: &[u8]) -> Option<&[u8]> {
+    text.splitn(3, |byte| *byte == b'\'').nth(2)
+}
+
+/// A text with the bytes that its escapes, such as `%C3`, stand for; `None` if one is malformed.
+fn unescaped(text: &[u8]) -> Option<Vec<u8>> {
+    let mut found = Vec::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((&byte, behind)) = rest.split_first() {
+        if byte == b'%' {
+            let (digits, behind) = behind.split_at_checked(2)?;
+            let digits = std::str::from_utf8(digits).ok().filter(|digits| !digits.starts_with('+'))?;
+            found.push(u8::from_str_radix(digits, 16).ok()?);
+            rest = behind;
+        } else {
+            found.push(byte);
+            rest = behind;
+        }
+    }
+    Some(found)
 }
 
 /// The signs that no token contains (RFC 2045, section 5.1), which a backslash precedes in quoted text.
@@ -200,6 +291,7 @@ mod tests {
             ("b", "--b\r\n\r\n--b--", &[""]),
             ("b", "--b--\n--b\n\none\n--b--", &["one"]),
             ("b", "--b--\r\n--b\r\n\r\none\r\n--b--", &[]),
+            ("x; boundary*=utf-8''b%63", "--bc\r\n\r\none\r\n--bc--", &["one"]),
         ] {
             let found = contents(&format!("Multipart/Form-Data; boundary={boundary}"), body);
             assert_eq!(found.unwrap(), expected, "{body:?}");
@@ -225,8 +317,39 @@ mod tests {
             ("form-data; filename=a", None),
             ("name=a", None),
         ] {
-            let found = parameter(value.as_bytes(), b"name").map(|found| String::from_utf8(found).unwrap());
-            assert_eq!(found.as_deref(), name, "{value}");
+            let found = parameter(value.as_bytes(), b"name");
+            assert_eq!(
+                found.iter().map(|found| str::from_utf8(found).unwrap()).collect::<Vec<_>>(),
+                Vec::from_iter(name),
+                "{value}"
+            );
+        }
+    }
+
+    #[test]
+    fn parameters_in_extended_notation_come_first() {
+        for (parameters, expected) in [
+            ("filename*=UTF-8''%e2%82%ac%20rates; filename=\"EURO rates\"", &["€ rates", "EURO rates"][..]),
+            ("filename=a; filename*=utf-8''a", &["a"]),
+            ("FileName*=us-ascii'en-us'This%20is", &["This is"]),
+            ("filename*=iso-8859-1'en'a%41", &["aA"]),
+            ("filename*0=\"shell\"; filename*1=\".php\"", &["shell.php"]),
+            ("filename*1*=%2ephp; filename*0*=utf-8''s%68; filename*3=x; filename=y", &["sh.php", "y"]),
+            ("filename*0=a; filename*0*=utf-8''b; filename*1=c", &["ac"]),
+            ("filename*0=a; filename*01=b; filename*=''c", &["c"]),
+            ("filename*1=a; filename=b", &["b"]),
+            ("filename*=no-quotes; filename=b", &["b"]),
+            ("filename*=utf-8''%4; filename=b", &["b"]),
+            ("filename*=utf-8''%+1; filename=b", &["b"]),
+            ("filename*0*=utf-8''%zz; filename*1*=%41", &["A"]),
+            ("filename*x=a; filename**=b; filenames=c", &[]),
+        ] {
+            let found = parameter(format!("form-data; {parameters}").as_bytes(), b"filename");
+            assert_eq!(
+                found.iter().map(|found| str::from_utf8(found).unwrap()).collect::<Vec<_>>(),
+                expected,
+                "{parameters}"
+            );
         }
     }
 }

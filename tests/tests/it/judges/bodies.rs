@@ -62,13 +62,30 @@ fn parameters(rng: &mut Rng) -> Vec<u8> {
         b"x ",
         b"\"\"",
     ];
+    /// Texts with a character set and a language, and without.
+    const EXTENDED: &[&[u8]] = &[
+        b"utf-8''%e2%82%ac",
+        b"US-ASCII'en'a%20b",
+        b"utf-8''%",
+        b"utf-8''%zz",
+        b"\"utf-8'en'c%41\"",
+        b"utf-8'",
+        b"a%41",
+        b"x",
+        b"\"y z\"",
+        b"%+1",
+    ];
     const SIGNS: &[&[u8]] = &[b";", b"\"", b"\\", b"=", b" ", b"name", b"x", b"\r\n ", b"\n\t", b"filename=x"];
     let mut found = Vec::new();
     for _ in 0..rng.below(4) {
         found.extend(picked(rng, b"; ", 20, &[b";", b" ; ", b";\r\n ", b";\n\t", b";;"]));
         found.extend(picked(rng, b"name", 50, &[b"filename", b"NAME", b"name ", b"x", b""]));
+        let extended = rng.chance(25);
+        if extended {
+            found.extend_from_slice(rng.pick::<&[u8]>(&[b"*", b"*0", b"*0*", b"*1", b"*1*", b"*2", b"*01", b"*x"]));
+        }
         found.extend(picked(rng, b"=", 10, &[b" = ", b"= ", b""]));
-        found.extend_from_slice(rng.pick::<&[u8]>(VALUES));
+        found.extend_from_slice(rng.pick::<&[u8]>(if extended { EXTENDED } else { VALUES }));
     }
     if rng.chance(20) {
         found.extend(joined(rng, SIGNS, 3));
@@ -193,7 +210,13 @@ fn sent(rng: &mut Rng) -> Sent {
             rng,
             b"; boundary=b",
             50,
-            &[b";boundary=\"b\"", b"; x=\"a\\\";b\" ; Boundary = b", b"; boundary= \"b\" ;", b"; boundary=\"\\b\""],
+            &[
+                b";boundary=\"b\"",
+                b"; x=\"a\\\";b\" ; Boundary = b",
+                b"; boundary= \"b\" ;",
+                b"; boundary=\"\\b\"",
+                b"; boundary=x; boundary*=utf-8''%62",
+            ],
         ));
     } else {
         content_type.extend(joined(rng, SIGNS, 6));
