@@ -11,6 +11,7 @@ use super::{Lint, NEVER_THAT_VALUE};
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{BinaryOp, Expr, Literal, NodeId, Reference};
 use celero_ir::{Domain, Never, TextDomain, one_of};
+use celero_matching::pattern::{RequiredLiterals, required_literals};
 use std::cmp::Ordering;
 
 /// Where in the text of a field another text is looked for.
@@ -79,6 +80,29 @@ pub(crate) fn excluded_word(words: &[&str], place: Place, part: &[u8]) -> Option
     Some(Excluded { because: one_of(words), help })
 }
 
+/// Returns why a text of a domain has none of the literals that a pattern requires; `None` if one may.
+pub(crate) fn excluded_literals(domain: &Domain, required: &RequiredLiterals) -> Option<Excluded> {
+    let (place, literals) = match required {
+        RequiredLiterals::Whole(literals) => (Place::Whole, literals),
+        RequiredLiterals::Prefix(literals) => (Place::Start, literals),
+        RequiredLiterals::Suffix(literals) => (Place::End, literals),
+        RequiredLiterals::Substring(literals) => (Place::Anywhere, literals),
+    };
+    // A word may have letters of both cases.
+    if literals.folded && !matches!(domain, Domain::Text(_)) {
+        return None;
+    }
+    let mut first = None;
+    for literal in &literals.literals {
+        let excluded = excluded_text(domain, place, literal)?;
+        if literals.folded {
+            excluded_text(domain, place, &literal.to_ascii_uppercase())?;
+        }
+        first.get_or_insert(excluded);
+    }
+    first.map(|excluded| Excluded { help: String::new(), ..excluded })
+}
+
 /// Whether a text has, at this place of a value, what the value never has.
 fn never_in(what: Never, place: Place, part: &[u8]) -> bool {
     match what {
@@ -130,22 +154,24 @@ pub(crate) fn message(result: bool, field: &str, because: &str) -> String {
 }
 
 impl Lint<'_> {
-    /// Warns about `==`, `!=`, orderings, `in`, `contains`, `startsWith` and `endsWith` of a field.
+    /// Warns about `==`, `!=`, orderings, `in`, `contains`, `startsWith`, `endsWith` and `matches` of a field.
     pub(super) fn domain(&mut self, id: NodeId) {
         if let Expr::Binary { op, left, right } = *self.ast.expr(id) {
             return self.comparison_with_field(id, op, left, right);
         }
         let Some((builtin, operands)) = self.call(id) else { return };
-        let place = match builtin {
-            Builtin::StartsWith => Place::Start,
-            Builtin::EndsWith => Place::End,
-            Builtin::Contains => Place::Anywhere,
+        let &[field, part] = &*operands else { return };
+        let (Some(domain), Some(text)) = (self.domain_of(field), self.text(part)) else { return };
+        let excluded = |place| excluded_text(&domain, place, text.as_bytes());
+        let excluded = match builtin {
+            Builtin::StartsWith => excluded(Place::Start),
+            Builtin::EndsWith => excluded(Place::End),
+            Builtin::Contains => excluded(Place::Anywhere),
+            Builtin::Matches => required_literals(self.patterns.pattern(&text))
+                .and_then(|required| excluded_literals(&domain, &required)),
             _ => return,
         };
-        let &[field, part] = &*operands else { return };
-        if let (Some(domain), Some(text)) = (self.domain_of(field), self.text(part))
-            && let Some(excluded) = excluded_text(&domain, place, text.as_bytes())
-        {
+        if let Some(excluded) = excluded {
             self.excluded(id, field, false, &excluded);
         }
     }

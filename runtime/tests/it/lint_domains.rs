@@ -26,6 +26,20 @@ fn fields_never_have_some_values() {
         ("request.scheme == 'HTTPS'", "request.scheme == 'HTTPS'", "has no upper-case letter"),
         ("request.version == 'HTTP/2'", "request.version == 'HTTP/2'", "is one of `HTTP/1.0`, `HTTP/1.1`, `HTTP/2.0`"),
         ("request.version.startsWith('HTTP/4')", "request.version.startsWith('HTTP/4')", "is one of `HTTP/1.0`"),
+        (
+            "request.path.matches('^admin')",
+            "request.path.matches('^admin')",
+            "never true: `request.path` begins with `/`",
+        ),
+        ("request.path.matches('(?i)^(admin|user)/')", "request.path.matches('(?i)^(admin|user)/')", "begins with `/`"),
+        ("request.path.matches('[.]php[?]a=')", "request.path.matches('[.]php[?]a=')", "has no `?`"),
+        (
+            "request.method.matches('^(get|post)$')",
+            "request.method.matches('^(get|post)$')",
+            "has no lower-case letter",
+        ),
+        ("request.host.matches('[.]Example[.]')", "request.host.matches('[.]Example[.]')", "has no upper-case letter"),
+        ("request.version.matches('^HTTP/[45]')", "request.version.matches('^HTTP/[45]')", "is one of `HTTP/1.0`"),
         ("request.port == 70000", "request.port == 70000", "is a number from 0 to 65535"),
         ("source.port < 0", "source.port < 0", "is a number from 0 to 65535"),
         ("0 <= source.port", "0 <= source.port", "always true"),
@@ -42,6 +56,13 @@ fn fields_never_have_some_values() {
         "request.path.startsWith('/')",
         "request.path.endsWith('admin')",
         "request.path.contains('A')",
+        "request.path.matches('^/admin')",
+        "request.path.matches('(?i)ADMIN')",
+        "request.path.matches('^(/a|[*]$)')",
+        "request.path.matches('admin|[?]')",
+        "request.method.matches('(?i)^get$')",
+        "request.host.matches('(?i)^EX')",
+        "request.version.matches('(?i)^http/2')",
         "request.rawPath == 'admin'",
         "request.query.contains('?')",
         "request.method == 'PROPFIND'",
@@ -71,6 +92,11 @@ fn fields_of_the_filter_language_never_have_some_values() {
         ("http.request.uri.path ne \"admin\"", "always true"),
         ("http.request.uri.path contains \"?\"", "has no `?`"),
         ("starts_with(http.request.uri.path, \"admin\")", "begins with `/`"),
+        ("http.request.uri.path matches \"^admin\"", "begins with `/`"),
+        ("http.request.uri.path matches r\"\\.php\\?\"", "has no `?`"),
+        ("http.request.method matches \"^get$\"", "has no lower-case letter"),
+        ("http.request.uri.path.extension in {\"php\" \"PHP\"}", "has no upper-case letter"),
+        ("http.request.uri.path.extension eq \".php\"", "has no `.`"),
         ("http.request.method eq \"get\"", "has no lower-case letter"),
         ("http.request.method in {\"GET\" \"post\"}", "has no lower-case letter"),
         ("http.host eq \"EX.com\"", "has no upper-case letter"),
@@ -90,10 +116,36 @@ fn fields_of_the_filter_language_never_have_some_values() {
         "http.request.uri.path eq \"/admin\"",
         "any(http.request.headers.names[*] == \"content-type\")",
         "http.request.version in {\"HTTP/1.0\" \"HTTP/1.1\" \"HTTP/2\" \"HTTP/3\"}",
+        "http.request.uri.path matches \"(?i)^/ADMIN\"",
+        "http.request.uri.path matches r\"^\\x2fadmin\"",
+        "http.request.uri.path.extension in {\"php\" \"\"}",
         "http.request.version contains \"2\"",
         "tcp.srcport in {80 60000..80000}",
     ] {
         assert!(engine.check(&env, source).unwrap().warnings().is_empty(), "{source}");
+    }
+}
+
+/// The names of headers have no upper-case letter, and no other key is found.
+#[test]
+fn keys_of_headers_with_upper_case_letters_are_not_there() {
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let env = Env::<RequestContext<'_>>::new().filter_language(celero::filter::FilterLanguage::http());
+    for (source, is_warned) in [
+        ("http.request.headers[\"User-Agent\"][0] eq \"x\"", true),
+        ("any(http.request.headers[\"Accept\"][*] contains \"x\")", true),
+        ("has_key(http.request.headers, \"X-Api-Key\")", true),
+        ("len(http.request.headers[\"Cookie\"]) > 1", true),
+        ("http.request.headers[\"user-agent\"][0] eq \"X\"", false),
+        ("has_key(http.request.headers, \"x-api-key\")", false),
+        ("http.request.cookies[\"Session\"][0] eq \"x\"", false),
+        ("has_key(http.request.uri.args, \"Q\")", false),
+    ] {
+        let found = engine.check(&env, source).unwrap();
+        let codes: Vec<_> = found.warnings().iter().map(|warning| warning.code).collect();
+        assert_eq!(codes, if is_warned { &["header-name-case"][..] } else { &[] }, "{source}");
+        let help: String = found.warnings().iter().flat_map(|warning| warning.help.clone()).collect();
+        assert_eq!(help.contains("write `"), is_warned, "{source}: {help}");
     }
 }
 

@@ -4,13 +4,34 @@
 use crate::filter::binding::Derivation;
 use crate::filter::binding::{FilterBinding, Source, Spelling};
 use crate::lint::NEVER_THAT_VALUE;
-use crate::lint::domain::{Excluded, Place, constant_ordering, excluded_text, excluded_word, message};
+use crate::lint::domain::{
+    Excluded, Place, constant_ordering, excluded_literals, excluded_text, excluded_word, message,
+};
 use celero_frontend::filter::{
     BytesLiteral, Comparison, FilterExpr, FilterLiteral, FilterNode, FilterTree, OrderOp, SetItems, StandardFunction,
 };
 use celero_frontend::{Diagnostic, NodeId, Span};
 use celero_ir::{Domain, layout};
+#[cfg(feature = "http")]
+use celero_ir::{Never, TextDomain};
+use celero_matching::pattern::{may_ignore_case, required_literals};
 use std::cmp::Ordering;
+
+/// The values of extensions of paths.
+#[cfg(feature = "http")]
+const EXTENSION: Domain = Domain::Text(TextDomain {
+    begins: "",
+    never: &[Never::UpperCase, Never::Character('.'), Never::Character('/'), Never::Character('?')],
+    also: &[],
+});
+
+/// The values of media types.
+#[cfg(feature = "http")]
+const MEDIA_TYPE: Domain =
+    Domain::Text(TextDomain { begins: "", never: &[Never::UpperCase, Never::Character(';')], also: &[] });
+
+/// Longest pattern that is examined, in bytes.
+const MAX_EXAMINED: usize = 1024;
 
 /// A field whose type has more values than it.
 struct Field<'t> {
@@ -31,6 +52,18 @@ impl Field<'_> {
             (Some(_), _) => None,
             (None, domain) => excluded_text(domain, place, &part.value),
         }
+    }
+
+    /// Returns why a pattern matches in no value of the field; `None` if it may match, or if it may
+    /// require bytes that a pattern on text does not.
+    fn excludes_pattern(&self, pattern: &str) -> Option<Excluded> {
+        let differs = |escape: &str| pattern.contains(escape);
+        let is_examined = self.spelling.is_none()
+            && pattern.len() <= MAX_EXAMINED
+            && pattern.is_ascii()
+            && !may_ignore_case(pattern)
+            && !["\\x", "\\u", "\\U"].into_iter().any(differs);
+        if is_examined { excluded_literals(&self.domain, &required_literals(pattern)?) } else { None }
     }
 }
 
@@ -64,6 +97,11 @@ pub(super) fn other_values(
                 }
                 Comparison::Contains(bytes) => {
                     if let Some(excluded) = field.excludes(Place::Anywhere, bytes) {
+                        warn(node.span, false, field.name, excluded);
+                    }
+                }
+                Comparison::Matches(pattern) => {
+                    if let Some(excluded) = field.excludes_pattern(&pattern.text) {
                         warn(node.span, false, field.name, excluded);
                     }
                 }
@@ -133,7 +171,12 @@ fn field_of<'t>(
         (Some(spelling), _) => of_variable(spelling.variable)?,
         (None, Source::Variable(variable, _)) => of_variable(*variable)?,
         #[cfg(feature = "http")]
-        (None, Source::Derived(Derivation::HeaderNames, _)) => crate::http::NAME,
+        (None, Source::Derived(how, _)) => match how {
+            Derivation::HeaderNames => crate::http::NAME,
+            Derivation::Extension => EXTENSION,
+            Derivation::MediaType => MEDIA_TYPE,
+            _ => return None,
+        },
         _ => return None,
     };
     Some(Field { name: &tree.field(index)?.name, domain, spelling })

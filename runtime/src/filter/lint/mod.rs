@@ -7,6 +7,7 @@ mod domain;
 mod doubled;
 mod fields;
 mod guards;
+mod headers;
 
 pub(super) use guards::guard_warnings;
 
@@ -24,6 +25,7 @@ pub(super) fn lint(tree: &FilterTree, binding: &FilterBinding, fields: &[layout:
         constant::constant_conditions(tree, node, &mut found);
         case::other_case(tree, node, &mut found);
         domain::other_values(tree, node, binding, fields, &mut found);
+        headers::header_names(tree, node, binding, fields, &mut found);
         covered::covered_items(node, &mut found);
         doubled::doubled_backslashes(tree, node, &mut found);
     }
