@@ -3,6 +3,8 @@
 use crate::projection::Projection;
 use crate::ty::Ty;
 use crate::wildcard::Wildcard;
+use std::collections::HashSet;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 /// Index of a constant in its graph.
@@ -220,6 +222,56 @@ impl Constant {
             Constant::StrSet(members) => members.iter().all(|member| plain_bytes(member)),
             Constant::Parameter(parameter) => parameter.plain,
             _ => false,
+        }
+    }
+
+    /// What is wrong with it, whatever the operation.
+    pub(crate) fn fault(&self) -> Option<&'static str> {
+        self.fault_within(MAX_CONSTANT_DEPTH)
+    }
+
+    /// [`fault`](Self::fault), with this nesting at most.
+    fn fault_within(&self, depth: usize) -> Option<&'static str> {
+        let Some(depth) = depth.checked_sub(1) else { return Some("a constant nests too deep") };
+        let inner = |constant: &Constant| {
+            if constant.is_prepared() {
+                Some("a prepared constant inside another")
+            } else {
+                constant.fault_within(depth)
+            }
+        };
+        let unless = |fits: bool, wrong: &'static str| if fits { None } else { Some(wrong) };
+        match self {
+            Self::List(items) => items.iter().find_map(inner),
+            Self::Map(entries) => {
+                let mut keys = HashSet::new();
+                entries.iter().find_map(|(key, value)| {
+                    let key = match key {
+                        Self::Bool(_) | Self::Int(_) | Self::Str(_) => key.clone(),
+                        // Equal as a key to the integer of the same number.
+                        Self::Uint(number) => i64::try_from(*number).map_or_else(|_| key.clone(), Self::Int),
+                        _ => return Some("a map's key is not a bool, int, uint or string"),
+                    };
+                    unless(keys.insert(key), "a map with equal keys").or_else(|| inner(value))
+                })
+            }
+            Self::Timestamp(_, nanos) => unless(*nanos < 1_000_000_000, "nanoseconds of a second or more"),
+            Self::Cidr(IpAddr::V4(_), prefix) => unless(*prefix <= 32, "a prefix longer than the address"),
+            Self::Cidr(IpAddr::V6(_), prefix) => unless(*prefix <= 128, "a prefix longer than the address"),
+            Self::StrSet(members) => {
+                unless(members.is_sorted_by(|a, b| a < b), "a set that is not sorted and distinct")
+            }
+            Self::IntSet(members) => {
+                unless(members.is_sorted_by(|a, b| a < b), "a set that is not sorted and distinct")
+            }
+            Self::HeaderName(name) => {
+                unless(!name.bytes().any(|b| b.is_ascii_uppercase()), "a header name with capital letters")
+            }
+            Self::Wildcard(wildcard) => {
+                unless(wildcard.is_valid(), "a wildcard without a piece, or one that ignores case with capital letters")
+            }
+            Self::Projection(projection) => unless(projection.is_valid(), "a projection that is not sorted and small"),
+            _ => None,
         }
     }
 }

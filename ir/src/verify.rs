@@ -2,7 +2,7 @@
 //!
 //! Takes time linear in the nodes times [`MAX_LEVEL`]; recurses only within a constant, down to [`MAX_CONSTANT_DEPTH`].
 
-use crate::constant::{Constant, MAX_CONSTANT_DEPTH, ParameterKind};
+use crate::constant::{Constant, ParameterKind};
 use crate::graph::{Graph, NodeId};
 use crate::helper::Param;
 use crate::layout::{self, Field};
@@ -11,9 +11,7 @@ use crate::projection::Projection;
 use crate::table::{OperandType, Operands, ResultType};
 use crate::ty::Ty;
 use smallvec::SmallVec;
-use std::collections::HashSet;
 use std::fmt;
-use std::net::IpAddr;
 
 /// The levels of variables are below this number.
 pub const MAX_LEVEL: u32 = 1024;
@@ -320,7 +318,7 @@ impl Check<'_> {
         let Some(constant) = self.graph.constant_at(id) else {
             return fail(Requirement::Payload, format!("there is no constant {}", id.0));
         };
-        if let Some(wrong) = malformed(constant, MAX_CONSTANT_DEPTH) {
+        if let Some(wrong) = constant.fault() {
             return fail(Requirement::Constant, wrong);
         }
         let operand = self.args.first().map(|&arg| self.graph.ty(arg));
@@ -466,46 +464,5 @@ const fn accepts(op: Op, operand: Option<Ty>, kind: ParameterKind) -> bool {
         | ParameterKind::Str
         | ParameterKind::Bytes
         | ParameterKind::Value => false,
-    }
-}
-
-/// What is wrong with a constant, whatever the operation.
-fn malformed(constant: &Constant, depth: usize) -> Option<&'static str> {
-    let Some(depth) = depth.checked_sub(1) else { return Some("a constant nests too deep") };
-    let inner = |constant: &Constant| {
-        if constant.is_prepared() { Some("a prepared constant inside another") } else { malformed(constant, depth) }
-    };
-    let unless = |fits: bool, wrong: &'static str| if fits { None } else { Some(wrong) };
-    match constant {
-        Constant::List(items) => items.iter().find_map(inner),
-        Constant::Map(entries) => {
-            let mut keys = HashSet::new();
-            entries.iter().find_map(|(key, value)| {
-                let key = match key {
-                    Constant::Bool(_) | Constant::Int(_) | Constant::Str(_) => key.clone(),
-                    // Equal as a key to the integer of the same number.
-                    Constant::Uint(number) => i64::try_from(*number).map_or_else(|_| key.clone(), Constant::Int),
-                    _ => return Some("a map's key is not a bool, int, uint or string"),
-                };
-                unless(keys.insert(key), "a map with equal keys").or_else(|| inner(value))
-            })
-        }
-        Constant::Timestamp(_, nanos) => unless(*nanos < 1_000_000_000, "nanoseconds of a second or more"),
-        Constant::Cidr(IpAddr::V4(_), prefix) => unless(*prefix <= 32, "a prefix longer than the address"),
-        Constant::Cidr(IpAddr::V6(_), prefix) => unless(*prefix <= 128, "a prefix longer than the address"),
-        Constant::StrSet(members) => {
-            unless(members.is_sorted_by(|a, b| a < b), "a set that is not sorted and distinct")
-        }
-        Constant::IntSet(members) => {
-            unless(members.is_sorted_by(|a, b| a < b), "a set that is not sorted and distinct")
-        }
-        Constant::HeaderName(name) => {
-            unless(!name.bytes().any(|b| b.is_ascii_uppercase()), "a header name with capital letters")
-        }
-        Constant::Wildcard(wildcard) => {
-            unless(wildcard.is_valid(), "a wildcard without a piece, or one that ignores case with capital letters")
-        }
-        Constant::Projection(projection) => unless(projection.is_valid(), "a projection that is not sorted and small"),
-        _ => None,
     }
 }
