@@ -6,8 +6,7 @@
 use bumpalo::Bump;
 use celero_ir::ErrorKind;
 use std::fmt;
-use std::mem::ManuallyDrop;
-use std::mem::MaybeUninit;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::net::IpAddr;
 
 /// The result of an operation that may fail during an evaluation.

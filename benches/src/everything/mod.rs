@@ -99,6 +99,9 @@ pub fn compare_everything(rounds: usize, only: &[String], print: &mut dyn FnMut(
                 figures.len()
             ));
         }
+        let of_host: Vec<&Row<'_>> = rows.iter().filter(|row| row.host == host).collect();
+        let near = of_host.iter().filter(|row| row.is_near()).count();
+        print(format!("{host:8} {near} of {} cells take at most 2.0 of handwritten Rust or 5 ns more", of_host.len()));
     }
     Ok(rows.iter().map(Row::json).collect())
 }
@@ -116,6 +119,12 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
+    /// Whether native code takes at most twice the time of handwritten Rust, or 5 ns more.
+    fn is_near(&self) -> bool {
+        let [native, by_hand, _] = self.ns;
+        self.ratio <= 2.0 || native - by_hand <= 5.0
+    }
+
     fn json(&self) -> Value {
         let Self { host, cell, ns: [native, by_hand, interpreter], ratio, net } = self;
         json!({ "host": host, "kind": cell.kind, "condition": cell.source, "native_ns": rounded(*native), "handwritten_ns": rounded(*by_hand),

@@ -48,6 +48,7 @@ mod signature;
 pub(crate) use calls::{Callee, Calls, Extension, is_pure};
 pub(crate) use select::header_name;
 
+use self::signature::representation;
 use crate::function::Functions;
 use celero_frontend::{
     Ast, BinaryOp, Checked, Expr, FallbackKind, Literal, LogicOp, NodeId as AstId, Overload, Reference, Type, UnaryOp,
@@ -401,21 +402,9 @@ impl Lowering<'_> {
     /// The value of `arg`, which must be of the type.
     fn guard(&mut self, id: AstId, ty: &Type, arg: AstId) -> NodeId {
         let value = self.expr(arg);
-        let wanted = match ty {
-            Type::Bool => Ty::Bool,
-            Type::Int => Ty::Int,
-            Type::Uint => Ty::Uint,
-            Type::Double => Ty::Double,
-            Type::String => Ty::Str,
-            Type::Bytes => Ty::Bytes,
-            Type::Duration => Ty::Duration,
-            Type::Timestamp => Ty::Timestamp,
-            _ => return self.dispatch(id, Callee::Guard(ty.clone()), &[value]),
-        };
-        match self.convert(value, wanted, id) {
-            Some(value) => value,
-            None => self.dispatch(id, Callee::Guard(ty.clone()), &[value]),
-        }
+        let wanted = representation(ty);
+        let known = if wanted == Ty::Value { None } else { self.convert(value, wanted, id) };
+        known.unwrap_or_else(|| self.dispatch(id, Callee::Guard(ty.clone()), &[value]))
     }
 
     fn dispatch(&mut self, id: AstId, callee: Callee, operands: &[NodeId]) -> NodeId {

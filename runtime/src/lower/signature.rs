@@ -36,7 +36,7 @@ fn signature(row: &Row) -> CallSignature {
 }
 
 /// The representation of values of a type.
-fn representation(ty: &Type) -> Ty {
+pub(super) fn representation(ty: &Type) -> Ty {
     match ty {
         Type::Bool => Ty::Bool,
         Type::Int => Ty::Int,
