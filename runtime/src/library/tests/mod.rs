@@ -7,10 +7,10 @@ mod scalars;
 
 use crate::arena::{Arena, EvalResult};
 use crate::cx::Cx;
-use crate::library::{accepts, helper_functions as helpers, invoke};
+use crate::library::{accepts, form_of, helper_functions as helpers, invoke};
 use crate::value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, Value};
-use celero_frontend::Overload;
-use celero_frontend::stdlib::{Builtin, Libraries, TABLE};
+use celero_frontend::stdlib::{Builtin, Libraries, Row, TABLE};
+use celero_frontend::{Overload, Type};
 use celero_ir::ErrorKind;
 use celero_ir::ErrorKind::{
     DivideByZero, DuplicateKey, InvalidArgument, ModulusByZero, NoSuchField, NoSuchKey, NoSuchOverload, OutOfBudget,
@@ -117,6 +117,15 @@ fn functions_refuse_what_their_overloads_do_not_accept() {
         }
         assert!(refused > 4_000, "{refused}");
     });
+}
+
+/// What runs code of the host needs a frame, which says that this code panicked.
+#[test]
+fn functions_without_a_frame_read_no_list_or_map() {
+    let reads = |row: &&Row| row.params.iter().any(|param| matches!(param, Type::List(_) | Type::Map(_)));
+    for row in TABLE.rows().iter().filter(reads) {
+        assert!(form_of(row.builtin).needs_frame(), "{:?}", row.builtin);
+    }
 }
 
 /// Native code calls functions of scalars that give a scalar first without memory
