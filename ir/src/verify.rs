@@ -1,6 +1,7 @@
 //! Verifies a graph before the compiler trusts it: everything that the documentation of [`Op`] and [`Constant`] states.
 //!
-//! Takes time linear in the nodes times [`MAX_LEVEL`]; recurses only within a constant, down to [`MAX_CONSTANT_DEPTH`](crate::constant::MAX_CONSTANT_DEPTH).
+//! Takes time linear in the nodes times [`MAX_LEVEL`]; recurses only within a constant, down to
+//! [`MAX_CONSTANT_DEPTH`](crate::constant::MAX_CONSTANT_DEPTH).
 
 use crate::constant::{Constant, ParameterKind};
 use crate::graph::{Graph, NodeId};
