@@ -9,6 +9,8 @@ use celero_tests::heap::Heap;
 use celero_tests::shared::say;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+mod bodies;
+mod databases;
 mod filter_functions;
 mod functions;
 mod lists;

@@ -37,8 +37,9 @@ fn too_steep(small: Cost, large: Cost) -> bool {
     exceeds(small.seconds, large.seconds, FLOOR.seconds) || exceeds(small.bytes, large.bytes, FLOOR.bytes)
 }
 
-/// More windows of sizes than one step of the cost, such as a larger table or another algorithm, can make steep.
-const STEEP_WINDOWS: usize = 3;
+/// More windows of sizes than a step of the cost, such as a larger table or another algorithm, can make steep. One
+/// step is in two windows, and the engines of patterns have two steps next to each other.
+const STEEP_WINDOWS: usize = 4;
 
 /// Returns what is wrong with the growth of the cost of `prepare(n)()`, for sizes up to `most` or
 /// up to what takes long enough. The preparation is not measured. A window of sizes is steep if

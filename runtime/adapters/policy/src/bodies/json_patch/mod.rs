@@ -6,9 +6,11 @@
 //! no second name that only differs in case from one that the change names, because many servers
 //! read names ignoring case.
 
+mod object;
 #[cfg(test)]
 mod tests;
 
+use object::{Object, in_one_case};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value as Json;
 use serde_json::value::RawValue;
@@ -72,7 +74,7 @@ pub(crate) struct JsonDocument<'d> {
 enum Part<'d> {
     /// The text of a value.
     Text(Cow<'d, str>),
-    Object(Vec<(String, Part<'d>)>),
+    Object(Box<Object<'d>>),
     Array(Vec<Part<'d>>),
 }
 
@@ -195,13 +197,7 @@ impl<'d> JsonDocument<'d> {
         let parent = self.part(parents)?;
         parent.open()?;
         match parent {
-            Part::Object(members) => {
-                let index = member(members, name)?;
-                match index.and_then(|index| members.get_mut(index)) {
-                    Some((_, known)) => *known = value,
-                    None => members.push((name.to_string(), value)),
-                }
-            }
+            Part::Object(object) => object.set(name, value)?,
             Part::Array(elements) if &**name == "-" => elements.push(value),
             Part::Array(elements) => {
                 let index = index(name).filter(|index| *index <= elements.len()).ok_or(PatchError::Missing)?;
@@ -218,10 +214,7 @@ impl<'d> JsonDocument<'d> {
         let parent = self.part(parents)?;
         parent.open()?;
         match parent {
-            Part::Object(members) => {
-                let index = member(members, name)?.ok_or(PatchError::Missing)?;
-                Ok(members.remove(index).1)
-            }
+            Part::Object(object) => object.take(name)?.ok_or(PatchError::Missing),
             Part::Array(elements) => {
                 let index = index(name).filter(|index| *index < elements.len()).ok_or(PatchError::Missing)?;
                 Ok(elements.remove(index))
@@ -244,32 +237,6 @@ fn index(name: &str) -> Option<usize> {
     name.parse().ok().filter(|_| is_number)
 }
 
-/// Returns the place of the member of this name.
-///
-/// # Errors
-/// [`PatchError::OtherCase`].
-fn member(members: &[(String, Part<'_>)], name: &str) -> Result<Option<usize>, PatchError> {
-    let mut found = None;
-    for (index, (known, _)) in members.iter().enumerate() {
-        if known == name {
-            found = Some(index);
-        } else if is_same_ignoring_case(known, name) {
-            return Err(PatchError::OtherCase);
-        }
-    }
-    Ok(found)
-}
-
-fn is_same_ignoring_case(one: &str, other: &str) -> bool {
-    if one.is_ascii() && other.is_ascii() { one.eq_ignore_ascii_case(other) } else { one_case(one).eq(one_case(other)) }
-}
-
-/// Returns a name in one case. Some servers compare so beyond ASCII: `ſ` is `s` then, and the sign
-/// of the unit kelvin is `k`.
-fn one_case(name: &str) -> impl Iterator<Item = char> {
-    name.chars().flat_map(char::to_uppercase).flat_map(char::to_lowercase)
-}
-
 impl<'d> Part<'d> {
     /// Reads the members of an object or the elements of an array. Other values stay text.
     fn open(&mut self) -> Result<(), PatchError> {
@@ -288,10 +255,7 @@ impl<'d> Part<'d> {
     fn child(&mut self, name: &str) -> Result<&mut Self, PatchError> {
         self.open()?;
         match self {
-            Self::Object(members) => {
-                let index = member(members, name)?;
-                index.and_then(|index| members.get_mut(index)).map(|(_, part)| part)
-            }
+            Self::Object(object) => object.get_mut(name)?,
             Self::Array(elements) => index(name).and_then(|index| elements.get_mut(index)),
             Self::Text(_) => None,
         }
@@ -300,12 +264,12 @@ impl<'d> Part<'d> {
 
     fn merge(&mut self, mut patch: serde_json::Map<String, Json>, left: &mut usize) -> Result<(), PatchError> {
         self.open()?;
-        let before = if let Self::Object(members) = self { std::mem::take(members) } else { Vec::new() };
-        let in_one_case: HashSet<String> = patch.keys().map(|name| one_case(name).collect()).collect();
-        let mut merged = Vec::with_capacity(before.len());
-        for (name, mut part) in before {
+        let before = if let Self::Object(object) = self { std::mem::take(&mut **object) } else { Object::default() };
+        let named: HashSet<String> = patch.keys().map(|name| in_one_case(name)).collect();
+        let mut merged = Object::default();
+        for (name, mut part) in before.into_members() {
             match patch.remove(&name) {
-                None if in_one_case.contains(&one_case(&name).collect::<String>()) => {
+                None if named.contains(&in_one_case(&name)) => {
                     return Err(PatchError::OtherCase);
                 }
                 None => {}
@@ -313,22 +277,22 @@ impl<'d> Part<'d> {
                 Some(Json::Object(inner)) => part.merge(inner, left)?,
                 Some(value) => part = added(&value, left)?,
             }
-            merged.push((name, part));
+            merged.push(name, part);
         }
         for (name, value) in patch {
             let part = match value {
                 Json::Null => continue,
                 Json::Object(inner) => {
-                    let mut part = Self::Object(Vec::new());
+                    let mut part = Self::Object(Box::default());
                     part.merge(inner, left)?;
                     part
                 }
                 value => added(&value, left)?,
             };
             *left = left.checked_sub(name.len()).ok_or(PatchError::TooLarge)?;
-            merged.push((name, part));
+            merged.push(name, part);
         }
-        *self = Self::Object(merged);
+        *self = Self::Object(Box::new(merged));
         Ok(())
     }
 
@@ -336,11 +300,11 @@ impl<'d> Part<'d> {
     fn equals(&mut self, expected: &Json) -> Result<bool, PatchError> {
         self.open()?;
         match (self, expected) {
-            (Self::Object(members), Json::Object(expected)) => {
-                if members.len() != expected.len() {
+            (Self::Object(object), Json::Object(expected)) => {
+                if object.members().count() != expected.len() {
                     return Ok(false);
                 }
-                for (name, part) in members {
+                for (name, part) in object.members_mut() {
                     let is_equal = expected.get(name).map_or(Ok(false), |expected| part.equals(expected))?;
                     if !is_equal {
                         return Ok(false);
@@ -374,21 +338,27 @@ impl<'d> Part<'d> {
     fn write(&self, out: &mut String) {
         match self {
             Self::Text(text) => out.push_str(text),
-            Self::Object(members) => {
-                for (position, (name, part)) in members.iter().enumerate() {
-                    out.push(if position == 0 { '{' } else { ',' });
+            Self::Object(object) => {
+                out.push('{');
+                for (position, (name, part)) in object.members().enumerate() {
+                    if position > 0 {
+                        out.push(',');
+                    }
                     out.push_str(&Json::from(name.as_str()).to_string());
                     out.push(':');
                     part.write(out);
                 }
-                out.push_str(if members.is_empty() { "{}" } else { "}" });
+                out.push('}');
             }
             Self::Array(elements) => {
+                out.push('[');
                 for (position, part) in elements.iter().enumerate() {
-                    out.push(if position == 0 { '[' } else { ',' });
+                    if position > 0 {
+                        out.push(',');
+                    }
                     part.write(out);
                 }
-                out.push_str(if elements.is_empty() { "[]" } else { "]" });
+                out.push(']');
             }
         }
     }
@@ -432,7 +402,9 @@ fn opened<'t, 'd>(text: &'t str, keep: impl Fn(&'t str) -> Cow<'d, str>) -> Resu
             if members.iter().any(|(name, _)| !names.insert(name.as_str())) {
                 return Err(PatchError::Duplicate);
             }
-            Some(Part::Object(members.into_iter().map(|(name, value)| (name, part(value))).collect()))
+            let mut object = Object::default();
+            members.into_iter().for_each(|(name, value)| object.push(name, part(value)));
+            Some(Part::Object(Box::new(object)))
         }
         Some(b'[') => {
             let elements: Vec<&RawValue> = serde_json::from_str(text).map_err(|_| PatchError::NotJson)?;

@@ -159,6 +159,26 @@ fn names_that_differ_only_in_case_are_no_two_members() {
 }
 
 #[test]
+fn members_are_found_after_others_were_removed_and_added() {
+    let patch = json!([
+        {"op": "test", "path": "/b", "value": 2},
+        {"op": "remove", "path": "/a"},
+        {"op": "add", "path": "/A", "value": 4},
+        {"op": "test", "path": "/c", "value": 3},
+        {"op": "move", "from": "/b", "path": "/b"},
+        {"op": "remove", "path": "/c"},
+        {"op": "add", "path": "/c", "value": 5},
+        {"op": "test", "path": "", "value": {"A": 4, "b": 2, "c": 5, "x": 0, "X": 0}},
+    ]);
+    let document = r#"{"a":1,"b":2,"c":3,"x":0,"X":0}"#;
+    assert_eq!(patched(document, &patch).as_deref(), Ok(r#"{"x":0,"X":0,"A":4,"b":2,"c":5}"#));
+    let again = json!([{"op": "remove", "path": "/a"}, {"op": "remove", "path": "/a"}]);
+    assert_eq!(patched(document, &again), Err(Missing));
+    let other = json!([{"op": "add", "path": "/d", "value": 1}, {"op": "add", "path": "/D", "value": 1}]);
+    assert_eq!(patched(document, &other), Err(OtherCase));
+}
+
+#[test]
 fn what_is_no_json_has_no_result() {
     for document in ["", "{", "{} x", "\u{feff}{}", "{'a':1}", "[1,]", "nul"] {
         assert_eq!(merged(document, json!({"a": 1})), Err(NotJson), "{document}");
