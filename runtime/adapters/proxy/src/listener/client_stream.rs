@@ -30,6 +30,8 @@ const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 /// How long what a refused client still sends is read, so that it can read the answer: closing a
 /// connection with unread bytes would reset it.
 const LINGER: Duration = Duration::from_secs(1);
+/// The bytes that are dropped before others have their turn.
+const LINGER_TURN: usize = 16 << 10;
 
 /// How long a connection without a request stays open when the proxy is about to stop: a request
 /// may be on its way already.
@@ -310,18 +312,16 @@ impl ClientStream {
 
     /// Reads and drops what the client still sends, for a while.
     fn poll_linger(&mut self, cx: &mut Context<'_>) -> Poll<Result<()>> {
-        let mut bytes = [0; 4096];
-        let ended = || Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the head was refused")));
-        while Instant::now() < self.deadline {
-            let mut piece = ReadBuf::new(&mut bytes);
-            match self.poll_content(cx, &mut piece) {
-                Poll::Ready(Ok(())) if !piece.filled().is_empty() => {}
-                Poll::Ready(_) => return ended(),
-                Poll::Pending if self.poll_timer(cx) => return ended(),
-                Poll::Pending => return Poll::Pending,
+        let mut bytes = [0; LINGER_TURN];
+        let mut piece = ReadBuf::new(&mut bytes);
+        match self.poll_content(cx, &mut piece) {
+            Poll::Ready(Ok(())) if !piece.filled().is_empty() && Instant::now() < self.deadline => {
+                cx.waker().wake_by_ref();
+                Poll::Pending
             }
+            Poll::Pending if !self.poll_timer(cx) => Poll::Pending,
+            _ => Poll::Ready(Err(Error::new(ErrorKind::TimedOut, "the head was refused"))),
         }
-        ended()
     }
 }
 

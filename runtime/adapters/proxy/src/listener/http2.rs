@@ -12,6 +12,7 @@ use pingora::server::ShutdownWatch;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
+use tokio::task::yield_now;
 use tokio::time::timeout;
 
 /// Malformed requests after which a connection is closed.
@@ -90,6 +91,8 @@ pub(super) async fn serve<A>(
                     }
                     drop(request);
                 });
+                // Many requests that came in one read would be begun before anything of other connections.
+                yield_now().await;
             }
             Ok(Some(H2Accept::Rejected)) => {
                 malformed = malformed.saturating_add(1);

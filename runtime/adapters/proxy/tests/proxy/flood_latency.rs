@@ -107,7 +107,7 @@ fn others_are_served_as_fast_during_floods() {
     let other = || p99(Client::connect(one.address), time);
     let attacks = frame_floods::FLOODS.iter().map(|flood| {
         let attack = |address| {
-            frame_floods::is_ended_by(frame_floods::begun(RawH2::connect(address, &[])), &[*flood]);
+            frame_floods::takes(&mut frame_floods::begun(RawH2::connect(address, &[])), &[*flood]);
         };
         (flood.0, Box::new(attack) as Attack<'_>)
     });

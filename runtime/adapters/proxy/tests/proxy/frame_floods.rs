@@ -77,14 +77,14 @@ pub(crate) fn begun(mut client: RawH2) -> RawH2 {
     client
 }
 
+/// Sends a flood. Returns whether the connection takes all of it.
+pub(crate) fn takes(client: &mut RawH2, kinds: &[Flood]) -> bool {
+    (0..ENOUGH).all(|i| client.send(&kinds.iter().flat_map(|(_, frames)| frames(i)).collect::<Vec<_>>()))
+}
+
 /// Sends a flood. Returns whether the connection is closed by then.
-pub(crate) fn is_ended_by(mut client: RawH2, kinds: &[Flood]) -> bool {
-    for i in 0..ENOUGH {
-        if !client.send(&kinds.iter().flat_map(|(_, frames)| frames(i)).collect::<Vec<_>>()) {
-            return true;
-        }
-    }
-    client.closed()
+fn is_ended_by(mut client: RawH2, kinds: &[Flood]) -> bool {
+    !takes(&mut client, kinds) || client.closed()
 }
 
 #[track_caller]
