@@ -406,8 +406,8 @@ pub struct Cursor {
     /// The path to the list, the map or the set.
     pub path: Path,
     /// The C function at this address is called with that of the list and that of `state` bytes,
-    /// which it fills. It returns the number of items, or [`Cursor::ABSENT`] for an optional field
-    /// that is absent.
+    /// which it fills. It returns the number of items, at most `i64::MAX`, or [`Cursor::ABSENT`] for
+    /// an optional field that is absent.
     pub begin: usize,
     /// The C function at this address is called with that of the state, once for each item. It
     /// returns the address of the element, or those of a key and its value.

@@ -67,6 +67,12 @@ impl Ty {
         Ty::Cursor,
     ];
 
+    /// Whether native code compares elements of a list of this type where they are.
+    #[must_use]
+    pub const fn is_compared_in_place(self) -> bool {
+        matches!(self, Ty::Bool | Ty::Int | Ty::Uint | Ty::Double | Ty::Str | Ty::Bytes | Ty::Duration)
+    }
+
     /// The number of machine words that hold a value of this type: 1 or 2.
     #[must_use]
     pub const fn words(self) -> usize {

@@ -299,8 +299,11 @@ impl Check<'_> {
             Op::SeqHas if self.element_ty(1) != self.args.first().map(|&arg| self.graph.ty(arg)) => {
                 fail(Requirement::OperandType, "a value of another type than the elements")
             }
-            Op::SeqEqual if self.element_ty(0) != self.element_ty(1) || self.element_ty(0) == Some(Ty::Record) => {
-                fail(Requirement::OperandType, "elements that are not compared")
+            Op::SeqEqual if self.element_ty(0) != self.element_ty(1) => {
+                fail(Requirement::OperandType, "elements of different types")
+            }
+            Op::SeqHas | Op::SeqEqual if !self.element_ty(1).is_some_and(Ty::is_compared_in_place) => {
+                fail(Requirement::OperandType, "elements that are not compared in place")
             }
             Op::Dispatch { function, .. } | Op::Invoke { function, .. }
                 if self.graph.functions().get(function as usize).is_none() =>

@@ -91,14 +91,9 @@ impl Emitter<'_, '_> {
         Ok(match ty {
             Ty::Bool => Words::One(self.builder.ins().load(I8, MEM, at, FIRST)),
             Ty::Double => Words::One(self.builder.ins().load(F64, MEM, at, FIRST)),
-            Ty::Timestamp => {
-                let seconds = self.builder.ins().load(I64, MEM, at, FIRST);
-                // Nanoseconds need 30 bits; the upper half of the word is not defined.
-                Words::Two(seconds, self.builder.ins().uload32(MEM, at, SECOND))
-            }
-            Ty::Str | Ty::Bytes => {
-                let address = self.builder.ins().load(I64, MEM, at, FIRST);
-                Words::Two(address, self.builder.ins().load(I64, MEM, at, SECOND))
+            Ty::Timestamp | Ty::Str | Ty::Bytes => {
+                let first = self.builder.ins().load(I64, MEM, at, FIRST);
+                Words::Two(first, self.builder.ins().load(I64, MEM, at, SECOND))
             }
             _ => Words::One(self.builder.ins().load(I64, MEM, at, FIRST)),
         })

@@ -32,9 +32,16 @@ unsafe fn offsets_in<T, const N: usize>(value: &T, address: *const u8, length: u
     Some((address.unsigned_abs(), length.checked_sub(address)?))
 }
 
+/// Largest element of which some are allocated to see where their address is.
+const MAX_PROBED_BYTES: usize = 1 << 16;
+
+fn has_probed_size<T>() -> bool {
+    size_of::<T>() > 0 && size_of::<T>() <= MAX_PROBED_BYTES
+}
+
 /// Returns where a `Vec<T>` stores the address and the number of its elements, if that can be found out.
 pub(crate) fn vec_offsets<T>() -> Option<WordOffsets> {
-    if size_of::<T>() == 0 {
+    if !has_probed_size::<T>() {
         return None;
     }
     let probe = Vec::<T>::with_capacity(7);
@@ -45,7 +52,7 @@ pub(crate) fn vec_offsets<T>() -> Option<WordOffsets> {
 /// Returns where a `Box<[T]>` stores the address and the number of its elements, if that can be
 /// found out.
 pub(crate) fn boxed_slice_offsets<T>() -> Option<WordOffsets> {
-    if size_of::<T>() == 0 {
+    if !has_probed_size::<T>() {
         return None;
     }
     // `assume_init` turns this pointer into one to `[T]` as it is, so both have the same layout.

@@ -69,15 +69,20 @@ pub trait MapKey {
     /// The key as a value.
     fn key(&self) -> Value<'_>;
 
-    /// How native code reads the key where it is, if it can.
+    /// How native code reads the key where it is, if it can. Nobody else can name the argument, so
+    /// nobody else can say something wrong.
     #[doc(hidden)]
-    fn layout() -> Option<Layout> {
+    fn layout(_: OfCelero) -> Option<Layout> {
         None
     }
 
     /// Calls `find` with what a value of a rule is as a key. `None` if no key equals the value.
     fn lookup<R>(value: &Value<'_>, find: impl FnOnce(&Self::Form) -> R) -> Option<R>;
 }
+
+/// The argument of [`MapKey::layout`].
+#[derive(Clone, Copy, Debug)]
+pub struct OfCelero;
 
 /// The type of a key in native code, if that looks it up.
 pub(super) fn key_type<K: MapKey>() -> Option<Ty> {
@@ -113,7 +118,7 @@ macro_rules! texts {
                 Value::String(self)
             }
 
-            fn layout() -> Option<Layout> {
+            fn layout(_: OfCelero) -> Option<Layout> {
                 Some(<$rust as FieldType>::layout())
             }
 
@@ -142,7 +147,7 @@ macro_rules! integers {
                 Value::$variant(*self as _)
             }
 
-            fn layout() -> Option<Layout> {
+            fn layout(_: OfCelero) -> Option<Layout> {
                 Some(<$rust as FieldType>::layout())
             }
 
@@ -172,7 +177,7 @@ impl MapKey for bool {
         Value::Bool(*self)
     }
 
-    fn layout() -> Option<Layout> {
+    fn layout(_: OfCelero) -> Option<Layout> {
         Some(<Self as FieldType>::layout())
     }
 

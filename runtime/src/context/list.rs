@@ -77,9 +77,10 @@ fn optional<V: AsRef<[T]>, T: Element>() -> Layout {
     Layout { elements: elements::<T>(0, optional_slice::<V, T>()), ..read_by_call(true) }
 }
 
-/// The layout of a deque, or of an option of it.
+/// The layout of a deque, or of an option of it. One of elements without a size may have more than
+/// native code counts.
 fn deque<T: Element>(optional: bool) -> Layout {
-    let item = if T::MEMBERS.is_empty() { item(T::layout()) } else { None };
+    let item = if T::MEMBERS.is_empty() && size_of::<T>() > 0 { item(T::layout()) } else { None };
     let cursor = item.and_then(|item| cursor::<VecDeque<T>>(optional, item, None));
     Layout { cursor, ..read_by_call(optional) }
 }

@@ -2,7 +2,7 @@
 
 use super::describe::{item, read_by_call};
 use super::field_type::{Element, FieldType};
-use super::key::{MapKey, key_type, value_of};
+use super::key::{MapKey, OfCelero, key_type, value_of};
 use crate::accessors::cursor::{ItemAddresses, Iterated, cursor as cursor_over};
 use crate::accessors::entries::{EntryKey, EntryView, MakeEntry, map_entries};
 use crate::arena::{Arena, EvalResult};
@@ -26,7 +26,7 @@ fn entries<K: MapKey, T: Element, V: MakeEntry<Value = T>>() -> Option<Entries> 
 /// How native code goes over the entries of the map `V`, or of an option of it, if it reads their
 /// keys and values.
 fn cursor<K: MapKey, T: Element, V: Iterated>(optional: bool) -> Option<Cursor> {
-    cursor_over::<V>(optional, item(K::layout()?)?, Some(item(T::layout())?))
+    cursor_over::<V>(optional, item(K::layout(OfCelero)?)?, Some(item(T::layout())?))
 }
 
 macro_rules! maps {

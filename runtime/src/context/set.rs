@@ -6,7 +6,7 @@
 
 use super::describe::{item, read_by_call};
 use super::field_type::{Element, FieldType};
-use super::key::{MapKey, key_type, value_of};
+use super::key::{MapKey, OfCelero, key_type, value_of};
 use crate::accessors::cursor::{ItemAddresses, Iterated, cursor as cursor_over};
 use crate::accessors::entries::{EntryKey, EntryView, set_entries};
 use crate::arena::{Arena, EvalResult};
@@ -75,7 +75,7 @@ impl<S: Elements<K>, K: MapKey> HostList for Set<'_, S, K> {
 
 /// How native code goes over the elements of the set `V`, or of an option of it, if it reads them.
 fn cursor<K: MapKey, V: Iterated>(optional: bool) -> Option<Cursor> {
-    cursor_over::<V>(optional, item(K::layout()?)?, None)
+    cursor_over::<V>(optional, item(K::layout(OfCelero)?)?, None)
 }
 
 macro_rules! sets {

@@ -102,7 +102,9 @@ impl Lowering<'_> {
         {
             return Range { node: self.add(Op::Elements(list), Ty::Seq, &[], range), first: Ty::Int, last: ty };
         }
-        if let Some((field, cursor)) = self.host_cursor(range) {
+        if let Some((field, cursor)) = self.host_cursor(range)
+            && (!kept || tag_of(cursor.first.ty).is_some())
+        {
             let first = cursor.first.ty;
             let (first, last) = match &cursor.second {
                 Some(second) => (first, if pairs { second.ty } else { first }),

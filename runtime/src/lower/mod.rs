@@ -47,6 +47,7 @@ mod signature;
 
 pub(crate) use calls::{Callee, Calls, Extension, is_pure};
 pub(crate) use select::header_name;
+pub(crate) use signature::signature_of;
 
 use self::signature::representation;
 use crate::function::Functions;

@@ -76,7 +76,7 @@ impl Lowering<'_> {
         if !self.is_builtin(id, &[Builtin::InList]) {
             return None;
         }
-        let (field, ty) = self.host_list(list)?;
+        let (field, ty) = self.host_list(list).filter(|(_, ty)| ty.is_compared_in_place())?;
         if self.graph.ty(value) != ty {
             return None;
         }
@@ -90,7 +90,7 @@ impl Lowering<'_> {
         if !equal && !self.is_builtin(id, &[Builtin::NotEqual]) {
             return None;
         }
-        let (a, ty) = self.host_list(left).filter(|(_, ty)| *ty != Ty::Record)?;
+        let (a, ty) = self.host_list(left).filter(|(_, ty)| ty.is_compared_in_place())?;
         let (b, _) = self.host_list(right).filter(|(_, other)| *other == ty)?;
         let items = [(a, left), (b, right)].map(|(field, at)| self.add(Op::Elements(field), Ty::Seq, &[], at));
         let same = self.add(Op::SeqEqual, Ty::Bool, &items, id);

@@ -9,16 +9,16 @@ use std::sync::LazyLock;
 
 /// The signature of a function that is called with typed operands.
 #[derive(Debug)]
-pub(super) struct CallSignature {
-    pub(super) params: Box<[Ty]>,
-    pub(super) result: Ty,
-    pub(super) form: CallForm,
+pub(crate) struct CallSignature {
+    pub(crate) params: Box<[Ty]>,
+    pub(crate) result: Ty,
+    pub(crate) form: CallForm,
 }
 
 static SIGNATURES: LazyLock<Vec<CallSignature>> = LazyLock::new(|| TABLE.rows().iter().map(signature).collect());
 
 /// Returns the signature of a builtin.
-pub(super) fn signature_of(builtin: Builtin) -> Option<&'static CallSignature> {
+pub(crate) fn signature_of(builtin: Builtin) -> Option<&'static CallSignature> {
     SIGNATURES.get(builtin as usize)
 }
 

@@ -11,19 +11,29 @@ use super::helper_result::{ReturnWords, attempt};
 use crate::arena::EvalResult;
 use crate::function::contained;
 use crate::library::{Function, Take, functions};
-use crate::lower::Callee;
+use crate::lower::{Callee, signature_of};
 use crate::value::{Duration, Timestamp, Value};
 use celero_frontend::stdlib::Builtin;
-use celero_ir::{CallForm, ErrorKind};
+use celero_ir::{CallForm, ErrorKind, Graph, NodeId, Op};
 use std::sync::LazyLock;
 
 /// The addresses of the entry points, in the order of the table.
 static ENTRIES: LazyLock<[usize; Builtin::ALL.len()]> = LazyLock::new(entries);
 
-/// Returns the addresses of functions, by their numbers in a graph; 0 for those that only a dispatch calls.
-pub(super) fn addresses(callees: &[Callee]) -> Vec<usize> {
+/// Returns the addresses of functions, by their numbers in a graph; 0 for those that only a dispatch
+/// calls. `None` if the graph calls one in another way than its entry point is to be called.
+pub(super) fn addresses(graph: &Graph, callees: &[Callee]) -> Option<Vec<usize>> {
+    let has_signature = |id: NodeId| {
+        let Op::Invoke { function, form } = graph.op(id) else { return true };
+        let builtin = callees.get(function as usize).and_then(Callee::only_builtin);
+        builtin.and_then(signature_of).is_some_and(|signature| {
+            let operands = graph.args(id).iter().map(|&arg| graph.ty(arg));
+            operands.eq(signature.params.iter().copied()) && graph.ty(id) == signature.result && form == signature.form
+        })
+    };
     let entry = |callee: &Callee| ENTRIES.get(callee.only_builtin()? as usize).copied();
-    callees.iter().map(|callee| entry(callee).unwrap_or(0)).collect()
+    let mut nodes = (0..).take(graph.len()).map(NodeId);
+    nodes.all(has_signature).then(|| callees.iter().map(|callee| entry(callee).unwrap_or(0)).collect())
 }
 
 /// Calls a function with the values of its operands, and returns its result in words.
@@ -122,3 +132,32 @@ macro_rules! entries {
 }
 
 celero_frontend::for_each_builtin!(entries);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use celero_ir::{Origin, Ty};
+
+    /// A graph that calls a function, and whether its entry point is to be called so.
+    fn calls(builtin: Builtin, params: &[Ty], result: Ty, form: CallForm) -> bool {
+        let mut graph = Graph::new();
+        let operands: Vec<NodeId> =
+            (0..).zip(params).map(|(level, &ty)| graph.add(Op::Local(level), ty, &[], Origin::default())).collect();
+        let function = graph.function("f");
+        graph.add(Op::Invoke { function, form }, result, &operands, Origin::default());
+        addresses(&graph, &[Callee::builtin(builtin)]).is_some()
+    }
+
+    #[test]
+    fn functions_are_called_with_their_signatures_only() {
+        let add = Builtin::AddInt;
+        let form = signature_of(add).unwrap().form;
+        assert!(calls(add, &[Ty::Int, Ty::Int], Ty::Int, form));
+        assert!(!calls(add, &[Ty::Str, Ty::Int], Ty::Int, form));
+        assert!(!calls(add, &[Ty::Int], Ty::Int, form));
+        assert!(!calls(add, &[Ty::Int, Ty::Int], Ty::Str, form));
+        for other in [CallForm::Total, CallForm::Partial, CallForm::Framed, CallForm::Impure] {
+            assert_eq!(calls(add, &[Ty::Int, Ty::Int], Ty::Int, other), other == form, "{other:?}");
+        }
+    }
+}

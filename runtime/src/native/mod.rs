@@ -55,7 +55,7 @@ static HELPERS: LazyLock<[usize; celero_ir::Helper::COUNT]> = LazyLock::new(libc
 pub(crate) enum NativeError {
     /// A constant does not fit the limits.
     Constant(ErrorKind),
-    /// The graph calls a function that was never lowered: a defect.
+    /// The graph calls a function that was never lowered, or not with its signature: a defect.
     Function,
     /// The compiler rejected it.
     Compile(celero_jit::Error),

@@ -74,7 +74,7 @@ impl NativeProgram {
         let nodes: Vec<NodeId> = (0..).take(graph.len()).map(NodeId).collect();
         let batches = LiteralBatches::new(graph, graph.roots(), &nodes, &mut pool);
         let (constants, literals) = (pool.addresses(), batches.as_unit());
-        let (helpers, functions) = (HELPERS.as_slice(), addresses(&callees));
+        let (helpers, functions) = (HELPERS.as_slice(), addresses(graph, &callees).ok_or(NativeError::Function)?);
         let steps_known = Some(steps);
         let unit =
             Unit { graph, fields, constants, helpers, functions: &functions, steps: steps_known, literals: &literals };

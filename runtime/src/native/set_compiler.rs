@@ -92,7 +92,7 @@ impl<'a> SetCompiler<'a> {
         let callees = merged.calls.numbered(&merged.graph).ok_or(UNKNOWN_FUNCTION)?;
         Ok(Self {
             compiler,
-            addresses: addresses(&callees),
+            addresses: addresses(&merged.graph, &callees).ok_or(UNKNOWN_FUNCTION)?,
             merged,
             fields,
             patterns,
@@ -170,7 +170,7 @@ impl<'a> SetCompiler<'a> {
             graph.constants().iter().map(|constant| self.pool.lone(constant, self.patterns)).collect();
         let constants = constants.map_err(|_| "a constant cannot be prepared")?;
         let (fields, constants) = (self.fields, constants.as_slice());
-        let functions = addresses(&callees);
+        let functions = addresses(graph, &callees).ok_or(UNKNOWN_FUNCTION)?;
         let unit =
             Unit { graph, fields, constants, helpers: &*HELPERS, functions: &functions, steps: None, literals: &[] };
         let function = self.compiler.template(&unit, root).map_err(|error| error.to_string())?;

@@ -121,7 +121,12 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         let pinned = PinnedLists::load(self.lists());
         matched.clear();
         if let Some(index) = &self.index {
-            match index.search(HostData::new(context), read, search, Mode::All, None, pinned.snapshot()) {
+            let found = if self.is_for_others(context) {
+                Found::All
+            } else {
+                index.search(HostData::new(context), read, search, Mode::All, None, pinned.snapshot())
+            };
+            match found {
                 Found::Nothing => {}
                 Found::Some => matched.extend(index.found(search).map(|(rule, _)| rule as usize)),
                 Found::All => matched.extend(index.rules().map(|rule| rule as usize)),

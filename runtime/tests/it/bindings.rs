@@ -1,6 +1,6 @@
 //! Values for environments that are declared at run time.
 
-use celero::{Arena, BindError, Bindings, Engine, Env, ErrorKind, Host, List, Scratch, Tier, Type, Value};
+use celero::{Arena, BindError, Bindings, Engine, Env, ErrorKind, Host, List, Scratch, Tier, Timestamp, Type, Value};
 
 fn env() -> Env<Bindings<'static>> {
     Env::dynamic()
@@ -107,4 +107,20 @@ fn variables_fields_and_bindings_agree_on_indices() {
     let names: Vec<_> = env.declarations().variables().iter().map(|v| (&*v.name, v.optional)).collect();
     assert_eq!(names, [("request.path", true), ("n", true), ("any", true), ("tags", true)]);
     assert_eq!(env.fields().len(), 4);
+}
+
+/// A host may give a timestamp beyond the range of CEL: both tiers read all of it.
+#[test]
+fn timestamps_are_read_whole() {
+    let env = Env::dynamic().variable("t", Type::Timestamp).variable("u", Type::Dyn);
+    let mut bindings = Bindings::new(&env);
+    bindings.set("t", Value::Timestamp(Timestamp { seconds: 0, nanos: -1 })).unwrap();
+    bindings.set("u", Value::Timestamp(Timestamp { seconds: 0, nanos: 1 << 33 })).unwrap();
+    for rule in ["t.getSeconds()", "string(t)", "t < timestamp(0)", "u.getSeconds()", "u > timestamp(1)"] {
+        let [interpreted, native] = [Tier::Interpret, Tier::Native].map(|tier| {
+            let program = Engine::builder().tier(tier).build().compile(&env, rule).unwrap();
+            format!("{:?}", program.eval(&bindings, &mut Scratch::new()))
+        });
+        assert_eq!(interpreted, native, "{rule}");
+    }
 }

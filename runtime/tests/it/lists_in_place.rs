@@ -1,8 +1,12 @@
 //! Lists of the host whose elements native code reads where they lie: their size, an element, the search for a value.
 
 use crate::field_types::results;
-use celero::{Context, Duration, Engine, Env, ErrorKind, FieldType, Limits, Scratch, Tier};
-use std::collections::HashSet;
+use celero::layout::{Access, Field as Layout, Path, Repr, Ty};
+use celero::{
+    Arena, Context, Duration, Element, Engine, Env, ErrorKind, EvalResult, FieldType, Limits, Scratch, Tier, Type,
+    Value,
+};
+use std::collections::{HashSet, VecDeque};
 
 #[derive(FieldType)]
 #[context(rename_all = "lowercase")]
@@ -289,7 +293,7 @@ fn both_tiers_agree_on_members_of_elements() {
     }
 }
 
-#[derive(FieldType)]
+#[derive(Clone, Copy, FieldType)]
 enum Only {
     A,
 }
@@ -312,6 +316,9 @@ struct Odd<'a> {
     only: &'a [Only],
     marks: &'a [Mark],
     slots: Vec<Slot>,
+    /// More than `i64::MAX`, which take no memory.
+    many: VecDeque<Only>,
+    maybe_many: Option<VecDeque<Only>>,
     teams: HashSet<String>,
     secure: bool,
 }
@@ -323,6 +330,8 @@ fn both_tiers_agree_on_odd_elements() {
         only: &[Only::A],
         marks: &[Mark { nothing: [] }],
         slots: vec![Slot(None), Slot(Some(Named { id: 1 }.into()))],
+        many: Vec::from([Only::A; usize::MAX]).into(),
+        maybe_many: Some(Vec::from([Only::A; usize::MAX]).into()),
         teams: HashSet::from(["x".to_owned()]),
         secure: true,
     };
@@ -331,6 +340,9 @@ fn both_tiers_agree_on_odd_elements() {
         &[
             ("'A' in only && only.size() == 1 && only[0] == 'A'", "Bool(true)"),
             ("only.all(o, o == 'B')", "Bool(false)"),
+            ("many[5] == 'A' && many.exists(m, m == 'A') && !many.all(m, m == 'B')", "Bool(true)"),
+            ("maybe_many[5] == 'A' && maybe_many.exists(m, m == 'A')", "Bool(true)"),
+            ("many.exists(m, m == 'B')", "out_of_budget"),
             ("only.filter(o, o == 'A').size()", "Int(1)"),
             ("marks.exists(m, secure) && marks.all(m, m.nothing == [])", "Bool(true)"),
             ("slots.all(s, secure)", "no_such_key"),
@@ -348,4 +360,52 @@ fn both_tiers_agree_on_odd_elements() {
         let [interpreted, native] = errors.map(|error| (error.kind, error.start, error.end));
         assert_eq!(interpreted, native, "{rule}");
     }
+}
+
+/// A value of any type, which native code reads where it is.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+struct Any(Value<'static>);
+
+// SAFETY: an `Any` is its value.
+unsafe impl FieldType for Any {
+    fn ty() -> Type {
+        Type::Dyn
+    }
+
+    fn layout() -> Layout {
+        Layout::new(Ty::Value, false, Access::Load(Path(vec![0]), Repr::Value))
+    }
+
+    fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+        Ok(Some(self.0))
+    }
+}
+
+impl Element for Any {}
+
+#[derive(Context)]
+struct Anything {
+    left: Vec<Any>,
+    right: Vec<Any>,
+    deque: VecDeque<Any>,
+    one: Any,
+}
+
+/// The library compares values: two are equal wherever they are.
+#[test]
+fn elements_of_any_type_are_compared_by_value() {
+    let values = || [Value::Int(1), Value::String("x"), Value::Double(f64::NAN)].map(Any).to_vec();
+    let context = Anything { left: values(), right: values(), deque: values().into(), one: Any(Value::Int(1)) };
+    results(
+        &context,
+        &[
+            ("left.filter(v, v == 'x' || v == 1) == right.filter(v, v == 'x' || v == 1)", "Bool(true)"),
+            ("left == right", "Bool(false)"),
+            ("left != left", "Bool(true)"),
+            ("one in left && 'x' in right && !('y' in left)", "Bool(true)"),
+            ("deque.filter(v, v == 1).size() == 1 && deque.filter(v, v == 1) == [1]", "Bool(true)"),
+            ("deque.exists(v, v == 'x')", "Bool(true)"),
+        ],
+    );
 }
