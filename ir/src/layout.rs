@@ -10,10 +10,10 @@ pub mod frame {
     /// Steps left of the budget, 64 bit signed. The evaluation fails when it falls below zero.
     pub const FUEL: i32 = 0;
     /// Second word of a helper's result, if the helper can fail and returns two words that are not text.
-    pub const OUT: i32 = 24;
+    pub const OUT: i32 = 32;
     /// Result of a function that does not return it in registers: the words of its type, or a whole
     /// value (32 bytes) for [`Ty::Value`](crate::Ty::Value).
-    pub const RESULT: i32 = 40;
+    pub const RESULT: i32 = 48;
 }
 
 /// Input and output of a function that evaluates several rules, in the place of [`frame::RESULT`].

@@ -6,6 +6,7 @@
 //! so that a folded call gives what the call would give.
 
 use crate::arena::{Arena, EvalResult};
+use crate::cx::CxSettings;
 use crate::function::Functions;
 use crate::library::{self, Cx};
 use crate::lower::{Callee, Calls};
@@ -39,16 +40,33 @@ impl<'a> ConstantEvaluator<'a> {
     pub(crate) fn new(calls: &'a Calls, functions: &'a Functions, patterns: &'a PatternCache) -> Self {
         Self { calls, functions, patterns, weight_left: Cell::new(PATTERN_WEIGHT) }
     }
+
+    /// Runs `f` on the values of constants. `None` if the call exceeds its budget, or gives a value
+    /// that is no constant.
+    fn with_values(
+        &self,
+        args: &[Constant],
+        f: impl for<'v> FnOnce(&Cx<'v>, &[Value<'v>]) -> Result<Value<'v>, ErrorKind>,
+    ) -> Option<Result<Constant, ErrorKind>> {
+        let arena = Arena::new(BYTES);
+        let cx = CxSettings { steps: STEPS, dialect: self.patterns.dialect() }.cx(&arena, None);
+        let values: Result<Vec<Value<'_>>, ErrorKind> = args.iter().map(|c| value_of(c, &arena)).collect();
+        match f(&cx, &values.ok()?) {
+            Err(ErrorKind::OutOfBudget) => None,
+            Err(kind) => Some(Err(kind)),
+            Ok(value) => constant_of(&value).map(Ok),
+        }
+    }
 }
 
 impl Evaluator for ConstantEvaluator<'_> {
     fn dispatch(&self, function: &str, args: &[Constant]) -> Option<Result<Constant, ErrorKind>> {
         let callee = self.calls.by_name(function)?;
-        with_values(args, |cx, args| callee.call(cx, self.functions, args))
+        self.with_values(args, |cx, args| callee.call(cx, self.functions, args))
     }
 
     fn call(&self, helper: Helper, args: &[Constant]) -> Option<Result<Constant, ErrorKind>> {
-        with_values(args, |cx, args| library::dispatch_by_helper(cx, helper, args))
+        self.with_values(args, |cx, args| library::dispatch_by_helper(cx, helper, args))
     }
 
     fn matches(&self, pattern: &str, text: &str) -> Option<bool> {
@@ -91,21 +109,6 @@ fn text_test(test: pattern::TextTest) -> TextTest {
         pattern::TextTest::StartsWith(text) => TextTest::StartsWith(text.into()),
         pattern::TextTest::EndsWith(text) => TextTest::EndsWith(text.into()),
         pattern::TextTest::Contains(text) => TextTest::Contains(text.into()),
-    }
-}
-
-/// Runs `f` on the values of constants. `None` if the call exceeds its budget, or gives a value that is no constant.
-fn with_values(
-    args: &[Constant],
-    f: impl for<'a> FnOnce(&Cx<'a>, &[Value<'a>]) -> Result<Value<'a>, ErrorKind>,
-) -> Option<Result<Constant, ErrorKind>> {
-    let arena = Arena::new(BYTES);
-    let cx = Cx::new(STEPS, &arena);
-    let values: Result<Vec<Value<'_>>, ErrorKind> = args.iter().map(|c| value_of(c, &arena)).collect();
-    match f(&cx, &values.ok()?) {
-        Err(ErrorKind::OutOfBudget) => None,
-        Err(kind) => Some(Err(kind)),
-        Ok(value) => constant_of(&value).map(Ok),
     }
 }
 

@@ -6,6 +6,7 @@
 use crate::arena::{Arena, EvalResult};
 use celero_ir::ErrorKind;
 use celero_lists::Snapshot;
+use celero_matching::pattern::Dialect;
 use std::cell::Cell;
 
 /// Bytes that a scan reads or writes for one step.
@@ -13,6 +14,26 @@ const BYTES_PER_STEP: usize = 64;
 
 /// Bytes that are worked on one by one for one step.
 const SINGLE_BYTES_PER_STEP: usize = 8;
+
+/// How patterns of CEL are read, unless [`Env::patterns`](crate::Env::patterns) says otherwise.
+pub(crate) const PATTERN_DIALECT: Dialect = Dialect::Re2;
+
+/// What the evaluations of a program or set begin with.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CxSettings {
+    /// Budget of an evaluation, in steps.
+    pub(crate) steps: i64,
+    /// The dialect of the patterns of the environment.
+    pub(crate) dialect: Dialect,
+}
+
+impl CxSettings {
+    /// A context for one evaluation, with the named lists of this generation.
+    #[inline]
+    pub(crate) fn cx<'a>(self, arena: &'a Arena, lists: Option<&'a Snapshot>) -> Cx<'a> {
+        Cx { fuel: Cell::new(self.steps), arena, lists, dialect: self.dialect }
+    }
+}
 
 /// The evaluation context: what a library function or a function of the host may use besides its arguments.
 ///
@@ -29,6 +50,8 @@ pub struct Cx<'a> {
     arena: &'a Arena,
     /// The named lists; `None` if the expression asks none.
     lists: Option<&'a Snapshot>,
+    /// How patterns are read that are known at evaluation only.
+    dialect: Dialect,
 }
 
 impl<'a> Cx<'a> {
@@ -39,14 +62,13 @@ impl<'a> Cx<'a> {
     #[must_use]
     #[inline]
     pub fn new(fuel: i64, arena: &'a Arena) -> Self {
-        Self { fuel: Cell::new(fuel), arena, lists: None }
+        CxSettings { steps: fuel, dialect: PATTERN_DIALECT }.cx(arena, None)
     }
 
-    /// The context with the named lists of this generation.
-    #[must_use]
+    /// Returns how patterns are read that are known at evaluation only.
     #[inline]
-    pub(crate) fn with_lists(self, lists: Option<&'a Snapshot>) -> Self {
-        Self { lists, ..self }
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.dialect
     }
 
     /// Returns the named lists.

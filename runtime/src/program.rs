@@ -2,12 +2,12 @@
 
 use crate::arena::{Arena, with_zero_capacity};
 use crate::context::Context;
+use crate::cx::CxSettings;
 use crate::env::Env;
 use crate::error::{ErrorKind, EvalError};
 use crate::expression::{Expression, Trace};
 use crate::fields::Fields;
 use crate::function::Functions;
-use crate::library::Cx;
 use crate::limits::Limits;
 use crate::native::{BaseFrameCode, NativeProgram, TestCall, failure, word_of};
 use crate::report::{Known, Report};
@@ -16,6 +16,7 @@ use crate::value::Value;
 use crate::variables::Variables;
 use celero_frontend::{Diagnostic, Type};
 use celero_lists::{Lists, Snapshot};
+use celero_matching::pattern::Dialect;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -37,6 +38,14 @@ struct Shared {
     /// Fingerprint of the variables.
     declarations: u64,
     limits: Limits,
+    dialect: Dialect,
+}
+
+impl Shared {
+    /// What an evaluation by the interpreter begins with.
+    fn settings(&self) -> CxSettings {
+        CxSettings { steps: i64::from(self.limits.steps), dialect: self.dialect }
+    }
 }
 
 impl<S> Clone for Program<S> {
@@ -68,9 +77,9 @@ impl<S> Program<S> {
     ) -> Self {
         let fields = expression.fields(env.declarations().variables(), env.fields());
         let (functions, variables) = (env.functions().clone(), env.variables());
-        let declarations = variables.fingerprint();
+        let (declarations, dialect) = (variables.fingerprint(), env.dialect());
         let lists = expression.lists(&functions).cloned();
-        let shared = Arc::new(Shared { expression, fields, functions, variables, declarations, limits });
+        let shared = Arc::new(Shared { expression, fields, functions, variables, declarations, limits, dialect });
         Self { native, lists, shared, context: PhantomData }
     }
 
@@ -282,12 +291,10 @@ impl<S: Context + 'static> Program<S> {
         arena: &'a Arena,
         lists: Option<&'a Snapshot>,
     ) -> Result<Value<'a>, EvalError> {
-        let Shared { expression, functions, limits, .. } = &*self.shared;
+        let Shared { expression, functions, .. } = &*self.shared;
         match &self.native {
             Some(native) => native.run(context, functions, arena, lists),
-            None => {
-                expression.interpret(functions, context, &Cx::new(i64::from(limits.steps), arena).with_lists(lists))
-            }
+            None => expression.interpret(functions, context, &self.shared.settings().cx(arena, lists)),
         }
     }
 
@@ -330,7 +337,7 @@ impl<S: Context + 'static> Program<S> {
         self.is_for(context)?;
         let Shared { expression, functions, limits, .. } = &*self.shared;
         let (arena, lists) = scratch.prepare(limits.memory, self.lists.as_ref());
-        Ok(expression.trace(functions, context, &Cx::new(i64::from(limits.steps), arena).with_lists(lists)))
+        Ok(expression.trace(functions, context, &self.shared.settings().cx(arena, lists)))
     }
 
     /// Puts an error of an evaluation into words: which key, index, pattern, variable or overload
@@ -354,8 +361,8 @@ impl<S: Context + 'static> Program<S> {
     /// ```
     #[must_use]
     pub fn describe<C: Context<Static = S>>(&self, error: &EvalError, context: &C) -> Report {
-        let Shared { expression, functions, variables, limits, .. } = &*self.shared;
-        expression.describe(*error, context, &Known { variables, functions, limits })
+        let Shared { expression, functions, variables, limits, dialect, .. } = &*self.shared;
+        expression.describe(*error, context, &Known { variables, functions, limits, dialect: *dialect })
     }
 
     /// Refuses a context of the right type with other variables.

@@ -22,7 +22,7 @@ use crate::report::{Known, Words};
 use crate::value::Value;
 use celero_frontend::{Declarations, Diagnostic, Language, Lexicon, Limits, NodeId, Span, Type, Variable};
 use celero_ir::layout::Field as Layout;
-use celero_matching::pattern::PatternCache;
+use celero_matching::pattern::{Dialect, PatternCache};
 use std::any::Any;
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -196,11 +196,11 @@ pub(crate) trait RuleTree: Debug + Send + Sync + Any {
     /// The number of nodes with the bodies of definitions in the places of their uses; 0 if no large one is used.
     fn inlined_nodes(&self) -> usize;
 
-    /// The steps for letter cases of the patterns.
+    /// The steps for letter cases of the patterns. Those of CEL are of this dialect.
     ///
     /// # Errors
     /// They are more than `limit`; at the pattern that exceeds it.
-    fn case_steps(&self, limit: usize) -> Result<usize, Diagnostic>;
+    fn case_steps(&self, limit: usize, dialect: Dialect) -> Result<usize, Diagnostic>;
 
     /// What an evaluation can read of the context.
     fn fields(&self, variables: &[Variable], layouts: &[Layout]) -> Fields;

@@ -175,20 +175,20 @@ pub(crate) fn run<T>(code: &Code, root: usize, host: &T) -> Outcome {
 }
 
 pub(crate) fn run_with<T>(code: &Code, root: usize, host: &T, fuel: i64) -> Outcome {
-    start(code.entry(root).unwrap(), host, Frame { fuel, rest: [0; 2], out: 0, more: 0, result: [u64::MAX; 4] })
+    start(code.entry(root).unwrap(), host, Frame { fuel, rest: [0; 3], out: 0, more: 0, result: [u64::MAX; 4] })
 }
 
 /// Runs shared code with the parameter row of a rule.
 pub(crate) fn run_shared<T>(function: &SharedFunction, host: &T) -> Outcome {
     let entry = function.code.entry(0).unwrap().with_row(&function.row);
-    start(entry, host, Frame { fuel: 1000, rest: [0; 2], out: 0, more: 0, result: [u64::MAX; 4] })
+    start(entry, host, Frame { fuel: 1000, rest: [0; 3], out: 0, more: 0, result: [u64::MAX; 4] })
 }
 
 /// Runs a template on a parameter row.
 pub(crate) fn run_row<T>(code: &Code, function: usize, host: &T, row: &[u64]) -> Outcome {
     let mut result = [u64::MAX; 4];
     result[(layout::parameter_row::ADDRESS - layout::frame::RESULT) as usize / 8] = row.as_ptr() as u64;
-    start(code.entry(function).unwrap(), host, Frame { fuel: 1000, rest: [0; 2], out: 0, more: 0, result })
+    start(code.entry(function).unwrap(), host, Frame { fuel: 1000, rest: [0; 3], out: 0, more: 0, result })
 }
 
 fn start<T>(entry: Entry<'_>, host: &T, mut frame: Frame) -> Outcome {

@@ -79,7 +79,7 @@ pub(crate) fn slice(address: u64, length: u64) -> &'static [u8] {
 pub(crate) struct Frame {
     pub(crate) fuel: i64,
     /// Not read by generated code.
-    pub(crate) rest: [u64; 2],
+    pub(crate) rest: [u64; 3],
     pub(crate) out: u64,
     /// Not read by generated code.
     pub(crate) more: u64,

@@ -16,7 +16,7 @@ use celero_frontend::{
     inline,
 };
 use celero_ir::layout::Field as Layout;
-use celero_matching::pattern::PatternCache;
+use celero_matching::pattern::{Dialect, PatternCache};
 use std::sync::Arc;
 
 /// A rule of a [`Language`].
@@ -104,8 +104,8 @@ impl RuleTree for CheckedTree {
         self.inlined.as_ref().map_or(0, |inlined| inlined.ast().nodes().len())
     }
 
-    fn case_steps(&self, limit: usize) -> Result<usize, Diagnostic> {
-        lint::case_steps(self.evaluated(), limit)
+    fn case_steps(&self, limit: usize, dialect: Dialect) -> Result<usize, Diagnostic> {
+        lint::case_steps(self.evaluated(), limit, dialect)
     }
 
     fn fields(&self, variables: &[Variable], layouts: &[Layout]) -> Fields {

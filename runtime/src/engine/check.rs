@@ -5,7 +5,6 @@ use crate::context::Context;
 use crate::env::{Env, EnvError};
 use crate::error::CompileError;
 use crate::expression::{CheckedRule, Expression, TextPiece};
-use crate::library::PATTERN_DIALECT;
 use crate::lint;
 use crate::rule_language::Piece;
 use celero_frontend::{CHECKER_CODES, CodeInfo, Diagnostic, FORMAT_CODES, PARSER_CODES, Severity, Span, Stage};
@@ -17,7 +16,7 @@ impl Engine {
     /// # Errors
     /// [`CompileError`] with every diagnostic.
     pub fn check<C: Context>(&self, env: &Env<C>, source: &str) -> Result<CheckedRule, CompileError> {
-        self.expression(env, source, &self.pattern_cache()).map(|expression| CheckedRule::new(expression, env))
+        self.expression(env, source, &self.pattern_cache(env)).map(|expression| CheckedRule::new(expression, env))
     }
 
     /// Returns the warnings about an expression, and the steps that its patterns take for letter
@@ -32,8 +31,8 @@ impl Engine {
         let failed = |diagnostics| CompileError::new(source, diagnostics);
         let (declarations, limits) = (env.declarations(), self.limits());
         let (tree, warnings) = env.rule_language().check_body(source, declarations, &limits.source).map_err(failed)?;
-        let steps = tree.case_steps(limits.case_steps).map_err(|error| failed(vec![error]))?;
-        let found = tree.lint(env.fields(), &self.pattern_cache());
+        let steps = tree.case_steps(limits.case_steps, env.dialect()).map_err(|error| failed(vec![error]))?;
+        let found = tree.lint(env.fields(), &self.pattern_cache(env));
         Ok((self.ordered([warnings, found].concat()), steps))
     }
 
@@ -72,15 +71,15 @@ impl Engine {
         let limits = self.limits();
         let text = Expression::text(&parts, env.rule_language(), env.declarations(), &limits.source);
         let mut expression = text.map_err(|(source, found)| CompileError::new(&source, found))?;
-        if let Err(error) = expression.count_case_steps(limits.case_steps) {
+        if let Err(error) = expression.count_case_steps(limits.case_steps, env.dialect()) {
             return Err(CompileError::new(expression.source(), vec![error]));
         }
         Ok(CheckedRule::new(expression, env))
     }
 
     /// An empty cache for the patterns of a compilation.
-    pub(crate) fn pattern_cache(&self) -> PatternCache {
-        PatternCache::with_budget(self.limits().patterns).of_dialect(PATTERN_DIALECT)
+    pub(crate) fn pattern_cache<C>(&self, env: &Env<C>) -> PatternCache {
+        PatternCache::with_budget(self.limits().patterns).of_dialect(env.dialect())
     }
 
     /// Parses, checks and lints an expression, and puts the bodies of functions defined in CEL in
@@ -96,7 +95,8 @@ impl Engine {
         let limits = &self.limits().source;
         let mut expression = Expression::of(source, env.rule_language(), env.declarations(), limits).map_err(failed)?;
         // Before anything parses the patterns.
-        expression.count_case_steps(self.limits().case_steps).map_err(|error| failed(vec![error]))?;
+        let most = self.limits().case_steps;
+        expression.count_case_steps(most, env.dialect()).map_err(|error| failed(vec![error]))?;
         let mut warnings = expression.warnings().to_vec();
         warnings.extend(expression.tree().lint(env.fields(), patterns));
         let warnings = self.ordered(warnings);

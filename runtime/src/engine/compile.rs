@@ -56,7 +56,7 @@ impl Engine {
     ) -> Result<Program<C::Static>, CompileError> {
         traced(rule.source(), || {
             let expression = Arc::clone(rule.expression_for(env)?);
-            let patterns = self.pattern_cache();
+            let patterns = self.pattern_cache(env);
             self.program(env, expression, &patterns, &mut Stages::default(), &mut ())
         })
     }
@@ -74,7 +74,7 @@ impl Engine {
         observer: &mut dyn StageObserver,
     ) -> Result<Program<C::Static>, CompileError> {
         let expression = Arc::clone(rule.expression_for(env)?);
-        let patterns = self.pattern_cache();
+        let patterns = self.pattern_cache(env);
         self.program(env, expression, &patterns, &mut Stages::default(), observer)
     }
 
@@ -85,7 +85,7 @@ impl Engine {
         stages: &mut Stages,
     ) -> Result<Program<C::Static>, CompileError> {
         traced(source, || {
-            let patterns = self.pattern_cache();
+            let patterns = self.pattern_cache(env);
             let expression = Arc::new(self.expression(env, source, &patterns)?);
             self.program(env, expression, &patterns, stages, &mut ())
         })

@@ -10,12 +10,14 @@ pub use problem::EnvError;
 
 use crate::cel;
 use crate::context::Context;
+use crate::cx::PATTERN_DIALECT;
 use crate::function::{Functions, HostFunction};
 use crate::rule_language::{AnyLanguage, Declared, RuleLanguage};
 use crate::variables::Variables;
 use celero_frontend::stdlib::Library;
 use celero_frontend::{Declarations, Language, Type, Variable};
 use celero_ir::layout::Field as Layout;
+use celero_matching::pattern::Dialect;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -30,6 +32,7 @@ pub struct Env<C> {
     variables: Arc<Variables>,
     fields: Vec<Layout>,
     functions: Functions,
+    dialect: Dialect,
     problems: Vec<EnvError>,
     context: PhantomData<fn(&C)>,
 }
@@ -55,6 +58,7 @@ impl<C> Env<C> {
             variables: Arc::default(),
             fields: Vec::new(),
             functions: Functions::default(),
+            dialect: PATTERN_DIALECT,
             problems: Vec::new(),
             context: PhantomData,
         }
@@ -124,6 +128,33 @@ impl<C> Env<C> {
     pub fn unchecked(mut self, unchecked: bool) -> Self {
         self.declarations.set_unchecked(unchecked);
         self
+    }
+
+    /// Sets how rules in CEL read patterns, in all functions that take one. Default:
+    /// [`Dialect::Re2`], as CEL defines it. [`Dialect::Regex`] is for rules that were written for
+    /// an engine that reads them as the `regex` crate does.
+    ///
+    /// Patterns in named lists are RE2's whatever the environment says, because environments share
+    /// lists, and those of the filter language are Wirefilter's.
+    ///
+    /// ```
+    /// use celero::{Bindings, Engine, Env, PatternDialect, Type, Value};
+    ///
+    /// let env = Env::dynamic().variable("text", Type::String).patterns(PatternDialect::Regex);
+    /// let mut call = Bindings::new(&env);
+    /// call.set("text", Value::String("a <word>"))?;
+    /// // The start and the end of a word; to RE2 the characters `<` and `>`.
+    /// assert!(Engine::new().compile(&env, r"text.matches(r'\<a\>')")?.test(&call)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn patterns(self, dialect: Dialect) -> Self {
+        Self { dialect, ..self }
+    }
+
+    /// The dialect of the patterns of rules in CEL.
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.dialect
     }
 
     /// Turns a library on or off; all are on at first. The standard one stays on. Turn a library off whose functions or
@@ -247,6 +278,7 @@ impl<C> Clone for Env<C> {
             variables: Arc::clone(&self.variables),
             fields: self.fields.clone(),
             functions: self.functions.clone(),
+            dialect: self.dialect,
             problems: self.problems.clone(),
             context: PhantomData,
         }

@@ -8,6 +8,7 @@ use crate::function::Functions;
 use crate::lint;
 use celero_frontend::stdlib::Libraries;
 use celero_frontend::{Definition, Diagnostic, Severity, Span, Stage, Type};
+use celero_matching::pattern::Dialect;
 use std::fmt;
 use std::sync::Arc;
 
@@ -19,8 +20,8 @@ use std::sync::Arc;
 /// [`Rule::checked`](crate::Rule::checked) take it without parsing it again.
 ///
 /// It belongs to the environment that it was checked for, to clones of it, and to environments that
-/// declare the same variables, functions and libraries in the same order, whatever their languages:
-/// so a set has rules in several languages. Compiling it for another one is a [`CompileError`].
+/// declare the same variables, functions and libraries in the same order and read patterns alike,
+/// whatever their languages: so a set has rules in several languages. Compiling it for another one is a [`CompileError`].
 ///
 /// ```
 /// use celero::{Bindings, Engine, Env, Rule, Scratch, Type, Value};
@@ -56,6 +57,7 @@ struct Environment {
     definitions: Arc<Vec<Arc<Definition>>>,
     libraries: Libraries,
     container: String,
+    dialect: Dialect,
 }
 
 impl Environment {
@@ -67,11 +69,12 @@ impl Environment {
             definitions: declarations.shared_definitions(),
             libraries: declarations.libraries(),
             container: declarations.container().to_owned(),
+            dialect: env.dialect(),
         }
     }
 
     fn is<C>(&self, env: &Env<C>) -> bool {
-        let Self { variables, functions, definitions, libraries, container } = self;
+        let Self { variables, functions, definitions, libraries, container, dialect } = self;
         let declarations = env.declarations();
         let others = declarations.shared_definitions();
         let are_others = || {
@@ -83,6 +86,7 @@ impl Environment {
             && (Arc::ptr_eq(definitions, &others) || are_others())
             && *libraries == declarations.libraries()
             && container == declarations.container()
+            && *dialect == env.dialect()
     }
 }
 

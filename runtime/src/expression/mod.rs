@@ -17,6 +17,7 @@ use crate::value::Value;
 use celero_frontend::{Declarations, Diagnostic, Limits, Span, Type, Variable};
 use celero_ir::layout::Field as Layout;
 use celero_lists::Lists;
+use celero_matching::pattern::Dialect;
 use std::sync::Arc;
 
 /// A checked expression and the warnings about it.
@@ -68,8 +69,8 @@ impl Expression {
     ///
     /// # Errors
     /// They are more than `limit`; at the pattern that exceeds it.
-    pub(crate) fn count_case_steps(&mut self, limit: usize) -> Result<(), Diagnostic> {
-        self.case_steps = self.tree.case_steps(limit)?;
+    pub(crate) fn count_case_steps(&mut self, limit: usize, dialect: Dialect) -> Result<(), Diagnostic> {
+        self.case_steps = self.tree.case_steps(limit, dialect)?;
         Ok(())
     }
 

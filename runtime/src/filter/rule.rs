@@ -15,7 +15,7 @@ use crate::value::Value;
 use celero_frontend::filter::{FilterExpr, FilterTree, filter_json, unparse_filter};
 use celero_frontend::{Diagnostic, Limits, NodeId, Span, Type, Variable};
 use celero_ir::layout::Field as Layout;
-use celero_matching::pattern::PatternCache;
+use celero_matching::pattern::{Dialect, PatternCache};
 use std::sync::Arc;
 
 /// A rule in the filter language, with the language of its environment.
@@ -104,7 +104,7 @@ impl RuleTree for FilterRule {
         self.inlined_nodes
     }
 
-    fn case_steps(&self, limit: usize) -> Result<usize, Diagnostic> {
+    fn case_steps(&self, limit: usize, _: Dialect) -> Result<usize, Diagnostic> {
         letter_cases::case_steps(self.tree(), limit)
     }
 

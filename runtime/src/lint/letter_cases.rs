@@ -2,9 +2,8 @@
 
 use super::TOO_MANY_CASES;
 use super::literals::takes_pattern;
-use crate::library::PATTERN_DIALECT;
 use celero_frontend::{Checked, Diagnostic, Expr, Literal, NodeId, Overload, Reference, Span, Stage};
-use celero_matching::pattern::{folding_steps, may_ignore_case};
+use celero_matching::pattern::{Dialect, folding_steps, may_ignore_case};
 use std::borrow::Cow;
 use std::collections::HashSet;
 
@@ -12,8 +11,8 @@ use std::collections::HashSet;
 ///
 /// # Errors
 /// It is more than `limit`; at the pattern that exceeds it.
-pub(crate) fn case_steps(tree: &Checked, limit: usize) -> Result<usize, Diagnostic> {
-    sum_of_case_steps(checked_patterns(tree), |pattern| folding_steps(PATTERN_DIALECT.pattern(pattern)), limit)
+pub(crate) fn case_steps(tree: &Checked, limit: usize, dialect: Dialect) -> Result<usize, Diagnostic> {
+    sum_of_case_steps(checked_patterns(tree), |pattern| folding_steps(dialect.pattern(pattern)), limit)
 }
 
 /// Returns the sum of the steps of patterns, each distinct one once.

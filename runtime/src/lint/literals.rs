@@ -5,13 +5,14 @@
 use super::place::inside;
 use super::{CONSTANT_CONDITION, Lint, NEVER_VALID};
 use crate::arena::Arena;
+use crate::cx::CxSettings;
 use crate::interpret::literal_value;
-use crate::library::{Cx, Malformed, PATTERN_DIALECT, Piece, invoke, pieces};
+use crate::library::{Cx, Malformed, Piece, invoke, pieces};
 use crate::value::{Timestamp, Value};
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Expr, Literal, NodeId};
 use celero_ir::ErrorKind;
-use celero_matching::pattern::{ParsedPattern, PatternError};
+use celero_matching::pattern::{Dialect, ParsedPattern, Pattern, PatternError};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -144,7 +145,7 @@ impl Lint<'_> {
             }
             return false;
         }
-        let (reason, part) = match (syntax_error(pattern), tested) {
+        let (reason, part) = match (syntax_error(self.patterns.pattern(pattern)), tested) {
             (Some(error), _) => error,
             (None, Ok(())) => return false,
             (None, Err(reason)) => {
@@ -205,7 +206,8 @@ impl Lint<'_> {
             .collect();
         let Some(values) = values.filter(|values| !values.is_empty()) else { return };
         let arena = Arena::new(MEMORY);
-        let result = invoke(&Cx::new(STEPS, &arena), builtin, &values);
+        let settings = CxSettings { steps: STEPS, dialect: self.patterns.dialect() };
+        let result = invoke(&settings.cx(&arena, None), builtin, &values);
         if let Err(
             kind @ (ErrorKind::DivideByZero
             | ErrorKind::ModulusByZero
@@ -234,10 +236,12 @@ fn reading(builtin: Builtin, text: Value<'_>) -> Result<(), ErrorKind> {
 }
 
 /// Why a function of the library does not accept these values, and how text for it looks, if it is
-/// for the form of a text. `quoted` is called with the number of the operand that is to blame.
+/// for the form of a text. `quoted` is called with the number of the operand that is to blame;
+/// patterns are of `dialect`.
 pub(crate) fn malformed(
     builtin: Builtin,
     operands: &[Value<'_>],
+    dialect: Dialect,
     quoted: impl Fn(usize) -> String,
 ) -> Option<(String, &'static str)> {
     let text = |index: usize| match operands.get(index) {
@@ -245,7 +249,7 @@ pub(crate) fn malformed(
         _ => None,
     };
     if takes_pattern(builtin)
-        && let Some((reason, _)) = syntax_error(text(1)?)
+        && let Some((reason, _)) = syntax_error(dialect.pattern(text(1)?))
     {
         return Some((format!("{} is not a regular expression: {reason}", quoted(1)), ""));
     }
@@ -289,10 +293,10 @@ fn clauses(format: &str) -> usize {
 }
 
 /// What is wrong with the syntax of a pattern, or with parsing it, and where.
-fn syntax_error(pattern: &str) -> Option<(String, Range<usize>)> {
-    match ParsedPattern::new(PATTERN_DIALECT.pattern(pattern)).err()? {
+fn syntax_error(pattern: Pattern<'_>) -> Option<(String, Range<usize>)> {
+    match ParsedPattern::new(pattern).err()? {
         PatternError::Syntax(error) => Some((error.reason, error.span)),
-        error @ PatternError::TooManyCases => Some((error.to_string(), 0..pattern.len())),
+        error @ PatternError::TooManyCases => Some((error.to_string(), 0..pattern.text.len())),
         _ => None,
     }
 }

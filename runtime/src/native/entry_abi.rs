@@ -4,8 +4,8 @@ use super::frame::BaseFrame;
 use super::word_of;
 use crate::arena::Arena;
 use crate::context::Context;
+use crate::cx::CxSettings;
 use crate::error::EvalError;
-use crate::library::Cx;
 use crate::value::Value;
 use celero_ir::layout::{Access, Field};
 use celero_ir::{CallForm, FoldKind, Graph, Helper, NodeId, Op, Param, Ty};
@@ -131,8 +131,7 @@ impl ContextOnlyCode<'_> {
 #[derive(Clone, Copy)]
 pub(crate) struct TextCode<'a> {
     pub(super) entry: TextEntry<'a>,
-    /// Budget of an evaluation, in steps.
-    pub(super) steps: i64,
+    pub(super) settings: CxSettings,
     /// The type of the result.
     pub(super) result: Ty,
 }
@@ -149,7 +148,7 @@ impl<'a> TextCode<'a> {
         arena: &'a Arena,
         lists: Option<&'a Snapshot>,
     ) -> Result<Value<'a>, EvalError> {
-        let mut base = BaseFrame::new(Cx::new(self.steps, arena).with_lists(lists));
+        let mut base = BaseFrame::new(self.settings.cx(arena, lists));
         // SAFETY: as in `NativeProgram::run_with_whole_frame`. Code with this ABI calls only
         // helpers that use the base of the frame.
         let text = unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut base).cast()) };
@@ -164,8 +163,7 @@ impl<'a> TextCode<'a> {
 #[derive(Clone, Copy)]
 pub(crate) struct BaseFrameCode<'a> {
     pub(super) entry: Entry<'a>,
-    /// Budget of an evaluation, in steps.
-    pub(super) steps: i64,
+    pub(super) settings: CxSettings,
 }
 
 impl BaseFrameCode<'_> {
@@ -173,7 +171,7 @@ impl BaseFrameCode<'_> {
     /// capacity and the code needs some, that is the error `out_of_budget`.
     #[inline]
     pub(crate) fn run<C: Context>(self, context: &C, arena: &Arena, lists: Option<&Snapshot>) -> u64 {
-        let mut base = BaseFrame::new(Cx::new(self.steps, arena).with_lists(lists));
+        let mut base = BaseFrame::new(self.settings.cx(arena, lists));
         // SAFETY: as in `NativeProgram::run_with_whole_frame`. Code with this ABI calls only
         // helpers that use the base of the frame.
         let word = unsafe { self.entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut base).cast()) };

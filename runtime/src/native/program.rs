@@ -8,9 +8,9 @@ use super::pool::Pool;
 use super::{HELPERS, NativeError, failure, word_of};
 use crate::arena::Arena;
 use crate::context::Context;
+use crate::cx::{Cx, CxSettings};
 use crate::error::EvalError;
 use crate::function::Functions;
-use crate::library::Cx;
 use crate::lower::{Callee, Calls};
 use crate::value::Value;
 use celero_ir::layout::Field;
@@ -26,8 +26,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) struct NativeProgram {
     abi: EntryAbi,
-    /// Budget of an evaluation, in steps.
-    steps: i64,
+    settings: CxSettings,
     result: Ty,
     compiled: Arc<Compiled>,
 }
@@ -94,12 +93,13 @@ impl NativeProgram {
         }
         let result = graph.roots().first().map_or(Ty::Value, |&root| graph.ty(root));
         let compiled = Arc::new(Compiled { code, row, _pool: pool, callees });
+        let settings = CxSettings { steps, dialect: patterns.dialect() };
         let entry = compiled.code.entry(0).ok_or(NativeError::Function)?.with_row(&compiled.row);
         // SAFETY: the entry borrows code and a row that `compiled` owns and never changes. The
         // entry is stored beside `compiled`, and is given away only with the lifetime of a borrow
         // of the program.
         let entry = unsafe { std::mem::transmute::<Entry<'_>, Entry<'static>>(entry) };
-        Ok(Self { abi: EntryAbi::choose(entry, result, graph, fields), steps, result, compiled })
+        Ok(Self { abi: EntryAbi::choose(entry, result, graph, fields), settings, result, compiled })
     }
 
     /// Returns how the code is called for a truth value.
@@ -107,7 +107,7 @@ impl NativeProgram {
     pub(crate) fn test_call(&self) -> TestCall<'_> {
         match self.abi {
             EntryAbi::ContextOnly(entry) => TestCall::ContextOnly(ContextOnlyCode(entry)),
-            EntryAbi::BaseFrame(entry) => TestCall::BaseFrame(BaseFrameCode { entry, steps: self.steps }),
+            EntryAbi::BaseFrame(entry) => TestCall::BaseFrame(BaseFrameCode { entry, settings: self.settings }),
             EntryAbi::BaseFrameWithLists(_) => TestCall::WithLists,
             EntryAbi::Text(_) | EntryAbi::FullFrame(_) => TestCall::Whole,
         }
@@ -116,7 +116,7 @@ impl NativeProgram {
     /// Returns the code if it is called with the base of a frame that has lists.
     pub(crate) fn with_lists(&self) -> Option<BaseFrameCode<'_>> {
         match self.abi {
-            EntryAbi::BaseFrameWithLists(entry) => Some(BaseFrameCode { entry, steps: self.steps }),
+            EntryAbi::BaseFrameWithLists(entry) => Some(BaseFrameCode { entry, settings: self.settings }),
             _ => None,
         }
     }
@@ -125,7 +125,7 @@ impl NativeProgram {
     #[inline]
     pub(crate) fn text(&self) -> Option<TextCode<'_>> {
         match self.abi {
-            EntryAbi::Text(entry) => Some(TextCode { entry, steps: self.steps, result: self.result }),
+            EntryAbi::Text(entry) => Some(TextCode { entry, settings: self.settings, result: self.result }),
             _ => None,
         }
     }
@@ -155,14 +155,14 @@ impl NativeProgram {
         let word = match self.abi {
             EntryAbi::ContextOnly(entry) => ContextOnlyCode(entry).run(context),
             EntryAbi::BaseFrame(entry) | EntryAbi::BaseFrameWithLists(entry) => {
-                BaseFrameCode { entry, steps: self.steps }.run(context, arena, lists)
+                BaseFrameCode { entry, settings: self.settings }.run(context, arena, lists)
             }
             EntryAbi::Text(entry) => {
-                let (steps, result) = (self.steps, self.result);
-                return TextCode { entry, steps, result }.run(context, arena, lists);
+                let (settings, result) = (self.settings, self.result);
+                return TextCode { entry, settings, result }.run(context, arena, lists);
             }
             EntryAbi::FullFrame(code) => {
-                let cx = Cx::new(self.steps, arena).with_lists(lists);
+                let cx = self.settings.cx(arena, lists);
                 return self.run_with_whole_frame(code, context, functions, cx);
             }
         };
@@ -214,7 +214,7 @@ impl NativeProgram {
         lists: Option<&Snapshot>,
     ) -> Option<u64> {
         let EntryAbi::FullFrame(FullFrameCode::Truth(entry)) = self.abi else { return None };
-        let cx = Cx::new(self.steps, arena).with_lists(lists);
+        let cx = self.settings.cx(arena, lists);
         let mut frame = Frame::new(cx, context, functions, &self.compiled.callees);
         // SAFETY: as in `run_with_whole_frame`.
         let word = unsafe { entry.call(std::ptr::from_ref(context).cast(), std::ptr::from_mut(&mut frame).cast()) };

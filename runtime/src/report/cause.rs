@@ -10,6 +10,7 @@ use crate::value::{Value, type_name_of};
 use crate::variables::Variables;
 use celero_frontend::stdlib::{Builtin, TABLE};
 use celero_frontend::{Checked, Expr, NodeId, Overload, Reference, Type};
+use celero_matching::pattern::Dialect;
 use smallvec::SmallVec;
 use std::collections::HashSet;
 
@@ -25,6 +26,7 @@ pub(super) struct Cause<'c> {
     pub(super) variables: &'c Variables,
     pub(super) functions: &'c Functions,
     pub(super) limits: &'c Limits,
+    pub(super) dialect: Dialect,
     pub(super) data: Data,
     pub(super) kind: ErrorKind,
     pub(super) failed: &'c Failed<'c>,
@@ -255,7 +257,7 @@ impl<'c> Cause<'c> {
         let id = self.failed.id?;
         let nodes = self.nodes(id);
         let quoted = |index: usize| self.operand(index, nodes.get(index).copied());
-        self.builtins(id).find_map(|builtin| malformed(builtin, &self.failed.operands, quoted))
+        self.builtins(id).find_map(|builtin| malformed(builtin, &self.failed.operands, self.dialect, quoted))
     }
 
     fn duplicate_key(&self) -> Option<String> {

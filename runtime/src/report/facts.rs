@@ -5,15 +5,16 @@ use super::failed::Failed;
 use super::operand::Data;
 use crate::arena::Arena;
 use crate::context::Host;
+use crate::cx::CxSettings;
 use crate::error::{ErrorKind, EvalError};
 use crate::function::{Functions, contained};
 use crate::interpret::{Seen, Witness, interpret_before};
-use crate::library::Cx;
 use crate::limits::Limits;
 use crate::lower::is_pure;
 use crate::value::Value;
 use crate::variables::Variables;
 use celero_frontend::{Checked, NodeId, Reference, Span};
+use celero_matching::pattern::Dialect;
 
 /// Most nodes at the place of an error that are evaluated to find the one that failed.
 const MAX_TRIED: usize = 8;
@@ -23,6 +24,8 @@ pub(crate) struct Known<'s> {
     pub(crate) variables: &'s Variables,
     pub(crate) functions: &'s Functions,
     pub(crate) limits: &'s Limits,
+    /// The dialect of the patterns of the environment.
+    pub(crate) dialect: Dialect,
 }
 
 /// An error in words.
@@ -37,8 +40,8 @@ pub(crate) struct Words {
 
 /// Puts an error of a tree of CEL into words. Evaluates the expression again, as far as it is pure.
 pub(crate) fn describe_checked(checked: &Checked, error: EvalError, host: &dyn Host, known: &Known<'_>) -> Words {
-    let Known { variables, functions, limits } = *known;
-    Inquiry { checked, variables, functions, limits }.report(error, host)
+    let Known { variables, functions, limits, dialect } = *known;
+    Inquiry { checked, variables, functions, limits, dialect }.report(error, host)
 }
 
 /// What is asked about a tree, and with what.
@@ -47,6 +50,7 @@ struct Inquiry<'s> {
     variables: &'s Variables,
     functions: &'s Functions,
     limits: &'s Limits,
+    dialect: Dialect,
 }
 
 impl Inquiry<'_> {
@@ -63,6 +67,7 @@ impl Inquiry<'_> {
             variables: self.variables,
             functions: self.functions,
             limits: self.limits,
+            dialect: self.dialect,
             data,
             kind: error.kind,
             failed,
@@ -129,7 +134,8 @@ impl Inquiry<'_> {
         if !self.is_pure(id) {
             return None;
         }
-        let (witness, cx) = (Witness::default(), Cx::new(i64::from(self.limits.steps), arena));
+        let settings = CxSettings { steps: i64::from(self.limits.steps), dialect: self.dialect };
+        let (witness, cx) = (Witness::default(), settings.cx(arena, None));
         match interpret_before(&witness, self.checked, self.functions, host, &cx, id) {
             Ok(value) => Some(Ok(value)),
             Err(number) => witness.seen(number).map(Err),

@@ -98,11 +98,12 @@ impl Prepared {
         mut trace: PlanTrace,
         observer: &mut dyn StageObserver,
     ) -> Result<Self, RuleSetError> {
-        let patterns = engine.pattern_cache();
+        let patterns = engine.pattern_cache(env);
         let mut checked = CheckedRules::default();
         let threads = if rules.len() >= MIN_PARALLEL { settings.threads } else { 1 };
         let (fields, lists) = (env.fields(), env.functions().lists());
-        let mut keys = RuleKeys::with_capacity(if settings.indexing == Indexing::Off { 0 } else { rules.len() });
+        let indexed = if settings.indexing == Indexing::Off { 0 } else { rules.len() };
+        let mut keys = RuleKeys::with_capacity(indexed, env.dialect());
         let finds_keys = threads > 1 && settings.indexing == Indexing::Auto;
         let mut numbered = (0_u32..).zip(rules);
         let mut budget = SetBudget::new(engine.limits());
@@ -152,7 +153,7 @@ impl Prepared {
             errors: &errors,
             always: settings.indexing == Indexing::Always,
             native: settings.tier != Tier::Interpret,
-            budget: patterns.budget(),
+            patterns: &patterns,
         });
         let (mut templates, received) = if settings.tier == Tier::Interpret {
             (Templates::default(), None)

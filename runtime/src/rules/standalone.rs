@@ -5,17 +5,18 @@
 
 use crate::arena::Arena;
 use crate::context::Host;
+use crate::cx::{Cx, CxSettings};
 use crate::env::Env;
 use crate::error::EvalError;
 use crate::expression::Expression;
 use crate::function::Functions;
-use crate::library::Cx;
 use crate::limits::Limits;
 use crate::report::{Known, Report};
 use crate::rule_language::RuleLanguage;
 use crate::variables::Variables;
 use celero_frontend::Declarations;
 use celero_lists::{Lists, Snapshot};
+use celero_matching::pattern::Dialect;
 use std::sync::{Arc, OnceLock};
 
 /// The source of a rule, and its checked form where that is needed: a rule with native code is
@@ -46,6 +47,7 @@ pub(super) struct Standalone {
     /// The lists of the host, if a rule asks any.
     pub(super) lists: Option<Lists>,
     pub(super) limits: Limits,
+    dialect: Dialect,
     names: Arc<Variables>,
     /// The fingerprint of the variables.
     pub(super) variables: u64,
@@ -58,11 +60,12 @@ impl Standalone {
         let language = Arc::clone(env.rule_language());
         let names = env.variables();
         let lists = functions.lists().filter(|_| asks_lists).map(|lists| lists.lists.clone());
-        Self { language, declarations, functions, lists, limits, variables: names.fingerprint(), names }
+        let (dialect, variables) = (env.dialect(), names.fingerprint());
+        Self { language, declarations, functions, lists, limits, dialect, variables, names }
     }
 
     pub(super) fn cx<'a>(&self, arena: &'a Arena, lists: Option<&'a Snapshot>) -> Cx<'a> {
-        Cx::new(i64::from(self.limits.steps), arena).with_lists(lists)
+        CxSettings { steps: i64::from(self.limits.steps), dialect: self.dialect }.cx(arena, lists)
     }
 
     /// Interprets a rule. Returns what [`Program::test`](crate::Program::test) of it would.
@@ -82,8 +85,8 @@ impl Standalone {
     /// Puts an error of a rule into words.
     pub(super) fn report(&self, rule: &RuleSource, error: EvalError, host: &dyn Host) -> Option<Report> {
         let expression = rule.expression.get_or_init(|| self.checked(&rule.source)).as_ref()?;
-        let Self { names: variables, functions, limits, .. } = self;
-        Some(expression.describe(error, host, &Known { variables, functions, limits }))
+        let Self { names: variables, functions, limits, dialect, .. } = self;
+        Some(expression.describe(error, host, &Known { variables, functions, limits, dialect: *dialect }))
     }
 
     /// The checked form of a source that compiled before.

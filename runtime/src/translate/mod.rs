@@ -89,7 +89,7 @@ impl Engine {
     /// # Ok::<(), celero::CompileError>(())
     /// ```
     pub fn to_filter<C: Context>(&self, env: &Env<C>, source: &str) -> Result<Translated, CompileError> {
-        let rule = self.expression(&env.clone().language(Cel), source, &self.pattern_cache())?;
+        let rule = self.expression(&env.clone().language(Cel), source, &self.pattern_cache(env))?;
         let failed = |notes| CompileError::new(source, notes);
         let no_equal = |message: String| failed(vec![Diagnostic::error(Stage::Check, NO_EQUAL, rule.span(), message)]);
         let Some(binding) = FilterBinding::of(env) else {

@@ -5,10 +5,10 @@
 //! and for everything that CEL lacks, there is no translation, and a note says why.
 
 use super::cel_text::{int, operator, quoted};
+use crate::cx::PATTERN_DIALECT;
 use crate::env::names;
 use crate::filter::binding::{FilterBinding, Source};
 use crate::filter::pattern::difference;
-use crate::library::PATTERN_DIALECT;
 use crate::lint::NO_EQUAL;
 use celero_frontend::filter::{
     AccessStep, BytesLiteral, Comparison, Connective, FilterExpr, FilterLiteral, FilterTree, FilterType, IpItem,

@@ -86,6 +86,12 @@ impl PatternCache {
         Self { dialect, ..self }
     }
 
+    /// The dialect of the patterns on text.
+    #[must_use]
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
     /// A pattern on text of this cache.
     #[must_use]
     pub fn pattern<'p>(&self, text: &'p str) -> Pattern<'p> {

@@ -1,23 +1,22 @@
 //! `matches`, and what regular expressions cost: charges for searches and for compiling, and a
 //! cache of patterns that are only known at evaluation.
 //!
-//! CEL's patterns have [RE2's syntax](Dialect::Re2). [`MeteredRegex`] says what a search is charged.
+//! The context says in which [dialect](Dialect) patterns are. [`MeteredRegex`] says what a search is charged.
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::library::recent_cache::RecentCache;
 use celero_ir::ErrorKind;
 use celero_matching::Matcher;
-use celero_matching::pattern::{self, ByteMatcher, ByteRegex, Dialect, Meter, MeteredRegex, Undecided};
-
-/// How patterns of CEL are read, wherever they stand.
-pub(crate) const PATTERN_DIALECT: Dialect = Dialect::Re2;
+use celero_matching::pattern::{self, ByteMatcher, ByteRegex, Dialect, Meter, MeteredRegex, Pattern, Undecided};
 
 /// Steps charged for finding a pattern in the cache.
 const CACHE_STEPS: usize = 2;
 
 thread_local! {
     static COMPILED: RecentCache<MeteredRegex> = const { RecentCache::new() };
+    /// Those that are not in RE2's dialect.
+    static COMPILED_OTHERS: RecentCache<MeteredRegex> = const { RecentCache::new() };
     static COMPILED_ON_BYTES: RecentCache<ByteRegex> = const { RecentCache::new() };
 }
 
@@ -41,7 +40,7 @@ pub(crate) fn regex_found(cx: &Cx<'_>, matcher: &Matcher, text: &str) -> EvalRes
     match matcher.search(text, cx) {
         Ok(found) => Ok(found),
         Err(Undecided::Spent(kind)) => Err(kind),
-        Err(Undecided::NoEngine(over)) => with_regex(cx, over.pattern.text, |regex| regex.is_match(text, cx))?,
+        Err(Undecided::NoEngine(over)) => with_pattern(cx, over.pattern, |regex| regex.is_match(text, cx))?,
     }
 }
 
@@ -72,17 +71,26 @@ pub(crate) fn string_matches<'a>(cx: &Cx<'a>, text: &'a str, pattern: &'a str) -
     with_regex(cx, pattern, |regex| regex.is_match(text, cx))?
 }
 
+/// [`with_pattern`] of the dialect of the context.
+pub(crate) fn with_regex<R>(cx: &Cx<'_>, pattern: &str, search: impl FnOnce(&MeteredRegex) -> R) -> EvalResult<R> {
+    with_pattern(cx, cx.dialect().pattern(pattern), search)
+}
+
 /// Calls `search` with a pattern from the thread's cache. Compiles, charges and caches the pattern
 /// first if it is not there.
 #[cold]
-pub(crate) fn with_regex<R>(cx: &Cx<'_>, pattern: &str, search: impl FnOnce(&MeteredRegex) -> R) -> EvalResult<R> {
+fn with_pattern<R>(cx: &Cx<'_>, pattern: Pattern<'_>, search: impl FnOnce(&MeteredRegex) -> R) -> EvalResult<R> {
     cx.charge(CACHE_STEPS)?;
     let compile = || {
         let left = usize::try_from(cx.left()).unwrap_or(0);
-        pattern::compile_metered(PATTERN_DIALECT.pattern(pattern), left, cx)?.map_err(|_| ErrorKind::InvalidArgument)
+        pattern::compile_metered(pattern, left, cx)?.map_err(|_| ErrorKind::InvalidArgument)
     };
     // The search may use the cache again, and while the thread exits, the cache may be dropped already.
-    let regex = COMPILED.try_with(|compiled| compiled.with(pattern, compile, MeteredRegex::clone));
+    let cache = match pattern.dialect {
+        Dialect::Re2 => &COMPILED,
+        Dialect::Regex => &COMPILED_OTHERS,
+    };
+    let regex = cache.try_with(|compiled| compiled.with(pattern.text, compile, MeteredRegex::clone));
     regex.unwrap_or(Err(ErrorKind::OutOfBudget)).map(|regex| search(&regex))
 }
 

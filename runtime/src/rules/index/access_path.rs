@@ -8,10 +8,9 @@ use super::estimate::are_rare;
 use super::finder::Finder;
 use super::keys::{AccessPath, AccessPathId, IndexKey, ListName};
 use super::subject::Subject;
-use crate::library::PATTERN_DIALECT;
 use celero_ir::{Catch, Cmp, Constant, Helper, NodeId, Op, Ty, Wildcard};
 use celero_lists::{Kind, ListId};
-use celero_matching::pattern::{Literals, RequiredLiterals, required_literals};
+use celero_matching::pattern::{Literals, Pattern, RequiredLiterals, required_literals};
 use std::sync::Arc;
 
 /// Most operands of an `||` that are followed.
@@ -150,7 +149,7 @@ impl Finder<'_> {
                 IndexKey::Contains(needle.clone())
             }
             (Op::MatchesConst(_), Some(Constant::Regex(pattern)), _) => {
-                let (keys, lower) = matched(pattern);
+                let (keys, lower) = matched(self.paths.dialect.pattern(pattern));
                 // The keys are lower-case text, so the replacement text must be lower case, too.
                 let default = subject.default.map(|text| if lower { text.to_ascii_lowercase().into() } else { text });
                 let subject = Subject { lower: lower || subject.lower, default, ..subject };
@@ -332,22 +331,22 @@ fn of_wildcard(wildcard: &Wildcard) -> Option<(IndexKey, bool)> {
 
 /// Keys of which one holds for each text in which a pattern matches, and whether they are tests of
 /// the text in lower case.
-fn matched(pattern: &str) -> (Vec<IndexKey>, bool) {
+fn matched(pattern: Pattern<'_>) -> (Vec<IndexKey>, bool) {
     let keys = |literals: &Literals, key: fn(Arc<[u8]>) -> IndexKey| {
         literals.literals.iter().map(|literal| key((&**literal).into())).collect()
     };
-    match required_literals(PATTERN_DIALECT.pattern(pattern)) {
+    match required_literals(pattern) {
         Some(RequiredLiterals::Whole(literals)) => (keys(&literals, IndexKey::Is), literals.folded),
         Some(RequiredLiterals::Prefix(literals)) => (keys(&literals, IndexKey::Prefix), literals.folded),
         Some(RequiredLiterals::Suffix(literals)) => (keys(&literals, IndexKey::Suffix), literals.folded),
         // Short literals, and many, occur in too many texts.
         Some(RequiredLiterals::Substring(literals)) if !are_rare(&literals.literals) => {
-            (vec![IndexKey::Pattern(pattern.into())], false)
+            (vec![IndexKey::Pattern(pattern.text.into())], false)
         }
         Some(RequiredLiterals::Substring(literals)) if literals.folded => {
             (keys(&literals, IndexKey::ContainsFolded), false)
         }
         Some(RequiredLiterals::Substring(literals)) => (keys(&literals, IndexKey::Contains), false),
-        None => (vec![IndexKey::Pattern(pattern.into())], false),
+        None => (vec![IndexKey::Pattern(pattern.text.into())], false),
     }
 }

@@ -7,6 +7,7 @@ use crate::lower::Calls;
 use crate::lower::merge::MergedGraph;
 use celero_ir::layout::Field;
 use celero_ir::{Graph, NodeId};
+use celero_matching::pattern::Dialect;
 use foldhash::fast::FixedState;
 use std::collections::HashMap;
 
@@ -20,17 +21,20 @@ pub(super) struct AccessPaths {
     pub(super) numbers: Vec<KeyId>,
     /// Indexed by node: its header. Rules share nodes, so the name is parsed only once.
     pub(super) headers: HashMap<NodeId, Option<AttributeSource>, FixedState>,
+    /// How patterns on text are read.
+    pub(super) dialect: Dialect,
 }
 
 impl AccessPaths {
     /// Without access paths, with capacity for those of this number of rules.
-    pub(super) fn with_capacity(rules: usize) -> Self {
+    pub(super) fn with_capacity(rules: usize, dialect: Dialect) -> Self {
         Self {
             attributes: Attributes::default(),
             keys: Keys::with_capacity(rules),
             found: Vec::new(),
             numbers: Vec::new(),
             headers: HashMap::default(),
+            dialect,
         }
     }
 }

@@ -4,9 +4,9 @@
 use super::attribute::{AttributeId, AttributeKind};
 use super::keys::{IndexKey, LookupKind};
 use super::numbers::Numbers;
-use crate::library::PATTERN_DIALECT;
 use celero_lists::ListId;
-use celero_matching::{ExactMap, LiteralMap, MemoryBudget, Networks, PatternSet, PrefixMap, SuffixMap};
+use celero_matching::pattern::PatternCache;
+use celero_matching::{ExactMap, LiteralMap, Networks, PatternSet, PrefixMap, SuffixMap};
 use std::collections::BTreeMap;
 
 /// Most bytes of the state tables of all patterns on one attribute.
@@ -74,13 +74,13 @@ impl Lookup {
     }
 
     /// Builds a lookup from distinct keys of one kind and what each leads to. `value` is as what
-    /// the attribute is read; `budget` bounds the memory of compiled patterns.
+    /// the attribute is read; `patterns` says the dialect of patterns and bounds their memory.
     pub(super) fn new(
         (attribute, value): (AttributeId, AttributeKind),
         kind: LookupKind,
         keys: &[&IndexKey],
         leads: Vec<Target>,
-        budget: &MemoryBudget,
+        patterns: &PatternCache,
     ) -> Option<Self> {
         let texts = || keys.iter().map(|key| key.text()).collect::<Vec<_>>();
         let matcher = match kind {
@@ -115,8 +115,8 @@ impl Lookup {
                     };
                     *by_pattern.entry(pattern).or_insert([Target::NOTHING; 2]).get_mut(place)? = target;
                 }
-                let patterns: Vec<_> = by_pattern.keys().map(|pattern| PATTERN_DIALECT.pattern(pattern)).collect();
-                let patterns = PatternSet::new(&patterns, MAX_PATTERN_BYTES, budget);
+                let texts: Vec<_> = by_pattern.keys().map(|pattern| patterns.pattern(pattern)).collect();
+                let patterns = PatternSet::new(&texts, MAX_PATTERN_BYTES, patterns.budget());
                 let matcher = Matcher::Text(TextMatcher::Pattern(Box::new(patterns)));
                 let targets = by_pattern.into_values().flatten().collect();
                 return Some(Self { attribute, matcher, targets, presence: None, least: 0 });

@@ -43,7 +43,7 @@ use crate::scratch::IndexSearch;
 use attribute::Attributes;
 use celero_ir::layout::Field;
 use celero_lists::Snapshot;
-use celero_matching::MemoryBudget;
+use celero_matching::pattern::PatternCache;
 use field_reader::FieldReader;
 use findings::{Candidate, Findings};
 use node::{Memory, Nodes};
@@ -76,8 +76,8 @@ pub(super) struct Wanted<'w> {
     pub(super) always: bool,
     /// Whether the set is compiled to native code. Residual predicates and state tables of patterns are made only then.
     pub(super) native: bool,
-    /// Bounds the memory of compiled patterns.
-    pub(super) budget: &'w MemoryBudget,
+    /// Says the dialect of patterns, and bounds the memory of compiled ones.
+    pub(super) patterns: &'w PatternCache,
 }
 
 /// Builds an index of the rules for which that is faster than evaluating them. Residual predicates

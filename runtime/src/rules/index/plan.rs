@@ -17,7 +17,7 @@ use crate::function::NamedLists;
 use crate::lower::merge::{MergedGraph, MergedRule};
 use celero_ir::NodeId;
 use celero_ir::layout::Field;
-use celero_matching::MemoryBudget;
+use celero_matching::pattern::{Dialect, PatternCache};
 
 /// Most lookups on the way to a rule.
 const DEEPEST: usize = 3;
@@ -71,8 +71,8 @@ struct Planner<'p> {
     tables: bool,
     /// Whether residual predicates are compiled.
     rests: bool,
-    /// Bounds the memory of compiled patterns.
-    budget: &'p MemoryBudget,
+    /// Says the dialect of patterns, and bounds the memory of compiled ones.
+    patterns: &'p PatternCache,
     nodes: Nodes,
     candidates: Candidates,
     templates: &'p mut Templates,
@@ -93,9 +93,9 @@ pub(in crate::rules) struct RuleKeys {
 }
 
 impl RuleKeys {
-    /// Without keys, with capacity for about those of this number of rules.
-    pub(in crate::rules) fn with_capacity(rules: usize) -> Self {
-        Self { paths: AccessPaths::with_capacity(rules), others: OtherKeys::default() }
+    /// Without keys, with capacity for about those of this number of rules, whose patterns in CEL are of this dialect.
+    pub(in crate::rules) fn with_capacity(rules: usize, dialect: Dialect) -> Self {
+        Self { paths: AccessPaths::with_capacity(rules, dialect), others: OtherKeys::default() }
     }
 
     /// Finds the keys, but those of conditions that are patterns, of the rules that were merged since the last call.
@@ -144,7 +144,7 @@ pub(super) fn plan(
         always: wanted.always,
         tables: wanted.always || wanted.native,
         rests: wanted.native || trace.wanted(),
-        budget: wanted.budget,
+        patterns: wanted.patterns,
         nodes: Nodes::default(),
         candidates: Candidates::new(merged.rules.len()),
         templates,
@@ -246,7 +246,7 @@ impl<'p> Planner<'p> {
         let mut lookups = Vec::with_capacity(groups.len());
         for KeyGroup { attribute, kind, tests, targets } in with_literals_together(groups) {
             let value = self.attributes.get(attribute)?.kind;
-            lookups.push(Lookup::new((attribute, value), kind, &tests, targets, self.budget)?);
+            lookups.push(Lookup::new((attribute, value), kind, &tests, targets, self.patterns)?);
         }
         Some((self.nodes.add(lookups, self.attributes)?, left_out))
     }

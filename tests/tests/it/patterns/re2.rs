@@ -15,7 +15,7 @@ use super::judge::{Rule, engines, set};
 use super::random_patterns::Random;
 use super::random_re2;
 use celero::lists::{self, Entries, Entry, Kind, Lists};
-use celero::{Bindings, Engine, Env, ErrorKind, Scratch, Type, Value};
+use celero::{Bindings, Engine, Env, ErrorKind, ErrorPolicy, Indexing, PatternDialect, Scratch, Type, Value};
 use celero_tests::shared::say;
 
 /// Patterns and texts that are judged together.
@@ -285,36 +285,75 @@ const DIFFERENT: &[(&str, &str, Option<bool>)] = &[
     ("^.$", "\n", Some(false)),
 ];
 
+/// Expects this of a pattern on a text wherever rules have patterns, in both tiers.
+fn expect(env: &Env<Bindings<'static>>, pattern: &str, text: &str, expected: Result<bool, ErrorKind>) {
+    let mut bindings = Bindings::new(env);
+    bindings.set("text", Value::String(text)).unwrap();
+    bindings.set("pattern", Value::String(pattern)).unwrap();
+    let (text_literal, literal) = (literal(text), literal(pattern));
+    for engine in engines() {
+        for source in [
+            format!("text.matches({literal})"),
+            "text.matches(pattern)".to_owned(),
+            format!("{text_literal}.matches({literal})"),
+            format!("regex.extract(text, {literal}).hasValue()"),
+            format!("regex.extract({text_literal}, {literal}).hasValue()"),
+        ] {
+            let rule = engine.compile(env, &source).unwrap();
+            let found = rule.test(&bindings).map_err(|error| error.kind);
+            assert_eq!(found, expected, "{source}: {pattern:?} on {text:?}");
+            let is_warned = rule.warnings().iter().any(|warning| warning.message.contains("regular expression"));
+            assert_eq!(is_warned, expected.is_err() && source.contains(&literal), "{source}");
+        }
+        for indexing in [Indexing::Always, Indexing::Off] {
+            let rules = engine.rules(env).rule("r", &format!("text.matches({literal})"), ()).index(indexing);
+            let rules = rules.on_error(ErrorPolicy::NoMatch).build().unwrap();
+            let found = rules.any(&bindings, &mut Scratch::new());
+            assert_eq!(found, Ok(expected == Ok(true)), "{indexing:?}: {pattern:?} on {text:?}");
+        }
+    }
+}
+
 #[test]
 fn what_differs_from_the_regex_crate() {
     let lists = Lists::new(lists::Limits::default());
     lists.declare("own", Kind::Patterns).unwrap();
     let env = Env::dynamic().variable("text", Type::String).variable("pattern", Type::String).lists(&lists);
     for (pattern, text, expected) in DIFFERENT {
-        let mut bindings = Bindings::new(&env);
-        bindings.set("text", Value::String(text)).unwrap();
-        bindings.set("pattern", Value::String(pattern)).unwrap();
-        let expected = expected.ok_or(ErrorKind::InvalidArgument);
-        for engine in engines() {
-            let test = |source: &str| engine.compile(&env, source).unwrap().test(&bindings).map_err(|error| error.kind);
-            let literal = literal(pattern);
-            assert_eq!(test(&format!("text.matches({literal})")), expected, "{pattern:?} on {text:?}");
-            assert_eq!(test("text.matches(pattern)"), expected, "{pattern:?} on {text:?}");
-            assert_eq!(
-                test(&format!("regex.extract(text, {literal}).hasValue()")),
-                expected,
-                "{pattern:?} on {text:?}"
-            );
-            let rules = set(&engine, &env, [format!("text.matches({literal})")].into_iter());
-            let mut scratch = Scratch::new();
-            let found = rules.indices(&bindings, &mut scratch);
-            assert_eq!(found.is_ok_and(|found| !found.is_empty()), expected == Ok(true), "{pattern:?} on {text:?}");
-        }
+        expect(&env, pattern, text, expected.ok_or(ErrorKind::InvalidArgument));
         let listed = lists.change().replace("own", Entries::new(Kind::Patterns)).insert("own", pattern).commit();
-        assert_eq!(listed.is_ok(), expected.is_ok(), "{pattern:?}");
-        if let Ok(expected) = expected {
+        assert_eq!(listed.is_ok(), expected.is_some(), "{pattern:?}");
+        if let Some(expected) = *expected {
+            let mut bindings = Bindings::new(&env);
+            bindings.set("text", Value::String(text)).unwrap();
             let rule = engines()[1].compile(&env, "text in lists.own").unwrap();
             assert_eq!(rule.test(&bindings), Ok(expected), "{pattern:?} on {text:?} in a list");
         }
     }
+}
+
+/// [`Env::patterns`]: what differs is judged by the crate itself. The threads' caches of patterns
+/// keep those of both dialects apart.
+#[test]
+fn an_environment_may_read_patterns_as_the_regex_crate_does() {
+    let re2 = Env::dynamic().variable("text", Type::String).variable("pattern", Type::String);
+    let env = re2.clone().patterns(PatternDialect::Regex);
+    let mut differ = 0;
+    for (pattern, text, in_re2) in DIFFERENT {
+        let found = regex::Regex::new(pattern).ok().map(|regex| regex.is_match(text));
+        differ += u32::from(found != *in_re2);
+        for (env, expected) in [(&env, &found), (&re2, in_re2), (&env, &found)] {
+            expect(env, pattern, text, expected.ok_or(ErrorKind::InvalidArgument));
+        }
+    }
+    assert!(differ > 25, "{differ}");
+    let engine = Engine::new();
+    let rule = engine.check(&re2, "text.matches('a')").unwrap();
+    assert!(engine.compile_checked(&re2, &rule).is_ok() && engine.compile_checked(&env, &rule).is_err());
+    let rule = engine.compile(&env, "text.matches(pattern)").unwrap();
+    let mut bindings = Bindings::new(&env);
+    bindings.set("text", Value::String("a")).unwrap();
+    bindings.set("pattern", Value::String("a{,")).unwrap();
+    let report = rule.describe(&rule.test(&bindings).unwrap_err(), &bindings).to_string();
+    assert!(report.contains("not a regular expression"), "{report}");
 }
