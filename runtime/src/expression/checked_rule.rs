@@ -21,7 +21,8 @@ use std::sync::Arc;
 ///
 /// It belongs to the environment that it was checked for, to clones of it, and to environments that
 /// declare the same variables, functions and libraries in the same order and read patterns alike,
-/// whatever their languages: so a set has rules in several languages. Compiling it for another one is a [`CompileError`].
+/// whatever their languages: so a set has rules in several languages. Compiling it for another one
+/// is a [`CompileError`].
 ///
 /// ```
 /// use celero::{Bindings, Engine, Env, Rule, Scratch, Type, Value};
