@@ -35,7 +35,19 @@ pub enum Never {
     Character(char),
     /// A port: `:` outside of brackets.
     Port,
+    /// A segment of a path that is `.` or `..`.
+    DotSegment,
+    /// A character that is spelled otherwise than in canonical paths: encoded without need, encoded
+    /// with digits in lower case, or not encoded where it has to be.
+    OtherSpelling,
 }
+
+/// The names of headers, as `http::HeaderName` and maps of headers have them.
+pub const HEADER_NAME: Domain = Domain::Text(TextDomain {
+    begins: "",
+    never: &[Never::UpperCase, Never::Character(' '), Never::Character(':')],
+    also: &[],
+});
 
 impl fmt::Display for Never {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -45,6 +57,8 @@ impl fmt::Display for Never {
             Self::Character(' ') => f.write_str("space"),
             Self::Character(character) => write!(f, "`{character}`"),
             Self::Port => f.write_str("port"),
+            Self::DotSegment => f.write_str("segment `.` or `..`"),
+            Self::OtherSpelling => f.write_str("character in another encoding than the canonical one"),
         }
     }
 }
@@ -60,6 +74,7 @@ impl fmt::Display for Domain {
     /// Writes a sentence without its subject: "begins with `/`, and has no `?`".
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Range(least, i64::MAX) => write!(f, "is at least {least}"),
             Self::Range(least, most) => write!(f, "is a number from {least} to {most}"),
             Self::OneOf(texts) => f.write_str(&one_of(texts)),
             Self::Text(TextDomain { begins, never, also }) => {
@@ -95,6 +110,7 @@ mod tests {
         let text = |begins, never, also| Domain::Text(TextDomain { begins, never, also });
         for (domain, words) in [
             (Domain::Range(0, 65_535), "is a number from 0 to 65535"),
+            (Domain::Range(0, i64::MAX), "is at least 0"),
             (Domain::OneOf(&["a", "b"]), "is one of `a`, `b`"),
             (
                 text("/", &[Never::Character('?'), Never::Character(' ')], &["*", ""]),
@@ -102,6 +118,10 @@ mod tests {
             ),
             (text("", &[Never::UpperCase, Never::Port], &[]), "has no upper-case letter, no port"),
             (text("", &[Never::LowerCase], &[]), "has no lower-case letter"),
+            (
+                text("", &[Never::DotSegment, Never::OtherSpelling], &[]),
+                "has no segment `.` or `..`, no character in another encoding than the canonical one",
+            ),
         ] {
             assert_eq!(domain.to_string(), words);
         }

@@ -160,7 +160,7 @@ fn named_key(checked: &Checked, id: NodeId) -> Option<(NodeId, &str)> {
 }
 
 /// The map behind views of it, such as `request.headers.split()`, which have its keys.
-fn behind_views(checked: &Checked, mut id: NodeId) -> NodeId {
+pub(crate) fn behind_views(checked: &Checked, mut id: NodeId) -> NodeId {
     let is_view = |overload: &Overload| {
         use Builtin::{JoinLists, JoinMap, RawLists, RawMap, RedactedLists, RedactedMap, SplitLists, SplitMap};
         matches!(

@@ -42,7 +42,7 @@ pub use guarded::GuardedNames;
 pub use head::{Fields, Head, ResponseHead, follow_host};
 pub use local_host::is_local_host;
 pub use options::{DotSegments, EncodedSlashes, Options, Slashes, Underscores};
-pub use path::canonical_path;
+pub use path::{canonical_path, canonical_spelling};
 pub use refusal::Refusal;
 pub use target::origin_form;
 pub use trailers::clean_trailers;

@@ -149,6 +149,36 @@ fn decode(path: &[u8], slashes: EncodedSlashes) -> Result<Vec<u8>, Refusal> {
     Ok(out)
 }
 
+/// Returns a part of a path with each character spelled as canonical paths spell it. What no path
+/// has, such as a space, stays.
+///
+/// ```
+/// assert_eq!(celero_canonical::canonical_spelling(b"%41%3b<"), b"A%3B%3C");
+/// ```
+#[must_use]
+pub fn canonical_spelling(part: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(part.len());
+    let mut rest = part;
+    while let Some((&byte, tail)) = rest.split_first() {
+        rest = tail;
+        let encoded = match (byte, tail) {
+            (b'%', [high, low, after @ ..]) => hex(*high).zip(hex(*low)).map(|(high, low)| ((high << 4) | low, after)),
+            _ => None,
+        };
+        match encoded {
+            Some((byte, after)) => {
+                rest = after;
+                if is_unreserved(byte) { out.push(byte) } else { encode(byte, &mut out) }
+            }
+            None if is_plain_byte(byte) || matches!(byte, 0..=b' ' | 0x7f | b'%' | b'?' | b'#' | b'\\') => {
+                out.push(byte)
+            }
+            None => encode(byte, &mut out),
+        }
+    }
+    out
+}
+
 /// Appends the percent-encoding of a byte.
 pub(crate) fn encode(byte: u8, out: &mut Vec<u8>) {
     const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
@@ -174,6 +204,7 @@ mod tests {
         if is_plain(path.as_bytes()) {
             assert_eq!(text, path, "a plain path is canonical");
         }
+        assert_eq!(canonical_spelling(&normal), normal, "a canonical path has the canonical spelling: {path}");
         assert_eq!(normalize(&normal, options), Ok(normal), "normalising twice changes nothing: {path}");
         Ok(text)
     }

@@ -27,4 +27,3 @@ mod types;
 pub use celero_matching::{HeaderSet, HeaderSetError};
 pub use request::{Request, RequestContext, RequestHead};
 pub use source::Source;
-pub(crate) use types::NAME;

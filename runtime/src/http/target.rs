@@ -215,12 +215,13 @@ impl Target<'_> {
 
 /// Which values the variables of a canonical request can have.
 fn domain(name: &str) -> Option<Domain> {
-    use Never::{Character, Port, UpperCase};
+    use Never::{Character, DotSegment, OtherSpelling, Port, UpperCase};
     let text = |begins, never, also| Some(Domain::Text(TextDomain { begins, never, also }));
     // `*` of `OPTIONS`; nothing of `CONNECT`.
     let no_path = &["*", ""];
     match name {
-        "path" => text("/", &[Character('?'), Character('#'), Character(' ')], no_path),
+        // Not `//`: a host may keep it (`Slashes::Keep`).
+        "path" => text("/", &[Character('?'), Character('#'), Character(' '), DotSegment, OtherSpelling], no_path),
         "pathAndQuery" => text("/", &[Character('#'), Character(' ')], no_path),
         "uri" | "query" => text("", &[Character('#'), Character(' ')], &[]),
         "host" => text("", &[UpperCase, Port, Character('/'), Character('@'), Character(' ')], &[]),

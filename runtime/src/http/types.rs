@@ -9,7 +9,7 @@ use crate::library::lossy;
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::layout::{EnumTags, Field as Layout};
-use celero_ir::{Domain, ErrorKind, Never, TextDomain, Ty};
+use celero_ir::{Domain, ErrorKind, HEADER_NAME, Never, TextDomain, Ty};
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderName, HeaderValue, Method, StatusCode, Uri, Version};
 use std::sync::OnceLock;
@@ -36,13 +36,6 @@ const METHOD: Domain = Domain::Text(TextDomain {
 
 /// The texts of [`version`].
 const VERSIONS: &[&str] = &["HTTP/1.0", "HTTP/1.1", "HTTP/2.0", "HTTP/3.0", "HTTP/0.9", "HTTP"];
-
-/// Names of headers, as `HeaderName` has them.
-pub(crate) const NAME: Domain = Domain::Text(TextDomain {
-    begins: "",
-    never: &[Never::UpperCase, Never::Character(' '), Never::Character(':')],
-    also: &[],
-});
 
 /// The layout of a method: a byte of the value tells the standard methods apart.
 fn method() -> Layout {
@@ -96,7 +89,7 @@ macro_rules! texts {
 texts! {
     Method: Method::as_str, method().of_domain(METHOD);
     Version: |v| version(v), viewed::<Self>(Ty::Str, false).of_domain(Domain::OneOf(VERSIONS));
-    HeaderName: HeaderName::as_str, viewed::<Self>(Ty::Str, false).of_domain(NAME);
+    HeaderName: HeaderName::as_str, viewed::<Self>(Ty::Str, false).of_domain(HEADER_NAME);
     Authority: Authority::as_str, viewed::<Self>(Ty::Str, false);
     PathAndQuery: PathAndQuery::as_str, viewed::<Self>(Ty::Str, false);
     Scheme: Scheme::as_str, viewed::<Self>(Ty::Str, false);

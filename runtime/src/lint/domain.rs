@@ -8,9 +8,10 @@
 //! use.
 
 use super::{Lint, NEVER_THAT_VALUE};
+use crate::library::wildcard_of;
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{BinaryOp, Expr, Literal, NodeId, Reference};
-use celero_ir::{Domain, Never, TextDomain, one_of};
+use celero_ir::{Domain, HEADER_NAME, Never, TextDomain, one_of};
 use celero_matching::pattern::{RequiredLiterals, required_literals};
 use std::cmp::Ordering;
 
@@ -54,7 +55,8 @@ pub(crate) fn excluded_text(domain: &Domain, place: Place, part: &[u8]) -> Optio
                 let help = match what {
                     Never::UpperCase => format!("write `{}`", shown.to_ascii_lowercase()),
                     Never::LowerCase => format!("write `{}`", shown.to_ascii_uppercase()),
-                    Never::Character(_) | Never::Port => String::new(),
+                    Never::OtherSpelling => format!("write `{}`", String::from_utf8_lossy(&canonical_spelling(part))),
+                    Never::Character(_) | Never::Port | Never::DotSegment => String::new(),
                 };
                 return Some(Excluded { because: format!("has no {what}"), help });
             }
@@ -68,6 +70,64 @@ pub(crate) fn excluded_text(domain: &Domain, place: Place, part: &[u8]) -> Optio
             (!may_begin).then(|| Excluded { because: format!("begins with `{begins}`"), help: help() })
         }
     }
+}
+
+/// Returns why no text of a domain has the pieces of a wildcard pattern, which stars are between;
+/// `None` if one may. Unless it is `strict`, ASCII letters match in either case.
+pub(crate) fn excluded_wildcard(domain: &Domain, pieces: &[impl AsRef<[u8]>], strict: bool) -> Option<Excluded> {
+    // A word may have letters of both cases.
+    if !strict && !matches!(domain, Domain::Text(_)) {
+        return None;
+    }
+    let last = pieces.len().checked_sub(1)?;
+    pieces.iter().enumerate().find_map(|(at, piece)| {
+        let place = match at {
+            0 if last == 0 => Place::Whole,
+            0 => Place::Start,
+            at if at == last => Place::End,
+            _ => Place::Anywhere,
+        };
+        let piece = piece.as_ref();
+        let excluded = excluded_text(domain, place, piece)?;
+        if !strict {
+            excluded_text(domain, place, &piece.to_ascii_lowercase())?;
+            excluded_text(domain, place, &piece.to_ascii_uppercase())?;
+        }
+        Some(excluded)
+    })
+}
+
+/// The values of a function's result, where its type has more: sizes, parts of a point in time,
+/// positions in a text.
+pub(super) fn results(function: Builtin) -> Option<Domain> {
+    use Builtin as B;
+    Some(match function {
+        B::SizeString | B::SizeBytes | B::SizeList | B::SizeMap => SIZE,
+        B::IndexOf | B::IndexOfFrom | B::LastIndexOf | B::LastIndexOfFrom => Domain::Range(-1, i64::MAX),
+        B::Month | B::MonthIn => Domain::Range(0, 11),
+        B::DayOfYear | B::DayOfYearIn => Domain::Range(0, 365),
+        B::DayOfMonth | B::DayOfMonthIn => Domain::Range(0, 30),
+        B::Date | B::DateIn => Domain::Range(1, 31),
+        B::DayOfWeek | B::DayOfWeekIn => Domain::Range(0, 6),
+        B::Hours | B::HoursIn => Domain::Range(0, 23),
+        B::Minutes | B::MinutesIn | B::Seconds | B::SecondsIn => Domain::Range(0, 59),
+        B::Milliseconds | B::MillisecondsIn => Domain::Range(0, 999),
+        _ => return None,
+    })
+}
+
+/// The sizes of texts, lists and maps.
+pub(crate) const SIZE: Domain = Domain::Range(0, i64::MAX);
+
+/// Only paths of requests have a canonical spelling.
+#[cfg(feature = "http")]
+fn canonical_spelling(part: &[u8]) -> Vec<u8> {
+    celero_canonical::canonical_spelling(part)
+}
+
+#[cfg(not(feature = "http"))]
+fn canonical_spelling(part: &[u8]) -> Vec<u8> {
+    part.to_vec()
 }
 
 /// Returns why none of these words has `part` there; `None` if one has.
@@ -118,6 +178,14 @@ fn never_in(what: Never, place: Place, part: &[u8]) -> bool {
                 Place::Start | Place::Anywhere => part.windows(2).any(|two| two == b"]:"),
             }
         }
+        Never::DotSegment => {
+            // What stands before the first `/`, or after the last one of a text that may go on, is a part of a segment.
+            let mut segments = part.split(|byte| *byte == b'/').skip(1).peekable();
+            let goes_on = matches!(place, Place::Start | Place::Anywhere);
+            std::iter::from_fn(|| segments.next().map(|segment| (segment, segments.peek().is_none())))
+                .any(|(segment, is_last)| matches!(segment, b"." | b"..") && !(is_last && goes_on))
+        }
+        Never::OtherSpelling => canonical_spelling(part) != part,
     }
 }
 
@@ -169,6 +237,8 @@ impl Lint<'_> {
             Builtin::Contains => excluded(Place::Anywhere),
             Builtin::Matches => required_literals(self.patterns.pattern(&text))
                 .and_then(|required| excluded_literals(&domain, &required)),
+            Builtin::Wildcard | Builtin::StrictWildcard => wildcard_of(&text, builtin == Builtin::StrictWildcard)
+                .and_then(|wildcard| excluded_wildcard(&domain, &wildcard.pieces, wildcard.strict)),
             _ => return,
         };
         if let Some(excluded) = excluded {
@@ -228,11 +298,17 @@ impl Lint<'_> {
         }
     }
 
-    /// The domain of a field that a node is.
+    /// The domain of the field that a node is, of the names of headers that a macro goes through,
+    /// or of the results of the function that a node calls.
     fn domain_of(&self, id: NodeId) -> Option<Domain> {
-        let Reference::Variable(index) = *self.checked.reference(id) else { return None };
-        let is_test = matches!(self.ast.expr(id), Expr::Select { test: true, .. });
-        self.fields.get(index as usize).filter(|_| !is_test)?.domain
+        match *self.checked.reference(id) {
+            Reference::Variable(index) => {
+                let is_test = matches!(self.ast.expr(id), Expr::Select { test: true, .. });
+                self.fields.get(index as usize).filter(|_| !is_test)?.domain
+            }
+            Reference::Local(_) => self.header_names.contains(&id).then_some(HEADER_NAME),
+            _ => self.call(id).and_then(|(function, _)| results(function)),
+        }
     }
 
     fn excluded(&mut self, id: NodeId, field: NodeId, result: bool, excluded: &Excluded) {
@@ -249,17 +325,21 @@ mod tests {
     use super::*;
     use Place::{Anywhere, End, Start, Whole};
 
-    const PATH: Domain = Domain::Text(TextDomain { begins: "/", never: &[Never::Character('?')], also: &["*", ""] });
+    const PATH: Domain = Domain::Text(TextDomain {
+        begins: "/",
+        never: &[Never::Character('?'), Never::DotSegment, Never::OtherSpelling],
+        also: &["*", ""],
+    });
     const HOST: Domain = Domain::Text(TextDomain { begins: "", never: &[Never::UpperCase, Never::Port], also: &[] });
 
     /// What is excluded is in no text of a sample of the domain.
     #[test]
     fn excluded_texts_are_in_no_value() {
-        let paths = ["/", "/admin", "/a/b", "*", ""];
-        let hosts = ["a", "a.example", "[::1]", "[2001:db8::8080]", "10.0.0.1"];
+        let paths: &[&str] = &["/", "/admin", "/a/b", "/..a/.b/c.", "/a../b", "/a/...", "/%3B%25", "/a//b", "*", ""];
+        let hosts: &[&str] = &["a", "a.example", "[::1]", "[2001:db8::8080]", "10.0.0.1"];
         let parts = [
             "", "/", "*", "a", "A", "admin", "/admin", "/a?", "?", ":", ":80", "a:80", "[::1]", "[::1]:80", "]:", "::",
-            "8080]",
+            "8080]", "/..", "..", "/../", "../", "/.", "/./", ".", "/a/..", "%3B", "%3b", "%41", "%4", "B%25", "/;",
         ];
         for (domain, values) in [(PATH, paths), (HOST, hosts)] {
             for place in [Whole, Start, End, Anywhere] {
@@ -267,6 +347,17 @@ mod tests {
                     let found = values.iter().any(|value| place.has(value.as_bytes(), part.as_bytes()));
                     let excluded = excluded_text(&domain, place, part.as_bytes());
                     assert!(!found || excluded.is_none(), "{place:?} {part}: {excluded:?}");
+                    for strict in [true, false] {
+                        let pieces = match place {
+                            Whole => vec![part],
+                            Start => vec![part, ""],
+                            End => vec!["", part],
+                            Anywhere => vec!["", part, ""],
+                        };
+                        let pieces: Vec<Box<[u8]>> = pieces.into_iter().map(|piece| piece.as_bytes().into()).collect();
+                        let excluded = excluded_wildcard(&domain, &pieces, strict);
+                        assert!(!found || excluded.is_none(), "{pieces:?}: {excluded:?}");
+                    }
                 }
             }
         }
@@ -278,6 +369,12 @@ mod tests {
             (PATH, Whole, "admin", "begins with `/`", "write `/admin`"),
             (PATH, Start, "admin", "begins with `/`", "write `/admin`"),
             (PATH, Anywhere, "?", "has no `?`", ""),
+            (PATH, Whole, "/a/../b", "has no segment `.` or `..`", ""),
+            (PATH, Start, "/./", "has no segment `.` or `..`", ""),
+            (PATH, End, "/..", "has no segment `.` or `..`", ""),
+            (PATH, Whole, "/%41", "has no character in another encoding than the canonical one", "write `/A`"),
+            (PATH, Anywhere, "%3c", "has no character in another encoding than the canonical one", "write `%3C`"),
+            (PATH, Anywhere, "é", "has no character in another encoding than the canonical one", "write `%C3%A9`"),
             (HOST, Whole, "EX.com", "has no upper-case letter", "write `ex.com`"),
             (HOST, Whole, "a:80", "has no port", ""),
             (HOST, End, ":80", "has no port", ""),

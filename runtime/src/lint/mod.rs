@@ -40,11 +40,13 @@ use celero_frontend::{Ast, Checked, Diagnostic, Expr, NodeId, Overload, Referenc
 use celero_ir::layout;
 use celero_matching::pattern::PatternCache;
 use smallvec::{SmallVec, smallvec};
+use std::collections::HashSet;
 
 /// Returns the warnings about a checked expression, in the order of the source. `fields` are the
 /// layouts of the variables.
 pub(crate) fn lint(checked: &Checked, fields: &[layout::Field], patterns: &PatternCache) -> Vec<Diagnostic> {
-    let mut lint = Lint { checked, ast: checked.ast(), fields, patterns, found: Vec::new(), compiled: 0 };
+    let header_names = headers::names_in_macros(checked, fields);
+    let mut lint = Lint { checked, ast: checked.ast(), fields, patterns, header_names, found: Vec::new(), compiled: 0 };
     for (index, node) in checked.ast().nodes().iter().enumerate() {
         if matches!(node.expr, Expr::Literal(_)) {
             continue;
@@ -71,6 +73,8 @@ struct Lint<'c> {
     ast: &'c Ast,
     fields: &'c [layout::Field],
     patterns: &'c PatternCache,
+    /// The nodes that are the name of a header in a macro.
+    header_names: HashSet<NodeId>,
     found: Vec<Diagnostic>,
     /// Number of patterns compiled so far.
     compiled: u32,

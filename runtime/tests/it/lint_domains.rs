@@ -43,6 +43,33 @@ fn fields_never_have_some_values() {
         ("request.port == 70000", "request.port == 70000", "is a number from 0 to 65535"),
         ("source.port < 0", "source.port < 0", "is a number from 0 to 65535"),
         ("0 <= source.port", "0 <= source.port", "always true"),
+        // Canonical paths have no dot segments, and one spelling for each character.
+        ("request.path == '/a/../b'", "request.path == '/a/../b'", "has no segment `.` or `..`"),
+        ("request.path.startsWith('/./')", "request.path.startsWith('/./')", "has no segment `.` or `..`"),
+        ("request.path.endsWith('/..')", "request.path.endsWith('/..')", "has no segment `.` or `..`"),
+        ("request.path == '/%41'", "request.path == '/%41'", "has no character in another encoding"),
+        ("request.path in ['/a', '/b%3d']", "'/b%3d'", "has no character in another encoding"),
+        (
+            "request.path.contains('<script')",
+            "request.path.contains('<script')",
+            "has no character in another encoding",
+        ),
+        ("request.path == '/caf\u{e9}'", "request.path == '/caf\u{e9}'", "has no character in another encoding"),
+        ("request.path.matches('%7[Ee]')", "request.path.matches('%7[Ee]')", "has no character in another encoding"),
+        ("request.path.wildcard('admin/*')", "request.path.wildcard('admin/*')", "begins with `/`"),
+        ("request.path.strictWildcard('*?')", "request.path.strictWildcard('*?')", "has no `?`"),
+        ("request.host.strictWildcard('*.EX.com')", "request.host.strictWildcard('*.EX.com')", "has no upper-case"),
+        ("request.headers.exists(k, k == 'Content-Type')", "k == 'Content-Type'", "`k` has no upper-case letter"),
+        ("request.headers.all(k, v, !k.startsWith('X-'))", "k.startsWith('X-')", "`k` has no upper-case letter"),
+        (
+            "[1].exists(i, request.headers.split().exists(k, i == 1 && k in ['A', 'b']))",
+            "'A'",
+            "`k` has no upper-case letter",
+        ),
+        ("size(request.path) < 0", "size(request.path) < 0", "never true: `size(request.path)` is at least 0"),
+        ("0 <= request.path.size()", "0 <= request.path.size()", "always true: `request.path.size()` is at least 0"),
+        ("size(request.headers) == -1", "size(request.headers) == -1", "is at least 0"),
+        ("request.path.indexOf('a') < -1", "request.path.indexOf('a') < -1", "is at least -1"),
     ] {
         let found = shown(source, engine.check(&env, source).unwrap().warnings());
         let [(code, at, text)] = &*found else { panic!("{source}: {found:?}") };
@@ -72,6 +99,26 @@ fn fields_never_have_some_values() {
         "request.version == 'HTTP/2.0'",
         "source.port == 65535",
         "has(request.path)",
+        // A host may keep several slashes in a row.
+        "request.path == '/a//b'",
+        "request.path == '/..a/.b/...'",
+        "request.path.contains('..')",
+        "request.path.startsWith('/a/..')",
+        "request.path.endsWith('..')",
+        "request.path == '/a%3Bb%2F'",
+        "request.path.contains('%4')",
+        "request.path.matches('(?i)%3c')",
+        "request.path.wildcard('/Admin/*')",
+        "request.path.wildcard('*.PHP')",
+        "request.path.wildcard('*')",
+        "request.host.wildcard('*.EX.com')",
+        "request.headers.exists(k, k == 'content-type')",
+        "request.headers.exists(k, [k].exists(j, j == 'A'))",
+        "['A'].exists(k, request.headers.exists(j, j == 'a') || k == 'A')",
+        "request.headers.exists(k, ['A'].exists(k, k == 'A'))",
+        "size(request.path) > 0",
+        "size(request.path) == 0",
+        "request.path.indexOf('a') == -1",
     ] {
         let found = shown(source, engine.check(&env, source).unwrap().warnings());
         assert!(found.is_empty(), "{source}: {found:?}");
@@ -106,6 +153,16 @@ fn fields_of_the_filter_language_never_have_some_values() {
         ("http.request.version eq \"HTTP/2.0\"", "is one of `HTTP/1.0`, `HTTP/1.1`, `HTTP/2`, `HTTP/3`"),
         ("http.request.version in {\"HTTP/3\" \"http/2\"}", "is one of `HTTP/1.0`, `HTTP/1.1`, `HTTP/2`, `HTTP/3`"),
         ("starts_with(http.request.version, \"HTTP/4\")", "is one of `HTTP/1.0`"),
+        ("http.request.uri.path wildcard \"admin/*\"", "begins with `/`"),
+        ("http.request.uri.path strict wildcard \"admin/*\"", "begins with `/`"),
+        ("http.request.uri.path wildcard \"*?*\"", "has no `?`"),
+        ("http.host strict wildcard \"*.EX.com\"", "has no upper-case letter"),
+        ("http.request.uri.path eq \"/a/../b\"", "has no segment `.` or `..`"),
+        ("http.request.uri.path contains \"/./\"", "has no segment `.` or `..`"),
+        ("http.request.uri.path eq \"/%41\"", "has no character in another encoding"),
+        ("http.request.uri.path contains \"<script\"", "has no character in another encoding"),
+        ("len(http.request.uri.path) lt 0", "never true: `len(..)` is at least 0"),
+        ("len(http.request.uri.args[\"a\"][0]) eq -1", "never true: `len(..)` is at least 0"),
     ] {
         let found = engine.check(&env, source).unwrap();
         let texts: Vec<_> = found.warnings().iter().map(|warning| (warning.code, &*warning.message)).collect();
@@ -121,6 +178,16 @@ fn fields_of_the_filter_language_never_have_some_values() {
         "http.request.uri.path.extension in {\"php\" \"\"}",
         "http.request.version contains \"2\"",
         "tcp.srcport in {80 60000..80000}",
+        "http.request.uri.path wildcard \"/Admin/*\"",
+        "http.request.uri.path wildcard \"*.PHP\"",
+        "http.host wildcard \"*.EX.com\"",
+        "http.request.uri.path eq \"/a//b\"",
+        "http.request.uri.path contains \"..\"",
+        "http.request.uri.path contains \"%3C\"",
+        "len(http.request.uri.path) gt 0",
+        // True if the argument is there.
+        "len(http.request.uri.args[\"a\"]) ge 0",
+        "len(http.request.uri.path) eq 0",
     ] {
         assert!(engine.check(&env, source).unwrap().warnings().is_empty(), "{source}");
     }

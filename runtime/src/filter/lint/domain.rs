@@ -5,15 +5,17 @@ use crate::filter::binding::Derivation;
 use crate::filter::binding::{FilterBinding, Source, Spelling};
 use crate::lint::NEVER_THAT_VALUE;
 use crate::lint::domain::{
-    Excluded, Place, constant_ordering, excluded_literals, excluded_text, excluded_word, message,
+    Excluded, Place, SIZE, constant_ordering, excluded_literals, excluded_text, excluded_wildcard, excluded_word,
+    message,
 };
 use celero_frontend::filter::{
     BytesLiteral, Comparison, FilterExpr, FilterLiteral, FilterNode, FilterTree, OrderOp, SetItems, StandardFunction,
+    Wildcard,
 };
 use celero_frontend::{Diagnostic, NodeId, Span};
 use celero_ir::{Domain, layout};
 #[cfg(feature = "http")]
-use celero_ir::{Never, TextDomain};
+use celero_ir::{HEADER_NAME, Never, TextDomain};
 use celero_matching::pattern::{may_ignore_case, required_literals};
 use std::cmp::Ordering;
 
@@ -39,6 +41,9 @@ struct Field<'t> {
     domain: Domain,
     /// If it has the values of a variable in other words: `domain` is that of the variable.
     spelling: Option<&'t Spelling>,
+    /// If it is made of a value that may be missing, such as a size: then no comparison is true, so
+    /// `len(x) ge 0` says that `x` is there.
+    may_be_missing: bool,
 }
 
 impl Field<'_> {
@@ -52,6 +57,11 @@ impl Field<'_> {
             (Some(_), _) => None,
             (None, domain) => excluded_text(domain, place, &part.value),
         }
+    }
+
+    /// Returns why a wildcard pattern matches no value of the field; `None` if it may match one.
+    fn excludes_wildcard(&self, wildcard: &Wildcard, strict: bool) -> Option<Excluded> {
+        if self.spelling.is_some() { None } else { excluded_wildcard(&self.domain, wildcard.pieces(), strict) }
     }
 
     /// Returns why a pattern matches in no value of the field; `None` if it may match, or if it may
@@ -91,7 +101,9 @@ pub(super) fn other_values(
                 }
                 Comparison::Order(op, FilterLiteral::Int(number)) => {
                     let holds = |ordering| holds(*op, ordering);
-                    if let Some((result, because)) = constant_ordering(&field.domain, holds, *number) {
+                    if let Some((result, because)) = constant_ordering(&field.domain, holds, *number)
+                        && !(result && field.may_be_missing)
+                    {
                         warn(node.span, result, field.name, Excluded { because, help: String::new() });
                     }
                 }
@@ -102,6 +114,12 @@ pub(super) fn other_values(
                 }
                 Comparison::Matches(pattern) => {
                     if let Some(excluded) = field.excludes_pattern(&pattern.text) {
+                        warn(node.span, false, field.name, excluded);
+                    }
+                }
+                Comparison::Wildcard(wildcard) | Comparison::StrictWildcard(wildcard) => {
+                    let strict = matches!(comparison, Comparison::StrictWildcard(_));
+                    if let Some(excluded) = field.excludes_wildcard(wildcard, strict) {
                         warn(node.span, false, field.name, excluded);
                     }
                 }
@@ -150,7 +168,7 @@ fn holds(op: OrderOp, ordering: Ordering) -> bool {
     }
 }
 
-/// Returns the field whose value, or one of whose values, a node is.
+/// Returns the field whose value, or one of whose values, a node is, or the size that it is.
 fn field_of<'t>(
     tree: &'t FilterTree,
     id: NodeId,
@@ -163,6 +181,9 @@ fn field_of<'t>(
             FilterExpr::Field(index) => *index,
             _ => return None,
         },
+        FilterExpr::Call { function, .. } if tree.function(*function)?.standard == Some(StandardFunction::Len) => {
+            return Some(Field { name: "len(..)", domain: SIZE, spelling: None, may_be_missing: true });
+        }
         _ => return None,
     };
     let of_variable = |variable: u32| fields.get(variable as usize)?.domain;
@@ -172,12 +193,12 @@ fn field_of<'t>(
         (None, Source::Variable(variable, _)) => of_variable(*variable)?,
         #[cfg(feature = "http")]
         (None, Source::Derived(how, _)) => match how {
-            Derivation::HeaderNames => crate::http::NAME,
+            Derivation::HeaderNames => HEADER_NAME,
             Derivation::Extension => EXTENSION,
             Derivation::MediaType => MEDIA_TYPE,
             _ => return None,
         },
         _ => return None,
     };
-    Some(Field { name: &tree.field(index)?.name, domain, spelling })
+    Some(Field { name: &tree.field(index)?.name, domain, spelling, may_be_missing: false })
 }
