@@ -114,6 +114,11 @@ macro_rules! for_each_helper {
             /// A value of this tag and these words, in the arena.
             value_new(tag: word, first: word, second: word) -> try value;
             value_equal(a: value, b: value) -> try bool;
+            /// Whether `a < b`; values of types that are in no order are "no such overload".
+            value_less(a: value, b: value) -> try bool;
+            value_less_equal(a: value, b: value) -> try bool;
+            value_greater(a: value, b: value) -> try bool;
+            value_greater_equal(a: value, b: value) -> try bool;
             /// The value itself, which must be a map.
             map_only(value: value) -> try value;
             /// The elements of a list or the keys of a map, as a list.

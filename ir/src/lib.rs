@@ -44,6 +44,6 @@ pub use op::{Arith, CallForm, Catch, Cmp, FoldKind, Op};
 pub use parse::{ParseError, parse};
 pub use projection::{Projection, Step};
 pub use table::{Fails, OpDecl, OperandType, Operands, ResultType};
-pub use ty::Ty;
+pub use ty::{Ty, Types};
 pub use verify::{MAX_LEVEL, Requirement, Violation, verify};
 pub use wildcard::Wildcard;

@@ -23,7 +23,7 @@
 use crate::constant::ConstId;
 use crate::error::ErrorKind;
 use crate::helper::Helper;
-use crate::ty::Ty;
+use crate::ty::{Ty, Types};
 
 /// Comparisons of two operands of one type. Doubles compare as IEEE 754 does (NaN is unequal to
 /// everything), text and bytes bytewise, `false` before `true`.
@@ -279,6 +279,9 @@ pub enum Op {
     /// `(value) -> T`, or [`ErrorKind::NoSuchOverload`] when the value is of another type. `T` is one of
     /// `bool int uint double str bytes duration timestamp`.
     Unbox(Ty),
+    /// `(T or value, ..) -> bool`, at most [`Types::MAX`] operands: whether each operand is of the type in its place,
+    /// so that [`Unbox`](Op::Unbox) would not fail. All operands are evaluated before the first is looked at.
+    HasTypes(Types),
     /// `(value, ..) -> value`: a list of these.
     List,
     /// `(key, value, key, value, ..) -> value`: a map. After all operands are evaluated,

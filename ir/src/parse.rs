@@ -9,7 +9,7 @@ use crate::graph::{Graph, NodeId};
 use crate::helper::Helper;
 use crate::op::{CallForm, Op};
 use crate::projection::{Projection, Step};
-use crate::ty::Ty;
+use crate::ty::{Ty, Types};
 use crate::wildcard::Wildcard;
 use std::fmt;
 use std::sync::Arc;
@@ -123,6 +123,7 @@ impl<'t> Line<'t> {
                 Op::Fold { kind, level, pairs, filtered: self.word("filtered") }
             }
             Op::Unbox(_) => Op::Unbox(self.ty()?),
+            Op::HasTypes(_) => Op::HasTypes(self.types()?),
             Op::Call(_) => {
                 let name = self.name();
                 Op::Call(Helper::from_name(name).ok_or_else(|| format!("no helper is called `{name}`"))?)
@@ -352,6 +353,18 @@ impl<'t> Line<'t> {
         let name = self.name();
         let ty = Ty::ALL.into_iter().find(|ty| ty.name() == name);
         ty.ok_or_else(|| format!("no type is called `{name}`"))
+    }
+
+    fn types(&mut self) -> Read<Types> {
+        self.sign("[")?;
+        let mut types = Vec::new();
+        while !self.eat("]") {
+            if !types.is_empty() {
+                self.sign(",")?;
+            }
+            types.push(self.ty()?);
+        }
+        Types::new(&types).ok_or_else(|| format!("a call has at most {} operands", Types::MAX))
     }
 
     fn number<T: std::str::FromStr>(&mut self) -> Read<T> {

@@ -66,6 +66,7 @@ fn payload(graph: &Graph, op: Op, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str(if filtered { " filtered" } else { "" })?;
         }
         Op::Unbox(ty) => write!(f, " {ty}")?,
+        Op::HasTypes(types) => write!(f, " {types}")?,
         Op::Call(helper) => write!(f, " {}", helper.decl().name)?,
         Op::Dispatch { function, .. } | Op::Invoke { function, .. } => {
             match op {

@@ -5,7 +5,7 @@ use crate::constant::ConstId;
 use crate::error::ErrorKind;
 use crate::helper::{Helper, Param};
 use crate::op::{Arith, CallForm, Catch, Cmp, FoldKind, Op};
-use crate::ty::Ty;
+use crate::ty::{Ty, Types};
 
 /// What is known of an operation: a row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,6 +170,7 @@ impl Op {
             Op::Reach(_) => row("reach", &[Is(Ty::Found)], Declared, Maybe),
             Op::Box => row("box", &[OneOf(SCALARS)], VALUE, OnBudget),
             Op::Unbox(ty) => row("unbox", &[Is(Ty::Value)], Gives(ty), Maybe),
+            Op::HasTypes(_) => OpDecl { operands: Operands::AnyOf(VALUES), ..row("has_types", &[], BOOL, Never) },
             Op::List => OpDecl { operands: Operands::Many(0, Ty::Value), ..row("list", &[], VALUE, OnBudget) },
             Op::Map => OpDecl { operands: Operands::Pairs(Ty::Value), ..row("map", &[], VALUE, Maybe) },
             Op::Call(helper) => {
@@ -254,6 +255,7 @@ impl Op {
         Op::Reach(0),
         Op::Box,
         Op::Unbox(Ty::Bool),
+        Op::HasTypes(Types::ANY),
         Op::List,
         Op::Map,
         Op::Call(Helper::size),

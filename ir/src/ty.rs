@@ -116,6 +116,44 @@ impl Ty {
     }
 }
 
+/// The types of the operands of a call, at most [`Types::MAX`]; [`Ty::Value`] stands for any.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Types([Ty; Self::MAX]);
+
+impl Types {
+    /// The number of operands, at most.
+    pub const MAX: usize = 3;
+
+    /// Any types.
+    pub const ANY: Self = Self([Ty::Value; Self::MAX]);
+
+    /// These types; `None` if they are too many.
+    #[must_use]
+    pub fn new(types: &[Ty]) -> Option<Self> {
+        let Self(mut all) = Self::ANY;
+        all.get_mut(..types.len())?.copy_from_slice(types);
+        Some(Self(all))
+    }
+
+    /// The types, followed by [`Ty::Value`] for operands that there are not.
+    pub fn iter(self) -> impl Iterator<Item = Ty> {
+        self.0.into_iter()
+    }
+}
+
+/// In brackets, without those at the end that stand for any type.
+impl fmt::Display for Types {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.0.iter().rposition(|ty| *ty != Ty::Value).map_or(0, |last| last.saturating_add(1));
+        f.write_str("[")?;
+        for (index, ty) in self.0.iter().take(count).enumerate() {
+            f.write_str(if index == 0 { "" } else { ", " })?;
+            write!(f, "{ty}")?;
+        }
+        f.write_str("]")
+    }
+}
+
 impl fmt::Display for Ty {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

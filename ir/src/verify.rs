@@ -10,7 +10,7 @@ use crate::layout::{self, Field};
 use crate::op::{FoldKind, Op};
 use crate::projection::Projection;
 use crate::table::{OperandType, Operands, ResultType};
-use crate::ty::Ty;
+use crate::ty::{Ty, Types};
 use smallvec::SmallVec;
 use std::fmt;
 
@@ -264,6 +264,7 @@ impl Check<'_> {
             Op::Unbox(ty) if layout::value::tag_of(ty).is_none() => {
                 fail(Requirement::ResultType, format!("no value holds a {ty}"))
             }
+            Op::HasTypes(types) => self.tested_types(types),
             Op::Reach(step) if step as usize >= Projection::MAX_DEPTH => {
                 fail(Requirement::Payload, format!("no path of keys has a step {step}"))
             }
@@ -351,6 +352,27 @@ impl Check<'_> {
             return fail(Requirement::Raw, "a raw text meets U+FFFD in a constant");
         }
         Ok(())
+    }
+
+    /// Checks the types that are tested: those of values, and the operands' own.
+    fn tested_types(&self, types: Types) -> Checked {
+        if self.args.len() > Types::MAX {
+            return fail(Requirement::Arity, format!("more than {} operands", Types::MAX));
+        }
+        if let Some(ty) = types.iter().find(|ty| *ty != Ty::Value && layout::value::tag_of(*ty).is_none()) {
+            return fail(Requirement::Payload, format!("no value holds a {ty}"));
+        }
+        let operands = self.args.iter().map(|&arg| Some(self.graph.ty(arg))).chain(std::iter::repeat(None));
+        let of_another = |(ty, operand): &(Ty, Option<Ty>)| match operand {
+            Some(Ty::Value) => false,
+            Some(operand) => operand != ty,
+            None => *ty != Ty::Value,
+        };
+        match types.iter().zip(operands).find(of_another) {
+            Some((ty, Some(operand))) => fail(Requirement::OperandType, format!("a {operand} is no {ty}")),
+            Some((ty, None)) => fail(Requirement::Payload, format!("no operand that may be a {ty}")),
+            None => Ok(()),
+        }
     }
 
     /// The node's scope, from those of its operands.

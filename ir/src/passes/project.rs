@@ -164,7 +164,11 @@ impl<'g> Reads<'g> {
         let &[first, ref rest @ ..] = self.graph.args(user) else { return whole };
         match self.graph.op(user) {
             // Only the type matters, and the content of a value that is neither list nor map.
-            Op::Unbox(_) => Need::default(),
+            Op::Unbox(_) | Op::HasTypes(_) => Need::default(),
+            // Lists and maps are in no order, whatever they hold.
+            Op::Call(
+                Helper::value_less | Helper::value_less_equal | Helper::value_greater | Helper::value_greater_equal,
+            ) => Need::default(),
             Op::Call(Helper::value_equal) if self.is_simple(first) || rest.iter().any(|&arg| self.is_simple(arg)) => {
                 Need::default()
             }

@@ -31,6 +31,10 @@ pub(super) fn evaluate(op: Op, args: &[Constant], payload: Option<&Constant>) ->
         (Op::AsBytes, [Constant::Str(text)], _) => Ok(Constant::Bytes(text.as_bytes().into())),
         (Op::Box, [value], _) => Ok(value.clone()),
         (Op::Unbox(ty), [value], _) => unbox(ty, value),
+        (Op::HasTypes(types), values, _) => {
+            let is_of = |(ty, value): (Ty, &Constant)| ty == Ty::Value || value.ty() == Some(ty);
+            Ok(Constant::Bool(types.iter().zip(values).all(is_of)))
+        }
         _ => return None,
     })
 }

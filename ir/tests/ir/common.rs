@@ -198,11 +198,15 @@ v113: bool = cmp.eq v112, v15
 v114: bool = fold.all 0 pairs v111, v113
 v115: int = seq_size v111
 v116: bool = seq_equal v66, v66
+v117: bool = has_types [int, str] v9, v4
+v118: bool = has_types [] v9
+v119: bool = or v117, v118
 root v41
 root v107
 root v114
 root v115
 root v116
+root v119
 root v109
 root v110
 root v97

@@ -175,6 +175,13 @@ fn apply(op: Op, ty: Ty, operands: &[Val], payload: Option<&Constant>) -> Answer
         }
         (Op::AsBytes, [text]) => Ok(Val::Constant(Bytes(bytes(text).into()))),
         (Op::Box, [value]) => Ok(value.clone()),
+        (Op::HasTypes(types), values) => {
+            let is = |(ty, value): (Ty, &Val)| match value {
+                Val::Constant(value) => ty == Ty::Value || value.ty() == Some(ty),
+                _ => panic!("{value:?}"),
+            };
+            truth(types.iter().zip(values).all(is))
+        }
         (Op::Unbox(ty), [Val::Constant(value)]) => {
             if value.ty() == Some(ty) {
                 Ok(operands[0].clone())

@@ -2,7 +2,7 @@
 
 use crate::common::{FIELD_TYPES, Random, field_of};
 use celero_ir::{
-    Arith, CallForm, Catch, Cmp, Constant, ErrorKind, FoldKind, Graph, Helper, NodeId, Op, Origin, Ty, Wildcard,
+    Arith, CallForm, Catch, Cmp, Constant, ErrorKind, FoldKind, Graph, Helper, NodeId, Op, Origin, Ty, Types, Wildcard,
 };
 use std::collections::HashSet;
 
@@ -317,6 +317,12 @@ impl Generator {
                 self.add(op, Ty::Bool, &args)
             }
             3 => self.chain(depth),
+            4 if self.random.below(4) == 0 => {
+                let types = [self.random.pick(SCALARS), self.random.pick(SCALARS), Ty::Value];
+                let second = if self.random.below(2) == 0 { Ty::Value } else { types[1] };
+                let args = [self.node(Ty::Value, depth), self.node(second, depth), self.node(Ty::Value, depth)];
+                self.add(Op::HasTypes(Types::new(&types).unwrap()), Ty::Bool, &args)
+            }
             4 | 5 => {
                 let ty = self.random.pick(SCALARS);
                 let cmp = self.random.pick(&[Cmp::Eq, Cmp::Ne, Cmp::Lt, Cmp::Le, Cmp::Gt, Cmp::Ge]);

@@ -29,6 +29,9 @@ fn one_node_can_break_each_requirement() {
         (Requirement::ResultType, "list v0"),
         (Requirement::ResultType, "call size v0"),
         (Requirement::ResultType, "unbox ip v0"),
+        (Requirement::Arity, "has_types [int] v0, v0, v0, v0"),
+        (Requirement::Payload, "has_types [int, int] v0"),
+        (Requirement::Payload, "has_types [ip] v0"),
         (Requirement::Payload, "call list_push v0"),
         (Requirement::Payload, "fold.all 0 filtered v0, v0"),
         (Requirement::Constant, "const 1"),
@@ -48,6 +51,23 @@ fn one_node_can_break_each_requirement() {
         );
         assert!(found == requirement || close, "{line}: {found:?}");
         assert_eq!(node, NodeId(1), "{line}");
+    }
+}
+
+#[test]
+fn types_are_tested_of_values_only() {
+    for (line, found) in [
+        ("has_types [int, int] v0, v1", None),
+        ("has_types [int] v0, v0", None),
+        ("has_types [int, value, value] v1, v0", None),
+        ("has_types [str, int] v0, v1", None),
+        ("has_types [int, str] v0, v1", Some(Requirement::OperandType)),
+        ("has_types [int] v0, v1", Some(Requirement::OperandType)),
+    ] {
+        let text = format!("v0: value = field 11\nv1: int = field 1\nv2: bool = {line}\nroot v2\n");
+        let graph = parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+        let violation = verify(&graph, &fields()).err();
+        assert_eq!(violation.map(|violation| violation.requirement), found, "{line}");
     }
 }
 

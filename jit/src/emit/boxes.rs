@@ -4,7 +4,7 @@ use super::block::Words;
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
 use celero_ir::layout::value::{FIRST, SECOND, SIZE, TAG, tag_of};
-use celero_ir::{ErrorKind, Helper, NodeId, Op, Ty};
+use celero_ir::{ErrorKind, Helper, NodeId, Op, Ty, Types};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F64, I8, I64};
 use cranelift_codegen::ir::{InstBuilder, MemFlagsData, Value};
@@ -82,12 +82,59 @@ impl Emitter<'_, '_> {
         Ok(())
     }
 
-    /// The typed value in the value at an address. Fails with an error of this node if it has another type.
-    pub(super) fn unboxed(&mut self, id: NodeId, at: Value, ty: Ty) -> Result<Words, Error> {
+    /// Whether each operand is of the type in its place.
+    pub(super) fn has_types(&mut self, id: NodeId, types: Types) -> Result<Words, Error> {
+        let (_, _, args) = self.parts(id);
+        let mut tested: SmallVec<[(Value, Ty); Types::MAX]> = SmallVec::new();
+        for (&arg, ty) in args.iter().zip(types.iter()) {
+            let words = self.value(arg)?;
+            if self.unit.graph.ty(arg) == Ty::Value && ty != Ty::Value {
+                tested.push((words.one()?, ty));
+            }
+        }
+        self.locate(id);
+        let mut all = None;
+        for (at, ty) in tested {
+            let same = self.has_type(at, ty)?;
+            all = Some(all.map_or(same, |before| self.builder.ins().band(before, same)));
+        }
+        Ok(Words::One(all.unwrap_or_else(|| self.builder.ins().iconst(I8, 1))))
+    }
+
+    /// Whether the value at an address is of a type.
+    fn has_type(&mut self, at: Value, ty: Ty) -> Result<Value, Error> {
         let tag = tag_of(ty).ok_or_else(|| broken("a type that has no values"))?;
         let found = self.builder.ins().uload8(I64, MEM, at, TAG);
-        let same = self.builder.ins().icmp_imm_s(IntCC::Equal, found, i64::from(tag));
-        self.fail_unless(same, ErrorKind::NoSuchOverload, id);
+        Ok(self.builder.ins().icmp_imm_s(IntCC::Equal, found, i64::from(tag)))
+    }
+
+    /// Emits what is evaluated only if a condition is true: what the condition shows of the types of
+    /// values is not tested again.
+    pub(super) fn where_true<T>(
+        &mut self,
+        condition: NodeId,
+        emit: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let known = self.shown.len();
+        if let (Op::HasTypes(types), _, args) = self.parts(condition) {
+            for (&arg, ty) in args.iter().zip(types.iter()) {
+                // Its address is that of the test, which dominates this place.
+                if let Some(Words::One(at)) = self.recall(arg) {
+                    self.shown.push((at, ty));
+                }
+            }
+        }
+        let emitted = emit(self);
+        self.shown.truncate(known);
+        emitted
+    }
+
+    /// The typed value in the value at an address. Fails with an error of this node if it has another type.
+    pub(super) fn unboxed(&mut self, id: NodeId, at: Value, ty: Ty) -> Result<Words, Error> {
+        if !self.shown.contains(&(at, ty)) {
+            let same = self.has_type(at, ty)?;
+            self.fail_unless(same, ErrorKind::NoSuchOverload, id);
+        }
         Ok(match ty {
             Ty::Bool => Words::One(self.builder.ins().load(I8, MEM, at, FIRST)),
             Ty::Double => Words::One(self.builder.ins().load(F64, MEM, at, FIRST)),

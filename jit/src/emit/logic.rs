@@ -116,7 +116,7 @@ impl Emitter<'_, '_> {
                 let (first, second) = (self.builder.create_block(), self.builder.create_block());
                 self.branch(*condition, Edge::to(first), Edge::to(second))?;
                 self.start(first);
-                self.branch(*then, yes, no)?;
+                self.where_true(*condition, |this| this.branch(*then, yes, no))?;
                 self.start(second);
                 self.branch(*other, yes, no)
             }
@@ -279,9 +279,10 @@ impl Emitter<'_, '_> {
         let (join, _) = self.merge_block(ty);
         let (first, second) = (self.builder.create_block(), self.builder.create_block());
         self.branch(*condition, Edge::to(first), Edge::to(second))?;
-        for (block, branch) in [(first, *then), (second, *other)] {
+        for (block, branch, is_true) in [(first, *then, true), (second, *other, false)] {
             self.start(block);
-            let words = self.value(branch)?;
+            let words =
+                if is_true { self.where_true(*condition, |this| this.value(branch)) } else { self.value(branch) }?;
             if words.list().len() != ty.words() {
                 return Err(broken("a branch of another type than its condition"));
             }

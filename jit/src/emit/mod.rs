@@ -180,6 +180,8 @@ struct Emitter<'a, 'f> {
     impure: bool,
     /// Number of loops around the current block.
     loops: u32,
+    /// The addresses of values whose types are known here: see [`where_true`](Self::where_true).
+    shown: Vec<(Value, Ty)>,
     /// The stack slot for operands of `dispatch`, and the largest number of them.
     operands: Option<(StackSlot, u32)>,
 }
@@ -235,6 +237,7 @@ pub(crate) fn emit(
         steps: None,
         impure: task.plan.nodes().iter().any(|&id| !task.unit.graph.op(id).is_pure()),
         loops: 0,
+        shown: Vec::new(),
         operands: None,
     };
     // Source locations are relative to this one; without it, to the first that Cranelift sees.
@@ -408,6 +411,7 @@ impl Emitter<'_, '_> {
                 self.locate(id);
                 self.unboxed(id, words.one()?, to)
             }
+            Op::HasTypes(types) => self.has_types(id, types),
             Op::List => self.list(id),
             Op::Map => self.map(id),
             Op::Dispatch { function, .. } => self.dispatch(id, function),

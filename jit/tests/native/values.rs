@@ -3,7 +3,7 @@
 use crate::common::{Build, run_with};
 use crate::runtime::{MAP, Value, calls};
 use celero_ir::layout::value::tag;
-use celero_ir::{Arith, CallForm, Cmp, Constant, ErrorKind, FoldKind, Helper, NodeId, Op, Ty};
+use celero_ir::{Arith, CallForm, Cmp, Constant, ErrorKind, FoldKind, Helper, NodeId, Op, Ty, Types};
 
 fn boxed(b: &mut Build, id: NodeId) -> NodeId {
     b.add(Op::Box, Ty::Value, &[id])
@@ -61,6 +61,44 @@ fn boxes_of_every_type_and_back() {
             }
         }
     }
+}
+
+/// A test of types evaluates all operands first, and does not fail; where it is true, no type is tested again.
+#[test]
+fn types_are_tested_before_values_are_unboxed() {
+    let mut b = Build::default();
+    let [text, other] = ["a", "b"].map(|text| b.constant(Constant::Str(text.into()), Ty::Value));
+    let (five, seven) = (boxed_int(&mut b, 5), boxed_int(&mut b, 7));
+    let fails = b.add(Op::Fail(ErrorKind::DivideByZero), Ty::Value, &[]);
+    let small = b.int(3);
+    let ints = Op::HasTypes(Types::new(&[Ty::Int, Ty::Int]).unwrap());
+    for (operands, holds) in [
+        ([five, seven], Ok(true)),
+        ([five, text], Ok(false)),
+        ([text, five], Ok(false)),
+        ([five, small], Ok(true)),
+        ([text, fails], Err(ErrorKind::DivideByZero)),
+    ] {
+        let test = b.add(ints, Ty::Bool, &operands);
+        assert_eq!(b.run(test).bool(), holds);
+        let numbers = operands.map(|id| if id == small { id } else { b.add(Op::Unbox(Ty::Int), Ty::Int, &[id]) });
+        let sum = b.add(Op::Arith(Arith::Add), Ty::Int, &numbers);
+        let fallback = b.int(-1);
+        let either = b.add(Op::Cond, Ty::Int, &[test, sum, fallback]);
+        let wanted = if operands[1] == small { 8 } else { 12 };
+        assert_eq!(b.run(either).int(), holds.map(|holds| if holds { wanted } else { -1 }));
+        // What is true in one branch is not known in the other one, nor after both.
+        let swapped = b.add(Op::Cond, Ty::Int, &[test, fallback, sum]);
+        let refused = holds.and_then(|holds| if holds { Ok(-1) } else { Err(ErrorKind::NoSuchOverload) });
+        assert_eq!(b.run(swapped).int(), refused);
+        let after = b.add(Op::Arith(Arith::Add), Ty::Int, &[either, sum]);
+        assert_eq!(
+            b.run(after).int(),
+            holds.and_then(|holds| if holds { Ok(2 * wanted) } else { Err(ErrorKind::NoSuchOverload) })
+        );
+    }
+    let same = b.add(Op::HasTypes(Types::ANY), Ty::Bool, &[text, other]);
+    assert_eq!(b.run(same).bool(), Ok(true));
 }
 
 #[test]

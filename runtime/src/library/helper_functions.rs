@@ -13,6 +13,7 @@ pub(crate) use super::standard::containers::{
     has, in_container, index_list, index_map, list_len, map_only, range_items, range_pairs, select, size, value_equal,
 };
 pub(crate) use super::standard::matches::string_matches;
+pub(crate) use super::standard::ordering::{value_greater, value_greater_equal, value_less, value_less_equal};
 pub(crate) use super::standard::text::{
     bytes_add, bytes_compare, bytes_ends_with, bytes_equal, bytes_starts_with, string_add, string_contains,
     string_size, text_decode,

@@ -38,6 +38,7 @@
 //!    `runtime/adapters/policy/src/host/values.rs` for headers and logs of policies.
 
 mod builtin;
+mod by_types;
 mod calls;
 mod fold;
 pub(crate) mod merge;
@@ -395,6 +396,9 @@ impl Lowering<'_> {
         if let Some(builtin) = only
             && let Some(node) = self.builtin(id, builtin, operands)
         {
+            return node;
+        }
+        if let Some(node) = self.call_by_types(id, overloads, operands) {
             return node;
         }
         self.dispatch(id, Callee::Overloads(overloads.into()), operands)

@@ -4,5 +4,6 @@ pub(super) mod arithmetic;
 pub(super) mod containers;
 pub(super) mod conversions;
 pub(super) mod matches;
+pub(super) mod ordering;
 pub(super) mod text;
 pub(super) mod time;

@@ -1,0 +1,55 @@
+//! The comparisons `<`, `<=`, `>` and `>=` of values whose types the evaluation decides.
+
+use super::text::bytes_compare;
+use crate::arena::EvalResult;
+use crate::cx::Cx;
+use crate::value::Value;
+use crate::value::order::{int_double, int_uint, uint_double};
+use celero_ir::ErrorKind;
+use std::cmp::Ordering;
+
+/// The order of two values; `None` if one is NaN, `no_such_overload` if their types are in no order.
+#[inline]
+fn order<'a>(cx: &Cx<'a>, a: Value<'a>, b: Value<'a>) -> EvalResult<Option<Ordering>> {
+    Ok(match (a, b) {
+        (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
+        (Value::Double(a), Value::Double(b)) => a.partial_cmp(&b),
+        (Value::Uint(a), Value::Uint(b)) => Some(a.cmp(&b)),
+        (Value::Int(a), Value::Uint(b)) => Some(int_uint(a, b)),
+        (Value::Uint(a), Value::Int(b)) => Some(int_uint(b, a).reverse()),
+        (Value::Int(a), Value::Double(b)) => int_double(a, b),
+        (Value::Double(a), Value::Int(b)) => int_double(b, a).map(Ordering::reverse),
+        (Value::Uint(a), Value::Double(b)) => uint_double(a, b),
+        (Value::Double(a), Value::Uint(b)) => uint_double(b, a).map(Ordering::reverse),
+        (Value::String(a), Value::String(b)) => Some(bytes_compare(cx, a.as_bytes(), b.as_bytes()).cmp(&0)),
+        (Value::Bytes(a), Value::Bytes(b)) => Some(bytes_compare(cx, a, b).cmp(&0)),
+        (Value::Bool(a), Value::Bool(b)) => Some(a.cmp(&b)),
+        (Value::Timestamp(a), Value::Timestamp(b)) => Some(a.cmp(&b)),
+        (Value::Duration(a), Value::Duration(b)) => Some(a.cmp(&b)),
+        _ => return Err(ErrorKind::NoSuchOverload),
+    })
+}
+
+/// `a < b`
+#[inline]
+pub(crate) fn value_less<'a>(cx: &Cx<'a>, a: Value<'a>, b: Value<'a>) -> EvalResult<bool> {
+    order(cx, a, b).map(|order| order.is_some_and(Ordering::is_lt))
+}
+
+/// `a <= b`
+#[inline]
+pub(crate) fn value_less_equal<'a>(cx: &Cx<'a>, a: Value<'a>, b: Value<'a>) -> EvalResult<bool> {
+    order(cx, a, b).map(|order| order.is_some_and(Ordering::is_le))
+}
+
+/// `a > b`
+#[inline]
+pub(crate) fn value_greater<'a>(cx: &Cx<'a>, a: Value<'a>, b: Value<'a>) -> EvalResult<bool> {
+    order(cx, a, b).map(|order| order.is_some_and(Ordering::is_gt))
+}
+
+/// `a >= b`
+#[inline]
+pub(crate) fn value_greater_equal<'a>(cx: &Cx<'a>, a: Value<'a>, b: Value<'a>) -> EvalResult<bool> {
+    order(cx, a, b).map(|order| order.is_some_and(Ordering::is_ge))
+}

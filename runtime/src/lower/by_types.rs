@@ -1,0 +1,126 @@
+//! Calls whose overload, or whether there is one, the evaluation decides. The usual types are tested
+//! for first, and the function is called with typed operands; values of other types go to a function
+//! that takes any value, or are dispatched.
+//!
+//! All operands are evaluated before the first test, and a test does not fail: errors, and their
+//! order, are those of a dispatch.
+
+use super::signature::{representation, signature_of};
+use super::{Callee, Lowering};
+use crate::library::takes_any_index;
+use celero_frontend::stdlib::{Builtin, Row, TABLE};
+use celero_frontend::{NodeId as AstId, Overload};
+use celero_ir::layout::value::tag_of;
+use celero_ir::{ErrorKind, Helper, NodeId, Op, Ty, Types};
+
+/// The number of overloads that are tested for, at most: each is code.
+const MOST: usize = 2;
+
+/// The types of operands, the usual ones first.
+const USUAL: [Ty; 8] = [Ty::Int, Ty::Double, Ty::Str, Ty::Timestamp, Ty::Duration, Ty::Uint, Ty::Bool, Ty::Bytes];
+
+impl Lowering<'_> {
+    /// The node of a call of a function of the library with values of unknown types, if it has a
+    /// cheaper form than dispatch.
+    pub(super) fn call_by_types(&mut self, id: AstId, overloads: &[Overload], operands: &[NodeId]) -> Option<NodeId> {
+        let builtin = |overload: &Overload| match overload {
+            Overload::Builtin(builtin) => TABLE.row(*builtin).filter(|row| row.pure),
+            _ => None,
+        };
+        let rows: Vec<&Row> = overloads.iter().map(builtin).collect::<Option<_>>()?;
+        let any = self.any_values(id, &rows, operands);
+        let most = match any.map(|node| self.graph.op(node)) {
+            // The helper asks for the type, as a test would.
+            Some(Op::Call(Helper::size | Helper::in_container)) => 0,
+            Some(_) => 1,
+            None => MOST,
+        };
+        let tested: Vec<Builtin> = self.usual(&rows, operands).into_iter().take(most).collect();
+        if tested.is_empty() {
+            return any;
+        }
+        let mut node = match any {
+            Some(node) => node,
+            None if rows.len() == 1 => self.fail(ErrorKind::NoSuchOverload, id),
+            None => self.dispatched(id, overloads, &rows, operands),
+        };
+        for builtin in tested.into_iter().rev() {
+            let types = Types::new(&signature_of(builtin)?.params)?;
+            let test = self.add(Op::HasTypes(types), Ty::Bool, operands, id);
+            let typed = operands.iter().zip(types.iter());
+            let typed: Vec<NodeId> =
+                typed.map(|(&operand, ty)| self.convert(operand, ty, id)).collect::<Option<_>>()?;
+            let call = self.builtin(id, builtin, &typed)?;
+            node = self.choose(id, test, call, node);
+        }
+        Some(node)
+    }
+
+    /// A dispatched call, in the representation of all its results.
+    fn dispatched(&mut self, id: AstId, overloads: &[Overload], rows: &[&Row], operands: &[NodeId]) -> NodeId {
+        let value = self.dispatch(id, Callee::Overloads(overloads.into()), operands);
+        let mut results = rows.iter().map(|row| representation(&row.result));
+        let first = results.next().unwrap_or(Ty::Value);
+        let ty = if results.all(|ty| ty == first) { first } else { Ty::Value };
+        self.convert(value, ty, id).unwrap_or(value)
+    }
+
+    /// The call of a helper that takes values of all types that the function takes.
+    fn any_values(&mut self, id: AstId, rows: &[&Row], operands: &[NodeId]) -> Option<NodeId> {
+        let name = rows.first()?.name;
+        let (helper, result) = match name {
+            "_<_" => (Helper::value_less, Ty::Bool),
+            "_<=_" => (Helper::value_less_equal, Ty::Bool),
+            "_>_" => (Helper::value_greater, Ty::Bool),
+            "_>=_" => (Helper::value_greater_equal, Ty::Bool),
+            "@in" => (Helper::in_container, Ty::Bool),
+            "size" => (Helper::size, Ty::Int),
+            _ => return None,
+        };
+        // The checker may have left out overloads by a type that a value turns out not to have.
+        let may_be_meant = |row: &&Row| row.name == name && self.may_be(&row.params, operands);
+        let is_known = |row: &Row| rows.iter().any(|known| known.builtin == row.builtin);
+        if !TABLE.rows().iter().filter(may_be_meant).all(is_known) {
+            return None;
+        }
+        let values: Vec<NodeId> = operands.iter().map(|&operand| self.boxed(operand, id)).collect();
+        Some(self.add(Op::Call(helper), result, &values, id))
+    }
+
+    /// Whether operands may be of the types of these parameters.
+    fn may_be(&self, params: &[celero_frontend::Type], operands: &[NodeId]) -> bool {
+        let fits = |(param, &operand): (&celero_frontend::Type, &NodeId)| {
+            let (param, ty) = (representation(param), self.graph.ty(operand));
+            ty == param || ty == Ty::Value || param == Ty::Value
+        };
+        params.len() == operands.len() && params.iter().zip(operands).all(fits)
+    }
+
+    /// The overloads for which the types of the operands can be tested, the usual ones first.
+    fn usual(&self, rows: &[&Row], operands: &[NodeId]) -> Vec<Builtin> {
+        let only = rows.len() == 1;
+        let mut usual: Vec<(bool, usize, Builtin)> = Vec::new();
+        for row in rows {
+            let Some(params) = signature_of(row.builtin).map(|signature| &*signature.params) else { continue };
+            // What takes any index takes values of more types than its parameters'.
+            if params.len() != operands.len() || params.len() > Types::MAX || takes_any_index(row.builtin) {
+                continue;
+            }
+            let types = || operands.iter().map(|&operand| self.graph.ty(operand)).zip(params.iter().copied());
+            // A function that is alone checks the types that cannot be tested for.
+            let fits = |(ty, param): (Ty, Ty)| match ty {
+                Ty::Value => tag_of(param).is_some() || only && param == Ty::Value,
+                ty => ty == param,
+            };
+            let tests = |(ty, param): (Ty, Ty)| ty == Ty::Value && param != Ty::Value;
+            if !types().all(fits) || !types().any(tests) {
+                continue;
+            }
+            let rank = types().find_map(|(_, param)| USUAL.iter().position(|usual| *usual == param));
+            let mixed = params.iter().any(|param| params.first() != Some(param));
+            usual.push((mixed, rank.unwrap_or(USUAL.len()), row.builtin));
+        }
+        usual.sort_by_key(|&(mixed, rank, _)| (mixed, rank));
+        usual.into_iter().map(|(.., builtin)| builtin).collect()
+    }
+}
