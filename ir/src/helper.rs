@@ -126,6 +126,9 @@ macro_rules! for_each_helper {
             /// Index, element, .. of a list, or key, value, .. of a map, as a list.
             range_pairs(range: value) -> try value;
             list_len(list: value) -> int;
+            /// The address of the first of a list's values, which follow one another; 0 if the host makes them, or the
+            /// value is no list.
+            list_first(list: word) -> int;
             /// An element; the index is in bounds.
             list_at(list: value, index: word) -> try value;
             /// Memory for this many values.

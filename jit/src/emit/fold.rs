@@ -27,9 +27,9 @@ struct FoldParts {
 
 /// What a loop iterates over.
 enum LoopRange<'a> {
-    /// A list of values, which helpers read, and its length. The length is asked for once: a list
-    /// of the host may say another one the next time.
-    List(Value, Value),
+    /// A list of values, its length, and the address of the first value; 0 if a helper makes the
+    /// values. The length is asked for once: a list of the host may say another one the next time.
+    List(Value, Value, Value),
     /// Contiguous elements in the host: the address of the first, and their number.
     Elements(&'a Elements, Value, Value),
     /// A list, a map or a set of the host that a cursor goes over.
@@ -187,8 +187,8 @@ impl<'a> Emitter<'a, '_> {
     fn turns(&mut self, fold: &FoldParts, range: &LoopRange<'a>) -> Value {
         match *range {
             LoopRange::Elements(_, _, count) | LoopRange::Cursor(Begun { count, .. }) => count,
-            LoopRange::List(_, length) if fold.pairs => self.builder.ins().ushr_imm_u(length, 1),
-            LoopRange::List(_, length) => length,
+            LoopRange::List(_, length, _) if fold.pairs => self.builder.ins().ushr_imm_u(length, 1),
+            LoopRange::List(_, length, _) => length,
         }
     }
 
@@ -240,13 +240,14 @@ impl<'a> Emitter<'a, '_> {
         let helper = if fold.pairs { Helper::range_pairs } else { Helper::range_items };
         let list = self.call_within(fold.id, helper, &[range])?;
         let (length, _) = self.call(Helper::list_len, &[list])?;
-        Ok(LoopRange::List(list, length.one()?))
+        let (first, _) = self.call(Helper::list_first, &[list])?;
+        Ok(LoopRange::List(list, length.one()?, first.one()?))
     }
 
     /// Emits the head of the loop and the start of its body, and binds the variables.
     fn enter_loop(&mut self, fold: &FoldParts, range: &LoopRange<'a>, carried: Option<Value>) -> Result<Loop, Error> {
         let (start, end, step, charge) = match *range {
-            LoopRange::List(_, length) => (self.word(0), length, if fold.pairs { 2 } else { 1 }, None),
+            LoopRange::List(_, length, _) => (self.word(0), length, if fold.pairs { 2 } else { 1 }, None),
             LoopRange::Elements(elements, first, count) if !fold.pairs => {
                 let step = i64::from(elements.stride);
                 let (count, charge) = self.charge_loop(fold, first, count, false);
@@ -302,11 +303,11 @@ impl<'a> Emitter<'a, '_> {
                     None => (Variable { ty: Ty::Int, words: Words::One(position) }, first),
                 }
             }
-            LoopRange::List(list, _) => {
-                let first = self.item_at(fold, list, position)?;
+            LoopRange::List(list, _, start) => {
+                let first = self.item_at(fold, (list, start), position)?;
                 if fold.pairs {
                     let after = self.builder.ins().iadd_imm_s(position, 1);
-                    (first, self.item_at(fold, list, after)?)
+                    (first, self.item_at(fold, (list, start), after)?)
                 } else {
                     (first, first)
                 }
@@ -350,9 +351,18 @@ impl<'a> Emitter<'a, '_> {
         })
     }
 
-    /// An item of a list.
-    fn item_at(&mut self, fold: &FoldParts, list: Value, index: Value) -> Result<Variable, Error> {
-        let words = Words::One(self.call_within(fold.id, Helper::list_at, &[list, index])?);
+    /// An item of a list, in the place of which the first value is, or made.
+    fn item_at(&mut self, fold: &FoldParts, (list, first): (Value, Value), index: Value) -> Result<Variable, Error> {
+        let (join, _) = self.merge_block(Ty::Value);
+        let made = self.cold_block();
+        let offset = self.builder.ins().imul_imm_s(index, i64::from(SIZE));
+        let at = self.builder.ins().iadd(first, offset);
+        self.brif(first, Edge::with(join, at), Edge::to(made));
+        self.start(made);
+        let item = self.call_within(fold.id, Helper::list_at, &[list, index])?;
+        self.jump(Edge::with(join, item));
+        self.start(join);
+        let words = Words::of(self.builder.block_params(join))?;
         Ok(Variable { ty: Ty::Value, words })
     }
 

@@ -4,7 +4,7 @@
 use super::helper_functions;
 use crate::arena::EvalResult;
 use crate::cx::Cx;
-use crate::value::{Duration, Timestamp, Value};
+use crate::value::{Duration, Place, Timestamp, Value};
 use celero_ir::{ErrorKind, Helper};
 use std::net::IpAddr;
 
@@ -58,6 +58,12 @@ impl<'a> Take<'a> for Value<'a> {
 impl<'a> Give<'a> for Value<'a> {
     fn give(self) -> Value<'a> {
         self
+    }
+}
+
+impl<'a> Give<'a> for Place<'a> {
+    fn give(self) -> Value<'a> {
+        self.value()
     }
 }
 

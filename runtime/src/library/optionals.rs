@@ -2,7 +2,7 @@
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
-use crate::value::{Duration, List, Timestamp, Value};
+use crate::value::{Duration, List, Place, Timestamp, Value};
 use celero_ir::ErrorKind;
 
 type Optional<'a> = Option<&'a Value<'a>>;
@@ -32,16 +32,21 @@ pub(crate) fn value<'a>(optional: Optional<'a>) -> EvalResult<Value<'a>> {
     optional.copied().ok_or(ErrorKind::InvalidArgument)
 }
 
-/// Moves a value that is present into the arena.
-fn wrap<'a>(cx: &Cx<'a>, value: Option<Value<'a>>) -> EvalResult<Optional<'a>> {
-    value.map(|value| cx.arena().alloc(value)).transpose()
+/// Moves a value that the host made into the arena.
+#[inline]
+fn wrap<'a>(cx: &Cx<'a>, value: Option<Place<'a>>) -> EvalResult<Optional<'a>> {
+    Ok(match value {
+        Some(Place::At(value)) => Some(value),
+        Some(Place::Made(value)) => Some(cx.arena().alloc(value)?),
+        None => None,
+    })
 }
 
 /// `optional.field`, `optional.?field`: absent if the optional is absent or the map has no such key.
 pub(crate) fn select<'a>(cx: &Cx<'a>, optional: Optional<'a>, field: &'a str) -> EvalResult<Optional<'a>> {
     match optional {
         None => Ok(None),
-        Some(Value::Map(map)) => wrap(cx, map.find(&Value::String(field), cx)?),
+        Some(Value::Map(map)) => wrap(cx, map.place(&Value::String(field), cx)?),
         Some(_) => Err(ErrorKind::NoSuchKey),
     }
 }
@@ -49,8 +54,8 @@ pub(crate) fn select<'a>(cx: &Cx<'a>, optional: Optional<'a>, field: &'a str) ->
 /// `container[?index]`: absent if `container[index]` does not exist.
 pub(crate) fn index<'a>(cx: &Cx<'a>, container: &Value<'a>, index: Value<'a>) -> EvalResult<Optional<'a>> {
     match container {
-        Value::List(list) => wrap(cx, list.at(&index, cx.arena())?),
-        Value::Map(map) => wrap(cx, map.find(&index, cx)?),
+        Value::List(list) => wrap(cx, list.place(List::position(&index)?, cx.arena())?),
+        Value::Map(map) => wrap(cx, map.place(&index, cx)?),
         _ => Err(ErrorKind::NoSuchOverload),
     }
 }

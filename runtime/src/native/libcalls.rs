@@ -320,6 +320,14 @@ fn list<'a>(value: Value<'a>) -> List<'a> {
     }
 }
 
+pub(super) unsafe extern "C" fn list_first(_: *const BaseFrame<'_>, value: *const Value<'_>) -> u64 {
+    // SAFETY: the address of a value.
+    match unsafe { &*value } {
+        Value::List(List::Slice(items)) => items.as_ptr() as u64,
+        _ => 0,
+    }
+}
+
 pub(super) unsafe extern "C" fn list_at(frame: *const BaseFrame<'_>, value: *const Value<'_>, index: u64) -> Pair {
     let frame = frame!(frame);
     // SAFETY: the address of a value.

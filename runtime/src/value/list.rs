@@ -1,8 +1,8 @@
 //! Lists: a slice of values, or a list of the host that is read in place.
 
 use crate::arena::{Arena, EvalResult};
-use crate::value::Value;
 use crate::value::order::Key;
+use crate::value::{Place, Value};
 use celero_ir::ErrorKind;
 use std::fmt;
 
@@ -86,17 +86,33 @@ impl<'a> List<'a> {
         }
     }
 
+    /// As [`get`](Self::get), without a copy of an element that is there.
+    #[inline]
+    pub(crate) fn place(&self, index: usize, arena: &'a Arena) -> EvalResult<Option<Place<'a>>> {
+        match self {
+            Self::Slice(elements) => Ok(elements.get(index).map(Place::At)),
+            Self::Host(host) => Ok(host.get(index, arena)?.map(Place::Made)),
+        }
+    }
+
     /// Returns the element at an index of any numeric type, `None` out of bounds. A negative index is out of bounds.
     ///
     /// # Errors
     /// `invalid_argument` if the index is not an `int`, a `uint` or a whole `double`; those of [`get`](Self::get).
     pub(crate) fn at(&self, index: &Value<'_>, arena: &'a Arena) -> EvalResult<Option<Value<'a>>> {
-        let position = match (index, Key::lookup(index)) {
+        self.get(Self::position(index)?, arena)
+    }
+
+    /// Returns the position that an index of any numeric type means; one that is negative is behind all elements.
+    ///
+    /// # Errors
+    /// `invalid_argument` if the index is not an `int`, a `uint` or a whole `double`.
+    pub(crate) fn position(index: &Value<'_>) -> EvalResult<usize> {
+        match (index, Key::lookup(index)) {
             (Value::Int(_) | Value::Uint(_) | Value::Double(_), Some(Key::Number(n))) => {
-                usize::try_from(n).unwrap_or(usize::MAX)
+                Ok(usize::try_from(n).unwrap_or(usize::MAX))
             }
-            _ => return Err(ErrorKind::InvalidArgument),
-        };
-        self.get(position, arena)
+            _ => Err(ErrorKind::InvalidArgument),
+        }
     }
 }

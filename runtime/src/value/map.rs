@@ -2,9 +2,10 @@
 
 use crate::arena::{Arena, ArenaVec, EvalResult};
 use crate::cx::Cx;
-use crate::value::Value;
 use crate::value::order::{Key, key_order};
+use crate::value::{Place, Value};
 use celero_ir::ErrorKind;
+use std::cmp::Ordering;
 use std::fmt;
 
 /// Bytes that are compared or copied for one step.
@@ -142,11 +143,7 @@ impl<'a> Map<'a> {
     #[inline]
     pub fn get(&self, key: &Value<'_>, arena: &'a Arena) -> EvalResult<Option<Value<'a>>> {
         match self {
-            Self::Sorted(entries) => {
-                let Some(key) = Key::lookup(key) else { return Ok(None) };
-                let found = entries.binary_search_by(|(k, _)| Key::entry(k).cmp(&Some(key)));
-                Ok(found.ok().and_then(|i| entries.get(i)).map(|(_, value)| *value))
-            }
+            Self::Sorted(entries) => Ok(in_sorted(entries, key).copied()),
             Self::Host(host) => host.get(key, arena),
         }
     }
@@ -156,6 +153,16 @@ impl<'a> Map<'a> {
     pub(crate) fn find(&self, key: &Value<'_>, cx: &Cx<'a>) -> EvalResult<Option<Value<'a>>> {
         self.charge_lookup(key, cx)?;
         self.get(key, cx.arena())
+    }
+
+    /// As [`find`](Self::find), without a copy of a value that is there.
+    #[inline]
+    pub(crate) fn place(&self, key: &Value<'_>, cx: &Cx<'a>) -> EvalResult<Option<Place<'a>>> {
+        self.charge_lookup(key, cx)?;
+        match self {
+            Self::Sorted(entries) => Ok(in_sorted(entries, key).map(Place::At)),
+            Self::Host(host) => Ok(host.get(key, cx.arena())?.map(Place::Made)),
+        }
     }
 
     /// Charges the budget for finding a key and computing its value.
@@ -225,6 +232,22 @@ impl<'a> Map<'a> {
         builder.merge(self, cx)?;
         builder.finish(cx)?.entries(cx.arena())
     }
+}
+
+/// The value under a key, in entries that are sorted by their keys.
+#[inline]
+fn in_sorted<'a>(entries: &'a [(Value<'a>, Value<'a>)], key: &Value<'_>) -> Option<&'a Value<'a>> {
+    let found = if let Value::String(text) = key {
+        // Texts come after all other keys.
+        entries.binary_search_by(|(known, _)| match known {
+            Value::String(known) => (**known).cmp(*text),
+            _ => Ordering::Less,
+        })
+    } else {
+        let key = Key::lookup(key)?;
+        entries.binary_search_by(|(known, _)| Key::entry(known).cmp(&Some(key)))
+    };
+    found.ok().and_then(|index| entries.get(index)).map(|(_, value)| value)
 }
 
 /// Charges the budget for what the values of a host's map are computed from, if they are: the lines

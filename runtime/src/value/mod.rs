@@ -7,12 +7,14 @@ mod list;
 mod map;
 mod network;
 pub(crate) mod order;
+mod place;
 mod time;
 
 pub use list::{HostList, List};
 pub use map::{HostMap, Map, MapBuilder};
 pub(crate) use map::{View, ViewForm, charge_comparisons};
 pub(crate) use network::canonical_network;
+pub(crate) use place::Place;
 pub use time::{Duration, Timestamp};
 
 use celero_frontend::Type;

@@ -4,7 +4,7 @@ use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::library::optionals;
 use crate::library::standard::text::{bytes_size, length, string_size};
-use crate::value::{List, Map, Value};
+use crate::value::{List, Map, Place, Value};
 use celero_ir::ErrorKind;
 
 /// `list[index]`; out of bounds is `invalid_argument`.
@@ -21,28 +21,31 @@ pub(crate) fn map_index<'a>(cx: &Cx<'a>, map: &Map<'a>, key: &Value<'_>) -> Eval
 
 /// `list[index]`; `no_such_overload` if the value is not a list.
 #[inline]
-pub(crate) fn index_list<'a>(cx: &Cx<'a>, list: Value<'a>, index: i64) -> EvalResult<Value<'a>> {
+pub(crate) fn index_list<'a>(cx: &Cx<'a>, list: Value<'a>, index: i64) -> EvalResult<Place<'a>> {
     match list {
-        Value::List(list) => list_index(cx, list, Value::Int(index)),
+        Value::List(list) => {
+            let index = usize::try_from(index).unwrap_or(usize::MAX);
+            list.place(index, cx.arena())?.ok_or(ErrorKind::InvalidArgument)
+        }
         _ => Err(ErrorKind::NoSuchOverload),
     }
 }
 
 /// `map[key]`; `no_such_overload` if the value is not a map.
 #[inline]
-pub(crate) fn index_map<'a>(cx: &Cx<'a>, map: Value<'a>, key: Value<'a>) -> EvalResult<Value<'a>> {
+pub(crate) fn index_map<'a>(cx: &Cx<'a>, map: Value<'a>, key: Value<'a>) -> EvalResult<Place<'a>> {
     match map {
-        Value::Map(map) => map_index(cx, &map, &key),
+        Value::Map(map) => map.place(&key, cx)?.ok_or(ErrorKind::NoSuchKey),
         _ => Err(ErrorKind::NoSuchOverload),
     }
 }
 
 /// `value.field`: the value of a map under that key, or the optional of it if `value` is an optional.
 #[inline]
-pub(crate) fn select<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> EvalResult<Value<'a>> {
+pub(crate) fn select<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> EvalResult<Place<'a>> {
     match map {
-        Value::Map(map) => map_index(cx, &map, &Value::String(field)),
-        Value::Optional(inner) => optionals::select(cx, inner, field).map(Value::Optional),
+        Value::Map(map) => map.place(&Value::String(field), cx)?.ok_or(ErrorKind::NoSuchKey),
+        Value::Optional(inner) => Ok(Place::Made(Value::Optional(optionals::select(cx, inner, field)?))),
         _ => Err(ErrorKind::NoSuchField),
     }
 }
@@ -59,6 +62,9 @@ pub(crate) fn has<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> EvalResult
 
 /// `element in list`
 pub(crate) fn in_list<'a>(cx: &Cx<'a>, element: Value<'a>, list: List<'a>) -> EvalResult<bool> {
+    if let (Value::String(text), List::Slice(candidates)) = (element, list) {
+        return has_text(cx, text, candidates);
+    }
     if let List::Slice(candidates) = list {
         for candidate in candidates {
             cx.charge(1)?;
@@ -80,6 +86,22 @@ pub(crate) fn in_list<'a>(cx: &Cx<'a>, element: Value<'a>, list: List<'a>) -> Ev
             && element.equals(&candidate, cx)?
         {
             return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a text is among values: what [`Value::equals`] says, for the same steps.
+fn has_text<'a>(cx: &Cx<'a>, text: &str, candidates: &[Value<'a>]) -> EvalResult<bool> {
+    for candidate in candidates {
+        cx.charge(1)?;
+        if let Value::String(candidate) = candidate
+            && candidate.len() == text.len()
+        {
+            cx.charge_bytes(text.len())?;
+            if *candidate == text {
+                return Ok(true);
+            }
         }
     }
     Ok(false)
