@@ -151,6 +151,10 @@ macro_rules! for_each_helper {
             index_map(map: value, key: value) -> try value;
             select(map: value, field: str) -> try value;
             has(map: value, field: str) -> try bool;
+            /// `container[index]` of a list, a map, or an optional of one.
+            index_value(container: value, index: value) -> try value;
+            /// `container[key]` of a map, or an optional of a list or a map.
+            index_key(container: value, key: value) -> try value;
             in_container(element: value, container: value) -> try bool;
             size(value: value) -> try int;
 

@@ -195,7 +195,15 @@ impl<'g> Reads<'g> {
     fn step(&self, id: NodeId) -> Option<Step> {
         let selects = match self.graph.op(id) {
             Op::Call(helper) => {
-                matches!(helper, Helper::select | Helper::has | Helper::index_map | Helper::index_list)
+                matches!(
+                    helper,
+                    Helper::select
+                        | Helper::has
+                        | Helper::index_map
+                        | Helper::index_list
+                        | Helper::index_value
+                        | Helper::index_key
+                )
             }
             Op::Dispatch { function, .. } | Op::Invoke { function, .. } if self.graph.op(id).is_pure() => {
                 self.graph.functions().get(function as usize).is_some_and(|name| self.evaluator.is_selection(name))

@@ -10,7 +10,8 @@ pub(crate) use super::named_lists::{
 };
 pub(crate) use super::network::ip_text;
 pub(crate) use super::standard::containers::{
-    has, in_container, index_list, index_map, list_len, map_only, range_items, range_pairs, select, size, value_equal,
+    has, in_container, index_key, index_list, index_map, index_value, list_len, map_only, range_items, range_pairs,
+    select, size, value_equal,
 };
 pub(crate) use super::standard::matches::string_matches;
 pub(crate) use super::standard::ordering::{value_greater, value_greater_equal, value_less, value_less_equal};

@@ -8,6 +8,7 @@
 use super::signature::{representation, signature_of};
 use super::{Callee, Lowering};
 use crate::library::takes_any_index;
+use celero_frontend::stdlib::Builtin as B;
 use celero_frontend::stdlib::{Builtin, Row, TABLE};
 use celero_frontend::{NodeId as AstId, Overload};
 use celero_ir::layout::value::tag_of;
@@ -30,9 +31,10 @@ impl Lowering<'_> {
         let rows: Vec<&Row> = overloads.iter().map(builtin).collect::<Option<_>>()?;
         let any = self.any_values(id, &rows, operands);
         let most = match any.map(|node| self.graph.op(node)) {
-            // The helper asks for the type, as a test would.
-            Some(Op::Call(Helper::size | Helper::in_container)) => 0,
-            Some(_) => 1,
+            Some(Op::Call(
+                Helper::value_less | Helper::value_less_equal | Helper::value_greater | Helper::value_greater_equal,
+            )) => 1,
+            Some(_) => 0,
             None => MOST,
         };
         let tested: Vec<Builtin> = self.usual(&rows, operands).into_iter().take(most).collect();
@@ -68,6 +70,16 @@ impl Lowering<'_> {
     /// The call of a helper that takes values of all types that the function takes.
     fn any_values(&mut self, id: AstId, rows: &[&Row], operands: &[NodeId]) -> Option<NodeId> {
         let name = rows.first()?.name;
+        let is = |builtins: &[Builtin]| {
+            builtins.len() == rows.len() && rows.iter().all(|row| builtins.contains(&row.builtin))
+        };
+        // An index of a list may be of any type, so the overloads are what counts.
+        if is(&[B::IndexList, B::IndexMap, B::IndexOptionalList, B::IndexOptionalMap]) {
+            return Some(self.helper_call(id, Helper::index_value, Ty::Value, operands));
+        }
+        if is(&[B::IndexMap, B::IndexOptionalMap]) {
+            return Some(self.helper_call(id, Helper::index_key, Ty::Value, operands));
+        }
         let (helper, result) = match name {
             "_<_" => (Helper::value_less, Ty::Bool),
             "_<=_" => (Helper::value_less_equal, Ty::Bool),
@@ -83,8 +95,12 @@ impl Lowering<'_> {
         if !TABLE.rows().iter().filter(may_be_meant).all(is_known) {
             return None;
         }
+        Some(self.helper_call(id, helper, result, operands))
+    }
+
+    fn helper_call(&mut self, id: AstId, helper: Helper, result: Ty, operands: &[NodeId]) -> NodeId {
         let values: Vec<NodeId> = operands.iter().map(|&operand| self.boxed(operand, id)).collect();
-        Some(self.add(Op::Call(helper), result, &values, id))
+        self.add(Op::Call(helper), result, &values, id)
     }
 
     /// Whether operands may be of the types of these parameters.

@@ -40,6 +40,25 @@ pub(crate) fn index_map<'a>(cx: &Cx<'a>, map: Value<'a>, key: Value<'a>) -> Eval
     }
 }
 
+/// `container[index]` of a list, a map, or an optional of one; `no_such_overload` for other values.
+#[inline]
+pub(crate) fn index_value<'a>(cx: &Cx<'a>, container: Value<'a>, index: Value<'a>) -> EvalResult<Place<'a>> {
+    match container {
+        Value::List(list) => list.place(List::position(&index)?, cx.arena())?.ok_or(ErrorKind::InvalidArgument),
+        container => index_key(cx, container, index),
+    }
+}
+
+/// `container[key]` of a map, or an optional of a list or a map; `no_such_overload` for other values.
+#[inline]
+pub(crate) fn index_key<'a>(cx: &Cx<'a>, container: Value<'a>, key: Value<'a>) -> EvalResult<Place<'a>> {
+    match container {
+        Value::Map(map) => map.place(&key, cx)?.ok_or(ErrorKind::NoSuchKey),
+        Value::Optional(held) => Ok(Place::Made(Value::Optional(optionals::index_optional(cx, held, key)?))),
+        _ => Err(ErrorKind::NoSuchOverload),
+    }
+}
+
 /// `value.field`: the value of a map under that key, or the optional of it if `value` is an optional.
 #[inline]
 pub(crate) fn select<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> EvalResult<Place<'a>> {
