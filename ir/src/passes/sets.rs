@@ -1,6 +1,6 @@
 //! Replaces chains of comparisons of one subject with constants, and memberships in constant lists,
 //! by one lookup in a set: `x == "a" || x == "b" || x == "c"`, `x != 1 && x != 2 && x != 3`,
-//! `x in ["a", "b"]`.
+//! `x in ["a", "b"]`. A membership in a short list of `uint` or `double` becomes comparisons.
 //!
 //! A lookup fails as its subject does, which is how each comparison would have failed, the first of them first.
 
@@ -16,6 +16,9 @@ use std::sync::Arc;
 
 /// Minimum number of comparisons that a lookup replaces.
 const MIN: usize = 3;
+
+/// Maximum number of comparisons that replace a membership.
+const MAX_COMPARISONS: usize = 8;
 
 /// Whether [`node`] may replace a node; if not, it keeps it.
 pub(super) fn concerns(graph: &Graph, id: NodeId) -> bool {
@@ -182,7 +185,7 @@ fn empty_like(members: &Members) -> Members {
     }
 }
 
-/// `x in [..]` of text, bytes or an integer and constants of the same type. Equality across types would need more.
+/// `x in [..]` of a scalar and scalars of the same type. Equality across types would need more.
 fn membership(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
     let boxed = draft.arg(0);
     let (Op::Box, Some(subject)) = (builder.op(boxed), builder.first(boxed)) else { return builder.keep(draft) };
@@ -197,13 +200,22 @@ fn membership(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
         let droppable = builder.can_drop(subject);
         return if droppable { builder.put_constant(draft, Constant::Bool(false)) } else { builder.keep(draft) };
     };
-    let same = matches!(ty, Ty::Str | Ty::Bytes | Ty::Int) && items.iter().all(|item| item.ty() == Some(ty));
-    if !same {
+    if items.iter().any(|item| item.ty() != Some(ty)) {
+        return builder.keep(draft);
+    }
+    if matches!(ty, Ty::Uint | Ty::Double) && (2..=MAX_COMPARISONS).contains(&items.len()) && builder.is_pure(subject) {
+        let compared = |item: &&Constant| {
+            let constant = typed(builder, draft, (*item).clone(), ty);
+            builder.add(Op::Cmp(Cmp::Eq), Ty::Bool, &[subject, constant], draft.origin)
+        };
+        let tests: Vec<NodeId> = items.iter().map(compared).collect();
+        return builder.put(draft, Op::Or, &tests);
+    }
+    if !matches!(ty, Ty::Str | Ty::Bytes | Ty::Int | Ty::Uint | Ty::Double) {
         return builder.keep(draft);
     }
     if items.len() == 1 {
-        let only = builder.intern(first.clone());
-        let only = builder.add(Op::Const(only), ty, &[], draft.origin);
+        let only = typed(builder, draft, first.clone(), ty);
         return builder.put(draft, Op::Cmp(Cmp::Eq), &[subject, only]);
     }
     let mut members = match ty {
@@ -214,4 +226,10 @@ fn membership(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
         return builder.keep(draft);
     }
     members.test(builder, draft, subject)
+}
+
+/// A constant of this type.
+fn typed(builder: &mut Builder<'_>, draft: Draft<'_>, constant: Constant, ty: Ty) -> NodeId {
+    let id = builder.intern(constant);
+    builder.add(Op::Const(id), ty, &[], draft.origin)
 }

@@ -1,4 +1,4 @@
-//! Folding of long lists.
+//! Lists of constants: folding of long ones, searches in short ones.
 
 use crate::passes::{NONE, becomes};
 use celero_ir::passes::Options;
@@ -32,4 +32,22 @@ fn folding_long_lists() {
     let elements = long.iter().map(|text| format!("({})", text.trim_start_matches("str = "))).collect::<Vec<_>>();
     let first = elements[0].clone();
     assert_eq!(becomes(fold, &list(&long, "vNEXT: LISTv16")), format!("list {}, {first}", elements.join(", ")));
+}
+
+/// A search in a few unsigned numbers is a comparison with each; in more of them it stays.
+#[test]
+fn searches_in_short_lists() {
+    let sets = Options { sets: true, ..NONE };
+    for (list, wanted) in [
+        ("[3u, 1u]", "or (cmp.eq (field 2), (const 3u)), (cmp.eq (field 2), (const 1u))"),
+        ("[3u]", "cmp.eq (field 2), (const 3u)"),
+        ("[3u, 1]", "call in_container (box (field 2)), (const [3u, 1])"),
+        (
+            "[1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u]",
+            "call in_container (box (field 2)), (const [1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u, 9u])",
+        ),
+    ] {
+        let lines = format!("v15: value = box v14\nv16: value = const {list}\nv17: bool = call in_container v15, v16");
+        assert_eq!(becomes(sets, &lines), wanted, "{list}");
+    }
 }
