@@ -164,6 +164,10 @@ macro_rules! for_each_helper {
             string_size(text: str) -> try int;
             string_contains(text: str, needle: str) -> try bool;
             string_matches(text: str, pattern: str) -> try bool;
+            /// The number of parts of a text between separators.
+            split_count(text: str, separator: str) -> try int;
+            /// One of these parts; without it, the error "invalid argument".
+            split_part(text: str, separator: str, index: int) -> try str;
 
             // Named lists of the host, by number. They change between evaluations.
             /// Whether a list contains a value of any type.

@@ -20,3 +20,4 @@ pub(crate) use super::standard::text::{
     string_size, text_decode,
 };
 pub(crate) use super::standard::time::{timestamp_add, timestamp_diff, timestamp_sub};
+pub(crate) use super::strings::{split_count, split_part};

@@ -42,9 +42,11 @@ mod by_types;
 mod calls;
 mod fold;
 pub(crate) mod merge;
+mod network;
 mod select;
 mod seq;
 mod signature;
+mod views;
 
 pub(crate) use calls::{Callee, Calls, Extension, is_pure};
 pub(crate) use select::header_name;
@@ -235,7 +237,8 @@ impl Lowering<'_> {
             }
             Expr::Binary { op: BinaryOp::In, left, right } => self.contains(id, *left, *right),
             Expr::Binary { left, right, .. } => {
-                if let Some(node) = self.sequences_equal(id, *left, *right) {
+                let special = self.sequences_equal(id, *left, *right);
+                if let Some(node) = special.or_else(|| self.same_address(id, *left, *right)) {
                     return node;
                 }
                 let left = self.expr(*left);
@@ -368,6 +371,11 @@ impl Lowering<'_> {
         {
             return node;
         }
+        if let (Some(target), true) = (target, receiver)
+            && let Some(node) = self.of_view(id, target, args).or_else(|| self.address_property(id, target))
+        {
+            return node;
+        }
         if let (Some(target), [arg], true) = (target, args, receiver)
             && let Some(node) = self.optional_or(id, target, *arg)
         {
@@ -376,6 +384,11 @@ impl Lowering<'_> {
         let target = if receiver { target } else { None };
         if let (Some(list), []) | (None, &[list]) = (target, args)
             && let Some(node) = self.sequence_size(id, list)
+        {
+            return node;
+        }
+        if target.is_none()
+            && let Some(node) = self.searches(id, args)
         {
             return node;
         }

@@ -94,6 +94,9 @@ impl<'c> Lowering<'c> {
         if let Some(node) = self.sequence_has(id, element, container) {
             return node;
         }
+        if let Some(node) = self.in_elements(id, element, container) {
+            return node;
+        }
         if self.is_builtin(id, &[Builtin::InList, Builtin::InMap])
             && let Some(node) = self.entry(id, container, element, true)
         {
@@ -112,6 +115,11 @@ impl<'c> Lowering<'c> {
         Some((field, self.field(field)?.entries.as_ref()?))
     }
 
+    /// The type of the keys of such a map.
+    pub(super) fn key_type(&self, map: AstId) -> Option<Ty> {
+        Some(self.host_entries(map)?.1.key)
+    }
+
     fn is_optional(&self, field: u32) -> bool {
         self.field(field).is_some_and(|field| field.optional)
     }
@@ -126,7 +134,7 @@ impl<'c> Lowering<'c> {
     }
 
     /// The value that such a map has for a key, or whether there is one.
-    fn entry(&mut self, id: AstId, map: AstId, key: NodeId, test: bool) -> Option<NodeId> {
+    pub(super) fn entry(&mut self, id: AstId, map: AstId, key: NodeId, test: bool) -> Option<NodeId> {
         let (field, entries) = self.host_entries(map).filter(|(_, entries)| entries.key == self.graph.ty(key))?;
         let value = entries.value.as_ref();
         // A test reads the value too, which may fail where it has to be made.
@@ -207,7 +215,7 @@ impl<'c> Lowering<'c> {
         if matches!(self.graph.ty(key), Ty::Ip | Ty::Str | Ty::Int) { key } else { self.boxed(key, id) }
     }
 
-    fn literal_text(&self, id: AstId) -> Option<&'c str> {
+    pub(super) fn literal_text(&self, id: AstId) -> Option<&'c str> {
         match self.ast.expr(id) {
             Expr::Literal(Literal::String(text)) => Some(text),
             _ => None,
@@ -215,7 +223,7 @@ impl<'c> Lowering<'c> {
     }
 
     /// The lookup of a fixed name in a header map of the host; `Err` for a name that no header can have.
-    fn header(&mut self, id: AstId, map: AstId, name: &str) -> Option<Result<NodeId, ()>> {
+    pub(super) fn header(&mut self, id: AstId, map: AstId, name: &str) -> Option<Result<NodeId, ()>> {
         let Reference::Variable(field) = *self.checked.reference(map) else { return None };
         if matches!(self.ast.expr(map), Expr::Select { test: true, .. }) {
             return None;
@@ -227,7 +235,7 @@ impl<'c> Lowering<'c> {
         Some(Ok(self.add(Op::Header { field, name }, Ty::Maybe, &[], id)))
     }
 
-    fn read_header(&mut self, id: AstId, header: Result<NodeId, ()>, test: bool) -> NodeId {
+    pub(super) fn read_header(&mut self, id: AstId, header: Result<NodeId, ()>, test: bool) -> NodeId {
         match header {
             Ok(header) if test => self.add(Op::IsPresent, Ty::Bool, &[header], id),
             Ok(header) => {
@@ -237,25 +245,6 @@ impl<'c> Lowering<'c> {
             Err(()) if test => self.constant(Constant::Bool(false), Ty::Bool, id),
             Err(()) => self.add(Op::Fail(ErrorKind::NoSuchKey), Ty::Str, &[], id),
         }
-    }
-
-    /// `cidr("..").containsIP(address)` with a network that is known and an address that the host holds as a number.
-    pub(super) fn network_test(&mut self, id: AstId, network: AstId, address: AstId) -> Option<NodeId> {
-        let Expr::Call { args, .. } = self.ast.expr(network) else { return None };
-        if !self.is_builtin(id, &[Builtin::CidrContainsIpString])
-            || !self.is_builtin(network, &[Builtin::CidrFromString])
-        {
-            return None;
-        }
-        let [text] = self.ast.children(*args) else { return None };
-        let (ip, prefix) = crate::library::cidr_from_string(self.literal_text(*text)?).ok()?;
-        let Reference::Variable(field) = *self.checked.reference(address) else { return None };
-        if self.field(field)?.ty != Ty::Ip {
-            return None;
-        }
-        let address = self.add(Op::Field(field), Ty::Ip, &[], address);
-        let network = self.graph.constant(Constant::Cidr(ip, prefix));
-        Some(self.add(Op::InCidr(network), Ty::Bool, &[address], id))
     }
 }
 

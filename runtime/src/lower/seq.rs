@@ -3,8 +3,9 @@
 
 use super::Lowering;
 use celero_frontend::{Expr, NodeId as AstId, Reference, stdlib::Builtin};
+use celero_ir::layout::value::tag_of;
 use celero_ir::layout::{self, Field};
-use celero_ir::{Constant, NodeId, Op, Ty};
+use celero_ir::{Cmp, Constant, NodeId, Op, Ty};
 use celero_jit::MAX_LOOPS;
 
 /// A variable that is an element of a list of structs.
@@ -24,7 +25,10 @@ struct Member {
     ty: Ty,
 }
 
-impl Lowering<'_> {
+/// Maximum number of elements of a list that are compared one by one.
+const MAX_ELEMENTS: usize = 8;
+
+impl<'c> Lowering<'c> {
     /// The field that an expression is, and the type of its elements, if it is a list of the host
     /// whose elements can be read in place.
     pub(super) fn host_list(&self, list: AstId) -> Option<(u32, Ty)> {
@@ -49,7 +53,9 @@ impl Lowering<'_> {
         if !self.is_builtin(id, &[Builtin::SizeList, Builtin::SizeMap]) {
             return None;
         }
-        if let Some(count) = self.count(list) {
+        if let Some(count) =
+            self.count(list).or_else(|| self.joint_size(id, list)).or_else(|| self.parts(id, list, None))
+        {
             return Some(count);
         }
         let items = if let Some((field, _)) = self.host_list(list) {
@@ -66,7 +72,10 @@ impl Lowering<'_> {
         if !self.is_builtin(id, &[Builtin::IndexList]) || self.graph.ty(index) != Ty::Int {
             return None;
         }
-        let (field, ty) = self.host_list(list).filter(|(_, ty)| *ty != Ty::Record)?;
+        let Some((field, ty)) = self.host_list(list) else { return self.view_at(id, list, index) };
+        if ty == Ty::Record {
+            return None;
+        }
         let items = self.add(Op::Elements(field), Ty::Seq, &[], list);
         Some(self.add(Op::SeqAt, ty, &[items, index], id))
     }
@@ -82,6 +91,62 @@ impl Lowering<'_> {
         }
         let items = self.add(Op::Elements(field), Ty::Seq, &[], list);
         Some(self.add(Op::SeqHas, Ty::Bool, &[value, items], id))
+    }
+
+    /// `value in [element, ..]` with few elements of the value's type that can't fail: comparisons,
+    /// which all fail as the value does.
+    pub(super) fn in_elements(&mut self, id: AstId, value: NodeId, list: AstId) -> Option<NodeId> {
+        let elements = self.plain_elements(list).filter(|elements| self.literals(elements).is_none())?;
+        let ty = self.graph.ty(value);
+        let read_once = matches!(self.graph.op(value), Op::Field(_) | Op::Local(_) | Op::Member { .. } | Op::SeqAt);
+        if !self.is_builtin(id, &[Builtin::InList]) || !read_once {
+            return None;
+        }
+        let elements = self.sure_elements(elements, ty)?;
+        Some(
+            self.tests(Op::Or, id, &elements, |this, element| {
+                this.add(Op::Cmp(Cmp::Eq), Ty::Bool, &[value, element], id)
+            }),
+        )
+    }
+
+    /// The elements of a list that is written down, without optional ones.
+    pub(super) fn plain_elements(&self, list: AstId) -> Option<&'c [AstId]> {
+        match self.ast.expr(list) {
+            Expr::List { elements, optional } if optional.is_empty() => Some(self.ast.children(*elements)),
+            _ => None,
+        }
+    }
+
+    /// The nodes of a few elements if all are scalars of this type and none can fail: literals, and
+    /// fields that are never absent.
+    pub(super) fn sure_elements(&mut self, elements: &[AstId], ty: Ty) -> Option<Vec<NodeId>> {
+        let is_sure = |&id: &AstId| match (self.ast.expr(id), self.checked.reference(id)) {
+            (Expr::Literal(_), _) => true,
+            (Expr::Select { test: true, .. }, _) => false,
+            (_, Reference::Variable(field)) => self.field(*field).is_some_and(Field::is_sure),
+            _ => false,
+        };
+        if tag_of(ty).is_none() || !(1..=MAX_ELEMENTS).contains(&elements.len()) || !elements.iter().all(is_sure) {
+            return None;
+        }
+        let nodes: Vec<NodeId> = elements.iter().map(|&element| self.expr(element)).collect();
+        nodes.iter().all(|&node| self.graph.ty(node) == ty).then_some(nodes)
+    }
+
+    /// Whether the test of one of these nodes holds, or with [`Op::And`] that of each.
+    pub(super) fn tests(
+        &mut self,
+        op: Op,
+        id: AstId,
+        of: &[NodeId],
+        mut test: impl FnMut(&mut Self, NodeId) -> NodeId,
+    ) -> NodeId {
+        let tests: Vec<NodeId> = of.iter().map(|&node| test(self, node)).collect();
+        match tests.as_slice() {
+            &[only] => only,
+            tests => self.add(op, Ty::Bool, tests, id),
+        }
     }
 
     /// `list == list` or `list != list` with elements of one type. The library compares values of different types.

@@ -1,5 +1,6 @@
 //! Tests of celero's public interface, by example.
 
+mod addresses_in_place;
 mod bindings;
 mod cancelling;
 mod checked;

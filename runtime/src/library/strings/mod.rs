@@ -126,10 +126,46 @@ pub(crate) fn replace<'a>(cx: &Cx<'a>, text: &'a str, from: &str, to: &str, most
 /// unless that is negative; the last part holds the remaining text. An empty separator separates
 /// all characters.
 pub(crate) fn split<'a>(cx: &Cx<'a>, text: &'a str, separator: &str, most: i64) -> EvalResult<List<'a>> {
+    let mut parts = cx.arena().vec();
+    for_each_part(cx, text, separator, most, |part| parts.push(Value::String(part)))?;
+    Ok(List::Slice(parts.finish()))
+}
+
+/// `text.split(separator).size()`
+pub(crate) fn split_count(cx: &Cx<'_>, text: &str, separator: &str) -> EvalResult<i64> {
+    let mut count: i64 = 0;
+    for_each_part(cx, text, separator, -1, |_| {
+        count = count.saturating_add(1);
+        Ok(())
+    })?;
+    Ok(count)
+}
+
+/// `text.split(separator)[index]`
+pub(crate) fn split_part<'a>(cx: &Cx<'a>, text: &'a str, separator: &str, index: i64) -> EvalResult<&'a str> {
+    let (mut part, mut at) = (None, 0_i64);
+    for_each_part(cx, text, separator, -1, |found| {
+        if at == index {
+            part = Some(found);
+        }
+        at = at.saturating_add(1);
+        Ok(())
+    })?;
+    part.ok_or(InvalidArgument)
+}
+
+/// Calls a function with each part of a text that is split.
+#[inline]
+fn for_each_part<'a>(
+    cx: &Cx<'a>,
+    text: &'a str,
+    separator: &str,
+    most: i64,
+    mut each: impl FnMut(&'a str) -> EvalResult<()>,
+) -> EvalResult<()> {
     // A separator that is longer than the text is only looked at if it fits.
     cx.charge_bytes(text.len())?;
     cx.charge_each_byte(separator.len().min(text.len()))?;
-    let mut parts = cx.arena().vec();
     let most = at_most(most);
     let mut rest = if most == 0 { None } else { Some(text) };
     if separator.is_empty() {
@@ -151,10 +187,10 @@ pub(crate) fn split<'a>(cx: &Cx<'a>, text: &'a str, separator: &str, most: i64) 
             Some((part, after)) => (part, Some(after)),
             None => (text, None),
         };
-        parts.push(Value::String(part))?;
+        each(part)?;
         rest = after;
     }
-    Ok(List::Slice(parts.finish()))
+    Ok(())
 }
 
 /// `text.substring(start, end)`: the text between two positions, up to the end without `end`.
