@@ -1,5 +1,5 @@
 //! Lists and optionals that are never built, because what is asked of them is in a list, a map or
-//! the headers of the host: `list.reverse()[0]`, `list.first().value()`, `map[?key].orValue("")`,
+//! a text of the host: `list.reverse()[0]`, `list.first().value()`, `map[?key].orValue("")`,
 //! `sets.contains(list, [1, 2])`, `text.split("/")[1]`.
 //!
 //! Each reads what the list or the optional would have been made of, in the same order, so that it
@@ -151,11 +151,7 @@ impl<'c> Lowering<'c> {
                 self.entry_view(id, operand, index)
             }
             Expr::Select { operand, field, .. } if self.is_builtin(id, &[Builtin::OptionalSelectMap]) => {
-                let name = self.ast.name(field);
-                if let Some(header) = self.header(id, operand, name) {
-                    return Some(self.header_view(id, header));
-                }
-                let key = self.text(name, id);
+                let key = self.text(self.ast.name(field), id);
                 Some(View { present: self.entry(id, operand, key, true)?, value: self.entry(id, operand, key, false)? })
             }
             Expr::Call { .. } => {
@@ -177,17 +173,8 @@ impl<'c> Lowering<'c> {
 
     /// `map[?key]`
     fn entry_view(&mut self, id: AstId, map: AstId, key: AstId) -> Option<View> {
-        if let Some(name) = self.literal_text(key)
-            && let Some(header) = self.header(id, map, name)
-        {
-            return Some(self.header_view(id, header));
-        }
         let key = self.sure_elements(&[key], self.key_type(map)?)?.first().copied()?;
         Some(View { present: self.entry(id, map, key, true)?, value: self.entry(id, map, key, false)? })
-    }
-
-    fn header_view(&mut self, id: AstId, header: Result<NodeId, ()>) -> View {
-        View { present: self.read_header(id, header, true), value: self.read_header(id, header, false) }
     }
 
     /// The operand and the arguments of a call in the form of a method.
