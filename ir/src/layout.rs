@@ -222,6 +222,10 @@ pub struct ScalarAccessor {
     pub address: usize,
     /// Whether it fails for another reason than absence.
     pub fails: bool,
+    /// Whether it contains panics of the host: it returns the code of
+    /// [`Host`](crate::ErrorKind::Host) then. The helper `field_has` is called after that code, so
+    /// that the evaluation knows whether there was a panic.
+    pub contains: bool,
 }
 
 /// The address that stands for a text that has to be made: see [`Access::MostlyText`]. No text is there.

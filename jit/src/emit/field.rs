@@ -4,7 +4,7 @@ use super::block::{Edge, Words};
 use super::call::{Attempted, Callee, Failure};
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
-use celero_ir::layout::{AbsentIf, Access, EnumTags, Path, Repr, TO_BE_MADE};
+use celero_ir::layout::{AbsentIf, Access, EnumTags, Path, Repr, ScalarAccessor, TO_BE_MADE};
 use celero_ir::{ErrorKind, Helper, NodeId, Op, Ty};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I8, I64};
@@ -35,7 +35,7 @@ impl Emitter<'_, '_> {
                 self.fail_where_null(words, id, id)
             }
             Access::Scalar(path, accessor) => {
-                let (status, slot) = self.access_words(id, index, path, accessor.address)?;
+                let (status, slot) = self.access_scalar(id, index, path, *accessor)?;
                 if field.optional || accessor.fails {
                     self.check_status(status, id);
                 }
@@ -116,7 +116,7 @@ impl Emitter<'_, '_> {
                 Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::NotEqual, address, 0)))
             }
             Access::Scalar(path, accessor) => {
-                let (status, _) = self.access_words(id, index, path, accessor.address)?;
+                let (status, _) = self.access_scalar(id, index, path, *accessor)?;
                 // A value that exists but can't be read is present.
                 let absent = i64::from(ErrorKind::NoSuchKey as u8);
                 Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::NotEqual, status, absent)))
@@ -209,6 +209,29 @@ impl Emitter<'_, '_> {
         self.jump_with(join, &[other, size]);
         self.start(join);
         Ok(Words::Two(address, length))
+    }
+
+    /// The status of an accessor of a scalar, and where it left the words.
+    fn access_scalar(
+        &mut self,
+        id: NodeId,
+        index: u32,
+        path: &Path,
+        accessor: ScalarAccessor,
+    ) -> Result<(Value, StackSlot), Error> {
+        let known = self.recall_attempt(Attempted::Field(index), id).is_some();
+        let (status, slot) = self.access_words(id, index, path, accessor.address)?;
+        if accessor.contains && !known {
+            let (ask, after) = (self.cold_block(), self.builder.create_block());
+            let contained = self.builder.ins().icmp_imm_s(IntCC::Equal, status, ErrorKind::Host as i64);
+            self.brif(contained, Edge::to(ask), Edge::to(after));
+            self.start(ask);
+            let number = self.word(i64::from(index));
+            self.call(Helper::field_has, &[number])?;
+            self.jump(Edge::to(after));
+            self.start(after);
+        }
+        Ok((status, slot))
     }
 
     /// The answer of an accessor that fills two words, and where it left them.

@@ -40,7 +40,7 @@ fn scalars_of_every_type() {
     for (ty, constant, words) in constants {
         for (optional, fails) in [(false, false), (false, true), (true, false), (true, true)] {
             let mut b = Build::default();
-            let accessor = ScalarAccessor { address: read as *const () as usize, fails };
+            let accessor = ScalarAccessor { address: read as *const () as usize, fails, contains: false };
             b.fields.push(Field::new(ty, optional, Access::Scalar(path(), accessor)));
             let constant = b.graph.constant(constant.clone());
             let constant = b.add(Op::Const(constant), ty, &[]);

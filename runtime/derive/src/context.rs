@@ -126,12 +126,12 @@ fn parts(celero: &Path, member: &Member<'_>, first: &TokenStream) -> Option<Part
         Role::Skipped => return None,
         Role::Computed(name, function) => {
             // The span of the function: that is where the compiler looks for the mistake.
-            let computed = quote!(#support::computed::<'_, #ty, _>(#function));
+            let computed = quote!(#support::computed::<'_, #ty, _, _>(#function));
             let count = quote!(1u32);
             return Some(Parts {
                 entry: entry(name, &count, &quote!(&[])),
                 count,
-                push: quote!(#computed.push(&mut __variables, #name);),
+                push: quote!(#computed.push(&mut __variables, #name, #offset);),
                 read: quote!(#computed.value(&self.#ident, __arena)),
             });
         }

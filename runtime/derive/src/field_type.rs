@@ -36,7 +36,7 @@ fn items(input: &DeriveInput, shape: &Shape) -> Result<Items> {
             return Err(Error::new(span, "`as` and `with` exclude each other"));
         }
         let celero = &shape.celero;
-        let computed = quote!(#celero::derive_support::computed::<'_, Self, _>(#function));
+        let computed = quote!(#celero::derive_support::computed::<'_, Self, _, _>(#function));
         return Ok(Items {
             generics: input.generics.clone(),
             ty: quote!(#computed.ty()),

@@ -6,12 +6,13 @@
 //! they can't, it holds the address of an `extern "C"` function, which native code calls with the
 //! address of the value ([`text`], [`ip`], [`scalar`], [`slice`]). For enums that are one of a few
 //! texts, such as an HTTP method, it names the byte that tells the variants apart
-//! ([`enum_tags`]). [`option_layout`] and [`pointee`] are where options and smart pointers keep their value,
-//! [`entries`] finds the values of maps, [`cursor`] goes over what is not contiguous, and
-//! [`record`] sees a struct as a map of its fields.
+//! ([`enum_tags`]). [`option_layout`] and [`pointee`] are where options and smart pointers keep their
+//! value, [`computed`] calls functions of the host, [`entries`] finds the values of maps, [`cursor`]
+//! goes over what is not contiguous, and [`record`] sees a struct as a map of its fields.
 //!
 //! This folder knows nothing of contexts, values or evaluations. `context/` and `http/` build on it.
 
+pub(crate) mod computed;
 pub(crate) mod cursor;
 pub(crate) mod entries;
 pub(crate) mod enum_tags;

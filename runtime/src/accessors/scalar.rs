@@ -54,12 +54,12 @@ unsafe extern "C" fn scalar_in<V: ScalarView>(address: *const u8, words: *mut [u
 
 /// Returns how native code reads the scalar that a `V::Source` shows; the path starts at its address.
 pub(crate) fn scalar<V: ScalarView>() -> Field {
-    let accessor = ScalarAccessor { address: scalar_of::<V> as *const () as usize, fails: V::FAILS };
+    let accessor = ScalarAccessor { address: scalar_of::<V> as *const () as usize, fails: V::FAILS, contains: false };
     Field::new(V::TY, false, Access::Scalar(Path(vec![0]), accessor))
 }
 
 /// Returns how native code reads that of an `Option<V::Source>`.
 pub(crate) fn optional_scalar<V: ScalarView>() -> Field {
-    let accessor = ScalarAccessor { address: scalar_in::<V> as *const () as usize, fails: V::FAILS };
+    let accessor = ScalarAccessor { address: scalar_in::<V> as *const () as usize, fails: V::FAILS, contains: false };
     Field::new(V::TY, true, Access::Scalar(Path(vec![0]), accessor))
 }

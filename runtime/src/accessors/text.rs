@@ -82,7 +82,12 @@ unsafe extern "C" fn text_of<V: TextView>(address: *const u8) -> Words {
 unsafe extern "C" fn shown_text_of<V: MostlyTextView>(address: *const u8) -> Words {
     // SAFETY: that of `text_of`.
     let source = unsafe { &*address.cast::<V::Source<'_>>() };
-    match V::show(source) {
+    words_of(V::show(source))
+}
+
+/// The words of what a view shows, as [`Access::MostlyText`] says.
+pub(crate) fn words_of(shown: Shown<'_>) -> Words {
+    match shown {
         // The address of an empty text may be any number but 0, so also that of a text to be made.
         // Statics are not at such addresses.
         Shown::Text("") => Words { address: EMPTY.as_ptr(), length: 0 },

@@ -1,12 +1,16 @@
 //! Fields that a function of the host computes: `#[context(with = function)]`.
 
-use super::describe::{Field, read_by_call};
+use super::describe::{Field, at_offset, read_by_call};
 use super::field_type::FieldType;
-use super::time::{duration, in_range, timestamp};
+use super::time::{Moment, duration, in_range, timestamp};
+use crate::accessors::computed::{Computation, scalar, text, text_copied};
+use crate::accessors::text::Shown;
 use crate::arena::{Arena, EvalResult};
+use crate::function::contained;
 use crate::value::{Duration, List, Map, Timestamp, Value};
 use celero_frontend::Type;
-use celero_ir::ErrorKind;
+use celero_ir::layout::{Access, Field as Layout, Path};
+use celero_ir::{ErrorKind, Ty};
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::net::IpAddr;
@@ -82,40 +86,139 @@ pub trait FieldValue<'s> {
     /// # Errors
     /// `out_of_budget` when the arena is full, `overflow` when CEL cannot hold it, `host` when the function failed.
     fn field_value(self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>>;
+
+    /// How native code may read it.
+    #[doc(hidden)]
+    #[must_use]
+    fn form() -> Form {
+        Form::Value
+    }
+
+    /// The value of a scalar or of a borrowed text, `None` when it is absent.
+    ///
+    /// # Errors
+    /// Those of [`field_value`](Self::field_value).
+    #[doc(hidden)]
+    fn unboxed(self) -> EvalResult<Option<Value<'s>>>
+    where
+        Self: Sized,
+    {
+        Err(ErrorKind::Host)
+    }
+}
+
+/// How native code may read the result of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// As a value.
+    Value,
+    /// In the words of this type: [`FieldValue::unboxed`] gives it.
+    Scalar(Ty),
+    /// As a text that is in memory: [`FieldValue::unboxed`] gives it.
+    Text,
+    /// As a text that is copied into the memory of the evaluation, and never absent.
+    TextCopied,
 }
 
 /// A function that computes a field of type `T`, and what the type of its result says.
 #[expect(missing_debug_implementations, reason = "for the code of the derive only")]
-pub struct Computed<'s, T, R> {
-    function: fn(&'s T) -> R,
-    is_optional: fn() -> bool,
+pub struct Computed<'s, T, F> {
+    function: F,
     ty: fn() -> Type,
-    read: fn(R, &'s Arena) -> EvalResult<Option<Value<'s>>>,
+    layout: fn(F) -> Layout,
+    read: fn(F, &'s T, &'s Arena) -> EvalResult<Option<Value<'s>>>,
 }
 
 /// Wraps the function of a field. The only place of generated code that asks for the traits, so
 /// that a mistake is reported once.
 #[must_use]
-pub const fn computed<'s, T, R: FieldValue<'s>>(function: fn(&'s T) -> R) -> Computed<'s, T, R> {
-    Computed { function, is_optional: R::is_optional, ty: R::ty, read: R::field_value }
+pub const fn computed<'s, T, F, R>(function: F) -> Computed<'s, T, F>
+where
+    F: Fn(&'s T) -> R + Copy,
+    R: FieldValue<'s>,
+{
+    Computed {
+        function,
+        ty: R::ty,
+        layout: layout::<T, F, R>,
+        read: |function, field, arena| function(field).field_value(arena),
+    }
 }
 
-impl<'s, T, R> Computed<'s, T, R> {
+/// How native code reads what a function of this type returns; the path starts at its field.
+fn layout<'s, T: 's, F: Fn(&'s T) -> R + Copy, R: FieldValue<'s>>(function: F) -> Layout {
+    let at = || Path(vec![0]);
+    let access = match R::form() {
+        Form::Value => None,
+        Form::Scalar(ty) => scalar::<T, F, OfHost>(function).map(|accessor| (ty, Access::Scalar(at(), accessor))),
+        Form::Text => {
+            text::<T, F, OfHost>(function).map(|(show, make)| (Ty::Str, Access::MostlyText(at(), show, make)))
+        }
+        Form::TextCopied => {
+            text_copied::<T, F, OfHost>(function).map(|(show, make)| (Ty::Str, Access::MostlyText(at(), show, make)))
+        }
+    };
+    match access {
+        Some((ty, access)) => Layout::new(ty, R::is_optional(), access),
+        None => read_by_call(R::is_optional()),
+    }
+}
+
+/// Calls the functions of fields for native code.
+struct OfHost;
+
+impl<'s, T: 's, F: Fn(&'s T) -> R, R: FieldValue<'s>> Computation<'s, T, F> for OfHost {
+    type Memory = Arena;
+
+    fn words(function: F, source: &'s T) -> Result<[u64; 2], ErrorKind> {
+        let value = contained(|| function(source).unboxed()).unwrap_or(Err(ErrorKind::Host))?;
+        Ok(match value.ok_or(ErrorKind::NoSuchKey)? {
+            Value::Bool(truth) => [truth.into(), 0],
+            Value::Int(number) => [number.cast_unsigned(), 0],
+            Value::Uint(number) => [number, 0],
+            Value::Double(number) => [number.to_bits(), 0],
+            Value::Duration(span) => span.words(),
+            Value::Timestamp(time) => time.words(),
+            _ => return Err(ErrorKind::Host),
+        })
+    }
+
+    fn show(function: F, source: &'s T) -> Shown<'s> {
+        match contained(|| function(source).unboxed()) {
+            Ok(Ok(Some(Value::String(text)))) => Shown::Text(text),
+            Ok(Ok(None)) => Shown::Absent,
+            // `make` fails in the same way.
+            _ => Shown::ToBeMade,
+        }
+    }
+
+    fn make(function: F, source: &'s T, arena: &'s Arena) -> Result<&'s str, ErrorKind> {
+        match function(source).field_value(arena)? {
+            Some(Value::String(text)) => Ok(text),
+            Some(_) => Err(ErrorKind::Host),
+            None => Err(ErrorKind::NoSuchKey),
+        }
+    }
+}
+
+impl<'s, T, F: Copy> Computed<'s, T, F> {
     /// The CEL type.
     #[must_use]
     pub fn ty(&self) -> Type {
         (self.ty)()
     }
 
-    /// How native code reads it: by a call.
+    /// How native code reads it; the path starts at its field.
     #[must_use]
-    pub fn layout(&self) -> celero_ir::layout::Field {
-        read_by_call((self.is_optional)())
+    pub fn layout(&self) -> Layout {
+        (self.layout)(self.function)
     }
 
-    /// Adds its description.
-    pub fn push(&self, variables: &mut Vec<Field>, name: &str) {
-        variables.push(Field { name: name.to_owned(), ty: self.ty(), layout: self.layout() });
+    /// Adds its description, for a field that is `offset` bytes after the start of a struct.
+    pub fn push(&self, variables: &mut Vec<Field>, name: &str, offset: usize) {
+        let mut layout = self.layout();
+        at_offset(&mut layout, offset);
+        variables.push(Field { name: name.to_owned(), ty: self.ty(), layout });
     }
 
     /// Calls the function.
@@ -123,15 +226,60 @@ impl<'s, T, R> Computed<'s, T, R> {
     /// # Errors
     /// Those of [`FieldValue::field_value`].
     pub fn value(&self, field: &'s T, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-        (self.read)((self.function)(field), arena)
+        (self.read)(self.function, field, arena)
     }
 }
 
+/// Types that need no memory of the evaluation.
+macro_rules! unboxed {
+    ($([$($life:lifetime)?] $rust:ty: $cel:ident, $form:expr, |$value:ident| $read:expr;)*) => {$(
+        impl<'s $(, $life: 's)?> FieldValue<'s> for $rust {
+            fn ty() -> Type {
+                Type::$cel
+            }
+
+            fn field_value(self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+                self.unboxed()
+            }
+
+            fn form() -> Form {
+                $form
+            }
+
+            fn unboxed(self) -> EvalResult<Option<Value<'s>>> {
+                let $value = self;
+                $read.map(Some)
+            }
+        }
+    )*};
+}
+
+unboxed! {
+    [] bool: Bool, Form::Scalar(Ty::Bool), |value| Ok(Value::Bool(value));
+    [] f32: Double, Form::Scalar(Ty::Double), |value| Ok(Value::Double(value.into()));
+    [] f64: Double, Form::Scalar(Ty::Double), |value| Ok(Value::Double(value));
+    ['t] &'t str: String, Form::Text, |value| Ok(Value::String(value));
+    [] SystemTime: Timestamp, Form::Scalar(Ty::Timestamp), |value| {
+        timestamp(value).map(Value::Timestamp).ok_or(ErrorKind::Overflow)
+    };
+    [] Timestamp: Timestamp, Form::Scalar(Ty::Timestamp), |value| {
+        in_range(value).map(Value::Timestamp).ok_or(ErrorKind::Overflow)
+    };
+    [] std::time::Duration: Duration, Form::Scalar(Ty::Duration), |value| {
+        duration(value).map(Value::Duration).ok_or(ErrorKind::Overflow)
+    };
+    [] Duration: Duration, Form::Scalar(Ty::Duration), |value| Ok(Value::Duration(value));
+}
+
 macro_rules! values {
-    ($($rust:ty: $cel:expr, |$value:ident, $arena:ident| $read:expr;)*) => {$(
-        impl<'s> FieldValue<'s> for $rust {
+    ($([$($life:lifetime)?] $rust:ty: $cel:expr, $form:ident, |$value:ident, $arena:ident| $read:expr;)*) => {$(
+        impl<'s $(, $life: 's)?> FieldValue<'s> for $rust {
             fn ty() -> Type {
                 $cel
+            }
+
+            fn form() -> Form {
+                Form::$form
             }
 
             fn field_value(self, $arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
@@ -143,26 +291,18 @@ macro_rules! values {
 }
 
 values! {
-    bool: Type::Bool, |value, _arena| Ok(Value::Bool(value));
-    f32: Type::Double, |value, _arena| Ok(Value::Double(value.into()));
-    f64: Type::Double, |value, _arena| Ok(Value::Double(value));
-    &'s str: Type::String, |value, _arena| Ok(Value::String(value));
-    &'s [u8]: Type::Bytes, |value, _arena| Ok(Value::Bytes(value));
-    String: Type::String, |value, arena| arena.alloc_str(&value).map(Value::String);
-    Vec<u8>: Type::Bytes, |value, arena| arena.alloc_slice(&value).map(Value::Bytes);
-    IpAddr: Type::String, |value, arena| arena.format_ip(value.to_canonical()).map(Value::String);
-    Value<'s>: Type::Dyn, |value, _arena| Ok(value);
-    List<'s>: Type::list(Type::Dyn), |value, _arena| Ok(Value::List(value));
-    Map<'s>: Type::map(Type::Dyn, Type::Dyn), |value, _arena| Ok(Value::Map(value));
-    SystemTime: Type::Timestamp, |value, _arena| timestamp(value).map(Value::Timestamp).ok_or(ErrorKind::Overflow);
-    Timestamp: Type::Timestamp, |value, _arena| in_range(value).map(Value::Timestamp).ok_or(ErrorKind::Overflow);
-    std::time::Duration: Type::Duration, |value, _arena| duration(value).map(Value::Duration).ok_or(ErrorKind::Overflow);
-    Duration: Type::Duration, |value, _arena| Ok(Value::Duration(value));
-    Cow<'s, str>: Type::String, |value, arena| match value {
+    ['t] &'t [u8]: Type::Bytes, Value, |value, _arena| Ok(Value::Bytes(value));
+    [] String: Type::String, TextCopied, |value, arena| arena.alloc_str(&value).map(Value::String);
+    [] Vec<u8>: Type::Bytes, Value, |value, arena| arena.alloc_slice(&value).map(Value::Bytes);
+    [] IpAddr: Type::String, TextCopied, |value, arena| arena.format_ip(value.to_canonical()).map(Value::String);
+    ['t] Value<'t>: Type::Dyn, Value, |value, _arena| Ok(value);
+    ['t] List<'t>: Type::list(Type::Dyn), Value, |value, _arena| Ok(Value::List(value));
+    ['t] Map<'t>: Type::map(Type::Dyn, Type::Dyn), Value, |value, _arena| Ok(Value::Map(value));
+    ['t] Cow<'t, str>: Type::String, TextCopied, |value, arena| match value {
         Cow::Borrowed(text) => Ok(Value::String(text)),
         Cow::Owned(text) => arena.alloc_str(&text).map(Value::String),
     };
-    Cow<'s, [u8]>: Type::Bytes, |value, arena| match value {
+    ['t] Cow<'t, [u8]>: Type::Bytes, Value, |value, arena| match value {
         Cow::Borrowed(bytes) => Ok(Value::Bytes(bytes)),
         Cow::Owned(bytes) => arena.alloc_slice(&bytes).map(Value::Bytes),
     };
@@ -176,6 +316,14 @@ macro_rules! integers {
             }
 
             fn field_value(self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+                self.unboxed()
+            }
+
+            fn form() -> Form {
+                Form::Scalar(Ty::$variant)
+            }
+
+            fn unboxed(self) -> EvalResult<Option<Value<'s>>> {
                 Ok(Some(Value::$variant(self as _)))
             }
         }
@@ -187,7 +335,7 @@ integers! {
     Uint: u8 u16 u32 u64 usize;
 }
 
-impl<'s, T: FieldType> FieldValue<'s> for &'s T {
+impl<'s, 't: 's, T: FieldType> FieldValue<'s> for &'t T {
     fn is_optional() -> bool {
         T::layout().optional
     }
@@ -213,6 +361,17 @@ impl<'s, T: FieldValue<'s>> FieldValue<'s> for Option<T> {
     fn field_value(self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         self.map_or(Ok(None), |value| value.field_value(arena))
     }
+
+    fn form() -> Form {
+        match T::form() {
+            Form::TextCopied => Form::Value,
+            form => form,
+        }
+    }
+
+    fn unboxed(self) -> EvalResult<Option<Value<'s>>> {
+        self.map_or(Ok(None), FieldValue::unboxed)
+    }
 }
 
 impl<'s, T: FieldValue<'s>, E: Display> FieldValue<'s> for Result<T, E> {
@@ -226,5 +385,17 @@ impl<'s, T: FieldValue<'s>, E: Display> FieldValue<'s> for Result<T, E> {
 
     fn field_value(self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         self.map_err(|_| ErrorKind::Host)?.field_value(arena)
+    }
+
+    fn form() -> Form {
+        match T::form() {
+            // Native code takes it that texts can be read.
+            Form::Text | Form::TextCopied => Form::Value,
+            form => form,
+        }
+    }
+
+    fn unboxed(self) -> EvalResult<Option<Value<'s>>> {
+        self.map_err(|_| ErrorKind::Host)?.unboxed()
     }
 }

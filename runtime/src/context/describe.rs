@@ -26,7 +26,7 @@ pub fn read_by_call(optional: bool) -> layout::Field {
 /// How native code reads a type whose values are never absent as an item of a cursor, if it reads
 /// it in place.
 pub(crate) fn item(layout: layout::Field) -> Option<layout::Item> {
-    layout.is_in_place().then_some(layout::Item { ty: layout.ty, access: layout.access })
+    (layout.is_in_place() && layout.ty != Ty::Value).then_some(layout::Item { ty: layout.ty, access: layout.access })
 }
 
 /// The layout of a field, for paths that start at the address of a reference to it.

@@ -267,14 +267,14 @@ non_zero! {
     u64: Uint, U64;
 }
 
-// SAFETY: only `value` reads it.
+// SAFETY: the layout of a value is that of `celero_ir::layout::value`, which `native/layout.rs` asserts.
 unsafe impl FieldType for Value<'_> {
     fn ty() -> Type {
         Type::Dyn
     }
 
     fn layout() -> Layout {
-        read_by_call(false)
+        Layout::new(Ty::Value, false, Access::Load(Path(vec![0]), Repr::Value))
     }
 
     fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {

@@ -57,7 +57,8 @@ fn elements<T: Element>(at: u32, place: Place) -> Option<Elements> {
             members: Some(Members(members::<T>)),
         });
     }
-    layout.is_in_place().then_some(Elements {
+    // Values have searches and comparisons of their own.
+    (layout.is_in_place() && layout.ty != Ty::Value).then_some(Elements {
         path,
         place,
         stride,

@@ -31,9 +31,7 @@ pub use members::Member;
 #[cfg(feature = "http")]
 pub(crate) use net::PORT;
 pub use record::record;
-#[cfg(feature = "http")]
-pub(crate) use text::mostly_viewed;
-pub(crate) use text::{format_into, viewed};
+pub(crate) use text::{format_into, mostly_viewed, viewed};
 pub(crate) use time::Moment;
 
 use crate::arena::{Arena, EvalResult};

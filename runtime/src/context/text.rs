@@ -1,11 +1,8 @@
 //! Text and bytes as fields: borrowed ones are read in place, owned ones through a C function that
 //! returns their address and length.
 
-use super::describe::read_by_call;
 use super::field_type::{Element, FieldType};
-#[cfg(feature = "http")]
-use crate::accessors::text::{MostlyTextView, mostly_text_access};
-use crate::accessors::text::{TextView, text_access};
+use crate::accessors::text::{MostlyTextView, Shown, TextView, mostly_text_access, text_access};
 use crate::accessors::vec_layout::{WordOffsets, string_offsets, vec_offsets};
 use crate::arena::{Arena, ArenaVec, EvalResult};
 use crate::value::Value;
@@ -23,7 +20,6 @@ pub(crate) fn viewed<V: TextView>(ty: Ty, optional: bool) -> Layout {
 }
 
 /// The layout of text that a view shows or makes.
-#[cfg(feature = "http")]
 pub(crate) fn mostly_viewed<V: MostlyTextView<Memory = Arena> + 'static>(optional: bool) -> Layout {
     Layout::new(Ty::Str, optional, mostly_text_access::<V>())
 }
@@ -96,18 +92,38 @@ texts! {
     [const N: usize] [u8; N]: Bytes, Bytes, Bytes, |bytes| bytes, viewed::<Self>(Ty::Bytes, false);
 }
 
-// SAFETY: only `value` reads it.
+impl MostlyTextView for char {
+    type Source<'a> = Self;
+    type Memory = Arena;
+
+    fn show<'s>(source: &'s Self::Source<'_>) -> Shown<'s> {
+        ASCII.get(*source as usize..=*source as usize).map_or(Shown::ToBeMade, Shown::Text)
+    }
+
+    fn make<'s>(source: &'s Self::Source<'_>, arena: &'s Arena) -> EvalResult<&'s str> {
+        arena.alloc_str(source.encode_utf8(&mut [0; 4]))
+    }
+}
+
+/// The characters of ASCII, each at its number.
+const ASCII: &str = concat!(
+    "\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f",
+    "\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f",
+    " !\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~\x7f",
+);
+
+// SAFETY: the view shows or makes the text that `value` gives.
 unsafe impl FieldType for char {
     fn ty() -> Type {
         Type::String
     }
 
     fn layout() -> Layout {
-        read_by_call(false)
+        mostly_viewed::<Self>(false)
     }
 
     fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-        arena.alloc_str(self.encode_utf8(&mut [0; 4])).map(|text| Some(Value::String(text)))
+        Self::make(self, arena).map(|text| Some(Value::String(text)))
     }
 }
 

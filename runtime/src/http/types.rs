@@ -2,9 +2,9 @@
 
 use crate::accessors::enum_tags::names;
 use crate::accessors::scalar::{ScalarView, optional_scalar, scalar};
-use crate::accessors::text::{OrAbsent, TextView, named_access};
+use crate::accessors::text::{MostlyTextView, OrAbsent, Shown, TextView, named_access};
 use crate::arena::{Arena, EvalResult};
-use crate::context::{Element, FieldType, MapKey, format_into, read_by_call, viewed};
+use crate::context::{Element, FieldType, MapKey, format_into, mostly_viewed, read_by_call, viewed};
 use crate::library::lossy;
 use crate::value::Value;
 use celero_frontend::Type;
@@ -150,14 +150,27 @@ unsafe impl FieldType for StatusCode {
 
 impl Element for StatusCode {}
 
-// SAFETY: only `value` reads it: the bytes need not be UTF-8.
+impl MostlyTextView for HeaderValue {
+    type Source<'a> = Self;
+    type Memory = Arena;
+
+    fn show<'s>(source: &'s Self::Source<'_>) -> Shown<'s> {
+        std::str::from_utf8(source.as_bytes()).map_or(Shown::ToBeMade, Shown::Text)
+    }
+
+    fn make<'s>(source: &'s Self::Source<'_>, arena: &'s Arena) -> EvalResult<&'s str> {
+        lossy(source.as_bytes(), arena)
+    }
+}
+
+// SAFETY: the view shows the bytes if they are UTF-8, and makes the text that `value` gives if not.
 unsafe impl FieldType for HeaderValue {
     fn ty() -> Type {
         Type::String
     }
 
     fn layout() -> Layout {
-        read_by_call(false)
+        mostly_viewed::<Self>(false)
     }
 
     fn value<'s>(&'s self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {

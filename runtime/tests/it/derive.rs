@@ -122,7 +122,7 @@ fn native_code_reads_what_the_safe_reading_gives() {
         };
         let in_place = agree(&value);
         let expected = "flag a b c d e f g h i j k l str slice string cow boxed arc vec ip ip4 ip6 time span own_time \
-                        own_span maybe_int maybe_str maybe_string maybe_cow maybe_bytes maybe_ip ref_int ref_ref_string ref_ip ref_maybe";
+                        own_span maybe_int maybe_str maybe_string maybe_cow maybe_bytes maybe_ip ref_int ref_ref_string ref_ip ref_maybe any";
         assert_eq!(in_place.join(" "), expected);
     }
 }

@@ -2,8 +2,8 @@
 #![expect(clippy::arithmetic_side_effects, reason = "tests")]
 
 use crate::field_types::{results, types};
-use celero::{Context, FieldType, Value};
-use std::collections::HashMap;
+use celero::{Context, Engine, Env, FieldType, Scratch, Tier, Value};
+use std::collections::{BTreeSet, HashMap};
 
 /// No field type.
 struct Version(u16, u16);
@@ -168,4 +168,170 @@ fn functions_may_have_any_name() {
     let version = |minor| Version(1, minor);
     let context = NamesOfGeneratedCode { a: version(1), b: version(2), c: version(3), d: version(4) };
     results(&context, &[("a == 101 && b == 102 && c == 103 && d == 104", "Bool(true)")]);
+}
+
+/// Functions of each form of result, in each way that they can end.
+mod ends {
+    use celero::{Duration, Timestamp};
+    use std::borrow::Cow;
+
+    /// What a function does with a field.
+    #[derive(Clone, Copy, PartialEq, Eq)]
+    pub(super) enum End {
+        Value,
+        Absent,
+        Failure,
+        Panic,
+    }
+
+    impl End {
+        fn result<T>(self, value: T) -> Result<Option<T>, &'static str> {
+            match self {
+                Self::Value => Ok(Some(value)),
+                Self::Absent => Ok(None),
+                Self::Failure => Err("no value"),
+                Self::Panic => panic!("a function of the host"),
+            }
+        }
+    }
+
+    macro_rules! functions {
+        ($($name:ident: $rust:ty = $value:expr;)*) => {$(
+            pub(super) fn $name(end: &End) -> Result<Option<$rust>, &'static str> {
+                end.result($value)
+            }
+        )*};
+    }
+
+    functions! {
+        truth: bool = true;
+        int: i32 = -7;
+        uint: u64 = u64::MAX;
+        double: f32 = 0.5;
+        span: Duration = Duration(1_000_000_000);
+        time: Timestamp = Timestamp::new(1, 2).expect("in range");
+        late: Timestamp = Timestamp { seconds: i64::MAX, nanos: 0 };
+        text: &str = "text";
+        empty: &str = "";
+        owned: String = "owned".to_owned();
+        cow: Cow<'_, str> = "cow".into();
+    }
+
+    /// It has no error.
+    pub(super) fn shown(end: &End) -> Option<&'static str> {
+        end.result("shown").unwrap_or_default()
+    }
+
+    /// It is never absent.
+    pub(super) fn copied(end: &End) -> String {
+        shown(end).unwrap_or_default().replace("shown", "copied")
+    }
+}
+
+use ends::End;
+
+#[derive(Context)]
+struct Ends {
+    #[context(with = ends::truth, name = "f.truth")]
+    truth: End,
+    #[context(with = ends::int, name = "f.int")]
+    int: End,
+    #[context(with = ends::uint, name = "f.uint")]
+    uint: End,
+    #[context(with = ends::double, name = "f.double")]
+    double: End,
+    #[context(with = ends::span, name = "f.span")]
+    span: End,
+    #[context(with = ends::time, name = "f.time")]
+    time: End,
+    #[context(with = ends::late, name = "f.late")]
+    late: End,
+    #[context(with = ends::text, name = "f.text")]
+    text: End,
+    #[context(with = ends::empty, name = "f.empty")]
+    empty: End,
+    #[context(with = ends::owned, name = "f.owned")]
+    owned: End,
+    #[context(with = ends::cow, name = "f.cow")]
+    cow: End,
+    #[context(with = ends::shown, name = "f.shown")]
+    shown: End,
+    #[context(with = ends::copied, name = "f.copied")]
+    copied: End,
+    #[context(with = POINTER, name = "f.pointer")]
+    pointer: End,
+    other: bool,
+}
+
+/// Its type does not tell which function it is.
+const POINTER: fn(&End) -> Result<Option<i32>, &'static str> = ends::int;
+
+/// A rule for each field, and a value of the field.
+const FIELDS: &[(&str, &str)] = &[
+    ("truth", "f.truth"),
+    ("int", "f.int == -7"),
+    ("uint", "f.uint == 18446744073709551615u"),
+    ("double", "f.double == 0.5"),
+    ("span", "f.span == duration('1s')"),
+    ("time", "f.time > timestamp('1970-01-01T00:00:01Z')"),
+    ("late", "f.late > f.time"),
+    ("text", "f.text == 'text'"),
+    ("empty", "f.empty == ''"),
+    ("owned", "f.owned.startsWith('own')"),
+    ("cow", "'o' in [f.cow, 'o']"),
+    ("shown", "'x' < f.shown || f.shown.startsWith('show')"),
+    ("copied", "f.copied.contains('pie') || f.copied == ''"),
+    ("pointer", "f.pointer == -7"),
+];
+
+/// Both tiers give the same result, wherever a function is read and however it ends: also where an
+/// error is absorbed, which a panic is not.
+#[test]
+fn tiers_agree_on_functions_however_they_end() {
+    let mut seen = BTreeSet::new();
+    for (field, holds) in FIELDS {
+        for end in [End::Value, End::Absent, End::Failure, End::Panic] {
+            let context = Ends {
+                truth: end,
+                int: end,
+                uint: end,
+                double: end,
+                span: end,
+                time: if *field == "late" { End::Value } else { end },
+                late: end,
+                text: end,
+                empty: end,
+                owned: end,
+                cow: end,
+                shown: end,
+                copied: end,
+                pointer: end,
+                other: true,
+            };
+            for rule in [
+                (*holds).to_owned(),
+                format!("{holds} || other"),
+                format!("other || {holds}"),
+                format!("[f.{field}] == [f.{field}]"),
+                format!("default(f.{field}, f.{field}) == f.{field}"),
+                // What is never absent is not read by `has`.
+                if *field == "copied" { "true".to_owned() } else { format!("has(f.{field})") },
+            ] {
+                let results = [Tier::Interpret, Tier::Native].map(|tier| {
+                    let program = Engine::builder().tier(tier).build().compile(&Env::<Ends>::new(), &rule);
+                    let program = program.unwrap_or_else(|error| panic!("{rule}: {error}"));
+                    let mut scratch = Scratch::new();
+                    let result = program.eval(&context, &mut scratch);
+                    result.map(|value| format!("{value:?}")).map_err(|error| (error.kind, error.start, error.end))
+                });
+                let [interpreted, native] = &results;
+                assert_eq!(interpreted, native, "{rule}");
+                seen.insert(interpreted.as_ref().map_or_else(|(kind, ..)| kind.to_string(), |_| "value".to_owned()));
+            }
+        }
+    }
+    assert_eq!(
+        seen.into_iter().collect::<Vec<_>>(),
+        ["host function failed", "no such key", "value", "value out of range"]
+    );
 }

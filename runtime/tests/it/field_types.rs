@@ -455,7 +455,7 @@ fn types_of_http_are_fields() {
         scheme: uri::Scheme::HTTPS,
         limits: [(HeaderName::from_static("x-a"), 5)].into(),
     };
-    assert_eq!(agree(&context).join(" "), "status name authority target scheme");
+    assert_eq!(agree(&context).join(" "), "status name value authority target scheme");
     results(
         &context,
         &[

@@ -60,6 +60,7 @@ unsafe fn load<'a>(ty: Ty, repr: Repr, address: *const u8) -> Value<'a> {
         (Ty::Uint, Repr::U64) => Value::Uint(read!(u64)),
         (Ty::Double, Repr::F32) => Value::Double(read!(f32).into()),
         (Ty::Double, Repr::F64) => Value::Double(read!(f64)),
+        (Ty::Value, Repr::Value) => read!(Value<'a>),
         (_, Repr::Slice(after)) => {
             let (pointer, length) = (read!(usize), unsafe { address.offset(after as isize).cast::<usize>().read() });
             unsafe { words(ty, std::ptr::with_exposed_provenance(pointer), length) }
