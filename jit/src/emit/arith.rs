@@ -149,7 +149,7 @@ impl Emitter<'_, '_> {
             }
             _ => {
                 let seconds = self.builder.ins().icmp(signed(cmp), a.0, b.0);
-                let nanos = self.builder.ins().icmp(signed(cmp).unsigned(), a.1, b.1);
+                let nanos = self.builder.ins().icmp(signed(cmp), a.1, b.1);
                 self.builder.ins().select(same, nanos, seconds)
             }
         }

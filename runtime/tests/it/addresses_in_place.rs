@@ -1,5 +1,4 @@
 //! Addresses of the host that native code tests as numbers: what `ip(address)` is asked.
-#![expect(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "tests")]
 
 use celero::{Context, Engine, Env, Scratch, Tier};
 use std::net::IpAddr;

@@ -1,5 +1,5 @@
 //! Fields and types that functions read (`with = function`): the values and types that rules see.
-#![expect(clippy::arithmetic_side_effects, reason = "tests")]
+#![expect(clippy::arithmetic_side_effects, clippy::expect_used, clippy::panic, reason = "tests")]
 
 use crate::field_types::{results, types};
 use celero::{Context, Engine, Env, FieldType, Scratch, Tier, Value};

@@ -8,6 +8,12 @@ use celero_frontend::Type;
 /// The lines of the table that an idiom is there for, as far as it is there for any, and how it is written.
 pub(super) type Idiom = (&'static [(Group, &'static str)], fn(&mut Writer<'_>) -> String);
 
+/// The parts of a variable.
+fn split(w: &mut Writer<'_>) -> String {
+    let subject = w.variable(&Type::String).unwrap_or_else(|| w.leaf(&Type::String));
+    format!("{subject}.split({})", w.rng.pick(&["'a'", "'.'", "'/'", "''", "'é'"]))
+}
+
 pub(super) const PLAIN: &[Idiom] = &[
     // Comparisons with constants.
     (&[(Op, "in_str_set"), (Helper, "str_set_has")], |w| format!("({} in {})", text(w), w.rng.pick(TEXTS))),
@@ -49,6 +55,11 @@ pub(super) const PLAIN: &[Idiom] = &[
     (&[(Op, "cmp.ne"), (Helper, "bytes_equal")], |w| format!("({} != {})", text(w), text(w))),
     (&[(Op, "cmp.lt"), (Helper, "bytes_compare")], |w| format!("({} < {})", text(w), text(w))),
     (&[(Helper, "string_add")], |w| format!("({} + 'a' == {})", text(w), text(w))),
+    (&[(Helper, "split_part")], |w| {
+        let (parts, index) = (split(w), w.rng.pick(&["0", "1", "2", "-1"]));
+        format!("({parts}[{index}] == {})", text(w))
+    }),
+    (&[(Helper, "split_count")], |w| format!("({}.size() > 1)", split(w))),
     (&[(Helper, "string_size")], |w| format!("({}.size() > 2)", text(w))),
     (&[(Op, "as_bytes"), (Helper, "bytes_equal")], |w| format!("(bytes({}) == bytes({}))", text(w), text(w))),
     (&[(Op, "as_bytes"), (Helper, "bytes_add")], |w| format!("(bytes({}) + b'a' < {})", text(w), w.expr(&Type::Bytes))),
