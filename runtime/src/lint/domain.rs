@@ -12,7 +12,7 @@ use crate::library::wildcard_of;
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{BinaryOp, Expr, Literal, NodeId, Reference};
 use celero_ir::{Domain, HEADER_NAME, Never, TextDomain, one_of};
-use celero_matching::pattern::{RequiredLiterals, required_literals};
+use celero_matching::pattern::{RequiredLiterals, quick_required_literals};
 use std::cmp::Ordering;
 
 /// Where in the text of a field another text is looked for.
@@ -235,7 +235,7 @@ impl Lint<'_> {
             Builtin::StartsWith => excluded(Place::Start),
             Builtin::EndsWith => excluded(Place::End),
             Builtin::Contains => excluded(Place::Anywhere),
-            Builtin::Matches => required_literals(self.patterns.pattern(&text))
+            Builtin::Matches => quick_required_literals(self.patterns.pattern(&text))
                 .and_then(|required| excluded_literals(&domain, &required)),
             Builtin::Wildcard | Builtin::StrictWildcard => wildcard_of(&text, builtin == Builtin::StrictWildcard)
                 .and_then(|wildcard| excluded_wildcard(&domain, &wildcard.pieces, wildcard.strict)),

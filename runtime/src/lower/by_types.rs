@@ -1,6 +1,7 @@
 //! Calls whose overload, or whether there is one, the evaluation decides. The usual types are tested
 //! for first, and the function is called with typed operands; values of other types go to a function
-//! that takes any value, or are dispatched.
+//! that takes any value, or are dispatched. Only one overload is tested for: each is code, which
+//! takes time to compile.
 //!
 //! All operands are evaluated before the first test, and a test does not fail: errors, and their
 //! order, are those of a dispatch.
@@ -13,9 +14,6 @@ use celero_frontend::stdlib::{Builtin, Row, TABLE};
 use celero_frontend::{NodeId as AstId, Overload};
 use celero_ir::layout::value::tag_of;
 use celero_ir::{ErrorKind, Helper, NodeId, Op, Ty, Types};
-
-/// The number of overloads that are tested for, at most: each is code.
-const MOST: usize = 2;
 
 /// The types of operands, the usual ones first.
 const USUAL: [Ty; 8] = [Ty::Int, Ty::Double, Ty::Str, Ty::Timestamp, Ty::Duration, Ty::Uint, Ty::Bool, Ty::Bytes];
@@ -30,32 +28,25 @@ impl Lowering<'_> {
         };
         let rows: Vec<&Row> = overloads.iter().map(builtin).collect::<Option<_>>()?;
         let any = self.any_values(id, &rows, operands);
-        let most = match any.map(|node| self.graph.op(node)) {
+        let is_tested = match any.map(|node| self.graph.op(node)) {
             Some(Op::Call(
                 Helper::value_less | Helper::value_less_equal | Helper::value_greater | Helper::value_greater_equal,
-            )) => 1,
-            Some(_) => 0,
-            None => MOST,
+            ))
+            | None => true,
+            Some(_) => false,
         };
-        let tested: Vec<Builtin> = self.usual(&rows, operands).into_iter().take(most).collect();
-        if tested.is_empty() {
-            return any;
-        }
-        let mut node = match any {
+        let Some(builtin) = self.usual(&rows, operands).filter(|_| is_tested) else { return any };
+        let other = match any {
             Some(node) => node,
             None if rows.len() == 1 => self.fail(ErrorKind::NoSuchOverload, id),
             None => self.dispatched(id, overloads, &rows, operands),
         };
-        for builtin in tested.into_iter().rev() {
-            let types = Types::new(&signature_of(builtin)?.params)?;
-            let test = self.add(Op::HasTypes(types), Ty::Bool, operands, id);
-            let typed = operands.iter().zip(types.iter());
-            let typed: Vec<NodeId> =
-                typed.map(|(&operand, ty)| self.convert(operand, ty, id)).collect::<Option<_>>()?;
-            let call = self.builtin(id, builtin, &typed)?;
-            node = self.choose(id, test, call, node);
-        }
-        Some(node)
+        let types = Types::new(&signature_of(builtin)?.params)?;
+        let test = self.add(Op::HasTypes(types), Ty::Bool, operands, id);
+        let typed = operands.iter().zip(types.iter());
+        let typed: Vec<NodeId> = typed.map(|(&operand, ty)| self.convert(operand, ty, id)).collect::<Option<_>>()?;
+        let call = self.builtin(id, builtin, &typed)?;
+        Some(self.choose(id, test, call, other))
     }
 
     /// A dispatched call, in the representation of all its results.
@@ -112,8 +103,8 @@ impl Lowering<'_> {
         params.len() == operands.len() && params.iter().zip(operands).all(fits)
     }
 
-    /// The overloads for which the types of the operands can be tested, the usual ones first.
-    fn usual(&self, rows: &[&Row], operands: &[NodeId]) -> Vec<Builtin> {
+    /// The most usual overload for which the types of the operands can be tested.
+    fn usual(&self, rows: &[&Row], operands: &[NodeId]) -> Option<Builtin> {
         let only = rows.len() == 1;
         let mut usual: Vec<(bool, usize, Builtin)> = Vec::new();
         for row in rows {
@@ -136,7 +127,6 @@ impl Lowering<'_> {
             let mixed = params.iter().any(|param| params.first() != Some(param));
             usual.push((mixed, rank.unwrap_or(USUAL.len()), row.builtin));
         }
-        usual.sort_by_key(|&(mixed, rank, _)| (mixed, rank));
-        usual.into_iter().map(|(.., builtin)| builtin).collect()
+        usual.into_iter().min_by_key(|&(mixed, rank, _)| (mixed, rank)).map(|(.., builtin)| builtin)
     }
 }

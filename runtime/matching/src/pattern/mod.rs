@@ -23,7 +23,9 @@ mod random_patterns;
 #[cfg(test)]
 mod tests;
 
-pub use analysis::required::{Literals, RequiredLiterals, SHORTEST_SUBSTRING, required_literals};
+pub use analysis::required::{
+    Literals, RequiredLiterals, SHORTEST_SUBSTRING, quick_required_literals, required_literals,
+};
 pub use analysis::{Analysis, TextTest, analyze};
 pub use cache::{PatternCache, Plan, Strategy};
 pub use compile::{compile, compile_bytes_metered, compile_metered};

@@ -16,7 +16,7 @@ use celero_frontend::{Diagnostic, NodeId, Span};
 use celero_ir::{Domain, layout};
 #[cfg(feature = "http")]
 use celero_ir::{HEADER_NAME, Never, TextDomain};
-use celero_matching::pattern::{may_ignore_case, required_literals};
+use celero_matching::pattern::{may_ignore_case, quick_required_literals};
 use std::cmp::Ordering;
 
 /// The values of extensions of paths.
@@ -73,7 +73,7 @@ impl Field<'_> {
             && pattern.is_ascii()
             && !may_ignore_case(pattern)
             && !["\\x", "\\u", "\\U"].into_iter().any(differs);
-        if is_examined { excluded_literals(&self.domain, &required_literals(pattern)?) } else { None }
+        if is_examined { excluded_literals(&self.domain, &quick_required_literals(pattern)?) } else { None }
     }
 }
 

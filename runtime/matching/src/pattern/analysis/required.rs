@@ -16,6 +16,8 @@ const MAX_LITERALS: usize = 256;
 const MAX_LITERAL_BYTES: usize = 4096;
 /// Largest number of members of a character class that is expanded into alternatives.
 const MAX_CLASS_MEMBERS: usize = 16;
+/// The same where few literals are enough: a letter in both cases, or one of two characters.
+const QUICK_CLASS_MEMBERS: usize = 2;
 
 /// A condition that every text fulfils in which a pattern matches. A text may fulfil it without a match.
 ///
@@ -60,6 +62,13 @@ pub fn required_literals<'p>(pattern: impl Into<Pattern<'p>>) -> Option<Required
     rated_literals(&parse(pattern)?).map(|rated| rated.required)
 }
 
+/// As [`required_literals`], without the products of classes such as `[0-9a-f]`, which take most of
+/// the time. The literals that it finds are required, but better ones may be.
+#[must_use]
+pub fn quick_required_literals<'p>(pattern: impl Into<Pattern<'p>>) -> Option<RequiredLiterals> {
+    rated(&parse(pattern)?, Runs::new(QUICK_CLASS_MEMBERS)).map(|rated| rated.required)
+}
+
 /// Literals that a pattern requires, and what they say about its matches.
 pub(crate) struct RatedLiterals {
     pub(crate) required: RequiredLiterals,
@@ -71,10 +80,13 @@ pub(crate) struct RatedLiterals {
 
 /// As [`required_literals`], with what the literals say.
 pub(crate) fn rated_literals(pattern: &Hir) -> Option<RatedLiterals> {
+    rated(pattern, Runs::new(MAX_CLASS_MEMBERS))
+}
+
+fn rated(pattern: &Hir, mut runs: Runs) -> Option<RatedLiterals> {
     let hir = trim(pattern, true, true);
     let (mut start, mut end) = (false, false);
     let inner = anchored(&hir, &mut start, &mut end);
-    let mut runs = Runs::default();
     runs.all(inner);
     let whole = runs.is_whole();
     let first = start.then(|| runs.first.clone()).flatten();
@@ -261,19 +273,19 @@ struct Best {
 /// texts.
 #[derive(Debug)]
 struct Runs {
+    /// The most members of a class whose texts are looked at.
+    members: usize,
     run: TextSet,
     /// The first run, after it has ended.
     first: Option<TextSet>,
     best: Option<Best>,
 }
 
-impl Default for Runs {
-    fn default() -> Self {
-        Self { run: TextSet::empty(Reach::NONE), first: None, best: None }
-    }
-}
-
 impl Runs {
+    fn new(members: usize) -> Self {
+        Self { members, run: TextSet::empty(Reach::NONE), first: None, best: None }
+    }
+
     /// Whether all elements so far form one run.
     fn is_whole(&self) -> bool {
         self.first.is_none()
@@ -289,7 +301,7 @@ impl Runs {
         match part.kind() {
             HirKind::Empty | HirKind::Look(_) => {}
             HirKind::Literal(literal) => self.texts(&TextSet::new(vec![(literal.0.to_vec(), false)])),
-            HirKind::Class(class) => match class_texts(class) {
+            HirKind::Class(class) => match class_texts(class, self.members) {
                 Some(texts) => self.texts(&texts),
                 None => self.pass(part),
             },
@@ -353,7 +365,7 @@ impl Runs {
         let Repetition { min, max, ref sub, .. } = *repetition;
         // Those that are neither the first `min` nor the last.
         let others = |first: u32| max.map(|max| max.saturating_sub(first) as usize);
-        let inner = Self::of(sub);
+        let inner = self.of(sub);
         let exact = inner.is_whole().then_some(&inner.run);
         match (min, max, exact) {
             (_, Some(0), _) => {}
@@ -387,7 +399,7 @@ impl Runs {
     }
 
     fn alternation(&mut self, part: &Hir, alternatives: &[Hir]) {
-        let inner: Vec<Self> = alternatives.iter().map(Self::of).collect();
+        let inner: Vec<Self> = alternatives.iter().map(|one| self.of(one)).collect();
         if inner.iter().all(Self::is_whole)
             && let Some(all) = TextSet::any_of(inner.iter().map(|one| &one.run))
         {
@@ -406,26 +418,27 @@ impl Runs {
         self.run.reach.extend(part);
     }
 
-    fn of(hir: &Hir) -> Self {
-        let mut runs = Self::default();
+    /// The runs of a part.
+    fn of(&self, hir: &Hir) -> Self {
+        let mut runs = Self::new(self.members);
         runs.next(hir);
         runs
     }
 }
 
 /// The members of a class, if they are few.
-fn class_texts(class: &Class) -> Option<TextSet> {
+fn class_texts(class: &Class, most: usize) -> Option<TextSet> {
     let class = match class {
         Class::Unicode(class) => Cow::Borrowed(class),
         Class::Bytes(class) => Cow::Owned(class.to_unicode_class()?),
     };
     let count = class.iter().fold(0_usize, |count, range| count.saturating_add(range.len()));
-    if count > MAX_CLASS_MEMBERS.saturating_mul(2) {
+    if count > most.saturating_mul(2) {
         return None;
     }
     let texts: Vec<Text> =
         class.iter().flat_map(|range| range.start()..=range.end()).filter_map(|c| text(c, &class)).collect();
-    (!texts.is_empty() && texts.len() <= MAX_CLASS_MEMBERS).then(|| TextSet::new(texts))
+    (!texts.is_empty() && texts.len() <= most).then(|| TextSet::new(texts))
 }
 
 /// The text of a member of a class, or `None` for an upper-case letter whose lower-case form is a
