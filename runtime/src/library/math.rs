@@ -2,26 +2,14 @@
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
-use crate::value::order::{int_double, int_uint, uint_double};
+use crate::value::order::numbers;
 use crate::value::{List, Value};
 use celero_ir::ErrorKind::{InvalidArgument, NoSuchOverload, Overflow};
 use std::cmp::Ordering;
 
 /// Compares two numbers of any types. NaN is `invalid_argument`.
 fn compare(a: &Value<'_>, b: &Value<'_>) -> EvalResult<Ordering> {
-    let order = match (*a, *b) {
-        (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
-        (Value::Uint(a), Value::Uint(b)) => Some(a.cmp(&b)),
-        (Value::Double(a), Value::Double(b)) => a.partial_cmp(&b),
-        (Value::Int(a), Value::Uint(b)) => Some(int_uint(a, b)),
-        (Value::Uint(a), Value::Int(b)) => Some(int_uint(b, a).reverse()),
-        (Value::Int(a), Value::Double(b)) => int_double(a, b),
-        (Value::Double(a), Value::Int(b)) => int_double(b, a).map(Ordering::reverse),
-        (Value::Uint(a), Value::Double(b)) => uint_double(a, b),
-        (Value::Double(a), Value::Uint(b)) => uint_double(b, a).map(Ordering::reverse),
-        _ => return Err(NoSuchOverload),
-    };
-    order.ok_or(InvalidArgument)
+    numbers(a, b).ok_or(NoSuchOverload)?.ok_or(InvalidArgument)
 }
 
 /// Returns the greater of two numbers, the first if they are equal.

@@ -25,6 +25,23 @@ pub(crate) fn uint_double(a: u64, b: f64) -> Option<Ordering> {
     (a as f64).partial_cmp(&b)
 }
 
+/// The order of two numbers of any types, `Some(None)` if one is NaN; `None` if one is no number.
+#[inline]
+pub(crate) fn numbers(a: &Value<'_>, b: &Value<'_>) -> Option<Option<Ordering>> {
+    Some(match (*a, *b) {
+        (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
+        (Value::Double(a), Value::Double(b)) => a.partial_cmp(&b),
+        (Value::Uint(a), Value::Uint(b)) => Some(a.cmp(&b)),
+        (Value::Int(a), Value::Uint(b)) => Some(int_uint(a, b)),
+        (Value::Uint(a), Value::Int(b)) => Some(int_uint(b, a).reverse()),
+        (Value::Int(a), Value::Double(b)) => int_double(a, b),
+        (Value::Double(a), Value::Int(b)) => int_double(b, a).map(Ordering::reverse),
+        (Value::Uint(a), Value::Double(b)) => uint_double(a, b),
+        (Value::Double(a), Value::Uint(b)) => uint_double(b, a).map(Ordering::reverse),
+        _ => return None,
+    })
+}
+
 /// A value as a map key. Numbers of different types that are the same number are the same key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Key<'k> {

@@ -98,6 +98,17 @@ fn records(n: usize, write: impl Fn(usize, &mut Vec<u8>)) -> Vec<u8> {
     database(&places, &data)
 }
 
+/// A record whose field is behind so many members.
+fn large_map(n: usize) -> Vec<u8> {
+    let mut data = Vec::new();
+    head(MAP, n + 1, &mut data);
+    for name in (0..n).map(|k| format!("k{k}")).chain(["a".to_owned()]) {
+        text(&name, &mut data);
+        text("v", &mut data);
+    }
+    data
+}
+
 const DATABASES: &[SizedDatabase] = &[
     ("records", |n| records(n, |k, out| record("a", &format!("v{k}"), out))),
     ("equal records", |n| records(n, |_, out| record("a", "v", out))),
@@ -107,28 +118,8 @@ const DATABASES: &[SizedDatabase] = &[
         record("a", "v", &mut data);
         database(&vec![0; n], &data)
     }),
-    ("a record of many members", |n| {
-        let mut data = Vec::new();
-        head(MAP, n + 1, &mut data);
-        (0..n).for_each(|k| {
-            text(&format!("k{k}"), &mut data);
-            text("v", &mut data);
-        });
-        text("a", &mut data);
-        text("v", &mut data);
-        database(&[0, 0], &data)
-    }),
-    ("records that share a large map", |n| {
-        let mut data = Vec::new();
-        head(MAP, n + 1, &mut data);
-        (0..n).for_each(|k| {
-            text(&format!("k{k}"), &mut data);
-            text("v", &mut data);
-        });
-        text("a", &mut data);
-        text("v", &mut data);
-        database(&vec![0; n], &data)
-    }),
+    ("a record of many members", |n| database(&[0, 0], &large_map(n))),
+    ("records that share a large map", |n| database(&vec![0; n], &large_map(n))),
     ("a long text", |n| records(2, |_, out| record("a", &"v".repeat(n), out))),
 ];
 

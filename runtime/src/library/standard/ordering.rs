@@ -4,23 +4,17 @@ use super::text::bytes_compare;
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::value::Value;
-use crate::value::order::{int_double, int_uint, uint_double};
+use crate::value::order::numbers;
 use celero_ir::ErrorKind;
 use std::cmp::Ordering;
 
 /// The order of two values; `None` if one is NaN, `no_such_overload` if their types are in no order.
 #[inline]
 fn order<'a>(cx: &Cx<'a>, a: Value<'a>, b: Value<'a>) -> EvalResult<Option<Ordering>> {
+    if let Some(order) = numbers(&a, &b) {
+        return Ok(order);
+    }
     Ok(match (a, b) {
-        (Value::Int(a), Value::Int(b)) => Some(a.cmp(&b)),
-        (Value::Double(a), Value::Double(b)) => a.partial_cmp(&b),
-        (Value::Uint(a), Value::Uint(b)) => Some(a.cmp(&b)),
-        (Value::Int(a), Value::Uint(b)) => Some(int_uint(a, b)),
-        (Value::Uint(a), Value::Int(b)) => Some(int_uint(b, a).reverse()),
-        (Value::Int(a), Value::Double(b)) => int_double(a, b),
-        (Value::Double(a), Value::Int(b)) => int_double(b, a).map(Ordering::reverse),
-        (Value::Uint(a), Value::Double(b)) => uint_double(a, b),
-        (Value::Double(a), Value::Uint(b)) => uint_double(b, a).map(Ordering::reverse),
         (Value::String(a), Value::String(b)) => Some(bytes_compare(cx, a.as_bytes(), b.as_bytes()).cmp(&0)),
         (Value::Bytes(a), Value::Bytes(b)) => Some(bytes_compare(cx, a, b).cmp(&0)),
         (Value::Bool(a), Value::Bool(b)) => Some(a.cmp(&b)),
