@@ -153,7 +153,7 @@ pub enum Op {
     /// [`ErrorKind::InvalidArgument`] if there is none.
     SeqAt,
     /// `(record) -> T`: a member of an element of the list that is field `field`. The operand is
-    /// the variable of a fold over these elements.
+    /// the variable of a fold over these elements, or [`SeqAt`](Self::SeqAt) of them.
     Member {
         /// The field that is the list.
         field: u32,

@@ -294,7 +294,7 @@ impl Check<'_> {
                 Some(known) if known.ty == self.ty => Ok(()),
                 _ => fail(Requirement::Field, format!("field {field} has no member {member} that is a {}", self.ty)),
             },
-            Op::SeqAt if self.ty == Ty::Record || self.element_ty(0) != Some(self.ty) => {
+            Op::SeqAt if self.element_ty(0) != Some(self.ty) => {
                 fail(Requirement::ResultType, format!("no element is a {}", self.ty))
             }
             Op::SeqHas if self.element_ty(1) != self.args.first().map(|&arg| self.graph.ty(arg)) => {
@@ -385,9 +385,12 @@ impl Check<'_> {
             scope.free.push((level, self.ty, None));
         }
         if let Op::Member { field, .. } = self.op {
-            match self.args.first().map(|&arg| self.graph.op(arg)) {
+            let record = self.args.first().copied();
+            let list = record.and_then(|record| Some(self.graph.op(*self.graph.args(record).first()?)));
+            match record.map(|record| self.graph.op(record)) {
                 Some(Op::Local(level)) => scope.free.push((level, Ty::Record, Some(field))),
-                _ => return fail(Requirement::Payload, "a member of what is no variable"),
+                Some(Op::SeqAt) if list == Some(Op::Elements(field)) => {}
+                _ => return fail(Requirement::Payload, "a member of what is no element of the list"),
             }
         }
         let binds = self.op.binds();

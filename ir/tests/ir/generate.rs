@@ -208,6 +208,12 @@ impl Generator {
             Ty::Int if self.choice.everything && self.random.below(6) == 0 => {
                 return self.fold(FoldKind::Count, depth);
             }
+            Ty::Str if self.choice.everything && self.random.below(6) == 0 => {
+                let seq = self.add(Op::Elements(13), Ty::Seq, &[]);
+                let index = self.node(Ty::Int, depth);
+                let record = self.add(Op::SeqAt, Ty::Record, &[seq, index]);
+                return self.add(Op::Member { field: 13, member: 0 }, ty, &[record]);
+            }
             Ty::Str if self.choice.everything && self.random.below(4) == 0 => {
                 let seq = self.add(Op::Elements(12), Ty::Seq, &[]);
                 let index = self.node(Ty::Int, depth);

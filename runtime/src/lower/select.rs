@@ -52,11 +52,17 @@ impl<'c> Lowering<'c> {
             }
         }
         let node = self.expr(operand);
-        let name = self.text(field, id);
         if optional {
+            let name = self.text(field, id);
             return self.call(id, &[node, name]);
         }
-        let map = self.boxed(node, operand);
+        self.select_from(id, node, field, test)
+    }
+
+    /// Selects from a value, whatever it is.
+    pub(super) fn select_from(&mut self, id: AstId, value: NodeId, field: &str, test: bool) -> NodeId {
+        let name = self.text(field, id);
+        let map = self.boxed(value, id);
         let (helper, ty) = if test { (Helper::has, Ty::Bool) } else { (Helper::select, Ty::Value) };
         self.add(Op::Call(helper), ty, &[map, name], id)
     }

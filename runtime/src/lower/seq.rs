@@ -17,14 +17,6 @@ pub(super) struct Record {
     members: Vec<(String, Field)>,
 }
 
-/// A member of such a variable.
-struct Member {
-    level: u32,
-    list: u32,
-    number: u32,
-    ty: Ty,
-}
-
 /// Maximum number of elements of a list that are compared one by one.
 const MAX_ELEMENTS: usize = 8;
 
@@ -162,17 +154,38 @@ impl<'c> Lowering<'c> {
         Some(if equal { same } else { self.add(Op::Not, Ty::Bool, &[same], id) })
     }
 
-    /// `element.member`, or whether there is one, for an element that is a struct of the host.
+    /// `element.member` for an element of a list of structs of the host: a variable, for which it may
+    /// be a test as well, or the element at an index.
     pub(super) fn member(&mut self, id: AstId) -> Option<NodeId> {
-        if self.records.is_empty() {
+        let (base, selects) = self.selects(id)?;
+        let is_test = matches!(self.ast.expr(id), Expr::Select { test: true, .. });
+        if let Reference::Local(level) = *self.checked.reference(base) {
+            let Record { list, members, .. } = self.records.iter().find(|record| record.level == level)?;
+            let (list, (member, ty)) = (*list, self.member_of(members, &selects)?);
+            if is_test {
+                return Some(self.constant(Constant::Bool(true), Ty::Bool, id));
+            }
+            let record = self.add(Op::Local(level.saturating_add(self.outer)), Ty::Record, &[], id);
+            return Some(self.add(Op::Member { field: list, member }, ty, &[record], id));
+        }
+        let Expr::Index { operand, index, .. } = *self.ast.expr(base) else { return None };
+        if is_test || !self.is_builtin(base, &[Builtin::IndexList]) {
             return None;
         }
-        let member = self.member_of(id, &self.records)?;
-        if let Expr::Select { test: true, .. } = self.ast.expr(id) {
-            return Some(self.constant(Constant::Bool(true), Ty::Bool, id));
+        let (list, _) = self.host_list(operand)?;
+        let members = self.field(list)?.elements.as_ref()?.members?.0();
+        let (member, ty) = self.member_of(&members, &selects)?;
+        let index = self.expr(index);
+        if self.graph.ty(index) == Ty::Int {
+            let items = self.add(Op::Elements(list), Ty::Seq, &[], operand);
+            let record = self.add(Op::SeqAt, Ty::Record, &[items, index], base);
+            return Some(self.add(Op::Member { field: list, member }, ty, &[record], id));
         }
-        let record = self.add(Op::Local(member.level.saturating_add(self.outer)), Ty::Record, &[], id);
-        Some(self.add(Op::Member { field: member.list, member: member.number }, member.ty, &[record], id))
+        // The index is not lowered again, which would double what indexes in indexes cost.
+        let operand = self.expr(operand);
+        let element = self.call(base, &[operand, index]);
+        let select = |element, &(id, name): &(AstId, &str)| self.select_from(id, element, name, false);
+        Some(selects.iter().rev().fold(element, select))
     }
 
     /// The next variable, or the one after an index, as an element of this list.
@@ -188,47 +201,47 @@ impl<'c> Lowering<'c> {
         // Native code has no deeper loops, and each loop looks through those inside of it.
         let inside = self.inner_level() < MAX_LOOPS;
         let Some(record) = self.record(list, pairs).filter(|_| inside) else { return false };
-        let level = record.level;
-        let records = [record];
+        let Record { level, members, .. } = record;
         let mut pending = parts.to_vec();
         while let Some(id) = pending.pop() {
             if matches!(self.checked.reference(id), Reference::Local(used) if *used == level) {
                 return false;
             }
-            if self.member_of(id, &records).is_none() {
+            let is_member = self.selects(id).is_some_and(|(base, selects)| {
+                matches!(self.checked.reference(base), Reference::Local(used) if *used == level)
+                    && self.member_of(&members, &selects).is_some()
+            });
+            if !is_member {
                 self.ast.each_child(id, |child| pending.push(child));
             }
         }
         true
     }
 
-    /// The member of one of these variables that an expression selects, if it is never absent and read in place.
-    fn member_of(&self, id: AstId, records: &[Record]) -> Option<Member> {
-        let mut names = Vec::new();
+    /// The variable or the index from which an expression selects, and what it selects, the last one first.
+    fn selects(&self, id: AstId) -> Option<(AstId, Vec<(AstId, &'c str)>)> {
+        let mut selects = Vec::new();
         let mut at = id;
-        let level = loop {
-            if let Reference::Local(level) = self.checked.reference(at) {
-                break *level;
-            }
+        while !matches!(self.checked.reference(at), Reference::Local(_)) {
             match self.ast.expr(at) {
                 Expr::Select { operand, field, test, optional: false } if !test || at == id => {
-                    let name = self.ast.name(*field);
-                    // A quoted name is one key, not a path.
-                    if name.contains('.') {
-                        return None;
-                    }
-                    names.push(name);
+                    selects.push((at, self.ast.name(*field)));
                     at = *operand;
                 }
+                Expr::Index { .. } if at != id => break,
                 _ => return None,
             }
-        };
-        let Record { list, members, .. } = records.iter().find(|record| record.level == level)?;
+        }
+        Some((at, selects))
+    }
+
+    /// The number and the type of the member that is selected, if it is never absent and read in place.
+    fn member_of(&self, members: &[(String, Field)], selects: &[(AstId, &str)]) -> Option<(u32, Ty)> {
         let mut path = String::new();
         let mut found = None;
-        while let Some(name) = names.pop() {
-            // What is selected from a variable is no member of the struct.
-            if found.is_some() {
+        for (_, name) in selects.iter().rev() {
+            // What is selected from a member is no member of the struct. A quoted name is one key, not a path.
+            if found.is_some() || name.contains('.') {
                 return None;
             }
             if !path.is_empty() {
@@ -238,6 +251,6 @@ impl<'c> Lowering<'c> {
             found = (0..).zip(members).find(|(_, (known, _))| *known == path);
         }
         let (number, (_, field)) = found?;
-        field.is_in_place().then_some(Member { level, list: *list, number, ty: field.ty })
+        field.is_in_place().then_some((number, field.ty))
     }
 }
