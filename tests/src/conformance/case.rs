@@ -1,7 +1,8 @@
 //! The cases of the suite: `cel.expr.conformance.test.SimpleTestFile` as celero's runner needs it.
 
-use super::datum::{Datum, Unread};
+use super::read_value::{Unread, read};
 use super::textproto::{self, Message, Node};
+use crate::generate::Owned;
 use celero::Type;
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ pub struct Case {
     /// Declared functions.
     pub functions: Vec<Function>,
     /// Values of variables.
-    pub bindings: Vec<(String, Datum)>,
+    pub bindings: Vec<(String, Owned)>,
     /// What must come out.
     pub expected: Expected,
     /// Why it can't be run, if so.
@@ -54,9 +55,9 @@ pub struct Function {
 #[derive(Clone, Debug)]
 pub enum Expected {
     /// A value.
-    Value(Datum),
+    Value(Owned),
     /// A deduced type, and a value unless the case is `check_only`.
-    Typed(Type, Option<Datum>),
+    Typed(Type, Option<Owned>),
     /// One of these errors; any error if there is none.
     Error(Vec<String>),
 }
@@ -98,7 +99,7 @@ fn read_case(file: &str, section: &str, test: &Message) -> Result<Case, String> 
         variables: Vec::new(),
         functions: Vec::new(),
         bindings: Vec::new(),
-        expected: Expected::Value(Datum::Bool(true)),
+        expected: Expected::Value(Owned::Bool(true)),
         skip: None,
     };
     if mentions_message(&case.expr) || case.container.starts_with("cel.expr.conformance.proto") {
@@ -163,8 +164,8 @@ fn read_expected(test: &Message, skip: &mut Option<String>) -> Result<Option<Exp
     Ok(None)
 }
 
-fn read_value(value: &Message, skip: &mut Option<String>) -> Result<Option<Datum>, String> {
-    match Datum::read(value) {
+fn read_value(value: &Message, skip: &mut Option<String>) -> Result<Option<Owned>, String> {
+    match read(value) {
         Ok(value) => Ok(Some(value)),
         Err(Unread::NeedsMessages) => {
             skip.get_or_insert(NEEDS_MESSAGES.to_owned());
@@ -345,10 +346,10 @@ mod tests {
         assert_eq!(case.path(), "f/s/t");
         assert!(case.unchecked && case.container == "c" && case.skip.is_none());
         assert_eq!(case.variables, [("x.y".to_owned(), Type::list(Type::Int))]);
-        assert!(case.bindings[0].1.matches(&Datum::List(vec![Datum::Int(1)])));
+        assert!(case.bindings[0].1.same(&Owned::List(vec![Owned::Int(1)])));
         assert!(matches!(&case.expected, Expected::Error(m) if m == &["no such overload"]));
-        assert!(matches!(cases[1].expected, Expected::Value(Datum::Bool(true))));
-        assert!(matches!(cases[2].expected, Expected::Value(Datum::Duration(2_000_000_000))));
+        assert!(matches!(cases[1].expected, Expected::Value(Owned::Bool(true))));
+        assert!(matches!(cases[2].expected, Expected::Value(Owned::Duration(2_000_000_000))));
         assert_eq!(cases[3].skip.as_deref(), Some(NEEDS_MESSAGES));
     }
 }

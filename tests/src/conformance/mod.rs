@@ -2,7 +2,7 @@
 
 pub mod block;
 pub mod case;
-pub mod datum;
+pub mod read_value;
 pub mod report;
 pub mod run;
 pub mod suite;

@@ -2,8 +2,8 @@
 
 use super::block;
 use super::case::Case;
-use super::datum::Datum;
 use super::verdict::Outcome;
+use crate::generate::Owned;
 use celero::{Arena, Bindings, CompileError, Diagnostic, Engine, Env, Scratch, Stage, Tier, Type};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -48,8 +48,8 @@ impl Runner {
         };
         let arena = Arena::new(ARENA);
         let mut bindings = Bindings::new(&env);
-        for (name, datum) in case.bindings.iter().filter(|(name, _)| !is_keyword(name)) {
-            let value = match datum.to_value(&arena) {
+        for (name, value) in case.bindings.iter().filter(|(name, _)| !is_keyword(name)) {
+            let value = match value.in_arena(&arena) {
                 Ok(value) => value,
                 Err(kind) => return Outcome::Error("binding".into(), format!("{name}: {kind}")),
             };
@@ -59,8 +59,8 @@ impl Runner {
         }
         let mut scratch = Scratch::new();
         match program.eval(&bindings, &mut scratch) {
-            Ok(value) => match Datum::from_value(&value, &arena) {
-                Ok(datum) => Outcome::Value(program.result_type().clone(), datum),
+            Ok(value) => match Owned::of(&value, &arena) {
+                Ok(value) => Outcome::Value(program.result_type().clone(), value),
                 Err(kind) => Outcome::Error("result".into(), kind.to_string()),
             },
             Err(error) => Outcome::Error(error.kind.name().into(), error.to_string()),

@@ -1,7 +1,7 @@
 //! Whether what an engine gave is what a case expects.
 
 use super::case::{Case, Expected};
-use super::datum::Datum;
+use crate::generate::Owned;
 use celero::Type;
 
 /// What an engine gave for a case.
@@ -10,7 +10,7 @@ pub enum Outcome {
     /// It compiled, to an expression of this type; nothing was evaluated.
     Compiled(Type),
     /// It has a value, and the expression this type.
-    Value(Type, Datum),
+    Value(Type, Owned),
     /// It was rejected or failed: the kind (`parse`, `check`, `no_such_key`, ..) and the message.
     Error(String, String),
     /// The engine can't be asked: why.
@@ -109,8 +109,8 @@ fn failed(text: String) -> (Status, String) {
     (Status::Failed, text)
 }
 
-fn judge_value(want: &Datum, got: &Datum) -> (Status, String) {
-    if want.matches(got) { (Status::Passed, String::new()) } else { failed(format!("expected {want}, got {got}")) }
+fn judge_value(want: &Owned, got: &Owned) -> (Status, String) {
+    if want.same(got) { (Status::Passed, String::new()) } else { failed(format!("expected {want}, got {got}")) }
 }
 
 /// Types are compared as authors read them: whether null fits as well is not part of the name.
@@ -147,26 +147,26 @@ mod tests {
         Outcome::Error(kind.into(), "text".into())
     }
 
-    fn value(datum: Datum) -> Outcome {
-        Outcome::Value(Type::Dyn, datum)
+    fn value(value: Owned) -> Outcome {
+        Outcome::Value(Type::Dyn, value)
     }
 
     #[test]
     fn values_match_by_type_and_content() {
         let nan = case("value { double_value: nan }");
-        assert_eq!(judge(&nan, &value(Datum::Double(f64::NAN))).0, Status::Passed);
-        assert_eq!(judge(&nan, &value(Datum::Double(0.0))).0, Status::Failed);
-        assert_eq!(judge(&case("value { int64_value: 1 }"), &value(Datum::Uint(1))).0, Status::Failed);
+        assert_eq!(judge(&nan, &value(Owned::Double(f64::NAN))).0, Status::Passed);
+        assert_eq!(judge(&nan, &value(Owned::Double(0.0))).0, Status::Failed);
+        assert_eq!(judge(&case("value { int64_value: 1 }"), &value(Owned::Uint(1))).0, Status::Failed);
         assert_eq!(judge(&case("value { int64_value: 1 }"), &error("overflow")).0, Status::Failed);
         let map = case(
             "value { map_value { entries { key { int64_value: 1 } value { list_value {} } } \
                         entries { key { bool_value: true } value { type_value: 'int' } } } }",
         );
-        let one = (Datum::Int(1), Datum::List(vec![]));
-        let two = (Datum::Bool(true), Datum::Type("int".into()));
-        assert_eq!(judge(&map, &value(Datum::Map(vec![two.clone(), one.clone()]))).0, Status::Passed);
-        assert_eq!(judge(&map, &value(Datum::Map(vec![one.clone(), one]))).0, Status::Failed);
-        assert_eq!(judge(&map, &value(Datum::Map(vec![two]))).0, Status::Failed);
+        let one = (Owned::Int(1), Owned::List(vec![]));
+        let two = (Owned::Bool(true), Owned::Type("int".into()));
+        assert_eq!(judge(&map, &value(Owned::Map(vec![two.clone(), one.clone()]))).0, Status::Passed);
+        assert_eq!(judge(&map, &value(Owned::Map(vec![one.clone(), one]))).0, Status::Failed);
+        assert_eq!(judge(&map, &value(Owned::Map(vec![two]))).0, Status::Failed);
     }
 
     #[test]
@@ -174,7 +174,7 @@ mod tests {
         let overflow = case("eval_error { errors { message: 'return error for overflow' } }");
         assert_eq!(judge(&overflow, &error("overflow")).0, Status::Passed);
         assert_eq!(judge(&overflow, &error("divide_by_zero")).0, Status::Failed);
-        assert_eq!(judge(&overflow, &value(Datum::Int(1))).0, Status::Failed);
+        assert_eq!(judge(&overflow, &value(Owned::Int(1))).0, Status::Failed);
         let overload = case("eval_error { errors { message: 'no_matching_overload' } }");
         assert_eq!(judge(&overload, &error("check")).0, Status::Passed);
         assert_eq!(judge(&overload, &error("parse")).0, Status::Failed);
@@ -202,9 +202,9 @@ mod tests {
     #[test]
     fn types_are_compared() {
         let typed = case("typed_result { result { int64_value: 1 } deduced_type { primitive: INT64 } }");
-        assert_eq!(judge(&typed, &Outcome::Value(Type::Int, Datum::Int(1))).0, Status::Passed);
-        assert_eq!(judge(&typed, &Outcome::Value(Type::Dyn, Datum::Int(1))).0, Status::Failed);
-        assert_eq!(judge(&typed, &Outcome::Value(Type::Int, Datum::Int(2))).0, Status::Failed);
+        assert_eq!(judge(&typed, &Outcome::Value(Type::Int, Owned::Int(1))).0, Status::Passed);
+        assert_eq!(judge(&typed, &Outcome::Value(Type::Dyn, Owned::Int(1))).0, Status::Failed);
+        assert_eq!(judge(&typed, &Outcome::Value(Type::Int, Owned::Int(2))).0, Status::Failed);
         assert_eq!(judge(&typed, &Outcome::Compiled(Type::Int)).0, Status::Passed);
     }
 }
