@@ -19,7 +19,6 @@ mod matching;
 mod measure;
 mod rules;
 pub mod rulesets;
-pub mod scaling;
 mod table;
 mod workload;
 

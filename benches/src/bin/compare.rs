@@ -9,7 +9,6 @@ use celero_benches::limits::compare_limits;
 use celero_benches::lists::{self, compare_lists};
 use celero_benches::lookups::{self, Contender, Hit, LENGTHS, Misses, NEEDLES};
 use celero_benches::rulesets::{Options, PARTS, compare_rule_sets, curve};
-use celero_benches::scaling::{SIZES, measure};
 use celero_benches::{
     CountingAllocator, ENGINES, Input, NAMES, Runner, Workload, allocations, bars, build_line, build_record,
     compare_matching, compile_cost, interleaved, markdown, runner, scaling,
@@ -41,9 +40,6 @@ struct Arguments {
     /// crates, and Hyperscan if it is installed.
     #[arg(long)]
     matching: bool,
-    /// Measure only how the cost of a set grows with its number of rules.
-    #[arg(long)]
-    scaling: bool,
     /// Measure only rules in this language: `filter` is Cloudflare's, with the workloads F1 to F8.
     #[arg(long, value_name = "LANGUAGE")]
     language: Option<Language>,
@@ -101,81 +97,43 @@ fn main() -> ExitCode {
         return show(record, arguments.svg.as_ref());
     }
     println!("{}\n", build_line());
-    if let Some(Language::Filter) = arguments.language {
-        return match compare_filters(arguments.rounds, &arguments.only) {
-            Ok(workloads) => write_report(arguments.json.as_ref(), json!({ "filter": workloads })),
-            Err(message) => {
-                println!("{message}");
-                ExitCode::FAILURE
-            }
-        };
-    }
-    if arguments.asking {
-        return match compare_asking(arguments.rounds, &mut |line| println!("{line}")) {
-            Ok(rows) => write_report(arguments.json.as_ref(), json!({ "asking": rows })),
-            Err(message) => {
-                println!("{message}");
-                ExitCode::FAILURE
-            }
-        };
-    }
-    if arguments.everything {
-        return match compare_everything(arguments.rounds, &arguments.only, &mut |line| println!("{line}")) {
-            Ok(rows) => write_report(arguments.json.as_ref(), json!({ "everything": rows })),
-            Err(message) => {
-                println!("{message}");
-                ExitCode::FAILURE
-            }
-        };
-    }
-    if arguments.matching {
-        return match compare_matching(arguments.rounds, &arguments.only, &mut |line| println!("{line}")) {
-            Ok(workloads) => write_report(arguments.json.as_ref(), json!({ "matching": workloads })),
-            Err(message) => {
-                println!("{message}");
-                ExitCode::FAILURE
-            }
-        };
-    }
-    for name in &arguments.only {
-        if !NAMES.contains(&name.as_str()) && name != W13 {
-            println!("no workload `{name}`; there are {}, {W13}", NAMES.join(", "));
-            return ExitCode::from(2);
+    let (rounds, only) = (arguments.rounds, &*arguments.only);
+    let say = &mut |line: &str| println!("{line}");
+    let part = if arguments.language.is_some() {
+        ("filter", compare_filters(rounds, only).map(Value::from))
+    } else if arguments.asking {
+        ("asking", compare_asking(rounds, &mut |line: String| println!("{line}")).map(Value::from))
+    } else if arguments.everything {
+        ("everything", compare_everything(rounds, only, &mut |line: String| println!("{line}")).map(Value::from))
+    } else if arguments.matching {
+        ("matching", compare_matching(rounds, only, say).map(Value::from))
+    } else if let Some(name) = only.iter().find(|name| !NAMES.contains(&name.as_str()) && *name != W13) {
+        println!("no workload `{name}`; there are {}, {W13}", NAMES.join(", "));
+        return ExitCode::from(2);
+    } else if arguments.limits {
+        let print = |rows: &Vec<Value>| rows.iter().for_each(|row| println!("{row}"));
+        ("limits", compare_limits(rounds).inspect(print).map(Value::from))
+    } else if arguments.lists {
+        let (answers, sizes) = (arguments.answers, arguments.sizes.clone());
+        ("lists", compare_lists(&lists::Options { rounds, answers, sizes }, say))
+    } else if arguments.rulesets {
+        return rule_sets(&arguments);
+    } else if arguments.compile {
+        ("compile", Ok(compare_compiling(&arguments).into()))
+    } else {
+        return workloads(&arguments);
+    };
+    match part {
+        (name, Ok(rows)) => write_report(arguments.json.as_ref(), json!({ name: rows })),
+        (_, Err(message)) => {
+            println!("{message}");
+            ExitCode::FAILURE
         }
     }
-    if arguments.limits {
-        return match compare_limits(arguments.rounds) {
-            Ok(rows) => {
-                rows.iter().for_each(|row| println!("{row}"));
-                write_report(arguments.json.as_ref(), json!({ "limits": rows }))
-            }
-            Err(message) => {
-                println!("{message}");
-                ExitCode::FAILURE
-            }
-        };
-    }
-    if arguments.lists {
-        let Arguments { rounds, answers, ref sizes, .. } = arguments;
-        return match compare_lists(&lists::Options { rounds, answers, sizes: sizes.clone() }, &mut |line| {
-            println!("{line}")
-        }) {
-            Ok(rows) => write_report(arguments.json.as_ref(), json!({ "lists": rows })),
-            Err(message) => {
-                println!("{message}");
-                ExitCode::FAILURE
-            }
-        };
-    }
-    if arguments.rulesets {
-        return rule_sets(&arguments);
-    }
-    if arguments.compile {
-        return write_report(arguments.json.as_ref(), json!({ "compile": compare_compiling(&arguments) }));
-    }
-    if arguments.scaling {
-        return write_report(arguments.json.as_ref(), json!({ "scaling": compare_sizes() }));
-    }
+}
+
+/// Measures the workloads, header sets and searches, or those of them that the arguments name.
+fn workloads(arguments: &Arguments) -> ExitCode {
     let only_lookups = arguments.search || (arguments.only.iter().any(|o| o == W13) && arguments.only.len() == 1);
     let input = Workload::new("W1").map(|workload| workload.input());
     let (mut w13, mut searches) = (Ok(Vec::new()), Ok(Vec::new()));
@@ -272,18 +230,6 @@ fn rule_sets(arguments: &Arguments) -> ExitCode {
         report.insert("workloads".into(), json!([]));
     }
     write_report(arguments.json.as_ref(), report)
-}
-
-/// Measures the cost of a rule in sets of rising sizes.
-fn compare_sizes() -> Vec<Value> {
-    println!("{:>8}{:>16}{:>16}{:>16}{:>16}", "rules", "compile us", "bytes", "of them code", "evaluate ns");
-    let rows = SIZES.iter().map(|&size| {
-        let scale = measure(size);
-        println!("{size:>8}{:>16.1}{:>16.0}{:>16.0}{:>16.2}", scale.compile_us, scale.bytes, scale.code, scale.ns);
-        json!({ "rules": size, "compile_us": round(scale.compile_us), "bytes": scale.bytes.round(),
-            "code_bytes": scale.code.round(), "ns": round(scale.ns) })
-    });
-    rows.collect()
 }
 
 /// The name of the header sets for `--only`.
