@@ -5,7 +5,7 @@
 //! `metrics/counters.rs`.
 //!
 //! Invariant: `write_all` writes every metric, so every format has the same ones. Test:
-//! `runtime/adapters/proxy/tests/proxy/native_histograms.rs::protobuf_has_what_the_text_has`.
+//! `runtime/adapters/proxy/tests/proxy/metric_export.rs::a_collector_gets_what_the_page_has`.
 //!
 //! # How to add a metric
 //!

@@ -8,8 +8,6 @@ pub(crate) mod page;
 
 use crate::admin::all_metrics::write_all;
 use crate::listener::ClientStream;
-use crate::metrics::format::accepts_protobuf;
-use crate::metrics::prometheus_protobuf::{self, PrometheusProtobuf};
 use crate::metrics::prometheus_text::PrometheusText;
 use crate::state::State;
 use async_trait::async_trait;
@@ -39,12 +37,6 @@ impl Admin {
         let (status, body) = match &*path {
             _ if self.is_local && !host::is_own(&head.uri, &head.headers) => {
                 (421, "this address is known by its IP address or as `localhost` only\n".into())
-            }
-            "/metrics" if accepts_protobuf(&session.req_header().headers) => {
-                content_type = prometheus_protobuf::CONTENT_TYPE;
-                let mut page = PrometheusProtobuf::default();
-                write_all(&self.state, &mut page);
-                (200, page.into_bytes().into())
             }
             "/metrics" => {
                 let mut page = PrometheusText::default();
@@ -80,9 +72,6 @@ impl Admin {
         head.insert_header(header::X_CONTENT_TYPE_OPTIONS, "nosniff")?;
         head.insert_header(header::REFERRER_POLICY, "no-referrer")?;
         head.insert_header(header::CACHE_CONTROL, "no-store")?;
-        if path == "/metrics" {
-            head.insert_header(header::VARY, "accept")?;
-        }
         head.insert_header(header::CONTENT_LENGTH, body.len())?;
         if let Some((name, value)) = more {
             head.insert_header(name, value)?;

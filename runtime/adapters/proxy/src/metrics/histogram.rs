@@ -43,7 +43,7 @@ const SCALE: i32 = 3;
 const EXPONENTS: RangeInclusive<i32> = -20 * 8..=17 * 8;
 
 /// The most exponential buckets that a reader gets.
-pub(crate) const MAX_BUCKETS: usize = 160;
+const MAX_BUCKETS: usize = 160;
 
 /// The bound of the zero bucket, in seconds: 2^-20.
 pub(crate) const ZERO_THRESHOLD: f64 = 1.0 / (1 << 20) as f64;

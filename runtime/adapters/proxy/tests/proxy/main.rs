@@ -44,7 +44,6 @@ mod lists;
 mod load;
 mod metric_export;
 mod metrics;
-mod native_histograms;
 mod operators;
 mod overload;
 mod phases;
