@@ -8,7 +8,7 @@ use crate::lists::control::{ListControl, MAX_BODIES};
 use crate::logs::brief_entry;
 use crate::logs::event_history::EventHistory;
 use crate::logs::line_log::LineLog;
-use crate::metrics::counters::Metrics;
+use crate::metrics::counters::{Event, Metrics};
 use crate::mirror::Mirrors;
 use crate::process::file_limit;
 use crate::process::hand_over::{Listening, Predecessor};
@@ -187,7 +187,7 @@ impl State {
             self.lists.replace_policy(&next.policy, || self.current.store(Arc::clone(&next)))?;
             Ok(next)
         });
-        self.metrics.reloaded(next.is_ok());
+        self.metrics.count(if next.is_ok() { Event::Reloaded } else { Event::ReloadFailed });
         match next {
             Ok(next) => {
                 next.take_servers();
@@ -289,7 +289,7 @@ impl State {
     /// Counts why files were refused.
     fn note_refusal(&self, error: &Error) {
         if error.is_emptiness() {
-            self.metrics.emptiness_refused();
+            self.metrics.count(Event::EmptinessRefused);
         }
     }
 

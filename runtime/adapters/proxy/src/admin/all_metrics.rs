@@ -23,7 +23,6 @@ use crate::metrics::lists;
 use crate::metrics::process;
 use crate::metrics::sink::{MetricKind, MetricSink, MetricValue, MetricWriter};
 use crate::state::State;
-use crate::upstreams::connections::ServerConnections;
 use crate::upstreams::upstream::Upstream;
 use celero_policy::{LimitInfo, RuleInfo};
 use std::collections::HashMap;
@@ -82,68 +81,44 @@ fn recorded(page: &mut MetricWriter<'_>, now: &Generation) {
 }
 
 fn upstreams(page: &mut MetricWriter<'_>, now: &Generation) {
-    page.gauge("celero_upstream_servers", "Servers of an upstream.");
-    for upstream in &now.upstreams {
-        page.sample(&[("upstream", &upstream.name)], upstream.health().0);
-    }
-    page.gauge("celero_upstream_servers_healthy", "Healthy servers of an upstream.");
-    for upstream in &now.upstreams {
-        page.sample(&[("upstream", &upstream.name)], upstream.health().1);
-    }
-    page.gauge("celero_upstream_requests_open", "Requests that the servers of an upstream have not answered yet.");
-    for upstream in &now.upstreams {
-        let count = upstream.servers.all().iter().map(|server| server.open()).sum::<usize>();
-        page.sample(&[("upstream", &upstream.name)], count);
-    }
-    page.counter(
-        "celero_upstream_requests_refused_total",
-        "Requests that were refused because too many of the upstream were open.",
-    );
-    for upstream in &now.upstreams {
-        let name = [("upstream", &*upstream.name)];
-        page.since(upstream.since);
-        page.sample(&name, upstream.admission.refused());
-    }
-    connections(page, now);
-    page.gauge("celero_upstream_servers_ejected", "Servers that get no requests because they failed.");
-    for upstream in &now.upstreams {
-        page.sample(&[("upstream", &upstream.name)], upstream.servers.ejected());
-    }
-    page.counter("celero_upstream_ejections_total", "How often a server was ejected because it failed.");
-    for upstream in &now.upstreams {
-        page.since(upstream.since);
-        page.sample(&[("upstream", &upstream.name)], upstream.servers.ejections());
-    }
-}
-
-fn connections(page: &mut MetricWriter<'_>, now: &Generation) {
-    let count = |upstream: &Upstream, of: fn(&ServerConnections) -> usize| -> usize {
-        upstream.servers.all().iter().map(|server| of(&server.connections)).sum()
+    let mut of_each = |kind, name, help, value: fn(&Upstream) -> MetricValue<'static>| {
+        page.family(kind, name, help);
+        for upstream in &now.upstreams {
+            page.since(upstream.since);
+            page.sample(&[("upstream", &upstream.name)], value(upstream));
+        }
     };
-    page.gauge("celero_upstream_connections_open", "Connections to the servers of an upstream, unused ones included.");
-    for upstream in &now.upstreams {
-        page.sample(&[("upstream", &upstream.name)], count(upstream, ServerConnections::open));
-    }
-    page.gauge("celero_upstream_requests_waiting", "Requests that wait for a connection to a server of an upstream.");
-    for upstream in &now.upstreams {
-        page.sample(&[("upstream", &upstream.name)], count(upstream, ServerConnections::waiting));
-    }
-    page.counter(
-        "celero_upstream_connections_opened_total",
-        "Connections to the servers of an upstream that were opened.",
-    );
-    for upstream in &now.upstreams {
-        page.since(upstream.since);
-        page.sample(&[("upstream", &upstream.name)], upstream.servers.connection_counters().opened());
-    }
-    page.counter(
-        "celero_upstream_waits_refused_total",
-        "Requests that were refused because no connection was free in time.",
-    );
-    for upstream in &now.upstreams {
-        page.since(upstream.since);
-        page.sample(&[("upstream", &upstream.name)], upstream.servers.connection_counters().refused());
-    }
+    let (counter, gauge) = (MetricKind::Counter, MetricKind::Gauge);
+    of_each(gauge, "celero_upstream_servers", "Servers of an upstream.", |upstream| upstream.health().0.into());
+    of_each(gauge, "celero_upstream_servers_healthy", "Healthy servers of an upstream.", |upstream| {
+        upstream.health().1.into()
+    });
+    let help = "Requests that the servers of an upstream have not answered yet.";
+    of_each(gauge, "celero_upstream_requests_open", help, |upstream| {
+        upstream.servers.all().iter().map(|server| server.open()).sum::<usize>().into()
+    });
+    let help = "Requests that were refused because too many of the upstream were open.";
+    of_each(counter, "celero_upstream_requests_refused_total", help, |upstream| upstream.admission.refused().into());
+    let help = "Connections to the servers of an upstream, unused ones included.";
+    of_each(gauge, "celero_upstream_connections_open", help, |upstream| {
+        upstream.servers.all().iter().map(|server| server.connections.open()).sum::<usize>().into()
+    });
+    let help = "Requests that wait for a connection to a server of an upstream.";
+    of_each(gauge, "celero_upstream_requests_waiting", help, |upstream| {
+        upstream.servers.all().iter().map(|server| server.connections.waiting()).sum::<usize>().into()
+    });
+    let help = "Connections to the servers of an upstream that were opened.";
+    of_each(counter, "celero_upstream_connections_opened_total", help, |upstream| {
+        upstream.servers.connection_counters().opened().into()
+    });
+    let help = "Requests that were refused because no connection was free in time.";
+    of_each(counter, "celero_upstream_waits_refused_total", help, |upstream| {
+        upstream.servers.connection_counters().refused().into()
+    });
+    let help = "Servers that get no requests because they failed.";
+    of_each(gauge, "celero_upstream_servers_ejected", help, |upstream| upstream.servers.ejected().into());
+    let help = "How often a server was ejected because it failed.";
+    of_each(counter, "celero_upstream_ejections_total", help, |upstream| upstream.servers.ejections().into());
 }
 
 fn credentials(page: &mut MetricWriter<'_>, now: &Generation) {
@@ -249,18 +224,16 @@ fn limits(page: &mut MetricWriter<'_>, now: &Generation) {
             page.sample(&[("limit", &limit.name), ("decision", decision)], count);
         }
     }
-    page.counter("celero_limit_errors_total", "Requests whose key, cost or countWhen failed.");
-    for limit in &limits {
-        page.sample(&[("limit", &limit.name)], limit.failed);
-    }
-    page.gauge("celero_limit_keys", "Keys of a limit that have used something.");
-    for limit in &limits {
-        page.sample(&[("limit", &limit.name)], limit.keys);
-    }
-    page.counter("celero_limit_keys_merged_total", "Keys that were replaced before what they used came back.");
-    for limit in &limits {
-        page.sample(&[("limit", &limit.name)], limit.merged);
-    }
+    let mut of_each = |kind, name, help, value: fn(&LimitInfo) -> MetricValue<'static>| {
+        page.family(kind, name, help);
+        limits.iter().for_each(|limit| page.sample(&[("limit", &limit.name)], value(limit)));
+    };
+    let (counter, gauge) = (MetricKind::Counter, MetricKind::Gauge);
+    let help = "Requests whose key, cost or countWhen failed.";
+    of_each(counter, "celero_limit_errors_total", help, |limit| limit.failed.into());
+    of_each(gauge, "celero_limit_keys", "Keys of a limit that have used something.", |limit| limit.keys.into());
+    let help = "Keys that were replaced before what they used came back.";
+    of_each(counter, "celero_limit_keys_merged_total", help, |limit| limit.merged.into());
 }
 
 fn delays(page: &mut MetricWriter<'_>, now: &Generation) {

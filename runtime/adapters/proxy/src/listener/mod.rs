@@ -26,6 +26,7 @@ pub(crate) use client_stream::ClientStream;
 
 use crate::clients::{CONNECTION, PROXY_PROTOCOL, is_in};
 use crate::generation::Generation;
+use crate::metrics::counters::Event;
 use crate::state::State;
 use crate::tls::{accept, read_hello};
 use async_trait::async_trait;
@@ -100,7 +101,7 @@ impl<A> Listener<A> {
             Err(_) => "the header of the PROXY protocol took too long".to_owned(),
         };
         log::debug!("{failure}");
-        self.state.metrics.proxy_header_refused();
+        self.state.metrics.count(Event::ProxyHeaderRefused);
         None
     }
 
@@ -156,7 +157,7 @@ impl<A> Listener<A> {
     /// Counts and logs a handshake that failed.
     fn no_handshake<T>(&self, why: &str) -> Option<T> {
         log::debug!("a TLS handshake failed: {why}");
-        self.state.metrics.handshake_failed();
+        self.state.metrics.count(Event::HandshakeFailed);
         None
     }
 
@@ -166,7 +167,7 @@ impl<A> Listener<A> {
             self.state.refused_head(client, status);
         }
         if progress.flooded() {
-            self.state.metrics.connection_refused();
+            self.state.metrics.count(Event::ConnectionRefused);
         }
     }
 }
@@ -178,14 +179,14 @@ impl<A: HttpServerApp + Send + Sync + 'static> ServerApp for Listener<A> {
         let (timeouts, limits) = (*now.timeouts(), now.config.limits);
         let _counted = Counted::new(&self.state.connections);
         let Some(mut open) = Connections::open(&self.connections, &limits) else {
-            self.state.metrics.connection_refused();
+            self.state.metrics.count(Event::ConnectionRefused);
             return None;
         };
         let socket = stream.into_any().downcast::<Socket>().ok()?;
         let mut socket = self.named_by_balancer(socket, &now).await?;
         let client = peer_of(&*socket);
         if !client.is_none_or(|client| open.is_within(client, &limits)) {
-            self.state.metrics.connection_refused();
+            self.state.metrics.count(Event::ConnectionRefused);
             return None;
         }
         let deadline = after(timeouts.head);
@@ -221,7 +222,7 @@ impl<A: HttpServerApp + Send + Sync + 'static> ServerApp for Listener<A> {
         }
         self.report(client, &progress);
         if records.is_spent() {
-            self.state.metrics.connection_refused();
+            self.state.metrics.count(Event::ConnectionRefused);
         }
         None
     }

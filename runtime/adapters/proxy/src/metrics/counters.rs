@@ -7,6 +7,51 @@ use crate::metrics::sink::MetricWriter;
 use http::StatusCode;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
+/// What is counted without labels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Event {
+    Overloaded,
+    ConnectionRefused,
+    HandshakeFailed,
+    ProxyHeaderRefused,
+    UpstreamFailed,
+    Retried,
+    RetryRefused,
+    Reloaded,
+    ReloadFailed,
+    EmptinessRefused,
+}
+
+/// The metrics of the events, with what they mean.
+const EVENTS: [(Event, &str, &str); 10] = [
+    (Event::Overloaded, "celero_overload_refused_total", "Requests that were refused because too many were open."),
+    (
+        Event::ConnectionRefused,
+        "celero_connections_refused_total",
+        "Connections that were closed because a bound was reached.",
+    ),
+    (Event::HandshakeFailed, "celero_tls_handshakes_failed_total", "Handshakes of TLS with clients that failed."),
+    (
+        Event::ProxyHeaderRefused,
+        "celero_proxy_headers_refused_total",
+        "Connections of load balancers that were closed because their header of the PROXY protocol can't be read.",
+    ),
+    (Event::UpstreamFailed, "celero_upstream_connect_failures_total", "Failed connections to servers."),
+    (Event::Retried, "celero_upstream_retries_total", "Requests that were sent again to another server."),
+    (
+        Event::RetryRefused,
+        "celero_upstream_retries_refused_total",
+        "Retries that the budget of an upstream did not allow.",
+    ),
+    (Event::Reloaded, "celero_policy_reloads_total", "Reloads that succeeded."),
+    (Event::ReloadFailed, "celero_policy_reload_failures_total", "Reloads that failed because of errors in the files."),
+    (
+        Event::EmptinessRefused,
+        "celero_refused_empty_total",
+        "Reloads and documents of lists that were refused because a policy, a level or a list would have been empty.",
+    ),
+];
+
 /// The counters of the proxy. All threads share them: a request writes about five.
 #[derive(Default)]
 pub(crate) struct Metrics {
@@ -18,21 +63,12 @@ pub(crate) struct Metrics {
     by_grpc_status: [AtomicU64; 17],
     open: AtomicI64,
     cut_off: AtomicI64,
-    upstream_failures: AtomicU64,
-    retries: AtomicU64,
-    refused_retries: AtomicU64,
-    overloaded: AtomicU64,
-    reloads: AtomicU64,
-    reload_failures: AtomicU64,
-    /// Files that were refused because they would have been empty.
-    refused_empty: AtomicU64,
+    /// What is counted without labels, indexed by [`Event`].
+    events: [AtomicU64; EVENTS.len()],
     exports: AtomicU64,
     export_failures: AtomicU64,
     /// Refused heads, by the statuses of [`HEAD_STATUSES`].
     refused_heads: [AtomicU64; HEAD_STATUSES.len()],
-    refused_connections: AtomicU64,
-    failed_handshakes: AtomicU64,
-    refused_proxy_headers: AtomicU64,
 }
 
 /// Counters of the statuses from 100 to 599.
@@ -48,13 +84,16 @@ impl Default for Statuses {
 const HEAD_STATUSES: [u16; 5] = [400, 405, 408, 414, 431];
 
 impl Metrics {
+    /// Counts an event.
+    pub(crate) fn count(&self, event: Event) {
+        if let Some(counter) = self.events.get(event as usize) {
+            counter.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     /// Counts a request as open, and returns how many there are.
     pub(crate) fn began(&self) -> i64 {
         self.open.fetch_add(1, Ordering::Relaxed).saturating_add(1)
-    }
-
-    pub(crate) fn overloaded(&self) {
-        self.overloaded.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts a finished request by the class, the status of its response, and its status of gRPC.
@@ -81,45 +120,11 @@ impl Metrics {
         self.open.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn connection_refused(&self) {
-        self.refused_connections.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn handshake_failed(&self) {
-        self.failed_handshakes.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn proxy_header_refused(&self) {
-        self.refused_proxy_headers.fetch_add(1, Ordering::Relaxed);
-    }
-
     pub(crate) fn head_refused(&self, status: StatusCode) {
         let index = HEAD_STATUSES.iter().position(|known| status == *known).unwrap_or_default();
         if let Some(counter) = self.refused_heads.get(index) {
             counter.fetch_add(1, Ordering::Relaxed);
         }
-    }
-
-    pub(crate) fn upstream_failed(&self) {
-        self.upstream_failures.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn retried(&self) {
-        self.retries.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn retry_refused(&self) {
-        self.refused_retries.fetch_add(1, Ordering::Relaxed);
-    }
-
-    pub(crate) fn reloaded(&self, worked: bool) {
-        let counter = if worked { &self.reloads } else { &self.reload_failures };
-        counter.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// Counts files that were refused because something in them is empty.
-    pub(crate) fn emptiness_refused(&self) {
-        self.refused_empty.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts metrics that were sent to a collector, or not taken by it.
@@ -144,56 +149,13 @@ impl Metrics {
             page.sample(&[("code", &status.to_string())], get(counter));
         }
         page.single_gauge("celero_requests_open", "Open requests.", self.open());
-        page.single_counter(
-            "celero_overload_refused_total",
-            "Requests that were refused because too many were open.",
-            get(&self.overloaded),
-        );
         page.counter("celero_refused_heads_total", "Requests that were refused because of their heads, by status.");
         for (status, counter) in HEAD_STATUSES.iter().zip(&self.refused_heads) {
             page.sample(&[("status", &status.to_string())], get(counter));
         }
-        page.single_counter(
-            "celero_connections_refused_total",
-            "Connections that were closed because a bound was reached.",
-            get(&self.refused_connections),
-        );
-        page.single_counter(
-            "celero_tls_handshakes_failed_total",
-            "Handshakes of TLS with clients that failed.",
-            get(&self.failed_handshakes),
-        );
-        page.single_counter(
-            "celero_proxy_headers_refused_total",
-            "Connections of load balancers that were closed because their header of the PROXY protocol can't be read.",
-            get(&self.refused_proxy_headers),
-        );
-        page.single_counter(
-            "celero_upstream_connect_failures_total",
-            "Failed connections to servers.",
-            get(&self.upstream_failures),
-        );
-        page.single_counter(
-            "celero_upstream_retries_total",
-            "Requests that were sent again to another server.",
-            get(&self.retries),
-        );
-        page.single_counter(
-            "celero_upstream_retries_refused_total",
-            "Retries that the budget of an upstream did not allow.",
-            get(&self.refused_retries),
-        );
-        page.single_counter("celero_policy_reloads_total", "Reloads that succeeded.", get(&self.reloads));
-        page.single_counter(
-            "celero_policy_reload_failures_total",
-            "Reloads that failed because of errors in the files.",
-            get(&self.reload_failures),
-        );
-        page.single_counter(
-            "celero_refused_empty_total",
-            "Reloads and documents of lists that were refused because a policy, a level or a list would have been empty.",
-            get(&self.refused_empty),
-        );
+        for (event, name, help) in EVENTS {
+            page.single_counter(name, help, self.events.get(event as usize).map_or(0, get));
+        }
         page.counter("celero_metric_exports_total", "How often all metrics were sent to a collector, by the result.");
         page.sample(&[("result", "exported")], get(&self.exports));
         page.sample(&[("result", "failed")], get(&self.export_failures));

@@ -13,6 +13,7 @@
 //! `runtime/adapters/proxy/tests/proxy/failover.rs::broken_connections_are_retried_only_before_the_client_has_got_anything`.
 
 use crate::config::{Retry, RetryOn};
+use crate::metrics::counters::Event;
 use crate::request::state::RequestState;
 use celero_pingora::final_response;
 use http::{StatusCode, response};
@@ -65,12 +66,12 @@ fn takes_another(session: &Session, request: &mut RequestState) -> bool {
         return false;
     }
     if !upstream.retries.try_withdraw() {
-        request.state.metrics.retry_refused();
+        request.state.metrics.count(Event::RetryRefused);
         return false;
     }
     request.failed = failed;
     request.retries = request.retries.saturating_add(1);
-    request.state.metrics.retried();
+    request.state.metrics.count(Event::Retried);
     true
 }
 

@@ -7,6 +7,7 @@ use crate::clients::{Connection, identify};
 use crate::config::{Route, Target};
 use crate::listener::{BodyWatch, ClientStream};
 use crate::logs::event_history::Refused;
+use crate::metrics::counters::Event;
 use crate::metrics::latency;
 use crate::request::content_clock::ContentClock;
 use crate::request::state::RequestState;
@@ -104,7 +105,7 @@ impl ProxyHttp for Service {
         if request.overload {
             // Before rules run or a body is read. The connection stays: another one would cost more than this answer.
             request.refused = Some("overload");
-            self.state.metrics.overloaded();
+            self.state.metrics.count(Event::Overloaded);
             respond_later(session, "too many requests are open").await?;
             return Ok(true);
         }
@@ -293,7 +294,7 @@ impl ProxyHttp for Service {
             error.set_retry(true);
             return error;
         }
-        self.state.metrics.upstream_failed();
+        self.state.metrics.count(Event::UpstreamFailed);
         // Without descriptors or ports the proxy would eject servers that work.
         if !failure::is_local(&error) {
             request.server_failed();
