@@ -68,6 +68,17 @@ pub trait HostMap {
         self.len()
     }
 
+    /// Returns [`key_count`](Self::key_count), and whether values are computed: by a view, or from
+    /// several lines of a header. One call for both, because each lookup asks.
+    #[doc(hidden)]
+    fn lookup_costs(&self) -> (usize, bool) {
+        #[cfg(feature = "http")]
+        let joins_lines = self.headers().is_some_and(|headers| headers.len() != headers.keys_len());
+        #[cfg(not(feature = "http"))]
+        let joins_lines = false;
+        (self.key_count(), joins_lines || self.view().is_some())
+    }
+
     /// Returns the header map behind this map, if there is one.
     #[cfg(feature = "http")]
     #[doc(hidden)]
@@ -170,8 +181,9 @@ impl<'a> Map<'a> {
     pub(crate) fn charge_lookup(&self, key: &Value<'_>, cx: &Cx<'a>) -> EvalResult<()> {
         match self {
             Self::Host(host) => {
-                charge_comparisons(key, host.key_count(), cx)?;
-                charge_sources(*host, Some(key), cx)
+                let (keys, is_computed) = host.lookup_costs();
+                charge_comparisons(key, keys, cx)?;
+                if is_computed { charge_pieces(*host, Some(key), cx) } else { Ok(()) }
             }
             Self::Sorted(entries) => charge_comparisons(key, entries.len(), cx),
         }
@@ -179,8 +191,10 @@ impl<'a> Map<'a> {
 
     /// As [`entries`](Self::entries); values that are computed are charged to the evaluation's budget.
     pub(crate) fn all(&self, cx: &Cx<'a>) -> EvalResult<&'a [(Value<'a>, Value<'a>)]> {
-        if let Self::Host(host) = self {
-            charge_sources(*host, None, cx)?;
+        if let Self::Host(host) = self
+            && host.lookup_costs().1
+        {
+            charge_pieces(*host, None, cx)?;
         }
         self.entries(cx.arena())
     }
@@ -206,18 +220,6 @@ impl<'a> Map<'a> {
             Self::Sorted(entries) => Ok(entries),
             Self::Host(host) => host.entries(arena),
         }
-    }
-
-    /// Whether the value under a key may consist of several lines of a header.
-    #[inline]
-    fn joins_lines(&self) -> bool {
-        #[cfg(feature = "http")]
-        if let Self::Host(host) = self
-            && let Some(headers) = host.headers()
-        {
-            return headers.len() != headers.keys_len();
-        }
-        false
     }
 
     /// Returns all entries sorted by key. Those of a map of the host are copied.
@@ -250,18 +252,13 @@ fn in_sorted<'a>(entries: &'a [(Value<'a>, Value<'a>)], key: &Value<'_>) -> Opti
     found.ok().and_then(|index| entries.get(index)).map(|(_, value)| value)
 }
 
-/// Charges the budget for what the values of a host's map are computed from, if they are: the lines
-/// of a header, the value that a view shows in another form. `key`: only the value under this key.
-#[inline]
-fn charge_sources<'a>(host: &'a dyn HostMap, key: Option<&Value<'_>>, cx: &Cx<'a>) -> EvalResult<()> {
-    let view = host.view();
-    let base = view.map_or(Map::Host(host), |view| view.base);
-    if view.is_none() && !base.joins_lines() { Ok(()) } else { charge_pieces(base, view, key, cx) }
-}
-
+/// Charges the budget for what the values of a host's map are computed from: the lines of a header,
+/// the value that a view shows in another form. `key`: only the value under this key.
 #[cold]
 #[inline(never)]
-fn charge_pieces<'a>(base: Map<'a>, view: Option<View<'a>>, key: Option<&Value<'_>>, cx: &Cx<'a>) -> EvalResult<()> {
+fn charge_pieces<'a>(host: &'a dyn HostMap, key: Option<&Value<'_>>, cx: &Cx<'a>) -> EvalResult<()> {
+    let view = host.view();
+    let base = view.map_or(Map::Host(host), |view| view.base);
     let scanned = match view.map(|view| view.form) {
         Some(ViewForm::Split) => SPLIT_BYTES_PER_STEP,
         _ => BYTES_PER_STEP,
@@ -463,6 +460,22 @@ mod tests {
         let cx = Cx::new(199, &arena);
         assert!(map.find(&same[0].0, &cx).unwrap().is_some());
         assert_eq!(map.find(&same[0].0, &cx).err(), Some(ErrorKind::OutOfBudget));
+    }
+
+    #[cfg(feature = "http")]
+    #[test]
+    fn several_lines_and_views_are_charged() {
+        let arena = Arena::new(1 << 16);
+        let mut headers = http::HeaderMap::new();
+        headers.insert("a", http::HeaderValue::from_static("1"));
+        let once = headers.clone();
+        headers.append("a", http::HeaderValue::from_static("2"));
+        let raw = View { base: Map::Host(&once), form: ViewForm::Raw, redacted: false };
+        for (map, steps) in [(Map::Host(&once), 0), (Map::Host(&headers), 3), (Map::Host(&raw), 2)] {
+            let finds = |steps: &i64| map.find(&Value::String("a"), &Cx::new(*steps, &arena)).is_ok();
+            let reads = |steps: &i64| map.all(&Cx::new(*steps, &arena)).is_ok();
+            assert_eq!(((0..9).find(finds), (0..9).find(reads)), (Some(steps), Some(steps)), "{map:?}");
+        }
     }
 
     #[test]
