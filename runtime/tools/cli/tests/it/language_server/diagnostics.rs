@@ -29,6 +29,11 @@ const FILES: &[(&str, &str)] = &[
     ("wrong.cel", "\"\u{1f600}é\" == request.pth &&\n  request.hots == 1 && size(1)\n"),
     ("open.cel", "request.path == (\"\u{1f600}\""),
     ("warned.cel", "request.path.matches(\"[\u{1f600}\") || \"\u{1f600}\" == \"b\""),
+    // What one dialect of patterns refuses, the other accepts.
+    ("re2.cel", "request.path.matches(r\"a**\")\n"),
+    ("good_re2.cel", "request.headers[\"a\"].matches(r\"^/[[]\")\n"),
+    ("regex.filter", "http.request.uri.path matches r\"^/[[]\"\n"),
+    ("good_regex.filter", "http.request.uri.path matches \"/a**$\"\n"),
     ("named.cel", "# language: filter\n# \u{1f600}\nhttp.hots eq \"a\"\n"),
     ("good.filter", "http.host eq \"a\" and ip.src in {192.0.2.0/24}\n"),
     ("wrong.filter", "http.host eq \"\u{1f600}\" and http.hots eq \"a\" or lenn(http.host) > 1"),
