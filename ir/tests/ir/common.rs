@@ -32,7 +32,7 @@ impl Random {
 pub(crate) const FIELD_TYPES: &[Ty] = Ty::ALL.split_at(12).0;
 
 /// One field of each type, by the number of the type; the odd ones are optional. Field 12 is a
-/// header map, a list of texts, and a map from texts to numbers; field 13 is a list of records.
+/// header map, a list of texts, and a map from texts to numbers; fields 13 and 14 are lists of records.
 pub(crate) fn fields() -> Vec<Field> {
     let mut fields: Vec<_> =
         FIELD_TYPES.iter().enumerate().map(|(index, ty)| Field::new(*ty, index % 2 == 1, Access::Get)).collect();
@@ -58,11 +58,12 @@ pub(crate) fn fields() -> Vec<Field> {
         cursor: Some(cursor),
         ..list.clone()
     });
-    fields.push(Field { elements: Some(records), ..list });
+    let records = Field { elements: Some(records), ..list };
+    fields.extend([records.clone(), records]);
     fields
 }
 
-/// The members of an element of field 13.
+/// The members of an element of fields 13 and 14.
 fn members() -> Vec<(String, Field)> {
     let load = |repr| Access::Load(Path(vec![8]), repr);
     vec![
