@@ -1,16 +1,23 @@
-//! Canonical form: no double negation, constants on the right, flat `and` and `or` with each operand once.
+//! Canonical form: no double negation, constants on the right, flat `and` and `or` with each operand
+//! once, addresses compared as numbers.
 
 use super::rebuild::{Builder, Draft};
+use crate::constant::{ConstId, Constant};
 use crate::graph::{Graph, NodeId};
 use crate::op::{Arith, Cmp, Op};
 use crate::ty::Ty;
 use std::collections::HashSet;
+use std::net::IpAddr;
 
 /// Maximum number of operands after flattening, because each step of a chain copies the operands before it.
 const MAX_OPERANDS: usize = 1024;
 
 /// Number of operands up to which repeated ones are searched for by comparing all with all.
 const FEW_OPERANDS: usize = 16;
+
+/// Maximum number of addresses that are compared as numbers. The code of more would take longer to compile than a
+/// lookup of the text takes.
+const MAX_ADDRESSES: usize = 64;
 
 /// Whether [`node`] may replace a node; if not, it keeps it.
 pub(super) fn concerns(graph: &Graph, id: NodeId) -> bool {
@@ -27,8 +34,9 @@ pub(super) fn concerns(graph: &Graph, id: NodeId) -> bool {
                 || args.iter().enumerate().any(repeats)
         }
         Op::Cmp(_) | Op::Arith(Arith::Add | Arith::Mul) => {
-            args.first().is_some_and(|&first| matches!(graph.op(first), Op::Const(_)))
+            args.first().is_some_and(|&first| matches!(graph.op(first), Op::Const(_) | Op::IpText))
         }
+        Op::InStrSet(_) => args.first().is_some_and(|&text| graph.op(text) == Op::IpText),
         _ => false,
     }
 }
@@ -41,8 +49,48 @@ pub(super) fn node(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {
         Op::And | Op::Or => flat(builder, draft),
         Op::Cmp(cmp) if swapped => builder.put(draft, Op::Cmp(mirrored(cmp)), &[draft.arg(1), draft.arg(0)]),
         Op::Arith(Arith::Add | Arith::Mul) if swapped => builder.put(draft, draft.op, &[draft.arg(1), draft.arg(0)]),
+        Op::Cmp(Cmp::Eq | Cmp::Ne) | Op::InStrSet(_) => {
+            addresses(builder, draft).unwrap_or_else(|| builder.keep(draft))
+        }
         _ => builder.keep(draft),
     }
+}
+
+/// The test whether the text of an address is one of these: whether the address is one of those that they are texts of.
+fn addresses(builder: &mut Builder<'_>, draft: Draft<'_>) -> Option<NodeId> {
+    let text = draft.arg(0);
+    let address = builder.first(text).filter(|_| builder.op(text) == Op::IpText)?;
+    let constant = match draft.op {
+        Op::InStrSet(set) => builder.graph().constant_at(set)?,
+        _ => builder.constant(draft.arg(1))?,
+    };
+    let found: Vec<IpAddr> = match constant {
+        Constant::Str(text) => written(text.as_bytes()).into_iter().collect(),
+        Constant::StrSet(texts) if texts.len() <= MAX_ADDRESSES => {
+            texts.iter().filter_map(|text| written(text)).collect()
+        }
+        _ => return None,
+    };
+    let differs = draft.op == Op::Cmp(Cmp::Ne);
+    let mut tests = Vec::with_capacity(found.len());
+    for ip in found {
+        let only: ConstId = builder.intern(Constant::Cidr(ip, if ip.is_ipv4() { 32 } else { 128 }));
+        tests.push(builder.put(draft, Op::InCidr(only), &[address]));
+    }
+    Some(match tests.as_slice() {
+        [] if builder.can_drop(address) => builder.put_constant(draft, Constant::Bool(differs)),
+        [] => return None,
+        &[same] if differs => builder.put(draft, Op::Not, &[same]),
+        &[same] => same,
+        tests => builder.put(draft, Op::Or, tests),
+    })
+}
+
+/// The address that has this text. A text that no address has is none, whatever it says.
+fn written(text: &[u8]) -> Option<IpAddr> {
+    let text = std::str::from_utf8(text).ok()?;
+    let ip: IpAddr = text.parse().ok()?;
+    (ip.to_canonical().to_string() == text).then_some(ip)
 }
 
 fn not(builder: &mut Builder<'_>, draft: Draft<'_>) -> NodeId {

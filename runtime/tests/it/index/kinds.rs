@@ -54,6 +54,8 @@ const CASES: &[Case] = &[
     ),
     ("cidr('::ffff:a00:0/80').containsIP(client.ip)", &["ip=::1"], &["ip=10.1.2.3", "ip=::ffff:10.0.0.0"], &[]),
     ("cidr('10.1.2.3/32').containsIP(client.ip)", &["ip=10.1.2.3"], &["ip=10.1.2.2"], &[]),
+    ("client.ip == '10.1.2.3'", &["ip=10.1.2.3", "ip=::ffff:10.1.2.3"], &["ip=10.1.2.2", "ip=::a01:203"], &[]),
+    ("client.ip in ['10.1.2.3', '2001:db8::1']", &["ip=10.1.2.3", "ip=2001:db8::1"], &["ip=10.1.2.2"], &[]),
     ("cidr('2001:db8::/33').containsIP(client.ip)", &["ip=2001:db8::1"], &["ip=2001:db8:8000::", "ip=10.0.0.1"], &[]),
     (
         "cidr('10.0.0.0/8').containsIP(source.address)",
@@ -140,7 +142,6 @@ const KEYLESS: &[&str] = &[
     "request.path == '/a' || size(request.path) == 2",
     "count_of(size) == 2",
     "size + 1 == 2",
-    "client.ip == '10.1.2.3'",
     "source.port in [dyn(4000), 'x']",
     "source.port == dyn(4000.0)",
     "source.port != 80",
