@@ -11,6 +11,8 @@ pub mod frame {
     pub const FUEL: i32 = 0;
     /// Second word of a helper's result, if the helper can fail and returns two words that are not text.
     pub const OUT: i32 = 32;
+    /// Whether a call into the host panicked, one byte. The result of the evaluation is not used then.
+    pub const PANICKED: i32 = 40;
     /// Result of a function that does not return it in registers: the words of its type, or a whole
     /// value (32 bytes) for [`Ty::Value`](crate::Ty::Value).
     pub const RESULT: i32 = 48;
@@ -222,10 +224,13 @@ pub struct ScalarAccessor {
     pub address: usize,
     /// Whether it fails for another reason than absence.
     pub fails: bool,
-    /// Whether it contains panics of the host: it returns the code of
-    /// [`Host`](crate::ErrorKind::Host) then. The helper `field_has` is called after that code, so
-    /// that the evaluation knows whether there was a panic.
+    /// Whether it contains panics of the host: it returns [`PANICKED`](Self::PANICKED) then.
     pub contains: bool,
+}
+
+impl ScalarAccessor {
+    /// What an accessor returns after a panic of the host: no code of an error, but its lowest byte is one.
+    pub const PANICKED: u64 = 1 << 8 | crate::ErrorKind::Host as u64;
 }
 
 /// The address that stands for a text that has to be made: see [`Access::MostlyText`]. No text is there.

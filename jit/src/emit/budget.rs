@@ -61,11 +61,7 @@ impl Emitter<'_, '_> {
             // An element or a member is loaded, or its accessor called.
             Op::SeqAt | Op::Member { .. } => true,
             Op::Field(index) => {
-                let helped = |field: &Field| match field.access {
-                    Access::Get | Access::MostlyText(..) => true,
-                    Access::Scalar(_, accessor) => accessor.contains,
-                    _ => false,
-                };
+                let helped = |field: &Field| matches!(field.access, Access::Get | Access::MostlyText(..));
                 self.unit.field(index).is_some_and(|field| !helped(field))
             }
             _ => false,

@@ -4,7 +4,7 @@ use super::block::{Edge, Words};
 use super::call::{Attempted, Callee, Failure};
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
-use celero_ir::layout::{AbsentIf, Access, EnumTags, Path, Repr, ScalarAccessor, TO_BE_MADE};
+use celero_ir::layout::{self, AbsentIf, Access, EnumTags, Path, Repr, ScalarAccessor, TO_BE_MADE};
 use celero_ir::{ErrorKind, Helper, NodeId, Op, Ty};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I8, I64};
@@ -222,12 +222,12 @@ impl Emitter<'_, '_> {
         let known = self.recall_attempt(Attempted::Field(index), id).is_some();
         let (status, slot) = self.access_words(id, index, path, accessor.address)?;
         if accessor.contains && !known {
-            let (ask, after) = (self.cold_block(), self.builder.create_block());
-            let contained = self.builder.ins().icmp_imm_s(IntCC::Equal, status, ErrorKind::Host as i64);
-            self.brif(contained, Edge::to(ask), Edge::to(after));
-            self.start(ask);
-            let number = self.word(i64::from(index));
-            self.call(Helper::field_has, &[number])?;
+            let (panicked, after) = (self.cold_block(), self.builder.create_block());
+            let is_panic = self.builder.ins().icmp_imm_s(IntCC::Equal, status, ScalarAccessor::PANICKED.cast_signed());
+            self.brif(is_panic, Edge::to(panicked), Edge::to(after));
+            self.start(panicked);
+            let (frame, yes) = (self.frame(), self.builder.ins().iconst(I8, 1));
+            self.builder.ins().store(MEM, yes, frame, layout::frame::PANICKED);
             self.jump(Edge::to(after));
             self.start(after);
         }

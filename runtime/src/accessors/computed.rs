@@ -17,8 +17,9 @@ pub(crate) trait Computation<'s, T: 's, F> {
     /// Returns the words of a scalar; the second one is of timestamps only.
     ///
     /// # Errors
-    /// Those of the function; `no_such_key` if there is no value.
-    fn words(function: F, source: &'s T) -> Result<[u64; 2], ErrorKind>;
+    /// The code of the function's error; that of `no_such_key` if there is no value;
+    /// [`ScalarAccessor::PANICKED`].
+    fn words(function: F, source: &'s T) -> Result<[u64; 2], u64>;
 
     /// Returns the text if it is in memory.
     fn show(function: F, source: &'s T) -> Shown<'s>;
@@ -40,7 +41,7 @@ unsafe fn function<F: Copy>() -> F {
     unsafe { NonNull::<F>::dangling().read() }
 }
 
-/// The function that [`scalar`] describes. Returns 0, or the code of an error.
+/// The function that [`scalar`] describes. Returns 0, or what [`Computation::words`] fails with.
 ///
 /// # Safety
 /// `address` is the address of a `T` that lives for `'s` and is not changed; `words` can be written
@@ -58,7 +59,7 @@ unsafe extern "C" fn scalar_of<'s, T: 's, F: Copy, C: Computation<'s, T, F>>(
             unsafe { words.write(value) };
             0
         }
-        Err(kind) => kind as u64,
+        Err(status) => status,
     }
 }
 

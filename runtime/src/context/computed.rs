@@ -9,7 +9,7 @@ use crate::arena::{Arena, EvalResult};
 use crate::function::contained;
 use crate::value::{Duration, List, Map, Timestamp, Value};
 use celero_frontend::Type;
-use celero_ir::layout::{Access, Field as Layout, Path};
+use celero_ir::layout::{Access, Field as Layout, Path, ScalarAccessor};
 use celero_ir::{ErrorKind, Ty};
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -170,16 +170,17 @@ struct OfHost;
 impl<'s, T: 's, F: Fn(&'s T) -> R, R: FieldValue<'s>> Computation<'s, T, F> for OfHost {
     type Memory = Arena;
 
-    fn words(function: F, source: &'s T) -> Result<[u64; 2], ErrorKind> {
-        let value = contained(|| function(source).unboxed()).unwrap_or(Err(ErrorKind::Host))?;
-        Ok(match value.ok_or(ErrorKind::NoSuchKey)? {
+    fn words(function: F, source: &'s T) -> Result<[u64; 2], u64> {
+        let unboxed = contained(|| function(source).unboxed()).map_err(|()| ScalarAccessor::PANICKED)?;
+        let value = unboxed.and_then(|value| value.ok_or(ErrorKind::NoSuchKey)).map_err(|kind| kind as u64)?;
+        Ok(match value {
             Value::Bool(truth) => [truth.into(), 0],
             Value::Int(number) => [number.cast_unsigned(), 0],
             Value::Uint(number) => [number, 0],
             Value::Double(number) => [number.to_bits(), 0],
             Value::Duration(span) => span.words(),
             Value::Timestamp(time) => time.words(),
-            _ => return Err(ErrorKind::Host),
+            _ => return Err(ErrorKind::Host as u64),
         })
     }
 

@@ -72,12 +72,7 @@ fn asks_lists(graph: &Graph) -> bool {
 pub(super) fn allocates(graph: &Graph, fields: &[Field]) -> bool {
     nodes(graph).any(|id| match graph.op(id) {
         Op::Field(index) | Op::HasField(index) => {
-            let asks_host = |access: &Access| match access {
-                Access::Get => true,
-                Access::Scalar(_, accessor) => accessor.contains,
-                _ => false,
-            };
-            fields.get(index as usize).is_some_and(|field| asks_host(&field.access))
+            fields.get(index as usize).is_some_and(|field| field.access == Access::Get)
         }
         Op::EntryValue(index) => {
             let value = fields.get(index as usize).and_then(|field| field.entries.as_ref()?.value.as_ref());

@@ -10,6 +10,7 @@ const _: () = {
     assert!(offset_of!(Frame<'_>, base) == 0);
     assert!(offset_of!(BaseFrame<'_>, cx) + Cx::FUEL_OFFSET == frame::FUEL as usize);
     assert!(offset_of!(BaseFrame<'_>, out) == frame::OUT as usize);
+    assert!(offset_of!(BaseFrame<'_>, panicked) == frame::PANICKED as usize);
     assert!(offset_of!(Frame<'_>, result) == frame::RESULT as usize);
 
     assert!(offset_of!(GroupSlot, matched) == (group::MATCHED - frame::RESULT) as usize);

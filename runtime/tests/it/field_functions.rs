@@ -321,8 +321,12 @@ fn tiers_agree_on_functions_however_they_end() {
                     let program = Engine::builder().tier(tier).build().compile(&Env::<Ends>::new(), &rule);
                     let program = program.unwrap_or_else(|error| panic!("{rule}: {error}"));
                     let mut scratch = Scratch::new();
-                    let result = program.eval(&context, &mut scratch);
-                    result.map(|value| format!("{value:?}")).map_err(|error| (error.kind, error.start, error.end))
+                    let place = |error: celero::EvalError| (error.kind, error.start, error.end);
+                    let tested = [program.test(&context), program.test_with(&context, &mut scratch)];
+                    let tested = tested.map(|result| result.map(|truth| format!("Bool({truth})")).map_err(place));
+                    let result = program.eval(&context, &mut scratch).map(|value| format!("{value:?}")).map_err(place);
+                    assert_eq!(tested, [result.clone(), result.clone()], "{rule}");
+                    result
                 });
                 let [interpreted, native] = &results;
                 assert_eq!(interpreted, native, "{rule}");
