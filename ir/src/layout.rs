@@ -423,10 +423,41 @@ pub struct Cursor {
     pub next: usize,
     /// Bytes of memory, aligned to 8, that the functions need.
     pub state: u32,
-    /// How an element or a key is read.
-    pub first: Item,
-    /// How the value of a map's entry is read.
-    pub second: Option<Item>,
+    /// What the items are.
+    pub items: Items,
+}
+
+/// What a cursor goes over, and how native code reads it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Items {
+    /// The elements of a list or a set.
+    Elements(Item),
+    /// The keys of a map whose values are not read in place.
+    Keys(Item),
+    /// The keys and the values of a map.
+    Entries(Item, Item),
+}
+
+impl Items {
+    /// The element or the key.
+    #[must_use]
+    pub const fn first(&self) -> &Item {
+        match self {
+            Self::Elements(first) | Self::Keys(first) | Self::Entries(first, _) => first,
+        }
+    }
+
+    /// The types of the variables of a loop; the first one twice without `pairs`. `None` for pairs
+    /// whose values are not read.
+    #[must_use]
+    pub const fn variables(&self, pairs: bool) -> Option<(Ty, Ty)> {
+        match self {
+            Self::Elements(element) if pairs => Some((Ty::Int, element.ty)),
+            Self::Entries(key, value) if pairs => Some((key.ty, value.ty)),
+            Self::Keys(_) if pairs => None,
+            _ => Some((self.first().ty, self.first().ty)),
+        }
+    }
 }
 
 impl Cursor {

@@ -290,6 +290,9 @@ impl Check<'_> {
             {
                 fail(Requirement::OperandType, "a list of what is no value")
             }
+            Op::Fold { pairs: true, .. } if self.first_ty() == Some(Ty::Cursor) && self.variable_types().is_none() => {
+                fail(Requirement::OperandType, "pairs of a map whose values are not read")
+            }
             Op::Member { field, member } => match self.elements(field).and_then(|elements| elements.member(member)) {
                 Some(known) if known.ty == self.ty => Ok(()),
                 _ => fail(Requirement::Field, format!("field {field} has no member {member} that is a {}", self.ty)),
@@ -297,7 +300,7 @@ impl Check<'_> {
             Op::SeqAt if self.element_ty(0) != Some(self.ty) => {
                 fail(Requirement::ResultType, format!("no element is a {}", self.ty))
             }
-            Op::SeqHas if self.element_ty(1) != self.args.first().map(|&arg| self.graph.ty(arg)) => {
+            Op::SeqHas if self.element_ty(1) != self.first_ty() => {
                 fail(Requirement::OperandType, "a value of another type than the elements")
             }
             Op::SeqEqual if self.element_ty(0) != self.element_ty(1) => {
@@ -326,7 +329,7 @@ impl Check<'_> {
         if let Some(wrong) = constant.fault() {
             return fail(Requirement::Constant, wrong);
         }
-        let operand = self.args.first().map(|&arg| self.graph.ty(arg));
+        let operand = self.first_ty();
         let fits = match (self.op, constant) {
             (Op::Const(_), constant) => constant.fits(self.ty),
             (Op::Header { .. }, Constant::HeaderName(_))
@@ -433,9 +436,13 @@ impl Check<'_> {
         Ok(scope)
     }
 
+    fn first_ty(&self) -> Option<Ty> {
+        self.args.first().map(|&arg| self.graph.ty(arg))
+    }
+
     /// The type of the variable that the node binds at this level.
     fn bound_ty(&self, bound: u32) -> Ty {
-        match (self.op, self.args.first().map(|&arg| self.graph.ty(arg))) {
+        match (self.op, self.first_ty()) {
             (Op::Let(_), Some(init)) => init,
             (Op::Fold { level, .. }, Some(Ty::Seq | Ty::Cursor)) => {
                 self.variable_types().map_or(Ty::Value, |(first, second)| if bound == level { first } else { second })
@@ -448,12 +455,11 @@ impl Check<'_> {
     /// `pairs`.
     fn variable_types(&self) -> Option<(Ty, Ty)> {
         let Op::Fold { pairs, .. } = self.op else { return None };
-        let (first, second) = match self.graph.op(*self.args.first()?) {
-            Op::Elements(field) => (self.elements(field)?.ty, None),
-            Op::Cursor(field) => self.cursor(field).map(|cursor| (cursor.first.ty, cursor.second.as_ref()))?,
-            _ => return None,
-        };
-        Some(if pairs { second.map_or((Ty::Int, first), |second| (first, second.ty)) } else { (first, first) })
+        match self.graph.op(*self.args.first()?) {
+            Op::Elements(field) => self.elements(field).map(|list| (if pairs { Ty::Int } else { list.ty }, list.ty)),
+            Op::Cursor(field) => self.cursor(field)?.items.variables(pairs),
+            _ => None,
+        }
     }
 
     /// The type of the elements that are the operand of this index.

@@ -3,7 +3,7 @@
 use crate::code_memory::{CodeMemory, InstalledFunction};
 use crate::entry::Entry;
 use crate::unit::Unit;
-use celero_ir::layout::{Access, Elements, Field, Place};
+use celero_ir::layout::{Access, Elements, Field, Items, Place};
 use celero_ir::{ConstId, Helper, NodeId, Origin};
 
 /// The installed functions of one compilation.
@@ -117,7 +117,10 @@ fn accessors(field: &Field) -> Vec<usize> {
         add(&value.access);
     }
     if let Some(cursor) = &field.cursor {
-        [Some(&cursor.first), cursor.second.as_ref()].into_iter().flatten().for_each(|item| add(&item.access));
+        add(&cursor.items.first().access);
+        if let Items::Entries(_, value) = &cursor.items {
+            add(&value.access);
+        }
         addresses.extend([cursor.begin, cursor.next]);
     }
     if let Some(Elements { place: Place::Call(function), .. }) = field.elements {

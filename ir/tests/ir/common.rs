@@ -1,7 +1,9 @@
 //! What the tests of graphs share: random numbers, a host, a graph with every operation.
 
 use celero_ir::Ty;
-use celero_ir::layout::{Access, Cursor, Elements, Entries, EntryValue, Field, Item, Members, Path, Place, Repr};
+use celero_ir::layout::{
+    Access, Cursor, Elements, Entries, EntryValue, Field, Item, Items, Members, Path, Place, Repr,
+};
 
 /// A small deterministic generator (splitmix64).
 pub(crate) struct Random(u64);
@@ -32,7 +34,8 @@ impl Random {
 pub(crate) const FIELD_TYPES: &[Ty] = Ty::ALL.split_at(12).0;
 
 /// One field of each type, by the number of the type; the odd ones are optional. Field 12 is a
-/// header map, a list of texts, and a map from texts to numbers; fields 13 and 14 are lists of records.
+/// header map, a list of texts, and a map from texts to numbers; fields 13 and 14 are lists of records, field 15
+/// is a map whose keys alone are read in place.
 pub(crate) fn fields() -> Vec<Field> {
     let mut fields: Vec<_> =
         FIELD_TYPES.iter().enumerate().map(|(index, ty)| Field::new(*ty, index % 2 == 1, Access::Get)).collect();
@@ -47,8 +50,8 @@ pub(crate) fn fields() -> Vec<Field> {
     let value = EntryValue { ty: Ty::Int, access: Access::Get, make: 0 };
     let entries = Entries { path: Path::default(), key: Ty::Str, find: 0, value: Some(value) };
     let item = |ty| Item { ty, access: Access::Get };
-    let (first, second) = (item(Ty::Str), Some(item(Ty::Int)));
-    let cursor = Cursor { path: Path::default(), begin: 0, next: 0, state: 8, first, second };
+    let items = Items::Entries(item(Ty::Str), item(Ty::Int));
+    let cursor = Cursor { path: Path::default(), begin: 0, next: 0, state: 8, items };
     let list = Field::new(Ty::Value, false, Access::Get);
     let records = Elements { ty: Ty::Record, members: Some(Members(members)), ..elements.clone() };
     fields.push(Field {
@@ -58,8 +61,10 @@ pub(crate) fn fields() -> Vec<Field> {
         cursor: Some(cursor),
         ..list.clone()
     });
+    let keys = Cursor { path: Path::default(), begin: 0, next: 0, state: 8, items: Items::Keys(item(Ty::Str)) };
+    let keys = Field { cursor: Some(keys), ..list.clone() };
     let records = Field { elements: Some(records), ..list };
-    fields.extend([records.clone(), records]);
+    fields.extend([records.clone(), records, keys]);
     fields
 }
 

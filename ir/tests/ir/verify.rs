@@ -38,8 +38,8 @@ fn one_node_can_break_each_requirement() {
         (Requirement::Constant, "const regex \"a\""),
         (Requirement::Constant, "const [regex \"a\"]"),
         (Requirement::Field, "field 1"),
-        (Requirement::Field, "field 15"),
-        (Requirement::Field, "has_field 15"),
+        (Requirement::Field, "field 16"),
+        (Requirement::Field, "has_field 16"),
         (Requirement::Level, "local 1024"),
     ] {
         let text = format!("v0: value = field 11\nv1: bool = {line}\n");
@@ -230,12 +230,16 @@ fn variables_are_bound_with_their_type() {
         (6, Requirement::Payload, "v5: record = fail host\nv6: int = member 13 1 v5"),
         (7, Requirement::Payload, "v5: seq = elements 14\nv6: record = seq_at v5, v1\nv7: str = member 13 0 v6"),
         (6, Requirement::ResultType, "v5: seq = elements 12\nv6: record = seq_at v5, v1"),
+        // Values that are not read.
+        (6, Requirement::OperandType, "v5: cursor = cursor 15\nv6: value = fold.map 0 pairs v5, v0"),
     ] {
         assert_eq!(broken(&format!("{head}{lines}")), (NodeId(node), requirement), "{lines}");
     }
     for lines in [
         "v5: seq = elements 14\nv6: record = seq_at v5, v1\nv7: str = member 14 0 v6\nroot v7",
         "v5: value = fold.map 0 pairs v0, v4\nroot v5",
+        "v5: cursor = cursor 12\nv6: value = fold.map 0 pairs v5, v0\nroot v6",
+        "v5: cursor = cursor 15\nv6: value = fold.map 0 v5, v0\nroot v6",
         "v5: value = fold.map 1 v3, v4\nv6: value = let 0 v0, v5\nroot v6",
         // A shared use, under two binders.
         "v5: value = fold.map 0 v0, v3\nv6: value = let 0 v0, v3\nv7: value = list v5, v6\nroot v7",

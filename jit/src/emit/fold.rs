@@ -6,8 +6,8 @@ use super::cursor::Begun;
 use super::scope::Binding;
 use super::{Emitter, broken};
 use crate::error::Error;
-use celero_ir::layout::Elements;
 use celero_ir::layout::value::SIZE;
+use celero_ir::layout::{Elements, Items};
 use celero_ir::{FoldKind, Helper, NodeId, Op, Ty};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
@@ -263,7 +263,7 @@ impl<'a> Emitter<'a, '_> {
             LoopRange::Cursor(begun) => {
                 let start = self.word(0);
                 // The entries of a map are collected first, as pairs are.
-                let collected = fold.pairs || begun.cursor.second.is_some();
+                let collected = fold.pairs || !matches!(begun.cursor.items, Items::Elements(_));
                 let (count, charge) = self.charge_loop(fold, start, begun.count, collected);
                 (start, count, 1, charge)
             }
@@ -295,12 +295,13 @@ impl<'a> Emitter<'a, '_> {
             }
             LoopRange::Cursor(begun) => {
                 let (at, beside) = self.next_of(begun)?;
-                let cursor = begun.cursor;
-                let first = Variable { ty: cursor.first.ty, words: self.item(&cursor.first, at)? };
-                match &cursor.second {
+                let items = &begun.cursor.items;
+                let first = Variable { ty: items.first().ty, words: self.item(items.first(), at)? };
+                match items {
                     _ if !fold.pairs => (first, first),
-                    Some(second) => (first, Variable { ty: second.ty, words: self.item(second, beside)? }),
-                    None => (Variable { ty: Ty::Int, words: Words::One(position) }, first),
+                    Items::Entries(_, value) => (first, Variable { ty: value.ty, words: self.item(value, beside)? }),
+                    Items::Elements(_) => (Variable { ty: Ty::Int, words: Words::One(position) }, first),
+                    Items::Keys(_) => return Err(broken("a loop over values that are not read")),
                 }
             }
             LoopRange::List(list, _, start) => {

@@ -1,8 +1,8 @@
 //! Cursors over lists, maps and sets whose elements are not contiguous: functions that begin an
 //! iteration and give the addresses of its next item, which native code reads where it is. The
-//! iterator of the standard library is their state.
+//! iterator is their state.
 
-use celero_ir::layout::{Cursor, Item, Path};
+use celero_ir::layout::{Cursor, Items, Path};
 
 /// The addresses of an item, as the C ABI returns two words.
 #[derive(Clone, Copy, Debug)]
@@ -24,8 +24,8 @@ impl ItemAddresses {
     }
 }
 
-/// What a cursor goes over. Its iterator is one of the standard library: it runs no code of the
-/// host's, and gives as many items as it says.
+/// What a cursor goes over. Its iterator is one of the standard library or of `http`: it runs no
+/// code of the host's, and gives as many items as it says.
 pub(crate) trait Iterated {
     /// The iterator.
     type Iter<'a>: ExactSizeIterator
@@ -90,10 +90,9 @@ fn state_size<'a, V: Iterated + 'a>() -> Option<u32> {
 /// Most bytes of a state: that of a tree map has nine words.
 const MOST: u32 = 128;
 
-/// How native code goes over a `V`, or over an option of it, whose elements or entries it reads
-/// like this.
-pub(crate) fn cursor<V: Iterated>(optional: bool, first: Item, second: Option<Item>) -> Option<Cursor> {
+/// How native code goes over a `V`, or over an option of it, whose items it reads like this.
+pub(crate) fn cursor<V: Iterated>(optional: bool, items: Items) -> Option<Cursor> {
     let begin = if optional { begin_of_option::<V> as *const () } else { begin_of::<V> as *const () };
     let (path, state) = (Path(vec![0]), state_size::<V>()?);
-    Some(Cursor { path, begin: begin as usize, next: next_of::<V> as *const () as usize, state, first, second })
+    Some(Cursor { path, begin: begin as usize, next: next_of::<V> as *const () as usize, state, items })
 }

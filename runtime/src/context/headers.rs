@@ -5,15 +5,16 @@
 //! lines of `cookie` with `; ` (RFC 9113, section 8.2.3). Bytes that are not UTF-8 read as U+FFFD.
 
 use super::FieldType;
-use super::describe::read_by_call;
+use super::describe::{item, read_by_call};
 use super::field_type::Element;
+use crate::accessors::cursor::{ItemAddresses, Iterated, cursor};
 use crate::arena::{Arena, EvalResult};
 use crate::cx::Cx;
 use crate::library::lossy;
 use crate::value::{HostMap, Map, Value};
 use celero_frontend::Type;
-use celero_ir::layout::{Field as Layout, Path};
-use http::header::{AsHeaderName, COOKIE, HeaderMap};
+use celero_ir::layout::{Field as Layout, Items, Path};
+use http::header::{AsHeaderName, COOKIE, HeaderMap, HeaderName, HeaderValue, Keys};
 
 /// The value of a header as the bytes on the wire, lines joined with `,`, those of `cookie` with
 /// `; `; `None` when there is no such header.
@@ -114,14 +115,40 @@ impl HostMap for HeaderMap {
     }
 }
 
-// SAFETY: the header map is stored at its own address; everything else goes through `value`.
+impl Iterated for HeaderMap {
+    type Iter<'a> = Keys<'a, HeaderValue>;
+
+    fn begin(&self) -> Self::Iter<'_> {
+        self.keys()
+    }
+
+    fn next<'a>(iter: &mut Self::Iter<'a>) -> Option<ItemAddresses>
+    where
+        Self: 'a,
+    {
+        iter.next().map(ItemAddresses::element)
+    }
+}
+
+/// The layout of a header map or of an option of it. Values are not read in place: they may have to be made.
+fn layout(optional: bool) -> Layout {
+    let cursor = item(HeaderName::layout()).and_then(|name| cursor::<HeaderMap>(optional, Items::Keys(name)));
+    Layout { cursor, ..read_by_call(optional) }
+}
+
+// SAFETY: the header map is stored at its own address, from which the cursor goes over the names;
+// everything else goes through `value`.
 unsafe impl FieldType for HeaderMap {
     fn ty() -> Type {
         Type::map(Type::String, Type::String)
     }
 
     fn layout() -> Layout {
-        Layout { headers: Some(Path(vec![0])), ..read_by_call(false) }
+        Layout { headers: Some(Path(vec![0])), ..layout(false) }
+    }
+
+    fn optional_layout() -> Layout {
+        layout(true)
     }
 
     fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {

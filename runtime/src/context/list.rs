@@ -12,7 +12,7 @@ use crate::arena::{Arena, EvalResult};
 use crate::value::{HostList, List, Value};
 use celero_frontend::Type;
 use celero_ir::Ty;
-use celero_ir::layout::{Access, Elements, Field as Layout, Members, Path, Place};
+use celero_ir::layout::{Access, Elements, Field as Layout, Items, Members, Path, Place};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::collections::vec_deque::Iter;
@@ -82,7 +82,7 @@ fn optional<V: AsRef<[T]>, T: Element>() -> Layout {
 /// native code counts.
 fn deque<T: Element>(optional: bool) -> Layout {
     let item = if T::MEMBERS.is_empty() && size_of::<T>() > 0 { item(T::layout()) } else { None };
-    let cursor = item.and_then(|item| cursor::<VecDeque<T>>(optional, item, None));
+    let cursor = item.and_then(|item| cursor::<VecDeque<T>>(optional, Items::Elements(item)));
     Layout { cursor, ..read_by_call(optional) }
 }
 

@@ -9,7 +9,7 @@ use crate::arena::{Arena, EvalResult};
 use crate::value::{HostMap, Map, Value};
 use celero_frontend::Type;
 use celero_ir::Ty;
-use celero_ir::layout::{Access, Cursor, Entries, Field as Layout};
+use celero_ir::layout::{Access, Cursor, Entries, Field as Layout, Items};
 use std::borrow::Borrow;
 use std::collections::btree_map::Iter as TreeIter;
 use std::collections::hash_map::Iter as HashIter;
@@ -26,7 +26,7 @@ fn entries<K: MapKey, T: Element, V: MakeEntry<Value = T>>() -> Option<Entries> 
 /// How native code goes over the entries of the map `V`, or of an option of it, if it reads their
 /// keys and values.
 fn cursor<K: MapKey, T: Element, V: Iterated>(optional: bool) -> Option<Cursor> {
-    cursor_over::<V>(optional, item(K::layout(OfCelero)?)?, Some(item(T::layout())?))
+    cursor_over::<V>(optional, Items::Entries(item(K::layout(OfCelero)?)?, item(T::layout())?))
 }
 
 macro_rules! maps {

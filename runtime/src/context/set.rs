@@ -12,7 +12,7 @@ use crate::accessors::entries::{EntryKey, EntryView, set_entries};
 use crate::arena::{Arena, EvalResult};
 use crate::value::{HostList, List, Value};
 use celero_frontend::Type;
-use celero_ir::layout::{Cursor, Field as Layout};
+use celero_ir::layout::{Cursor, Field as Layout, Items};
 use std::borrow::Borrow;
 use std::cell::OnceCell;
 use std::collections::btree_set::Iter as TreeIter;
@@ -75,7 +75,7 @@ impl<S: Elements<K>, K: MapKey> HostList for Set<'_, S, K> {
 
 /// How native code goes over the elements of the set `V`, or of an option of it, if it reads them.
 fn cursor<K: MapKey, V: Iterated>(optional: bool) -> Option<Cursor> {
-    cursor_over::<V>(optional, item(K::layout(OfCelero)?)?, None)
+    cursor_over::<V>(optional, Items::Elements(item(K::layout(OfCelero)?)?))
 }
 
 macro_rules! sets {

@@ -2,6 +2,7 @@
 
 use super::Lowering;
 use celero_frontend::{Expr, FoldKind as Macro, NodeId as AstId, Overload, Reference, stdlib::Builtin};
+use celero_ir::layout::Items;
 use celero_ir::layout::value::tag_of;
 use celero_ir::{FoldKind, Helper, NodeId, Op, Ty};
 
@@ -102,14 +103,10 @@ impl Lowering<'_> {
         {
             return Range { node: self.add(Op::Elements(list), Ty::Seq, &[], range), first: Ty::Int, last: ty };
         }
-        if let Some((field, cursor)) = self.host_cursor(range)
-            && (!kept || tag_of(cursor.first.ty).is_some())
+        if let Some((field, items)) = self.host_cursor(range)
+            && let Some((first, last)) = items.variables(pairs)
+            && (!kept || tag_of(first).is_some())
         {
-            let first = cursor.first.ty;
-            let (first, last) = match &cursor.second {
-                Some(second) => (first, if pairs { second.ty } else { first }),
-                None => (Ty::Int, first),
-            };
             return Range { node: self.add(Op::Cursor(field), Ty::Cursor, &[], range), first, last };
         }
         let items = self.expr(range);
@@ -118,7 +115,7 @@ impl Lowering<'_> {
 
     /// The range of a comprehension that takes maps only.
     fn map_range(&mut self, range: AstId) -> Range {
-        if self.host_cursor(range).is_some_and(|(_, cursor)| cursor.second.is_some()) {
+        if matches!(self.host_cursor(range), Some((_, Items::Entries(..)))) {
             return self.range(range, true, false, &[]);
         }
         let items = self.expr(range);

@@ -4,7 +4,7 @@
 use super::Lowering;
 use celero_frontend::{Expr, NodeId as AstId, Reference, stdlib::Builtin};
 use celero_ir::layout::value::tag_of;
-use celero_ir::layout::{self, Field};
+use celero_ir::layout::{Field, Items};
 use celero_ir::{Cmp, Constant, NodeId, Op, Ty};
 use celero_jit::MAX_LOOPS;
 
@@ -31,13 +31,13 @@ impl<'c> Lowering<'c> {
         Some((field, self.field(field)?.elements.as_ref()?.ty))
     }
 
-    /// The field that an expression is, and the cursor that goes over it, if there is one.
-    pub(super) fn host_cursor(&self, range: AstId) -> Option<(u32, &layout::Cursor)> {
+    /// The field that an expression is, and what a cursor goes over, if there is one.
+    pub(super) fn host_cursor(&self, range: AstId) -> Option<(u32, &Items)> {
         let Reference::Variable(field) = *self.checked.reference(range) else { return None };
         if matches!(self.ast.expr(range), Expr::Select { test: true, .. }) {
             return None;
         }
-        Some((field, self.field(field)?.cursor.as_ref()?))
+        Some((field, &self.field(field)?.cursor.as_ref()?.items))
     }
 
     /// `size(list)` or `size(map)`

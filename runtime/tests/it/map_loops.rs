@@ -4,6 +4,7 @@
 
 use crate::list_types::{agree_on, same_budget};
 use celero::{Context, MapKey, Type, Value};
+use http::{HeaderMap, HeaderValue};
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::rc::Rc;
@@ -45,6 +46,17 @@ struct Maps<'a> {
     option_hashed: Option<HashMap<String, String>>,
     option_tree: Option<BTreeMap<String, String>>,
     own_keys: BTreeMap<Tenant, String>,
+    zero: i64,
+    word: String,
+}
+
+#[derive(Context)]
+struct Headers<'a> {
+    owned: HeaderMap,
+    borrowed: &'a HeaderMap,
+    shared: Arc<HeaderMap>,
+    option: Option<HeaderMap>,
+    empty: HeaderMap,
     zero: i64,
     word: String,
 }
@@ -109,6 +121,25 @@ const OF_TEXTS: &[(&str, bool)] = &[
     ("@.mapValues(v, 1 / v.size())", false),
     ("dyn(@).exists(k, v, v == 'value')", false),
     ("@.exists(k, zero / zero == 1)", false),
+];
+
+/// Of header maps, whose names alone are read in place: values may have to be made.
+const OF_HEADERS: &[(&str, bool)] = &[
+    ("size(@) == 4 || @.size() == zero", true),
+    ("@.exists(k, k == 'key')", true),
+    ("@.all(k, k != word && !k.endsWith('/'))", true),
+    ("@.exists_one(k, k.startsWith('x-'))", true),
+    ("@.filter(k, k.endsWith('b')).size()", true),
+    ("@.exists(k, k == 'x-bad' && 1 / zero == 1)", true),
+    ("@.filter(k, k != 'a')", false),
+    ("@.map(k, k + '!')", false),
+    ("@.exists(k, @[k] == 'value,other')", false),
+    ("@.exists(k, v, k == 'a' && v == '1')", false),
+    ("@.exists(k, v, v == 'value,other' || v == '\u{fffd}')", false),
+    ("@.mapValues(v, v + '!')", false),
+    ("@.filterKeys(k, k > 'a')", false),
+    ("@.transformMap(k, v, v != '', k + v)", false),
+    ("@.transformList(k, v, k == v)", false),
 ];
 
 const OF_NUMBERS: &[(&str, bool)] = &[
@@ -205,4 +236,23 @@ fn loops_over_maps_and_sets_end_with_the_same_budget_in_both_tiers() {
     );
     let sets = Sets { tree: [-3, 3, 7].into(), deque: (0..4).collect(), ..Sets::default() };
     same_budget("list(", &sets, &["@.exists(x, x == 99)", "@.exists(i, x, x == 99)", "@.all(i, x, x < 5)"]);
+}
+
+#[test]
+fn both_tiers_agree_on_header_maps() {
+    let mut map = HeaderMap::new();
+    for (name, value) in [("a", &b"1"[..]), ("key", b"value"), ("x-bad", b"\xff"), ("key", b"other"), ("b", b"")] {
+        map.append(name, HeaderValue::from_bytes(value).unwrap());
+    }
+    let [full, none] = [Some(map.clone()), None].map(|option| Headers {
+        owned: map.clone(),
+        borrowed: &map,
+        shared: Arc::new(map.clone()),
+        option,
+        empty: HeaderMap::new(),
+        zero: 0,
+        word: "a".into(),
+    });
+    agree_on("map(", &[&full, &none], OF_HEADERS, |_| true);
+    same_budget("map(", &full, &["@.exists(k, k == 'none')", "@.all(k, k != 'none' && size(@) < 9)", "@.map(k, k)"]);
 }
