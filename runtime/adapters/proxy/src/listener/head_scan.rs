@@ -4,9 +4,14 @@ use crate::config::Limits;
 use http::StatusCode;
 use memchr::{memchr, memchr_iter};
 
+/// Maximum number of empty lines before a request. A server ignores at least one (RFC 9112, section 2.2).
+const MAX_BLANK_LINES: usize = 10;
+
 /// What is known of a head whose bytes are arriving.
 #[derive(Debug, Default)]
 pub(super) struct HeadScan {
+    /// Empty lines before the request line.
+    blank: usize,
     /// Lines that are complete, the request line among them.
     lines: usize,
     /// Bytes of the current line, without a carriage return before its end.
@@ -44,6 +49,10 @@ impl HeadScan {
             self.size = self.size.saturating_add(1);
             if self.line == 0 {
                 self.ended = self.lines > 0;
+                self.blank = self.blank.saturating_add(usize::from(!self.ended));
+                if self.blank > MAX_BLANK_LINES {
+                    return;
+                }
             } else {
                 self.lines = self.lines.saturating_add(1);
                 self.line = 0;
@@ -51,9 +60,12 @@ impl HeadScan {
         }
     }
 
-    /// Returns the status that refuses the head: 414 for its request line, 431 for its size and the
-    /// number of its header lines.
+    /// Returns the status that refuses the head: 400 for empty lines before it, 414 for its request
+    /// line, 431 for its size and the number of its header lines.
     pub(super) fn refusal(&self, limits: &Limits) -> Option<StatusCode> {
+        if self.blank > MAX_BLANK_LINES {
+            return Some(StatusCode::BAD_REQUEST);
+        }
         if self.request_line > limits.request_line {
             return Some(StatusCode::URI_TOO_LONG);
         }
@@ -89,6 +101,17 @@ mod tests {
             assert!(!scan(&[head, "x"]).exact_end());
             assert!(!scan(&[&format!("{head}x")]).exact_end());
             assert!(!scan(&[head.strip_suffix('\n').unwrap()]).exact_end());
+        }
+    }
+
+    #[test]
+    fn few_lines_before_a_head_are_ignored() {
+        for line in ["\n", "\r\n"] {
+            let blank = line.repeat(MAX_BLANK_LINES);
+            let whole = scan(&[&blank, "GET / HTTP/1.1\r\nhost: a\r\n\r\n"]);
+            assert!(whole.exact_end() && whole.refusal(&Limits::default()).is_none());
+            assert_eq!(scan(&[&blank]).refusal(&Limits::default()), None);
+            assert_eq!(scan(&[&blank, line, "GET / HT"]).refusal(&Limits::default()), Some(StatusCode::BAD_REQUEST));
         }
     }
 

@@ -119,6 +119,18 @@ fn a_slow_answer_is_no_slow_head() {
 }
 
 #[test]
+fn many_empty_lines_before_a_head_are_refused() {
+    let proxy = Running::demo("empty: allowed\n");
+    let request = "GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
+    for (lines, status) in [(10, "200"), (11, "400")] {
+        for line in ["\r\n", "\n"] {
+            let answer = exchange(proxy.address, format!("{}{request}", line.repeat(lines)).as_bytes());
+            assert!(answer.starts_with(&format!("HTTP/1.1 {status} ")), "{lines} {line:?}: {answer}");
+        }
+    }
+}
+
+#[test]
 fn large_heads_are_refused() {
     let proxy = Running::with(&format!("{DEMO}limits: {{ headers: 20, head: 4KiB, requestLine: 200 }}\n"), "");
     let head = |line: &str, headers: usize, length: usize| {
