@@ -1,7 +1,6 @@
 //! What was wrong with entries, and why a change was refused.
 
-use crate::value::WrongValue;
-use crate::value_type::ListType;
+use crate::value::{ListType, WrongValue};
 use std::fmt;
 
 /// Why a set can't be built.

@@ -9,10 +9,10 @@
 use super::strings::Strings;
 use super::{EntrySet, Keys};
 use crate::entry::Key;
-use crate::error::TooLarge;
-use crate::pattern_text::{
+use crate::entry::pattern_text::{
     DIALECT, MAX_CASE_STEPS, MAX_COMPILED_BYTES, MAX_PATTERNS, case_steps, pattern_of, wildcard_bytes, wildcard_pieces,
 };
+use crate::error::TooLarge;
 use celero_matching::pattern::{Meter, PatternCache, Undecided, Unmetered};
 use celero_matching::{Matcher, PatternMatch, PatternSet, Wildcard};
 use std::borrow::Cow;

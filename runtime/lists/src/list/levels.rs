@@ -11,9 +11,8 @@
 
 use crate::entry::Key;
 use crate::error::TooLarge;
-use crate::rows::{Row, RowNumbers, Rows, RowsBuilder};
 use crate::sets::{Compiled, EntrySet, Keys, check_compiled};
-use crate::value::Cells;
+use crate::value::{Cells, Row, RowNumbers, Rows, RowsBuilder};
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use std::sync::Arc;

@@ -1,17 +1,26 @@
 //! [`Lists`]: named lists that change while threads ask them.
 
-use crate::any_list::AnyList;
-use crate::change::Change;
+mod change;
+mod expiry;
+mod overlay;
+mod shared;
+mod snapshot;
+
+pub use change::Change;
+pub use overlay::{Applied, Mark, Overlay, Record, Records};
+pub use shared::Changed;
+pub use snapshot::{EntryId, ListId, ListInfo, Snapshot};
+
 use crate::entry::Entry;
 use crate::error::{ListsError, MAX_NAME_BYTES};
-use crate::expiry::Expiries;
 use crate::limits::Limits;
+use crate::list::AnyList;
 use crate::lookup_counter::LookupCounter;
-use crate::rows::RowsBuilder;
-use crate::shared::{Changed, Shared};
-use crate::snapshot::{ListId, NamedList, Snapshot};
-use crate::value_type::ListType;
+use crate::value::{ListType, RowsBuilder};
 use arc_swap::Guard;
+use expiry::Expiries;
+use shared::Shared;
+use snapshot::NamedList;
 use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;

@@ -1,6 +1,13 @@
-//! [`EntryValue`]: the value of one entry, before it is stored.
+//! Values of entries. [`EntryValue`]: the value of one entry, before it is stored; `types.rs`: what a list allows;
+//! `rows.rs`: how they are stored.
 
-use crate::value_type::{Field, ListType, ScalarType, ValueType};
+mod rows;
+mod types;
+
+pub use rows::Row;
+pub(crate) use rows::{RowNumbers, Rows, RowsBuilder};
+pub use types::{Field, ListType, MAX_FIELDS, ScalarType, ValueType};
+
 use std::fmt;
 use std::sync::Arc;
 

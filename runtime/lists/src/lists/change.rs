@@ -3,19 +3,15 @@
 //! Invariant: a change is applied as a whole or refused. A refused change alters nothing, expiries included. Test:
 //! `runtime/lists/tests/lists.rs::a_refused_change_changes_nothing`.
 
-use crate::address_range::parse_all;
-use crate::any_list::AnyList;
-use crate::entries::Entries;
-use crate::entry::{Entry, MAX_ENTRY_BYTES};
+use super::expiry::Expiries;
+use super::shared::{Changed, Shared};
+use super::snapshot::{ListId, Snapshot};
+use crate::entry::pattern_text::{MAX_CASE_STEPS, case_steps, too_many_cases};
+use crate::entry::{Entry, MAX_ENTRY_BYTES, parse_all};
 use crate::error::{ListsError, TooLarge, WrongEntries};
-use crate::expiry::Expiries;
 use crate::kind::Kind;
-use crate::levels::Counts;
-use crate::pattern_text::{MAX_CASE_STEPS, case_steps, too_many_cases};
-use crate::shared::{Changed, Shared};
-use crate::snapshot::{ListId, Snapshot};
-use crate::value::{Cells, EntryValue};
-use crate::value_type::ListType;
+use crate::list::{AnyList, Counts, Entries};
+use crate::value::{Cells, EntryValue, ListType};
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::sync::Arc;

@@ -1,15 +1,16 @@
 //! Entries from databases in the MaxMind DB format: networks with records, of which the values of a list take fields.
 
-use crate::entries::Entries;
+mod work;
+
 use crate::entry::{Entry, Key, Network};
 use crate::kind::Kind;
-use crate::mmdb_work::Work;
-use crate::value::{Cells, Scalar, article, complete};
-use crate::value_type::{Field, ListType, ScalarType, ValueType};
+use crate::list::Entries;
+use crate::value::{Cells, Field, ListType, Scalar, ScalarType, ValueType, article, complete};
 use maxminddb::{LookupResult, PathElement, Reader, WithinOptions};
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::collections::HashMap;
 use std::fmt;
+use work::Work;
 
 /// Largest database, in bytes.
 pub const MAX_MMDB_BYTES: u64 = 1 << 30;

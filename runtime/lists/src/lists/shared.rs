@@ -1,10 +1,9 @@
 //! [`Shared`]: what readers and writers of lists share, and the merging of levels.
 
-use crate::any_list::AnyList;
-use crate::expiry::Expiries;
-use crate::levels::Counts;
+use super::expiry::Expiries;
+use super::snapshot::Snapshot;
 use crate::limits::Limits;
-use crate::snapshot::Snapshot;
+use crate::list::{AnyList, Counts};
 use arc_swap::ArcSwap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

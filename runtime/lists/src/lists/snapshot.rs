@@ -5,17 +5,14 @@
 //! Invariant: a published snapshot never changes, except for the counts of lookups. Test:
 //! `runtime/lists/tests/lists.rs::a_reader_sees_one_generation_of_all_lists`.
 
-use crate::any_list::{AnyList, KeyType};
 use crate::entry::Entry;
 use crate::error::ListsError;
 use crate::kind::Kind;
-use crate::levels::Position;
 use crate::limits::Limits;
+use crate::list::{AnyList, KeyType, Position};
 use crate::lookup_counter::LookupCounter;
-use crate::rows::Row;
 use crate::sets::{Meter, Unmetered};
-use crate::value::ScalarRef;
-use crate::value_type::{ListType, ValueType};
+use crate::value::{ListType, Row, ScalarRef, ValueType};
 use std::fmt;
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -1,12 +1,11 @@
 //! [`AnyList`]: a list of any kind.
 
+use super::levels::{Counts, Keyed, Levels, Position};
 use crate::entry::Entry;
 use crate::error::TooLarge;
 use crate::kind::Kind;
-use crate::levels::{Counts, Keyed, Levels, Position};
-use crate::rows::{Row, RowsBuilder};
 use crate::sets::{Addresses, EntrySet, Hosts, Integers, Meter, Patterns, Texts, with_meter};
-use crate::value::Cells;
+use crate::value::{Cells, Row, RowsBuilder};
 
 /// An immutable list.
 #[derive(Clone)]

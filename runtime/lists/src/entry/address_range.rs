@@ -1,6 +1,6 @@
 //! Ranges of addresses as the networks that they consist of.
 
-use crate::entry::{Entry, Key, MAX_ENTRY_BYTES, Network};
+use super::{Entry, Key, MAX_ENTRY_BYTES, Network};
 use crate::kind::Kind;
 use std::net::IpAddr;
 

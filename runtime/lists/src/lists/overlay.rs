@@ -13,15 +13,14 @@
 //! Invariant: a document that is not fetched yet does not cancel removals. Test:
 //! `runtime/lists/tests/overlay.rs::what_a_missing_source_may_have_stays_removed`.
 
-use crate::change::Change;
-use crate::entries::Entries;
+use super::Lists;
+use super::change::Change;
+use super::shared::Changed;
+use super::snapshot::{ListId, Snapshot};
 use crate::entry::Entry;
 use crate::error::ListsError;
-use crate::lists::Lists;
-use crate::shared::Changed;
-use crate::snapshot::{ListId, Snapshot};
-use crate::value::{Cells, Scalar, is_value};
-use crate::value_type::ListType;
+use crate::list::Entries;
+use crate::value::{Cells, ListType, Scalar, is_value};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::time::SystemTime;

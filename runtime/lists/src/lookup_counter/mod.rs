@@ -7,9 +7,11 @@
 //! Invariant: a counter belongs to a list, not to a generation: a replacement list inherits the counter. Test:
 //! `runtime/lists/tests/lookups.rs::lists_that_replace_others_count_with_them`.
 
-use crate::thread_place::{BLOCKS, ThreadPlace};
+mod thread_place;
+
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use thread_place::{BLOCKS, ThreadPlace};
 
 /// The lookups in one list.
 #[derive(Default)]

@@ -1,7 +1,12 @@
 //! [`Entry`]: one entry of a list, and how it is written.
 
+mod address_range;
+pub(crate) mod pattern_text;
+
+pub(crate) use address_range::parse_all;
+
 use crate::kind::Kind;
-use crate::pattern_text::{check_pattern, wildcard_pieces};
+use pattern_text::{check_pattern, wildcard_pieces};
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::sync::Arc;

@@ -4,8 +4,7 @@
 //! A row has one cell of 64 bits for each field, and before them one whose bits say which fields it
 //! has. The cell of a text is its place in a block of texts, which is shared by all rows.
 
-use crate::value::{Cells, Scalar, ScalarRef};
-use crate::value_type::{ScalarType, ValueType};
+use super::{Cells, Scalar, ScalarRef, ScalarType, ValueType};
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 use std::fmt;

@@ -1,11 +1,14 @@
 //! Entries in files: plain lines, CSV, JSON Lines.
 
-use crate::entries::Entries;
+mod lines;
+mod pattern;
+
+pub use pattern::{FilePattern, MAX_PATTERN_FILES};
+
 use crate::error::WrongEntries;
 use crate::limits::Limits;
-use crate::lines;
-use crate::value::{Cells, Scalar, WrongValue, article, complete};
-use crate::value_type::{Field, ListType, ScalarType, ValueType};
+use crate::list::Entries;
+use crate::value::{Cells, Field, ListType, Scalar, ScalarType, ValueType, WrongValue, article, complete};
 use serde_json::{Map, Value};
 use std::fmt;
 use std::fs::File;

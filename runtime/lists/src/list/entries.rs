@@ -1,14 +1,13 @@
 //! [`Entries`]: the entries of one list, read from text.
 
-use crate::address_range::parse_all;
-use crate::any_list::AnyList;
-use crate::entry::{Entry, MAX_ENTRY_BYTES};
+use super::any_list::AnyList;
+use crate::entry::pattern_text::{
+    MAX_CASE_STEPS, MAX_LARGE_PATTERNS, MAX_PATTERNS, case_steps, may_be_large, too_many_cases,
+};
+use crate::entry::{Entry, MAX_ENTRY_BYTES, parse_all};
 use crate::error::{TooLarge, WrongEntries};
 use crate::kind::Kind;
-use crate::pattern_text::{MAX_CASE_STEPS, MAX_LARGE_PATTERNS, MAX_PATTERNS, case_steps, may_be_large, too_many_cases};
-use crate::rows::{Row, RowsBuilder};
-use crate::value::{Cells, EntryValue, Scalar, WrongValue};
-use crate::value_type::ListType;
+use crate::value::{Cells, EntryValue, ListType, Row, RowsBuilder, Scalar, WrongValue};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::SystemTime;

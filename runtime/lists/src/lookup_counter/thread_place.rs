@@ -4,7 +4,7 @@
 //! destructors may ask lists, and needs twice the memory for values with lines of their own.
 //!
 //! Invariant: no two running threads have the same place, so a lookup writes no memory that another thread writes.
-//! Test: `runtime/lists/src/thread_place.rs::a_thread_keeps_its_place_and_shares_it_with_nobody`.
+//! Test: `runtime/lists/src/lookup_counter/thread_place.rs::a_thread_keeps_its_place_and_shares_it_with_nobody`.
 
 use std::cell::Cell;
 use std::cmp::Reverse;

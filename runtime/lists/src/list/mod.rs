@@ -1,0 +1,11 @@
+//! One list: its entries as they are read, and as they are searched.
+
+mod any_list;
+mod containment;
+mod entries;
+mod levels;
+
+pub(crate) use any_list::{AnyList, KeyType};
+pub use containment::Covered;
+pub use entries::Entries;
+pub(crate) use levels::{Counts, Position};
