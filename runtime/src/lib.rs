@@ -170,42 +170,31 @@
 
 mod accessors;
 mod arena;
-mod bindings;
-mod cancellation;
 mod cel;
-mod constants;
+mod compilation;
 mod context;
 mod counters;
-pub mod counting;
 mod cx;
 mod engine;
 mod env;
 mod error;
-mod explain;
 mod expression;
 mod fields;
 pub mod filter;
-mod format;
 mod function;
 #[cfg(feature = "http")]
 pub mod http;
 mod interpret;
 pub mod language;
-pub mod layout;
 mod library;
 mod limits;
 mod lint;
 mod live;
 mod lower;
 mod native;
-mod parallel;
-mod profile;
-mod program;
 mod report;
-mod rule_language;
 mod rules;
 mod scratch;
-mod spans;
 mod translate;
 mod value;
 mod variables;
@@ -217,11 +206,10 @@ mod readme {}
 
 // The types that matter first.
 pub use celero_derive::Context;
-pub use context::Context;
-pub use engine::Engine;
+pub use context::{Context, layout};
+pub use engine::{Engine, Program};
 pub use env::Env;
 pub use live::Live;
-pub use program::Program;
 pub use rules::RuleSet;
 
 // Everything else is documented in the module of its purpose, and is here too, for short paths.
@@ -258,14 +246,18 @@ pub mod values {
 /// [`IntoValue`] those of functions. [`Bindings`] are for hosts that have no Rust type for their
 /// data. [`crate::layout`] is for types of your own.
 pub mod host {
-    pub use crate::bindings::{BindError, Bindings};
     pub use crate::context::{Element, Field, FieldType, FieldValue, Host, MapKey, Nested};
     pub use crate::cx::Cx;
-    pub use crate::env::EnvError;
+    pub use crate::env::{BindError, Bindings, EnvError};
     pub use crate::fields::Fields;
     pub use crate::function::{DynFunction, FromValue, Functions, HostFunction, IntoValue};
     pub use crate::scratch::Scratch;
     pub use celero_derive::FieldType;
+}
+
+/// Counters for hosts that decide themselves what counts as a match of a rule.
+pub mod counting {
+    pub use crate::counters::{CounterShards, Counters, Counting, Evaluations, SlotCounts};
 }
 
 /// Named lists that rules ask as `value in lists.NAME`, and that change while they do: [`Env::lists`] declares them.
@@ -288,8 +280,7 @@ pub mod diagnostics {
 
 /// How an [`Engine`] compiles: tiers, limits, libraries, profiling, and what a compilation shows of itself.
 pub mod settings {
-    pub use crate::engine::{EngineBuilder, Tier};
-    pub use crate::explain::{CodeSpan, Explanation, MachineCode};
+    pub use crate::engine::{CodeSpan, EngineBuilder, Explanation, MachineCode, Tier};
     pub use crate::expression::{CheckedRule, PartResult, TextPiece, Trace, TracedPart};
     pub use crate::limits::Limits;
     pub use celero_frontend::Limits as SourceLimits;

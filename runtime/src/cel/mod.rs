@@ -5,7 +5,7 @@ mod tree;
 
 pub(crate) use tree::CheckedTree;
 
-use crate::rule_language::{AnyLanguage, CheckedSource, Declared, FrontEnd, Piece, RuleLanguage, RuleTree};
+use crate::language::{AnyLanguage, CheckedSource, Declared, FrontEnd, Piece, RuleLanguage, RuleTree};
 use celero_frontend::{Cel, Declarations, Diagnostic, Language, Lexicon, Limits, Type};
 use std::sync::{Arc, LazyLock};
 

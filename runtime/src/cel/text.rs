@@ -4,8 +4,8 @@
 //! written along with it: what is shown, and what the places of evaluation errors refer to.
 
 use super::CheckedTree;
+use crate::language::{Piece, RuleTree};
 use crate::lint;
-use crate::rule_language::{Piece, RuleTree};
 use celero_frontend::stdlib::{Builtin, TABLE};
 use celero_frontend::{
     Ast, BinaryOp, Checked, Declarations, Diagnostic, Expr, Limits, Literal, Name, NodeId, Nodes, Overload, Place,

@@ -5,11 +5,11 @@ use crate::error::EvalError;
 use crate::fields::Fields;
 use crate::function::Functions;
 use crate::interpret::{Recorder, interpret, interpret_recorded};
+use crate::language::RuleTree;
 use crate::library::Cx;
 use crate::lint;
 use crate::lower::{Lowered, is_pure, lower};
 use crate::report::{Known, Words, describe_checked};
-use crate::rule_language::RuleTree;
 use crate::value::Value;
 use celero_frontend::{
     Checked, Declarations, Diagnostic, Expr, Language, Limits, NodeId, Reference, Span, Type, Variable, dump_checked,

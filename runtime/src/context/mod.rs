@@ -9,6 +9,7 @@ mod field_type;
 pub(crate) mod headers;
 mod key;
 mod known;
+pub mod layout;
 mod list;
 mod map;
 mod members;

@@ -5,8 +5,8 @@ use crate::context::Context;
 use crate::env::{Env, EnvError};
 use crate::error::CompileError;
 use crate::expression::{CheckedRule, Expression, TextPiece};
+use crate::language::Piece;
 use crate::lint;
-use crate::rule_language::Piece;
 use celero_frontend::{CHECKER_CODES, CodeInfo, Diagnostic, FORMAT_CODES, PARSER_CODES, Severity, Span, Stage};
 use celero_matching::pattern::PatternCache;
 

@@ -1,18 +1,18 @@
 //! From checked expression to program: lowering, passes, native code.
 
+use super::program::Program;
 use super::{Engine, Tier, new_compiler};
-use crate::constants::ConstantEvaluator;
+use crate::compilation::profile;
+use crate::compilation::spans::{event, span};
 use crate::context::Context;
 use crate::env::Env;
 use crate::error::CompileError;
 use crate::expression::{CheckedRule, Expression};
 use crate::function::contained;
 use crate::lint;
+use crate::lower::ConstantEvaluator;
 use crate::lower::Lowered;
 use crate::native::{Input, NativeProgram};
-use crate::profile;
-use crate::program::Program;
-use crate::spans::{event, span};
 use celero_frontend::{Diagnostic, Severity, Span, Stage};
 use celero_ir::Graph;
 use celero_ir::passes::{self, StageObserver, observed};

@@ -2,13 +2,18 @@
 
 mod check;
 mod compile;
+mod explain;
+mod format;
+mod program;
 
 pub use check::diagnostic_codes;
 pub(crate) use compile::{Stages, not_native};
+pub use explain::{CodeSpan, Explanation, MachineCode};
+pub use program::Program;
 
+use crate::compilation::parallel::default_threads;
 use crate::function::Functions;
 use crate::limits::Limits;
-use crate::parallel::default_threads;
 use celero_ir::passes;
 use celero_jit::{Compiler, Profiler, Profiling, Settings};
 use std::num::NonZeroUsize;

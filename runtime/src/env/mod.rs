@@ -1,18 +1,20 @@
 //! What rules may mention: the variables of a context, the host's functions, the container of names.
 
+mod bindings;
 mod define;
 mod lists;
 pub(crate) mod names;
 mod overlap;
 mod problem;
 
+pub use bindings::{BindError, Bindings};
 pub use problem::EnvError;
 
 use crate::cel;
 use crate::context::Context;
 use crate::cx::PATTERN_DIALECT;
 use crate::function::{Functions, HostFunction};
-use crate::rule_language::{AnyLanguage, Declared, RuleLanguage};
+use crate::language::{AnyLanguage, Declared, RuleLanguage};
 use crate::variables::Variables;
 use celero_frontend::stdlib::Library;
 use celero_frontend::{Declarations, Language, Type, Variable};

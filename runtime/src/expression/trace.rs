@@ -5,8 +5,8 @@ use crate::context::Host;
 use crate::error::EvalError;
 use crate::function::{Functions, contained};
 use crate::interpret::{NodeResult, Recorded, Recorder};
+use crate::language::RuleTree;
 use crate::library::Cx;
-use crate::rule_language::RuleTree;
 use crate::value::Value;
 use celero_frontend::Span;
 

@@ -26,13 +26,13 @@ pub use reader::{Reader, Rules};
 pub use shadow::Difference;
 pub use status::{ShadowStatus, Status};
 
-use crate::cancellation::Cancellation;
+use crate::compilation::cancellation::Cancellation;
+use crate::compilation::spans::{event, span};
 use crate::context::Context;
 use crate::counters::{CounterSlot, Counters};
 use crate::engine::{Engine, Tier};
 use crate::env::Env;
 use crate::rules::{ErrorPolicy, Rule, RuleSet, RuleSetBuilder, RuleSetError};
-use crate::spans::{event, span};
 use layer::Layer;
 use segment::{LiveRule, NewRule, Segment, build};
 use shadow::Watch;

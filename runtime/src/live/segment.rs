@@ -10,7 +10,7 @@
 //! Invariant: work for a list of rules that was replaced meanwhile ends early and publishes nothing. Test:
 //! `runtime/src/live/segment.rs::stale_work_ends`.
 
-use crate::cancellation::Cancellation;
+use crate::compilation::cancellation::Cancellation;
 use crate::context::Context;
 use crate::counters::CounterSlot;
 use crate::engine::{Engine, Tier};

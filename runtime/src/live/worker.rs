@@ -3,10 +3,10 @@
 use super::layer::Layer;
 use super::segment::{DropQueue, Segment, build};
 use super::state::Shared;
-use crate::cancellation::Cancellation;
+use crate::compilation::cancellation::Cancellation;
+use crate::compilation::spans::{event, span};
 use crate::context::Context;
 use crate::function::contained;
-use crate::spans::{event, span};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::thread::{Builder, Thread, park};

@@ -40,6 +40,7 @@
 mod builtin;
 mod by_types;
 mod calls;
+mod constants;
 mod fold;
 pub(crate) mod merge;
 mod network;
@@ -49,6 +50,7 @@ mod signature;
 mod views;
 
 pub(crate) use calls::{Callee, Calls, Extension, is_pure};
+pub(crate) use constants::{ConstantEvaluator, value_of};
 pub(crate) use select::header_name;
 pub(crate) use signature::signature_of;
 

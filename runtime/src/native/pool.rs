@@ -3,8 +3,8 @@
 #[cfg(feature = "http")]
 use super::header_table::HeaderTable;
 use crate::arena::{Arena, EvalResult};
-use crate::constants::value_of;
 use crate::library::{ProjectionPlan, prepared_wildcard};
+use crate::lower::value_of;
 use crate::value::Value;
 use celero_ir::{ConstId, Constant, ErrorKind, Graph};
 use celero_jit::ConstantAddress;

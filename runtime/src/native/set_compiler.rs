@@ -8,7 +8,7 @@ use super::pool::Pool;
 use super::set_code::{CompiledTemplates, LinearBlock, SetCode, TemplateCode};
 use super::template::{ParameterRow, ParameterRows, Template};
 use crate::arena::EvalResult;
-use crate::cancellation::Cancellation;
+use crate::compilation::cancellation::Cancellation;
 use crate::error::ErrorKind;
 use crate::function::contained;
 use crate::lower::merge::{MergedGraph, MergedRule};

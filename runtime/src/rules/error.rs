@@ -1,6 +1,6 @@
 //! Why there is no set of rules.
 
-use crate::cancellation::Cancelled;
+use crate::compilation::cancellation::Cancelled;
 use crate::error::CompileError;
 use celero_frontend::Diagnostic;
 use std::fmt;

@@ -1,8 +1,8 @@
 //! The names under which profilers know the functions of a rule set.
 
+use crate::compilation::profile;
 use crate::lower::merge::MergedRule;
 use crate::native::{CompiledRules, LinearBlock};
-use crate::profile;
 use std::collections::BTreeMap;
 
 /// For each function of a set: the first and the last of the rules that it evaluates.

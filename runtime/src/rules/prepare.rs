@@ -8,7 +8,8 @@ use super::index::{self, Indexed, PlanTrace, RuleKeys, Templates};
 use super::rule::Condition;
 use super::warnings::{self, Facts};
 use super::{ErrorPolicy, Indexing, RuleSetError};
-use crate::cancellation::{Cancellation, Cancelled};
+use crate::compilation::cancellation::{Cancellation, Cancelled};
+use crate::compilation::parallel::{both, map_in_order};
 use crate::context::Context;
 use crate::engine::{Engine, Tier, not_native};
 use crate::env::Env;
@@ -20,7 +21,6 @@ use crate::lower::Calls;
 use crate::lower::merge::{MergedGraph, MergedRule};
 use crate::native::template::{ParameterRows, Template};
 use crate::native::{CompiledRules, LinearBlock, SetCode, SetCompiler};
-use crate::parallel::{both, map_in_order};
 
 use celero_frontend::{Diagnostic, Severity, Span, Stage, TOO_MANY_NODES, Type};
 use celero_ir::passes::{StageObserver, observed};

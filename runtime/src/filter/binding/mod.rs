@@ -8,7 +8,7 @@ mod types;
 pub(crate) use source::{Derivation, PartValue, Source};
 pub(crate) use spelling::Spelling;
 
-use crate::rule_language::Declared;
+use crate::language::Declared;
 use celero_frontend::filter::{
     ArgumentKind, FilterExpr, FilterFunction, FilterOptions, FilterParameter, FilterTree, FilterType, Named,
     ResultType, Scheme, StandardFunction, check_filter, check_value, format_filter, http_scheme, unparse_filter,

@@ -136,7 +136,7 @@ const UNSAFE: &[&str] = &[
     "jit/src/profile/marker.rs",
     "runtime/derive/src/",
 ];
-const UNSAFE_IMPL: &[&str] = &["runtime/src/bindings.rs", "runtime/src/context/", "runtime/src/http/"];
+const UNSAFE_IMPL: &[&str] = &["runtime/src/env/bindings.rs", "runtime/src/context/", "runtime/src/http/"];
 
 fn is_code(line: &str) -> bool {
     let line = line.trim_start();

@@ -1,9 +1,9 @@
 //! Formatting of rules: canonical text and layout.
 
-use crate::engine::Engine;
+use super::Engine;
+use super::program::Program;
 use crate::env::Env;
 use crate::error::CompileError;
-use crate::program::Program;
 use celero_frontend::{Cel, Language};
 
 /// Line width of [`Engine::format`], in columns.

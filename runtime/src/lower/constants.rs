@@ -5,11 +5,11 @@
 //! [`Evaluator`], which [`ConstantEvaluator`] implements with the functions that evaluation uses,
 //! so that a folded call gives what the call would give.
 
+use super::{Callee, Calls};
 use crate::arena::{Arena, EvalResult};
 use crate::cx::CxSettings;
 use crate::function::Functions;
 use crate::library::{self, Cx};
-use crate::lower::{Callee, Calls};
 use crate::value::{Duration, List, Map, MapBuilder, Timestamp, Value};
 use celero_ir::passes::{Evaluator, Pattern, TextTest};
 use celero_ir::{Constant, ErrorKind, Helper, Wildcard};

@@ -1,10 +1,10 @@
 //! [`Explanation`]: the stages of a compilation as text, and its machine code.
 
+use super::program::Program;
+use super::{Engine, Stages};
 use crate::context::Context;
-use crate::engine::{Engine, Stages};
 use crate::env::Env;
 use crate::error::CompileError;
-use crate::program::Program;
 use celero_frontend::Span;
 use celero_ir::{Constant, Graph};
 use celero_jit::{Listing, Symbol};

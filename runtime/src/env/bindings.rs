@@ -1,9 +1,9 @@
 //! Named values for an environment that is declared at run time: for hosts that have no Rust type for their data.
 
+use super::Env;
 use crate::accessors::vec_layout::vec_offsets;
 use crate::arena::{Arena, EvalResult};
 use crate::context::{Context, Field, Host, read_by_call};
-use crate::env::Env;
 use crate::value::Value;
 use crate::variables::Variables;
 use celero_frontend::Type;

@@ -3,7 +3,7 @@
 //!
 //! Environments, engines, programs and sets know these traits only. A language is implemented in a
 //! folder of its own: `cel/` for all languages whose trees are those of CEL, `filter/` for the
-//! filter language. Only `translate.rs` knows two of them.
+//! filter language. Only `translate/` knows two of them.
 //!
 //! Native code does not come through here: a tree is lowered to a graph once, and the graph is the
 //! same for all languages.

@@ -61,7 +61,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub use crate::rule_language::AnyLanguage;
+mod rule_language;
+
 pub use celero_frontend::stdlib::{Builtin, TABLE};
 pub use celero_frontend::{
     Ast, BinaryOp, Cel, Checked, CodeInfo, Declarations, Definition, Diagnostic, Expr, FallbackKind, FoldKind,
@@ -69,3 +70,5 @@ pub use celero_frontend::{
     MacroForm, Name, Node, NodeId, Nodes, Overload, Parameter, Place, RECEIVER, Reference, Severity, Signature, Span,
     Stage, TreeBuilder, Type, UnaryOp, Variable, edit_distance, macro_forms, similar,
 };
+pub use rule_language::AnyLanguage;
+pub(crate) use rule_language::{CheckedSource, Declared, FrontEnd, Piece, RuleLanguage, RuleTree};
