@@ -5,7 +5,7 @@
 //!
 //! 1. Here: a row of [`for_each_helper`](crate::for_each_helper), with a doc comment if the name
 //!    does not say everything.
-//! 2. In `runtime/src/library/helper_functions.rs`: a safe function of that name. The wrapper that native code
+//! 2. In `runtime/src/library/calls/helper_functions.rs`: a safe function of that name. The wrapper that native code
 //!    calls is generated from the row; a row without a function does not compile.
 //! 3. Emit calls: `Op::Call` in the lowering or in a pass, for rows without a `word`; otherwise in `jit/src/emit/`.
 //! 4. `ir/src/passes/` and the runtime's constant evaluator, if a call on constants should be folded.

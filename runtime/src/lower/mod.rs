@@ -24,7 +24,7 @@
 //!    matches to extend. Its layout is fixed (`celero_ir::layout::value`); a new variant needs a
 //!    tag there only if native code boxes or unboxes it.
 //! 3. The library: the functions that accept the type (`frontend/src/stdlib/table.rs` declares
-//!    them, `library/invoke.rs` runs them), and its JSON (`library/json/write.rs`).
+//!    them, `library/calls/invoke.rs` runs them), and its JSON (`library/json/write.rs`).
 //! 4. `interpret/`: literals of the type (`Expr::Message` is the error `no_such_overload` today),
 //!    and `interpret/select.rs` for its fields.
 //! 5. Here: the same two, in [`Lowering::expr`] (`Expr::Message` fails here too) and `select.rs`.

@@ -1,20 +1,20 @@
 //! The table of builtins with the function behind each row. A row that is missing here does not compile.
 
-use super::network::{cidr_contains, cidr_from_string, cidr_text, ip_from_string, ip_text};
-use super::standard::arithmetic::*;
-use super::standard::containers::{in_list, in_map, list_add, list_index, map_index};
-use super::standard::conversions::*;
-use super::standard::matches::string_matches;
-use super::standard::text::{
+use crate::arena::EvalResult;
+use crate::cx::Cx;
+use crate::library::network::{cidr_contains, cidr_from_string, cidr_text, ip_from_string, ip_text};
+use crate::library::standard::arithmetic::*;
+use crate::library::standard::containers::{in_list, in_map, list_add, list_index, map_index};
+use crate::library::standard::conversions::*;
+use crate::library::standard::matches::string_matches;
+use crate::library::standard::text::{
     bytes_add, bytes_compare, bytes_ends_with, bytes_size, bytes_starts_with, length, string_add, string_contains,
     string_size,
 };
-use super::standard::time::{
+use crate::library::standard::time::{
     Part, duration_text, part, part_in, timestamp_add, timestamp_diff, timestamp_sub, timestamp_text,
 };
-use super::{encoders, gateway, http, json, lists, math, network, optionals, regex, sets, strings, wildcard};
-use crate::arena::EvalResult;
-use crate::cx::Cx;
+use crate::library::{encoders, gateway, http, json, lists, math, network, optionals, regex, sets, strings, wildcard};
 use crate::value::order::{int_double, int_uint, uint_double};
 use crate::value::{Duration, Timestamp, Value as V, canonical_network};
 use celero_frontend::stdlib::Builtin;
