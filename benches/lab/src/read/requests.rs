@@ -1,7 +1,8 @@
 //! Recorded requests, in a form that another process can be given.
 
-use celero_tooling::http_request::parse_target;
-use celero_tooling::recorded_requests::{self, RecordedRequest, RecordedRequests};
+use celero_tooling::requests;
+use celero_tooling::requests::message::parse_target;
+use celero_tooling::requests::recorded::{RecordedRequest, RecordedRequests};
 use http::{HeaderName, HeaderValue, Method, Version};
 use serde::{Deserialize, Serialize};
 use std::net::SocketAddr;
@@ -83,7 +84,7 @@ pub fn requests(path: &Path) -> Result<(Vec<Request>, usize), String> {
     let name = path.display().to_string();
     let text = std::fs::read(path).map_err(|error| format!("{name}: {error}"))?;
     let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text);
-    let RecordedRequests { requests, left_out } = recorded_requests::parse(&name, text)?;
+    let RecordedRequests { requests, left_out } = requests::recorded::parse(&name, text)?;
     Ok((requests.into_iter().map(Request::from).collect(), left_out.len()))
 }
 
@@ -95,7 +96,7 @@ mod tests {
     fn requests_are_the_same_after_they_were_written() {
         let text = br#"{"method": "POST", "uri": "/a?b", "headers": {"host": "x", "n": ["1", "2"]}, "body": "b", "source": "192.0.2.1:7"}
             {"uri": "/", "version": "HTTP/2"}"#;
-        let recorded = recorded_requests::parse("f", text).unwrap().requests;
+        let recorded = requests::recorded::parse("f", text).unwrap().requests;
         for RecordedRequest { message, source } in recorded {
             let request = Request::from(RecordedRequest { message: message.clone(), source });
             let written = serde_json::to_string(&request).unwrap();

@@ -4,8 +4,8 @@
 
 use crate::structure::Structure;
 use celero_tooling::language::Language;
-use celero_tooling::rules_file::RulesFile;
-use celero_tooling::source::{Format, RuleText, Unreadable};
+use celero_tooling::rules::file::RulesFile;
+use celero_tooling::rules::source::{Format, RuleText, Unreadable};
 use serde::Deserialize;
 use std::path::Path;
 

@@ -3,7 +3,7 @@
 use crate::measure::growth;
 use crate::{exclusive, report};
 use celero_canonical::{GuardedNames, Options, Underscores, canonicalize, clean_trailers};
-use celero_tooling::{curl, http_request, recorded_requests};
+use celero_tooling::requests;
 use http::{HeaderMap, HeaderName, HeaderValue, Request};
 use std::hint::black_box;
 
@@ -127,40 +127,42 @@ type Reader = (&'static str, fn(&str));
 
 /// What reads requests from text.
 const READERS: &[Reader] = &[
-    ("an HTTP text", |text| drop(black_box(http_request::parse(text.as_bytes()).is_ok()))),
+    ("an HTTP text", |text| drop(black_box(requests::message::parse(text.as_bytes()).is_ok()))),
     ("a path", |text| {
-        drop(black_box(http_request::parse(format!("GET /{text} HTTP/1.1\nhost: a\n\n").as_bytes()).is_ok()))
+        drop(black_box(requests::message::parse(format!("GET /{text} HTTP/1.1\nhost: a\n\n").as_bytes()).is_ok()))
     }),
     ("a field", |text| {
-        drop(black_box(http_request::parse(format!("GET / HTTP/1.1\nhost: a\na: {text}\n\n").as_bytes()).is_ok()));
+        drop(black_box(requests::message::parse(format!("GET / HTTP/1.1\nhost: a\na: {text}\n\n").as_bytes()).is_ok()));
     }),
     ("a body", |text| {
         let text = format!("POST / HTTP/1.1\nhost: a\ncontent-length: 3\n\n{text}");
-        drop(black_box(http_request::parse(text.as_bytes()).is_ok()));
+        drop(black_box(requests::message::parse(text.as_bytes()).is_ok()));
     }),
-    ("a file", |text| drop(black_box(recorded_requests::parse("f", text.as_bytes()).is_ok()))),
+    ("a file", |text| drop(black_box(requests::recorded::parse("f", text.as_bytes()).is_ok()))),
     ("requests in a file", |text| {
         let request = format!("GET / HTTP/1.1\nhost: a\n\n{text}\n###\n");
-        drop(black_box(recorded_requests::parse("f", request.repeat(2).as_bytes()).is_ok()));
+        drop(black_box(requests::recorded::parse("f", request.repeat(2).as_bytes()).is_ok()));
     }),
     ("requests in JSON", |text| {
         let line = serde_json::json!({"uri": "/", "headers": {"a": text}, "body": text}).to_string();
-        drop(black_box(recorded_requests::parse("f", format!("{line}\n{line}").as_bytes()).is_ok()));
+        drop(black_box(requests::recorded::parse("f", format!("{line}\n{line}").as_bytes()).is_ok()));
     }),
     ("a member in JSON", |text| {
         let line = serde_json::json!({"uri": "/", text: 1}).to_string();
-        drop(black_box(recorded_requests::parse("f", line.as_bytes()).is_ok()));
+        drop(black_box(requests::recorded::parse("f", line.as_bytes()).is_ok()));
     }),
     ("many requests", |text| {
         let request = "GET / HTTP/1.1\nhost: a\n\n###\n".repeat(text.len());
-        drop(black_box(recorded_requests::parse("f", request.as_bytes()).is_ok()));
+        drop(black_box(requests::recorded::parse("f", request.as_bytes()).is_ok()));
     }),
     ("many requests in JSON", |text| {
         let lines = "{\"uri\": \"/\"}\n".repeat(text.len());
-        drop(black_box(recorded_requests::parse("f", lines.as_bytes()).is_ok()));
+        drop(black_box(requests::recorded::parse("f", lines.as_bytes()).is_ok()));
     }),
-    ("curl", |text| drop(black_box(curl::request(&format!("curl {text}")).is_ok()))),
-    ("curl with a field", |text| drop(black_box(curl::request(&format!("curl http://a -H 'a: {text}'")).is_ok()))),
+    ("curl", |text| drop(black_box(requests::curl::request(&format!("curl {text}")).is_ok()))),
+    ("curl with a field", |text| {
+        drop(black_box(requests::curl::request(&format!("curl http://a -H 'a: {text}'")).is_ok()))
+    }),
 ];
 
 #[test]

@@ -1,20 +1,19 @@
 //! What tools do with files: the language server, files of rules, policies laid out, explanations
 //! of how rules are compiled.
 
-use crate::SizedRule;
 use crate::measure::growth;
 use crate::rules::many;
-use crate::{exclusive, report};
+use crate::{SizedRule, exclusive, report};
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
 use celero::{Engine, Env, ErrorPolicy, Style, Tier};
 use celero_lsp::Environment;
 use celero_policy::Policy;
-use celero_tooling::check::check_rules;
 use celero_tooling::envs::Envs;
 use celero_tooling::language::Language;
-use celero_tooling::rules_file::RulesFile;
-use celero_tooling::rules_layout;
+use celero_tooling::rules;
+use celero_tooling::rules::check::check_rules;
+use celero_tooling::rules::file::RulesFile;
 use serde_json::{Value as Json, json};
 use std::hint::black_box;
 use std::io::Cursor;
@@ -88,7 +87,7 @@ fn files_of_rules_cost_what_their_size_says() {
                 let Ok(file) = RulesFile::parse("f".to_owned(), text.clone(), Language::cel()) else { return };
                 let checked = check_rules(engine, envs, &file, ErrorPolicy::NoMatch);
                 black_box((file.render(&checked.found, Style::Plain), file.diagnostics_json(&checked.found)));
-                black_box(rules_layout::format(format, &file));
+                black_box(rules::layout::format(format, &file));
             }
         };
         problems.extend(growth(&format!("a file of {name}"), 1 << 11, work));

@@ -9,7 +9,7 @@ mod evaluate;
 mod input;
 mod output;
 
-use celero_tooling::{envs, language, recorded_requests, rules_file, rules_layout};
+use celero_tooling::{envs, language, requests, rules};
 use clap::{CommandFactory, Parser, Subcommand};
 use commands::{bench, check, eval, explain, fmt, lab, lists, lsp, manual, policy, repl, serve, translate};
 use output::Output;

@@ -2,8 +2,8 @@
 
 use crate::limits;
 use celero_tooling::language::Language;
-use celero_tooling::rules_file::{Rule, RulesFile};
-use celero_tooling::source::{Format, RuleText, Unreadable};
+use celero_tooling::rules::file::{Rule, RulesFile};
+use celero_tooling::rules::source::{Format, RuleText, Unreadable};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 

@@ -115,7 +115,7 @@ mod tests {
         };
         let text = recorder::line(&config, &head, &connection, Some("TLSv1.3"));
         let here = RecordedRequest::read(text.as_bytes()).unwrap();
-        let there = celero_tooling::recorded_requests::parse("f", text.as_bytes()).unwrap();
+        let there = celero_tooling::requests::recorded::parse("f", text.as_bytes()).unwrap();
         let [there] = &there.requests[..] else { panic!("{there:?}") };
         assert_eq!(
             (&here.head.method, &here.head.uri, here.head.version, &here.head.headers),

@@ -7,11 +7,11 @@ use crate::input::source::{Format, Source, SourceArgs};
 use crate::language::Language;
 use crate::output::Output;
 use crate::output::failure::{Failure, style};
-use crate::rules_file::RulesFile;
-use crate::rules_layout::{self, Layout};
+use crate::rules::file::RulesFile;
+use crate::rules::layout::{self, Layout};
 use celero::{Engine, Tier};
 use celero_policy::Policy;
-use celero_tooling::notation;
+use celero_tooling::values;
 
 /// Format rules: spaces, parentheses, quotes, line breaks.
 #[derive(clap::Args)]
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     let sources = args.source.read("fmt")?;
     let mut types = Vec::new();
     for text in &args.vars {
-        types.extend(notation::declarations(text).map_err(|why| format!("--vars: {why}"))?);
+        types.extend(values::notation::declarations(text).map_err(|why| format!("--vars: {why}"))?);
     }
     let input = match types.is_empty() {
         true => Input::Requests(RequestInput::none()),
@@ -112,7 +112,7 @@ fn format(layout: &Layout<'_>, source: &Source, color: bool) -> Result<Formatted
         },
         Format::Rules => {
             let file = RulesFile::parse(source.name.clone(), source.text.clone(), source.language)?;
-            let (text, problems) = rules_layout::format(layout, &file);
+            let (text, problems) = layout::format(layout, &file);
             Formatted { text: Some(text), complaint: file.render(&problems, style(color)) }
         }
         Format::Policy => match Policy::format(&source.name, &source.text) {

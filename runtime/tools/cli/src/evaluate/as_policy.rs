@@ -1,6 +1,6 @@
 //! A file of rules as a policy: each rule denies the requests that it matches.
 
-use crate::rules_file::RulesFile;
+use crate::rules::file::RulesFile;
 use serde_json::Value as Json;
 
 /// Returns the policy of rules, in the order of their set. Every rule keeps its language.

@@ -4,7 +4,7 @@
 use crate::envs::Envs;
 use crate::output::Paint;
 use crate::output::units::number;
-use crate::rules_file::RulesFile;
+use crate::rules::file::RulesFile;
 use celero::{Context, Engine, RuleSet, Scratch};
 use celero_tooling::measure::fastest;
 use celero_tooling::progress::Progress;

@@ -8,7 +8,7 @@ use crate::input::contexts::{Contexts, INPUT_MEMORY};
 use crate::output::failure::Failure;
 use crate::{DISAGREE, REJECTED};
 use celero::{Arena, Context, Engine, Program, Scratch, Tier};
-use celero_tooling::{value_json, value_text};
+use celero_tooling::values;
 use serde_json::{Value as Json, json};
 
 /// The value of `--tier`.
@@ -204,8 +204,8 @@ fn run<C: Context>(program: &Program<C::Static>, context: &C) -> TierResult {
     let mut scratch = Scratch::new();
     let value =
         program.eval(context, &mut scratch).map_err(|error| Failure::from(&program.describe(&error, context)))?;
-    let shown = value_json::from_value(&value, &arena)
-        .and_then(|json| Ok(RenderedValue { json, text: value_text::from_value(&value, &arena)? }));
+    let shown = values::json::from_value(&value, &arena)
+        .and_then(|json| Ok(RenderedValue { json, text: values::text::from_value(&value, &arena)? }));
     shown.map_err(|kind| Failure { kind: kind.name(), ..Failure::invalid(format!("showing the result: {kind}")) })
 }
 
@@ -217,8 +217,8 @@ mod tests {
     fn shown(value: Value<'_>) -> TierResult {
         let arena = Arena::new(1 << 16);
         Ok(RenderedValue {
-            json: value_json::from_value(&value, &arena).unwrap(),
-            text: value_text::from_value(&value, &arena).unwrap(),
+            json: values::json::from_value(&value, &arena).unwrap(),
+            text: values::text::from_value(&value, &arena).unwrap(),
         })
     }
 

@@ -5,7 +5,7 @@ use crate::envs::Envs;
 use crate::output::Output;
 use crate::output::failure::style;
 use crate::output::units::counted;
-use crate::rules_file::RulesFile;
+use crate::rules::file::RulesFile;
 use celero::{Context, Diagnostic, Engine, ErrorPolicy, RuleSetBuilder, RuleSetError};
 use celero_tooling::progress::Progress;
 use clap::ValueEnum;
@@ -50,7 +50,7 @@ pub(crate) fn builder<'e, E: Context>(
     file: &RulesFile,
     policy: ErrorPolicyArg,
 ) -> RuleSetBuilder<'e, E, ()> {
-    celero_tooling::rule_sets::builder(engine, envs, file, policy.0)
+    celero_tooling::rules::sets::builder(engine, envs, file, policy.0)
 }
 
 /// The number of rules of which the time of all is estimated from the time of some.

@@ -2,11 +2,11 @@
 
 use crate::input::filter_args::{FilterArgs, FilterDeclarations};
 use crate::input::source::{Source, read_bytes};
-use crate::recorded_requests::{self, RecordedRequest, RecordedRequests};
+use crate::requests::recorded::{self, RecordedRequest, RecordedRequests};
 use celero::Type;
-use celero_tooling::address::address;
-use celero_tooling::inferred_type::inferred_type;
-use celero_tooling::notation;
+use celero_tooling::requests::address::address;
+use celero_tooling::values;
+use celero_tooling::values::inferred_type::inferred_type;
 use serde_json::{Map, Value as Json};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -126,7 +126,7 @@ impl InputArgs {
     /// # Errors
     /// The file that can't be read, and why.
     pub(crate) fn read(&self) -> Result<Input, String> {
-        let functions = self.define.iter().map(|text| notation::definition(text)).collect::<Result<_, _>>();
+        let functions = self.define.iter().map(|text| values::notation::definition(text)).collect::<Result<_, _>>();
         let functions = functions.map_err(|why| format!("--define: {why}"))?;
         let declarations = Declarations {
             container: self.container.clone(),
@@ -147,7 +147,7 @@ impl InputArgs {
     fn named(&self, declarations: Declarations) -> Result<NamedInput, String> {
         let mut named = NamedInput { declarations, given: self.bindings.is_some(), ..NamedInput::default() };
         for text in &self.vars {
-            named.types.extend(notation::declarations(text).map_err(|why| format!("--vars: {why}"))?);
+            named.types.extend(values::notation::declarations(text).map_err(|why| format!("--vars: {why}"))?);
         }
         if let Some(path) = &self.bindings {
             named.values = match serde_json::from_slice(&read_bytes(path)?) {
@@ -171,5 +171,5 @@ impl InputArgs {
 /// The file that can't be read, or the place that is not a request.
 pub(crate) fn requests_of(path: &Path) -> Result<RecordedRequests, String> {
     let name = if path == Path::new("-") { "<stdin>".to_owned() } else { path.display().to_string() };
-    recorded_requests::parse(&name, &read_bytes(path)?)
+    recorded::parse(&name, &read_bytes(path)?)
 }

@@ -5,7 +5,7 @@ use crate::input::arguments::{Declarations, Input, NamedInput, RequestInput};
 use crate::input::filter_args::FilterDeclarations;
 use crate::language::Language;
 use crate::output::Output;
-use crate::recorded_requests::RecordedRequest;
+use crate::requests::recorded::RecordedRequest;
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
 use celero::{Arena, Bindings, Context, Env, Type};
@@ -119,7 +119,7 @@ impl Contexts for NamedContexts {
         let mut bindings = Bindings::new(self.env());
         for (name, json) in &self.input.values {
             let ty = declared(&self.input, name).unwrap_or(&Type::Dyn);
-            let value = celero_tooling::value_json::to_value(json, ty, &arena)
+            let value = celero_tooling::values::json::to_value(json, ty, &arena)
                 .map_err(|why| format!("variable `{name}`: {why}"))?;
             bindings.set(name, value).map_err(|why| why.to_string())?;
         }

@@ -5,8 +5,8 @@
 
 use crate::language::{self, Language};
 use crate::output::hints;
-pub(crate) use celero_tooling::source::Format;
-use celero_tooling::source::{RuleText, Unreadable};
+pub(crate) use celero_tooling::rules::source::Format;
+use celero_tooling::rules::source::{RuleText, Unreadable};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 

@@ -4,11 +4,11 @@
 use celero::filter::Scheme;
 use celero::language::Declarations;
 use celero::{CompileError, Context, Diagnostic, Engine, ErrorPolicy, Tier};
-use celero_tooling::check::check_rules;
 use celero_tooling::envs::Envs;
 use celero_tooling::language::Language;
-use celero_tooling::rules_file::RulesFile;
-use celero_tooling::rules_layout;
+use celero_tooling::rules;
+use celero_tooling::rules::check::check_rules;
+use celero_tooling::rules::file::RulesFile;
 use std::fmt;
 use std::sync::Arc;
 
@@ -85,7 +85,7 @@ impl<C: Context> Checks for Checked<C> {
 
     fn rules_layout(&self, file: &RulesFile) -> (String, usize) {
         let layout = |language: Language, text: &str| self.layout(language, text);
-        let (text, problems) = rules_layout::format(&layout, file);
+        let (text, problems) = rules::layout::format(&layout, file);
         (text, problems.len())
     }
 

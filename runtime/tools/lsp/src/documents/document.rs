@@ -6,7 +6,7 @@ use crate::documents::uri;
 use celero_policy::Policy;
 use celero_policy::schema::ValueSpec;
 use celero_tooling::language::Language;
-use celero_tooling::source::{Format, RuleText, Unreadable};
+use celero_tooling::rules::source::{Format, RuleText, Unreadable};
 use lsp_types::{TextDocumentContentChangeEvent, Uri};
 use std::path::{Path, PathBuf};
 

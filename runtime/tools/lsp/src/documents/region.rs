@@ -4,8 +4,8 @@ use crate::documents::document::{Document, Kind};
 use celero::Type;
 use celero_policy::{Outline, Phase, PolicyExpression};
 use celero_tooling::language::Language;
-use celero_tooling::rules_file::RulesFile;
-use celero_tooling::source::{Format, RuleText};
+use celero_tooling::rules::file::RulesFile;
+use celero_tooling::rules::source::{Format, RuleText};
 use std::ops::Range;
 
 /// An expression of a document.
@@ -92,7 +92,7 @@ impl Regions {
             Format::Cel => Self { all: vec![Region::at(text, language, start)], outline: None },
             Format::Rules => {
                 let rules = RulesFile::parse(document.name(), text, language).map(|file| file.rules);
-                let region = |rule: celero_tooling::rules_file::Rule| {
+                let region = |rule: celero_tooling::rules::file::Rule| {
                     Region::at(rule.source, rule.language, start.saturating_add(rule.start))
                 };
                 Self { all: rules.unwrap_or_default().into_iter().map(region).collect(), outline: None }

@@ -16,8 +16,8 @@ use celero_policy::schema::ValueSpec;
 use celero_policy::{Outline, Phase};
 use celero_tooling::language::{Language, has_comments_before, of_first_line};
 use celero_tooling::names::{Callable, callables, filter_doc, macros};
-use celero_tooling::rules_file::language_of_head;
-use celero_tooling::source::{Format, RuleText};
+use celero_tooling::rules::file::language_of_head;
+use celero_tooling::rules::source::{Format, RuleText};
 use lsp_types::{CompletionItem, CompletionItemKind, Documentation, InsertTextFormat};
 use std::collections::BTreeMap;
 

@@ -6,8 +6,8 @@
 use crate::checks::environment::Checks;
 use crate::documents::document::{Document, Kind};
 use celero_policy::Policy;
-use celero_tooling::rules_file::RulesFile;
-use celero_tooling::source::{Format, RuleText};
+use celero_tooling::rules::file::RulesFile;
+use celero_tooling::rules::source::{Format, RuleText};
 use lsp_types::{Position, Range, TextEdit};
 
 /// Returns the edits that format a document: none if it is formatted.

@@ -2,8 +2,8 @@
 
 use crate::documents::document::{Document, Kind};
 use celero_policy::{Outline, Phase, PolicyRule};
-use celero_tooling::rules_file::RulesFile;
-use celero_tooling::source::Format;
+use celero_tooling::rules::file::RulesFile;
+use celero_tooling::rules::source::Format;
 use lsp_types::{DocumentSymbol, SymbolKind};
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub(crate) fn symbols(document: &Document) -> Vec<DocumentSymbol> {
             let Ok(file) = RulesFile::parse(document.name(), text.text, text.language) else { return Vec::new() };
             let mut rules = file.rules;
             rules.sort_by_key(|rule| rule.head);
-            let symbol = |rule: celero_tooling::rules_file::Rule| {
+            let symbol = |rule: celero_tooling::rules::file::Rule| {
                 let selection = rule.head..rule.head.saturating_add(rule.name.len());
                 let end = rule.end.max(selection.end);
                 symbol(rule.name, rule.tags.join(", "), SymbolKind::FUNCTION, rule.head..end, selection)

@@ -7,7 +7,7 @@ use celero::http::RequestContext;
 use celero::{Arena, Bindings, Env, Type};
 use celero_tooling::envs::Envs;
 use celero_tooling::language::{Language, REQUEST_ENVS};
-use celero_tooling::{curl, http_request, inferred_type, value_json};
+use celero_tooling::{requests, values};
 use http::Request;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
@@ -56,7 +56,7 @@ impl Input {
             return Ok(Self::Nothing);
         }
         if trimmed.strip_prefix("curl").is_some_and(|rest| rest.starts_with(char::is_whitespace)) {
-            return Ok(Self::Request(Box::new(curl::request(trimmed)?), "a line of curl"));
+            return Ok(Self::Request(Box::new(requests::curl::request(trimmed)?), "a line of curl"));
         }
         if trimmed.starts_with('{') {
             return match serde_json::from_str(text) {
@@ -69,7 +69,7 @@ impl Input {
         }
         let start = text.trim_start();
         let skipped = text.get(..text.len().saturating_sub(start.len())).unwrap_or_default().matches('\n').count();
-        match http_request::parse(start.as_bytes()) {
+        match requests::message::parse(start.as_bytes()) {
             Ok(request) => Ok(Self::Request(Box::new(request), "an HTTP request")),
             Err(error) => Err(NotAnInput { line: Some(error.line.saturating_add(skipped)), message: error.why }),
         }
@@ -112,7 +112,7 @@ pub(super) fn request_env(language: Language) -> &'static Env<RequestContext<'st
 
 /// Returns the type of a variable: CEL takes any value, other languages need a type.
 fn type_of(value: &Json, language: Language) -> Type {
-    if language.is_default() { Type::Dyn } else { inferred_type::inferred_type(value) }
+    if language.is_default() { Type::Dyn } else { values::inferred_type::inferred_type(value) }
 }
 
 /// Returns an environment that declares variables.
@@ -144,7 +144,7 @@ pub(super) fn bound<'a>(
 ) -> Result<Bindings<'a>, String> {
     let mut bindings = Bindings::new(env);
     for (name, value) in variables {
-        let value = value_json::to_value(value, &type_of(value, language), arena)
+        let value = values::json::to_value(value, &type_of(value, language), arena)
             .map_err(|why| format!("variable `{name}`: {why}"))?;
         bindings.set(name, value).map_err(|why| why.to_string())?;
     }
@@ -164,7 +164,7 @@ pub(super) fn client(text: &str) -> Result<SocketAddr, String> {
     if text.is_empty() {
         Ok(CLIENT)
     } else {
-        celero_tooling::address::address(text).map_err(|why| format!("client: {why}"))
+        celero_tooling::requests::address::address(text).map_err(|why| format!("client: {why}"))
     }
 }
 

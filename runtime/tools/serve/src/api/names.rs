@@ -5,7 +5,7 @@ use super::input::{self, Input};
 use super::rule::Question;
 use celero::filter::{FilterFunction, http_scheme};
 use celero::language::Declarations;
-use celero_tooling::macros::macro_names;
+use celero_tooling::names::macro_names;
 use celero_tooling::names::{callables, filter_doc};
 use serde_json::{Value as Json, json};
 use std::collections::BTreeMap;

@@ -1,7 +1,6 @@
 //! The policy that the command was given: its rules and cases, and what it does with a request.
 
-use super::Refusal;
-use super::input;
+use super::{Refusal, input};
 use crate::files::{self, Files};
 use celero::Diagnostic;
 use celero_policy::{

@@ -7,12 +7,12 @@ use crate::files::Files;
 use crate::limits;
 use celero::http::RequestContext;
 use celero::{Engine, ErrorPolicy, Scratch, Severity, Tier};
-use celero_tooling::check::check_rules;
 use celero_tooling::diagnostic_json::diagnostic_json;
 use celero_tooling::language::REQUEST_ENVS;
 use celero_tooling::measure::fastest_within;
-use celero_tooling::rule_sets::builder;
-use celero_tooling::rules_file::{Rule, RulesFile};
+use celero_tooling::rules::check::check_rules;
+use celero_tooling::rules::file::{Rule, RulesFile};
+use celero_tooling::rules::sets::builder;
 use serde::Deserialize;
 use serde_json::{Value as Json, json};
 

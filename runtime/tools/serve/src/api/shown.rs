@@ -2,7 +2,7 @@
 
 use crate::limits;
 use celero::{Arena, Report, Value};
-use celero_tooling::value_text;
+use celero_tooling::values;
 use serde_json::{Value as Json, json};
 
 /// Returns the text of a value.
@@ -13,7 +13,7 @@ pub(super) fn value(value: &Value<'_>) -> String {
 /// Returns the text of a value, cut after some bytes.
 pub(super) fn text_within(value: &Value<'_>, most: usize) -> String {
     let arena = Arena::new(limits::MEMORY);
-    let text = value_text::abbreviated(value, &arena, most.min(limits::VALUE_TEXT));
+    let text = values::text::abbreviated(value, &arena, most.min(limits::VALUE_TEXT));
     text.unwrap_or_else(|kind| format!("a value that can't be shown: {kind}"))
 }
 

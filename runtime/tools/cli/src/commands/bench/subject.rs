@@ -2,10 +2,10 @@
 //! it is measured with.
 
 use crate::input::contexts::Contexts;
-use crate::recorded_requests::RecordedRequest;
+use crate::requests::recorded::RecordedRequest;
 use celero::{Arena, Context, Program, RuleSet, Scratch};
 use celero_policy::{Exchange, Outcome, Policy};
-use celero_tooling::value_text;
+use celero_tooling::values;
 use std::hint::black_box;
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -106,7 +106,7 @@ impl<S: Context<Static = S> + 'static, C: Context<Static = S>> Runner for Progra
         let Some(context) = self.contexts.get(request) else { return String::new() };
         let arena = Arena::new(crate::input::contexts::INPUT_MEMORY);
         match self.program.eval(context, &mut self.scratch) {
-            Ok(value) => value_text::from_value(&value, &arena).unwrap_or_else(|kind| format!("error: {kind}")),
+            Ok(value) => values::text::from_value(&value, &arena).unwrap_or_else(|kind| format!("error: {kind}")),
             Err(error) => format!("error: {}", error.kind),
         }
     }

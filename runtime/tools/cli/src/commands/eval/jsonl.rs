@@ -14,7 +14,7 @@ use crate::input::in_language::InLanguage;
 use crate::language::Language;
 use crate::output::Output;
 use crate::output::failure::Failure;
-use celero_tooling::notation;
+use celero_tooling::values;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
 use std::cell::OnceCell;
@@ -124,9 +124,9 @@ fn read(line: &[u8]) -> Result<(String, NamedInput), String> {
     let mut declared = Vec::new();
     for (name, notation) in question.vars {
         let notation = notation.as_str().ok_or_else(|| format!("type of `{name}`: expected a string"))?;
-        declared.push((name, notation::parse(notation)?));
+        declared.push((name, values::notation::parse(notation)?));
     }
-    let functions = question.define.iter().map(|text| notation::definition(text)).collect::<Result<_, _>>()?;
+    let functions = question.define.iter().map(|text| values::notation::definition(text)).collect::<Result<_, _>>()?;
     let JsonlRequest { expr, bindings: values, container, check, .. } = question;
     let filter = FilterDeclarations::default();
     let declarations = Declarations { container, unchecked: !check, functions, filter };

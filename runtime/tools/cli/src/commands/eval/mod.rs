@@ -10,7 +10,7 @@ use crate::input::contexts::{Command, Contexts};
 use crate::input::in_language::InLanguage;
 use crate::input::source::{Format, Source, SourceArgs};
 use crate::output::{Output, hints};
-use crate::rules_file::RulesFile;
+use crate::rules::file::RulesFile;
 use celero::{Engine, ErrorPolicy, Scratch};
 use serde_json::{Value as Json, json};
 

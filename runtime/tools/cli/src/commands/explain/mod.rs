@@ -14,7 +14,7 @@ use crate::input::source::{Format, Source, SourceArgs};
 use crate::output::failure::Failure;
 use crate::output::units::bytes;
 use crate::output::{Output, Paint, hints, listing};
-use crate::rules_file::RulesFile;
+use crate::rules::file::RulesFile;
 use celero::{Engine, ErrorPolicy, Explanation, Span};
 use celero_tooling::disassembly::{Disassembly, disassemble};
 use serde_json::{Value as Json, json};

@@ -4,7 +4,7 @@ use crate::evaluate::cost::Cost;
 use crate::evaluate::rule_sets::{ErrorPolicyArg, builder, compiling, complain, rejected};
 use crate::input::contexts::{Command, Contexts};
 use crate::output::{Output, Paint};
-use crate::rules_file::{Rule, RulesFile};
+use crate::rules::file::{Rule, RulesFile};
 use celero::{Engine, IndexEntry, RuleExplanation, SetExplanation, similar};
 use serde_json::{Value as Json, json};
 

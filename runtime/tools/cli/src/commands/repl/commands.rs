@@ -8,12 +8,12 @@ use crate::input::in_language::InLanguage;
 use crate::language::Language;
 use crate::output::failure::Failure;
 use crate::output::{Output, listing};
-use crate::recorded_requests::RecordedRequest;
+use crate::requests::recorded::RecordedRequest;
 use celero::Engine;
-use celero_tooling::curl;
 use celero_tooling::disassembly::disassemble;
-use celero_tooling::macros::macro_names;
-use celero_tooling::notation;
+use celero_tooling::names::macro_names;
+use celero_tooling::requests;
+use celero_tooling::values;
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -120,8 +120,8 @@ impl Session {
                 }
                 self.set_requests(read.requests, output);
             }),
-            "curl" => curl::request(line).map(|message| self.set_requests(vec![message.into()], output)),
-            ":vars" => notation::declarations(rest).and_then(|types| {
+            "curl" => requests::curl::request(line).map(|message| self.set_requests(vec![message.into()], output)),
+            ":vars" => values::notation::declarations(rest).and_then(|types| {
                 let change = |named: &mut NamedInput| {
                     named.types.retain(|(name, _)| !types.iter().any(|(new, _)| new == name));
                     named.types.extend(types);
@@ -132,7 +132,7 @@ impl Session {
                 let change = |named: &mut NamedInput| (named.values, named.given) = (values, true);
                 self.change_named(change, output)
             }),
-            ":define" => notation::definition(rest).and_then(|definition| self.define(definition, output)),
+            ":define" => values::notation::definition(rest).and_then(|definition| self.define(definition, output)),
             _ if word.starts_with(':') => Err(unknown(word)),
             _ => return self.expression(line, Action::Evaluate, output),
         };

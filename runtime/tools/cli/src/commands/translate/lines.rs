@@ -17,7 +17,7 @@ use crate::output::units::counted;
 use crate::{DISAGREE, REJECTED};
 use celero::filter::FilterType;
 use celero::{Bindings, CompileError, Type};
-use celero_tooling::notation;
+use celero_tooling::values;
 use serde_json::{Map, Value as Json, json};
 
 /// Lines of JSON, and the language to translate them to.
@@ -148,7 +148,7 @@ impl Line {
             let ty = if self.to_cel() {
                 filter_type(notation).map(|ty| text_type(&ty))
             } else {
-                notation.as_str().ok_or_else(|| "expected a string".to_owned()).and_then(notation::parse)
+                notation.as_str().ok_or_else(|| "expected a string".to_owned()).and_then(values::notation::parse)
             };
             types.push((name.clone(), ty.map_err(|why| format!("type of `{name}`: {why}"))?));
         }
@@ -170,7 +170,7 @@ impl Line {
     fn envs_of_cel(&self, types: &[(String, Type)]) -> Result<Envs<Bindings<'static>>, String> {
         let container = self.members.get("container").and_then(Json::as_str).unwrap_or_default().to_owned();
         let define = self.members.get("define").and_then(Json::as_array).into_iter().flatten();
-        let functions = define.filter_map(Json::as_str).map(notation::definition).collect::<Result<_, _>>()?;
+        let functions = define.filter_map(Json::as_str).map(values::notation::definition).collect::<Result<_, _>>()?;
         let unchecked = self.members.get("check").and_then(Json::as_bool) == Some(false);
         self.envs(types, Declarations { container, functions, unchecked, ..Default::default() })
     }

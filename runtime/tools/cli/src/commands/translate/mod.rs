@@ -14,8 +14,8 @@ use crate::language::{Language, counterpart, has_comments_before};
 use crate::output::Output;
 use crate::output::failure::Failure;
 use crate::output::units::counted;
-use crate::rules_file::{Rule, RulesFile};
-use crate::rules_layout::{kept, laid_out, rewritten, untrimmed};
+use crate::rules::file::{Rule, RulesFile};
+use crate::rules::layout::{kept, laid_out, rewritten, untrimmed};
 use celero::{Diagnostic, Engine};
 use celero_policy::Policy;
 

@@ -1,7 +1,7 @@
 //! Sets of the rules of a file.
 
+use super::file::RulesFile;
 use crate::envs::Envs;
-use crate::rules_file::RulesFile;
 use celero::{Context, Engine, ErrorPolicy, Rule, RuleSetBuilder};
 use std::collections::BTreeSet;
 

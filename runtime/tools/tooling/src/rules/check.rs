@@ -1,8 +1,8 @@
 //! The check of the rules of a file, without compiling them to native code.
 
+use super::file::RulesFile;
+use super::sets::{builder, builder_without};
 use crate::envs::Envs;
-use crate::rule_sets::{builder, builder_without};
-use crate::rules_file::RulesFile;
 use celero::{Context, Diagnostic, Engine, ErrorPolicy, Indexing, Severity};
 use std::collections::BTreeSet;
 

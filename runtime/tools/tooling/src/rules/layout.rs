@@ -1,7 +1,7 @@
 //! The layout of files of rules: `name [attributes]: expression`, with the expression as `celero fmt` writes it.
 
+use super::file::{Rule, RulesFile};
 use crate::language::Language;
-use crate::rules_file::{Rule, RulesFile};
 use celero::{CompileError, Diagnostic, Label, Severity, Span, Stage};
 
 /// Lays out a rule in a language.

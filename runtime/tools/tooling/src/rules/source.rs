@@ -1,7 +1,7 @@
 //! The format and the language of a file of rules, by its name and content.
 
+use super::file::{is_rules, is_rules_with_plain_names};
 use crate::language::{self, Language, has_comments_before};
-use crate::rules_file::{is_rules, is_rules_with_plain_names};
 use celero_policy::Policy;
 use std::path::Path;
 

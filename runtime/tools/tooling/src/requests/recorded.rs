@@ -1,8 +1,8 @@
 //! Files of requests: HTTP/1.1 as text, separated by lines that start with `###`; or JSON, one
 //! object per line: `{"method": "GET", "uri": "/", "headers": {"host": "a"}, "body": ""}`.
 
-use crate::address::address;
-use crate::http_request::{self, NotARequest};
+use super::address::address;
+use super::message::{self, NotARequest};
 use http::{HeaderName, HeaderValue, Method, Request, Version};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
@@ -133,7 +133,7 @@ fn texts(text: &[u8]) -> Result<Vec<RecordedRequest>, NotARequest> {
     }
     let parts = parts.iter().filter(|(_, part)| !part.is_empty());
     let request = |(start, part): &(usize, Vec<u8>)| {
-        let request = http_request::parse(part.trim_ascii_start()).map(RecordedRequest::from);
+        let request = message::parse(part.trim_ascii_start()).map(RecordedRequest::from);
         request.map_err(|error| NotARequest { line: start.saturating_add(error.line), ..error })
     };
     parts.map(request).collect()
@@ -160,7 +160,7 @@ impl Line {
             *message.method_mut() =
                 Method::from_bytes(method.as_bytes()).map_err(|e| format!("method `{method}`: {e}"))?;
         }
-        let target = http_request::parse_target(&line.uri, message.method());
+        let target = message::parse_target(&line.uri, message.method());
         *message.uri_mut() = target.map_err(|why| format!("uri `{}`: {why}", line.uri))?;
         *message.version_mut() = match line.version.as_deref() {
             None | Some("HTTP/1.1") => Version::HTTP_11,
