@@ -3,12 +3,12 @@
 //! Exit codes: 0 success, 1 a comparison found a regression, 2 the command line is invalid or a
 //! file can't be read, 3 the runs can't be compared.
 
-use celero_lab::bisect::{self, Search};
-use celero_lab::compare::{ALL, LARGE, Verdict, cells, incomparable, table};
 use celero_lab::planted::{self, Planted};
-use celero_lab::record::Run;
+use celero_lab::results::bisect::{self, Search};
+use celero_lab::results::compare::{ALL, LARGE, Verdict, cells, incomparable, table};
+use celero_lab::results::record::Run;
+use celero_lab::results::{report, store, table as improvements};
 use celero_lab::run::{Settings, counting_process, plan, run};
-use celero_lab::{report, store, table as improvements};
 use clap::{Args, Parser, Subcommand};
 use std::ffi::OsString;
 use std::io::Write;

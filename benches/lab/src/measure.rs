@@ -2,11 +2,11 @@
 //! disturbs all of them alike.
 
 use crate::counters::{Probe, Quantity};
-use crate::plan::Plan;
 use crate::planted::{Planted, TRIAL, waste};
-use crate::record::Measurement;
-use crate::statistics::median;
-use crate::subject::{Subject, subjects};
+use crate::results::record::Measurement;
+use crate::results::statistics::median;
+use crate::subjects::plan::Plan;
+use crate::subjects::{Subject, subjects};
 use celero_tooling::progress::Steps;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

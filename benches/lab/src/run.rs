@@ -2,13 +2,13 @@
 //! can be read, else in a second process under callgrind, which gets the same plan.
 
 use crate::counters::{Callgrind, Counter, Hardware, Probe, Space, Time};
-use crate::machine::{self, Build, Machine};
 use crate::measure::{Bench, Rounds};
-use crate::plan::{Plan, Sample};
-use crate::policies::{self, is_yaml};
 use crate::read;
-use crate::record::{Measurement, Partition, Run, RunInfo};
-use crate::sizes;
+use crate::results::machine::{self, Build, Machine};
+use crate::results::record::{Measurement, Partition, Run, RunInfo};
+use crate::subjects::plan::{Plan, Sample};
+use crate::subjects::policies::{self, is_yaml};
+use crate::subjects::sizes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -140,7 +140,7 @@ pub fn run(plan: &Plan, settings: Settings, commit: Option<String>, say: &dyn Fn
 
 fn partitions(plan: &Plan) -> Vec<Partition> {
     let [invalid, not_sampled] = plan.requests_left_out;
-    let partition = |(name, partition): (&String, &crate::plan::Partition)| Partition {
+    let partition = |(name, partition): (&String, &crate::subjects::plan::Partition)| Partition {
         partition: name.clone(),
         found: partition.found,
         structures: partition.structures,

@@ -1,8 +1,8 @@
 //! `celero lab bisect` on a small repository whose commits hold the figures that a run of them would have.
 
 use super::say;
-use celero_lab::machine::{Build, Machine};
-use celero_lab::record::{Measurement, Run, RunInfo};
+use celero_lab::results::machine::{Build, Machine};
+use celero_lab::results::record::{Measurement, Run, RunInfo};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 

@@ -8,7 +8,7 @@
 mod bisect;
 mod planted;
 
-use celero_lab::record::Run;
+use celero_lab::results::record::Run;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,12 +1,11 @@
 //! Which rules are measured: one of each structure, of each partition the same sample for the same
 //! seed. What is left out is counted.
 
-use crate::fingerprint::fingerprint;
-use crate::hosts;
-pub use crate::hosts::Host;
-use crate::language_name;
+use super::fingerprint::fingerprint;
+pub use super::hosts::Host;
+use super::policies::PlannedPolicy;
+use super::{hosts, language_name};
 use crate::planted::Planted;
-use crate::policies::PlannedPolicy;
 use crate::read::{Request, SourceRule};
 use crate::structure::Structure;
 use celero_tests::generate::Rng;

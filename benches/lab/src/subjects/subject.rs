@@ -1,13 +1,13 @@
 //! What is measured: rules and sets of rules, made ready, and their stages.
 //! [`docs/lab.md`](../../../docs/lab.md#what-is-measured) lists them.
 
+use super::hosts::{OfRequests, OfValues, SHARED, request_env, values_env};
+use super::plan::{Host, Plan, PlannedRule};
+use super::policies::{self, PolicyUnit};
+use super::searchers::{Kind, in_cel, with_searcher};
+use super::sizes::{self, SizeUnit};
 use crate::counters::Probe;
-use crate::hosts::{OfRequests, OfValues, SHARED, request_env, values_env};
-use crate::plan::{Host, Plan, PlannedRule};
-use crate::policies::{self, PolicyUnit};
 use crate::read::Request;
-use crate::searchers::{Kind, in_cel, with_searcher};
-use crate::sizes::{self, SizeUnit};
 use celero::http::RequestContext;
 use celero::{Arena, Bindings, Context, Env, Live, Program, Rule, RuleSet, Scratch, StageObserver, Type};
 use celero_frontend::filter::{FilterOptions, check_filter};

@@ -1,6 +1,6 @@
 //! Line charts as SVG.
 
-use crate::compare::{ALL, Verdict};
+use crate::results::compare::{ALL, Verdict};
 use std::fmt::Write;
 
 /// A partition over the runs.

@@ -1,7 +1,7 @@
 //! Sets of many generated rules: instructions and time of an evaluation over the number of rules.
 
+use super::hosts::{OfRequests, SHARED};
 use crate::counters::Probe;
-use crate::hosts::{OfRequests, SHARED};
 use celero::http::RequestContext;
 use celero::{Env, ErrorPolicy, Program, Rule, RuleSet, Scratch};
 use celero_benches::rulesets::reproducible;

@@ -5,8 +5,8 @@
 //! the good one is more than half of the way, on a logarithmic scale, to that of the bad one. So a
 //! slow drift over many commits is not taken for the change.
 
-use crate::compare::{cells, floor, incomparable};
-use crate::record::Run;
+use super::compare::{cells, floor, incomparable};
+use super::record::Run;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};

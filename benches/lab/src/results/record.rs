@@ -1,7 +1,7 @@
 //! The format of results: JSON Lines, an object on each line. `benches/lab/schema.json` is the same
 //! as a JSON schema; a test compares them.
 
-use crate::machine::{Build, Machine};
+use super::machine::{Build, Machine};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io::Write;
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn records_are_as_the_schema_says() {
-        let schema: Value = serde_json::from_str(include_str!("../schema.json")).unwrap();
+        let schema: Value = serde_json::from_str(include_str!("../../schema.json")).unwrap();
         let mut text = Vec::new();
         example("abc", "parse", &[1.0, 2.5]).write(&mut text).unwrap();
         let mut seen = 0;

@@ -1,8 +1,8 @@
 //! The picture of sets of generated rules: instructions for a request over the number of rules. It
 //! is the first picture of README.md.
 
-use crate::record::Run;
-use crate::sizes::size;
+use crate::results::record::Run;
+use crate::subjects::sizes::size;
 use celero_benches::rulesets::instruction_curve;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub fn sizes(run: &Run) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::example;
+    use crate::results::record::example;
 
     #[test]
     fn a_run_with_sets_has_a_point_for_each() {

@@ -1,13 +1,13 @@
 //! Whether two runs differ: for each counter and stage, in each partition and in all together.
 //!
-//! A cell has changed if the interval of its ratio (see [`statistics`](crate::statistics)) excludes
+//! A cell has changed if the interval of its ratio (see [`statistics`](crate::results::statistics)) excludes
 //! 1, the ratio is at least as far from 1 as the counter's floor, and there are enough rules for
 //! the confidence of intervals. With fewer rules it has changed if all of them moved in one
 //! direction and either the stage as a whole has changed that way too, or the ratio is at least
 //! [`LARGE`]. Fewer than [`MIN`] rules are shown, but not judged.
 
-use crate::record::{Measurement, Run};
-use crate::statistics::{CONFIDENCE, Estimate, compare};
+use super::record::{Measurement, Run};
+use super::statistics::{CONFIDENCE, Estimate, compare};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -183,7 +183,7 @@ pub fn table(cells: &[Cell], second: &Run, all: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::example;
+    use crate::results::record::example;
     use celero_tests::generate::Rng;
 
     /// Figures of 16 rules with relative noise of at most `noise`.

@@ -1,6 +1,6 @@
 //! Runs in a SQLite database, for queries by other tools. `docs/lab.md` has its tables and examples of queries.
 
-use crate::record::{Measurement, Partition, Run};
+use super::record::{Measurement, Partition, Run};
 use rusqlite::{Connection, OpenFlags, params};
 use std::path::Path;
 
@@ -222,7 +222,7 @@ fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::example;
+    use crate::results::record::example;
 
     #[test]
     fn what_is_stored_is_found_once() {

@@ -1,8 +1,8 @@
 //! Policies as input: a policy in YAML and, behind it, files of its cases. A policy is measured as
 //! a whole, and each of its expressions as a rule.
 
+use super::fingerprint::fingerprint;
 use crate::counters::Probe;
-use crate::fingerprint::fingerprint;
 use crate::read::SourceRule;
 use celero_policy::{Exchange, Outline, Policy};
 use celero_tooling::language::Language;
@@ -192,7 +192,7 @@ mod tests {
                     - language: filter\n  when: http.host contains \"x\"\n  deny: 403\n";
         std::fs::write(&policy, text).unwrap();
         std::fs::write(&more, "request:\n- when: request.method in ['GET', 'HEAD']\n  deny: 405\n").unwrap();
-        let sample = crate::plan::Sample { rules: 9, requests: 1, seed: 1 };
+        let sample = crate::subjects::plan::Sample { rules: 9, requests: 1, seed: 1 };
         let plan = crate::run::plan(&[policy], &[], sample).unwrap();
         std::fs::remove_dir_all(&folder).unwrap();
         let mut rules: Vec<(&str, &str)> = plan.rules().map(|(partition, rule)| (partition, &*rule.source)).collect();

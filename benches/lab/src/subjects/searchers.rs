@@ -1,7 +1,7 @@
 //! Two substring searchers inside the same rules: each `text.contains("constant")` becomes a call
 //! of a host function that searches with one or the other, so that all else is equal.
 
-use crate::plan::{Host, PlannedRule};
+use super::plan::{Host, PlannedRule};
 use celero::http::RequestContext;
 use celero::{Engine, Env, Program};
 use celero_frontend::{Ast, Expr, Limits, Literal, NodeId, parse};

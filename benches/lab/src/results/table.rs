@@ -1,8 +1,8 @@
 //! Tables of improvements: how many times fewer instructions one way of evaluating a rule takes
 //! than another, for rules that search in text, simple rules, and all.
 
-use crate::record::Run;
-use crate::statistics::{Estimate, compare};
+use super::record::Run;
+use super::statistics::{Estimate, compare};
 use crate::structure::{Feature, Structure};
 use celero_tooling::language::Language;
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,7 +81,7 @@ fn values<'r>(run: &'r Run, stage: &str) -> BTreeMap<&'r str, f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::{Partition, example};
+    use crate::results::record::{Partition, example};
 
     #[test]
     fn rows_are_of_the_rules_with_the_feature() {

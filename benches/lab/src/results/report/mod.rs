@@ -7,9 +7,9 @@ mod sizes;
 
 pub use sizes::sizes;
 
-use crate::compare::{ALL, Verdict, cells, incomparable};
-use crate::record::Run;
-use crate::statistics::median;
+use crate::results::compare::{ALL, Verdict, cells, incomparable};
+use crate::results::record::Run;
+use crate::results::statistics::median;
 use chart::{Line, chart};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -255,7 +255,7 @@ fn figures(runs: &[Run]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::example;
+    use crate::results::record::example;
 
     #[test]
     fn a_planted_change_is_on_the_page_and_nothing_is_loaded() {

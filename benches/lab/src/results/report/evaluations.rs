@@ -1,8 +1,8 @@
 //! The picture of one run: instructions of an evaluation by the interpreter and by native code, by
 //! partition, on a logarithmic axis.
 
-use crate::record::Run;
-use crate::statistics::median;
+use crate::results::record::Run;
+use crate::results::statistics::median;
 use celero_benches::log_axis::{BAR, GREY, LogAxis};
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -122,7 +122,7 @@ fn number(value: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::example;
+    use crate::results::record::example;
 
     #[test]
     fn a_partition_has_two_bars_with_their_medians() {
