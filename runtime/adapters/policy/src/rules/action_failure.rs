@@ -1,7 +1,7 @@
 //! The failure of an expression in an action: what failed, and its words for the log of a host.
 
 use crate::bodies::unchangeable::Unchangeable;
-use celero::{Context, EvalError, Program};
+use celero::{Context, ErrorKind, EvalError, Program, Scratch, Value};
 use http::HeaderName;
 use http::header::HOST;
 use std::fmt;
@@ -54,6 +54,20 @@ pub(crate) enum WhyFailed {
     Body(Unchangeable),
 }
 
+impl WhyFailed {
+    /// Returns whether what the expression reads is missing.
+    pub(crate) fn is_missing(self) -> bool {
+        matches!(self, Self::Error(error) if error.kind == ErrorKind::NoSuchKey)
+    }
+}
+
+impl<'r, S> ActionFailure<'r, S> {
+    /// A value that is not valid for this part.
+    pub(crate) fn invalid(part: ActionPart<'r>) -> Self {
+        Self { part, program: None, why: WhyFailed::Invalid }
+    }
+}
+
 impl<S: Context + 'static> ActionFailure<'_, S> {
     /// Returns whether the rule counts as failed: a log field without a value is only left out.
     pub(crate) fn is_counted(&self) -> bool {
@@ -86,7 +100,23 @@ fn place(error: &EvalError, source: &str) -> String {
     format!(" (in `{}`)", expression.replace(char::is_control, " "))
 }
 
-impl ActionPart<'_> {
+impl<'r> ActionPart<'r> {
+    /// Evaluates the expression of this part. `make` returns `None` for a value that is not valid here.
+    pub(crate) fn evaluate<S: Context + 'static, C: Context<Static = S>, T>(
+        self,
+        program: &'r Program<S>,
+        context: &C,
+        scratch: &mut Scratch,
+        make: impl FnOnce(Value<'_>) -> Option<T>,
+    ) -> Result<T, ActionFailure<'r, S>> {
+        let why = match program.eval(context, scratch).map(make) {
+            Ok(Some(made)) => return Ok(made),
+            Ok(None) => WhyFailed::Invalid,
+            Err(error) => WhyFailed::Error(error),
+        };
+        Err(ActionFailure { part: self, program: Some(program), why })
+    }
+
     fn invalid(self) -> &'static str {
         match self {
             Self::SetHeader(name) if *name == HOST => "the value is no host",

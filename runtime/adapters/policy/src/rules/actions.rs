@@ -6,10 +6,10 @@
 use crate::host::edits::{Edit, Edits};
 use crate::host::outcome::PolicyAnswer;
 use crate::host::values::{to_body, to_json};
-use crate::rules::action_failure::{ActionFailure, ActionPart, WhyFailed};
+use crate::rules::action_failure::{ActionFailure, ActionPart};
 use bytes::Bytes;
 use celero::http::HeaderSet;
-use celero::{Context, ErrorKind, Program, Scratch, Value};
+use celero::{Context, Program, Scratch, Value};
 use celero_canonical::{canonical_host, field_value};
 use http::header::HOST;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -96,36 +96,26 @@ impl<S: Context + 'static> TextTemplate<S> {
     ) -> Result<Bytes, ActionFailure<'r, S>> {
         match self {
             Self::Fixed(text) => Ok(text.clone()),
-            Self::Computed(_) => self.with_text(part, context, scratch, Bytes::copy_from_slice),
+            Self::Computed(_) => self.with_text(part, context, scratch, |text| Some(Bytes::copy_from_slice(text))),
         }
     }
 
-    /// Returns what `make` makes of the text of this part of an action, for callers that need no copy of the text.
+    /// Returns what `make` makes of the text of this part of an action, `None` of a text that is not valid there.
     pub(crate) fn with_text<'r, C: Context<Static = S>, T>(
         &'r self,
         part: ActionPart<'r>,
         context: &C,
         scratch: &mut Scratch,
-        make: impl FnOnce(&[u8]) -> T,
+        make: impl FnOnce(&[u8]) -> Option<T>,
     ) -> Result<T, ActionFailure<'r, S>> {
         match self {
-            Self::Fixed(text) => Ok(make(text)),
-            Self::Computed(program) => {
-                let made = computed(program, context, scratch, |text| Some(make(text)));
-                made.map_err(|why| ActionFailure { part, program: Some(program), why })
-            }
+            Self::Fixed(text) => make(text).ok_or(ActionFailure::invalid(part)),
+            Self::Computed(program) => part.evaluate(program, context, scratch, |value| make(text_of(&value)?)),
         }
     }
 }
 
 impl<S: Context + 'static> HeaderTemplate<S> {
-    fn program(&self) -> Option<&Program<S>> {
-        match self {
-            Self::Fixed(_) => None,
-            Self::Computed(program) => Some(program),
-        }
-    }
-
     /// Returns the value for this part of an action.
     pub(crate) fn value<'r, C: Context<Static = S>>(
         &'r self,
@@ -135,10 +125,7 @@ impl<S: Context + 'static> HeaderTemplate<S> {
     ) -> Result<HeaderValue, ActionFailure<'r, S>> {
         match self {
             Self::Fixed(value) => Ok(value.clone()),
-            Self::Computed(program) => {
-                let value = computed(program, context, scratch, field_value);
-                value.map_err(|why| ActionFailure { part, program: Some(program), why })
-            }
+            Self::Computed(program) => part.evaluate(program, context, scratch, |value| field_value(text_of(&value)?)),
         }
     }
 }
@@ -153,21 +140,16 @@ impl<S: Context + 'static> Field<S> {
     ) -> Result<Option<Json>, ActionFailure<'r, S>> {
         match self {
             Self::Fixed(json) => Ok(Some(json.clone())),
-            Self::Computed(program) => {
-                let json = match program.eval(context, scratch) {
-                    Ok(Value::Optional(None)) => Ok(None),
-                    Ok(value) => to_json(&value).map(Some).ok_or(WhyFailed::Invalid),
-                    Err(error) => Err(WhyFailed::Error(error)),
-                };
-                json.map_err(|why| ActionFailure { part, program: Some(program), why })
-            }
+            Self::Computed(program) => part.evaluate(program, context, scratch, |value| match value {
+                Value::Optional(None) => Some(None),
+                value => to_json(&value).map(Some),
+            }),
             Self::Text(program) => {
-                let text = |text: &[u8]| Some(Some(Json::String(String::from_utf8_lossy(text).into_owned())));
-                match computed(program, context, scratch, text) {
+                let text = |text: &[u8]| Some(Json::String(String::from_utf8_lossy(text).into_owned()));
+                match part.evaluate(program, context, scratch, |value| text_of(&value).map(text)) {
                     // In the filter language a missing value is no failure.
-                    Err(WhyFailed::Error(error)) if error.kind == ErrorKind::NoSuchKey => Ok(None),
-                    Err(why) => Err(ActionFailure { part, program: Some(program), why }),
-                    Ok(json) => Ok(json),
+                    Err(failure) if failure.why.is_missing() => Ok(None),
+                    json => json,
                 }
             }
         }
@@ -187,29 +169,22 @@ impl<S: Context + 'static> Field<S> {
                 Self::Computed(_) | Self::Text(_) => Bytes::new(),
             });
         };
-        let body = match program.eval(context, scratch) {
-            Ok(Value::String(text)) => Ok(Bytes::copy_from_slice(text.as_bytes())),
-            Ok(Value::Bytes(bytes)) => Ok(Bytes::copy_from_slice(bytes)),
-            Ok(Value::Optional(None)) => Err(WhyFailed::Invalid),
-            Ok(value) => to_body(&value).map(|json| json.to_string().into()).ok_or(WhyFailed::Invalid),
-            Err(error) => Err(WhyFailed::Error(error)),
-        };
-        body.map_err(|why| ActionFailure { part, program: Some(program), why })
+        part.evaluate(program, context, scratch, |value| match value {
+            Value::Optional(None) => None,
+            value => match text_of(&value) {
+                Some(text) => Some(Bytes::copy_from_slice(text)),
+                None => to_body(&value).map(|json| json.to_string().into()),
+            },
+        })
     }
 }
 
-/// Evaluates an expression and converts its text.
-fn computed<S: Context + 'static, C: Context<Static = S>, T>(
-    program: &Program<S>,
-    context: &C,
-    scratch: &mut Scratch,
-    make: impl FnOnce(&[u8]) -> Option<T>,
-) -> Result<T, WhyFailed> {
-    match program.eval(context, scratch).map_err(WhyFailed::Error)? {
-        Value::String(text) => make(text.as_bytes()).ok_or(WhyFailed::Invalid),
-        // The text of the filter language.
-        Value::Bytes(text) => make(text).ok_or(WhyFailed::Invalid),
-        _ => Err(WhyFailed::Invalid),
+/// Returns the bytes of a text; those of the filter language are bytes.
+fn text_of<'v>(value: &Value<'v>) -> Option<&'v [u8]> {
+    match *value {
+        Value::String(text) => Some(text.as_bytes()),
+        Value::Bytes(text) => Some(text),
+        _ => None,
     }
 }
 
@@ -233,10 +208,9 @@ impl<S: Context + 'static> HeaderEdit<S> {
                 }
             },
             Self::SetHost(words) => {
-                let (part, invalid) = (ActionPart::SetHeader(&HOST), WhyFailed::Invalid);
+                let part = ActionPart::SetHeader(&HOST);
                 let value = words.value(part, context, scratch)?;
-                let value = canonical_host(value.as_bytes());
-                let value = value.ok_or(ActionFailure { part, program: words.program(), why: invalid })?;
+                let value = canonical_host(value.as_bytes()).ok_or(ActionFailure::invalid(part))?;
                 edits.push(Edit::Set { name: HOST, value });
             }
             Self::Add(name, words) => {

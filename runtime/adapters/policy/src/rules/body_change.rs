@@ -114,7 +114,7 @@ impl<S: Context + 'static> BodyChange<S> {
                     let value = value.map(|value| value.json(AbsentMember::LeftOut, part, context, scratch));
                     let value = value.transpose()?;
                     let value = match value {
-                        Some(None) => return Err(ActionFailure { part, program: None, why: WhyFailed::Invalid }),
+                        Some(None) => return Err(ActionFailure::invalid(part)),
                         Some(Some(value)) => value,
                         None => Json::Null,
                     };
@@ -143,7 +143,7 @@ impl<S: Context + 'static> JsonTemplate<S> {
         match self {
             Self::Value(value) => value.json(part, context, scratch),
             Self::List(elements) => {
-                let absent = || ActionFailure { part, program: None, why: WhyFailed::Invalid };
+                let absent = || ActionFailure::invalid(part);
                 // A merge patch takes arrays as they are: nothing in them is merged, so nothing is to be removed.
                 let inner = AbsentMember::LeftOut;
                 let elements =

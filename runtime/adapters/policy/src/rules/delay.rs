@@ -1,6 +1,6 @@
 //! The action `delay` of a rule: how long a request waits.
 
-use crate::rules::action_failure::{ActionFailure, ActionPart, WhyFailed};
+use crate::rules::action_failure::{ActionFailure, ActionPart};
 use celero::{Context, Program, Scratch, Value};
 use std::time::Duration;
 
@@ -34,14 +34,13 @@ impl<S: Context + 'static> RuleDelay<S> {
             DelayTime::Fixed(time) => return *time,
             DelayTime::Computed(program) => program,
         };
-        let why = match program.eval(context, scratch) {
-            Ok(Value::Duration(time)) => {
-                return Duration::from_nanos(u64::try_from(time.0).unwrap_or(0)).min(self.longest);
-            }
-            Ok(_) => WhyFailed::Invalid,
-            Err(error) => WhyFailed::Error(error),
-        };
-        failures.push(ActionFailure { part: ActionPart::Delay, program: Some(program), why });
-        self.longest
+        let time = ActionPart::Delay.evaluate(program, context, scratch, |value| match value {
+            Value::Duration(time) => Some(Duration::from_nanos(u64::try_from(time.0).unwrap_or(0)).min(self.longest)),
+            _ => None,
+        });
+        time.unwrap_or_else(|failure| {
+            failures.push(failure);
+            self.longest
+        })
     }
 }

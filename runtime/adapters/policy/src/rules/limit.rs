@@ -9,7 +9,7 @@
 use crate::limits::request::{AskedLimit, RequestLimits};
 use crate::limits::settings::{LimitErrorPolicy, TellsClient};
 use crate::limits::state::{Hold, LimitState};
-use crate::rules::action_failure::{ActionFailure, ActionPart, WhyFailed};
+use crate::rules::action_failure::{ActionFailure, ActionPart};
 use crate::rules::actions::{PhaseEnd, TextTemplate};
 use crate::rules::delay::RuleDelay;
 use celero::{Context, Program, Scratch, Value};
@@ -81,19 +81,16 @@ impl<S: Context + 'static> Number<S> {
         context: &C,
         scratch: &mut Scratch,
     ) -> Result<u64, ActionFailure<'r, S>> {
-        let program = match self {
-            Self::Fixed(number) => return Ok(*number),
-            Self::Computed(program) => program,
-        };
-        let number = match program.eval(context, scratch) {
-            Ok(Value::Int(number)) => u64::try_from(number).map_err(|_| WhyFailed::Invalid),
-            Ok(Value::Uint(number)) => Ok(number),
-            // A float above `u64::MAX` becomes `u64::MAX`, which no limit admits.
-            Ok(Value::Double(number)) if number >= 0.0 => Ok(number.ceil() as u64),
-            Ok(_) => Err(WhyFailed::Invalid),
-            Err(error) => Err(WhyFailed::Error(error)),
-        };
-        number.map_err(|why| ActionFailure { part, program: Some(program), why })
+        match self {
+            Self::Fixed(number) => Ok(*number),
+            Self::Computed(program) => part.evaluate(program, context, scratch, |value| match value {
+                Value::Int(number) => u64::try_from(number).ok(),
+                Value::Uint(number) => Some(number),
+                // A float above `u64::MAX` becomes `u64::MAX`, which no limit admits.
+                Value::Double(number) if number >= 0.0 => Some(number.ceil() as u64),
+                _ => None,
+            }),
+        }
     }
 }
 
@@ -155,7 +152,10 @@ impl<S: Context + 'static> RuleLimit<S> {
         for piece in &self.key {
             match client.filter(|_| piece.is_client) {
                 Some(client) => add_network(&mut key, network_of(client, groups)),
-                None => piece.text.with_text(part, context, scratch, |text| add_part(&mut key, text, groups))?,
+                None => piece.text.with_text(part, context, scratch, |text| {
+                    add_part(&mut key, text, groups);
+                    Some(())
+                })?,
             }
         }
         Ok(key)

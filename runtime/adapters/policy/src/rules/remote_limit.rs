@@ -9,7 +9,7 @@
 use crate::limits::remote::{RemoteQuestion, RemoteState, RemoteVerdict};
 use crate::limits::request::RequestLimits;
 use crate::limits::settings::{LimitErrorPolicy, TellsClient};
-use crate::rules::action_failure::{ActionFailure, ActionPart, WhyFailed};
+use crate::rules::action_failure::{ActionFailure, ActionPart};
 use crate::rules::actions::{NamedList, TextTemplate};
 use crate::rules::limit::{Number, OnLimit, network};
 use celero::{Context, Scratch};
@@ -110,18 +110,11 @@ impl<S: Context + 'static> RemoteLimit<S> {
         scratch: &mut Scratch,
     ) -> Result<String, ActionFailure<'r, S>> {
         let part = ActionPart::Descriptor(key);
-        let text = value.text(part, context, scratch)?;
-        if let (TextTemplate::Computed(_), Some(network)) = (value, network(&text, self.groups)) {
-            return Ok(network.to_string());
-        }
-        match (std::str::from_utf8(&text), value) {
-            (Ok(fitting), _) if fits(&text) => Ok(fitting.to_owned()),
-            (_, TextTemplate::Computed(program)) => {
-                Err(ActionFailure { part, program: Some(program), why: WhyFailed::Invalid })
-            }
-            // The file is UTF-8, and its constants are checked when they are compiled.
-            (_, TextTemplate::Fixed(_)) => Ok(String::new()),
-        }
+        let groups = matches!(value, TextTemplate::Computed(_)).then_some(self.groups);
+        value.with_text(part, context, scratch, |text| match groups.and_then(|groups| network(text, groups)) {
+            Some(network) => Some(network.to_string()),
+            None => std::str::from_utf8(text).ok().filter(|_| fits(text)).map(str::to_owned),
+        })
     }
 }
 

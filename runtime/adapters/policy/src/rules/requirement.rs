@@ -1,6 +1,6 @@
 //! The precondition `require` of a rule.
 
-use crate::rules::action_failure::{ActionFailure, ActionPart, WhyFailed};
+use crate::rules::action_failure::{ActionFailure, ActionPart};
 use celero::{Context, Program, Scratch, Value};
 
 /// A condition without which a message goes no further.
@@ -15,12 +15,13 @@ impl<S: Context + 'static> Requirement<S> {
         scratch: &mut Scratch,
         failures: &mut Vec<ActionFailure<'r, S>>,
     ) -> bool {
-        let why = match self.0.eval(context, scratch) {
-            Ok(Value::Bool(met)) => return met,
-            Ok(_) => WhyFailed::Invalid,
-            Err(error) => WhyFailed::Error(error),
-        };
-        failures.push(ActionFailure { part: ActionPart::Require, program: Some(&self.0), why });
-        false
+        let met = ActionPart::Require.evaluate(&self.0, context, scratch, |value| match value {
+            Value::Bool(met) => Some(met),
+            _ => None,
+        });
+        met.unwrap_or_else(|failure| {
+            failures.push(failure);
+            false
+        })
     }
 }

@@ -4,10 +4,11 @@
 //! `runtime/adapters/policy/tests/policy/rewrites.rs::a_path_is_made_canonical`.
 
 use crate::host::target_edits::TargetEdits;
-use crate::rules::action_failure::{ActionFailure, ActionPart, WhyFailed};
+use crate::rules::action_failure::{ActionFailure, ActionPart};
 use crate::rules::actions::{NamedList, TextTemplate};
 use celero::{Context, Scratch};
 use celero_canonical::{Options, canonical_path};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// How a rule changes the target of a request.
@@ -45,22 +46,13 @@ impl<S: Context + 'static> TargetTemplate<S> {
     ) -> Result<(), NoPath> {
         edits.changed_by(rule);
         if let Some(PathTemplate { text, options }) = &self.path {
-            let path = text.text(ActionPart::SetPath, context, scratch).map_err(|failure| {
-                failures.push(failure);
-                NoPath
-            })?;
-            match (canonical_path(&path, options), text) {
-                (Ok(path), _) => edits.set_path(path.into_owned()),
-                (Err(_), TextTemplate::Computed(program)) => {
-                    failures.push(ActionFailure {
-                        part: ActionPart::SetPath,
-                        program: Some(program),
-                        why: WhyFailed::Invalid,
-                    });
+            let canonical = |path: &[u8]| canonical_path(path, options).ok().map(Cow::into_owned);
+            match text.with_text(ActionPart::SetPath, context, scratch, canonical) {
+                Ok(path) => edits.set_path(path),
+                Err(failure) => {
+                    failures.push(failure);
                     return Err(NoPath);
                 }
-                // A fixed path was checked when the policy was compiled.
-                (Err(_), TextTemplate::Fixed(_)) => return Err(NoPath),
             }
         }
         for (name, value) in &self.parameters {
