@@ -7,50 +7,36 @@ use crate::metrics::sink::MetricWriter;
 use http::StatusCode;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
-/// What is counted without labels.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Event {
-    Overloaded,
-    ConnectionRefused,
-    HandshakeFailed,
-    ProxyHeaderRefused,
-    UpstreamFailed,
-    Retried,
-    RetryRefused,
-    Reloaded,
-    ReloadFailed,
-    EmptinessRefused,
+/// Declares the events, each with its metric and what it means.
+macro_rules! events {
+    ($($event:ident = $name:literal: $help:literal;)*) => {
+        /// What is counted without labels.
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) enum Event {
+            $($event,)*
+        }
+
+        /// The metrics of the events, in their order, with what they mean.
+        const EVENTS: &[(&str, &str)] = &[$(($name, $help),)*];
+    };
 }
 
-/// The metrics of the events, with what they mean.
-const EVENTS: [(Event, &str, &str); 10] = [
-    (Event::Overloaded, "celero_overload_refused_total", "Requests that were refused because too many were open."),
-    (
-        Event::ConnectionRefused,
-        "celero_connections_refused_total",
-        "Connections that were closed because a bound was reached.",
-    ),
-    (Event::HandshakeFailed, "celero_tls_handshakes_failed_total", "Handshakes of TLS with clients that failed."),
-    (
-        Event::ProxyHeaderRefused,
-        "celero_proxy_headers_refused_total",
-        "Connections of load balancers that were closed because their header of the PROXY protocol can't be read.",
-    ),
-    (Event::UpstreamFailed, "celero_upstream_connect_failures_total", "Failed connections to servers."),
-    (Event::Retried, "celero_upstream_retries_total", "Requests that were sent again to another server."),
-    (
-        Event::RetryRefused,
-        "celero_upstream_retries_refused_total",
-        "Retries that the budget of an upstream did not allow.",
-    ),
-    (Event::Reloaded, "celero_policy_reloads_total", "Reloads that succeeded."),
-    (Event::ReloadFailed, "celero_policy_reload_failures_total", "Reloads that failed because of errors in the files."),
-    (
-        Event::EmptinessRefused,
-        "celero_refused_empty_total",
-        "Reloads and documents of lists that were refused because a policy, a level or a list would have been empty.",
-    ),
-];
+events! {
+    Overloaded = "celero_overload_refused_total": "Requests that were refused because too many were open.";
+    ConnectionRefused = "celero_connections_refused_total":
+        "Connections that were closed because a bound was reached.";
+    HandshakeFailed = "celero_tls_handshakes_failed_total": "Handshakes of TLS with clients that failed.";
+    ProxyHeaderRefused = "celero_proxy_headers_refused_total":
+        "Connections of load balancers that were closed because their header of the PROXY protocol can't be read.";
+    UpstreamFailed = "celero_upstream_connect_failures_total": "Failed connections to servers.";
+    Retried = "celero_upstream_retries_total": "Requests that were sent again to another server.";
+    RetryRefused = "celero_upstream_retries_refused_total":
+        "Retries that the budget of an upstream did not allow.";
+    Reloaded = "celero_policy_reloads_total": "Reloads that succeeded.";
+    ReloadFailed = "celero_policy_reload_failures_total": "Reloads that failed because of errors in the files.";
+    EmptinessRefused = "celero_refused_empty_total":
+        "Reloads and documents of lists that were refused because a policy, a level or a list would have been empty.";
+}
 
 /// The counters of the proxy. All threads share them: a request writes about five.
 #[derive(Default)]
@@ -153,8 +139,8 @@ impl Metrics {
         for (status, counter) in HEAD_STATUSES.iter().zip(&self.refused_heads) {
             page.sample(&[("status", &status.to_string())], get(counter));
         }
-        for (event, name, help) in EVENTS {
-            page.single_counter(name, help, self.events.get(event as usize).map_or(0, get));
+        for ((name, help), counter) in EVENTS.iter().zip(&self.events) {
+            page.single_counter(name, help, get(counter));
         }
         page.counter("celero_metric_exports_total", "How often all metrics were sent to a collector, by the result.");
         page.sample(&[("result", "exported")], get(&self.exports));
