@@ -204,10 +204,10 @@ pub enum Access {
     /// As [`Text`](Access::Text), for a field most of whose values are one of a few texts, which a
     /// tag byte shows without a call.
     Tagged(Path, EnumTags, usize),
-    /// For [`Ty::Ip`]: calls the C function at this address with the address at the end of the path
-    /// and that of two words, which it fills with the value. It returns whether the field is
-    /// present.
-    Ip(Path, usize),
+    /// For [`Ty::Ip`] and [`Ty::Value`]: calls the C function at this address with the address at
+    /// the end of the path and that of memory, which it fills with the words of the address or with
+    /// the value. It returns whether the field is present.
+    Filled(Path, usize),
     /// For a truth value, a number, a duration or a timestamp: calls a C function with the address
     /// at the end of the path and that of two words, which it fills with the value.
     Scalar(Path, ScalarAccessor),
@@ -402,7 +402,7 @@ pub struct EntryValue {
     /// The type that [`Op::EntryValue`](crate::Op::EntryValue) gives.
     pub ty: Ty,
     /// How to read it; paths start at the address of the value. [`Access::Get`]: by the helper
-    /// `entry_value`. Never [`Access::MostlyText`], [`Access::Ip`] or
+    /// `entry_value`. Never [`Access::MostlyText`], [`Access::Filled`] or
     /// [`Access::Scalar`].
     pub access: Access,
     /// The function that the helper `entry_value` calls with the address of the value. Its type is the runtime's.

@@ -100,7 +100,7 @@ impl Symbol {
 fn accessors(field: &Field) -> Vec<usize> {
     let mut addresses = Vec::new();
     let mut add = |access: &Access| match access {
-        Access::Text(_, accessor) | Access::Ip(_, accessor) | Access::Tagged(_, _, accessor) => {
+        Access::Text(_, accessor) | Access::Filled(_, accessor) | Access::Tagged(_, _, accessor) => {
             addresses.push(*accessor);
         }
         Access::Scalar(_, accessor) => addresses.push(accessor.address),

@@ -4,6 +4,7 @@ use super::block::{Edge, Words};
 use super::call::{Attempted, Callee, Failure};
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
+use celero_ir::layout::value::SIZE;
 use celero_ir::layout::{self, AbsentIf, Access, EnumTags, Path, Repr, ScalarAccessor, TO_BE_MADE};
 use celero_ir::{ErrorKind, Helper, NodeId, Op, Ty};
 use cranelift_codegen::ir::condcodes::IntCC;
@@ -49,10 +50,13 @@ impl Emitter<'_, '_> {
                     _ => Words::One(first),
                 })
             }
-            Access::Ip(path, accessor) => {
+            Access::Filled(path, accessor) => {
                 let (present, slot) = self.access_words(id, index, path, *accessor)?;
                 if field.optional {
                     self.fail_unless(present, ErrorKind::NoSuchKey, id);
+                }
+                if field.ty == Ty::Value {
+                    return Ok(Words::One(self.builder.ins().stack_addr(I64, slot, 0)));
                 }
                 let high = self.builder.ins().stack_load(I64, I64, slot, 0);
                 Ok(Words::Two(high, self.builder.ins().stack_load(I64, I64, slot, 8)))
@@ -121,7 +125,7 @@ impl Emitter<'_, '_> {
                 let absent = i64::from(ErrorKind::NoSuchKey as u8);
                 Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::NotEqual, status, absent)))
             }
-            Access::Ip(path, accessor) => {
+            Access::Filled(path, accessor) => {
                 let (present, _) = self.access_words(id, index, path, *accessor)?;
                 Ok(Words::One(self.builder.ins().icmp_imm_s(IntCC::NotEqual, present, 0)))
             }
@@ -234,7 +238,7 @@ impl Emitter<'_, '_> {
         Ok((status, slot))
     }
 
-    /// The answer of an accessor that fills two words, and where it left them.
+    /// The answer of an accessor that fills two words or a value, and where it left them.
     fn access_words(
         &mut self,
         id: NodeId,
@@ -245,7 +249,10 @@ impl Emitter<'_, '_> {
         // One place a field: whatever call filled it, it holds the same.
         let slot = match self.filled.get(&index).copied() {
             Some(slot) => slot,
-            None => self.slot(16),
+            None => {
+                let is_value = self.unit.field(index).is_some_and(|field| field.ty == Ty::Value);
+                self.slot(if is_value { SIZE } else { 16 })
+            }
         };
         self.filled.insert(index, slot);
         if let Some(attempt) = self.recall_attempt(Attempted::Field(index), id) {
@@ -288,7 +295,7 @@ impl Emitter<'_, '_> {
                 self.load(ty, *repr, base, offset)
             }
             access @ (Access::Text(..) | Access::Tagged(..)) => self.text_at(access, at),
-            Access::MostlyText(..) | Access::Ip(..) | Access::Scalar(..) | Access::Get => {
+            Access::MostlyText(..) | Access::Filled(..) | Access::Scalar(..) | Access::Get => {
                 Err(broken("a part of a list or map that can't be read in place"))
             }
         }

@@ -152,7 +152,7 @@ fn prepared_constants_reach_their_helpers() {
     for (ty, access) in [
         (Ty::Str, load(at[0], Repr::Slice(8))),
         (Ty::Int, load(at[1], Repr::I64)),
-        (Ty::Ip, Access::Ip(Path(vec![at[2]]), ip_accessor as *const () as usize)),
+        (Ty::Ip, Access::Filled(Path(vec![at[2]]), ip_accessor as *const () as usize)),
     ] {
         b.fields.push(Field::new(ty, false, access));
     }
@@ -256,7 +256,7 @@ fn several_networks_are_tested_as_each_of_them() {
             })
             .collect();
         let mut b = Build::default();
-        b.fields.push(Field::new(Ty::Ip, false, Access::Ip(Path(vec![0]), ip_accessor as *const () as usize)));
+        b.fields.push(Field::new(Ty::Ip, false, Access::Filled(Path(vec![0]), ip_accessor as *const () as usize)));
         let address = b.add(Op::Field(0), Ty::Ip, &[]);
         let mut tests = Vec::new();
         for &(ip, prefix) in &networks {
@@ -320,7 +320,7 @@ fn addresses_lie_in_networks_of_their_own_family() {
         "2001:db9::",
     ];
     let mut b = Build::default();
-    let access = Access::Ip(Path(vec![0]), ip_accessor as *const () as usize);
+    let access = Access::Filled(Path(vec![0]), ip_accessor as *const () as usize);
     b.fields.push(Field::new(Ty::Ip, false, access));
     let address = b.add(Op::Field(0), Ty::Ip, &[]);
     for (ip, prefix) in networks {

@@ -49,7 +49,7 @@ impl TemplateBuilder {
             (Ty::Int, Access::Load(at(std::mem::offset_of!(Host, int)), Repr::I64)),
             (Ty::Uint, Access::Load(at(std::mem::offset_of!(Host, uint)), Repr::U64)),
             (Ty::Double, Access::Load(at(std::mem::offset_of!(Host, double)), Repr::F64)),
-            (Ty::Ip, Access::Ip(at(std::mem::offset_of!(Host, ip)), ip_accessor as *const () as usize)),
+            (Ty::Ip, Access::Filled(at(std::mem::offset_of!(Host, ip)), ip_accessor as *const () as usize)),
             (Ty::Raw, Access::Load(text, Repr::Slice(8))),
         ] {
             build.fields.push(Field::new(ty, false, access));

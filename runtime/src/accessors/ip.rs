@@ -30,5 +30,5 @@ unsafe extern "C" fn ip_of<V: IpView>(address: *const u8, words: *mut [u64; 2]) 
 
 /// Returns how native code reads the IP address that a `V::Source` shows; the path starts at its address.
 pub(crate) fn ip_access<V: IpView>() -> Access {
-    Access::Ip(Path(vec![0]), ip_of::<V> as *const () as usize)
+    Access::Filled(Path(vec![0]), ip_of::<V> as *const () as usize)
 }

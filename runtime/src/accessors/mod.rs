@@ -4,7 +4,7 @@
 //! A field's type describes itself with a [`celero_ir::layout::Field`]. Where the bytes of a type
 //! can be read in place, the description is a path and a representation ([`vec_layout`]). Where
 //! they can't, it holds the address of an `extern "C"` function, which native code calls with the
-//! address of the value ([`text`], [`ip`], [`scalar`], [`slice`]). For enums that are one of a few
+//! address of the value ([`text`], [`ip`], [`scalar`], [`slice`], [`value`]). For enums that are one of a few
 //! texts, such as an HTTP method, it names the byte that tells the variants apart
 //! ([`enum_tags`]). [`option_layout`] and [`pointee`] are where options and smart pointers keep their
 //! value, [`computed`] calls functions of the host, [`entries`] finds the values of maps, [`cursor`]
@@ -23,4 +23,5 @@ pub(crate) mod record;
 pub(crate) mod scalar;
 pub(crate) mod slice;
 pub(crate) mod text;
+pub(crate) mod value;
 pub(crate) mod vec_layout;

@@ -62,7 +62,7 @@ pub(crate) fn absent_if(field: &mut layout::Field, repr: Repr, number: u64) {
 
 fn change(field: &mut layout::Field, step: impl Fn(&mut Path) -> Option<()>) {
     let done = match &mut field.access {
-        Access::Load(path, _) | Access::Text(path, _) | Access::Ip(path, _) => step(path),
+        Access::Load(path, _) | Access::Text(path, _) | Access::Filled(path, _) => step(path),
         Access::MostlyText(path, ..) | Access::Tagged(path, ..) | Access::Scalar(path, _) => step(path),
         Access::Get => Some(()),
     };

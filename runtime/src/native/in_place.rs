@@ -62,7 +62,7 @@ impl InPlace {
             (Access::Text(path, accessor), Ty::Str) => (path, AtEnd::TextOf(*accessor)),
             (Access::MostlyText(path, accessor, _), Ty::Str) => (path, AtEnd::MostlyTextOf(*accessor)),
             (Access::Tagged(path, tags, accessor), Ty::Str) => (path, AtEnd::Tagged(*tags, *accessor)),
-            (Access::Ip(path, accessor), Ty::Ip) => (path, AtEnd::Ip(*accessor)),
+            (Access::Filled(path, accessor), Ty::Ip) => (path, AtEnd::Ip(*accessor)),
             (Access::Load(path, Repr::Bool), Ty::Bool) => (path, AtEnd::Truth),
             (Access::Load(path, repr), Ty::Int | Ty::Uint) if !matches!(repr, Repr::Slice(_) | Repr::Value) => {
                 (path, AtEnd::Number(*repr))

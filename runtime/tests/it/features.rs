@@ -49,7 +49,7 @@ fn foreign(time: &str) -> Foreign {
 fn types_of_other_crates_are_read_alike() {
     for time in ["2024-02-03T04:05:06.789Z", "1969-12-31T23:59:58.25Z"] {
         let context = foreign(time);
-        assert_eq!(agree(&context).join(" "), "url body part at zoned span utc local delta");
+        assert_eq!(agree(&context).join(" "), "url body part json object at zoned span utc local delta");
         let at = format!("at == timestamp('{time}') && zoned == at && utc == at && local == at");
         results(
             &context,

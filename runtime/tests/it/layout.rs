@@ -106,7 +106,14 @@ unsafe fn read<'a>(start: *const u8, field: &Field, arena: &'a Arena) -> Option<
             }
             (!address.is_null()).then(|| unsafe { words(ty, address, length) })
         }
-        Access::Ip(path, function) => {
+        Access::Filled(path, function) if ty == Ty::Value => {
+            type Fill<'s> = unsafe extern "C" fn(*const u8, *mut Value<'s>) -> u64;
+            let function = unsafe { std::mem::transmute::<usize, Fill<'a>>(*function) };
+            let mut value = Value::Null;
+            let present = unsafe { function(follow(start, path), &raw mut value) } != 0;
+            present.then_some(value)
+        }
+        Access::Filled(path, function) => {
             assert_eq!(ty, Ty::Ip);
             type Fill = unsafe extern "C" fn(*const u8, *mut [u64; 2]) -> u64;
             let function = unsafe { std::mem::transmute::<usize, Fill>(*function) };

@@ -24,6 +24,7 @@ mod functions;
 mod hostile_hosts;
 mod http;
 mod index;
+mod json_in_place;
 mod language;
 mod layout;
 mod letter_cases;

@@ -3,10 +3,12 @@
 //! Numbers have the types that the function `json(..)` gives them: `int` if they are integers that
 //! fit, else `uint`, else `double`.
 
+use crate::accessors::value::{ValueView, value_access};
 use crate::arena::{Arena, EvalResult};
-use crate::context::{Element, FieldType, read_by_call};
+use crate::context::{Element, FieldType};
 use crate::value::{HostMap, List, Map, Value};
 use celero_frontend::Type;
+use celero_ir::Ty;
 use celero_ir::layout::Field as Layout;
 use serde_json::Value as Json;
 
@@ -33,6 +35,10 @@ impl HostMap for Object {
         self.len()
     }
 
+    fn lookup_costs(&self) -> (usize, bool) {
+        (self.len(), false)
+    }
+
     fn get<'s>(&'s self, key: &Value<'_>, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         match key {
             Value::String(key) => Ok(self.get(*key).map(value)),
@@ -54,35 +60,69 @@ impl HostMap for Object {
     }
 }
 
-// SAFETY: only `value` reads it.
+macro_rules! views {
+    ($($rust:ty: $value:expr;)*) => {$(
+        impl ValueView for $rust {
+            type Value<'s> = Value<'s>;
+
+            fn show(&self) -> Option<Value<'_>> {
+                let value: fn(&Self) -> Value<'_> = $value;
+                Some(value(self))
+            }
+        }
+
+        impl ValueView for Option<$rust> {
+            type Value<'s> = Value<'s>;
+
+            fn show(&self) -> Option<Value<'_>> {
+                self.as_ref().and_then(ValueView::show)
+            }
+        }
+    )*};
+}
+
+views! {
+    Json: value;
+    Object: |members| Value::Map(Map::Host(members));
+}
+
+// SAFETY: the view shows what `value` gives.
 unsafe impl FieldType for Json {
     fn ty() -> Type {
         Type::Dyn
     }
 
     fn layout() -> Layout {
-        read_by_call(false)
+        Layout::new(Ty::Value, false, value_access::<Self>())
+    }
+
+    fn optional_layout() -> Layout {
+        Layout::new(Ty::Value, true, value_access::<Option<Self>>())
     }
 
     fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-        Ok(Some(value(self)))
+        Ok(self.show())
     }
 }
 
 impl Element for Json {}
 
-// SAFETY: only `value` reads it.
+// SAFETY: the view shows what `value` gives.
 unsafe impl FieldType for Object {
     fn ty() -> Type {
         Type::map(Type::String, Type::Dyn)
     }
 
     fn layout() -> Layout {
-        read_by_call(false)
+        Layout::new(Ty::Value, false, value_access::<Self>())
+    }
+
+    fn optional_layout() -> Layout {
+        Layout::new(Ty::Value, true, value_access::<Option<Self>>())
     }
 
     fn value<'s>(&'s self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-        Ok(Some(Value::Map(Map::Host(self))))
+        Ok(self.show())
     }
 }
 
