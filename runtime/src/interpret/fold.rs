@@ -9,7 +9,7 @@
 use super::{Failure, Outcome, Walk};
 use crate::arena::Arena;
 use crate::error::ErrorKind;
-use crate::library::Cx;
+use crate::library::{Cx, range_items};
 use crate::value::{List, MapBuilder, Value};
 use celero_frontend::{FoldKind, NodeId};
 
@@ -47,10 +47,14 @@ impl<'a> Range<'a> {
                 Ok(Self::Pairs(all.finish()))
             }
             Value::List(list) => Ok(Self::List(list)),
-            Value::Map(map) => {
+            Value::Map(map) if pairs => {
                 cx.charge(map.len())?;
                 map.all(cx).map(Self::Pairs)
             }
+            Value::Map(_) => match range_items(cx, value)? {
+                Value::List(keys) => Ok(Self::List(keys)),
+                _ => Err(ErrorKind::NoSuchOverload),
+            },
             _ => Err(ErrorKind::NoSuchOverload),
         }
     }
@@ -75,10 +79,12 @@ impl<'a> Range<'a> {
 impl<'a> Walk<'a, '_> {
     pub(super) fn fold(&mut self, kind: FoldKind, range: NodeId, fold: &Fold) -> Outcome<'a> {
         let range = self.eval(range)?;
-        if matches!(kind, FoldKind::MapValues | FoldKind::FilterKeys) && !matches!(range, Value::Map(_)) {
+        let of_map = matches!(kind, FoldKind::MapValues | FoldKind::FilterKeys);
+        if of_map && !matches!(range, Value::Map(_)) {
             return Err(self.unfit(fold.id, range, "a map"));
         }
-        let range = Range::new(range, fold.pairs, self.cx).map_err(|kind| self.failed(fold.id, kind, &[range]))?;
+        let range =
+            Range::new(range, fold.pairs || of_map, self.cx).map_err(|kind| self.failed(fold.id, kind, &[range]))?;
         let level = self.locals.len();
         let result = match kind {
             FoldKind::All => self.quantify(range, fold, false),

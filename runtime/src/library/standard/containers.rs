@@ -192,6 +192,14 @@ pub(crate) fn range_items<'a>(cx: &Cx<'a>, range: Value<'a>) -> EvalResult<Value
     cx.charge(map.len())?;
     let mut keys = cx.arena().vec();
     keys.reserve(map.len())?;
+    #[cfg(feature = "http")]
+    if let Map::Host(host) = map
+        && let Some(headers) = host.headers()
+    {
+        // Without their values, whose lines would have to be joined.
+        headers.keys().try_for_each(|name| keys.push(Value::String(name.as_str())))?;
+        return Ok(Value::List(List::Slice(keys.finish())));
+    }
     for (key, _) in map.all(cx)? {
         keys.push(*key)?;
     }

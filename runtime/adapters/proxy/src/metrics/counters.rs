@@ -91,14 +91,21 @@ impl Metrics {
         count(grpc.and_then(|status| self.by_grpc_status.get(usize::from(status))));
     }
 
-    /// Counts a request that the end of the proxy cut off.
+    /// Counts a request, which has ended, as cut off by the end of the proxy.
     pub(crate) fn was_cut_off(&self) {
-        self.cut_off.fetch_add(1, Ordering::Relaxed);
+        self.cut_off.fetch_add(1, Ordering::Release);
     }
 
     /// Returns the number of requests that the end of the proxy has cut off, or will if it ends now.
     pub(crate) fn cut_off(&self) -> i64 {
-        self.cut_off.load(Ordering::Relaxed).saturating_add(self.open())
+        loop {
+            let cut_off = self.cut_off.load(Ordering::Acquire);
+            let open = self.open();
+            // Else a request may be in both.
+            if self.cut_off.load(Ordering::Acquire) == cut_off {
+                return cut_off.saturating_add(open);
+            }
+        }
     }
 
     /// Returns the number of open requests.

@@ -175,15 +175,15 @@ impl Drop for RequestState {
     fn drop(&mut self) {
         if self.open {
             let draining = self.state.is_draining() || self.state.is_stopping();
-            if draining {
-                self.state.metrics.was_cut_off();
-            }
             if let Some(log) = &self.state.log {
                 let reason = if draining { "the proxy ended" } else { "the client stopped sending the body" };
                 let client = self.client.as_ref().map(|client| client.address.ip());
                 log.line(brief_entry::brief(client, None, reason));
             }
             self.ended(None, latency::Bytes::default());
+            if draining {
+                self.state.metrics.was_cut_off();
+            }
         }
     }
 }
