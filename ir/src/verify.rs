@@ -451,8 +451,7 @@ impl Check<'_> {
         }
     }
 
-    /// The types of the variables of a fold over what is read in place; the first one twice without
-    /// `pairs`.
+    /// The types of the variables of a fold over what is read in place; the first one twice without `pairs`.
     fn variable_types(&self) -> Option<(Ty, Ty)> {
         let Op::Fold { pairs, .. } = self.op else { return None };
         match self.graph.op(*self.args.first()?) {
@@ -464,10 +463,8 @@ impl Check<'_> {
 
     /// The type of the elements that are the operand of this index.
     fn element_ty(&self, index: usize) -> Option<Ty> {
-        match self.graph.op(*self.args.get(index)?) {
-            Op::Elements(field) => self.elements(field).map(|elements| elements.ty),
-            _ => None,
-        }
+        let Op::Elements(field) = self.graph.op(*self.args.get(index)?) else { return None };
+        self.elements(field).map(|elements| elements.ty)
     }
 
     fn entries(&self, field: u32) -> Option<&layout::Entries> {

@@ -2,7 +2,7 @@
 //! once, addresses compared as numbers.
 
 use super::rebuild::{Builder, Draft};
-use crate::constant::{ConstId, Constant};
+use crate::constant::Constant;
 use crate::graph::{Graph, NodeId};
 use crate::op::{Arith, Cmp, Op};
 use crate::ty::Ty;
@@ -74,7 +74,7 @@ fn addresses(builder: &mut Builder<'_>, draft: Draft<'_>) -> Option<NodeId> {
     let differs = draft.op == Op::Cmp(Cmp::Ne);
     let mut tests = Vec::with_capacity(found.len());
     for ip in found {
-        let only: ConstId = builder.intern(Constant::Cidr(ip, if ip.is_ipv4() { 32 } else { 128 }));
+        let only = builder.intern(Constant::Cidr(ip, if ip.is_ipv4() { 32 } else { 128 }));
         tests.push(builder.put(draft, Op::InCidr(only), &[address]));
     }
     Some(match tests.as_slice() {
