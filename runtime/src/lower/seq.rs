@@ -113,22 +113,17 @@ impl<'c> Lowering<'c> {
     /// The nodes of a few elements if all are scalars of this type and none can fail: literals, and
     /// fields that are never absent.
     pub(super) fn sure_elements(&mut self, elements: &[AstId], ty: Ty) -> Option<Vec<NodeId>> {
-        let all_sure = elements.iter().all(|&element| self.cannot_fail(element));
-        if tag_of(ty).is_none() || !(1..=MAX_ELEMENTS).contains(&elements.len()) || !all_sure {
-            return None;
-        }
-        let nodes: Vec<NodeId> = elements.iter().map(|&element| self.expr(element)).collect();
-        nodes.iter().all(|&node| self.graph.ty(node) == ty).then_some(nodes)
-    }
-
-    /// Whether an expression is a literal, or a field that is never absent.
-    pub(super) fn cannot_fail(&self, id: AstId) -> bool {
-        match (self.ast.expr(id), self.checked.reference(id)) {
+        let is_sure = |&id: &AstId| match (self.ast.expr(id), self.checked.reference(id)) {
             (Expr::Literal(_), _) => true,
             (Expr::Select { test: true, .. }, _) => false,
             (_, Reference::Variable(field)) => self.field(*field).is_some_and(Field::is_sure),
             _ => false,
+        };
+        if tag_of(ty).is_none() || !(1..=MAX_ELEMENTS).contains(&elements.len()) || !elements.iter().all(is_sure) {
+            return None;
         }
+        let nodes: Vec<NodeId> = elements.iter().map(|&element| self.expr(element)).collect();
+        nodes.iter().all(|&node| self.graph.ty(node) == ty).then_some(nodes)
     }
 
     /// Whether the test of one of these nodes holds, or with [`Op::And`] that of each.

@@ -61,10 +61,10 @@ impl<'c> Lowering<'c> {
     /// `optional.value()`, `optional.orValue(other)` and `optional.hasValue()` of an optional that is not built.
     pub(super) fn of_view(&mut self, id: AstId, optional: AstId, args: &[AstId]) -> Option<NodeId> {
         if self.is_builtin(id, &[Builtin::OptionalHasValue]) {
-            return self.view(optional, true).map(|view| view.present);
+            return self.view(optional).map(|view| view.present);
         }
         if self.is_builtin(id, &[Builtin::OptionalValue]) {
-            let View { present, value } = self.view(optional, false)?;
+            let View { present, value } = self.view(optional)?;
             let ty = self.graph.ty(value);
             let absent = self.add(Op::Fail(ErrorKind::InvalidArgument), ty, &[], id);
             return Some(self.add(Op::Cond, ty, &[present, value, absent], id));
@@ -72,7 +72,7 @@ impl<'c> Lowering<'c> {
         if self.is_builtin(id, &[Builtin::OptionalOrValue])
             && let &[other] = args
         {
-            let View { present, value } = self.view(optional, false)?;
+            let View { present, value } = self.view(optional)?;
             let other = self.expr(other);
             return Some(self.choose(id, present, value, other));
         }
@@ -135,25 +135,8 @@ impl<'c> Lowering<'c> {
         Some(self.add(Op::Arith(Arith::Add), Ty::Int, &sizes, id))
     }
 
-    /// An optional. `test`: only whether it holds a value is asked for, so its value must not be able to fail.
-    ///
-    /// Nothing that may be large is lowered before it is certain that there is a view: it would be
-    /// lowered again.
-    fn view(&mut self, id: AstId, test: bool) -> Option<View> {
+    fn view(&mut self, id: AstId) -> Option<View> {
         match *self.ast.expr(id) {
-            Expr::OptMap { target, body, flat: false, .. } if !test => {
-                let View { present, value } = self.view(target, false)?;
-                Some(View { present, value: self.bind(id, value, body) })
-            }
-            Expr::Call { args, .. } if self.is_builtin(id, &[Builtin::OptionalOf]) => {
-                let held = self.ast.children(args).first().copied().filter(|&held| !test || self.cannot_fail(held))?;
-                let present = self.constant(Constant::Bool(true), Ty::Bool, id);
-                Some(View { present, value: self.expr(held) })
-            }
-            Expr::Call { .. } if self.is_builtin(id, &[Builtin::OptionalNone]) => {
-                let present = self.constant(Constant::Bool(false), Ty::Bool, id);
-                Some(View { present, value: self.fail(ErrorKind::InvalidArgument, id) })
-            }
             Expr::Index { operand, index, .. } if self.is_builtin(id, &[Builtin::OptionalIndexList]) => {
                 let (field, ty) = self.host_list(operand).filter(|(_, ty)| *ty != Ty::Record)?;
                 let index = self.sure_elements(&[index], Ty::Int)?.first().copied()?;

@@ -38,7 +38,6 @@ mod live;
 mod lying_maps;
 mod map_loops;
 mod nested;
-mod optionals_in_place;
 mod reports;
 mod rules;
 mod support;
