@@ -23,5 +23,6 @@ pub(crate) mod record;
 pub(crate) mod scalar;
 pub(crate) mod slice;
 pub(crate) mod text;
+#[cfg(feature = "serde_json")]
 pub(crate) mod value;
 pub(crate) mod vec_layout;
