@@ -15,8 +15,8 @@ const MAX_OPERANDS: usize = 1024;
 /// Number of operands up to which repeated ones are searched for by comparing all with all.
 const FEW_OPERANDS: usize = 16;
 
-/// Maximum number of addresses that are compared as numbers. The code of more would take longer to compile than a
-/// lookup of the text takes.
+/// Maximum number of addresses that are compared as numbers, each by code of its own. In larger sets the text is looked
+/// up, by code of the same size for all.
 const MAX_ADDRESSES: usize = 64;
 
 /// Whether [`node`] may replace a node; if not, it keeps it.
@@ -65,9 +65,9 @@ fn addresses(builder: &mut Builder<'_>, draft: Draft<'_>) -> Option<NodeId> {
         _ => builder.constant(draft.arg(1))?,
     };
     let found: Vec<IpAddr> = match constant {
-        Constant::Str(text) => written(text.as_bytes()).into_iter().collect(),
+        Constant::Str(text) => address_of(text.as_bytes()).into_iter().collect(),
         Constant::StrSet(texts) if texts.len() <= MAX_ADDRESSES => {
-            texts.iter().filter_map(|text| written(text)).collect()
+            texts.iter().filter_map(|text| address_of(text)).collect()
         }
         _ => return None,
     };
@@ -86,8 +86,8 @@ fn addresses(builder: &mut Builder<'_>, draft: Draft<'_>) -> Option<NodeId> {
     })
 }
 
-/// The address that has this text. A text that no address has is none, whatever it says.
-fn written(text: &[u8]) -> Option<IpAddr> {
+/// The address whose text this is, in the only form in which it is written. Another spelling is the text of none.
+fn address_of(text: &[u8]) -> Option<IpAddr> {
     let text = std::str::from_utf8(text).ok()?;
     let ip: IpAddr = text.parse().ok()?;
     (ip.to_canonical().to_string() == text).then_some(ip)
