@@ -1,4 +1,5 @@
 //! JSON documents of the host, which native code reads where they lie.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::host::Cx;
 use celero::{
