@@ -46,11 +46,11 @@ pub fn compare_asking(rounds: usize, print: &mut dyn FnMut(String)) -> Result<Ve
     ]
     .into_iter()
     .unzip();
-    let asks: Vec<Ask> = asks.into_iter().collect::<Result<_, _>>()?;
+    let mut asks: Vec<Ask> = asks.into_iter().collect::<Result<_, _>>()?;
     if let Some((name, _)) = names.iter().zip(&asks).find(|(_, ask)| ask(&()) != 0) {
         return Err(format!("{name}: a rule matches"));
     }
-    let rows = names.iter().zip(interleaved(&asks, &(), rounds)).map(|(name, time)| {
+    let rows = names.iter().zip(interleaved(&mut asks, &(), rounds)).map(|(name, time)| {
         print(format!("{name:20}{:8.1} ns", time.ns));
         json!({ "name": name, "ns": (time.ns * 100.0).round() / 100.0 })
     });

@@ -88,7 +88,7 @@ pub struct Measurement {
 }
 
 /// Nanoseconds for an evaluation, averaged over `runs`.
-fn time_run<I>(runner: &impl Fn(&I) -> u64, input: &I, runs: u32) -> f64 {
+fn time_run<I>(runner: &mut impl FnMut(&I) -> u64, input: &I, runs: u32) -> f64 {
     let start = Instant::now();
     for _ in 0..runs {
         black_box(runner(black_box(input)));
@@ -97,7 +97,7 @@ fn time_run<I>(runner: &impl Fn(&I) -> u64, input: &I, runs: u32) -> f64 {
 }
 
 /// The number of evaluations that takes about `target`; at least 1.
-fn runs_for<I>(runner: &impl Fn(&I) -> u64, input: &I, target: Duration) -> u32 {
+fn runs_for<I>(runner: &mut impl FnMut(&I) -> u64, input: &I, target: Duration) -> u32 {
     let mut runs = 1;
     loop {
         let took = time_run(runner, input, runs) * f64::from(runs);
@@ -113,13 +113,13 @@ fn runs_for<I>(runner: &impl Fn(&I) -> u64, input: &I, target: Duration) -> u32 
 /// Times the runners. In each of `rounds` rounds every runner runs for about 200 µs; each round
 /// starts with another runner.
 #[must_use]
-pub fn interleaved<I>(runners: &[impl Fn(&I) -> u64], input: &I, rounds: usize) -> Vec<Measurement> {
-    let runs: Vec<u32> = runners.iter().map(|r| runs_for(r, input, Duration::from_micros(200))).collect();
+pub fn interleaved<I>(runners: &mut [impl FnMut(&I) -> u64], input: &I, rounds: usize) -> Vec<Measurement> {
+    let runs: Vec<u32> = runners.iter_mut().map(|r| runs_for(r, input, Duration::from_micros(200))).collect();
     let mut times: Vec<Vec<f64>> = vec![Vec::with_capacity(rounds); runners.len()];
     let mut order: Vec<usize> = (0..runners.len()).collect();
     for _ in 0..rounds {
         for &i in &order {
-            if let (Some(runner), Some(runs), Some(times)) = (runners.get(i), runs.get(i), times.get_mut(i)) {
+            if let (Some(runner), Some(runs), Some(times)) = (runners.get_mut(i), runs.get(i), times.get_mut(i)) {
                 times.push(time_run(runner, input, *runs));
             }
         }

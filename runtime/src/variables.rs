@@ -14,7 +14,7 @@ pub(crate) struct Variables {
     headers: Vec<bool>,
     by_name: HashMap<Arc<str>, usize>,
     /// Of all names and types in their order.
-    hash: u64,
+    fingerprint: u64,
 }
 
 impl Variables {
@@ -28,11 +28,12 @@ impl Variables {
     pub(crate) fn add(&mut self, name: &Arc<str>, ty: &Type, is_headers: bool) -> bool {
         let is_new = self.by_name.insert(Arc::clone(name), self.types.len()).is_none();
         let mut hasher = DefaultHasher::new();
-        (self.hash, &**name, ty).hash(&mut hasher);
-        self.hash = hasher.finish();
+        (self.fingerprint, &**name, ty).hash(&mut hasher);
         self.types.push(ty.clone());
         self.names.push(Arc::clone(name));
         self.headers.push(is_headers);
+        let count = self.len().min(Self::MAX_COUNTED);
+        self.fingerprint = (hasher.finish() << Self::COUNT_BITS) | count as u64;
         is_new
     }
 
@@ -44,8 +45,7 @@ impl Variables {
     /// Equal for equal declarations, and never equal for different numbers of them below
     /// [`MAX_COUNTED`](Self::MAX_COUNTED).
     pub(crate) fn fingerprint(&self) -> u64 {
-        let count = self.len().min(Self::MAX_COUNTED);
-        (self.hash << Self::COUNT_BITS) | count as u64
+        self.fingerprint
     }
 
     /// The name of a variable.

@@ -288,14 +288,14 @@ fn time(contenders: Vec<Contender>, input: &Input, rounds: usize) -> Result<Vec<
         let names: Vec<&str> = contenders.iter().map(|(name, _)| *name).collect();
         return Err(format!("{names:?} answer {answers:?}"));
     }
-    let (names, runners): (Vec<&str>, Vec<Runner>) = contenders
+    let (names, mut runners): (Vec<&str>, Vec<Runner>) = contenders
         .into_iter()
         .map(|(name, run)| {
             let run: Runner = Box::new(move |_| run());
             (name, run)
         })
         .unzip();
-    let samples = interleaved(&runners, input, rounds);
+    let samples = interleaved(&mut runners, input, rounds);
     Ok(names.into_iter().zip(samples.iter().map(|s| s.ns)).collect())
 }
 
@@ -312,13 +312,13 @@ fn compare_filters(rounds: usize, only: &[String]) -> Result<Vec<Value>, String>
     let mut measured = Vec::new();
     for name in FILTER_NAMES.iter().filter(|n| only.is_empty() || only.iter().any(|o| o == *n)) {
         let runners = filter_runners(name)?;
-        let (engines, runners): (Vec<&str>, Vec<FilterRunner>) =
+        let (engines, mut runners): (Vec<&str>, Vec<FilterRunner>) =
             FILTER_ENGINES.iter().zip(runners).filter_map(|(engine, runner)| Some((*engine, runner?))).unzip();
         let found: Vec<u64> = runners.iter().map(|runner| runner(&input)).collect();
         if found.iter().any(|count| Some(count) != found.first()) {
             return Err(format!("{name}: the engines disagree: {engines:?} say {found:?}"));
         }
-        let times = interleaved(&runners, &input, rounds);
+        let times = interleaved(&mut runners, &input, rounds);
         let by_hand = engines.iter().zip(&times).find(|(engine, _)| **engine == "handwritten");
         let by_hand = by_hand.map_or(f64::NAN, |(_, time)| time.ns);
         print!("{name:4}");
@@ -396,7 +396,7 @@ fn compare(workload: &Workload, rounds: usize, threads: usize) -> Result<Value, 
         engines.push(*engine);
         runners.push(runner);
     }
-    let samples = interleaved(&runners, &input, rounds);
+    let samples = interleaved(&mut runners, &input, rounds);
     let base = samples.first().map_or(f64::NAN, |s| s.ns);
     let mut members = Map::new();
     print!("{:8}", workload.name);

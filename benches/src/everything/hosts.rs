@@ -7,11 +7,10 @@ use celero::{
 };
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Diagnostic, Limits, NodeId, Overload, Reference, check, parse};
-use std::cell::RefCell;
 use std::hint::black_box;
 
 /// Answers a cell: 0 for false, 1 for true, 2 for an error.
-pub type Answer = Box<dyn Fn(&()) -> u64>;
+pub type Answer = Box<dyn FnMut(&()) -> u64>;
 
 /// Compiles a cell: its answers, in the order of [`TIERS`].
 type Compile = Box<dyn Fn(&Cell) -> Result<[Answer; 3], String>>;
@@ -133,8 +132,8 @@ fn copied_map(map: Map<'static>, cx: &'static Cx<'static>) -> EvalResult<Map<'st
 fn compile<C: Context<Static = C> + 'static>(env: Env<C>, context: &'static C, fields: &'static Fields) -> Compile {
     let [native, interpreter] = [Tier::Native, Tier::Interpret].map(|tier| Engine::builder().tier(tier).build());
     let ask = move |program: Program<C>| -> Answer {
-        let scratch = RefCell::new(Scratch::new());
-        Box::new(move |()| program.test_with(black_box(context), &mut scratch.borrow_mut()).map_or(2, u64::from))
+        let mut scratch = Scratch::new();
+        Box::new(move |()| program.test_with(black_box(context), &mut scratch).map_or(2, u64::from))
     };
     Box::new(move |cell| {
         let compiled = |engine: &Engine| engine.compile(&env, &cell.source).map_err(|error| error.to_string());

@@ -44,8 +44,8 @@ const CALL: &str = "call";
 /// The cell does not compile, fails, or tiers disagree.
 pub fn agreed(host: &Host, cell: &Cell) -> Result<[Answer; 3], String> {
     let place = |why: String| format!("{}: {}: {}: {why}", host.name, cell.kind, cell.source);
-    let answers = host.answers(cell).map_err(place)?;
-    let given = [0, 1, 2].map(|tier| answers.get(tier).map_or(2, |answer: &Answer| answer(&())));
+    let mut answers = host.answers(cell).map_err(place)?;
+    let given = [0, 1, 2].map(|tier| answers.get_mut(tier).map_or(2, |answer: &mut Answer| answer(&())));
     match given {
         [0, 0, 0] | [1, 1, 1] => Ok(answers),
         _ => Err(place(format!("{TIERS:?} answer {given:?}; 0 is false, 1 is true, 2 is an error"))),
@@ -66,7 +66,7 @@ pub fn compare_everything(rounds: usize, only: &[String], print: &mut dyn FnMut(
     for host in &hosts {
         let mut call = [0.0; 3];
         for cell in cells.iter().filter(|cell| host.has(cell)).filter(chosen) {
-            let times = interleaved(&agreed(host, cell)?, &(), rounds);
+            let times = interleaved(&mut agreed(host, cell)?, &(), rounds);
             let ns = [0, 1, 2].map(|tier| times.get(tier).map_or(f64::NAN, |time: &crate::Measurement| time.ns));
             if cell.kind == CALL {
                 call = ns;

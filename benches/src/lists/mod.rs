@@ -133,7 +133,7 @@ fn time<V>(
                 count(&contender.ask, group)
             }
         };
-        let runners: Vec<_> = contenders.iter().map(runner).collect();
+        let mut runners: Vec<_> = contenders.iter().map(runner).collect();
         let counts: Vec<u64> = runners.iter().map(|run| run(group)).collect();
         let first = counts.first().copied().unwrap_or_default();
         let wrong = |(other, count): &(&Contender<V>, &u64)| other.answers && **count != first;
@@ -141,7 +141,7 @@ fn time<V>(
             return Err(format!("{name}: {} finds {count} of the values, celero {first}", other.name));
         }
         let (mut line, mut engines) = (format!("{name:36} {first:>7} of {} contained", values.len()), Map::new());
-        let timed = interleaved(&runners, group, rounds);
+        let timed = interleaved(&mut runners, group, rounds);
         let own = timed.first().map_or(f64::NAN, |timing| timing.ns);
         for (contender, timing) in contenders.iter().zip(&timed) {
             let (each, per_entry) = (values.len() as f64, contender.bytes as f64 / entries as f64);

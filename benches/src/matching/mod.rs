@@ -136,8 +136,8 @@ fn measure<V>(workload: &Workload<V>, rounds: usize, say: &mut dyn FnMut(&str)) 
             count
         }
     };
-    let runners: Vec<_> = contenders.iter().map(runner).collect();
-    let timed = interleaved(&runners, values, rounds);
+    let mut runners: Vec<_> = contenders.iter().map(runner).collect();
+    let timed = interleaved(&mut runners, values, rounds);
     let each = values.len() as f64;
     let celero = timed.first().map_or(f64::NAN, |timing| timing.ns);
     let (mut engines, mut line) = (Map::new(), format!("{name:24}"));

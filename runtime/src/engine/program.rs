@@ -9,7 +9,7 @@ use crate::expression::{Expression, Trace};
 use crate::fields::Fields;
 use crate::function::Functions;
 use crate::limits::Limits;
-use crate::native::{BaseFrameCode, NativeProgram, TestCall, failure, word_of};
+use crate::native::{BaseFrameCode, ContextOnlyCode, FrameNeeded, NativeProgram, failure, word_of};
 use crate::report::{Known, Report};
 use crate::scratch::{Scratch, with_thread_scratch};
 use crate::value::Value;
@@ -160,18 +160,27 @@ impl<S: Context + 'static> Program<S> {
     // Inlined, so that the result is not returned in memory, which takes longer than the code of a short rule.
     #[inline(always)]
     pub fn test<C: Context<Static = S>>(&self, context: &C) -> Result<bool, EvalError> {
-        let word = match self.test_call() {
-            TestCall::ContextOnly(code) if self.is_for(context).is_ok() => code.run(context),
-            TestCall::BaseFrame(code) => self.test_base_frame(code, context),
-            TestCall::WithLists => self.test_with_lists(context),
-            _ => self.test_with_thread_scratch(context),
+        let word = match self.context_only() {
+            Some(code) if self.is_for(context).is_ok() => code.run(context),
+            _ => self.test_with_frame(context),
         };
         if word <= 1 { Ok(word == 1) } else { Err(self.failure(word)) }
     }
 
+    /// The code, if it needs nothing but the context.
     #[inline(always)]
-    fn test_call(&self) -> TestCall<'_> {
-        self.native.as_ref().map_or(TestCall::Whole, NativeProgram::test_call)
+    fn context_only(&self) -> Option<ContextOnlyCode<'_>> {
+        self.native.as_ref().and_then(NativeProgram::context_only)
+    }
+
+    /// Not inlined: the caller would save the registers that it needs, also for code that needs the context alone.
+    #[inline(never)]
+    fn test_with_frame<C: Context<Static = S>>(&self, context: &C) -> u64 {
+        match self.native.as_ref().map(NativeProgram::frame) {
+            Some(FrameNeeded::Base(code)) => self.test_base_frame(code, context),
+            Some(FrameNeeded::BaseWithLists) => self.test_with_lists(context),
+            _ => self.test_with_thread_scratch(context),
+        }
     }
 
     /// The error of a word that is neither 0 nor 1.
@@ -231,15 +240,23 @@ impl<S: Context + 'static> Program<S> {
     #[inline(always)]
     pub fn test_with<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<bool, EvalError> {
         scratch.release_lists();
-        let word = match self.test_call() {
-            TestCall::ContextOnly(code) if self.is_for(context).is_ok() => code.run(context),
-            TestCall::BaseFrame(code) if self.is_for(context).is_ok() => {
+        let word = match self.context_only() {
+            Some(code) if self.is_for(context).is_ok() => code.run(context),
+            _ => self.test_with_frame_and_scratch(context, scratch),
+        };
+        if word <= 1 { Ok(word == 1) } else { Err(self.failure(word)) }
+    }
+
+    /// Not inlined, as [`test_with_frame`](Self::test_with_frame).
+    #[inline(never)]
+    fn test_with_frame_and_scratch<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> u64 {
+        match self.native.as_ref().map(NativeProgram::frame) {
+            Some(FrameNeeded::Base(code)) if self.is_for(context).is_ok() => {
                 let (arena, _) = scratch.prepare(self.shared.limits.memory, None);
                 code.run(context, arena, None)
             }
             _ => self.test_whole(context, scratch),
-        };
-        if word <= 1 { Ok(word == 1) } else { Err(self.failure(word)) }
+        }
     }
 
     /// Evaluates a rule of any kind.

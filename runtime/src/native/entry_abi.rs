@@ -101,16 +101,14 @@ pub(super) fn allocates(graph: &Graph, fields: &[Field]) -> bool {
     })
 }
 
-/// How [`Program::test`](crate::Program::test) calls the code. Told apart by one jump: a call takes a few nanoseconds.
+/// The evaluation frame with which [`Program::test`](crate::Program::test) calls the code.
 #[derive(Clone, Copy)]
-pub(crate) enum TestCall<'a> {
-    /// With the context alone.
-    ContextOnly(ContextOnlyCode<'a>),
-    /// With the base of a frame, at first without memory.
-    BaseFrame(BaseFrameCode<'a>),
-    /// As `BaseFrame`, with the lists of a generation.
-    WithLists,
-    /// As [`NativeProgram::run`](super::NativeProgram::run) does.
+pub(crate) enum FrameNeeded<'a> {
+    /// Its base, at first without memory.
+    Base(BaseFrameCode<'a>),
+    /// As `Base`, with the lists of a generation.
+    BaseWithLists,
+    /// A whole one, or none: as [`NativeProgram::run`](super::NativeProgram::run) does.
     Whole,
 }
 

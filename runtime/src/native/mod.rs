@@ -36,7 +36,7 @@ mod set_code;
 mod set_compiler;
 pub(crate) mod template;
 
-pub(crate) use entry_abi::{BaseFrameCode, TestCall};
+pub(crate) use entry_abi::{BaseFrameCode, ContextOnlyCode, FrameNeeded};
 pub(crate) use in_place::{HostData, InPlace, Seen};
 pub(crate) use program::{Input, NativeProgram};
 pub(crate) use set_code::{LinearBlock, RuleBits, SetCode, StopConditions};

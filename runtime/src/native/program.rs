@@ -1,6 +1,6 @@
 //! The native code of one rule: prepared constants, machine code, and the call.
 
-use super::entry_abi::{BaseFrameCode, ContextOnlyCode, EntryAbi, FullFrameCode, TestCall, TextCode};
+use super::entry_abi::{BaseFrameCode, ContextOnlyCode, EntryAbi, FrameNeeded, FullFrameCode, TextCode};
 use super::frame::Frame;
 use super::function_entries::addresses;
 use super::literal_batches::LiteralBatches;
@@ -102,14 +102,22 @@ impl NativeProgram {
         Ok(Self { abi: EntryAbi::choose(entry, result, graph, fields), settings, result, compiled })
     }
 
-    /// Returns how the code is called for a truth value.
-    #[inline]
-    pub(crate) fn test_call(&self) -> TestCall<'_> {
+    /// Returns the code if it needs nothing but the context, and returns a truth value.
+    #[inline(always)]
+    pub(crate) fn context_only(&self) -> Option<ContextOnlyCode<'_>> {
         match self.abi {
-            EntryAbi::ContextOnly(entry) => TestCall::ContextOnly(ContextOnlyCode(entry)),
-            EntryAbi::BaseFrame(entry) => TestCall::BaseFrame(BaseFrameCode { entry, settings: self.settings }),
-            EntryAbi::BaseFrameWithLists(_) => TestCall::WithLists,
-            EntryAbi::Text(_) | EntryAbi::FullFrame(_) => TestCall::Whole,
+            EntryAbi::ContextOnly(entry) => Some(ContextOnlyCode(entry)),
+            _ => None,
+        }
+    }
+
+    /// Returns the frame with which other code is called for a truth value.
+    #[inline]
+    pub(crate) fn frame(&self) -> FrameNeeded<'_> {
+        match self.abi {
+            EntryAbi::BaseFrame(entry) => FrameNeeded::Base(BaseFrameCode { entry, settings: self.settings }),
+            EntryAbi::BaseFrameWithLists(_) => FrameNeeded::BaseWithLists,
+            EntryAbi::ContextOnly(_) | EntryAbi::Text(_) | EntryAbi::FullFrame(_) => FrameNeeded::Whole,
         }
     }
 
