@@ -54,13 +54,21 @@ impl Arena {
     /// larger than half of the limit is freed, because the next chunk would be twice as large.
     #[inline]
     pub(crate) fn recycle(&mut self, limit: usize) {
-        // The capacity is that of the newest chunk: it is all memory if nothing was allocated.
-        let kept = self.bump.allocated_bytes();
-        if kept == self.bump.chunk_capacity() && kept <= limit / 2 {
-            self.bump.set_allocation_limit(Some(limit.saturating_add(kept)));
-        } else {
+        if !self.is_fresh(limit) {
             self.recycle_memory(limit);
         }
+    }
+
+    /// Returns whether there is nothing to discard or to free, and sets the limit if so.
+    #[inline]
+    pub(crate) fn is_fresh(&mut self, limit: usize) -> bool {
+        // The capacity is that of the newest chunk: it is all memory if nothing was allocated.
+        let kept = self.bump.allocated_bytes();
+        let is_fresh = kept == self.bump.chunk_capacity() && kept <= limit / 2;
+        if is_fresh {
+            self.bump.set_allocation_limit(Some(limit.saturating_add(kept)));
+        }
+        is_fresh
     }
 
     #[inline(never)]

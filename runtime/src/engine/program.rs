@@ -179,6 +179,9 @@ impl<S: Context + 'static> Program<S> {
         match self.native.as_ref().map(NativeProgram::frame) {
             Some(FrameNeeded::Base(code)) => self.test_base_frame(code, context),
             Some(FrameNeeded::BaseWithLists) => self.test_with_lists(context),
+            Some(FrameNeeded::BaseWithMemory(code)) => {
+                with_thread_scratch(|scratch| self.test_base(code, context, scratch))
+            }
             _ => self.test_with_thread_scratch(context),
         }
     }
@@ -251,12 +254,32 @@ impl<S: Context + 'static> Program<S> {
     #[inline(never)]
     fn test_with_frame_and_scratch<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> u64 {
         match self.native.as_ref().map(NativeProgram::frame) {
-            Some(FrameNeeded::Base(code)) if self.is_for(context).is_ok() => {
-                let (arena, _) = scratch.prepare(self.shared.limits.memory, None);
-                code.run(context, arena, None)
-            }
+            Some(FrameNeeded::Base(code) | FrameNeeded::BaseWithMemory(code)) => self.test_base(code, context, scratch),
             _ => self.test_whole(context, scratch),
         }
+    }
+
+    #[inline(always)]
+    fn test_base<C: Context<Static = S>>(&self, code: BaseFrameCode<'_>, context: &C, scratch: &mut Scratch) -> u64 {
+        if let Err(error) = self.is_for(context) {
+            return word_of(&error);
+        }
+        match scratch.fresh_arena(self.shared.limits.memory) {
+            Some(arena) => code.run(context, arena, None),
+            None => self.test_base_in_used_arena(code, context, scratch),
+        }
+    }
+
+    /// Not inlined, as [`test_with_frame`](Self::test_with_frame).
+    #[inline(never)]
+    fn test_base_in_used_arena<C: Context<Static = S>>(
+        &self,
+        code: BaseFrameCode<'_>,
+        context: &C,
+        scratch: &mut Scratch,
+    ) -> u64 {
+        let (arena, _) = scratch.prepare(self.shared.limits.memory, None);
+        code.run(context, arena, None)
     }
 
     /// Evaluates a rule of any kind.

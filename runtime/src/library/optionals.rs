@@ -2,7 +2,7 @@
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
-use crate::value::{Duration, List, Place, Timestamp, Value};
+use crate::value::{Duration, List, Timestamp, Value};
 use celero_ir::ErrorKind;
 
 type Optional<'a> = Option<&'a Value<'a>>;
@@ -32,21 +32,11 @@ pub(crate) fn value<'a>(optional: Optional<'a>) -> EvalResult<Value<'a>> {
     optional.copied().ok_or(ErrorKind::InvalidArgument)
 }
 
-/// Moves a value that the host made into the arena.
-#[inline]
-fn wrap<'a>(cx: &Cx<'a>, value: Option<Place<'a>>) -> EvalResult<Optional<'a>> {
-    Ok(match value {
-        Some(Place::At(value)) => Some(value),
-        Some(Place::Made(value)) => Some(cx.arena().alloc(value)?),
-        None => None,
-    })
-}
-
 /// `optional.field`, `optional.?field`: absent if the optional is absent or the map has no such key.
 pub(crate) fn select<'a>(cx: &Cx<'a>, optional: Optional<'a>, field: &'a str) -> EvalResult<Optional<'a>> {
     match optional {
         None => Ok(None),
-        Some(Value::Map(map)) => wrap(cx, map.place(&Value::String(field), cx)?),
+        Some(Value::Map(map)) => map.place(&Value::String(field), cx),
         Some(_) => Err(ErrorKind::NoSuchKey),
     }
 }
@@ -54,8 +44,8 @@ pub(crate) fn select<'a>(cx: &Cx<'a>, optional: Optional<'a>, field: &'a str) ->
 /// `container[?index]`: absent if `container[index]` does not exist.
 pub(crate) fn index<'a>(cx: &Cx<'a>, container: &Value<'a>, index: Value<'a>) -> EvalResult<Optional<'a>> {
     match container {
-        Value::List(list) => wrap(cx, list.place(List::position(&index)?, cx.arena())?),
-        Value::Map(map) => wrap(cx, map.place(&index, cx)?),
+        Value::List(list) => list.place(List::position(&index)?, cx.arena()),
+        Value::Map(map) => map.place(&index, cx),
         _ => Err(ErrorKind::NoSuchOverload),
     }
 }

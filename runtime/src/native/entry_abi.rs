@@ -22,6 +22,8 @@ pub(super) enum EntryAbi {
     BaseFrame(Entry<'static>),
     /// As `BaseFrame`, and the code asks named lists, which the frame must have.
     BaseFrameWithLists(Entry<'static>),
+    /// As `BaseFrame`, but the code usually allocates.
+    BaseFrameWithMemory(Entry<'static>),
     /// The context and the base of a frame, whose arena has capacity. The result is text, in registers.
     Text(TextEntry<'static>),
     /// The context and a whole frame, whose arena has capacity.
@@ -46,12 +48,17 @@ impl EntryAbi {
             let whole = allocates(graph, fields);
             return if whole { Self::FullFrame(FullFrameCode::Text(entry)) } else { Self::Text(entry) };
         }
-        match (result, entry.context_only()) {
-            (Ty::Bool, Some(entry)) => Self::ContextOnly(entry),
-            (Ty::Bool, None) if !allocates(graph, fields) && asks_lists(graph) => Self::BaseFrameWithLists(entry),
-            (Ty::Bool, None) if !allocates(graph, fields) => Self::BaseFrame(entry),
-            (Ty::Bool, None) => Self::FullFrame(FullFrameCode::Truth(entry)),
-            _ => Self::FullFrame(FullFrameCode::Other(entry)),
+        if result != Ty::Bool {
+            return Self::FullFrame(FullFrameCode::Other(entry));
+        }
+        if let Some(entry) = entry.context_only() {
+            return Self::ContextOnly(entry);
+        }
+        match (allocates(graph, fields), asks_lists(graph)) {
+            (false, false) => Self::BaseFrame(entry),
+            (false, true) => Self::BaseFrameWithLists(entry),
+            (true, false) if !needs_whole_frame(graph, fields) => Self::BaseFrameWithMemory(entry),
+            (true, _) => Self::FullFrame(FullFrameCode::Truth(entry)),
         }
     }
 }
@@ -65,15 +72,26 @@ fn asks_lists(graph: &Graph) -> bool {
     nodes(graph).any(|id| matches!(graph.op(id), Op::Call(helper) if helper.asks_lists()))
 }
 
-/// Whether evaluation usually allocates. Calls into the host count as allocating.
-///
-/// Calls of host fields and of functions that are chosen by the values' types get a whole
-/// [`Frame`](super::frame::Frame), so code with such calls must be counted here.
-pub(super) fn allocates(graph: &Graph, fields: &[Field]) -> bool {
-    nodes(graph).any(|id| match graph.op(id) {
+/// Whether a node calls a host's field, or a function that is chosen by the values' types: with a
+/// whole [`Frame`](super::frame::Frame).
+fn is_called_with_whole_frame(op: Op, fields: &[Field]) -> bool {
+    match op {
         Op::Field(index) | Op::HasField(index) => {
             fields.get(index as usize).is_some_and(|field| field.access == Access::Get)
         }
+        Op::Dispatch { .. } => true,
+        _ => false,
+    }
+}
+
+fn needs_whole_frame(graph: &Graph, fields: &[Field]) -> bool {
+    nodes(graph).any(|id| is_called_with_whole_frame(graph.op(id), fields))
+}
+
+/// Whether evaluation usually allocates. Calls with a whole frame count as allocating.
+pub(super) fn allocates(graph: &Graph, fields: &[Field]) -> bool {
+    nodes(graph).any(|id| match graph.op(id) {
+        op if is_called_with_whole_frame(op, fields) => true,
         Op::EntryValue(index) => {
             let value = fields.get(index as usize).and_then(|field| field.entries.as_ref()?.value.as_ref());
             value.is_none_or(|value| matches!(value.access, Access::Get))
@@ -84,7 +102,7 @@ pub(super) fn allocates(graph: &Graph, fields: &[Field]) -> bool {
             !graph.args(id).first().is_some_and(in_place)
         }
         Op::Fold { .. } => true,
-        Op::List | Op::Map | Op::Dispatch { .. } | Op::IpText | Op::Project(_) | Op::Find(_) => true,
+        Op::List | Op::Map | Op::IpText | Op::Project(_) | Op::Find(_) => true,
         // What is done with a list, a map or an optional may need memory, whatever the result.
         Op::Invoke { form, .. } => {
             let value = |id: NodeId| graph.ty(id) == Ty::Value;
@@ -108,6 +126,8 @@ pub(crate) enum FrameNeeded<'a> {
     Base(BaseFrameCode<'a>),
     /// As `Base`, with the lists of a generation.
     BaseWithLists,
+    /// Its base, with memory.
+    BaseWithMemory(BaseFrameCode<'a>),
     /// A whole one, or none: as [`NativeProgram::run`](super::NativeProgram::run) does.
     Whole,
 }
@@ -157,7 +177,7 @@ impl<'a> TextCode<'a> {
     }
 }
 
-/// Code with the ABI [`EntryAbi::BaseFrame`] or [`EntryAbi::BaseFrameWithLists`].
+/// Code with the ABI [`EntryAbi::BaseFrame`], or one that is called as it is.
 #[derive(Clone, Copy)]
 pub(crate) struct BaseFrameCode<'a> {
     pub(super) entry: Entry<'a>,

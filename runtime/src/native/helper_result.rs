@@ -3,7 +3,7 @@
 use super::frame::{BaseFrame, Pair};
 use crate::arena::EvalResult;
 use crate::function::contained;
-use crate::value::{Duration, Place, Timestamp, Value};
+use crate::value::{Duration, Timestamp, Value};
 use celero_ir::ErrorKind;
 
 /// Runs the body of a helper. If it panics, marks the frame and returns `after_panic`.
@@ -128,15 +128,10 @@ impl<'a> ReturnWords<'a> for Value<'a> {
 }
 
 /// A value that is there is not copied.
-impl<'a> ReturnWords<'a> for Place<'a> {
-    const NEEDS_FRAME: bool = true;
-
+impl<'a> ReturnWords<'a> for &'a Value<'a> {
     #[inline(always)]
-    fn words(self, frame: &BaseFrame<'a>) -> EvalResult<Pair> {
-        match self {
-            Self::At(value) => Ok(Pair(0, std::ptr::from_ref(value) as u64)),
-            Self::Made(value) => value.words(frame),
-        }
+    fn registers(self) -> Pair {
+        Pair(0, std::ptr::from_ref(self) as u64)
     }
 }
 

@@ -117,6 +117,9 @@ impl NativeProgram {
         match self.abi {
             EntryAbi::BaseFrame(entry) => FrameNeeded::Base(BaseFrameCode { entry, settings: self.settings }),
             EntryAbi::BaseFrameWithLists(_) => FrameNeeded::BaseWithLists,
+            EntryAbi::BaseFrameWithMemory(entry) => {
+                FrameNeeded::BaseWithMemory(BaseFrameCode { entry, settings: self.settings })
+            }
             EntryAbi::ContextOnly(_) | EntryAbi::Text(_) | EntryAbi::FullFrame(_) => FrameNeeded::Whole,
         }
     }
@@ -162,7 +165,7 @@ impl NativeProgram {
     ) -> Result<Value<'a>, EvalError> {
         let word = match self.abi {
             EntryAbi::ContextOnly(entry) => ContextOnlyCode(entry).run(context),
-            EntryAbi::BaseFrame(entry) | EntryAbi::BaseFrameWithLists(entry) => {
+            EntryAbi::BaseFrame(entry) | EntryAbi::BaseFrameWithLists(entry) | EntryAbi::BaseFrameWithMemory(entry) => {
                 BaseFrameCode { entry, settings: self.settings }.run(context, arena, lists)
             }
             EntryAbi::Text(entry) => {

@@ -116,6 +116,12 @@ impl Scratch {
         }
     }
 
+    /// The arena with this limit in bytes, if it is empty.
+    #[inline(always)]
+    pub(crate) fn fresh_arena(&mut self, limit: usize) -> Option<&Arena> {
+        self.arena.is_fresh(limit).then_some(&self.arena)
+    }
+
     /// Lets go of the lists of the last evaluation. Most rules ask none: then this is a test.
     #[inline]
     pub(crate) fn release_lists(&mut self) {

@@ -1,8 +1,8 @@
 //! Lists: a slice of values, or a list of the host that is read in place.
 
 use crate::arena::{Arena, EvalResult};
+use crate::value::Value;
 use crate::value::order::Key;
-use crate::value::{Place, Value};
 use celero_ir::ErrorKind;
 use std::fmt;
 
@@ -86,12 +86,13 @@ impl<'a> List<'a> {
         }
     }
 
-    /// As [`get`](Self::get), without a copy of an element that is there.
+    /// As [`get`](Self::get), without a copy of an element that is there. One that the host makes is
+    /// put into the arena.
     #[inline]
-    pub(crate) fn place(&self, index: usize, arena: &'a Arena) -> EvalResult<Option<Place<'a>>> {
+    pub(crate) fn place(&self, index: usize, arena: &'a Arena) -> EvalResult<Option<&'a Value<'a>>> {
         match self {
-            Self::Slice(elements) => Ok(elements.get(index).map(Place::At)),
-            Self::Host(host) => Ok(host.get(index, arena)?.map(Place::Made)),
+            Self::Slice(elements) => Ok(elements.get(index)),
+            Self::Host(host) => host.get(index, arena)?.map(|value| arena.alloc(value)).transpose(),
         }
     }
 

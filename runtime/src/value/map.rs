@@ -2,18 +2,15 @@
 
 use crate::arena::{Arena, ArenaVec, EvalResult};
 use crate::cx::Cx;
+use crate::value::Value;
+use crate::value::lookup_cost::{BYTES_PER_STEP, charge_comparisons};
 use crate::value::order::{Key, key_order};
-use crate::value::{Place, Value};
 use celero_ir::ErrorKind;
 use std::cmp::Ordering;
 use std::fmt;
 
-/// Bytes that are compared or copied for one step.
-const BYTES_PER_STEP: usize = 64;
 /// Bytes of text that is split at commas for one step: each comma may be one.
 const SPLIT_BYTES_PER_STEP: usize = 4;
-/// Comparisons of keys for one step.
-const COMPARISONS_PER_STEP: usize = 4;
 
 /// The form in which a [`View`] shows the values of its base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +74,18 @@ pub trait HostMap {
         #[cfg(not(feature = "http"))]
         let joins_lines = false;
         (self.key_count(), joins_lines || self.view().is_some())
+    }
+
+    /// As [`get`](Self::get), charged to the evaluation's budget, with the value in the arena: one
+    /// call, without copies on the way. Each map of documents overrides it.
+    #[doc(hidden)]
+    fn place<'s>(&'s self, key: &Value<'_>, cx: &Cx<'s>) -> EvalResult<Option<&'s Value<'s>>> {
+        let (keys, is_computed) = self.lookup_costs();
+        charge_comparisons(key, keys, cx)?;
+        if is_computed {
+            charge_pieces(self, Some(key), cx)?;
+        }
+        self.get(key, cx.arena())?.map(|value| cx.arena().alloc(value)).transpose()
     }
 
     /// Returns the header map behind this map, if there is one.
@@ -166,13 +175,16 @@ impl<'a> Map<'a> {
         self.get(key, cx.arena())
     }
 
-    /// As [`find`](Self::find), without a copy of a value that is there.
+    /// As [`find`](Self::find), without a copy of a value that is there. One that the host makes is
+    /// put into the arena.
     #[inline]
-    pub(crate) fn place(&self, key: &Value<'_>, cx: &Cx<'a>) -> EvalResult<Option<Place<'a>>> {
-        self.charge_lookup(key, cx)?;
+    pub(crate) fn place(&self, key: &Value<'_>, cx: &Cx<'a>) -> EvalResult<Option<&'a Value<'a>>> {
         match self {
-            Self::Sorted(entries) => Ok(in_sorted(entries, key).map(Place::At)),
-            Self::Host(host) => Ok(host.get(key, cx.arena())?.map(Place::Made)),
+            Self::Sorted(entries) => {
+                charge_comparisons(key, entries.len(), cx)?;
+                Ok(in_sorted(entries, key))
+            }
+            Self::Host(host) => host.place(key, cx),
         }
     }
 
@@ -256,9 +268,9 @@ fn in_sorted<'a>(entries: &'a [(Value<'a>, Value<'a>)], key: &Value<'_>) -> Opti
 /// the value that a view shows in another form. `key`: only the value under this key.
 #[cold]
 #[inline(never)]
-fn charge_pieces<'a>(host: &'a dyn HostMap, key: Option<&Value<'_>>, cx: &Cx<'a>) -> EvalResult<()> {
+fn charge_pieces<'a, H: HostMap + ?Sized>(host: &'a H, key: Option<&Value<'_>>, cx: &Cx<'a>) -> EvalResult<()> {
     let view = host.view();
-    let base = view.map_or(Map::Host(host), |view| view.base);
+    let base = view.map(|view| view.base);
     let scanned = match view.map(|view| view.form) {
         Some(ViewForm::Split) => SPLIT_BYTES_PER_STEP,
         _ => BYTES_PER_STEP,
@@ -266,9 +278,11 @@ fn charge_pieces<'a>(host: &'a dyn HostMap, key: Option<&Value<'_>>, cx: &Cx<'a>
     cx.charge(1)?;
     let piece = |bytes: usize| cx.charge(bytes.checked_div(scanned).unwrap_or(0).saturating_add(1));
     #[cfg(feature = "http")]
-    if let Map::Host(host) = base
-        && let Some(headers) = host.headers()
-    {
+    if let Some(headers) = match base {
+        Some(Map::Host(base)) => base.headers(),
+        Some(Map::Sorted(_)) => None,
+        None => host.headers(),
+    } {
         return match key {
             Some(Value::String(name)) => headers.get_all(*name).into_iter().try_for_each(|line| piece(line.len())),
             Some(_) => Ok(()),
@@ -284,18 +298,15 @@ fn charge_pieces<'a>(host: &'a dyn HostMap, key: Option<&Value<'_>>, cx: &Cx<'a>
         _ => piece(0),
     };
     match key {
-        Some(key) => base.get(key, cx.arena())?.map_or(Ok(()), |found| value(&found)),
-        None => base.entries(cx.arena())?.iter().try_for_each(|(_, found)| value(found)),
+        Some(key) => {
+            let found = base.map_or_else(|| host.get(key, cx.arena()), |base| base.get(key, cx.arena()))?;
+            found.map_or(Ok(()), |found| value(&found))
+        }
+        None => {
+            let entries = base.map_or_else(|| host.entries(cx.arena()), |base| base.entries(cx.arena()))?;
+            entries.iter().try_for_each(|(_, found)| value(found))
+        }
     }
-}
-
-/// Charges the budget for the comparisons that find one key among `count` sorted ones.
-#[inline]
-pub(crate) fn charge_comparisons(key: &Value<'_>, count: usize, cx: &Cx<'_>) -> EvalResult<()> {
-    let comparisons = (count.checked_ilog2().unwrap_or(0) as usize).saturating_add(1);
-    let bytes = if let Value::String(text) = key { text.len() } else { 0 };
-    let compared = bytes.saturating_mul(comparisons) / BYTES_PER_STEP;
-    cx.charge(compared.saturating_add(comparisons / COMPARISONS_PER_STEP))
 }
 
 /// Sorts entries into the order of [`Map::Sorted`].

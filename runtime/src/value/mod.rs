@@ -4,17 +4,17 @@
 mod equality;
 mod from;
 mod list;
+mod lookup_cost;
 mod map;
 mod network;
 pub(crate) mod order;
-mod place;
 mod time;
 
 pub use list::{HostList, List};
+pub(crate) use lookup_cost::charge_comparisons;
 pub use map::{HostMap, Map, MapBuilder};
-pub(crate) use map::{View, ViewForm, charge_comparisons};
+pub(crate) use map::{View, ViewForm};
 pub(crate) use network::canonical_network;
-pub(crate) use place::Place;
 pub use time::{Duration, Timestamp};
 
 use celero_frontend::Type;

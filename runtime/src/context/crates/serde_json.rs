@@ -6,7 +6,8 @@
 use crate::accessors::value::{ValueView, value_access};
 use crate::arena::{Arena, EvalResult};
 use crate::context::{Element, FieldType};
-use crate::value::{HostMap, List, Map, Value};
+use crate::cx::Cx;
+use crate::value::{HostMap, List, Map, Value, charge_comparisons};
 use celero_frontend::Type;
 use celero_ir::Ty;
 use celero_ir::layout::Field as Layout;
@@ -42,6 +43,14 @@ impl HostMap for Object {
     fn get<'s>(&'s self, key: &Value<'_>, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         match key {
             Value::String(key) => Ok(self.get(*key).map(value)),
+            _ => Ok(None),
+        }
+    }
+
+    fn place<'s>(&'s self, key: &Value<'_>, cx: &Cx<'s>) -> EvalResult<Option<&'s Value<'s>>> {
+        charge_comparisons(key, self.len(), cx)?;
+        match key {
+            Value::String(key) => self.get(*key).map(|json| cx.arena().alloc(value(json))).transpose(),
             _ => Ok(None),
         }
     }

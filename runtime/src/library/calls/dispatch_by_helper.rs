@@ -4,7 +4,7 @@
 use super::helper_functions;
 use crate::arena::EvalResult;
 use crate::cx::Cx;
-use crate::value::{Duration, Place, Timestamp, Value};
+use crate::value::{Duration, Timestamp, Value};
 use celero_ir::{ErrorKind, Helper};
 use std::net::IpAddr;
 
@@ -61,9 +61,9 @@ impl<'a> Give<'a> for Value<'a> {
     }
 }
 
-impl<'a> Give<'a> for Place<'a> {
+impl<'a> Give<'a> for &'a Value<'a> {
     fn give(self) -> Value<'a> {
-        self.value()
+        *self
     }
 }
 

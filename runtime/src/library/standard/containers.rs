@@ -4,7 +4,7 @@ use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::library::optionals;
 use crate::library::standard::text::{bytes_size, length, string_size};
-use crate::value::{List, Map, Place, Value};
+use crate::value::{List, Map, Value};
 use celero_ir::ErrorKind;
 
 /// `list[index]`; out of bounds is `invalid_argument`.
@@ -21,7 +21,7 @@ pub(crate) fn map_index<'a>(cx: &Cx<'a>, map: &Map<'a>, key: &Value<'_>) -> Eval
 
 /// `list[index]`; `no_such_overload` if the value is not a list.
 #[inline]
-pub(crate) fn index_list<'a>(cx: &Cx<'a>, list: Value<'a>, index: i64) -> EvalResult<Place<'a>> {
+pub(crate) fn index_list<'a>(cx: &Cx<'a>, list: Value<'a>, index: i64) -> EvalResult<&'a Value<'a>> {
     match list {
         Value::List(list) => {
             let index = usize::try_from(index).unwrap_or(usize::MAX);
@@ -33,7 +33,7 @@ pub(crate) fn index_list<'a>(cx: &Cx<'a>, list: Value<'a>, index: i64) -> EvalRe
 
 /// `map[key]`; `no_such_overload` if the value is not a map.
 #[inline]
-pub(crate) fn index_map<'a>(cx: &Cx<'a>, map: Value<'a>, key: Value<'a>) -> EvalResult<Place<'a>> {
+pub(crate) fn index_map<'a>(cx: &Cx<'a>, map: Value<'a>, key: Value<'a>) -> EvalResult<&'a Value<'a>> {
     match map {
         Value::Map(map) => map.place(&key, cx)?.ok_or(ErrorKind::NoSuchKey),
         _ => Err(ErrorKind::NoSuchOverload),
@@ -42,7 +42,7 @@ pub(crate) fn index_map<'a>(cx: &Cx<'a>, map: Value<'a>, key: Value<'a>) -> Eval
 
 /// `container[index]` of a list, a map, or an optional of one; `no_such_overload` for other values.
 #[inline]
-pub(crate) fn index_value<'a>(cx: &Cx<'a>, container: Value<'a>, index: Value<'a>) -> EvalResult<Place<'a>> {
+pub(crate) fn index_value<'a>(cx: &Cx<'a>, container: Value<'a>, index: Value<'a>) -> EvalResult<&'a Value<'a>> {
     match container {
         Value::List(list) => list.place(List::position(&index)?, cx.arena())?.ok_or(ErrorKind::InvalidArgument),
         container => index_key(cx, container, index),
@@ -51,20 +51,20 @@ pub(crate) fn index_value<'a>(cx: &Cx<'a>, container: Value<'a>, index: Value<'a
 
 /// `container[key]` of a map, or an optional of a list or a map; `no_such_overload` for other values.
 #[inline]
-pub(crate) fn index_key<'a>(cx: &Cx<'a>, container: Value<'a>, key: Value<'a>) -> EvalResult<Place<'a>> {
+pub(crate) fn index_key<'a>(cx: &Cx<'a>, container: Value<'a>, key: Value<'a>) -> EvalResult<&'a Value<'a>> {
     match container {
         Value::Map(map) => map.place(&key, cx)?.ok_or(ErrorKind::NoSuchKey),
-        Value::Optional(held) => Ok(Place::Made(Value::Optional(optionals::index_optional(cx, held, key)?))),
+        Value::Optional(held) => cx.arena().alloc(Value::Optional(optionals::index_optional(cx, held, key)?)),
         _ => Err(ErrorKind::NoSuchOverload),
     }
 }
 
 /// `value.field`: the value of a map under that key, or the optional of it if `value` is an optional.
 #[inline]
-pub(crate) fn select<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> EvalResult<Place<'a>> {
+pub(crate) fn select<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> EvalResult<&'a Value<'a>> {
     match map {
         Value::Map(map) => map.place(&Value::String(field), cx)?.ok_or(ErrorKind::NoSuchKey),
-        Value::Optional(inner) => Ok(Place::Made(Value::Optional(optionals::select(cx, inner, field)?))),
+        Value::Optional(inner) => cx.arena().alloc(Value::Optional(optionals::select(cx, inner, field)?)),
         _ => Err(ErrorKind::NoSuchField),
     }
 }

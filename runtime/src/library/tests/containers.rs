@@ -1,7 +1,6 @@
 //! Lists, maps, optionals, networks, and those of the host.
 
 use super::*;
-use crate::value::Place;
 
 #[test]
 fn lists() {
@@ -34,7 +33,7 @@ fn lists() {
         }
         check(cx, "@in", &[I(1), I(1)], Err(NoSuchOverload));
         assert_eq!(helpers::list_len(cx, l), 3);
-        assert_eq!(format!("{:?}", helpers::index_list(cx, l, 1).map(Place::value)), "Ok(Int(8))");
+        assert_eq!(format!("{:?}", helpers::index_list(cx, l, 1).copied()), "Ok(Int(8))");
         assert_eq!(helpers::index_list(cx, I(1), 1).err(), Some(NoSuchOverload));
     });
 }
@@ -57,12 +56,12 @@ fn maps() {
         for (key, want) in cases {
             check(cx, "_[_]", &[m, key], want);
             check(cx, "@in", &[key, m], Ok(B(want.is_ok())));
-            assert_eq!(format!("{:?}", helpers::index_map(cx, m, key).map(Place::value)), format!("{want:?}"));
+            assert_eq!(format!("{:?}", helpers::index_map(cx, m, key).copied()), format!("{want:?}"));
             assert_eq!(helpers::in_container(cx, key, m), Ok(want.is_ok()));
         }
         check(cx, "size", &[m], Ok(I(4)));
         assert_eq!(helpers::size(cx, m), Ok(4));
-        assert_eq!(format!("{:?}", helpers::select(cx, m, "name").map(Place::value)), "Ok(Int(1024))");
+        assert_eq!(format!("{:?}", helpers::select(cx, m, "name").copied()), "Ok(Int(1024))");
         assert_eq!(helpers::select(cx, m, "x").err(), Some(NoSuchKey));
         assert_eq!(helpers::select(cx, I(1), "x").err(), Some(NoSuchField));
         assert_eq!(helpers::has(cx, m, "name"), Ok(true));
@@ -136,9 +135,9 @@ fn optionals() {
             check(cx, name, &[some(cx, m), S("x")], Ok(NONE));
             check(cx, name, &[some(cx, I(1)), I(0)], Err(NoSuchOverload));
         }
-        let inner = helpers::select(cx, some(cx, m), "c").unwrap().value();
+        let inner = *helpers::select(cx, some(cx, m), "c").unwrap();
         assert_eq!(
-            format!("{:?}", helpers::select(cx, inner, "index").map(Place::value)),
+            format!("{:?}", helpers::select(cx, inner, "index").copied()),
             format!("{:?}", Ok::<_, ()>(some(cx, S("goodbye"))))
         );
         assert_eq!(helpers::has(cx, some(cx, m), "c"), Ok(true));
