@@ -6,6 +6,7 @@
 use super::signature::signature_of;
 use super::{Callee, Lowering};
 use crate::library::{takes_any_index, wildcard_of};
+use crate::value::{Duration, Timestamp};
 use celero_frontend::{NodeId as AstId, Overload, stdlib::Builtin};
 use celero_ir::{Arith, Cmp, Constant, Helper, NodeId, Op, Ty};
 use std::sync::Arc;
@@ -204,9 +205,38 @@ impl Lowering<'_> {
         }
     }
 
+    /// If a node is the text that `string` makes of a scalar, and another the text of a known one: the
+    /// scalar, and the known one. No two scalars of a type have the same text, so that they are
+    /// compared instead.
+    fn shown(&self, text: NodeId, known: NodeId) -> Option<(NodeId, Constant)> {
+        let Op::Invoke { function, .. } = self.graph.op(text) else { return None };
+        let (callee, known) = (self.graph.functions().get(function as usize)?, self.constant_text(known)?);
+        let (shown, constant) = match self.calls.by_name(callee)?.only_builtin()? {
+            Builtin::StringFromInt => known.parse::<i64>().ok().map(|n| (n.to_string(), Constant::Int(n))),
+            Builtin::StringFromUint => known.parse::<u64>().ok().map(|n| (n.to_string(), Constant::Uint(n))),
+            Builtin::StringFromTimestamp => {
+                let time = Timestamp::parse(&known).ok()?;
+                let nanos = u32::try_from(time.nanos).ok()?;
+                Some((time.to_string(), Constant::Timestamp(time.seconds, nanos)))
+            }
+            Builtin::StringFromDuration => {
+                let duration = Duration::parse(&known).ok()?;
+                Some((duration.to_string(), Constant::Duration(duration.0)))
+            }
+            _ => None,
+        }?;
+        let &[scalar] = self.graph.args(text) else { return None };
+        // Another spelling is the text of none.
+        (shown == *known).then_some((scalar, constant))
+    }
+
     /// Values of different types are unequal, never an error.
     fn equality(&mut self, id: AstId, cmp: Cmp, a: NodeId, b: NodeId) -> NodeId {
         let (ta, tb) = (self.graph.ty(a), self.graph.ty(b));
+        if let Some((scalar, same)) = self.shown(a, b).or_else(|| self.shown(b, a)) {
+            let same = self.constant(same, self.graph.ty(scalar), id);
+            return self.add(Op::Cmp(cmp), Ty::Bool, &[scalar, same], id);
+        }
         if ta == tb && ta != Ty::Value {
             return self.add(Op::Cmp(cmp), Ty::Bool, &[a, b], id);
         }

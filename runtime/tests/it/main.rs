@@ -42,5 +42,6 @@ mod reports;
 mod rules;
 mod support;
 mod texts;
+mod texts_of_scalars;
 mod tiers;
 mod trace;

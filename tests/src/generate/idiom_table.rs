@@ -47,6 +47,10 @@ pub(super) const PLAIN: &[Idiom] = &[
     (&[(Op, "ends_with")], |w| format!("{}.endsWith({})", text(w), w.rng.pick(&["'c'", "'users'", "''"]))),
     (&[(Op, "cmp.eq")], |w| format!("({} == {})", text(w), w.rng.pick(&["'abc'", "'GET'", "''", LONG]))),
     (&[(Op, "cmp.ne")], |w| format!("({} != {})", text(w), w.rng.pick(&["'abc'", "'GET'", "''", LONG]))),
+    (&[(Op, "cmp.eq")], |w| {
+        let (number, text) = (w.expr(&Type::Int), w.rng.pick(&["'0'", "'-1'", "'42'", "'042'", "'-0'", "'1e3'", "''"]));
+        format!("(string({number}) == {text})")
+    }),
     // Comparisons, sums and products of what is held in registers.
     (&[(Op, "starts_with"), (Helper, "bytes_starts_with")], |w| format!("{}.startsWith({})", text(w), text(w))),
     (&[(Op, "ends_with"), (Helper, "bytes_ends_with")], |w| format!("{}.endsWith({})", text(w), text(w))),
