@@ -229,7 +229,7 @@ impl<'c> Lowering<'c> {
     }
 
     /// The lookup of a fixed name in a header map of the host; `Err` for a name that no header can have.
-    fn header(&mut self, id: AstId, map: AstId, name: &str) -> Option<Result<NodeId, ()>> {
+    pub(super) fn header(&mut self, id: AstId, map: AstId, name: &str) -> Option<Result<NodeId, ()>> {
         let Reference::Variable(field) = *self.checked.reference(map) else { return None };
         if matches!(self.ast.expr(map), Expr::Select { test: true, .. }) {
             return None;
@@ -241,7 +241,7 @@ impl<'c> Lowering<'c> {
         Some(Ok(self.add(Op::Header { field, name }, Ty::Maybe, &[], id)))
     }
 
-    fn read_header(&mut self, id: AstId, header: Result<NodeId, ()>, test: bool) -> NodeId {
+    pub(super) fn read_header(&mut self, id: AstId, header: Result<NodeId, ()>, test: bool) -> NodeId {
         match header {
             Ok(header) if test => self.add(Op::IsPresent, Ty::Bool, &[header], id),
             Ok(header) => {

@@ -7,7 +7,7 @@
 
 use super::Lowering;
 use celero_frontend::{Expr, NodeId as AstId, Reference, stdlib::Builtin};
-use celero_ir::{Arith, Cmp, Constant, ErrorKind, Helper, NodeId, Op, Ty};
+use celero_ir::{Arith, Catch, Cmp, Constant, ErrorKind, Helper, NodeId, Op, Ty};
 
 /// An optional that is not built.
 struct View {
@@ -74,6 +74,10 @@ impl<'c> Lowering<'c> {
         {
             let View { present, value } = self.view(optional)?;
             let other = self.expr(other);
+            // A header, in the form by which the index of a set knows it.
+            if self.graph.op(present) == Op::IsPresent && self.graph.ty(other) == Ty::Str {
+                return Some(self.add(Op::Coalesce(Catch::Absence), Ty::Str, &[value, other], id));
+            }
             return Some(self.choose(id, present, value, other));
         }
         None
@@ -148,10 +152,16 @@ impl<'c> Lowering<'c> {
                 Some(View { present, value: self.add(Op::SeqAt, ty, &[items, index], id) })
             }
             Expr::Index { operand, index, .. } if self.is_builtin(id, &[Builtin::OptionalIndexMap]) => {
-                self.entry_view(id, operand, index)
+                let name = self.literal_text(index);
+                name.and_then(|name| self.header_view(id, operand, name))
+                    .or_else(|| self.entry_view(id, operand, index))
             }
             Expr::Select { operand, field, .. } if self.is_builtin(id, &[Builtin::OptionalSelectMap]) => {
-                let key = self.text(self.ast.name(field), id);
+                let name = self.ast.name(field);
+                if let Some(view) = self.header_view(id, operand, name) {
+                    return Some(view);
+                }
+                let key = self.text(name, id);
                 Some(View { present: self.entry(id, operand, key, true)?, value: self.entry(id, operand, key, false)? })
             }
             Expr::Call { .. } => {
@@ -169,6 +179,12 @@ impl<'c> Lowering<'c> {
             }
             _ => None,
         }
+    }
+
+    /// `headers[?'name']` and `headers.?name`
+    fn header_view(&mut self, id: AstId, map: AstId, name: &str) -> Option<View> {
+        let header = self.header(id, map, name)?;
+        Some(View { present: self.read_header(id, header, true), value: self.read_header(id, header, false) })
     }
 
     /// `map[?key]`

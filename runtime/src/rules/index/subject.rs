@@ -63,19 +63,6 @@ impl<'f> Finder<'f> {
                 let Some(Constant::Str(default)) = self.constant(default) else { return None };
                 (inner.ty == Ty::Str).then(|| Subject { default: Some(default.clone()), ..inner })
             }
-            // `map[?"name"].orValue("..")`
-            (Op::Cond, &[_, some, none]) => {
-                let &[optional, default] = self.library_call(none, Builtin::OptionalOrValue)? else { return None };
-                let &[map, name] = self.library_call(optional, Builtin::OptionalIndexMap)? else { return None };
-                let (Op::Field(field), Some(Constant::Str(name))) = (graph.op(map), self.constant(name)) else {
-                    return None;
-                };
-                self.fields.get(field as usize)?.headers.as_ref()?;
-                let Some(Constant::Str(default)) = self.constant(default) else { return None };
-                let same = self.library_call(some, Builtin::OptionalValue)? == [optional];
-                let (source, default) = (AttributeSource::header(field, name)?, Some(default.clone()));
-                same.then_some(Subject { source, ty: Ty::Value, lower: false, optional: true, default })
-            }
             (Op::Dispatch { .. } | Op::Invoke { .. }, &[inner]) => {
                 self.library_call(id, Builtin::LowerAscii)?;
                 let inner = self.subject(inner).filter(|inner| inner.default.is_none())?;
