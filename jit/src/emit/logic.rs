@@ -34,7 +34,7 @@ impl Emitter<'_, '_> {
             Op::Cond | Op::Let(_) => ty == Ty::Bool,
             Op::Fold { kind: FoldKind::All | FoldKind::Exists, .. } => true,
             Op::Cmp(_) | Op::StartsWith | Op::EndsWith => self.is_text_test(op, args),
-            Op::Call(Helper::value_equal) => self.boxed_text(args).is_some(),
+            Op::Call(Helper::value_equal) => self.known_text(args).is_some(),
             Op::WildcardConst(wildcard) => self.unit.inline_wildcard(wildcard).is_some(),
             Op::InStrSet(set) => self.is_small_text_set(set),
             Op::InIntSet(set) => self.is_small_int_set(set),

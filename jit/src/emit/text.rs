@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::unit::INLINE;
 use celero_ir::layout::value::{FIRST, SECOND, TAG, tag_of};
 use celero_ir::layout::{Access, Field, Path};
-use celero_ir::{Cmp, ConstId, Constant, Helper, NodeId, Op, Ty};
+use celero_ir::{Cmp, ConstId, Constant, Graph, Helper, NodeId, Op, Ty};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value};
@@ -102,6 +102,26 @@ impl<'a> Emitter<'a, '_> {
         let tags = texts.iter().map(tag).collect::<Option<_>>()?;
         Some(Tagged { path, offset: names.tag, tags })
     }
+
+    /// If one of two compared values is a constant text or bytes: the other value, and the type and
+    /// the bytes of the constant.
+    pub(super) fn known_text(&self, args: &[NodeId]) -> Option<(NodeId, Ty, &'a [u8])> {
+        let graph: &'a Graph = self.unit.graph;
+        let &[left, right] = args else { return None };
+        [(left, right), (right, left)].into_iter().find_map(|(value, known)| {
+            let text = match (graph.op(known), graph.args(known)) {
+                (Op::Box, &[text]) => text,
+                _ => known,
+            };
+            let Op::Const(id) = graph.op(text) else { return None };
+            let (ty, bytes) = match graph.constant_at(id)? {
+                Constant::Str(text) => (Ty::Str, text.as_bytes()),
+                Constant::Bytes(bytes) => (Ty::Bytes, &**bytes),
+                _ => return None,
+            };
+            (bytes.len() <= INLINE).then_some((value, ty, bytes))
+        })
+    }
 }
 
 impl Emitter<'_, '_> {
@@ -162,20 +182,10 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// If one of two compared values is a boxed constant text or bytes: the other value, and the constant.
-    pub(super) fn boxed_text(&self, args: &[NodeId]) -> Option<(NodeId, NodeId)> {
-        let &[left, right] = args else { return None };
-        [(left, right), (right, left)].into_iter().find_map(|(value, boxed)| match self.unit.graph.args(boxed) {
-            &[text] if self.unit.graph.op(boxed) == Op::Box && self.is_inline(text) => Some((value, text)),
-            _ => None,
-        })
-    }
-
     /// Compares a value of any type with a constant text or bytes: type, length, then content.
     fn value_equal(&mut self, id: NodeId, args: &[NodeId], yes: Edge, no: Edge) -> Result<(), Error> {
-        let (value, constant) = self.boxed_text(args).ok_or_else(|| broken("no constant to compare with"))?;
-        let (bytes, _) = self.unit.text(constant).ok_or_else(|| broken("no constant to compare with"))?;
-        let tag = tag_of(self.unit.graph.ty(constant)).ok_or_else(|| broken("a type that has no values"))?;
+        let (value, ty, bytes) = self.known_text(args).ok_or_else(|| broken("no constant to compare with"))?;
+        let tag = tag_of(ty).ok_or_else(|| broken("a type that has no values"))?;
         let at = self.value(value)?.one()?;
         self.locate(id);
         let found = self.builder.ins().uload8(I64, MEM, at, TAG);
