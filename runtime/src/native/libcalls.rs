@@ -7,7 +7,7 @@
 //! Only native code calls these functions. It passes the frame of the running evaluation, and
 //! operands of the kinds that the helper's row in the table names; the address of a thing is that
 //! of a live thing of that type. Functions that take a whole [`Frame`] are called only by code that
-//! gets a whole frame: [`allocates`](super::entry_abi::allocates) decides that.
+//! gets a whole frame: [`EntryAbi::choose`](super::entry_abi::EntryAbi::choose) decides that.
 
 pub(super) use super::entry_calls::{entry_of_number, entry_of_text, entry_value};
 use super::frame::{BaseFrame, Frame, Pair};

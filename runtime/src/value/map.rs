@@ -77,14 +77,10 @@ pub trait HostMap {
     }
 
     /// As [`get`](Self::get), charged to the evaluation's budget, with the value in the arena: one
-    /// call, without copies on the way. Each map of documents overrides it.
+    /// call, without copies on the way. A map that computes no values can do with less.
     #[doc(hidden)]
     fn place<'s>(&'s self, key: &Value<'_>, cx: &Cx<'s>) -> EvalResult<Option<&'s Value<'s>>> {
-        let (keys, is_computed) = self.lookup_costs();
-        charge_comparisons(key, keys, cx)?;
-        if is_computed {
-            charge_pieces(self, Some(key), cx)?;
-        }
+        charge_host_lookup(self, key, cx)?;
         self.get(key, cx.arena())?.map(|value| cx.arena().alloc(value)).transpose()
     }
 
@@ -192,11 +188,7 @@ impl<'a> Map<'a> {
     #[inline]
     pub(crate) fn charge_lookup(&self, key: &Value<'_>, cx: &Cx<'a>) -> EvalResult<()> {
         match self {
-            Self::Host(host) => {
-                let (keys, is_computed) = host.lookup_costs();
-                charge_comparisons(key, keys, cx)?;
-                if is_computed { charge_pieces(*host, Some(key), cx) } else { Ok(()) }
-            }
+            Self::Host(host) => charge_host_lookup(*host, key, cx),
             Self::Sorted(entries) => charge_comparisons(key, entries.len(), cx),
         }
     }
@@ -262,6 +254,14 @@ fn in_sorted<'a>(entries: &'a [(Value<'a>, Value<'a>)], key: &Value<'_>) -> Opti
         entries.binary_search_by(|(known, _)| Key::entry(known).cmp(&Some(key)))
     };
     found.ok().and_then(|index| entries.get(index)).map(|(_, value)| value)
+}
+
+/// Charges the budget for finding a key of a host's map and computing its value.
+#[inline]
+fn charge_host_lookup<'a, H: HostMap + ?Sized>(host: &'a H, key: &Value<'_>, cx: &Cx<'a>) -> EvalResult<()> {
+    let (keys, is_computed) = host.lookup_costs();
+    charge_comparisons(key, keys, cx)?;
+    if is_computed { charge_pieces(host, Some(key), cx) } else { Ok(()) }
 }
 
 /// Charges the budget for what the values of a host's map are computed from: the lines of a header,
