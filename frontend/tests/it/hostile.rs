@@ -1,7 +1,7 @@
 //! Input made to hurt: it ends, in a tree or in diagnostics, on a small stack, in time and memory linear in its length.
 
 use celero_frontend::{Ast, Diagnostic, Expr, Limits, Node, NodeId, Nodes, Stage, Style, dump, parse, render};
-use std::time::Duration;
+use celero_timing::{assert_linear, cpu_time_of};
 
 /// Runs on a thread with little stack.
 fn small_stack<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> T {
@@ -329,37 +329,14 @@ fn token_soup_never_panics() {
     }
 }
 
-/// What this thread has computed so far.
-fn cpu_time() -> Duration {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    Duration::new(u64::try_from(time.tv_sec).unwrap(), u32::try_from(time.tv_nsec).unwrap())
-}
-
 #[test]
 fn time_is_linear() {
     small_stack(|| {
         for (name, make) in shapes() {
-            // The thread's own time, best of a few, so that another process can't make the ratio.
-            let time = |source: &str| {
-                (0..7)
-                    .map(|_| {
-                        let start = cpu_time();
-                        let _ = parse(source, &roomy());
-                        cpu_time().saturating_sub(start)
-                    })
-                    .min()
-                    .unwrap()
-            };
-            let (short, long) = (make(4_000), make(16_000));
-            // Quadratic would be 16 times; below the floor the clock decides, not the parser. On a
-            // busy machine a measurement may be off, so only one that is off each time counts.
-            let floor = Duration::from_millis(2);
-            let mut last = (Duration::ZERO, Duration::ZERO);
-            let linear = (0..4).any(|_| {
-                last = (time(&short), time(&long));
-                last.1 < last.0.max(floor) * 10
+            assert_linear(name, [4_000, 16_000], |size| {
+                let source = make(size);
+                cpu_time_of(|| parse(&source, &roomy()))
             });
-            assert!(linear, "{name}: {:?} for 4,000, {:?} for 16,000", last.0, last.1);
         }
     });
 }

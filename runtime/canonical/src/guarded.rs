@@ -223,38 +223,26 @@ mod tests {
         }
     }
 
-    /// Four times as many names take at most eight times as long to add and to look for, whatever their order.
+    /// To add names and to look for them takes time linear in their number, whatever their order.
     #[test]
-    #[cfg(target_os = "linux")]
     fn names_take_time_linear_in_their_number() {
-        use std::time::Duration;
-        let cpu_time = || {
-            let times = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-            Duration::from_nanos(times.split(' ').next().unwrap().parse().unwrap())
-        };
         for (add, sign) in [
             (GuardedNames::add as fn(&mut GuardedNames, &str), "-"),
             (GuardedNames::add, "_"),
             (GuardedNames::add_prefix, "-"),
             (GuardedNames::add_prefix, "_"),
         ] {
-            let time_of = |count: usize| {
+            celero_timing::assert_linear(sign, [8_000, 32_000], |count| {
                 let names: Vec<String> = (0..count).rev().map(|n| format!("x{sign}{n:09}{sign}")).collect();
-                let start = cpu_time();
-                let mut guarded = GuardedNames::default();
-                names.iter().for_each(|name| add(&mut guarded, name));
-                assert!(
-                    names.iter().all(|name| guarded.is_exact(name) == (sign == "_") && guarded.holds(&folded(name)))
-                );
-                cpu_time().saturating_sub(start)
-            };
-            let (mut least, mut most) = (Duration::MAX, Duration::MAX);
-            let is_linear = (0..3).any(|_| {
-                least = least.min(time_of(8_000));
-                most = most.min(time_of(32_000));
-                most <= least.max(Duration::from_millis(4)) * 8
+                celero_timing::cpu_time_of(|| {
+                    let mut guarded = GuardedNames::default();
+                    names.iter().for_each(|name| add(&mut guarded, name));
+                    let is_held =
+                        |name: &String| guarded.is_exact(name) == (sign == "_") && guarded.holds(&folded(name));
+                    assert!(names.iter().all(is_held));
+                    guarded
+                })
             });
-            assert!(is_linear, "{sign}: {least:?} for 8,000, {most:?} for 32,000");
         }
     }
 }

@@ -9,10 +9,9 @@
 )]
 
 use celero_matching::HeaderSet;
+use celero_timing::{assert_linear, cpu_time_of};
 use http::{HeaderMap, HeaderName, HeaderValue};
-use rustix::time::{ClockId, clock_gettime};
 use std::collections::HashSet;
-use std::time::Duration;
 
 struct Rng(u64);
 
@@ -132,28 +131,17 @@ fn what_is_no_name_is_named() {
 /// Names made to look like members take no longer than their length allows.
 #[test]
 fn hostile_names_take_time_for_their_length() {
-    let time = |count: usize| {
+    // Four times the names, each four times as long: sixteen times the text.
+    assert_linear("names", [200 * 200, 800 * 800], |bytes| {
+        let count = bytes.isqrt();
         let members: Vec<String> = (0..count).map(|i| format!("cf-int-{i:03}-{}", "a".repeat(i))).collect();
         let set = HeaderSet::new(&members, &members[..count / 5]).unwrap();
         let alike = members.iter().map(|member| member.replace("-a", "-b"));
         let hostile: Vec<String> = alike.chain([("cf-int-".repeat(count * 2))]).collect();
-        let start = cpu_time();
-        for name in &hostile {
-            std::hint::black_box(set.contains(std::hint::black_box(name)));
-        }
-        cpu_time() - start
-    };
-    // Four times the names, each four times as long: sixteen times the text. What else runs
-    // disturbs some rounds, not each.
-    let (mut small, mut large) = (Duration::MAX, Duration::MAX);
-    let linear = (0..20).any(|_| {
-        (small, large) = (small.min(time(200)), large.min(time(800)));
-        large < small * 40
+        cpu_time_of(|| {
+            for name in &hostile {
+                std::hint::black_box(set.contains(std::hint::black_box(name)));
+            }
+        })
     });
-    assert!(linear, "{small:?} and {large:?}");
-}
-
-/// What the thread has used: other work on the machine does not count.
-fn cpu_time() -> Duration {
-    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
 }

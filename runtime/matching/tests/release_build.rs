@@ -10,11 +10,10 @@
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use celero_matching::{FewLiterals, LiteralLevel, LiteralMap};
+use celero_timing::cpu_time_of;
 use fastrand::Rng;
-use rustix::time::{ClockId, clock_gettime};
 use std::hint::black_box;
 use std::io::Write;
-use std::time::Duration;
 
 fn word(rng: &mut Rng, shortest: usize) -> String {
     let bytes = b"abcdefghijklmnopqrstuvwxyz0123456789";
@@ -40,10 +39,6 @@ fn say(line: &str) {
 
 /// Returns whether a text has one of the keys.
 type Search<'s> = &'s dyn Fn(&[u8]) -> bool;
-
-fn cpu_time() -> Duration {
-    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
-}
 
 /// Most CPU time of a search, over that of the DFA: two to two and a half times what a processor
 /// with the instructions needs.
@@ -73,10 +68,8 @@ const TRIES: usize = 20;
 /// The CPU time of `search` over that of `peer`: the median of rounds in which they take turns.
 fn ratio(texts: &[String], search: Search<'_>, peer: Search<'_>) -> f64 {
     let time = |search: Search<'_>| {
-        let start = cpu_time();
-        let found = texts.iter().filter(|text| search(black_box(text.as_bytes()))).count();
-        assert_eq!(black_box(found), 0);
-        (cpu_time() - start).as_secs_f64()
+        let count = || texts.iter().filter(|text| search(black_box(text.as_bytes()))).count();
+        cpu_time_of(|| assert_eq!(black_box(count()), 0)).as_secs_f64()
     };
     let mut ratios: Vec<f64> = (0..ROUNDS).map(|_| time(search) / time(peer)).collect();
     ratios.sort_by(f64::total_cmp);

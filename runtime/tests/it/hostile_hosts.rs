@@ -2,11 +2,11 @@
 //! can't be read, threads with small stacks. An evaluation ends, with the same answer in each tier.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use crate::support::cpu_time;
 use celero::{
     Arena, Bindings, Context, Engine, Env, EvalError, EvalResult, HostList, Limits, List, Map, Program, Scratch, Tier,
     Type, Value,
 };
+use celero_timing::{assert_linear, cpu_time_of};
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::{Duration, SystemTime};
@@ -149,20 +149,18 @@ fn elements_that_cannot_be_read() {
 
 #[test]
 fn going_over_a_map_of_the_host_takes_linear_time() {
-    let time = |entries: i64| {
-        let map: HashMap<String, i64> = (0..entries).map(|n| (n.to_string(), n)).collect();
+    // Counting from the first entry to each would be quadratic.
+    assert_linear("a map of the host", [10_000, 80_000], |entries| {
+        let map: HashMap<String, i64> = (0..entries).map(|n| (n.to_string(), 1)).collect();
         let env = Env::dynamic().variable("map", Type::Dyn);
         let mut bindings = Bindings::new(&env);
         bindings.set("map", Value::Map(Map::Host(&map))).unwrap();
-        let start = cpu_time();
-        for source in ["map.all(k, true)", "map.all(k, v, v >= 0)"] {
-            all(&env, source, &bindings, "Bool(true)");
-        }
-        cpu_time() - start
-    };
-    // Counting from the first entry to each would take 64 times as long; a busy machine may be off, but not each time.
-    let linear = (0..4).any(|_| time(80_000) < time(10_000).max(Duration::from_millis(2)) * 24);
-    assert!(linear, "time grows faster than the map");
+        cpu_time_of(|| {
+            for source in ["map.all(k, true)", "map.all(k, v, v >= 0)"] {
+                all(&env, source, &bindings, "Bool(true)");
+            }
+        })
+    });
 }
 
 #[test]
@@ -393,20 +391,21 @@ fn a_rule_of_many_patterns_compiles_soon() {
     bindings.set("text", Value::String("abc7")).unwrap();
     let engine = Engine::builder().tier(Tier::Native).build();
     let one_by_one = |pattern: &str, count: u32| {
-        let start = cpu_time();
-        for n in 0..count {
-            engine.compile(&env, &format!("text.matches('{pattern}{n}$')")).unwrap();
-        }
-        cpu_time() - start
+        cpu_time_of(|| {
+            for n in 0..count {
+                engine.compile(&env, &format!("text.matches('{pattern}{n}$')")).unwrap();
+            }
+        })
     };
     for pattern in [r"\\pL{9}", r"\\pL{1000}", r"^[a-c]+", r"("] {
         let tests: Vec<String> = (0..1800).map(|n| format!("text.matches('{pattern}{n}$')")).collect();
         let source = tests.join(" || ");
         let timed = || {
-            let start = cpu_time();
-            engine.compile(&env, &source).unwrap();
             // All of them would take 18 times as long as a hundred, each time.
-            (cpu_time() - start, one_by_one(pattern, 100).max(Duration::from_millis(100)))
+            (
+                cpu_time_of(|| engine.compile(&env, &source).unwrap()),
+                one_by_one(pattern, 100).max(Duration::from_millis(100)),
+            )
         };
         let mut times = Vec::new();
         let soon = (0..4).any(|_| {

@@ -1,9 +1,7 @@
-//! Helpers that several files of tests use: random values with a fixed seed, processor time, and panics without output.
+//! Helpers that several files of tests use: random values with a fixed seed, and panics without output.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
 
-use rustix::time::{ClockId, clock_gettime};
 use std::sync::Mutex;
-use std::time::Duration;
 
 /// Random numbers and texts that are the same in every run.
 pub(crate) struct Random(fastrand::Rng);
@@ -32,11 +30,6 @@ impl Random {
     pub(crate) fn maybe<T>(&mut self, make: impl FnOnce(&mut Self) -> T) -> Option<T> {
         self.0.bool().then(|| make(self))
     }
-}
-
-/// Processor time that this thread has used. Unlike the time of day it leaves out the tests that run beside it.
-pub(crate) fn cpu_time() -> Duration {
-    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap()
 }
 
 /// Runs `body` without output of panics. The hook for panics is the whole process's: one test at a time.

@@ -2,10 +2,10 @@
 //! time about linear in their size, and what they answer is what they must.
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
-use crate::support::{cpu_time, least_times};
 use celero::http::RequestContext;
 use celero::{Engine, Env, ErrorPolicy, Indexing, Limits, RuleSet, Scratch, SourceLimits};
 use celero_tests::shared::say;
+use celero_timing::{cpu_time, least_times};
 use std::time::Duration;
 
 /// An engine whose sources may be large, so that the planner's own bounds have to hold.

@@ -20,7 +20,6 @@ mod random_indexed_sets;
 mod random_sets;
 mod requests;
 mod second_parser;
-mod support;
 mod threads;
 mod tidy;
 mod unparse;

@@ -44,8 +44,7 @@ struct Seen {
 
 /// Nanoseconds that this thread has had the processor so far.
 fn worked() -> u64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
-    u64::try_from(time.tv_sec).unwrap() * 1_000_000_000 + u64::try_from(time.tv_nsec).unwrap()
+    u64::try_from(celero_timing::cpu_time().as_nanos()).unwrap()
 }
 
 /// How often this thread has waited so far.

@@ -3,7 +3,7 @@
 use super::scheme;
 use celero_frontend::filter::{FilterOptions, check_filter, filter_json, format_filter, unparse_filter};
 use celero_frontend::{Limits, Style, render};
-use rustix::time::{ClockId, clock_gettime};
+use celero_timing::{assert_linear, cpu_time_of};
 
 /// A name and what makes the text of a given size.
 type Shape = (&'static str, fn(usize) -> String);
@@ -52,11 +52,6 @@ fn shapes() -> Vec<Shape> {
 }
 
 /// Processor time of this thread, in seconds: other programs do not count.
-fn now() -> f64 {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
-}
-
 fn run(text: &str, strict: bool) {
     let limits = Limits { max_source_bytes: u32::MAX, max_nodes: u32::MAX, ..Limits::default() };
     let options = FilterOptions { limits, strict, ..FilterOptions::default() };
@@ -101,19 +96,10 @@ fn hostile_texts_end_on_a_small_stack() {
 #[test]
 fn the_time_is_linear_in_the_text() {
     for (name, shape) in shapes() {
-        let (small, large) = (shape(1_000), shape(16_000));
-        let best = |text: &str| {
-            (0..3)
-                .map(|_| {
-                    let start = now();
-                    run(text, true);
-                    now() - start
-                })
-                .fold(f64::MAX, f64::min)
-        };
-        // Sixteen times the text: quadratic time would be 256 times as much.
-        let ratio = best(&large) / best(&small).max(1e-5);
-        assert!(ratio < 80.0, "{name}: {ratio} times the time for 16 times the text");
+        assert_linear(name, [1_000, 16_000], |size| {
+            let text = shape(size);
+            cpu_time_of(|| run(&text, true))
+        });
     }
 }
 

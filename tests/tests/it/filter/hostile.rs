@@ -1,12 +1,12 @@
 //! Rules made to hurt, on a small stack: each is compiled and evaluated, or refused with
 //! diagnostics, in time about linear in its length; rules with random faults too.
 
-use crate::support::{cpu_time, least_times};
 use celero::filter::{Filter, FilterHost, FilterOptions, FilterValue};
 use celero::{ErrorKind, Limits, SourceLimits};
 use celero_tests::filter::Values;
 use celero_tests::generate::Rng;
 use celero_tests::generate::filter::{Generator, scheme};
+use celero_timing::{cpu_time_of, least_times};
 
 /// Runs on a thread with little stack.
 fn small_stack<T: Send + 'static>(f: impl FnOnce() -> T + Send + 'static) -> T {
@@ -117,9 +117,7 @@ fn time_is_about_linear() {
         for (name, shape) in SHAPES {
             let time = |n: usize| {
                 let (source, host) = (shape(n), host(n));
-                let start = cpu_time();
-                run(&source, &options(), &host);
-                cpu_time() - start
+                cpu_time_of(|| run(&source, &options(), &host))
             };
             // Sixteen times as large: quadratic time would be 256 times as much.
             let ratio = |[small, large]: [f64; 2]| large / small.max(1e-5);

@@ -2,10 +2,10 @@
 //! tiers; what compiles evaluates; what would run forever ends in `out_of_budget`.
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
-use crate::support::{cpu_time, least_times};
 use celero::{Bindings, Engine, Env, ErrorKind, Limits, Program, Scratch, SourceLimits, Tier, Type, Value};
 use celero_tests::rule_shapes::SHAPES;
 use celero_tests::shared::say;
+use celero_timing::{cpu_time, cpu_time_of, least_times};
 use std::time::Duration;
 
 mod budget;
@@ -159,9 +159,7 @@ fn compiling_is_about_linear() {
                 };
                 let time = |n: usize| {
                     let source = make(n);
-                    let start = cpu_time();
-                    engine.compile(&env, &source).unwrap();
-                    cpu_time() - start
+                    cpu_time_of(|| engine.compile(&env, &source).unwrap())
                 };
                 // Linear is 4, quadratic 16, cubic 64; what takes hardly any time says nothing.
                 // Loops in loops come near quadratic in native code, which has at most 16 of them.

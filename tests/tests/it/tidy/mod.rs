@@ -27,6 +27,7 @@ fn root() -> PathBuf {
 /// For each crate of the workspace the others it may know. Tests and benches may know all.
 const MAY_KNOW: &[(&str, &[&str])] = &[
     ("celero-book", &[]),
+    ("celero-timing", &[]),
     ("celero-ir", &[]),
     ("celero-frontend", &[]),
     ("celero-jit", &["celero-ir"]),

@@ -2,9 +2,9 @@
 
 use crate::support::{Folder, ask, exchange, head, status, wrong};
 use celero_policy::Policy;
+use celero_timing::{assert_linear, cpu_time_of};
 use std::fmt::Write;
 use std::path::Path;
-use std::time::Duration;
 
 /// A name, and a document of a size.
 type Shape = (&'static str, fn(usize) -> String);
@@ -161,22 +161,9 @@ fn a_wrong_definition_is_reported_with_its_whole_name() {
     }
 }
 
-/// Returns the CPU time of this thread.
-fn cpu_time() -> Duration {
-    let times = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    Duration::from_nanos(times.split(' ').next().unwrap().parse().unwrap())
-}
-
-/// Four times as many definitions take at most eight times as long, whatever their order and
-/// whatever is wrong with them.
+/// Whatever their order and whatever is wrong with them.
 #[test]
-#[cfg_attr(not(target_os = "linux"), ignore = "reads the CPU time of a thread from /proc")]
 fn definitions_take_time_linear_in_their_number() {
-    let time_of = |text: &str| {
-        let start = cpu_time();
-        drop(parse(text));
-        cpu_time().saturating_sub(start)
-    };
     let shapes: [Shape; 8] = [
         ("reversed", reversed),
         ("a wrong chain", wrong_chain),
@@ -188,15 +175,10 @@ fn definitions_take_time_linear_in_their_number() {
         ("long paths", long_paths),
     ];
     for (name, shape) in shapes {
-        let (small, large) = (shape(500), shape(2_000));
-        let (mut least, mut most) = (Duration::MAX, Duration::MAX);
-        // Another process may disturb the caches: the shortest of three runs counts.
-        let is_linear = (0..3).any(|_| {
-            least = least.min(time_of(&small));
-            most = most.min(time_of(&large));
-            most <= least.max(Duration::from_millis(4)) * 8
+        assert_linear(name, [500, 2_000], |count| {
+            let text = shape(count);
+            cpu_time_of(|| parse(&text))
         });
-        assert!(is_linear, "{name}: {least:?} for 500, {most:?} for 2,000");
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::support::{Folder, ask, edits, exchange, head, status};
 use celero_policy::Policy;
+use celero_timing::{assert_linear, cpu_time_of};
 use std::fmt::Write;
-use std::time::Duration;
 
 const PLATFORM: &str = "levels: [team.yaml]
 request:
@@ -220,33 +220,20 @@ fn many_rules_of_levels_cost_what_their_number_says() {
     let load = |own: &str, team: &str| {
         let file = folder.write("policy.yaml", format!("levels: [team.yaml]\n{own}"));
         folder.write("team.yaml", team);
-        let start = std::time::Instant::now();
-        let loaded = Policy::load(&file).map(drop).map_err(|error| error.to_string());
-        (start.elapsed(), loaded)
+        Policy::load(&file).map(drop).map_err(|error| error.to_string())
     };
     let own = "request: [{when: 'request.path == \"/\"', deny: 403}]\n";
-    let time = |count: usize| {
-        let (time, loaded) = load(own, &rules(count, "- {a: 1}\n"));
-        assert!(loaded.unwrap_err().contains("more errors"));
-        time
-    };
-    let (few, many) = (time(10_000), time(40_000));
-    assert!(many < few * 9, "{few:?} and {many:?}");
-    let (_, loaded) = load(&rules(200, "- {setHeaders: {x-a: '1'}}\n"), &rules(200, "- {setHeaders: {x-a: '1'}}\n"));
+    assert_linear("wrong rules", [10_000, 40_000], |count| {
+        let team = rules(count, "- {a: 1}\n");
+        cpu_time_of(|| assert!(load(own, &team).unwrap_err().contains("more errors")))
+    });
+    let loaded = load(&rules(200, "- {setHeaders: {x-a: '1'}}\n"), &rules(200, "- {setHeaders: {x-a: '1'}}\n"));
     assert!(loaded.unwrap_err().contains("more errors"));
 }
 
-/// Returns the CPU time of this thread.
-#[cfg(target_os = "linux")]
-fn cpu_time() -> Duration {
-    let times = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap();
-    Duration::from_nanos(times.split(' ').next().unwrap().parse().unwrap())
-}
-
 /// Every action that two levels can want, in a higher and a lower level, with other names in each
-/// rule: four times as many rules take at most eight times as long.
+/// rule.
 #[test]
-#[cfg(target_os = "linux")]
 fn changes_of_levels_take_time_linear_in_their_number() {
     /// The section, and the actions of the rule of this number in a level.
     type Shape = (&'static str, &'static str, fn(&str, usize) -> String);
@@ -283,20 +270,13 @@ fn changes_of_levels_take_time_linear_in_their_number() {
         folder.write("team.yaml", format!("headerSets: {{all: {{names: [{}]}}}}\n{}", names.join(", "), rules("b")));
         // An error before anything is compiled to native code, which is not measured here.
         folder.write("policy.yaml", format!("levels: [team.yaml]\n{}- {{when: nme, count: e}}\n", rules("a")));
-        let start = cpu_time();
-        let error = Policy::load(&file).unwrap_err().to_string();
-        assert_eq!(error.matches("error[").count(), 1, "{error}");
-        cpu_time().saturating_sub(start)
+        cpu_time_of(|| {
+            let error = Policy::load(&file).unwrap_err().to_string();
+            assert_eq!(error.matches("error[").count(), 1, "{error}");
+        })
     };
     for shape in shapes {
-        let (mut least, mut most) = (Duration::MAX, Duration::MAX);
-        // Another process may disturb the caches: the shortest of three runs counts.
-        let is_linear = (0..3).any(|_| {
-            least = least.min(time_of(shape, 500));
-            most = most.min(time_of(shape, 2_000));
-            most <= least.max(Duration::from_millis(4)) * 8
-        });
-        assert!(is_linear, "{}: {least:?} for 500, {most:?} for 2,000", shape.0);
+        assert_linear(shape.0, [500, 2_000], |count| time_of(shape, count));
     }
 }
 
@@ -310,26 +290,16 @@ fn a_set_that_is_named_twice_is_reported_once() {
     assert_eq!(error.matches("error[").count(), 1, "{error}");
 }
 
-/// Four times as many names of files that are missing take at most eight times as long.
+/// Each of these files is missing.
 #[test]
-#[cfg(target_os = "linux")]
 fn files_of_levels_take_time_linear_in_their_number() {
     let folder = Folder::new("level-files");
     let file = folder.write("policy.yaml", "levels: [team.yaml]\nrequest: [{deny: 403}]\n");
     for (before, after) in [("include: [", "]\n"), ("lists: {l: {kind: texts, files: [", "]}}\n")] {
-        let time_of = |count: usize| {
+        assert_linear(before, [1_500, 6_000], |count| {
             let names: Vec<String> = (0..count).map(|n| format!("none{n}")).collect();
             folder.write("team.yaml", format!("{before}{}{after}request: [{{deny: 403}}]\n", names.join(", ")));
-            let start = cpu_time();
-            assert!(Policy::load(&file).unwrap_err().to_string().contains("more errors"));
-            cpu_time().saturating_sub(start)
-        };
-        let (mut least, mut most) = (Duration::MAX, Duration::MAX);
-        let is_linear = (0..3).any(|_| {
-            least = least.min(time_of(1_500));
-            most = most.min(time_of(6_000));
-            most <= least.max(Duration::from_millis(4)) * 8
+            cpu_time_of(|| assert!(Policy::load(&file).unwrap_err().to_string().contains("more errors")))
         });
-        assert!(is_linear, "{before}: {least:?} for 1,500, {most:?} for 6,000");
     }
 }

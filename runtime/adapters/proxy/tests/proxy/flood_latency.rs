@@ -2,7 +2,7 @@
 
 use crate::certificates::TlsClient;
 use crate::client::Client;
-use crate::raw_h2::RawH2;
+use crate::raw_h2::{END_HEADERS, END_STREAM, RawH2, WINDOW_UPDATE};
 use crate::raw_tls::{RawTls, VERSIONS};
 use crate::running::{Running, say};
 use crate::{frame_floods, http1_floods, tls_floods};
@@ -87,6 +87,20 @@ fn compare(
     assert!(slow.is_empty(), "{slow:?}");
 }
 
+/// Requests over HTTP/2 that cost nothing of its budget of frames: as many at once as may be open, again and again.
+fn requests(address: SocketAddr) {
+    const OPEN: u32 = 100;
+    let mut client = RawH2::connect(address, &[]);
+    client.frame(WINDOW_UPDATE, 0, 0, &[0x3f, 0, 0, 0]);
+    for round in 0..10 {
+        let streams = (round * OPEN..(round + 1) * OPEN).map(|number| 2 * number + 1);
+        assert!(streams.into_iter().all(|stream| client.request("GET", "/", END_HEADERS | END_STREAM, stream)));
+        let ends =
+            std::iter::from_fn(|| client.read()).filter(|frame| frame.stream > 0 && frame.flags & END_STREAM > 0);
+        assert_eq!(ends.take(OPEN as usize).count(), OPEN as usize);
+    }
+}
+
 fn demo() -> Running {
     Running::with("upstreams: [{ name: demo, demo: true }]\nroutes: [{ upstream: demo }]\n", "")
 }
@@ -111,6 +125,7 @@ fn others_are_served_as_fast_during_floods() {
         };
         (flood.0, Box::new(attack) as Attack<'_>)
     });
+    let attacks = attacks.chain([("requests", Box::new(requests) as Attack<'_>)]);
     compare("HTTP/2", [&one, &two], attacks.collect(), &other);
     let attacks = http1_floods::FLOODS.iter().map(|flood| {
         let attack = |address| {

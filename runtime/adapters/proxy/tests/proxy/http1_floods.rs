@@ -86,14 +86,14 @@ pub(crate) fn is_ended(stream: TcpStream, flood: &Flood, answers: bool, most: us
     ends(stream, answers, most, || first.take().filter(|first| !first.is_empty()).unwrap_or(&piece).as_bytes().to_vec())
 }
 
-/// Floods on a connection of its own.
+/// Floods on a connection of its own, until the proxy has answered all of it.
 pub(crate) fn flood(address: SocketAddr, flood: &Flood) {
     let stream = TcpStream::connect(address).unwrap();
     let (reading, over) = (stream.try_clone().unwrap(), stream.try_clone().unwrap());
     let most = if flood.is_work { ENDLESS } else { ENOUGH };
     let reader = spawn(move || std::io::copy(&mut &reading, &mut std::io::sink()));
     is_ended(stream, flood, false, most);
-    let _ = over.shutdown(Shutdown::Both);
+    let _ = over.shutdown(Shutdown::Write);
     let _ = reader.join().unwrap();
 }
 
