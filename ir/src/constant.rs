@@ -5,6 +5,7 @@ use crate::ty::Ty;
 use crate::wildcard::Wildcard;
 use std::collections::HashSet;
 use std::net::IpAddr;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 /// Index of a constant in its graph.
@@ -13,6 +14,9 @@ pub struct ConstId(pub u32);
 
 /// Maximum nesting of lists and maps in a constant, because walks over constants recurse.
 pub const MAX_CONSTANT_DEPTH: usize = 256;
+
+/// The seconds since the epoch that a time may have: those of the years 1 to 9999.
+pub const TIMESTAMP_SECONDS: RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
 
 /// A constant. Equality is by representation: `0.0` and `-0.0` differ, a NaN equals itself.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

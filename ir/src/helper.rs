@@ -196,11 +196,6 @@ macro_rules! for_each_helper {
 
             // Documents.
             json_parse(json: bytes) -> try value;
-
-            // Time.
-            timestamp_add(time: timestamp, duration: duration) -> try timestamp;
-            timestamp_sub(time: timestamp, duration: duration) -> try timestamp;
-            timestamp_diff(a: timestamp, b: timestamp) -> try duration;
         }
     };
 }
@@ -235,12 +230,6 @@ macro_rules! param {
     };
     (maybe) => {
         Param::Node(Ty::Maybe)
-    };
-    (duration) => {
-        Param::Node(Ty::Duration)
-    };
-    (timestamp) => {
-        Param::Node(Ty::Timestamp)
     };
     (ip) => {
         Param::Node(Ty::Ip)

@@ -147,7 +147,7 @@ pub enum Op {
     /// `-> cursor`: the list, the map or the set that is this field, for loops over what is not
     /// contiguous. Fails with [`ErrorKind::NoSuchKey`] if it is optional and absent.
     Cursor(u32),
-    /// `(seq or cursor) -> int`: the number of elements or entries.
+    /// `(seq, cursor or bytes) -> int`: the number of elements, entries or bytes.
     SeqSize,
     /// `(seq, int) -> T`: the element at this index, of the elements' type;
     /// [`ErrorKind::InvalidArgument`] if there is none.
@@ -237,6 +237,13 @@ pub enum Op {
     Arith(Arith),
     /// `(int) -> int` or `(double) -> double`.
     Neg,
+    /// `(timestamp, duration) -> timestamp`: the time that much later; outside
+    /// [`TIMESTAMP_SECONDS`](crate::TIMESTAMP_SECONDS), [`ErrorKind::Overflow`].
+    TimeAdd,
+    /// `(timestamp, duration) -> timestamp`: the time that much earlier; fails as [`TimeAdd`](Self::TimeAdd).
+    TimeSub,
+    /// `(timestamp, timestamp) -> duration`: from the second to the first, or [`ErrorKind::Overflow`].
+    TimeSince,
     /// `(T, T) -> bool` of `bool int uint double str bytes duration timestamp`; `Eq` and `Ne` also
     /// of a `raw` and a constant `str` without U+FFFD.
     Cmp(Cmp),

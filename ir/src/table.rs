@@ -90,6 +90,7 @@ const VALUES: &[Ty] =
 const TEXT: &[Ty] = &[Ty::Str, Ty::Raw];
 const TEXT_OR_BYTES: &[Ty] = &[Ty::Str, Ty::Raw, Ty::Bytes];
 const KEY: &[OperandType] = &[OneOf(&[Ty::Str, Ty::Int, Ty::Uint, Ty::Bool])];
+const LATER: &[OperandType] = &[Is(Ty::Timestamp), Is(Ty::Duration)];
 const AFFIX: &[OperandType] = &[OneOf(&[Ty::Str, Ty::Bytes]), SameAs(0)];
 
 const fn row(name: &'static str, operands: &'static [OperandType], result: ResultType, fails: Fails) -> OpDecl {
@@ -111,7 +112,7 @@ impl Op {
             Op::HasField(_) => row("has_field", &[], BOOL, Never),
             Op::Elements(_) => row("elements", &[], Gives(Ty::Seq), WhenAbsent),
             Op::Cursor(_) => row("cursor", &[], Gives(Ty::Cursor), WhenAbsent),
-            Op::SeqSize => row("seq_size", &[OneOf(&[Ty::Seq, Ty::Cursor])], Gives(Ty::Int), Never),
+            Op::SeqSize => row("seq_size", &[OneOf(&[Ty::Seq, Ty::Cursor, Ty::Bytes])], Gives(Ty::Int), Never),
             Op::SeqAt => row("seq_at", &[Is(Ty::Seq), Is(Ty::Int)], Declared, Maybe),
             Op::Member { .. } => row("member", &[Is(Ty::Record)], Declared, Never),
             Op::SeqEqual => row("seq_equal", &[Is(Ty::Seq), Is(Ty::Seq)], BOOL, OnBudget),
@@ -151,6 +152,9 @@ impl Op {
                 }
             }
             Op::Neg => row("neg", &[OneOf(&[Ty::Int, Ty::Double])], Like(0), UnlessDouble),
+            Op::TimeAdd => row("time.add", LATER, Gives(Ty::Timestamp), Maybe),
+            Op::TimeSub => row("time.sub", LATER, Gives(Ty::Timestamp), Maybe),
+            Op::TimeSince => row("time.since", &[Is(Ty::Timestamp), Is(Ty::Timestamp)], Gives(Ty::Duration), Maybe),
             Op::Cmp(cmp) => {
                 const SAME: &[OperandType] = &[OneOf(SCALARS), SameAs(0)];
                 let equality = matches!(cmp, Cmp::Eq | Cmp::Ne);
@@ -235,6 +239,9 @@ impl Op {
         Op::Arith(Arith::Div),
         Op::Arith(Arith::Rem),
         Op::Neg,
+        Op::TimeAdd,
+        Op::TimeSub,
+        Op::TimeSince,
         Op::Cmp(Cmp::Eq),
         Op::Cmp(Cmp::Ne),
         Op::Cmp(Cmp::Lt),

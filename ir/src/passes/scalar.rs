@@ -1,6 +1,6 @@
 //! The results of operations on scalar constants, as the documentation of [`Op`] defines them.
 
-use crate::constant::Constant;
+use crate::constant::{Constant, TIMESTAMP_SECONDS};
 use crate::error::ErrorKind;
 use crate::op::{Arith, Cmp, Op};
 use crate::ty::Ty;
@@ -15,6 +15,16 @@ pub(super) fn evaluate(op: Op, args: &[Constant], payload: Option<&Constant>) ->
         (Op::Neg, [Constant::Int(value)], _) => value.checked_neg().map(Constant::Int).ok_or(ErrorKind::Overflow),
         (Op::Neg, [Constant::Double(bits)], _) => Ok(double(-f64::from_bits(*bits))),
         (Op::Arith(arith), [a, b], _) => return arithmetic(arith, a, b),
+        (Op::TimeAdd, [Constant::Timestamp(seconds, nanos), Constant::Duration(span)], _) => {
+            time(since_epoch(*seconds, *nanos).saturating_add((*span).into()))
+        }
+        (Op::TimeSub, [Constant::Timestamp(seconds, nanos), Constant::Duration(span)], _) => {
+            time(since_epoch(*seconds, *nanos).saturating_sub((*span).into()))
+        }
+        (Op::TimeSince, [Constant::Timestamp(a, m), Constant::Timestamp(b, n)], _) => {
+            let span = i64::try_from(since_epoch(*a, *m).saturating_sub(since_epoch(*b, *n)));
+            span.map(Constant::Duration).map_err(|_| ErrorKind::Overflow)
+        }
         (Op::Cmp(cmp), [a, b], _) => Ok(Constant::Bool(compare(cmp, a, b)?)),
         (Op::StartsWith, [text, start], _) => Ok(Constant::Bool(bytes(text)?.starts_with(bytes(start)?))),
         (Op::EndsWith, [text, end], _) => Ok(Constant::Bool(bytes(text)?.ends_with(bytes(end)?))),
@@ -28,6 +38,7 @@ pub(super) fn evaluate(op: Op, args: &[Constant], payload: Option<&Constant>) ->
         (Op::InIntSet(_), [Constant::Int(value)], Some(Constant::IntSet(set))) => {
             Ok(Constant::Bool(set.binary_search(value).is_ok()))
         }
+        (Op::SeqSize, [Constant::Bytes(bytes)], _) => Ok(Constant::Int(i64::try_from(bytes.len()).unwrap_or(i64::MAX))),
         (Op::AsBytes, [Constant::Str(text)], _) => Ok(Constant::Bytes(text.as_bytes().into())),
         (Op::Box, [value], _) => Ok(value.clone()),
         (Op::Unbox(ty), [value], _) => unbox(ty, value),
@@ -37,6 +48,21 @@ pub(super) fn evaluate(op: Op, args: &[Constant], payload: Option<&Constant>) ->
         }
         _ => return None,
     })
+}
+
+const NANOS_PER_SECOND: i128 = 1_000_000_000;
+
+/// Nanoseconds since 1970.
+fn since_epoch(seconds: i64, nanos: u32) -> i128 {
+    i128::from(seconds).saturating_mul(NANOS_PER_SECOND).saturating_add(nanos.into())
+}
+
+/// The time this many nanoseconds after 1970 began.
+fn time(nanos: i128) -> ScalarResult {
+    let seconds = i64::try_from(nanos.div_euclid(NANOS_PER_SECOND)).ok();
+    let seconds = seconds.filter(|seconds| TIMESTAMP_SECONDS.contains(seconds));
+    let nanos = u32::try_from(nanos.rem_euclid(NANOS_PER_SECOND)).ok();
+    seconds.zip(nanos).map(|(seconds, nanos)| Constant::Timestamp(seconds, nanos)).ok_or(ErrorKind::Overflow)
 }
 
 /// The bytes of text or bytes.

@@ -207,12 +207,20 @@ v116: bool = seq_equal v66, v66
 v117: bool = has_types [int, str] v9, v4
 v118: bool = has_types [] v9
 v119: bool = or v117, v118
+v120: timestamp = field 9
+v121: duration = field 8
+v122: timestamp = time.add v120, v121
+v123: timestamp = time.sub v122, v121
+v124: duration = time.since v123, v98
+v125: int = seq_size v5
 root v41
 root v107
 root v114
 root v115
 root v116
 root v119
+root v124
+root v125
 root v109
 root v110
 root v97

@@ -211,6 +211,24 @@ fn apply(op: Op, ty: Ty, operands: &[Val], payload: Option<&Constant>) -> Answer
                 Cmp::Ge => order.is_some_and(Ordering::is_ge),
             })
         }
+        (Op::SeqSize, [Val::Constant(Bytes(bytes))]) => integer(ty, bytes.len() as i128),
+        (
+            Op::TimeAdd | Op::TimeSub,
+            [Val::Constant(Constant::Timestamp(seconds, nanos)), Val::Constant(Duration(span))],
+        ) => {
+            let span = i128::from(*span) * if op == Op::TimeSub { -1 } else { 1 };
+            let (more, nanos) = ((i128::from(*nanos) + span).div_euclid(1_000_000_000), i128::from(*nanos) + span);
+            let seconds = i128::from(*seconds) + more;
+            // From the year 1 to the year 9999.
+            if !(-62_135_596_800..=253_402_300_799).contains(&seconds) {
+                return Err(ErrorKind::Overflow);
+            }
+            Ok(Val::Constant(Constant::Timestamp(seconds as i64, nanos.rem_euclid(1_000_000_000) as u32)))
+        }
+        (Op::TimeSince, [Val::Constant(Constant::Timestamp(a, m)), Val::Constant(Constant::Timestamp(b, n))]) => {
+            let seconds = i128::from(*a) - i128::from(*b);
+            integer(ty, seconds * 1_000_000_000 + i128::from(*m) - i128::from(*n))
+        }
         (Op::Arith(arith), [Val::Constant(Double(a)), Val::Constant(Double(b))]) => {
             let (a, b) = (f64::from_bits(*a), f64::from_bits(*b));
             number(match arith {

@@ -188,6 +188,19 @@ impl Generator {
                 let args = [self.node(ty, depth), self.node(ty, depth)];
                 return self.add(Op::Arith(op), ty, &args);
             }
+            Ty::Int if self.random.below(8) == 0 => {
+                let arg = self.node(Ty::Bytes, depth);
+                return self.add(Op::SeqSize, ty, &[arg]);
+            }
+            Ty::Duration if self.random.below(2) == 0 => {
+                let args = [self.node(Ty::Timestamp, depth), self.node(Ty::Timestamp, depth)];
+                return self.add(Op::TimeSince, ty, &args);
+            }
+            Ty::Timestamp if self.random.below(2) == 0 => {
+                let op = self.random.pick(&[Op::TimeAdd, Op::TimeSub]);
+                let args = [self.node(Ty::Timestamp, depth), self.node(Ty::Duration, depth)];
+                return self.add(op, ty, &args);
+            }
             Ty::Int | Ty::Double if self.random.below(2) == 0 => {
                 let arg = self.node(ty, depth);
                 return self.add(Op::Neg, ty, &[arg]);

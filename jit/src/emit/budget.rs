@@ -52,7 +52,7 @@ impl Emitter<'_, '_> {
         let text = args.first().is_some_and(|&arg| matches!(self.unit.graph.ty(arg), Ty::Str | Ty::Bytes | Ty::Raw));
         match op {
             Op::Const(_) | Op::Local(_) | Op::Not | Op::And | Op::Or | Op::Cond | Op::Arith(_) | Op::Neg => true,
-            Op::Unbox(_) | Op::HasTypes(_) => true,
+            Op::TimeAdd | Op::TimeSub | Op::TimeSince | Op::Unbox(_) | Op::HasTypes(_) => true,
             Op::Cmp(Cmp::Eq | Cmp::Ne) if text => args.iter().any(|&arg| self.is_inline(arg)),
             Op::StartsWith | Op::EndsWith => args.get(1).is_some_and(|&affix| self.is_inline(affix)),
             Op::WildcardConst(wildcard) => self.unit.inline_wildcard(wildcard).is_some(),

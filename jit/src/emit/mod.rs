@@ -50,6 +50,7 @@ mod logic;
 mod scope;
 mod seq;
 mod text;
+mod time;
 
 use crate::dominators::{DominatorNode, DominatorTree};
 use crate::error::{Bound, Error};
@@ -389,6 +390,8 @@ impl Emitter<'_, '_> {
             Op::Coalesce(catch) => self.coalesce(id, catch),
             Op::Arith(op) => self.arith(id, op),
             Op::Neg => self.negate(id),
+            Op::TimeAdd | Op::TimeSub => self.time_shifted(id, op == Op::TimeSub),
+            Op::TimeSince => self.time_since(id),
             Op::Cmp(cmp) => self.compare(id, cmp),
             Op::StartsWith | Op::EndsWith => self.affix(id),
             Op::ContainsConst(constant) => self.call_prepared(id, celero_ir::Helper::searcher_find, constant),

@@ -5,11 +5,26 @@ use super::block::{Edge, Words};
 use super::call::Callee;
 use super::{Emitter, MEM, broken};
 use crate::error::Error;
-use celero_ir::layout::{Elements, Place};
+use celero_ir::layout::{Access, Elements, Path, Place, Repr};
 use celero_ir::{ConstId, ErrorKind, NodeId, Op, Ty};
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::types::I64;
-use cranelift_codegen::ir::{InstBuilder, Value};
+use cranelift_codegen::ir::types::{F64X2, I64, I64X2};
+use cranelift_codegen::ir::{InstBuilder, Type, Value};
+
+/// The bytes of a number that vectors hold.
+const NUMBER: i32 = 8;
+
+/// The vectors of two elements, if these are numbers of 64 bits that follow one another.
+fn vectors_of(elements: &Elements) -> Option<Type> {
+    let Access::Load(Path(steps), repr) = &elements.access else { return None };
+    let lanes = match repr {
+        Repr::I64 | Repr::U64 => I64X2,
+        Repr::F64 => F64X2,
+        _ => return None,
+    };
+    let is_number = matches!(elements.ty, Ty::Int | Ty::Uint | Ty::Double);
+    (is_number && **steps == [0] && elements.stride == NUMBER.unsigned_abs()).then_some(lanes)
+}
 
 /// What a search compares elements with.
 enum Sought<'a> {
@@ -113,6 +128,12 @@ impl<'a> Emitter<'a, '_> {
         };
         let size = self.builder.ins().imul_imm_s(allowed, step);
         let end = self.builder.ins().iadd(first, size);
+        let first = match (vectors_of(elements), &sought) {
+            (Some(lanes), Sought::Words(wanted)) if charge.is_some() => {
+                self.skip_vectors(lanes, (first, allowed), wanted.one()?)
+            }
+            _ => first,
+        };
         let (body, next, done) =
             (self.builder.create_block(), self.builder.create_block(), self.builder.create_block());
         let found = self.cold_block();
@@ -136,6 +157,39 @@ impl<'a> Emitter<'a, '_> {
         self.finish_charge(charge, end, step, id);
         self.jump(no);
         Ok(())
+    }
+
+    /// Looks at four numbers at a time, in two vectors of these `lanes`, as long as there are so many and none is
+    /// the one. Returns the address of the first number that is left to be looked at.
+    fn skip_vectors(&mut self, lanes: Type, (first, count): (Value, Value), wanted: Value) -> Value {
+        let wanted = self.builder.ins().splat(lanes, wanted);
+        let fours = self.builder.ins().band_imm_s(count, !3);
+        let size = self.builder.ins().imul_imm_s(fours, i64::from(NUMBER));
+        let end = self.builder.ins().iadd(first, size);
+        let (body, rest) = (self.builder.create_block(), self.builder.create_block());
+        let (next, over) = (self.builder.create_block(), self.builder.create_block());
+        let position = self.builder.append_block_param(body, I64);
+        let left = self.builder.append_block_param(rest, I64);
+        self.iterate_or_leave((first, end), None, body, over);
+        self.start(body);
+        let [low, high] = [0, 2 * NUMBER].map(|offset| {
+            let pair = self.builder.ins().load(lanes, MEM, position, offset);
+            if lanes == F64X2 {
+                self.builder.ins().fcmp(FloatCC::Equal, pair, wanted)
+            } else {
+                self.builder.ins().icmp(IntCC::Equal, pair, wanted)
+            }
+        });
+        let equal = self.builder.ins().bor(low, high);
+        let is_any = self.builder.ins().vany_true(equal);
+        self.brif(is_any, Edge::with(rest, position), Edge::to(next));
+        self.start(next);
+        let after = self.builder.ins().iadd_imm_s(position, i64::from(4 * NUMBER));
+        self.iterate_or_leave((after, end), None, body, over);
+        self.start(over);
+        self.jump(Edge::with(rest, end));
+        self.start(rest);
+        left
     }
 
     /// Two lists of one length are compared element by element.

@@ -24,4 +24,5 @@ mod runtime;
 mod seq;
 mod template;
 mod text;
+mod times;
 mod values;

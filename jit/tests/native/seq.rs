@@ -2,7 +2,7 @@
 
 use crate::common::{Build, run_with};
 use celero_ir::layout::{Access, Elements, Field, Members, Path, Place, Repr};
-use celero_ir::{Cmp, ErrorKind, FoldKind, NodeId, Op, Ty};
+use celero_ir::{Cmp, Constant, ErrorKind, FoldKind, NodeId, Op, Ty};
 
 #[repr(C)]
 struct Row {
@@ -89,6 +89,44 @@ fn a_search_pays_for_what_it_visits() {
             }
         }
         assert_eq!(run_with(&code, 0, &EMPTY, 0).bool(), Ok(false));
+    }
+}
+
+/// In a list of any length, the number at each place is found, and paid for as by a search one by one.
+#[test]
+fn searches_of_numbers_see_every_place() {
+    let numbers: Vec<i64> = (0..13).collect();
+    let doubles: Vec<f64> = numbers.iter().map(|n| *n as f64).chain([f64::NAN, -0.0]).collect();
+    for (ty, repr) in [(Ty::Int, Repr::I64), (Ty::Uint, Repr::U64), (Ty::Double, Repr::F64)] {
+        for wanted in 0..14_u8 {
+            let mut b = build();
+            let elements_of = b.fields[0].elements.as_mut().unwrap();
+            (elements_of.ty, elements_of.access) = (ty, load(repr, 0));
+            let value = match ty {
+                Ty::Int => b.int(wanted.into()),
+                Ty::Uint => b.constant(Constant::Uint(wanted.into()), ty),
+                // The last one is a zero of the other sign, which equals both.
+                _ if wanted == 13 => b.constant(Constant::Double((-0.0_f64).to_bits()), ty),
+                _ => b.constant(Constant::Double(f64::from(wanted).to_bits()), ty),
+            };
+            let seq = elements(&mut b, 0);
+            let root = b.add(Op::SeqHas, Ty::Bool, &[value, seq]);
+            b.graph.add_root(root);
+            let code = b.compile();
+            for length in 0..=numbers.len() {
+                let at = match (ty, wanted) {
+                    (Ty::Double, 13) => 0,
+                    _ => wanted.into(),
+                };
+                let (found, visited) = if at < length { (true, at + 1) } else { (false, length) };
+                let outcome = match ty {
+                    Ty::Double => run_with(&code, 0, &[&doubles[..length]], 100),
+                    _ => run_with(&code, 0, &[&numbers[..length]], 100),
+                };
+                assert_eq!(outcome.bool(), Ok(found), "{wanted} of {length} {ty}");
+                assert_eq!(outcome.fuel, 100 - visited as i64, "{wanted} of {length} {ty}");
+            }
+        }
     }
 }
 

@@ -6,7 +6,7 @@
 //! default of 16 units shows it best. The walk of a DFA over the same texts, which takes a few
 //! cycles for each byte, is the unit: both take turns in one thread, so that other load slows both
 //! down alike.
-#![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "tests")]
+#![expect(clippy::arithmetic_side_effects, clippy::indexing_slicing, reason = "tests")]
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind};
 use celero_matching::{FewLiterals, LiteralLevel, LiteralMap};

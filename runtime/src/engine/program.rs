@@ -254,9 +254,33 @@ impl<S: Context + 'static> Program<S> {
     #[inline(never)]
     fn test_with_frame_and_scratch<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> u64 {
         match self.native.as_ref().map(NativeProgram::frame) {
-            Some(FrameNeeded::Base(code) | FrameNeeded::BaseWithMemory(code)) => self.test_base(code, context, scratch),
+            Some(FrameNeeded::Base(code)) => self.test_base_without_memory(code, context, scratch),
+            Some(FrameNeeded::BaseWithMemory(code)) => self.test_base(code, context, scratch),
             _ => self.test_whole(context, scratch),
         }
+    }
+
+    #[inline(always)]
+    fn test_base_without_memory<C: Context<Static = S>>(
+        &self,
+        code: BaseFrameCode<'_>,
+        context: &C,
+        scratch: &mut Scratch,
+    ) -> u64 {
+        if let Err(error) = self.is_for(context) {
+            return word_of(&error);
+        }
+        match code.run(context, &scratch.no_memory, None) {
+            word if word <= 1 => word,
+            word => self.retry_with_memory(word, context, scratch),
+        }
+    }
+
+    /// As [`retry_with_arena`](Self::retry_with_arena), with a scratch of the caller.
+    #[cold]
+    #[inline(never)]
+    fn retry_with_memory<C: Context<Static = S>>(&self, word: u64, context: &C, scratch: &mut Scratch) -> u64 {
+        if failure(word).kind == ErrorKind::OutOfBudget { self.test_whole(context, scratch) } else { word }
     }
 
     #[inline(always)]

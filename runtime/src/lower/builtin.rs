@@ -60,13 +60,9 @@ fn shape(builtin: Builtin) -> Option<Shape> {
         B::NegDouble => unary(&[Ty::Double], Op::Neg, Ty::Double),
         B::AddString => binary(STRS, Op::Call(Helper::string_add), Ty::Str),
         B::AddBytes => binary(BYTES, Op::Call(Helper::bytes_add), Ty::Bytes),
-        B::AddTimestampDuration => {
-            binary(&[Ty::Timestamp, Ty::Duration], Op::Call(Helper::timestamp_add), Ty::Timestamp)
-        }
-        B::SubTimestampDuration => {
-            binary(&[Ty::Timestamp, Ty::Duration], Op::Call(Helper::timestamp_sub), Ty::Timestamp)
-        }
-        B::SubTimestamps => binary(TIMES, Op::Call(Helper::timestamp_diff), Ty::Duration),
+        B::AddTimestampDuration => binary(&[Ty::Timestamp, Ty::Duration], Op::TimeAdd, Ty::Timestamp),
+        B::SubTimestampDuration => binary(&[Ty::Timestamp, Ty::Duration], Op::TimeSub, Ty::Timestamp),
+        B::SubTimestamps => binary(TIMES, Op::TimeSince, Ty::Duration),
         B::LessBool => compare(BOOLS, Cmp::Lt),
         B::LessInt => compare(INTS, Cmp::Lt),
         B::LessUint => compare(UINTS, Cmp::Lt),
@@ -103,7 +99,8 @@ fn shape(builtin: Builtin) -> Option<Shape> {
         B::IndexMap => binary(&[Ty::Value, Ty::Value], Op::Call(Helper::index_map), Ty::Value),
         B::InList | B::InMap => binary(&[Ty::Value, Ty::Value], Op::Call(Helper::in_container), Ty::Bool),
         B::SizeString => unary(&[Ty::Str], Op::Call(Helper::string_size), Ty::Int),
-        B::SizeBytes | B::SizeList | B::SizeMap => unary(&[Ty::Value], Op::Call(Helper::size), Ty::Int),
+        B::SizeBytes => unary(&[Ty::Bytes], Op::SeqSize, Ty::Int),
+        B::SizeList | B::SizeMap => unary(&[Ty::Value], Op::Call(Helper::size), Ty::Int),
         B::Contains => binary(STRS, Op::Call(Helper::string_contains), Ty::Bool),
         B::StartsWith => binary(STRS, Op::StartsWith, Ty::Bool),
         B::EndsWith => binary(STRS, Op::EndsWith, Ty::Bool),

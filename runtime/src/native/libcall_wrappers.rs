@@ -12,7 +12,7 @@ use super::helper_result::{ReturnWords, attempt, guarded};
 use super::ip_of_words;
 use super::libcalls;
 use crate::library::helper_functions as library;
-use crate::value::{Duration, Timestamp, Value};
+use crate::value::Value;
 use celero_ir::Helper;
 
 /// Expands to the address of one helper's wrapper. Each step of the recursion consumes one operand
@@ -53,14 +53,6 @@ macro_rules! wrapper {
     };
     (@types $name:ident $result:tt [int $($rest:ident)*] ($($params:tt)*) ($($args:tt)*)) => {
         wrapper!(@types $name $result [$($rest)*] ($($params)* v: i64,) ($($args)* { v },))
-    };
-    (@types $name:ident $result:tt [duration $($rest:ident)*] ($($params:tt)*) ($($args:tt)*)) => {
-        wrapper!(@types $name $result [$($rest)*] ($($params)* v: i64,) ($($args)* { Duration(v) },))
-    };
-    (@types $name:ident $result:tt [timestamp $($rest:ident)*] ($($params:tt)*) ($($args:tt)*)) => {
-        wrapper!(@types $name $result [$($rest)*] ($($params)* seconds: i64, nanos: i64,) ($($args)* {
-            Timestamp { seconds, nanos }
-        },))
     };
     (@types $name:ident [try $result:ident] [] ($($params:tt)*) ($($args:tt)*)) => {{
         unsafe extern "C" fn $name<'a>(frame: *const BaseFrame<'a>, $($params)*) -> Pair {

@@ -19,6 +19,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct Scratch {
     pub(crate) arena: Arena,
+    /// An arena without capacity, for code that hardly ever allocates.
+    pub(crate) no_memory: Arena,
     /// Indices of the rules that matched in the last evaluation of a set.
     pub(crate) matched: Vec<usize>,
     pub(crate) tags: FirstPerTag,
@@ -84,6 +86,7 @@ impl Scratch {
     pub fn new() -> Self {
         Self {
             arena: Arena::new(usize::MAX),
+            no_memory: Arena::new(0),
             matched: Vec::new(),
             tags: FirstPerTag::default(),
             errors: Vec::new(),

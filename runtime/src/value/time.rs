@@ -1,7 +1,7 @@
 //! Timestamps and durations with the ranges of the language definition, and their text forms.
 
 use crate::arena::EvalResult;
-use celero_ir::ErrorKind;
+use celero_ir::{ErrorKind, TIMESTAMP_SECONDS};
 use jiff::SignedDuration;
 use jiff::civil::{Date, DateTime};
 use std::fmt;
@@ -29,9 +29,9 @@ pub struct Timestamp {
 
 impl Timestamp {
     /// Seconds of the earliest timestamp.
-    pub const MIN_SECONDS: i64 = -62_135_596_800;
+    pub const MIN_SECONDS: i64 = *TIMESTAMP_SECONDS.start();
     /// Seconds of the latest timestamp.
-    pub const MAX_SECONDS: i64 = 253_402_300_799;
+    pub const MAX_SECONDS: i64 = *TIMESTAMP_SECONDS.end();
 
     /// Returns the timestamp `seconds` and `nanos` nanoseconds after 1970-01-01T00:00:00Z. `nanos` may be any number.
     ///
@@ -39,7 +39,7 @@ impl Timestamp {
     /// `overflow` outside the years 1 to 9999.
     pub fn new(seconds: i64, nanos: i64) -> EvalResult<Self> {
         let seconds = seconds.checked_add(nanos.div_euclid(NANOS_PER_SECOND)).ok_or(ErrorKind::Overflow)?;
-        if !(Self::MIN_SECONDS..=Self::MAX_SECONDS).contains(&seconds) {
+        if !TIMESTAMP_SECONDS.contains(&seconds) {
             return Err(ErrorKind::Overflow);
         }
         Ok(Self { seconds, nanos: nanos.rem_euclid(NANOS_PER_SECOND) })

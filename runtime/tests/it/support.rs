@@ -1,5 +1,5 @@
 //! Helpers that several files of tests use: random values with a fixed seed, and panics without output.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "tests")]
+#![expect(clippy::indexing_slicing, reason = "tests")]
 
 use std::sync::Mutex;
 

@@ -74,15 +74,9 @@ pub(super) const PLAIN: &[Idiom] = &[
     (&[(Op, "arith.rem"), (Op, "cmp.eq")], |w| format!("({} % 7 == {} % 2)", number(w), number(w))),
     (&[(Op, "neg"), (Op, "cmp.lt")], |w| format!("(-{} < 5)", number(w))),
     (&[(Op, "neg"), (Op, "cmp.le")], |w| format!("(-{} <= 0.5)", of(w, &Type::Double))),
-    (&[(Helper, "timestamp_add")], |w| {
-        format!("(timestamp({}) + duration('1h') > timestamp(0))", of(w, &Type::Timestamp))
-    }),
-    (&[(Helper, "timestamp_sub")], |w| {
-        format!("(timestamp({}) - duration('1h') < timestamp(0))", of(w, &Type::Timestamp))
-    }),
-    (&[(Helper, "timestamp_diff")], |w| {
-        format!("(timestamp({}) - timestamp(0) < duration('1h'))", of(w, &Type::Timestamp))
-    }),
+    (&[(Op, "time.add")], |w| format!("(timestamp({}) + duration('1h') > timestamp(0))", of(w, &Type::Timestamp))),
+    (&[(Op, "time.sub")], |w| format!("(timestamp({}) - duration('1h') < timestamp(0))", of(w, &Type::Timestamp))),
+    (&[(Op, "time.since")], |w| format!("(timestamp({}) - timestamp(0) < duration('1h'))", of(w, &Type::Timestamp))),
     (&[(Helper, "value_new")], |w| {
         // Short, as it stands there so often.
         let subject = w.variable(&Type::Int).unwrap_or_else(|| w.leaf(&Type::Int));

@@ -19,5 +19,4 @@ pub(crate) use crate::library::standard::text::{
     bytes_add, bytes_compare, bytes_ends_with, bytes_equal, bytes_starts_with, string_add, string_contains,
     string_size, text_decode,
 };
-pub(crate) use crate::library::standard::time::{timestamp_add, timestamp_diff, timestamp_sub};
 pub(crate) use crate::library::strings::{split_count, split_part};

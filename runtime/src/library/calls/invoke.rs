@@ -11,9 +11,7 @@ use crate::library::standard::text::{
     bytes_add, bytes_compare, bytes_ends_with, bytes_size, bytes_starts_with, length, string_add, string_contains,
     string_size,
 };
-use crate::library::standard::time::{
-    Part, duration_text, part, part_in, timestamp_add, timestamp_diff, timestamp_sub, timestamp_text,
-};
+use crate::library::standard::time::{Part, duration_text, part, part_in, timestamp_text};
 use crate::library::{encoders, gateway, http, json, lists, math, network, optionals, regex, sets, strings, wildcard};
 use crate::value::order::{int_double, int_uint, uint_double};
 use crate::value::{Duration, Timestamp, Value as V, canonical_network};
@@ -136,14 +134,14 @@ rows! { cx:
     AddBytes(V::Bytes(a), V::Bytes(b)) tries bytes_add(cx, a, b);
     AddList(V::List(a), V::List(b)) tries list_add(cx, a, b);
     AddDurations(V::Duration(a), V::Duration(b)) partial a.checked_add(b);
-    AddTimestampDuration(V::Timestamp(t), V::Duration(d)) tries timestamp_add(cx, t, d);
-    AddDurationTimestamp(V::Duration(d), V::Timestamp(t)) tries timestamp_add(cx, t, d);
+    AddTimestampDuration(V::Timestamp(t), V::Duration(d)) partial t.checked_add(d);
+    AddDurationTimestamp(V::Duration(d), V::Timestamp(t)) partial t.checked_add(d);
     SubInt(V::Int(a), V::Int(b)) partial sub_int(a, b);
     SubUint(V::Uint(a), V::Uint(b)) partial sub_uint(a, b);
     SubDouble(V::Double(a), V::Double(b)) total a - b;
     SubDurations(V::Duration(a), V::Duration(b)) partial a.checked_sub(b);
-    SubTimestampDuration(V::Timestamp(t), V::Duration(d)) tries timestamp_sub(cx, t, d);
-    SubTimestamps(V::Timestamp(a), V::Timestamp(b)) tries timestamp_diff(cx, a, b);
+    SubTimestampDuration(V::Timestamp(t), V::Duration(d)) partial t.checked_sub(d);
+    SubTimestamps(V::Timestamp(a), V::Timestamp(b)) partial a.since(b);
     MulInt(V::Int(a), V::Int(b)) partial mul_int(a, b);
     MulUint(V::Uint(a), V::Uint(b)) partial mul_uint(a, b);
     MulDouble(V::Double(a), V::Double(b)) total a * b;
@@ -264,25 +262,25 @@ rows! { cx:
     ToDyn(value) total value;
     TypeOf(value) total V::Type(value.type_name());
 
-    FullYear(V::Timestamp(t)) tries part(cx, t, Part::Year);
+    FullYear(V::Timestamp(t)) partial part(t, Part::Year);
     FullYearIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::Year, zone);
-    Month(V::Timestamp(t)) tries part(cx, t, Part::Month);
+    Month(V::Timestamp(t)) partial part(t, Part::Month);
     MonthIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::Month, zone);
-    DayOfYear(V::Timestamp(t)) tries part(cx, t, Part::DayOfYear);
+    DayOfYear(V::Timestamp(t)) partial part(t, Part::DayOfYear);
     DayOfYearIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::DayOfYear, zone);
-    DayOfMonth(V::Timestamp(t)) tries part(cx, t, Part::DayOfMonth);
+    DayOfMonth(V::Timestamp(t)) partial part(t, Part::DayOfMonth);
     DayOfMonthIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::DayOfMonth, zone);
-    Date(V::Timestamp(t)) tries part(cx, t, Part::Date);
+    Date(V::Timestamp(t)) partial part(t, Part::Date);
     DateIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::Date, zone);
-    DayOfWeek(V::Timestamp(t)) tries part(cx, t, Part::DayOfWeek);
+    DayOfWeek(V::Timestamp(t)) partial part(t, Part::DayOfWeek);
     DayOfWeekIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::DayOfWeek, zone);
-    Hours(V::Timestamp(t)) tries part(cx, t, Part::Hours);
+    Hours(V::Timestamp(t)) partial part(t, Part::Hours);
     HoursIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::Hours, zone);
-    Minutes(V::Timestamp(t)) tries part(cx, t, Part::Minutes);
+    Minutes(V::Timestamp(t)) partial part(t, Part::Minutes);
     MinutesIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::Minutes, zone);
-    Seconds(V::Timestamp(t)) tries part(cx, t, Part::Seconds);
+    Seconds(V::Timestamp(t)) partial part(t, Part::Seconds);
     SecondsIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::Seconds, zone);
-    Milliseconds(V::Timestamp(t)) tries part(cx, t, Part::Milliseconds);
+    Milliseconds(V::Timestamp(t)) partial part(t, Part::Milliseconds);
     MillisecondsIn(V::Timestamp(t), V::String(zone)) tries part_in(cx, t, Part::Milliseconds, zone);
     HoursOfDuration(V::Duration(d)) total d.whole(3_600_000_000_000);
     MinutesOfDuration(V::Duration(d)) total d.whole(60_000_000_000);
