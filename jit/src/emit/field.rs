@@ -6,7 +6,7 @@ use super::{Emitter, MEM, broken};
 use crate::error::Error;
 use celero_ir::layout::value::SIZE;
 use celero_ir::layout::{self, AbsentIf, Access, EnumTags, Path, Repr, ScalarAccessor, TO_BE_MADE};
-use celero_ir::{ErrorKind, Helper, NodeId, Op, Ty};
+use celero_ir::{ErrorKind, ErrorWord, Helper, NodeId, Op, Origin, Ty};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{F32, F64, I8, I64};
 use cranelift_codegen::ir::{InstBuilder, StackSlot, Value};
@@ -230,9 +230,15 @@ impl Emitter<'_, '_> {
             let is_panic = self.builder.ins().icmp_imm_s(IntCC::Equal, status, ScalarAccessor::PANICKED.cast_signed());
             self.brif(is_panic, Edge::to(panicked), Edge::to(after));
             self.start(panicked);
-            let (frame, yes) = (self.frame(), self.builder.ins().iconst(I8, 1));
-            self.builder.ins().store(MEM, yes, frame, layout::frame::PANICKED);
-            self.jump(Edge::to(after));
+            if self.is_one_rule {
+                let word = self.word(ErrorWord::new(ErrorKind::Host, Origin::default()).0.cast_signed());
+                self.raise_finally(word);
+            } else {
+                // Of several rules, it may be any one's.
+                let (frame, yes) = (self.frame(), self.builder.ins().iconst(I8, 1));
+                self.builder.ins().store(MEM, yes, frame, layout::frame::PANICKED);
+                self.jump(Edge::to(after));
+            }
             self.start(after);
         }
         Ok((status, slot))

@@ -147,6 +147,8 @@ struct Emitter<'a, 'f> {
     target: ErrorTarget,
     /// Where errors jump that nothing absorbs.
     rule: ErrorTarget,
+    /// Whether the function is of one root, and returns its errors.
+    is_one_rule: bool,
     /// Origins in the source of the current rule that differ from those in the graph; sorted by node.
     origins: &'a [(NodeId, Origin)],
     /// The stack slot that holds an error on its way to a target.
@@ -218,6 +220,7 @@ pub(crate) fn emit(
         warm: HashSet::default(),
         target: ErrorTarget::CALLER,
         rule: ErrorTarget::CALLER,
+        is_one_rule: matches!(task.body, Body::Root(_)),
         origins: &[],
         error: None,
         given_frame: frame,
