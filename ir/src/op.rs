@@ -238,7 +238,8 @@ pub enum Op {
     /// `(int) -> int` or `(double) -> double`.
     Neg,
     /// `(timestamp, duration) -> timestamp`: the time that much later; outside
-    /// [`TIMESTAMP_SECONDS`](crate::TIMESTAMP_SECONDS), [`ErrorKind::Overflow`].
+    /// [`TIMESTAMP_SECONDS`](crate::TIMESTAMP_SECONDS), or if the nanoseconds of both have a sum of
+    /// more than 64 bits, [`ErrorKind::Overflow`].
     TimeAdd,
     /// `(timestamp, duration) -> timestamp`: the time that much earlier; fails as [`TimeAdd`](Self::TimeAdd).
     TimeSub,

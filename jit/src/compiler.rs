@@ -196,7 +196,7 @@ impl Compiler {
         if unit.graph.ty(root) != Ty::Bool {
             return Err(Error::Internal("the root of a template is not a truth value".into()));
         }
-        self.function(unit, 0, Body::Root(root), &[root])
+        self.function(unit, 0, Body::Template(root), &[root])
     }
 
     /// Installs functions into one region of memory; their order gives the index for [`Code::entry`].

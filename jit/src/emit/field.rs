@@ -230,11 +230,11 @@ impl Emitter<'_, '_> {
             let is_panic = self.builder.ins().icmp_imm_s(IntCC::Equal, status, ScalarAccessor::PANICKED.cast_signed());
             self.brif(is_panic, Edge::to(panicked), Edge::to(after));
             self.start(panicked);
-            if self.is_one_rule {
+            if self.has_places {
+                // It ends the evaluation, and nobody knows where.
                 let word = self.word(ErrorWord::new(ErrorKind::Host, Origin::default()).0.cast_signed());
                 self.raise_finally(word);
             } else {
-                // Of several rules, it may be any one's.
                 let (frame, yes) = (self.frame(), self.builder.ins().iconst(I8, 1));
                 self.builder.ins().store(MEM, yes, frame, layout::frame::PANICKED);
                 self.jump(Edge::to(after));

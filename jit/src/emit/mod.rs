@@ -108,6 +108,8 @@ pub(crate) enum RuleWords {
 pub(crate) enum Body<'a> {
     /// The value of one root.
     Root(NodeId),
+    /// The same of a template: its error words have numbers of sites instead of places.
+    Template(NodeId),
     /// Which of these rules are true. Each has a budget of `steps`.
     Rules { rules: &'a [GroupedRule<'a>], headers: &'a [HeaderBatch<'a>], steps: i64 },
 }
@@ -147,8 +149,8 @@ struct Emitter<'a, 'f> {
     target: ErrorTarget,
     /// Where errors jump that nothing absorbs.
     rule: ErrorTarget,
-    /// Whether the function is of one root, and returns its errors.
-    is_one_rule: bool,
+    /// Whether the function returns error words with places.
+    has_places: bool,
     /// Origins in the source of the current rule that differ from those in the graph; sorted by node.
     origins: &'a [(NodeId, Origin)],
     /// The stack slot that holds an error on its way to a target.
@@ -220,7 +222,7 @@ pub(crate) fn emit(
         warm: HashSet::default(),
         target: ErrorTarget::CALLER,
         rule: ErrorTarget::CALLER,
-        is_one_rule: matches!(task.body, Body::Root(_)),
+        has_places: matches!(task.body, Body::Root(_)),
         origins: &[],
         error: None,
         given_frame: frame,
@@ -249,7 +251,7 @@ pub(crate) fn emit(
     emitter.start(body);
     emitter.prepare_literals();
     match task.body {
-        Body::Root(root) => {
+        Body::Root(root) | Body::Template(root) => {
             emitter.steps = emitter.spent_once();
             emitter.root(root)?;
         }
@@ -261,8 +263,7 @@ pub(crate) fn emit(
     emitter.check_size()?;
     emitter.enter(entry, body);
     emitter.builder.seal_all_blocks();
-    let (machine, context_only) = (emitter.machine, emitter.context_only);
-    let words = emitter.words;
+    let (machine, context_only, words) = (emitter.machine, emitter.context_only, emitter.words);
     emitter.builder.finalize(machine.config);
     Ok(Emitted { context_only, words })
 }

@@ -1,5 +1,6 @@
-//! Lists of the host that are read in place: their size, an element, the search for one, equality. A search
-//! is a loop. Its steps are charged together when it is left, unless it compares texts by a call.
+//! Lists of the host that are read in place: their size, which bytes have as well, an element, the search for one,
+//! equality. A search is a loop, of numbers in vectors as far as none is equal. Its steps are charged together when
+//! it is left, unless it compares texts by a call.
 
 use super::block::{Edge, Words};
 use super::call::Callee;
@@ -129,9 +130,7 @@ impl<'a> Emitter<'a, '_> {
         let size = self.builder.ins().imul_imm_s(allowed, step);
         let end = self.builder.ins().iadd(first, size);
         let first = match (vectors_of(elements), &sought) {
-            (Some(lanes), Sought::Words(wanted)) if charge.is_some() => {
-                self.skip_vectors(lanes, (first, allowed), wanted.one()?)
-            }
+            (Some(lanes), Sought::Words(wanted)) => self.skip_vectors(lanes, (first, allowed), wanted.one()?),
             _ => first,
         };
         let (body, next, done) =
@@ -159,8 +158,8 @@ impl<'a> Emitter<'a, '_> {
         Ok(())
     }
 
-    /// Looks at four numbers at a time, in two vectors of these `lanes`, as long as there are so many and none is
-    /// the one. Returns the address of the first number that is left to be looked at.
+    /// Looks at four numbers at a time, in two vectors of these `lanes`, while at least four remain and none of them
+    /// is equal. Returns the address of the first number that remains.
     fn skip_vectors(&mut self, lanes: Type, (first, count): (Value, Value), wanted: Value) -> Value {
         let wanted = self.builder.ins().splat(lanes, wanted);
         let fours = self.builder.ins().band_imm_s(count, !3);

@@ -1,5 +1,6 @@
-//! Times: sums with a duration, and differences. A host's times may be out of range, with nanoseconds of any number;
-//! the results and the errors are those of whole numbers of nanoseconds.
+//! Times: sums with a duration, and differences. A host's times may be out of range, with nanoseconds of any number:
+//! results and errors are those of whole numbers of nanoseconds, but a sum of nanoseconds that needs more than 64
+//! bits is an error.
 
 use super::Emitter;
 use super::block::Words;
@@ -23,7 +24,7 @@ impl Emitter<'_, '_> {
         let ins = self.builder.ins();
         let (nanos, lost) =
             if earlier { ins.ssub_overflow(nanos, more_nanos) } else { ins.sadd_overflow(nanos, more_nanos) };
-        // What is out of 64 bits here is out of range there, because the shift is much less than their half.
+        // Seconds that wrap here are far outside the range that is checked below.
         let ins = self.builder.ins();
         let seconds = if earlier { ins.isub(seconds, more_seconds) } else { ins.iadd(seconds, more_seconds) };
         let (carried, nanos) = self.in_seconds(nanos);

@@ -92,39 +92,43 @@ fn a_search_pays_for_what_it_visits() {
     }
 }
 
-/// In a list of any length, the number at each place is found, and paid for as by a search one by one.
+/// In a list of any length, with any budget, a number is found where it first is, and paid for as by a search of one
+/// after the other.
 #[test]
 fn searches_of_numbers_see_every_place() {
-    let numbers: Vec<i64> = (0..13).collect();
-    let doubles: Vec<f64> = numbers.iter().map(|n| *n as f64).chain([f64::NAN, -0.0]).collect();
-    for (ty, repr) in [(Ty::Int, Repr::I64), (Ty::Uint, Repr::U64), (Ty::Double, Repr::F64)] {
-        for wanted in 0..14_u8 {
-            let mut b = build();
-            let elements_of = b.fields[0].elements.as_mut().unwrap();
-            (elements_of.ty, elements_of.access) = (ty, load(repr, 0));
-            let value = match ty {
-                Ty::Int => b.int(wanted.into()),
-                Ty::Uint => b.constant(Constant::Uint(wanted.into()), ty),
-                // The last one is a zero of the other sign, which equals both.
-                _ if wanted == 13 => b.constant(Constant::Double((-0.0_f64).to_bits()), ty),
-                _ => b.constant(Constant::Double(f64::from(wanted).to_bits()), ty),
+    let numbers = [0_i64, 1, 2, 3, 4, 9, 9, 7, 8, 9, 10, 11, 12];
+    let doubles = numbers.map(|n| if n == 2 { f64::NAN } else { n as f64 });
+    let bits = |of: f64| Constant::Double(of.to_bits());
+    let whole = || (0..14_i64).map(|n| (n as f64, n));
+    let cases: Vec<(Ty, Repr, f64, Constant)> = whole()
+        .map(|(f, n)| (Ty::Int, Repr::I64, f, Constant::Int(n)))
+        .chain(whole().map(|(f, n)| (Ty::Uint, Repr::U64, f, Constant::Uint(n as u64))))
+        .chain(whole().map(|(f, _)| f).chain([-0.0, f64::NAN]).map(|f| (Ty::Double, Repr::F64, f, bits(f))))
+        .collect();
+    for (ty, repr, wanted, constant) in cases {
+        let mut b = build();
+        let elements_of = b.fields[0].elements.as_mut().unwrap();
+        (elements_of.ty, elements_of.access) = (ty, load(repr, 0));
+        let (value, seq) = (b.constant(constant, ty), elements(&mut b, 0));
+        let root = b.add(Op::SeqHas, Ty::Bool, &[value, seq]);
+        b.graph.add_root(root);
+        let code = b.compile();
+        for length in 0..=numbers.len() {
+            let at = match ty {
+                Ty::Double => doubles[..length].iter().position(|n| *n == wanted),
+                _ => numbers[..length].iter().position(|n| *n as f64 == wanted),
             };
-            let seq = elements(&mut b, 0);
-            let root = b.add(Op::SeqHas, Ty::Bool, &[value, seq]);
-            b.graph.add_root(root);
-            let code = b.compile();
-            for length in 0..=numbers.len() {
-                let at = match (ty, wanted) {
-                    (Ty::Double, 13) => 0,
-                    _ => wanted.into(),
-                };
-                let (found, visited) = if at < length { (true, at + 1) } else { (false, length) };
+            let visited = at.map_or(length, |at| at + 1) as i64;
+            for fuel in 0..=14 {
                 let outcome = match ty {
-                    Ty::Double => run_with(&code, 0, &[&doubles[..length]], 100),
-                    _ => run_with(&code, 0, &[&numbers[..length]], 100),
+                    Ty::Double => run_with(&code, 0, &[&doubles[..length]], fuel),
+                    _ => run_with(&code, 0, &[&numbers[..length]], fuel),
                 };
-                assert_eq!(outcome.bool(), Ok(found), "{wanted} of {length} {ty}");
-                assert_eq!(outcome.fuel, 100 - visited as i64, "{wanted} of {length} {ty}");
+                let expected = if fuel < visited { Err(ErrorKind::OutOfBudget) } else { Ok(at.is_some()) };
+                assert_eq!(outcome.bool(), expected, "{wanted} in {length} of {ty} with {fuel}");
+                if fuel >= visited {
+                    assert_eq!(outcome.fuel, fuel - visited, "{wanted} in {length} of {ty} with {fuel}");
+                }
             }
         }
     }

@@ -44,7 +44,7 @@ fn times_at_every_edge() {
             for (root, earlier) in [(0, false), (1, true)] {
                 let sum = all(time) + if earlier { -i128::from(span) } else { span.into() };
                 let second = sum.div_euclid(SECOND);
-                // The nanoseconds may be lost beyond 64 bits, which no host has on purpose.
+                // A sum of nanoseconds that needs more than 64 bits is an error.
                 let rest = span % SECOND as i64;
                 let lost = if earlier { time.1.checked_sub(rest) } else { time.1.checked_add(rest) }.is_none();
                 let expected = if lost || !(least.into()..=most.into()).contains(&second) {

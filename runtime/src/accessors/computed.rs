@@ -78,6 +78,11 @@ extern "C" fn to_be_made(_: *const u8) -> Words {
     words_of(Shown::ToBeMade)
 }
 
+/// Whether an accessor is that of texts that are all made.
+pub(crate) fn is_always_made(accessor: usize) -> bool {
+    accessor == to_be_made as *const () as usize
+}
+
 /// Makes the text of a value at an address, as [`MakeText`](super::text::MakeText) says.
 ///
 /// # Safety

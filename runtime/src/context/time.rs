@@ -1,10 +1,8 @@
 //! Times and spans of the standard library as fields, within the ranges of CEL.
 
 use crate::value::{Duration, Timestamp};
+use celero_ir::TIMESTAMP_SECONDS;
 use std::time::SystemTime;
-
-/// 0001-01-01T00:00:00Z and 9999-12-31T23:59:59Z in seconds since 1970.
-const SECONDS: std::ops::RangeInclusive<i64> = -62_135_596_800..=253_402_300_799;
 
 pub(crate) const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
@@ -18,12 +16,12 @@ pub(crate) fn timestamp(time: SystemTime) -> Option<Timestamp> {
             (seconds, nanos) => (seconds.checked_neg()?.checked_sub(1)?, NANOS_PER_SECOND.checked_sub(nanos)?),
         },
     };
-    SECONDS.contains(&seconds).then_some(Timestamp { seconds, nanos })
+    TIMESTAMP_SECONDS.contains(&seconds).then_some(Timestamp { seconds, nanos })
 }
 
 /// The timestamp, if CEL can hold it.
 pub(crate) fn in_range(time: Timestamp) -> Option<Timestamp> {
-    (SECONDS.contains(&time.seconds) && (0..NANOS_PER_SECOND).contains(&time.nanos)).then_some(time)
+    (TIMESTAMP_SECONDS.contains(&time.seconds) && (0..NANOS_PER_SECOND).contains(&time.nanos)).then_some(time)
 }
 
 /// The span, if CEL can hold it.

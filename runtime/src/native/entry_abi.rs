@@ -2,6 +2,7 @@
 
 use super::frame::BaseFrame;
 use super::word_of;
+use crate::accessors::computed::is_always_made;
 use crate::arena::Arena;
 use crate::context::Context;
 use crate::cx::CxSettings;
@@ -92,6 +93,9 @@ fn needs_whole_frame(graph: &Graph, fields: &[Field]) -> bool {
 pub(super) fn allocates(graph: &Graph, fields: &[Field]) -> bool {
     nodes(graph).any(|id| match graph.op(id) {
         op if is_called_with_whole_frame(op, fields) => true,
+        Op::Field(index) => fields
+            .get(index as usize)
+            .is_some_and(|field| matches!(field.access, Access::MostlyText(_, show, _) if is_always_made(show))),
         Op::EntryValue(index) => {
             let value = fields.get(index as usize).and_then(|field| field.entries.as_ref()?.value.as_ref());
             value.is_none_or(|value| matches!(value.access, Access::Get))
@@ -119,7 +123,8 @@ pub(super) fn allocates(graph: &Graph, fields: &[Field]) -> bool {
     })
 }
 
-/// The evaluation frame with which [`Program::test`](crate::Program::test) calls the code.
+/// The evaluation frame with which [`Program::test`](crate::Program::test) and
+/// [`Program::test_with`](crate::Program::test_with) call the code.
 #[derive(Clone, Copy)]
 pub(crate) enum FrameNeeded<'a> {
     /// Its base, at first without memory.

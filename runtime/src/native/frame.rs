@@ -22,7 +22,7 @@ use std::ops::Deref;
 #[repr(C)]
 pub(crate) struct BaseFrame<'a> {
     pub(super) cx: Cx<'a>,
-    /// The second result word of a helper that returns two and a status.
+    /// The second result word of a function that returns two and a status.
     pub(super) out: Cell<u64>,
     /// Set when a helper panicked. The result of the evaluation must then not be used.
     pub(super) panicked: Cell<bool>,

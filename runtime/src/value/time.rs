@@ -46,7 +46,7 @@ impl Timestamp {
     }
 
     /// The same time with fields in their ranges: they are public, so they may be out of them.
-    fn in_range(self) -> EvalResult<Self> {
+    fn normalized(self) -> EvalResult<Self> {
         let is_usual = (0..NANOS_PER_SECOND).contains(&self.nanos) && TIMESTAMP_SECONDS.contains(&self.seconds);
         if is_usual { Ok(self) } else { Self::new(self.seconds, self.nanos) }
     }
@@ -67,7 +67,7 @@ impl Timestamp {
     /// # Errors
     /// `overflow` for fields out of range.
     pub(crate) fn clock(self, offset: i64) -> EvalResult<(i64, i64, i64)> {
-        let Self { seconds, nanos } = self.in_range()?;
+        let Self { seconds, nanos } = self.normalized()?;
         let local = seconds.checked_add(offset).ok_or(ErrorKind::Overflow)?;
         Ok((local.div_euclid(86_400), local.rem_euclid(86_400), nanos))
     }
@@ -79,7 +79,7 @@ impl Timestamp {
     /// # Errors
     /// `overflow` for fields out of range.
     pub(crate) fn civil(self, offset: i64) -> EvalResult<(DateTime, i64)> {
-        let Self { seconds, nanos } = self.in_range()?;
+        let Self { seconds, nanos } = self.normalized()?;
         let nanos = i32::try_from(nanos).map_err(|_| ErrorKind::Overflow)?;
         let seconds = seconds.checked_add(offset).ok_or(ErrorKind::Overflow)?;
         let (seconds, years) = if seconds > Self::MAX_SECONDS {

@@ -3,6 +3,7 @@
 
 use crate::field_types::{results, types};
 use celero::{Context, Engine, Env, FieldType, Scratch, Tier, Value};
+use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 
 /// No field type.
@@ -326,6 +327,10 @@ fn tiers_agree_on_functions_however_they_end() {
                     let tested = tested.map(|result| result.map(|truth| format!("Bool({truth})")).map_err(place));
                     let result = program.eval(&context, &mut scratch).map(|value| format!("{value:?}")).map_err(place);
                     assert_eq!(tested, [result.clone(), result.clone()], "{rule}");
+                    let (engine, env) = (Engine::builder().tier(tier).build(), Env::<Ends>::new());
+                    let set = engine.rules(&env).rule("r", &rule, ()).standalone(true).build().unwrap();
+                    let tested = set.test(0, &context, &mut scratch).unwrap();
+                    assert_eq!(tested.map(|truth| format!("Bool({truth})")).map_err(place), result, "{rule}");
                     result
                 });
                 let [interpreted, native] = &results;
@@ -338,4 +343,33 @@ fn tiers_agree_on_functions_however_they_end() {
         seen.into_iter().collect::<Vec<_>>(),
         ["host function failed", "no such key", "value", "value out of range"]
     );
+}
+
+thread_local! {
+    static CALLS: Cell<u32> = const { Cell::new(0) };
+}
+
+/// A function whose text is always copied is called once for a reading of the field.
+#[test]
+fn functions_of_texts_are_called_once() {
+    fn counted(number: &i64) -> String {
+        CALLS.set(CALLS.get() + 1);
+        number.to_string()
+    }
+
+    #[derive(Context)]
+    struct Numbered {
+        #[context(with = counted)]
+        number: i64,
+    }
+
+    let context = Numbered { number: 7 };
+    for tier in [Tier::Interpret, Tier::Native] {
+        let program = Engine::builder().tier(tier).build().compile(&Env::<Numbered>::new(), "number == '7'").unwrap();
+        CALLS.set(0);
+        assert_eq!(program.test(&context), Ok(true));
+        assert_eq!(CALLS.get(), 1, "test in {tier:?}");
+        assert_eq!(program.test_with(&context, &mut Scratch::new()), Ok(true));
+        assert_eq!(CALLS.get(), 2, "test_with in {tier:?}");
+    }
 }

@@ -95,7 +95,8 @@ pub(super) fn in_place(group: Group, name: &str) -> bool {
     group == Group::Element || IN_PLACE.contains(&name)
 }
 
-/// Operations and helpers that there are only where native code reads fields in place.
+/// Operations and helpers that there are only where native code reads fields in place; `seq_size` is also the size
+/// of bytes.
 const IN_PLACE: &[&str] = &[
     "header",
     "require",

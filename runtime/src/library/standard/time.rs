@@ -1,4 +1,4 @@
-//! Timestamps and durations: arithmetic, and the parts of a date and a time of day in a time zone.
+//! Timestamps and durations: their texts, and the parts of a date and a time of day in a time zone.
 //!
 //! A time zone is a name of the IANA database, which is compiled in, or an offset from UTC:
 //! `+05:30`, `-08:00`, `02:00`.
@@ -59,7 +59,8 @@ pub(crate) fn part(time: Timestamp, part: Part) -> EvalResult<i64> {
 /// Returns a part of the date and time in a zone. An unknown zone is `invalid_argument`. The local date may be in the
 /// year 0 or 10,000, as in cel-go.
 pub(crate) fn part_in(cx: &Cx<'_>, time: Timestamp, part: Part, zone: &str) -> EvalResult<i64> {
-    cx.charge((zone.len() / 64).saturating_add(1))?;
+    cx.charge(1)?;
+    cx.charge_bytes(zone.len())?;
     let offset = match fixed_offset(zone) {
         Some(offset) => offset?,
         None => named_offset(cx, time, zone)?,

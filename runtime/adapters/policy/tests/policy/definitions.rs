@@ -161,7 +161,7 @@ fn a_wrong_definition_is_reported_with_its_whole_name() {
     }
 }
 
-/// Whatever their order and whatever is wrong with them.
+/// Time is linear whatever the order of the definitions, and whatever is wrong with them.
 #[test]
 fn definitions_take_time_linear_in_their_number() {
     let shapes: [Shape; 8] = [

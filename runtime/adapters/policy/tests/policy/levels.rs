@@ -290,7 +290,7 @@ fn a_set_that_is_named_twice_is_reported_once() {
     assert_eq!(error.matches("error[").count(), 1, "{error}");
 }
 
-/// Each of these files is missing.
+/// Time is linear in the number of names of files, each of which is missing.
 #[test]
 fn files_of_levels_take_time_linear_in_their_number() {
     let folder = Folder::new("level-files");
