@@ -12,7 +12,8 @@
 //!
 //! # Calling convention
 //!
-//! Arguments: the evaluation frame's address, then the operands' words in order (`double` in a floating-point
+//! Arguments: the evaluation frame's address, or 0 if the helper is `frameless` and nothing in the function reads the budget,
+//! then the operands' words in order (`double` in a floating-point
 //! register, all others as 64 bit integers, `bool` zero-extended). Results:
 //!
 //! | result | cannot fail | can fail (`try`) |
@@ -37,6 +38,9 @@ pub struct HelperDecl {
     pub result: Param,
     /// Whether it can fail.
     pub fails: bool,
+    /// Whether it works without a frame, which it only uses to spend budget and to note a panic of the host. Without
+    /// one it spends none, and the status of a panic is [`PANICKED`](crate::layout::ScalarAccessor::PANICKED).
+    pub frameless: bool,
 }
 
 /// An operand of a helper.
@@ -51,8 +55,8 @@ pub enum Param {
     Nothing,
 }
 
-/// Calls `$macro!` with all rows: `name(operand: type, ..) -> [try] type;`, where `try` marks
-/// helpers that can fail. Rows with a `word` are called by the compiler only; the verifier refuses
+/// Calls `$macro!` with all rows: `name(operand: type, ..) -> [frameless] [try] type;`, where `try` marks helpers that can
+/// fail, and `frameless` those that [work without a frame](HelperDecl::frameless). Rows with a `word` are called by the compiler only; the verifier refuses
 /// them in [`Op::Call`](crate::Op::Call).
 #[macro_export]
 macro_rules! for_each_helper {
@@ -68,9 +72,9 @@ macro_rules! for_each_helper {
             text_made(make: word, source: word) -> try str;
             /// Looks a text up in a map or a set at an address, by a function of the host's types:
             /// [`layout::Entries`](crate::layout::Entries). The address of the entry's value, or 0.
-            entry_of_text(find: word, map: word, key: str) -> try word;
+            entry_of_text(find: word, map: word, key: str) -> frameless try word;
             /// The same of a number or truth value, whose tag is one of [`layout::value`](crate::layout::value).
-            entry_of_number(find: word, map: word, tag: word, key: word) -> try word;
+            entry_of_number(find: word, map: word, tag: word, key: word) -> frameless try word;
             /// The value at an address, made by a function of the host's types.
             entry_value(make: word, value: word) -> try value;
             /// Looks a prepared header name up in a header map at an address. A null address with a length of 0 is
@@ -88,11 +92,11 @@ macro_rules! for_each_helper {
 
             // Prepared constants.
             /// Whether bytes of the same length are equal.
-            bytes_equal(a: bytes, b: bytes) -> bool;
+            bytes_equal(a: bytes, b: bytes) -> frameless bool;
             /// The order: -1, 0 or 1.
-            bytes_compare(a: bytes, b: bytes) -> int;
-            bytes_starts_with(bytes: bytes, prefix: bytes) -> bool;
-            bytes_ends_with(bytes: bytes, suffix: bytes) -> bool;
+            bytes_compare(a: bytes, b: bytes) -> frameless int;
+            bytes_starts_with(bytes: bytes, prefix: bytes) -> frameless bool;
+            bytes_ends_with(bytes: bytes, suffix: bytes) -> frameless bool;
             searcher_find(searcher: word, haystack: bytes) -> try bool;
             /// Which literals of a prepared set a text contains, as bits of
             /// [`layout::literals`](crate::layout::literals); none, if its address is null. Takes
@@ -102,8 +106,8 @@ macro_rules! for_each_helper {
             regex_find(regex: word, text: str) -> try bool;
             byte_regex_find(regex: word, bytes: bytes) -> try bool;
             wildcard_matches(wildcard: word, bytes: bytes) -> try bool;
-            str_set_has(set: word, text: bytes) -> bool;
-            int_set_has(set: word, number: int) -> bool;
+            str_set_has(set: word, text: bytes) -> frameless bool;
+            int_set_has(set: word, number: int) -> frameless bool;
             /// The parts of a document that a projection names.
             json_project(parts: word, json: bytes) -> try value;
             /// Follows the only path of keys of a projection into a document; the word is one of
@@ -240,8 +244,10 @@ macro_rules! param {
 }
 
 macro_rules! declare {
-    (@result try $ty:ident) => { (param!($ty), true) };
-    (@result $ty:ident) => { (param!($ty), false) };
+    (@result try $ty:ident) => { (param!($ty), true, false) };
+    (@result frameless try $ty:ident) => { (param!($ty), true, true) };
+    (@result frameless $ty:ident) => { (param!($ty), false, true) };
+    (@result $ty:ident) => { (param!($ty), false, false) };
     ($($(#[doc = $doc:literal])* $name:ident($($param:ident: $ty:ident),*) -> $($result:ident)+;)*) => {
         /// A function of the runtime that native code calls.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -266,6 +272,7 @@ macro_rules! declare {
                         params: &[$(param!($ty)),*],
                         result: declare!(@result $($result)+).0,
                         fails: declare!(@result $($result)+).1,
+                        frameless: declare!(@result $($result)+).2,
                     }),*
                 }
             }

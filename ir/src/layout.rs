@@ -396,6 +396,15 @@ pub struct Entries {
     pub value: Option<EntryValue>,
 }
 
+impl Entries {
+    /// The most steps that finding a key of this many bytes takes, among any number of entries.
+    #[must_use]
+    pub const fn most_steps(bytes: u32) -> i64 {
+        // 64 comparisons at most, of 64 bytes a step, and a step for every four.
+        bytes as i64 + 16
+    }
+}
+
 /// How native code reads the value of an entry.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EntryValue {

@@ -5,8 +5,8 @@
 //! way out.
 
 use super::{Emitter, MEM};
-use celero_ir::layout::{Access, Field, frame};
-use celero_ir::{Cmp, ErrorKind, NodeId, Op, Ty};
+use celero_ir::layout::{Access, Entries, Field, frame};
+use celero_ir::{Cmp, Constant, ErrorKind, NodeId, Op, Ty};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
 use cranelift_codegen::ir::{InstBuilder, Value};
@@ -25,7 +25,20 @@ pub(super) struct LoopCharge {
     allowed: Value,
 }
 
+/// What is known of the budget of a function before it runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct KnownBudget {
+    /// All steps, if one place alone spends them: then the budget in the frame need not be read or written.
+    steps: Option<i64>,
+    /// Whether it always suffices: then helpers that work without a frame get none.
+    pub(super) suffices: bool,
+}
+
 impl Emitter<'_, '_> {
+    pub(super) fn known_budget(&self) -> KnownBudget {
+        KnownBudget { steps: self.spent_once(), suffices: self.never_exhausts_budget() }
+    }
+
     /// Whether evaluating a node calls no helper.
     pub(super) fn is_quiet(&self, root: NodeId) -> bool {
         let mut seen = vec![root];
@@ -60,6 +73,11 @@ impl Emitter<'_, '_> {
             Op::InCidr(_) | Op::IsPresent | Op::AsBytes | Op::Elements(_) | Op::Cursor(_) | Op::SeqSize => true,
             // An element or a member is loaded, or its accessor called.
             Op::SeqAt | Op::Member { .. } => true,
+            Op::HasEntry => true,
+            Op::EntryValue(index) => {
+                let value = self.unit.field(index).and_then(|field| field.entries.as_ref()?.value.as_ref());
+                value.is_some_and(|value| value.access != Access::Get)
+            }
             Op::Field(index) => {
                 let helped = |field: &Field| matches!(field.access, Access::Get | Access::MostlyText(..));
                 self.unit.field(index).is_some_and(|field| !helped(field))
@@ -69,8 +87,8 @@ impl Emitter<'_, '_> {
     }
 
     /// The budget of every evaluation, if it is known and if the function spends it in a single
-    /// place: one loop that runs once. Then the budget in the frame need not be read or written.
-    pub(super) fn spent_once(&self) -> Option<i64> {
+    /// place: one loop that runs once.
+    fn spent_once(&self) -> Option<i64> {
         let mut loops = self.plan.nodes().iter().filter(|&&id| !self.is_quiet_op(id));
         match (loops.next(), loops.next()) {
             (Some(&id), None) if !self.plan.facts(id).shared => match self.unit.graph.op(id) {
@@ -80,6 +98,37 @@ impl Emitter<'_, '_> {
             },
             _ => None,
         }
+    }
+
+    /// Whether nothing in the function reads the budget, or what reads it always finds enough. Then nothing needs to be
+    /// taken from it.
+    fn never_exhausts_budget(&self) -> bool {
+        let mut left = self.unit.steps.unwrap_or(0);
+        self.plan.nodes().iter().filter(|&&id| !self.is_quiet_op(id)).all(|&id| match self.unit.graph.op(id) {
+            // Their helpers cannot fail.
+            Op::Cmp(_) | Op::StartsWith | Op::EndsWith | Op::InStrSet(_) | Op::InIntSet(_) => true,
+            Op::Entry(_) => {
+                left = self.most_steps_of_lookup(id).map_or(-1, |most| left.saturating_sub(most));
+                left >= 0
+            }
+            _ => false,
+        })
+    }
+
+    /// The most steps that an [`Op::Entry`] takes, if they are known.
+    fn most_steps_of_lookup(&self, id: NodeId) -> Option<i64> {
+        let (_, _, args) = self.parts(id);
+        let (graph, &key) = (self.unit.graph, args.first()?);
+        let bytes = match (graph.ty(key), graph.op(key)) {
+            (Ty::Int | Ty::Uint | Ty::Bool, _) => 0,
+            // Rules that share the code have keys of other lengths.
+            (_, Op::Const(id)) if self.row.is_none() => match graph.constant_at(id)? {
+                Constant::Str(text) => text.len(),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some(Entries::most_steps(u32::try_from(bytes).ok()?))
     }
 
     /// Charges one iteration.
@@ -119,7 +168,7 @@ impl Emitter<'_, '_> {
         paid: Option<Value>,
         id: NodeId,
     ) -> (LoopCharge, Value) {
-        let mut fuel = match self.steps {
+        let mut fuel = match self.budget.steps {
             Some(steps) => self.word(steps),
             None => {
                 let given = self.frame();
@@ -128,7 +177,7 @@ impl Emitter<'_, '_> {
         };
         if let Some(paid) = paid {
             fuel = self.builder.ins().isub(fuel, paid);
-            if self.steps.is_none() {
+            if self.budget.steps.is_none() {
                 let given = self.frame();
                 self.builder.ins().store(MEM, fuel, given, frame::FUEL);
             }
@@ -143,7 +192,7 @@ impl Emitter<'_, '_> {
 
     /// Charges the iterations up to and including the one at a position, unless nothing after the loop spends budget.
     pub(super) fn charge_through(&mut self, charge: LoopCharge, position: Value, step: i64) {
-        if self.steps.is_none() {
+        if self.budget.steps.is_none() {
             let after = self.builder.ins().iadd_imm_s(position, step);
             self.charge(charge, after, step);
         }
@@ -166,7 +215,7 @@ impl Emitter<'_, '_> {
     /// `end` is the position after the last iteration.
     pub(super) fn finish_charge(&mut self, charge: Option<LoopCharge>, end: Value, step: i64, id: NodeId) {
         let Some(charge) = charge else { return };
-        if self.steps.is_none() {
+        if self.budget.steps.is_none() {
             self.charge(charge, end, step);
         }
         let more = self.builder.ins().icmp(IntCC::NotEqual, charge.count, charge.allowed);

@@ -172,6 +172,11 @@ impl Emitter<'_, '_> {
         if let Failure::Never = failure {
             return Ok(words);
         }
+        if self.budget.suffices
+            && let Failure::Status(status) = failure
+        {
+            self.end_after_panic(status);
+        }
         let attempt = self.note_attempt(self.attempted(id), id, words, failure);
         self.check_failure(id, attempt)?;
         Ok(words)
@@ -192,7 +197,7 @@ impl Emitter<'_, '_> {
         let decl = helper.decl();
         let address = self.unit.helper(helper).ok_or_else(|| broken("no address for a helper"))?;
         let signature = self.signature(Callee::Helper(helper), ParamTypes::new());
-        let frame = self.frame();
+        let frame = if decl.frameless && self.budget.suffices { self.word(0) } else { self.frame() };
         let inst = self.call_address(signature, address, Some(frame), args)?;
         let results: SmallVec<[Value; 2]> = self.builder.inst_results(inst).iter().copied().collect();
         let Param::Node(ty) = decl.result else {

@@ -226,22 +226,28 @@ impl Emitter<'_, '_> {
         let known = self.recall_attempt(Attempted::Field(index), id).is_some();
         let (status, slot) = self.access_words(id, index, path, accessor.address)?;
         if accessor.contains && !known {
-            let (panicked, after) = (self.cold_block(), self.builder.create_block());
-            let is_panic = self.builder.ins().icmp_imm_s(IntCC::Equal, status, ScalarAccessor::PANICKED.cast_signed());
-            self.brif(is_panic, Edge::to(panicked), Edge::to(after));
-            self.start(panicked);
-            if self.has_places {
-                // It ends the evaluation, and nobody knows where.
-                let word = self.word(ErrorWord::new(ErrorKind::Host, Origin::default()).0.cast_signed());
-                self.raise_finally(word);
-            } else {
-                let (frame, yes) = (self.frame(), self.builder.ins().iconst(I8, 1));
-                self.builder.ins().store(MEM, yes, frame, layout::frame::PANICKED);
-                self.jump(Edge::to(after));
-            }
-            self.start(after);
+            self.end_after_panic(status);
         }
         Ok((status, slot))
+    }
+
+    /// If a call without a frame returned [`PANICKED`](ScalarAccessor::PANICKED): ends the evaluation, or notes the
+    /// panic in the frame after all.
+    pub(super) fn end_after_panic(&mut self, status: Value) {
+        let (panicked, after) = (self.cold_block(), self.builder.create_block());
+        let is_panic = self.builder.ins().icmp_imm_s(IntCC::Equal, status, ScalarAccessor::PANICKED.cast_signed());
+        self.brif(is_panic, Edge::to(panicked), Edge::to(after));
+        self.start(panicked);
+        if self.has_places {
+            // Nobody knows where.
+            let word = self.word(ErrorWord::new(ErrorKind::Host, Origin::default()).0.cast_signed());
+            self.raise_finally(word);
+        } else {
+            let (frame, yes) = (self.frame(), self.builder.ins().iconst(I8, 1));
+            self.builder.ins().store(MEM, yes, frame, layout::frame::PANICKED);
+            self.jump(Edge::to(after));
+        }
+        self.start(after);
     }
 
     /// The answer of an accessor that fills two words or a value, and where it left them.

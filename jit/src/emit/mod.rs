@@ -179,8 +179,8 @@ struct Emitter<'a, 'f> {
     literals: Vec<literals::LiteralSearch>,
     /// For each field that an accessor reads into two words: their stack slot.
     filled: HashMap<u32, StackSlot>,
-    /// The budget, if it is known and not read from the frame: see [`spent_once`](Self::spent_once).
-    steps: Option<i64>,
+    /// What is known of the budget.
+    budget: budget::KnownBudget,
     /// Whether any function is impure, so that operations stay in their order.
     impure: bool,
     /// Number of loops around the current block.
@@ -240,7 +240,7 @@ pub(crate) fn emit(
         batched: HashMap::default(),
         literals: Vec::new(),
         filled: HashMap::default(),
-        steps: None,
+        budget: budget::KnownBudget::default(),
         impure: task.plan.nodes().iter().any(|&id| !task.unit.graph.op(id).is_pure()),
         loops: 0,
         shown: Vec::new(),
@@ -252,7 +252,7 @@ pub(crate) fn emit(
     emitter.prepare_literals();
     match task.body {
         Body::Root(root) | Body::Template(root) => {
-            emitter.steps = emitter.spent_once();
+            emitter.budget = emitter.known_budget();
             emitter.root(root)?;
         }
         Body::Rules { rules, headers, steps } => {

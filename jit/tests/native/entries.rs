@@ -5,6 +5,7 @@ use crate::runtime::{FindEntry, Key, calls};
 use celero_ir::layout::value::tag;
 use celero_ir::layout::{Access, Entries, EntryValue, Field, Path, Repr};
 use celero_ir::{Cmp, Constant, ErrorKind, Helper, Op, Ty};
+use celero_jit::{Compiler, Settings, Unit};
 
 /// A map at an offset behind a pointer. One lookup answers whether there is an entry and what its value is.
 #[test]
@@ -81,5 +82,37 @@ fn entries_are_looked_up_once_and_read_in_place() {
             let outside = value.map(|value| !(0..=100).contains(&value));
             assert_eq!(run(&code, index * 4 + 3, &host).bool(), outside, "{key:?}");
         }
+    }
+}
+
+/// A lookup needs a frame only where the budget may not suffice for it, or where something else reads the budget.
+#[test]
+fn lookups_that_the_budget_always_allows_need_no_frame() {
+    fn find(_: u64, _: Key) -> Result<u64, ErrorKind> {
+        Ok(0)
+    }
+    let key = "a key of 20 bytes...";
+    let least = Entries::most_steps(key.len() as u32);
+    for (steps, lookups, expected) in [
+        (Some(least), 1, true),
+        (Some(least - 1), 1, false),
+        (Some(2 * least), 2, true),
+        (Some(2 * least - 1), 2, false),
+        (None, 1, false),
+    ] {
+        let mut b = Build::default();
+        let key = b.text(key);
+        let mut root = b.bool(false);
+        for index in 0..lookups {
+            let entries = Entries { path: Path(vec![0]), key: Ty::Str, find: find as FindEntry as usize, value: None };
+            b.fields.push(Field { entries: Some(entries), ..Field::new(Ty::Value, false, Access::Get) });
+            let entry = b.add(Op::Entry(index), Ty::Entry, &[key]);
+            let has = b.add(Op::HasEntry, Ty::Bool, &[entry]);
+            root = b.add(Op::Or, Ty::Bool, &[root, has]);
+        }
+        b.graph.add_root(root);
+        let code =
+            b.with_unit(|unit| Compiler::new(&Settings::default()).unwrap().compile(&Unit { steps, ..*unit }).unwrap());
+        assert_eq!(code.entry(0).unwrap().context_only().is_some(), expected, "{steps:?} for {lookups}");
     }
 }

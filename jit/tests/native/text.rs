@@ -95,6 +95,34 @@ fn constants_of_every_length_with_one_wrong_byte_at_every_place() {
     }
 }
 
+#[test]
+fn comparisons_of_texts_need_a_frame_only_beside_what_reads_its_budget() {
+    let ops = [
+        (Op::Cmp(Cmp::Eq), "x == y"),
+        (Op::Cmp(Cmp::Ne), "x != y"),
+        (Op::Cmp(Cmp::Lt), "x < y"),
+        (Op::Cmp(Cmp::Ge), "x >= y"),
+        (Op::StartsWith, "x starts with y"),
+        (Op::EndsWith, "x ends with y"),
+    ];
+    for (op, name) in ops {
+        for reads_budget in [false, true] {
+            let mut b = Build::default();
+            let (x, y) = (slice_field(&mut b, Ty::Str, 0), slice_field(&mut b, Ty::Str, 16));
+            let mut root = b.add(op, Ty::Bool, &[x, y]);
+            if reads_budget {
+                let size = b.add(Op::Call(Helper::string_size), Ty::Int, &[x]);
+                let one = b.int(1);
+                let is_one = b.add(Op::Cmp(Cmp::Eq), Ty::Bool, &[size, one]);
+                root = b.add(Op::And, Ty::Bool, &[root, is_one]);
+            }
+            b.graph.add_root(root);
+            let code = b.compile();
+            assert_eq!(code.entry(0).unwrap().context_only().is_some(), !reads_budget, "{name}");
+        }
+    }
+}
+
 /// Patterns with one star or none, of every length, on text with one byte of another value at every place.
 #[test]
 fn wildcards_of_every_length() {

@@ -16,7 +16,7 @@ use celero_lists::Snapshot;
 /// A compiled function, and what a call to it provides.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum EntryAbi {
-    /// Only the context. The result is a `bool`, and the code calls no helper.
+    /// Only the context. The result is a `bool`, and no helper that the code calls needs a frame.
     ContextOnly(ContextEntry<'static>),
     /// The context and the base of a frame. The result is a `bool`. The code rarely allocates: only
     /// to join header lines of one name, or to decode a header that is not UTF-8.

@@ -8,8 +8,10 @@ use super::frame::{BaseFrame, Pair};
 use super::helper_result::{attempt, failure, guarded};
 use crate::accessors::entries::{EntryKey, FindEntry, FoundEntry};
 use crate::arena::{Arena, EvalResult};
+use crate::function::contained;
 use crate::value::{Value, charge_comparisons};
 use celero_ir::ErrorKind;
+use celero_ir::layout::ScalarAccessor;
 use celero_ir::layout::value::tag;
 
 pub(super) unsafe extern "C" fn entry_of_text(
@@ -19,8 +21,8 @@ pub(super) unsafe extern "C" fn entry_of_text(
     address: *const u8,
     length: usize,
 ) -> Pair {
-    // SAFETY: native code passes on the frame that it was called with.
-    let frame = unsafe { &*frame };
+    // SAFETY: native code passes on the frame that it was called with, or 0.
+    let frame = unsafe { frame.as_ref() };
     // SAFETY: native code passes the words of a text.
     let key = unsafe { std::str::from_utf8_unchecked(std::slice::from_raw_parts(address, length)) };
     // SAFETY: native code passes the function of the map's type.
@@ -34,8 +36,8 @@ pub(super) unsafe extern "C" fn entry_of_number(
     tag: u64,
     word: u64,
 ) -> Pair {
-    // SAFETY: native code passes on the frame that it was called with.
-    let frame = unsafe { &*frame };
+    // SAFETY: native code passes on the frame that it was called with, or 0.
+    let frame = unsafe { frame.as_ref() };
     let key = match u8::try_from(tag) {
         Ok(tag::UINT) => EntryKey::Uint(word),
         Ok(tag::BOOL) => EntryKey::Bool(word != 0),
@@ -50,7 +52,13 @@ pub(super) unsafe extern "C" fn entry_of_number(
 /// # Safety
 /// `find` is that of [`Entries`](celero_ir::layout::Entries) of the type of the map at `map`.
 #[inline(always)]
-unsafe fn entry(frame: &BaseFrame<'_>, find: usize, map: *const u8, key: EntryKey<'_>, value: &Value<'_>) -> Pair {
+unsafe fn entry(
+    frame: Option<&BaseFrame<'_>>,
+    find: usize,
+    map: *const u8,
+    key: EntryKey<'_>,
+    value: &Value<'_>,
+) -> Pair {
     let found = || {
         // SAFETY: the contract; the function's address was exposed when it became a number. The map
         // is in the host's data, which is borrowed for the whole evaluation.
@@ -59,12 +67,15 @@ unsafe fn entry(frame: &BaseFrame<'_>, find: usize, map: *const u8, key: EntryKe
         if found.count == FoundEntry::ABSENT {
             return failure(ErrorKind::NoSuchKey);
         }
-        match charge_comparisons(value, found.count, &frame.cx) {
+        match frame.map_or(Ok(()), |frame| charge_comparisons(value, found.count, &frame.cx)) {
             Ok(()) => Pair(0, found.value.expose_provenance() as u64),
             Err(kind) => failure(kind),
         }
     };
-    guarded(frame, found, failure(ErrorKind::Host))
+    match frame {
+        Some(frame) => guarded(frame, found, failure(ErrorKind::Host)),
+        None => contained(found).unwrap_or(Pair(ScalarAccessor::PANICKED, 0)),
+    }
 }
 
 pub(super) unsafe extern "C" fn entry_value(frame: *const BaseFrame<'_>, make: usize, value: *const u8) -> Pair {

@@ -23,7 +23,7 @@ macro_rules! wrapper {
     (@types $name:ident $result:tt [word $($rest:ident)*] ($($params:tt)*) ($($args:tt)*)) => {
         libcalls::$name as *const () as usize
     };
-    (@types $name:ident [try word] $types:tt $params:tt $args:tt) => { libcalls::$name as *const () as usize };
+    (@types $name:ident [$(frameless)? try word] $types:tt $params:tt $args:tt) => { libcalls::$name as *const () as usize };
     (@types $name:ident $result:tt [str $($rest:ident)*] ($($params:tt)*) ($($args:tt)*)) => {
         wrapper!(@types $name $result [$($rest)*] ($($params)* p: *const u8, n: usize,) ($($args)* {
             // SAFETY: native code passes the two words of a `str` node: valid UTF-8 that outlives the evaluation.
@@ -59,6 +59,15 @@ macro_rules! wrapper {
             // SAFETY: native code passes on the frame that it was called with, which is one or begins with one.
             let frame = unsafe { &*frame };
             attempt(frame, || library::$name(&frame.cx, $($args)*))
+        }
+        $name as *const () as usize
+    }};
+    (@types $name:ident [frameless $result:ident] [] ($($params:tt)*) ($($args:tt)*)) => {{
+        unsafe extern "C" fn $name<'a>(frame: *const BaseFrame<'a>, $($params)*) -> u64 {
+            // SAFETY: as above, or 0.
+            let cx = unsafe { frame.as_ref() }.map(|frame| &frame.cx);
+            let Pair(_, word) = library::$name(cx, $($args)*).registers();
+            word
         }
         $name as *const () as usize
     }};

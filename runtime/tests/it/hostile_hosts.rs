@@ -11,16 +11,27 @@ use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::{Duration, SystemTime};
 
-/// What the interpreter, native code, and native code without passes answer.
+/// What the interpreter, native code, and native code without passes answer, each by all functions that evaluate.
 fn answers<E: Context, C: Context<Static = E::Static>>(env: &Env<E>, source: &str, context: &C) -> [String; 3] {
     [(Tier::Interpret, true), (Tier::Native, true), (Tier::Native, false)].map(|(tier, optimize)| {
         let program: Program<E::Static> =
             Engine::builder().tier(tier).optimize(optimize).build().compile(env, source).unwrap();
-        match program.eval(context, &mut Scratch::new()) {
-            Ok(value) => format!("{value:?}"),
-            Err(EvalError { kind, start, end }) => format!("{} at {start}..{end}", kind.name()),
+        let mut scratch = Scratch::new();
+        let tests = [program.test(context), program.test_with(context, &mut scratch)];
+        let answer = program.eval(context, &mut scratch);
+        if matches!(answer, Ok(Value::Bool(_)) | Err(_)) {
+            let answer = shown(answer);
+            assert!(tests.iter().all(|test| shown(test.map(Value::Bool)) == answer), "{tier:?}: {source}\n{tests:?}");
         }
+        shown(answer)
     })
+}
+
+fn shown(answer: Result<Value<'_>, EvalError>) -> String {
+    match answer {
+        Ok(value) => format!("{value:?}"),
+        Err(EvalError { kind, start, end }) => format!("{} at {start}..{end}", kind.name()),
+    }
 }
 
 #[track_caller]

@@ -78,6 +78,9 @@ macro_rules! call {
     (@types $name:ident [try $result:ident] [] $cx:ident $args:ident ($($done:tt)*)) => {
         Some(helper_functions::$name($cx, $($done)*).map(Give::give))
     };
+    (@types $name:ident [frameless $result:ident] [] $cx:ident $args:ident ($($done:tt)*)) => {
+        Some(Ok(helper_functions::$name(Some($cx), $($done)*).give()))
+    };
     (@types $name:ident [$result:ident] [] $cx:ident $args:ident ($($done:tt)*)) => {
         Some(Ok(helper_functions::$name($cx, $($done)*).give()))
     };

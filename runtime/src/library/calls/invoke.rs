@@ -157,8 +157,8 @@ rows! { cx:
     LessInt(V::Int(a), V::Int(b)) total a < b;
     LessUint(V::Uint(a), V::Uint(b)) total a < b;
     LessDouble(V::Double(a), V::Double(b)) total a < b;
-    LessString(V::String(a), V::String(b)) gives bytes_compare(cx, a.as_bytes(), b.as_bytes()) < 0;
-    LessBytes(V::Bytes(a), V::Bytes(b)) gives bytes_compare(cx, a, b) < 0;
+    LessString(V::String(a), V::String(b)) gives bytes_compare(Some(cx), a.as_bytes(), b.as_bytes()) < 0;
+    LessBytes(V::Bytes(a), V::Bytes(b)) gives bytes_compare(Some(cx), a, b) < 0;
     LessTimestamp(V::Timestamp(a), V::Timestamp(b)) total a < b;
     LessDuration(V::Duration(a), V::Duration(b)) total a < b;
     LessIntUint(V::Int(a), V::Uint(b)) total int_uint(a, b).is_lt();
@@ -172,8 +172,8 @@ rows! { cx:
     LessEqualInt(V::Int(a), V::Int(b)) total a <= b;
     LessEqualUint(V::Uint(a), V::Uint(b)) total a <= b;
     LessEqualDouble(V::Double(a), V::Double(b)) total a <= b;
-    LessEqualString(V::String(a), V::String(b)) gives bytes_compare(cx, a.as_bytes(), b.as_bytes()) <= 0;
-    LessEqualBytes(V::Bytes(a), V::Bytes(b)) gives bytes_compare(cx, a, b) <= 0;
+    LessEqualString(V::String(a), V::String(b)) gives bytes_compare(Some(cx), a.as_bytes(), b.as_bytes()) <= 0;
+    LessEqualBytes(V::Bytes(a), V::Bytes(b)) gives bytes_compare(Some(cx), a, b) <= 0;
     LessEqualTimestamp(V::Timestamp(a), V::Timestamp(b)) total a <= b;
     LessEqualDuration(V::Duration(a), V::Duration(b)) total a <= b;
     LessEqualIntUint(V::Int(a), V::Uint(b)) total int_uint(a, b).is_le();
@@ -187,8 +187,8 @@ rows! { cx:
     GreaterInt(V::Int(a), V::Int(b)) total a > b;
     GreaterUint(V::Uint(a), V::Uint(b)) total a > b;
     GreaterDouble(V::Double(a), V::Double(b)) total a > b;
-    GreaterString(V::String(a), V::String(b)) gives bytes_compare(cx, a.as_bytes(), b.as_bytes()) > 0;
-    GreaterBytes(V::Bytes(a), V::Bytes(b)) gives bytes_compare(cx, a, b) > 0;
+    GreaterString(V::String(a), V::String(b)) gives bytes_compare(Some(cx), a.as_bytes(), b.as_bytes()) > 0;
+    GreaterBytes(V::Bytes(a), V::Bytes(b)) gives bytes_compare(Some(cx), a, b) > 0;
     GreaterTimestamp(V::Timestamp(a), V::Timestamp(b)) total a > b;
     GreaterDuration(V::Duration(a), V::Duration(b)) total a > b;
     GreaterIntUint(V::Int(a), V::Uint(b)) total int_uint(a, b).is_gt();
@@ -202,8 +202,8 @@ rows! { cx:
     GreaterEqualInt(V::Int(a), V::Int(b)) total a >= b;
     GreaterEqualUint(V::Uint(a), V::Uint(b)) total a >= b;
     GreaterEqualDouble(V::Double(a), V::Double(b)) total a >= b;
-    GreaterEqualString(V::String(a), V::String(b)) gives bytes_compare(cx, a.as_bytes(), b.as_bytes()) >= 0;
-    GreaterEqualBytes(V::Bytes(a), V::Bytes(b)) gives bytes_compare(cx, a, b) >= 0;
+    GreaterEqualString(V::String(a), V::String(b)) gives bytes_compare(Some(cx), a.as_bytes(), b.as_bytes()) >= 0;
+    GreaterEqualBytes(V::Bytes(a), V::Bytes(b)) gives bytes_compare(Some(cx), a, b) >= 0;
     GreaterEqualTimestamp(V::Timestamp(a), V::Timestamp(b)) total a >= b;
     GreaterEqualDuration(V::Duration(a), V::Duration(b)) total a >= b;
     GreaterEqualIntUint(V::Int(a), V::Uint(b)) total int_uint(a, b).is_ge();
@@ -223,8 +223,8 @@ rows! { cx:
     SizeMap(V::Map(map)) gives length(map.len());
 
     Contains(V::String(text), V::String(needle)) tries string_contains(cx, text, needle);
-    StartsWith(V::String(text), V::String(prefix)) gives bytes_starts_with(cx, text.as_bytes(), prefix.as_bytes());
-    EndsWith(V::String(text), V::String(suffix)) gives bytes_ends_with(cx, text.as_bytes(), suffix.as_bytes());
+    StartsWith(V::String(text), V::String(prefix)) gives bytes_starts_with(Some(cx), text.as_bytes(), prefix.as_bytes());
+    EndsWith(V::String(text), V::String(suffix)) gives bytes_ends_with(Some(cx), text.as_bytes(), suffix.as_bytes());
     Matches(V::String(text), V::String(pattern)) tries string_matches(cx, text, pattern);
 
     BoolFromBool(V::Bool(b)) total b;

@@ -15,8 +15,8 @@ fn order<'a>(cx: &Cx<'a>, a: Value<'a>, b: Value<'a>) -> EvalResult<Option<Order
         return Ok(order);
     }
     Ok(match (a, b) {
-        (Value::String(a), Value::String(b)) => Some(bytes_compare(cx, a.as_bytes(), b.as_bytes()).cmp(&0)),
-        (Value::Bytes(a), Value::Bytes(b)) => Some(bytes_compare(cx, a, b).cmp(&0)),
+        (Value::String(a), Value::String(b)) => Some(bytes_compare(Some(cx), a.as_bytes(), b.as_bytes()).cmp(&0)),
+        (Value::Bytes(a), Value::Bytes(b)) => Some(bytes_compare(Some(cx), a, b).cmp(&0)),
         (Value::Bool(a), Value::Bool(b)) => Some(a.cmp(&b)),
         (Value::Timestamp(a), Value::Timestamp(b)) => Some(a.cmp(&b)),
         (Value::Duration(a), Value::Duration(b)) => Some(a.cmp(&b)),

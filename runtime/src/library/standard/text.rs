@@ -74,31 +74,39 @@ pub(crate) fn string_contains<'a>(cx: &Cx<'a>, text: &'a str, needle: &'a str) -
     })
 }
 
+/// Takes what reading these bytes costs from the budget, unless nothing reads that.
+#[inline]
+fn spend_bytes(cx: Option<&Cx<'_>>, bytes: usize) {
+    if let Some(cx) = cx {
+        cx.spend_bytes(bytes);
+    }
+}
+
 /// `text.startsWith(prefix)`, for bytes too.
 #[inline]
-pub(crate) fn bytes_starts_with<'a>(cx: &Cx<'a>, bytes: &'a [u8], prefix: &'a [u8]) -> bool {
-    cx.spend_bytes(prefix.len());
+pub(crate) fn bytes_starts_with<'a>(cx: Option<&Cx<'a>>, bytes: &'a [u8], prefix: &'a [u8]) -> bool {
+    spend_bytes(cx, prefix.len());
     bytes.starts_with(prefix)
 }
 
 /// `text.endsWith(suffix)`, for bytes too.
 #[inline]
-pub(crate) fn bytes_ends_with<'a>(cx: &Cx<'a>, bytes: &'a [u8], suffix: &'a [u8]) -> bool {
-    cx.spend_bytes(suffix.len());
+pub(crate) fn bytes_ends_with<'a>(cx: Option<&Cx<'a>>, bytes: &'a [u8], suffix: &'a [u8]) -> bool {
+    spend_bytes(cx, suffix.len());
     bytes.ends_with(suffix)
 }
 
 /// `a == b`, for text too.
 #[inline]
-pub(crate) fn bytes_equal<'a>(cx: &Cx<'a>, a: &'a [u8], b: &'a [u8]) -> bool {
-    cx.spend_bytes(a.len().min(b.len()));
+pub(crate) fn bytes_equal<'a>(cx: Option<&Cx<'a>>, a: &'a [u8], b: &'a [u8]) -> bool {
+    spend_bytes(cx, a.len().min(b.len()));
     a == b
 }
 
 /// Compares bytes and returns -1, 0 or 1. UTF-8 text is ordered by its code points.
 #[inline]
-pub(crate) fn bytes_compare<'a>(cx: &Cx<'a>, a: &'a [u8], b: &'a [u8]) -> i64 {
-    cx.spend_bytes(a.len().min(b.len()));
+pub(crate) fn bytes_compare<'a>(cx: Option<&Cx<'a>>, a: &'a [u8], b: &'a [u8]) -> i64 {
+    spend_bytes(cx, a.len().min(b.len()));
     i64::from(a.cmp(b) as i8)
 }
 
