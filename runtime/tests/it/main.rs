@@ -21,6 +21,7 @@ mod filter_json;
 mod filter_tiers;
 mod filter_to_cel;
 mod functions;
+mod helps;
 mod hostile_hosts;
 mod http;
 mod index;
