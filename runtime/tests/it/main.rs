@@ -31,6 +31,7 @@ mod layout;
 mod letter_cases;
 mod lint;
 mod lint_domains;
+mod lint_requests;
 mod list_types;
 mod list_values;
 mod lists;
