@@ -11,6 +11,8 @@ pub enum Domain {
     OneOf(&'static [&'static str]),
     /// Texts of one form.
     Text(TextDomain),
+    /// The texts of IP addresses: IPv6 as RFC 5952 writes it, and no IPv4 address in IPv6 form.
+    Address,
 }
 
 /// Texts that begin with a text and have none of some bytes.
@@ -77,6 +79,7 @@ impl fmt::Display for Domain {
             Self::Range(least, i64::MAX) => write!(f, "is at least {least}"),
             Self::Range(least, most) => write!(f, "is a number from {least} to {most}"),
             Self::OneOf(texts) => f.write_str(&one_of(texts)),
+            Self::Address => f.write_str("is the text of an IP address"),
             Self::Text(TextDomain { begins, never, also }) => {
                 if !begins.is_empty() {
                     write!(f, "begins with `{begins}`")?;
@@ -112,6 +115,7 @@ mod tests {
             (Domain::Range(0, 65_535), "is a number from 0 to 65535"),
             (Domain::Range(0, i64::MAX), "is at least 0"),
             (Domain::OneOf(&["a", "b"]), "is one of `a`, `b`"),
+            (Domain::Address, "is the text of an IP address"),
             (
                 text("/", &[Never::Character('?'), Never::Character(' ')], &["*", ""]),
                 "begins with `/`, and has no `?`, no space; or is `*`; or is empty",

@@ -1,12 +1,22 @@
 //! What authors write who know another language: its words for operators and functions, and what
 //! CEL has instead. Messages suggest it.
 
+/// Longest piece of a rule that a message repeats, in bytes.
+const MAX_REPEATED: usize = 160;
+
+/// Returns a piece of a rule if a message can repeat it: it is short and on one line.
+pub(super) fn repeated(text: &str) -> Option<&str> {
+    let text = text.trim();
+    (!text.is_empty() && text.len() <= MAX_REPEATED && !text.contains(char::is_control) && !text.contains('`'))
+        .then_some(text)
+}
+
 /// Returns the operator that a word between two operands means in SQL, Python, or Cloudflare's and Wireshark's filters.
 pub(super) fn operator(word: &str) -> Option<&'static str> {
     Some(match word {
         "and" | "AND" => "&&",
         "or" | "OR" => "||",
-        "eq" | "EQ" => "==",
+        "eq" | "EQ" | "is" | "IS" | "equals" => "==",
         "ne" | "NE" => "!=",
         "lt" | "LT" => "<",
         "le" | "LE" => "<=",
@@ -16,32 +26,149 @@ pub(super) fn operator(word: &str) -> Option<&'static str> {
     })
 }
 
-/// Returns the help for a word that stands between two operands, where CEL has a function or another form.
-pub(super) fn between_operands(word: &str) -> Option<String> {
-    match word {
-        "matches" | "contains" | "startsWith" | "endsWith" => {
-            Some(format!("`{word}` is called on a text: `a.{word}(b)`"))
+/// What a word or sign between two operands means in another language, where CEL has a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Relation {
+    /// A method of the first operand.
+    Method(&'static str),
+    /// A pattern of regular expressions.
+    Pattern { negated: bool, ignores_case: bool },
+    /// A pattern of SQL, with `%`.
+    Like { ignores_case: bool },
+    /// `not in`
+    NotIn,
+}
+
+/// Returns what a word or sign between two operands means.
+pub(super) fn relation(word: &str) -> Option<Relation> {
+    let pattern = |negated, ignores_case| Relation::Pattern { negated, ignores_case };
+    Some(match word {
+        "contains" | "includes" => Relation::Method("contains"),
+        "startsWith" | "starts_with" | "startswith" => Relation::Method("startsWith"),
+        "endsWith" | "ends_with" | "endswith" => Relation::Method("endsWith"),
+        "wildcard" => Relation::Method("wildcard"),
+        "matches" | "~" | "=~" | "==~" | "~=" => pattern(false, false),
+        "~*" | "=~*" => pattern(false, true),
+        "!~" => pattern(true, false),
+        "!~*" => pattern(true, true),
+        "like" | "LIKE" => Relation::Like { ignores_case: false },
+        "ilike" | "ILIKE" => Relation::Like { ignores_case: true },
+        "not" | "NOT" => Relation::NotIn,
+        _ => return None,
+    })
+}
+
+impl Relation {
+    /// Returns the relation of two operands in CEL.
+    pub(super) fn written(self, left: &str, right: &str) -> String {
+        let literal = right.starts_with(['"', '\'']);
+        match self {
+            Self::Method(name) => format!("{left}.{name}({right})"),
+            Self::Pattern { negated, ignores_case } => {
+                let sign = if negated { "!" } else { "" };
+                let pattern = match (ignores_case, right.split_at_checked(1)) {
+                    (true, Some((quote, rest))) if literal => format!("{quote}(?i){rest}"),
+                    (true, _) => format!("\"(?i)\" + {right}"),
+                    (false, _) => right.to_owned(),
+                };
+                format!("{sign}{left}.matches({pattern})")
+            }
+            Self::Like { ignores_case } => {
+                let name = if ignores_case { "wildcard" } else { "strictWildcard" };
+                let pattern = if literal { right.replace('%', "*") } else { right.to_owned() };
+                format!("{left}.{name}({pattern})")
+            }
+            Self::NotIn => format!("!({left} in {right})"),
         }
-        "not" => Some("write `!(a in b)`".to_owned()),
-        "like" | "LIKE" => Some("a text is compared with a pattern by `a.matches(b)`".to_owned()),
-        _ => None,
     }
 }
 
-/// Returns the help for a function that other languages have.
+/// Returns the help for an address or a network that is written without quotes.
+pub(super) fn address(text: &str) -> Option<String> {
+    let (address, prefix) = text.split_once('/').map_or((text, None), |(address, prefix)| (address, Some(prefix)));
+    address.parse::<std::net::Ipv4Addr>().ok()?;
+    match prefix {
+        None => Some(format!("the text of an address is written `\"{text}\"`")),
+        Some(prefix) => {
+            prefix.parse::<u8>().ok()?;
+            Some(format!("a network is written `cidr(\"{text}\")`"))
+        }
+    }
+}
+
+/// Returns the rule without the braces of templates: `{{ a }}`, `${a}`.
+pub(super) fn without_braces(source: &str) -> Option<String> {
+    let open = ["{{", "${"].into_iter().find(|open| source.contains(open))?;
+    let close = if open == "{{" { "}}" } else { "}" };
+    let mut bare = String::new();
+    let mut rest = source;
+    while let Some((before, inside)) = rest.split_once(open) {
+        let (inner, after) = inside.split_once(close)?;
+        bare.push_str(before);
+        match inner.trim().strip_prefix('.') {
+            // Go's templates have fields with a capital, as in `.Request.Path`.
+            Some(field) => {
+                let part = |part: &str| {
+                    let first = part.get(..1).unwrap_or_default().to_ascii_lowercase();
+                    first + part.get(1..).unwrap_or_default()
+                };
+                bare.push_str(&field.split('.').map(part).collect::<Vec<_>>().join("."));
+            }
+            None => bare.push_str(inner.trim()),
+        }
+        rest = after;
+    }
+    bare.push_str(rest);
+    let bare = repeated(&bare)?;
+    Some(format!("a rule is an expression without `{open}` and `{close}`: `{bare}`"))
+}
+
+/// Returns the name with `-` that a part of a rule is, as in `request.headers.x-team`, in
+/// brackets. `at` is the place of a word in it, of this length, that has a `-` before it.
+pub(super) fn dashed(source: &str, at: usize, length: usize) -> Option<String> {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    let (before, after) = (source.get(..at)?, source.get(at.checked_add(length)?..)?);
+    let head = before.trim_end_matches(is_name);
+    let path = head.strip_suffix('.')?;
+    let start = path.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
+    let path = path.get(start.len()..).filter(|path| !path.is_empty())?;
+    let tail = after.get(..after.len().checked_sub(after.trim_start_matches(is_name).len())?)?;
+    let name = format!("{}{}{tail}", before.get(head.len()..)?, source.get(at..at.checked_add(length)?)?);
+    let is_dashed = name.contains('-') && before.ends_with('-');
+    is_dashed.then(|| repeated(&name).map(|name| format!("a name with `-` is in brackets: `{path}[\"{name}\"]`")))?
+}
+
+/// Returns what CEL has for a function that other languages have.
 pub(super) fn function(name: &str) -> Option<&'static str> {
     Some(match name {
-        "not" | "NOT" => "did you mean `!`?",
-        "len" | "length" | "strlen" => "did you mean `size`?",
-        "lower" | "toLower" | "toLowerCase" | "tolower" => "did you mean `lowerAscii`?",
-        "upper" | "toUpper" | "toUpperCase" | "toupper" => "did you mean `upperAscii`?",
-        "math.max" | "max" => "did you mean `math.greatest`?",
-        "math.min" | "min" => "did you mean `math.least`?",
-        "any" | "some" => "did you mean `exists`?",
-        "every" => "did you mean `all`?",
-        "includes" | "has_substring" => "did you mean `contains`?",
+        "not" | "NOT" => "!",
+        "len" | "length" | "strlen" => "size",
+        "lower" | "toLower" | "toLowerCase" | "tolower" => "lowerAscii",
+        "upper" | "toUpper" | "toUpperCase" | "toupper" => "upperAscii",
+        "math.max" | "max" => "math.greatest",
+        "math.min" | "min" => "math.least",
+        "any" | "some" => "exists",
+        "every" => "all",
+        "includes" | "has_substring" => "contains",
+        "match" | "test" | "regex_match" | "re.match" => "matches",
+        "strip" => "trim",
+        "substr" => "substring",
         _ => return None,
     })
+}
+
+/// Returns a name in the spelling of CEL's functions: `startsWith` of `starts_with`.
+pub(super) fn camel_case(name: &str) -> String {
+    let mut upper = false;
+    let mut camel = String::new();
+    for c in name.chars() {
+        if c == '_' {
+            upper = !camel.is_empty();
+        } else {
+            camel.push(if std::mem::take(&mut upper) { c.to_ascii_uppercase() } else { c });
+        }
+    }
+    camel
 }
 
 /// Returns whether a function of another language is a macro of CEL, whose arguments use a variable.

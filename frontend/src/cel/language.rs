@@ -1,5 +1,6 @@
 //! CEL as a [`Language`].
 
+use super::foreign_names;
 use super::lexicon::LEXICON;
 use super::{CHECKER_CODES, FORMAT_CODES, PARSER_CODES, check, format, parse_with, unparse};
 use crate::checked::Checked;
@@ -33,7 +34,12 @@ impl Language for Cel {
         declarations: &Declarations,
         limits: &Limits,
     ) -> Result<(Checked, Vec<Diagnostic>), Vec<Diagnostic>> {
-        check(parse_with(source, limits, declarations.libraries())?, declarations, limits)
+        let parsed = parse_with(source, limits, declarations.libraries());
+        let ast = parsed.map_err(|mut found| {
+            foreign_names::explain(source, &mut found, declarations);
+            found
+        })?;
+        check(ast, declarations, limits)
     }
 
     fn format(&self, source: &str, limits: &Limits, width: usize) -> Result<String, Vec<Diagnostic>> {

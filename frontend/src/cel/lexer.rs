@@ -52,6 +52,8 @@ pub(crate) enum Token {
     GreaterEqual,
     And,
     Or,
+    /// An operator of another language for which CEL has a function.
+    Relation,
     /// Text that is not a token. The problem says why.
     Bad,
     /// A block comment, which CEL does not have.
@@ -103,6 +105,11 @@ impl<'s> Lexer<'s> {
     /// A lexer at the start of `source`, whose length must fit in 32 bits.
     pub(crate) fn new(source: &'s str) -> Self {
         Self { source, position: 0 }
+    }
+
+    /// A lexer of the same source at another place.
+    pub(crate) fn at(self, position: u32) -> Self {
+        Self { position: position as usize, ..self }
     }
 
     fn peek(&self, ahead: usize) -> Option<u8> {
@@ -274,6 +281,7 @@ impl<'s> Lexer<'s> {
         let third = self.peek(2);
         let (length, token, meant) = match (first, second) {
             (b'=', Some(b'=')) if third == Some(b'=') => (3, Token::Equal, Some("==")),
+            (b'=', Some(b'=')) if third == Some(b'~') => (3, Token::Relation, None),
             (b'!', Some(b'=')) if third == Some(b'=') => (3, Token::NotEqual, Some("!=")),
             (b'=', Some(b'=')) => (2, Token::Equal, None),
             (b'!', Some(b'=')) => (2, Token::NotEqual, None),
@@ -282,8 +290,9 @@ impl<'s> Lexer<'s> {
             (b'=', Some(b'<')) => (2, Token::LessEqual, Some("<=")),
             (b'=', Some(b'>')) => (2, Token::GreaterEqual, Some(">=")),
             (b'<', Some(b'>')) => (2, Token::NotEqual, Some("!=")),
-            (b'=', Some(b'~')) => (2, Token::Equal, Some("a.matches(b)")),
-            (b'!', Some(b'~')) => (2, Token::NotEqual, Some("!a.matches(b)")),
+            (b'=' | b'!', Some(b'~')) if third == Some(b'*') => (3, Token::Relation, None),
+            (b'=' | b'!', Some(b'~')) | (b'~', Some(b'=' | b'*')) => (2, Token::Relation, None),
+            (b'~', _) => (1, Token::Relation, None),
             (b'&', Some(b'&')) => (2, Token::And, None),
             (b'|', Some(b'|')) => (2, Token::Or, None),
             (b'=', _) => (1, Token::Equal, Some("==")),
@@ -327,7 +336,7 @@ fn is_word(byte: u8) -> bool {
 
 /// Returns whether no token starts with this ASCII character.
 fn is_foreign(c: char) -> bool {
-    matches!(c, '#' | '$' | ';' | '@' | '\\' | '^' | '~' | '\x0b' | '\x7f')
+    matches!(c, '#' | '$' | ';' | '@' | '\\' | '^' | '\x0b' | '\x7f')
         || (c.is_ascii_control() && !matches!(c, '\t' | '\n' | '\x0c' | '\r'))
 }
 

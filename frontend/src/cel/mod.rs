@@ -1,6 +1,7 @@
 //! CEL, the Common Expression Language: text to a checked tree and back.
 mod check;
 mod foreign;
+mod foreign_names;
 mod format;
 mod language;
 mod lexer;

@@ -62,7 +62,7 @@ macro_rules! addresses {
 
 /// The layout of an address that a view shows.
 fn address<V: IpView>(optional: bool) -> Layout {
-    Layout::new(Ty::Ip, optional, ip_access::<V>())
+    Layout::new(Ty::Ip, optional, ip_access::<V>()).of_domain(Domain::Address)
 }
 
 addresses! {

@@ -32,7 +32,7 @@ impl Engine {
         let (declarations, limits) = (env.declarations(), self.limits());
         let (tree, warnings) = env.rule_language().check_body(source, declarations, &limits.source).map_err(failed)?;
         let steps = tree.case_steps(limits.case_steps, env.dialect()).map_err(|error| failed(vec![error]))?;
-        let found = tree.lint(env.fields(), &self.pattern_cache(env));
+        let found = without_errors(env, tree.lint(env.fields(), &self.pattern_cache(env))).map_err(failed)?;
         Ok((self.ordered([warnings, found].concat()), steps))
     }
 
@@ -98,7 +98,7 @@ impl Engine {
         let most = self.limits().case_steps;
         expression.count_case_steps(most, env.dialect()).map_err(|error| failed(vec![error]))?;
         let mut warnings = expression.warnings().to_vec();
-        warnings.extend(expression.tree().lint(env.fields(), patterns));
+        warnings.extend(without_errors(env, expression.tree().lint(env.fields(), patterns)).map_err(failed)?);
         let warnings = self.ordered(warnings);
         Ok(expression.with_warnings(warnings))
     }
@@ -114,6 +114,15 @@ impl Engine {
 /// Returns every code that a [`Diagnostic`] can have, with its meaning. Codes do not change between versions.
 pub fn diagnostic_codes() -> impl Iterator<Item = &'static CodeInfo> {
     [PARSER_CODES, CHECKER_CODES, lint::CODES, FORMAT_CODES].into_iter().flatten()
+}
+
+/// Returns what a lint found, which is warnings; or its errors, unless the environment has no static types.
+fn without_errors<C: Context>(env: &Env<C>, mut found: Vec<Diagnostic>) -> Result<Vec<Diagnostic>, Vec<Diagnostic>> {
+    let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
+    if env.declarations().is_unchecked() {
+        found.retain(|diagnostic| !is_error(diagnostic));
+    }
+    if found.iter().any(is_error) { Err(found) } else { Ok(found) }
 }
 
 /// Refuses a source for an environment that could not make a declaration.

@@ -39,7 +39,7 @@ pub(crate) use self::encoders::padding_is_whole;
 pub(crate) use self::json::{ProjectionPlan, Selected, find, json_parse, project};
 pub(crate) use self::literals::{list_of, map_of};
 pub(crate) use self::named_lists::{list_has, list_has_address, list_has_bytes, list_has_integer, list_value};
-pub(crate) use self::network::{cidr_from_string, ip_from_string};
+pub(crate) use self::network::{cidr_from_string, ip_from_string, masked};
 pub(crate) use self::standard::containers::range_items;
 pub(crate) use self::standard::matches::{byte_regex_found, regex_found};
 pub(crate) use self::strings::{Malformed, Piece, pieces};

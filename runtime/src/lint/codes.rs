@@ -31,6 +31,10 @@ codes! {
     NEVER_THAT_CASE "never-that-case" Check "text in lower or upper case is compared with text that has letters of the other case (a warning)";
     DOUBLED_BACKSLASH "doubled-backslash" Check "a pattern has two backslashes where one was probably meant (a warning)";
     NEVER_THAT_VALUE "never-that-value" Check "a field is compared with a value that it never has (a warning)";
+    UNKNOWN_FIELD "unknown-field" Check "a field is selected of an element of a list whose struct has no such field";
+    NETWORK_AS_TEXT "network-as-text" Check "a text is compared with that of a network, which no address equals (a warning)";
+    NETWORK_HOST_BITS "network-host-bits" Check "a network is written with an address inside it (a warning)";
+    WILDCARD_AS_TEXT "wildcard-as-text" Check "a path or a host is compared with a text that has a `*`, which stands for itself (a warning)";
     COVERED_ITEM "covered-item" Check "an item of a set is in another item of the set (a warning)";
     NEVER_MATCHES "never-matches" Check "a rule of a set is never true (a warning)";
     DUPLICATE_RULE "duplicate-rule" Check "a rule of a set has the condition of one before it (a warning)";

@@ -7,13 +7,15 @@
 //! reading the field can still fail, so its comparison is no constant that code generation could
 //! use.
 
+use super::networks::is_network;
 use super::{Lint, NEVER_THAT_VALUE};
 use crate::library::wildcard_of;
 use celero_frontend::stdlib::Builtin;
-use celero_frontend::{BinaryOp, Expr, Literal, NodeId, Reference};
+use celero_frontend::{BinaryOp, Expr, Literal, NodeId, Reference, similar};
 use celero_ir::{Domain, HEADER_NAME, Never, TextDomain, one_of};
 use celero_matching::pattern::{RequiredLiterals, quick_required_literals};
 use std::cmp::Ordering;
+use std::net::{IpAddr, SocketAddr};
 
 /// Where in the text of a field another text is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +50,7 @@ pub(crate) fn excluded_text(domain: &Domain, place: Place, part: &[u8]) -> Optio
     let shown = String::from_utf8_lossy(part);
     match domain {
         Domain::Range(..) => None,
+        Domain::Address => excluded_address(place, &shown),
         Domain::OneOf(words) => excluded_word(words, place, part),
         Domain::Text(TextDomain { also, .. }) if also.iter().any(|text| place.has(text.as_bytes(), part)) => None,
         Domain::Text(TextDomain { begins, never, .. }) => {
@@ -130,13 +133,39 @@ fn canonical_spelling(part: &[u8]) -> Vec<u8> {
     part.to_vec()
 }
 
+/// Returns why no text of an address has `part` there; `None` if one has.
+fn excluded_address(place: Place, part: &str) -> Option<Excluded> {
+    let mut help = String::new();
+    let may_be = match (place, part.parse::<IpAddr>()) {
+        (Place::Whole, Ok(address)) => {
+            let canonical = address.to_canonical().to_string();
+            help = format!("write `{canonical}`");
+            canonical == part
+        }
+        (Place::Whole, Err(_)) => {
+            if let Ok(socket) = part.parse::<SocketAddr>() {
+                help = format!("write `{}`: the port is no part of it", socket.ip().to_canonical());
+            }
+            false
+        }
+        _ => part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'.' | b':')),
+    };
+    (!may_be).then(|| Excluded { because: Domain::Address.to_string(), help })
+}
+
 /// Returns why none of these words has `part` there; `None` if one has.
 pub(crate) fn excluded_word(words: &[&str], place: Place, part: &[u8]) -> Option<Excluded> {
     if words.iter().any(|word| place.has(word.as_bytes(), part)) {
         return None;
     }
-    let begins = |word: &&&str| word.as_bytes().get(..part.len()).is_some_and(|start| start.eq_ignore_ascii_case(part));
-    let help = words.iter().find(begins).map(|word| format!("did you mean `{word}`?")).unwrap_or_default();
+    let begins = |word: &&&str| {
+        !part.is_empty() && word.as_bytes().get(..part.len()).is_some_and(|start| start.eq_ignore_ascii_case(part))
+    };
+    let meant = words.iter().find(begins).copied().or_else(|| {
+        let part = std::str::from_utf8(part).ok().filter(|_| place == Place::Whole)?;
+        similar(part, words.iter().copied())
+    });
+    let help = meant.map(|word| format!("did you mean `{word}`?")).unwrap_or_default();
     Some(Excluded { because: one_of(words), help })
 }
 
@@ -230,11 +259,16 @@ impl Lint<'_> {
         let Some((builtin, operands)) = self.call(id) else { return };
         let &[field, part] = &*operands else { return };
         let (Some(domain), Some(text)) = (self.domain_of(field), self.text(part)) else { return };
-        let excluded = |place| excluded_text(&domain, place, text.as_bytes());
+        let place = match builtin {
+            Builtin::StartsWith => Some(Place::Start),
+            Builtin::EndsWith => Some(Place::End),
+            Builtin::Contains => Some(Place::Anywhere),
+            _ => None,
+        };
+        if let Some(place) = place {
+            return self.part(id, (field, &domain), part, place, false);
+        }
         let excluded = match builtin {
-            Builtin::StartsWith => excluded(Place::Start),
-            Builtin::EndsWith => excluded(Place::End),
-            Builtin::Contains => excluded(Place::Anywhere),
             Builtin::Matches => quick_required_literals(self.patterns.pattern(&text))
                 .and_then(|required| excluded_literals(&domain, &required)),
             Builtin::Wildcard | Builtin::StrictWildcard => wildcard_of(&text, builtin == Builtin::StrictWildcard)
@@ -264,10 +298,8 @@ impl Lint<'_> {
             }
         };
         match (op, self.ast.expr(value)) {
-            (BinaryOp::Eq | BinaryOp::Ne, Expr::Literal(Literal::String(text))) => {
-                if let Some(excluded) = excluded_text(&domain, Place::Whole, text.as_bytes()) {
-                    self.excluded(id, field, op == BinaryOp::Ne, &excluded);
-                }
+            (BinaryOp::Eq | BinaryOp::Ne, Expr::Literal(Literal::String(_))) => {
+                self.part(id, (field, &domain), value, Place::Whole, op == BinaryOp::Ne);
             }
             (
                 BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge,
@@ -282,7 +314,10 @@ impl Lint<'_> {
             (BinaryOp::In, Expr::List { elements, .. }) if !is_turned => {
                 for &element in self.ast.children(*elements) {
                     let excluded = match self.ast.expr(element) {
-                        Expr::Literal(Literal::String(text)) => excluded_text(&domain, Place::Whole, text.as_bytes()),
+                        Expr::Literal(Literal::String(_)) => {
+                            self.part(element, (field, &domain), element, Place::Whole, false);
+                            None
+                        }
                         Expr::Literal(literal) => number(literal)
                             .and_then(|number| constant_ordering(&domain, Ordering::is_eq, number))
                             .filter(|(result, _)| !result)
@@ -298,24 +333,36 @@ impl Lint<'_> {
         }
     }
 
+    /// Warns about a text that a field never has in a place, or that is written as a pattern. `id` is the comparison.
+    fn part(&mut self, id: NodeId, (field, domain): (NodeId, &Domain), part: NodeId, place: Place, result: bool) {
+        let Some(text) = self.text(part) else { return };
+        match excluded_text(domain, place, text.as_bytes()) {
+            Some(excluded) if *domain == Domain::Address && is_network(&text) => {
+                let help = self.network_help(field, &text);
+                self.excluded(id, field, result, &Excluded { help, ..excluded });
+            }
+            Some(excluded) => self.excluded(id, field, result, &excluded),
+            None => self.star(part, field, domain, place),
+        }
+    }
+
     /// The domain of the field that a node is, of the names of headers that a macro goes through,
     /// or of the results of the function that a node calls.
-    fn domain_of(&self, id: NodeId) -> Option<Domain> {
+    fn domain_of(&mut self, id: NodeId) -> Option<Domain> {
         match *self.checked.reference(id) {
             Reference::Variable(index) => {
                 let is_test = matches!(self.ast.expr(id), Expr::Select { test: true, .. });
                 self.fields.get(index as usize).filter(|_| !is_test)?.domain
             }
-            Reference::Local(_) => self.header_names.contains(&id).then_some(HEADER_NAME),
+            Reference::Local(_) => self.is_header_name(id).then_some(HEADER_NAME),
+            Reference::None if let Some(member) = self.member(id) => member.domain,
             _ => self.call(id).and_then(|(function, _)| results(function)),
         }
     }
 
     fn excluded(&mut self, id: NodeId, field: NodeId, result: bool, excluded: &Excluded) {
         let Excluded { because, help } = excluded;
-        let span = self.ast.span(field);
-        let name = self.ast.source().get(span.start as usize..span.end as usize).unwrap_or("the field");
-        let message = message(result, name, because);
+        let message = message(result, self.source(field), because);
         self.warn(NEVER_THAT_VALUE, self.ast.span(id), message, help);
     }
 }
@@ -340,8 +387,10 @@ mod tests {
         let parts = [
             "", "/", "*", "a", "A", "admin", "/admin", "/a?", "?", ":", ":80", "a:80", "[::1]", "[::1]:80", "]:", "::",
             "8080]", "/..", "..", "/../", "../", "/.", "/./", ".", "/a/..", "%3B", "%3b", "%41", "%4", "B%25", "/;",
+            "10.", ".1", "::", "fe80:", "10.0.0.1", "::1", "8080",
         ];
-        for (domain, values) in [(PATH, paths), (HOST, hosts)] {
+        let addresses: &[&str] = &["10.0.0.1", "::", "::1", "2001:db8::8080", "fe80::a"];
+        for (domain, values) in [(PATH, paths), (HOST, hosts), (Domain::Address, addresses)] {
             for place in [Whole, Start, End, Anywhere] {
                 for part in parts {
                     let found = values.iter().any(|value| place.has(value.as_bytes(), part.as_bytes()));
@@ -381,6 +430,20 @@ mod tests {
             (HOST, Whole, "[::1]:80", "has no port", ""),
             (Domain::OneOf(&["a", "b"]), Whole, "c", "is one of `a`, `b`", ""),
             (Domain::OneOf(&["a", "bc"]), Whole, "B", "is one of `a`, `bc`", "did you mean `bc`?"),
+            (Domain::OneOf(&["free", "pro"]), Whole, "fre", "is one of `free`, `pro`", "did you mean `free`?"),
+            (Domain::OneOf(&["free", "pro"]), Whole, "fere", "is one of `free`, `pro`", "did you mean `free`?"),
+            (Domain::OneOf(&["free", "pro"]), Whole, "", "is one of `free`, `pro`", ""),
+            (Domain::Address, Whole, "10.0.0.0/8", "is the text of an IP address", ""),
+            (Domain::Address, Whole, "2001:DB8::0", "is the text of an IP address", "write `2001:db8::`"),
+            (Domain::Address, Whole, "::ffff:10.0.0.1", "is the text of an IP address", "write `10.0.0.1`"),
+            (
+                Domain::Address,
+                Whole,
+                "[::1]:80",
+                "is the text of an IP address",
+                "write `::1`: the port is no part of it",
+            ),
+            (Domain::Address, Start, "10.*", "is the text of an IP address", ""),
         ] {
             let expected = Excluded { because: because.to_owned(), help: help.to_owned() };
             assert_eq!(excluded_text(&domain, place, part.as_bytes()), Some(expected), "{part}");

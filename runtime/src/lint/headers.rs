@@ -1,59 +1,20 @@
 //! Header names in literals that no header can have, or that are not in the lower case of HTTP/2.
 
+use super::locals::Origin;
 use super::{HEADER_NAME_CASE, INVALID_HEADER_NAME, Lint};
 use crate::fields::{behind_views, header_access};
-use celero_frontend::{Checked, Expr, NodeId, Reference};
-use celero_ir::layout;
-use std::collections::HashSet;
-
-/// Returns the nodes that are the variable of a macro over a map of headers: the names of the headers.
-pub(super) fn names_in_macros(checked: &Checked, fields: &[layout::Field]) -> HashSet<NodeId> {
-    let ast = checked.ast();
-    let mut found = HashSet::new();
-    if !ast.nodes().iter().any(|node| matches!(node.expr, Expr::Fold { .. })) {
-        return found;
-    }
-    let is_of_headers = |range: NodeId| match *checked.reference(behind_views(checked, range)) {
-        Reference::Variable(index) => fields.get(index as usize).is_some_and(|field| field.headers.is_some()),
-        _ => false,
-    };
-    // For each variable in scope, by its level: whether it is the name of a header.
-    let mut scope: Vec<bool> = Vec::new();
-    // Nodes to visit, each with the level of the first variable that its parent opens for it, and these.
-    let mut open: Vec<(NodeId, usize, &[bool])> = vec![(ast.root(), 0, &[])];
-    while let Some((id, level, variables)) = open.pop() {
-        scope.truncate(level);
-        scope.extend(variables);
-        let inside = scope.len();
-        match *ast.expr(id) {
-            Expr::Ident { .. } => {
-                if let Reference::Local(used) = *checked.reference(id)
-                    && scope.get(used as usize) == Some(&true)
-                {
-                    found.insert(id);
-                }
-            }
-            Expr::Fold { range, var2, filter, transform, .. } => {
-                let variables: &[bool] = match (is_of_headers(range), var2.is_some()) {
-                    (true, false) => &[true],
-                    (true, true) => &[true, false],
-                    (false, false) => &[false],
-                    (false, true) => &[false, false],
-                };
-                open.push((range, inside, &[]));
-                open.extend([filter, transform].into_iter().flatten().map(|child| (child, inside, variables)));
-            }
-            Expr::Bind { init: outside, body, .. } | Expr::OptMap { target: outside, body, .. } => {
-                open.push((outside, inside, &[]));
-                open.push((body, inside, &[false]));
-            }
-            _ => ast.each_child(id, |child| open.push((child, inside, &[]))),
-        }
-    }
-    found
-}
+use celero_frontend::{Expr, NodeId, Reference};
 
 impl Lint<'_> {
+    /// Whether a node is the variable of a macro over a map of headers that is the name of a header.
+    pub(super) fn is_header_name(&self, id: NodeId) -> bool {
+        let Some(Origin::Item(range) | Origin::Key(range)) = self.origins.get(&id) else { return false };
+        match *self.checked.reference(behind_views(self.checked, *range)) {
+            Reference::Variable(index) => self.fields.get(index as usize).is_some_and(|field| field.headers.is_some()),
+            _ => false,
+        }
+    }
+
     pub(super) fn headers(&mut self, id: NodeId) {
         let Some(access) = header_access(self.checked, self.fields, id) else { return };
         let span = match self.ast.expr(id) {

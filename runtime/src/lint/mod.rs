@@ -2,7 +2,8 @@
 //!
 //! Examples are a literal that no function accepts, a comparison that is never true, a constant
 //! condition, and a name that no header has. All of these have a defined result
-//! (`true || timestamp("soon") == t` is true), so none is an error.
+//! (`true || timestamp("soon") == t` is true), so none is an error. The only error is a field that a struct of the
+//! host does not have, because only the layouts say which it has.
 //!
 //! # Where a warning goes
 //!
@@ -27,7 +28,11 @@ mod guards;
 mod headers;
 mod letter_cases;
 mod literals;
+mod locals;
+pub(crate) mod networks;
 mod place;
+mod records;
+pub(crate) mod stars;
 
 pub(crate) use codes::*;
 pub(crate) use doubled::doubled_backslash;
@@ -39,14 +44,15 @@ use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Ast, Checked, Diagnostic, Expr, NodeId, Overload, Reference, Severity, Span, Stage};
 use celero_ir::layout;
 use celero_matching::pattern::PatternCache;
+use locals::Origin;
 use smallvec::{SmallVec, smallvec};
-use std::collections::HashSet;
+use std::collections::HashMap;
 
-/// Returns the warnings about a checked expression, in the order of the source. `fields` are the
-/// layouts of the variables.
+/// Returns the warnings about a checked expression, and errors in the use of the host's structs, in the order of the
+/// source. `fields` are the layouts of the variables.
 pub(crate) fn lint(checked: &Checked, fields: &[layout::Field], patterns: &PatternCache) -> Vec<Diagnostic> {
-    let header_names = headers::names_in_macros(checked, fields);
-    let mut lint = Lint { checked, ast: checked.ast(), fields, patterns, header_names, found: Vec::new(), compiled: 0 };
+    let (ast, origins, records) = (checked.ast(), locals::origins(checked), HashMap::new());
+    let mut lint = Lint { checked, ast, fields, patterns, origins, records, found: Vec::new(), compiled: 0 };
     for (index, node) in checked.ast().nodes().iter().enumerate() {
         if matches!(node.expr, Expr::Literal(_)) {
             continue;
@@ -58,6 +64,9 @@ pub(crate) fn lint(checked: &Checked, fields: &[layout::Field], patterns: &Patte
         lint.doubled_backslash(id);
         lint.domain(id);
         lint.empty_part(id);
+        lint.network_as_text(id);
+        lint.host_bits(id);
+        lint.unknown_field(id);
         match &node.expr {
             Expr::Cond { .. } | Expr::Logic { .. } => lint.conditions(id),
             Expr::Binary { .. } => lint.comparison(id),
@@ -73,8 +82,10 @@ struct Lint<'c> {
     ast: &'c Ast,
     fields: &'c [layout::Field],
     patterns: &'c PatternCache,
-    /// The nodes that are the name of a header in a macro.
-    header_names: HashSet<NodeId>,
+    /// What the variables of macros are, by the nodes that use them.
+    origins: HashMap<NodeId, Origin>,
+    /// The fields of the structs in lists, by the variable that is the list.
+    records: HashMap<u32, records::Fields>,
     found: Vec<Diagnostic>,
     /// Number of patterns compiled so far.
     compiled: u32,
@@ -85,6 +96,12 @@ impl<'c> Lint<'c> {
         let help = if help.is_empty() { Vec::new() } else { vec![help.to_owned()] };
         let (severity, stage) = (Severity::Warning, Stage::Check);
         self.found.push(Diagnostic { severity, stage, code, message, span, labels: Vec::new(), help });
+    }
+
+    /// Returns the source of a node.
+    fn source(&self, id: NodeId) -> &'c str {
+        let span = self.ast.span(id);
+        self.ast.source().get(span.start as usize..span.end as usize).unwrap_or("the value")
     }
 
     /// Returns the library function that a node calls whatever its values are, with its operands, the receiver first.

@@ -167,7 +167,7 @@ const OF_PEERS: &[(&str, bool)] = &[
     ("@.transformMap(i, p, p.weight)", false),
     ("@.transformMap(i, p, p)", false),
     ("@.transformList(i, p, [i, p.weight])", false),
-    ("@.exists(i, p, p.nothing == i)", false),
+    ("@.exists(i, p, p['nothing'] == i)", false),
     ("@[two].name", false),
 ];
 

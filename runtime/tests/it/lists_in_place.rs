@@ -331,7 +331,7 @@ const MEMBERS: &[(&str, &str, bool)] = &[
     ("upstreams.exists(u, has(u.zone) && u.zone == 'eu')", "Bool(true)", false),
     ("upstreams.all(u, u.zone == 'eu')", "no_such_key", false),
     ("upstreams.exists(u, u.idle == 120)", "Bool(true)", false),
-    ("upstreams.exists(u, u.missing == 1)", "no_such_key", false),
+    ("upstreams.exists(u, u['missing'] == 1)", "no_such_key", false),
     ("upstreams.exists(u, u.name.missing == 1)", "no_such_field", true),
     ("upstreams.exists(u, u['weight'] == 7)", "Bool(true)", false),
     ("upstreams.exists(u, u == {'a': 1})", "Bool(false)", false),

@@ -180,7 +180,7 @@ fn structs_in_lists_and_maps_are_maps() {
             ("call.peers[0].tls.resumed && !call.peers[1].tls.resumed", "Bool(true)"),
             ("call.peers[1].tls.version", "no_such_key"),
             ("call.peers[0].socket.address", "String(\"10.0.0.7\")"),
-            ("call.peers[0].nothing", "no_such_key"),
+            ("call.peers[0]['nothing']", "no_such_key"),
             ("dyn(1) in call.peers[0]", "Bool(false)"),
             ("size(call.peers[0]) == 3 && size(call.peers[0].tls) == 2 && size(call.peers[1].tls) == 1", "Bool(true)"),
             ("call.peers[0].all(name, name in ['serverName', 'tls', 'socket'])", "Bool(true)"),

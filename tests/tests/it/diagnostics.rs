@@ -6,8 +6,8 @@ use celero::filter::{FILTER_CODES, FilterLanguage, FilterOptions, FilterType, Sc
 use celero::http::RequestContext;
 use celero::lists::{Kind, Lists};
 use celero::{
-    CompileError, Engine, Env, Library, Limits, Severity, SourceLimits, Stage, TextPiece, Tier, Type, diagnostic_codes,
-    render,
+    CompileError, Context, Engine, Env, Library, Limits, Severity, SourceLimits, Stage, TextPiece, Tier, Type,
+    diagnostic_codes, render,
 };
 use celero_frontend::CodeInfo;
 use std::fmt::Write;
@@ -76,6 +76,10 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("never-that-case", "lower(http.host) eq \"Example.com\""),
     ("doubled-backslash", "http.request.uri.path matches \"(?i)\\\\.php$\""),
     ("never-that-value", "request.path == \"admin\" || request.method == \"get\""),
+    ("unknown-field", "upstreams.filter(u, u.heathy).size() > 0"),
+    ("network-as-text", "request.headers[\"x-real-ip\"] in [\"10.0.0.0/8\"]"),
+    ("network-host-bits", "cidr(\"10.0.0.1/8\").containsIP(source.address)"),
+    ("wildcard-as-text", "request.path in [\"/\", \"/api/*\"]"),
     ("covered-item", "ip.src in {10.0.0.0/8 10.1.0.0/16}"),
     ("never-matches", "\"/a\".startsWith(\"/b\") && request.method == \"GET\""),
     ("duplicate-rule", "request.path == '/admin'"),
@@ -138,6 +142,18 @@ fn reported_of_filter(code: &str, source: &str) -> Vec<celero::Diagnostic> {
     check_filter(source, &scheme.into(), &options).map_or_else(|errors| errors, |(_, warnings)| warnings)
 }
 
+/// A host with a list of structs.
+#[derive(Context)]
+struct Pool {
+    upstreams: Vec<Upstream>,
+}
+
+#[derive(Context)]
+struct Upstream {
+    name: String,
+    healthy: bool,
+}
+
 /// What is reported of an example, with bounds as small as it needs.
 fn reported(code: &str, source: &str) -> Vec<celero::Diagnostic> {
     let mut limits = Limits::default();
@@ -179,6 +195,9 @@ fn reported(code: &str, source: &str) -> Vec<celero::Diagnostic> {
         "filter-field-missing" | "never-that-case" | "covered-item" | "doubled-backslash" => {
             let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());
             engine.compile(&env, source).map_or_else(errors, |program| program.warnings().to_vec())
+        }
+        "unknown-field" => {
+            engine.check(&Env::<Pool>::new(), source).map_or_else(errors, |rule| rule.warnings().to_vec())
         }
         "comment-inside" => engine.format(source).map_or_else(errors, |_| Vec::new()),
         "no-text" => {

@@ -26,7 +26,11 @@ impl Checker<'_> {
             return self.check_in_list(id, left, right, list);
         }
         let left_type = self.check(left);
+        if self.report_dashed(id, op, (left, &left_type), right) {
+            return Type::Error;
+        }
         let right_type = self.check(right);
+        self.explain_operands(id, op, (left, &left_type), (right, &right_type));
         self.check_operator(id, op.function(), &[(left, left_type), (right, right_type)])
     }
 
@@ -129,6 +133,11 @@ impl Checker<'_> {
             return self.report_undeclared_function(id, &name, help);
         }
         if let Some(target) = target
+            && let Some(help) = self.request_method(target, self.ast.name(function), args)
+        {
+            return self.report_undeclared_function(id, self.ast.name(function), vec![help]);
+        }
+        if let Some(target) = target
             && self.check(target) == Type::Error
         {
             self.check_args(None, args);
@@ -139,7 +148,10 @@ impl Checker<'_> {
             self.check_args(None, args);
             return self.report_library_off(id, &format!("`{}`", name.trim_start_matches('@')), library);
         }
-        let help = self.macro_or_function_like(name);
+        let help = match self.call_meant(name, target, args) {
+            Some(help) => vec![help],
+            None => self.macro_or_function_like(name),
+        };
         let ty = self.report_undeclared_function(id, name, help);
         // The arguments of a malformed macro are not checked: each use of its variables would be an error.
         if usage(name).is_none() && !foreign::is_macro(name) {

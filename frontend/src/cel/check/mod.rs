@@ -13,6 +13,7 @@ mod lists;
 mod literals;
 mod names;
 mod report;
+mod rewrite;
 mod select;
 
 use crate::ast::{Ast, Expr, FallbackKind, LogicOp, NodeId};
@@ -195,9 +196,20 @@ impl<'a> Checker<'a> {
             LogicOp::And => "&&",
             LogicOp::Or => "||",
         };
-        for &operand in operands {
+        // Whether what the literals before this operand mean was said: one mistake causes one diagnostic.
+        let mut explained = false;
+        for (at, &operand) in operands.iter().enumerate() {
+            explained &= self.is_alternative(operand);
+            if explained {
+                continue;
+            }
             let ty = self.check(operand);
-            self.expect_bool(operand, &ty, format_args!("an operand of `{symbol}`"));
+            let meant = self.alternatives(op, operands, at);
+            explained = meant.is_some();
+            let error = self.expect_bool(operand, &ty, format_args!("an operand of `{symbol}`"));
+            if let Some((error, help)) = error.zip(meant) {
+                error.help.push(help);
+            }
         }
         Type::Bool
     }

@@ -22,7 +22,7 @@ const MAX_MEANT: usize = 3;
 
 impl Checker<'_> {
     /// Whether the limit of diagnostics is reached, so that further errors are counted but not kept.
-    fn full(&self) -> bool {
+    pub(super) fn full(&self) -> bool {
         self.errors.len() >= self.limits.max_diagnostics as usize
     }
 
@@ -47,12 +47,14 @@ impl Checker<'_> {
         names.iter().map(|n| self.ast.name(*n)).collect::<Vec<_>>().join(".")
     }
 
-    pub(super) fn expect_bool(&mut self, id: NodeId, ty: &Type, what: Arguments<'_>) {
-        if !self.infer.assign(ty, &Type::Bool) {
-            let shown = self.show(ty);
-            let message = format!("{what} must be `bool`, this is `{shown}`");
-            self.error(codes::NOT_BOOL, self.ast.span(id), message);
+    /// Reports what is no `bool`, and returns the error.
+    pub(super) fn expect_bool(&mut self, id: NodeId, ty: &Type, what: Arguments<'_>) -> Option<&mut Diagnostic> {
+        if self.infer.assign(ty, &Type::Bool) {
+            return None;
         }
+        let shown = self.show(ty);
+        let message = format!("{what} must be `bool`, this is `{shown}`");
+        Some(self.error(codes::NOT_BOOL, self.ast.span(id), message))
     }
 
     pub(super) fn report_excess(&mut self, id: NodeId, excess: Option<Excess>) {
@@ -106,7 +108,9 @@ impl Checker<'_> {
         let node = path.nodes.get(wrong).or(path.nodes.last()).copied().unwrap_or(NodeId(0));
         let name = self.show_path(path.names.get(..=wrong).unwrap_or(&path.names));
         let mut help = Vec::new();
-        if known == path.names.len() {
+        if let Some(meant) = self.name_meant(path) {
+            help.push(meant);
+        } else if known == path.names.len() {
             help.push(format!("`{name}` is only the start of declared names: {}", list(&below)));
         } else if known > 0 {
             help = self.did_you_mean(&full, &below);
@@ -184,7 +188,7 @@ impl Checker<'_> {
     pub(super) fn macro_or_function_like(&self, name: &str) -> Vec<String> {
         match (usage(name), foreign::function(name)) {
             (Some(form), _) => vec![format!("`{name}` is a macro, written `{form}`")],
-            (None, Some(help)) => vec![help.to_owned()],
+            (None, Some(meant)) => vec![format!("did you mean `{meant}`?")],
             (None, None) => self.function_like(name),
         }
     }
@@ -196,8 +200,8 @@ impl Checker<'_> {
         if !help.is_empty() || self.full() {
             return help;
         }
-        if let Some(help) = foreign::function(name) {
-            return vec![help.to_owned()];
+        if let Some(meant) = foreign::function(name) {
+            return vec![format!("did you mean `{meant}`?")];
         }
         let below = |space: &str| {
             let below = |known: &&&str| known.strip_prefix(space).is_some_and(|rest| rest.starts_with('.'));
@@ -213,7 +217,7 @@ impl Checker<'_> {
     /// Reports a call in the wrong form: as a method instead of a function, or the reverse.
     pub(super) fn report_call_form(&mut self, id: NodeId, name: &str, receiver: bool, args: &[Argument]) -> Type {
         let shown: Vec<&str> = std::iter::once("x").chain(args.iter().skip(1).map(|_| "..")).collect();
-        let other = show_call(name, !receiver, &shown);
+        let other = self.other_form(name, receiver, args).unwrap_or_else(|| show_call(name, !receiver, &shown));
         let message = if receiver {
             format!("`{name}` is not called on a value")
         } else {
@@ -238,7 +242,8 @@ impl Checker<'_> {
         let types: Vec<Type> = args.iter().map(|(_, ty)| self.infer.resolve(ty, false)).collect();
         let shown: Vec<String> = types.iter().map(Type::to_string).collect();
         let message = format!("no overload of `{}` fits `{}`", symbol(name), show_call(name, receiver, &shown));
-        let mut help: Vec<String> = conversion(name, &types).map(str::to_owned).into_iter().collect();
+        let meant = self.operands_meant(name, &types, args);
+        let mut help: Vec<String> = meant.or_else(|| conversion(name, &types).map(str::to_owned)).into_iter().collect();
         if help.is_empty() {
             help.push(candidates(name, signatures, receiver, &types));
         }

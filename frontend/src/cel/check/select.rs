@@ -154,7 +154,8 @@ impl<'a> Checker<'a> {
                     Type::Map(_) => format!("a value of type `{shown}` has no key `\"{name}\"`"),
                     _ => format!("a value of type `{shown}` has no field `{name}`"),
                 };
-                self.error(codes::NO_FIELDS, self.ast.node(id).focus, message);
+                let help = self.field_meant(id, &shallow, name);
+                self.error(codes::NO_FIELDS, self.ast.node(id).focus, message).help.extend(help);
                 Type::Error
             }
         }

@@ -4,6 +4,7 @@
 use super::code::Code;
 use super::{Parse, Parser};
 use crate::ast::{Expr, Literal, NodeId};
+use crate::cel::foreign;
 use crate::cel::lexer::Token;
 use crate::span::Span;
 
@@ -94,7 +95,10 @@ impl Parser<'_> {
         let span = self.span;
         let word = self.text(span);
         let mut diagnostic = Code::ReservedWord.at(span, format!("`{word}` is a reserved word"));
-        if matches!(word, "if" | "else") {
+        let dashed = foreign::dashed(self.source, span.start as usize, word.len());
+        if let Some(help) = dashed {
+            diagnostic.help.push(help);
+        } else if matches!(word, "if" | "else") {
             diagnostic.help.push("a conditional is written `condition ? a : b`".to_owned());
         } else {
             diagnostic.help.push("it may only be the name of a field or of a method".to_owned());

@@ -25,8 +25,9 @@ pub use code::PARSER_CODES;
 pub(crate) use macros::{RANGE, UNNAMED};
 
 use crate::ast::{Ast, Name, Node, NodeId};
+use crate::cel::foreign;
 use crate::cel::lexer::{Lexer, Token};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, Stage};
 use crate::limits::{Limits, SOURCE_BYTES, with_stack};
 use crate::span::Span;
 use crate::stdlib::Libraries;
@@ -75,7 +76,18 @@ pub fn parse_with(source: &str, limits: &Limits, libraries: Libraries) -> Result
             }
             Ok(Ast::new(Arc::from(source), nodes, parser.pool, parser.names, root))
         }
-        _ => Err(parser.diagnostics),
+        _ => {
+            let mut found = parser.diagnostics;
+            if let Some(first) = found.first_mut()
+                && first.stage == Stage::Parse
+                && let Some(help) = foreign::without_braces(source)
+            {
+                first.help = vec![help];
+                // The others are about the same braces.
+                found.truncate(1);
+            }
+            Err(found)
+        }
     }
 }
 

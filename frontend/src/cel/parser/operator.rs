@@ -1,9 +1,10 @@
 //! Operators: conditional, binary by precedence, and prefix.
 
 use super::code::Code;
+use super::report::quote;
 use super::{Parse, Parser};
 use crate::ast::{BinaryOp, Expr, LogicOp, NodeId, UnaryOp};
-use crate::cel::foreign;
+use crate::cel::foreign::{self, Relation};
 use crate::cel::lexer::Token;
 use crate::diagnostic::Label;
 
@@ -17,18 +18,21 @@ enum Infix {
 /// Precedence of `||`, the loosest of the binary operators.
 const LOOSEST: u8 = 1;
 
+/// Precedence of `==`, `<`, `in` and the like.
+const RELATION: u8 = 3;
+
 /// Returns the operator of a token and its precedence.
 fn infix(token: Token) -> Option<(Infix, u8)> {
     Some(match token {
         Token::Or => (Infix::Logic(LogicOp::Or), LOOSEST),
         Token::And => (Infix::Logic(LogicOp::And), 2),
-        Token::Equal => (Infix::Binary(BinaryOp::Eq), 3),
-        Token::NotEqual => (Infix::Binary(BinaryOp::Ne), 3),
-        Token::Less => (Infix::Binary(BinaryOp::Lt), 3),
-        Token::LessEqual => (Infix::Binary(BinaryOp::Le), 3),
-        Token::Greater => (Infix::Binary(BinaryOp::Gt), 3),
-        Token::GreaterEqual => (Infix::Binary(BinaryOp::Ge), 3),
-        Token::In => (Infix::Binary(BinaryOp::In), 3),
+        Token::Equal => (Infix::Binary(BinaryOp::Eq), RELATION),
+        Token::NotEqual => (Infix::Binary(BinaryOp::Ne), RELATION),
+        Token::Less => (Infix::Binary(BinaryOp::Lt), RELATION),
+        Token::LessEqual => (Infix::Binary(BinaryOp::Le), RELATION),
+        Token::Greater => (Infix::Binary(BinaryOp::Gt), RELATION),
+        Token::GreaterEqual => (Infix::Binary(BinaryOp::Ge), RELATION),
+        Token::In => (Infix::Binary(BinaryOp::In), RELATION),
         Token::Plus => (Infix::Binary(BinaryOp::Add), 4),
         Token::Minus => (Infix::Binary(BinaryOp::Sub), 4),
         Token::Star => (Infix::Binary(BinaryOp::Mul), 5),
@@ -94,9 +98,11 @@ impl Parser<'_> {
                     diagnostic = Code::UnexpectedEnd.at(self.span, diagnostic.message);
                 }
                 diagnostic.labels.push(Label { span: focus, text: "this conditional has no `:`".to_owned() });
-                if then_starts_with_dot {
-                    diagnostic.help.push("an optional field is selected with `.?`".to_owned());
-                }
+                diagnostic.help.push(if then_starts_with_dot {
+                    "an optional field is selected with `.?`".to_owned()
+                } else {
+                    "a conditional is written `condition ? a : b`".to_owned()
+                });
                 self.error(diagnostic)?;
             }
             self.error_node(self.span)?
@@ -110,10 +116,12 @@ impl Parser<'_> {
     fn operators(&mut self, loosest: u8) -> Parse {
         let start = self.span.start;
         let mut left = self.prefixed()?;
-        while let Some((op, precedence)) = self.infix()? {
-            if precedence < loosest {
-                break;
+        loop {
+            if let Some(related) = self.relation(start, left, loosest)? {
+                left = related;
+                continue;
             }
+            let Some((op, precedence)) = self.infix()?.filter(|(_, precedence)| *precedence >= loosest) else { break };
             left = match op {
                 Infix::Logic(op) => self.logic(op, precedence, start, left)?,
                 Infix::Binary(op) => {
@@ -125,6 +133,72 @@ impl Parser<'_> {
             };
         }
         Ok(left)
+    }
+
+    /// Parses another language's relation of two operands, such as `a contains b`, after its first operand, and
+    /// reports how it is written in CEL.
+    fn relation(&mut self, start: u32, left: NodeId, loosest: u8) -> Parse<Option<NodeId>> {
+        if self.recovering || loosest > RELATION || !matches!(self.token, Token::Ident | Token::Relation) {
+            return Ok(None);
+        }
+        let Some(relation) = foreign::relation(self.text(self.span)) else { return Ok(None) };
+        let mut ahead = self.lexer;
+        if relation == Relation::NotIn && ahead.next().token != Token::In {
+            return Ok(None);
+        }
+        let first = self.text(self.since(start));
+        let is_operation = self.node(left).is_some_and(|node| {
+            matches!(node.expr, Expr::Binary { .. } | Expr::Logic { .. } | Expr::Cond { .. } | Expr::Unary { .. })
+        });
+        let at = self.diagnostics.len();
+        let mut focus = self.advance()?;
+        if relation == Relation::NotIn {
+            focus = focus.to(self.advance()?);
+        }
+        let second = self.span.start;
+        let right = self.right_operand(RELATION)?;
+        let found = quote(self.text(focus));
+        let mut diagnostic = Code::MisspeltOperator.at(focus, format!("{found} is not an operator"));
+        let is_right = !self.recovering && self.diagnostics.len() == at;
+        let both = foreign::repeated(first).zip(foreign::repeated(self.text(self.since(second)))).filter(|_| is_right);
+        let (first, second) = both.unwrap_or(("a", "b"));
+        let first = if is_operation && both.is_some() { format!("({first})") } else { first.to_owned() };
+        diagnostic.help.push(format!("write `{}`", relation.written(&first, second)));
+        self.report_at(at, diagnostic)?;
+        let below = self.depth(left).max(self.depth(right));
+        self.push(Expr::Binary { op: BinaryOp::Eq, left, right }, self.since(start), focus, below).map(Some)
+    }
+
+    /// Parses the operand of a `not` before it, which other languages have, and reports how it is written in CEL.
+    fn negated(&mut self) -> Parse {
+        let at = self.diagnostics.len();
+        let word = self.advance()?;
+        let start = self.span.start;
+        let operand = self.right_operand(RELATION.saturating_sub(1))?;
+        let found = quote(self.text(word));
+        let mut diagnostic = Code::MisspeltOperator.at(word, format!("{found} is not an operator"));
+        let is_operation = self.node(operand).is_some_and(|node| matches!(node.expr, Expr::Binary { .. }));
+        let is_right = !self.recovering && self.diagnostics.len() == at;
+        diagnostic.help.push(match foreign::repeated(self.text(self.since(start))).filter(|_| is_right) {
+            Some(text) if is_operation => format!("write `!({text})`"),
+            Some(text) => format!("write `!{text}`"),
+            None => "did you mean `!`?".to_owned(),
+        });
+        self.report_at(at, diagnostic)?;
+        let below = self.depth(operand);
+        self.push(Expr::Unary { op: UnaryOp::Not, operand }, self.since(word.start), word, below)
+    }
+
+    /// Whether the next token is the `not` of another language: a word, and after it an operand.
+    fn at_not(&self) -> bool {
+        let mut ahead = self.lexer;
+        self.token == Token::Ident
+            && !self.recovering
+            && matches!(self.text(self.span), "not" | "NOT")
+            && matches!(
+                ahead.next().token,
+                Token::Ident | Token::String(_) | Token::Int | Token::True | Token::False | Token::Bang
+            )
     }
 
     fn right_operand(&mut self, precedence: u8) -> Parse {
@@ -164,7 +238,7 @@ impl Parser<'_> {
     /// Parses a run of `!` or of `-` and its operand. A `-` directly before a number is part of the number.
     fn prefixed(&mut self) -> Parse {
         if !matches!(self.token, Token::Bang | Token::Minus) {
-            return self.member(None);
+            return if self.at_not() { self.negated() } else { self.member(None) };
         }
         let base = self.signs.len();
         while matches!(self.token, Token::Bang | Token::Minus) {

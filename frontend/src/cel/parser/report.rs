@@ -10,6 +10,9 @@ use crate::span::Span;
 /// Longest piece of source quoted in a message, in characters.
 const QUOTED_CHARACTERS: usize = 32;
 
+/// Most tokens that are examined for the bracket that closes another.
+const MAX_ENCLOSED: usize = 64;
+
 impl Parser<'_> {
     /// Reports an error after which parsing continues without resynchronization.
     pub(super) fn report(&mut self, diagnostic: Diagnostic) -> Parse<()> {
@@ -17,6 +20,13 @@ impl Parser<'_> {
             return Err(Stop);
         }
         self.diagnostics.push(diagnostic);
+        Ok(())
+    }
+
+    /// As [`report`](Self::report), before what was reported from the place `at` on.
+    pub(super) fn report_at(&mut self, at: usize, diagnostic: Diagnostic) -> Parse<()> {
+        self.report(diagnostic)?;
+        self.diagnostics.get_mut(at..).unwrap_or(&mut []).rotate_right(1);
         Ok(())
     }
 
@@ -52,17 +62,19 @@ impl Parser<'_> {
         {
             diagnostic.labels.push(Label { span: bracket.span, text: "this bracket is open".to_owned() });
         }
-        if self.text(self.previous) == "not" {
-            diagnostic.help.push("did you mean `!`?".to_owned());
-        }
         if self.token == Token::Double
             && let Some(digits) = self.text(self.span).strip_prefix('.')
         {
-            diagnostic.help.push(format!("an element is selected with `[{digits}]`"));
+            let address = self.numbers();
+            if let Some(help) = foreign::address(self.text(address)) {
+                let text = quote(self.text(address));
+                diagnostic = Code::InvalidNumber.at(address, format!("{text} is not a number"));
+                diagnostic.help.push(help);
+            } else {
+                diagnostic.help.push(format!("an element is selected with `[{digits}]`"));
+            }
         }
-        if self.token == Token::Ident {
-            diagnostic.help.extend(foreign::between_operands(self.text(self.span)));
-        } else if self.token == Token::Slash {
+        if self.token == Token::Slash {
             diagnostic.help.push("texts and patterns stand in quotes".to_owned());
         }
         self.error(diagnostic)
@@ -101,17 +113,76 @@ impl Parser<'_> {
                 }
                 Ok(())
             }
+            Token::Comma if bracket.closer == Token::CloseParen && !self.recovering => {
+                let found = self.describe();
+                let mut diagnostic =
+                    Code::UnexpectedToken.at(self.span, format!("expected an operator or `{closer}`, found {found}"));
+                let list = self.enclosed(bracket.span.end).and_then(foreign::repeated).unwrap_or("a, b");
+                diagnostic.help.push(format!("a list is written `[{list}]`"));
+                self.error(diagnostic)?;
+                self.skip_to_closer()
+            }
             _ => {
                 self.unexpected(&format!("an operator or `{closer}`"))?;
-                loop {
-                    self.synchronise()?;
-                    if self.token != Token::Comma {
-                        return Ok(());
-                    }
-                    self.advance()?;
-                }
+                self.skip_to_closer()
             }
         }
+    }
+
+    fn skip_to_closer(&mut self) -> Parse<()> {
+        loop {
+            self.synchronise()?;
+            if self.token != Token::Comma {
+                return Ok(());
+            }
+            self.advance()?;
+        }
+    }
+
+    /// Returns the run of digits, points and slashes around the next token, which starts where the one before it ends.
+    fn numbers(&self) -> Span {
+        let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | '/');
+        let start = if self.previous.end == self.span.start { self.previous.start } else { self.span.start };
+        let rest = self.source.get(start as usize..).unwrap_or_default();
+        let length = rest.find(|c| !is_part(c)).unwrap_or(rest.len());
+        Span::new(start, start.saturating_add(u32::try_from(length).unwrap_or(u32::MAX)))
+    }
+
+    /// Returns the text from a place behind an opening bracket to the bracket that closes it, if it is near.
+    fn enclosed(&self, start: u32) -> Option<&str> {
+        let mut ahead = self.lexer.at(start);
+        let mut open = 0_u32;
+        for _ in 0..MAX_ENCLOSED {
+            let lexeme = ahead.next();
+            match lexeme.token {
+                Token::End => return None,
+                Token::OpenParen | Token::OpenBracket | Token::OpenBrace => open = open.saturating_add(1),
+                Token::CloseParen | Token::CloseBracket | Token::CloseBrace if open == 0 => {
+                    return Some(self.text(Span::new(start, lexeme.span.start)));
+                }
+                Token::CloseParen | Token::CloseBracket | Token::CloseBrace => open = open.saturating_sub(1),
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The diagnostic of the `=>` that comes next, if it is that of an anonymous function `x => body` as an argument.
+    fn lambda(&self) -> Option<Diagnostic> {
+        let bracket = self.brackets.last().filter(|bracket| bracket.closer == Token::CloseParen)?;
+        let is_first = self.text(Span::new(bracket.span.end, self.previous.start)).trim().is_empty();
+        let name = self.source.get(..bracket.span.start as usize)?;
+        if !is_first || !name.ends_with(|c: char| c.is_ascii_alphanumeric()) {
+            return None;
+        }
+        let inside = self.enclosed(bracket.span.end)?;
+        let (variable, body) = foreign::repeated(inside)?.split_once("=>")?;
+        let (variable, body) = (variable.trim(), body.trim());
+        let length = u32::try_from(inside.trim_end().len()).ok()?;
+        let span = Span::new(self.previous.start, bracket.span.end.checked_add(length)?);
+        let mut diagnostic = Code::MisspeltOperator.at(span, "`=>` is not an operator");
+        diagnostic.help.push(format!("the variable of a macro is its first argument: `{variable}, {body}`"));
+        Some(diagnostic)
     }
 
     /// Skips to the next `,` or closing bracket that belongs to an open one, or to the end.
@@ -141,7 +212,10 @@ impl Parser<'_> {
         }
         let text = self.text(self.span);
         match problem {
-            Problem::Misspelt(meant) => self.misspelt(meant),
+            Problem::Misspelt(meant) => match if text == "=>" { self.lambda() } else { None } {
+                Some(diagnostic) => self.error(diagnostic),
+                None => self.misspelt(meant),
+            },
             Problem::BlockComment => {
                 let mut diagnostic = Code::BlockComment.at(self.span, "block comments are not supported");
                 diagnostic.help.push("a comment starts with `//` and ends with the line".to_owned());

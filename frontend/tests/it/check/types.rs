@@ -217,9 +217,9 @@ fn functions() {
             ),
             (
                 "startsWith('a', 'b')",
-                "call-form at \"startsWith\": `startsWith` is called on a value (write `x.startsWith(..)`)",
+                "call-form at \"startsWith\": `startsWith` is called on a value (write `'a'.startsWith('b')`)",
             ),
-            ("s.duration()", "call-form at \"duration\": `duration` is not called on a value (write `duration(x)`)"),
+            ("s.duration()", "call-form at \"duration\": `duration` is not called on a value (write `duration(s)`)"),
             (
                 "s.startsWith(1)",
                 "no-matching-overload at \"startsWith\": no overload of `startsWith` fits `string.startsWith(int)` (possible are `string.startsWith(string)`)",

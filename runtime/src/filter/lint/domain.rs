@@ -3,11 +3,12 @@
 #[cfg(feature = "http")]
 use crate::filter::binding::Derivation;
 use crate::filter::binding::{FilterBinding, Source, Spelling};
-use crate::lint::NEVER_THAT_VALUE;
 use crate::lint::domain::{
     Excluded, Place, SIZE, constant_ordering, excluded_literals, excluded_text, excluded_wildcard, excluded_word,
     message,
 };
+use crate::lint::stars::{AS_TEXT, wildcard_meant};
+use crate::lint::{NEVER_THAT_VALUE, WILDCARD_AS_TEXT};
 use celero_frontend::filter::{
     BytesLiteral, Comparison, FilterExpr, FilterLiteral, FilterNode, FilterTree, OrderOp, SetItems, StandardFunction,
     Wildcard,
@@ -85,6 +86,14 @@ pub(super) fn other_values(
     found: &mut Vec<Diagnostic>,
 ) {
     let field = |value: NodeId| field_of(tree, value, binding, fields);
+    let mut stars = Vec::new();
+    let mut star = |field: &Field<'_>, place: Place, part: &BytesLiteral| {
+        let text = std::str::from_utf8(&part.value).ok().filter(|_| field.spelling.is_none());
+        if let Some(pattern) = text.and_then(|text| wildcard_meant(&field.domain, place, text)) {
+            let help = vec![format!("write `{} strict wildcard \"{pattern}\"`", field.name)];
+            stars.push(Diagnostic { help, ..Diagnostic::warning(WILDCARD_AS_TEXT, node.span, AS_TEXT) });
+        }
+    };
     let mut warn = |span: Span, result: bool, name: &str, excluded: Excluded| {
         let help = if excluded.help.is_empty() { Vec::new() } else { vec![excluded.help] };
         let message = message(result, name, &excluded.because);
@@ -95,8 +104,9 @@ pub(super) fn other_values(
             let Some(field) = field(*value) else { return };
             match comparison {
                 Comparison::Order(op @ (OrderOp::Equal | OrderOp::NotEqual), FilterLiteral::Bytes(bytes)) => {
-                    if let Some(excluded) = field.excludes(Place::Whole, bytes) {
-                        warn(node.span, *op == OrderOp::NotEqual, field.name, excluded);
+                    match field.excludes(Place::Whole, bytes) {
+                        Some(excluded) => warn(node.span, *op == OrderOp::NotEqual, field.name, excluded),
+                        None => star(&field, Place::Whole, bytes),
                     }
                 }
                 Comparison::Order(op, FilterLiteral::Int(number)) => {
@@ -107,11 +117,10 @@ pub(super) fn other_values(
                         warn(node.span, result, field.name, Excluded { because, help: String::new() });
                     }
                 }
-                Comparison::Contains(bytes) => {
-                    if let Some(excluded) = field.excludes(Place::Anywhere, bytes) {
-                        warn(node.span, false, field.name, excluded);
-                    }
-                }
+                Comparison::Contains(bytes) => match field.excludes(Place::Anywhere, bytes) {
+                    Some(excluded) => warn(node.span, false, field.name, excluded),
+                    None => star(&field, Place::Anywhere, bytes),
+                },
                 Comparison::Matches(pattern) => {
                     if let Some(excluded) = field.excludes_pattern(&pattern.text) {
                         warn(node.span, false, field.name, excluded);
@@ -124,8 +133,11 @@ pub(super) fn other_values(
                     }
                 }
                 Comparison::OneOf(SetItems::Bytes(items)) => {
-                    for excluded in items.iter().filter_map(|item| field.excludes(Place::Whole, item)) {
-                        warn(node.span, false, field.name, excluded);
+                    for item in items {
+                        match field.excludes(Place::Whole, item) {
+                            Some(excluded) => warn(node.span, false, field.name, excluded),
+                            None => star(&field, Place::Whole, item),
+                        }
                     }
                 }
                 Comparison::OneOf(SetItems::Ints(items)) => {
@@ -147,14 +159,16 @@ pub(super) fn other_values(
                 _ => return,
             };
             let [value, part] = tree.children(*args) else { return };
-            if let (Some(field), FilterExpr::Literal(FilterLiteral::Bytes(bytes))) = (field(*value), tree.expr(*part))
-                && let Some(excluded) = field.excludes(place, bytes)
-            {
-                warn(node.span, false, field.name, excluded);
+            if let (Some(field), FilterExpr::Literal(FilterLiteral::Bytes(bytes))) = (field(*value), tree.expr(*part)) {
+                match field.excludes(place, bytes) {
+                    Some(excluded) => warn(node.span, false, field.name, excluded),
+                    None => star(&field, place, bytes),
+                }
             }
         }
         _ => {}
     }
+    found.extend(stars);
 }
 
 fn holds(op: OrderOp, ordering: Ordering) -> bool {

@@ -8,6 +8,7 @@ mod doubled;
 mod fields;
 mod guards;
 mod headers;
+mod networks;
 
 pub(super) use guards::guard_warnings;
 
@@ -26,6 +27,7 @@ pub(super) fn lint(tree: &FilterTree, binding: &FilterBinding, fields: &[layout:
         case::other_case(tree, node, &mut found);
         domain::other_values(tree, node, binding, fields, &mut found);
         headers::header_names(tree, node, binding, fields, &mut found);
+        networks::networks_as_text(tree, node, binding, fields, &mut found);
         covered::covered_items(node, &mut found);
         doubled::doubled_backslashes(tree, node, &mut found);
     }

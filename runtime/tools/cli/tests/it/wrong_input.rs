@@ -157,8 +157,8 @@ fn names_that_lack_a_part_are_completed() {
         ("path == '/a'", "did you mean `request.path`?"),
         ("headers['host'] == 'a'", "did you mean `request.headers`?"),
         ("http.request.path == '/a'", "did you mean `request.path`?"),
-        ("source.address in '10.0.0.0/8'", "`cidr(b).containsIP(a)` for an address in a network"),
-        ("request.path contains '/a'", "`contains` is called on a text: `a.contains(b)`"),
+        ("source.address in '10.0.0.0/8'", "write `cidr('10.0.0.0/8').containsIP(source.address)`"),
+        ("request.path contains '/a'", "write `request.path.contains('/a')`"),
         ("not(request.path == '/a')", "did you mean `!`?"),
     ] {
         folder.says(&["check", "-e", rule], 1, &[answer]);

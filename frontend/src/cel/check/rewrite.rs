@@ -1,0 +1,326 @@
+//! What an author probably meant by an expression that has an error, written anew: the checker's helps that
+//! repeat parts of the rule.
+
+use super::select::Path;
+use super::{Argument, Checker, codes};
+use crate::ast::{BinaryOp, Expr, Literal, LogicOp, NodeId, UnaryOp};
+use crate::cel::{foreign, foreign_names};
+use crate::diagnostic::Diagnostic;
+use crate::similar::similar;
+use crate::types::Type;
+
+/// Most literals that one help lists.
+const MAX_ALTERNATIVES: usize = 32;
+
+impl<'a> Checker<'a> {
+    /// Returns the source of a node, if a message can repeat it.
+    fn written(&self, id: NodeId) -> Option<&'a str> {
+        let span = self.ast.span(id);
+        foreign::repeated(self.ast.source().get(span.start as usize..span.end as usize)?)
+    }
+
+    /// Returns the source of a node as the value that a method is called on.
+    fn receiver(&self, id: NodeId) -> Option<String> {
+        let text = self.written(id)?;
+        let is_operation = matches!(
+            self.ast.expr(id),
+            Expr::Binary { .. } | Expr::Logic { .. } | Expr::Cond { .. } | Expr::Unary { .. }
+        );
+        Some(if is_operation { format!("({text})") } else { text.to_owned() })
+    }
+
+    fn is_text(&self, id: NodeId) -> bool {
+        matches!(self.ast.expr(id), Expr::Literal(Literal::String(_)))
+    }
+
+    /// Returns the help for a name that other proxies have for a part of a request.
+    fn foreign_name(&self, path: &[&str]) -> Option<String> {
+        foreign_names::help(path, self.names.declarations)
+    }
+
+    /// Returns the help for a path that is a name of other proxies, with what follows its last part after `-`.
+    pub(super) fn name_meant(&self, path: &Path) -> Option<String> {
+        if self.full() {
+            return None;
+        }
+        let parts = self.path_parts(path);
+        let (last, before) = parts.split_last()?;
+        let last = format!("{last}{}", self.rest_of_name(*path.nodes.last()?));
+        let whole: Vec<&str> = before.iter().copied().chain([&*last]).collect();
+        self.foreign_name(&whole)
+    }
+
+    /// Returns the last error that points at a node and has this code.
+    fn error_at(&mut self, id: NodeId, code: &str) -> Option<&mut Diagnostic> {
+        let span = self.ast.node(id).focus;
+        self.errors.iter_mut().rev().find(|error| error.span == span && error.code == code)
+    }
+
+    /// Adds to the errors of operands what they mean in a comparison: `!a == b`, and `GET` without quotes.
+    pub(super) fn explain_operands(&mut self, id: NodeId, op: BinaryOp, left: (NodeId, &Type), right: (NodeId, &Type)) {
+        if self.errors.is_empty() || self.full() {
+            return;
+        }
+        let (left, left_type) = left;
+        let (right, right_type) = right;
+        if let Expr::Unary { op: UnaryOp::Not, .. } = self.ast.expr(left)
+            && *left_type == Type::Error
+            && let Some(help) = self.negated_comparison(id, op)
+            && let Some(error) = self.error_at(left, codes::NO_OVERLOAD)
+        {
+            error.help = vec![help];
+        }
+        match (self.ast.expr(right), op) {
+            (Expr::List { elements, .. }, BinaryOp::In) if self.infer.shallow(left_type) == Type::String => {
+                for &element in self.ast.children(*elements) {
+                    self.explain_word(element);
+                }
+            }
+            (Expr::Ident { .. }, BinaryOp::Eq | BinaryOp::Ne)
+                if *right_type == Type::Error && self.infer.shallow(left_type) == Type::String =>
+            {
+                self.explain_word(right);
+            }
+            _ => {}
+        }
+    }
+
+    /// Explains a name that is not declared and stands where a text is compared.
+    fn explain_word(&mut self, id: NodeId) {
+        let Expr::Ident { name, .. } = *self.ast.expr(id) else { return };
+        let name = self.ast.name(name);
+        if let Some(error) = self.error_at(id, codes::UNDECLARED_NAME)
+            && error.help.is_empty()
+        {
+            error.help.push(format!("a text is in quotes: `\"{name}\"`"));
+        }
+    }
+
+    /// Returns the help for `!a == b`.
+    fn negated_comparison(&self, id: NodeId, op: BinaryOp) -> Option<String> {
+        let text = self.written(id)?.strip_prefix('!')?;
+        let span = self.ast.span(id);
+        let focus = self.ast.node(id).focus;
+        let source = self.ast.source();
+        let before = source.get(span.start.checked_add(1)? as usize..focus.start as usize)?;
+        let after = source.get(focus.end as usize..span.end as usize)?;
+        Some(match op {
+            BinaryOp::Eq => format!("write `{before}!={after}`"),
+            BinaryOp::Ne => format!("write `{before}=={after}`"),
+            _ => format!("write `!({text})`"),
+        })
+    }
+
+    /// Reports a difference that is a name with `-`, such as `request.headers.x-team`; once for each name. Returns
+    /// whether the difference is one.
+    pub(super) fn report_dashed(&mut self, id: NodeId, op: BinaryOp, left: (NodeId, &Type), right: NodeId) -> bool {
+        let (left, ty) = left;
+        let start = self.ast.span(right).start;
+        let is_part = op == BinaryOp::Sub
+            && matches!(self.ast.expr(left), Expr::Select { .. } | Expr::Binary { op: BinaryOp::Sub, .. })
+            && self.ast.span(left).end.checked_add(1) == Some(start);
+        let rest = self.ast.source().get(start as usize..).unwrap_or_default();
+        if !is_part || !rest.starts_with(|c: char| c.is_ascii_alphabetic()) || self.full() {
+            return false;
+        }
+        if *ty == Type::Error {
+            return true;
+        }
+        let length = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let Some(help) = foreign::dashed(self.ast.source(), start as usize, length) else { return false };
+        if self.infer.shallow(ty) != Type::String {
+            return false;
+        }
+        let message = "no overload of `-` takes `string`".to_owned();
+        self.error(codes::NO_OVERLOAD, self.ast.node(id).focus, message).help.push(help);
+        true
+    }
+
+    /// Returns the help for a method of the request as a whole, as in `req.get("x-team")`.
+    pub(super) fn request_method(&self, target: NodeId, name: &str, args: &[NodeId]) -> Option<String> {
+        let part = match name {
+            "get" | "header" | "getHeader" | "get_header" => "headers",
+            "param" | "getParam" | "queryParam" => "params",
+            "getCookie" => "cookies",
+            _ => return None,
+        };
+        let &[argument] = args else { return None };
+        let Expr::Literal(Literal::String(argument)) = self.ast.expr(argument) else { return None };
+        let path = self.path(target).filter(|path| self.local_of(path).is_none() && !self.full())?;
+        let parts = self.path_parts(&path);
+        let &[request @ ("request" | "req" | "input")] = &*parts else { return None };
+        self.foreign_name(&[request, part, argument])
+    }
+
+    /// Returns what follows a node that ends with a name: `-team` of `x-team`.
+    fn rest_of_name(&self, id: NodeId) -> &'a str {
+        let source = self.ast.source();
+        let rest = source.get(self.ast.span(id).end as usize..).unwrap_or_default();
+        let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+        let length = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
+        rest.get(..length).filter(|rest| rest.starts_with('-') && rest.len() > 1).unwrap_or_default()
+    }
+
+    /// Returns the help for a field of a value that has none.
+    pub(super) fn field_meant(&self, id: NodeId, operand: &Type, name: &str) -> Option<String> {
+        if !self.full()
+            && let Some(path) = self.path(id)
+            && let Some(help) = self.foreign_name(&self.path_parts(&path))
+        {
+            return Some(help);
+        }
+        if self.full() {
+            return None;
+        }
+        let Expr::Select { operand: of, test: false, .. } = *self.ast.expr(id) else { return None };
+        let has_size = matches!(operand, Type::String | Type::Bytes | Type::List(_) | Type::Map(_));
+        let function = match name {
+            "size" | "length" | "len" | "count" if has_size => "size",
+            _ => {
+                let mut signatures = self.names.signatures(name).into_iter();
+                signatures.find(|s| s.receiver && s.params.len() == 1 && s.params.first() == Some(operand))?;
+                name
+            }
+        };
+        Some(format!("write `{}.{function}()`", self.receiver(of)?))
+    }
+
+    /// Returns the help for operands that fit no overload, which repeats them.
+    pub(super) fn operands_meant(&self, name: &str, types: &[Type], args: &[Argument]) -> Option<String> {
+        let &[(left, _), (right, _)] = args else { return None };
+        if self.full() {
+            return None;
+        }
+        let written = match (name, types) {
+            ("_[_]", [Type::String, Type::Int]) if self.names.function("charAt", false).is_some() => {
+                format!("{}.charAt({})", self.receiver(left)?, self.written(right)?)
+            }
+            ("_[_]", [Type::String | Type::Bytes, Type::String]) => {
+                let Expr::Literal(Literal::String(key)) = self.ast.expr(right) else { return None };
+                let path = self.path(left)?;
+                let parts = self.path_parts(&path);
+                if let ([_, "body"], Type::Bytes) = (&*parts, types.first()?) {
+                    let key = self.written(right)?;
+                    return Some(format!("did you mean `json({})[{key}]`?", parts.join(".")));
+                }
+                let parts: Vec<&str> = parts.iter().copied().chain([&**key]).collect();
+                return self.foreign_name(&parts);
+            }
+            ("_==_" | "_!=_", [_, Type::Null]) => self.presence(left, name == "_!=_")?,
+            ("_==_" | "_!=_", [Type::Null, _]) => self.presence(right, name == "_!=_")?,
+            ("@in", [Type::String, Type::String]) => match (self.is_text(left), self.is_text(right)) {
+                (false, true) => {
+                    let (text, network) = (self.receiver(left)?, self.written(right)?);
+                    let address = network.trim_matches(['"', '\'']).split('/').next()?;
+                    if network.contains('/') && address.parse::<std::net::IpAddr>().is_ok() {
+                        format!("cidr({network}).containsIP({text})")
+                    } else {
+                        format!("{text} in [{network}]")
+                    }
+                }
+                (true, false) => format!("{}.contains({})", self.receiver(right)?, self.written(left)?),
+                _ => return None,
+            },
+            _ => return None,
+        };
+        Some(format!("write `{written}`"))
+    }
+
+    /// Returns the test that says whether a value is there, or is not there.
+    fn presence(&self, id: NodeId, is_there: bool) -> Option<String> {
+        let test = match *self.ast.expr(id) {
+            Expr::Select { test: false, optional: false, .. } => format!("has({})", self.written(id)?),
+            Expr::Index { operand, index, optional: false } if self.is_text(index) => {
+                let test = format!("{} in {}", self.written(index)?, self.receiver(operand)?);
+                return Some(if is_there { test } else { format!("!({test})") });
+            }
+            _ => return None,
+        };
+        Some(if is_there { test } else { format!("!{test}") })
+    }
+
+    /// Whether an operand of `||` or `&&` is a literal that is no `bool`.
+    pub(super) fn is_alternative(&self, id: NodeId) -> bool {
+        matches!(self.ast.expr(id), Expr::Literal(literal) if !matches!(literal, Literal::Bool(_) | Literal::Null))
+    }
+
+    /// Returns the help for the first of some literals as operands of `||` or `&&` after a comparison with another, as
+    /// in `a == 'b' || 'c'`.
+    pub(super) fn alternatives(&self, op: LogicOp, operands: &[NodeId], at: usize) -> Option<String> {
+        let (before, others) = operands.split_at_checked(at)?;
+        let base = *before.last().filter(|id| !self.is_alternative(**id))?;
+        let others = others.iter().take_while(|id| self.is_alternative(**id)).take(MAX_ALTERNATIVES);
+        let others: Option<Vec<&str>> = others.map(|id| self.written(*id)).collect();
+        let others = others.filter(|others| !others.is_empty() && !self.full())?;
+        let written = match *self.ast.expr(base) {
+            Expr::Binary { op: op @ (BinaryOp::Eq | BinaryOp::Ne), left, right } if self.is_alternative(right) => {
+                let list: Vec<&str> = std::iter::once(self.written(right)?).chain(others).collect();
+                let test = format!("{} in [{}]", self.written(left)?, list.join(", "));
+                if op == BinaryOp::Eq { test } else { format!("!({test})") }
+            }
+            Expr::Call { target: Some(_), args, .. } => {
+                let &[argument] = self.ast.children(args) else { return None };
+                let (whole, part) = (self.ast.span(base), self.ast.span(argument));
+                let source = self.ast.source();
+                let before = source.get(whole.start as usize..part.start as usize)?;
+                let after = source.get(part.end as usize..whole.end as usize)?;
+                let symbol = if op == LogicOp::And { " && " } else { " || " };
+                let own = self.written(argument).filter(|_| self.is_alternative(argument))?;
+                let all = std::iter::once(own).chain(others).map(|text| format!("{before}{text}{after}"));
+                all.collect::<Vec<_>>().join(symbol)
+            }
+            _ => return None,
+        };
+        foreign::repeated(&written).map(|written| format!("write `{written}`"))
+    }
+
+    /// Returns the help for a call of a function of another language, which repeats its operands.
+    pub(super) fn call_meant(&self, name: &str, target: Option<NodeId>, args: &[NodeId]) -> Option<String> {
+        if self.full() {
+            return None;
+        }
+        let written = match (name, target, args) {
+            ("equals" | "equal" | "isEqual" | "eq", Some(target), &[other]) => {
+                format!("{} == {}", self.receiver(target)?, self.receiver(other)?)
+            }
+            ("equalsIgnoreCase", Some(target), &[other]) => {
+                format!("{}.lowerAscii() == {}.lowerAscii()", self.receiver(target)?, self.receiver(other)?)
+            }
+            ("isEmpty" | "is_empty" | "empty", Some(target), []) => format!("{}.size() == 0", self.receiver(target)?),
+            ("get", Some(target), &[key]) => format!("{}[{}]", self.receiver(target)?, self.written(key)?),
+            ("containsKey" | "hasKey" | "has_key" | "contains_key", Some(target), &[key]) => {
+                format!("{} in {}", self.receiver(key)?, self.receiver(target)?)
+            }
+            ("now", None, []) => return self.foreign_name(&["now"]),
+            (_, None, &[first, ref others @ ..]) => {
+                let names = self.names.function_names();
+                let meant = foreign::function(name)
+                    .or_else(|| similar(&foreign::camel_case(name), names.iter().copied()))
+                    .or_else(|| names.iter().copied().find(|known| *known == foreign::camel_case(name)))?;
+                let signatures = self.names.signatures(meant);
+                if signatures.is_empty() || signatures.iter().any(|s| !s.receiver) {
+                    return None;
+                }
+                self.as_method(meant, first, others)?
+            }
+            _ => return None,
+        };
+        Some(format!("write `{written}`"))
+    }
+
+    fn as_method(&self, name: &str, first: NodeId, others: &[NodeId]) -> Option<String> {
+        let others: Option<Vec<&str>> = others.iter().map(|id| self.written(*id)).collect();
+        Some(format!("{}.{name}({})", self.receiver(first)?, others?.join(", ")))
+    }
+
+    /// Returns a call in the other form: as a method instead of a function, or the reverse.
+    pub(super) fn other_form(&self, name: &str, receiver: bool, args: &[Argument]) -> Option<String> {
+        let nodes: Vec<NodeId> = args.iter().map(|(node, _)| *node).collect();
+        if !receiver {
+            let (first, others) = nodes.split_first()?;
+            return self.as_method(name, *first, others);
+        }
+        let all: Option<Vec<&str>> = nodes.iter().map(|id| self.written(*id)).collect();
+        Some(format!("{name}({})", all?.join(", ")))
+    }
+}

@@ -1,0 +1,252 @@
+//! What authors write who know another language or proxy, and the help that each gets: one table.
+#![cfg(feature = "http")]
+#![expect(clippy::string_slice, reason = "tests")]
+
+use celero::http::{Request, Source};
+use celero::{Context, Diagnostic, Engine, Env, Tier};
+use std::time::SystemTime;
+
+/// What the rules of a proxy read.
+#[derive(Context)]
+struct Data<'a> {
+    #[context(nested)]
+    request: Request<'a>,
+    #[context(nested)]
+    source: Source,
+    #[context(name = "request.startTime")]
+    started: SystemTime,
+}
+
+/// What a help suggests, in its last backquotes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Suggested {
+    /// A rule, or a part of one that stands alone.
+    Rule,
+    /// What stands in the place of what the error points at.
+    Part,
+    /// Nothing that is complete.
+    Form,
+}
+
+use Suggested::{Form, Part, Rule};
+
+/// A rule as it is written by mistake, its only help, and what that suggests.
+const ROWS: &[(&str, &str, Suggested)] = &[
+    // Operators of other languages.
+    (r#"request.method = "GET""#, "did you mean `==`?", Part),
+    (r#"request.method === "GET""#, "did you mean `==`?", Part),
+    (r#"request.method !== "GET""#, "did you mean `!=`?", Part),
+    (r#"request.method <> "GET""#, "did you mean `!=`?", Part),
+    (r#"request.method eq "GET""#, "did you mean `==`?", Part),
+    (r#"request.method ne "GET""#, "did you mean `!=`?", Part),
+    (r#"request.method is "GET""#, "did you mean `==`?", Part),
+    (r#"request.method equals "GET""#, "did you mean `==`?", Part),
+    (r#"size(request.path) gt 3"#, "did you mean `>`?", Part),
+    (r#"size(request.path) => 3"#, "did you mean `>=`?", Part),
+    (r#"size(request.path) =< 3"#, "did you mean `<=`?", Part),
+    (r#"request.method == "GET" and request.path == "/""#, "did you mean `&&`?", Part),
+    (r#"request.method == "GET" OR request.path == "/""#, "did you mean `||`?", Part),
+    (r#"request.method == "GET" & request.path == "/""#, "did you mean `&&`?", Part),
+    (r#"request.method == "GET" | request.path == "/""#, "did you mean `||`?", Part),
+    (r#"not request.path == "/""#, r#"write `!(request.path == "/")`"#, Rule),
+    (r#"not request.path.startsWith("/a")"#, r#"write `!request.path.startsWith("/a")`"#, Rule),
+    (r#"not(request.path == "/")"#, "did you mean `!`?", Part),
+    (r#"request.method not in ["GET"]"#, r#"write `!(request.method in ["GET"])`"#, Rule),
+    (r#"request.path ~ "^/a""#, r#"write `request.path.matches("^/a")`"#, Rule),
+    (r#"request.path =~ "^/a""#, r#"write `request.path.matches("^/a")`"#, Rule),
+    (r#"request.path ==~ "^/a""#, r#"write `request.path.matches("^/a")`"#, Rule),
+    (r#"request.path ~* "^/a""#, r#"write `request.path.matches("(?i)^/a")`"#, Rule),
+    (r#"request.path !~ "^/a""#, r#"write `!request.path.matches("^/a")`"#, Rule),
+    (r#"request.path !~* "^/a""#, r#"write `!request.path.matches("(?i)^/a")`"#, Rule),
+    (r#"request.path matches "^/a""#, r#"write `request.path.matches("^/a")`"#, Rule),
+    (r#"request.path contains "a""#, r#"write `request.path.contains("a")`"#, Rule),
+    (r#"request.path starts_with "/a""#, r#"write `request.path.startsWith("/a")`"#, Rule),
+    (r#"request.host wildcard "*.example""#, r#"write `request.host.wildcard("*.example")`"#, Rule),
+    (r#"request.path like "/a%""#, r#"write `request.path.strictWildcard("/a*")`"#, Rule),
+    (r#"request.path + "b" contains "a""#, r#"write `(request.path + "b").contains("a")`"#, Rule),
+    (r#"request.query ?? """#, "`default(a, b)` is `b` where reading `a` fails", Form),
+    // Conditions.
+    (r#"request.path == "/a" || "/b""#, r#"write `request.path in ["/a", "/b"]`"#, Rule),
+    (r#"request.path == "/a" || "/b" || "/c""#, r#"write `request.path in ["/a", "/b", "/c"]`"#, Rule),
+    (r#"request.path == "/a" && "/b""#, r#"write `request.path in ["/a", "/b"]`"#, Rule),
+    (r#"request.path != "/a" && "/b""#, r#"write `!(request.path in ["/a", "/b"])`"#, Rule),
+    (r#"request.path != "/a" || "/b""#, r#"write `!(request.path in ["/a", "/b"])`"#, Rule),
+    (
+        r#"request.path.startsWith("/a") || "/b""#,
+        r#"write `request.path.startsWith("/a") || request.path.startsWith("/b")`"#,
+        Rule,
+    ),
+    (r#"!request.path == "/""#, r#"write `request.path != "/"`"#, Rule),
+    (r#"!request.path != "/""#, r#"write `request.path == "/"`"#, Rule),
+    (r#"!request.path in ["/"]"#, r#"write `!(request.path in ["/"])`"#, Rule),
+    (r#"request.method == GET"#, r#"a text is in quotes: `"GET"`"#, Part),
+    (r#"request.method in [GET, "HEAD"]"#, r#"a text is in quotes: `"GET"`"#, Part),
+    (r#"request.method in ("GET", "HEAD")"#, r#"a list is written `["GET", "HEAD"]`"#, Rule),
+    (r#"request.method in "GET""#, r#"write `request.method in ["GET"]`"#, Rule),
+    (r#""a" in request.path"#, r#"write `request.path.contains("a")`"#, Rule),
+    (r#"request.path == "/" ? "a""#, "a conditional is written `condition ? a : b`", Form),
+    (r#"if (request.path == "/") true"#, "a conditional is written `condition ? a : b`", Form),
+    (r#"request.headers["x-team"] != null"#, r#"write `"x-team" in request.headers`"#, Rule),
+    (r#"request.headers["x-team"] == null"#, r#"write `!("x-team" in request.headers)`"#, Rule),
+    (r#"request.query != null"#, "write `has(request.query)`", Rule),
+    (r#"request.query == null"#, "write `!has(request.query)`", Rule),
+    (r#"source.address == 10.0.0.1"#, r#"the text of an address is written `"10.0.0.1"`"#, Part),
+    (r#"source.address in [10.0.0.1]"#, r#"the text of an address is written `"10.0.0.1"`"#, Part),
+    (r#"source.address in 10.0.0.0/8"#, r#"a network is written `cidr("10.0.0.0/8")`"#, Rule),
+    (r#"source.address in "10.0.0.0/8""#, r#"write `cidr("10.0.0.0/8").containsIP(source.address)`"#, Rule),
+    (r#"request.path == '/a'; true"#, "a rule is one expression; conditions are joined with `&&` and `||`", Form),
+    // Functions and methods.
+    (r#"request.path.equals("/")"#, r#"write `request.path == "/"`"#, Rule),
+    (r#"request.path.isEmpty()"#, "write `request.path.size() == 0`", Rule),
+    (r#"request.path[0] == "/""#, "write `request.path.charAt(0)`", Rule),
+    (r#"request.path.length > 3"#, "write `request.path.size()`", Rule),
+    (r#"request.path.size > 3"#, "write `request.path.size()`", Rule),
+    (r#"request.path.length() > 3"#, "did you mean `size`?", Part),
+    (r#"len(request.path) > 3"#, "did you mean `size`?", Part),
+    (r#"request.path.includes("a")"#, "did you mean `contains`?", Part),
+    (r#"request.path.match("a")"#, "did you mean `matches`?", Part),
+    (r#"request.path.toLowerCase() == "/a""#, "did you mean `lowerAscii`?", Part),
+    (r#"lower(request.path) == "/a""#, r#"write `request.path.lowerAscii()`"#, Rule),
+    (r#"starts_with(request.path, "/a")"#, r#"write `request.path.startsWith("/a")`"#, Rule),
+    (r#"startsWith(request.path, "/a")"#, r#"write `request.path.startsWith("/a")`"#, Rule),
+    (r#"contains(request.path, "a")"#, r#"write `request.path.contains("a")`"#, Rule),
+    (r#"request.headers.get("x-team") == "a""#, r#"write `request.headers["x-team"]`"#, Rule),
+    (r#"request.headers.containsKey("x-team")"#, r#"write `"x-team" in request.headers`"#, Rule),
+    (r#"[1, 2].map(x => x + 1) == [2, 3]"#, "the variable of a macro is its first argument: `x, x + 1`", Part),
+    (r#"[1, 2].all( x  =>   x == 1 )"#, "the variable of a macro is its first argument: `x, x == 1`", Part),
+    (r#"[1, 2].exists(x => x == 1)"#, "the variable of a macro is its first argument: `x, x == 1`", Part),
+    // Names of requests in other proxies and languages.
+    (r#"request.query.page == "1""#, r#"did you mean `request.uri.query("page")`?"#, Rule),
+    (r#"request.query["page"] == "1""#, r#"did you mean `request.uri.query("page")`?"#, Rule),
+    (r#"request.params.page == "1""#, r#"did you mean `request.uri.query("page")`?"#, Rule),
+    (r#"request.params["page"] == "1""#, r#"did you mean `request.uri.query("name")`?"#, Rule),
+    (r#"request.cookies.sid == "1""#, r#"did you mean `request.headers.cookie("sid")`?"#, Rule),
+    (r#"request.cookies["sid"] == "1""#, r#"did you mean `request.headers.cookie("name")`?"#, Rule),
+    (r#"request.body.name == "a""#, "did you mean `json(request.body).name`?", Rule),
+    (r#"request.body["name"] == "a""#, r#"did you mean `json(request.body)["name"]`?"#, Rule),
+    (r#"request.time < timestamp("2030-01-01T00:00:00Z")"#, "did you mean `request.startTime`?", Rule),
+    (r#"now < timestamp("2030-01-01T00:00:00Z")"#, "did you mean `request.startTime`?", Rule),
+    (r#"now() < timestamp("2030-01-01T00:00:00Z")"#, "did you mean `request.startTime`?", Rule),
+    (r#"request.ip == "10.0.0.1""#, "did you mean `source.address`?", Rule),
+    (r#"request.remote_addr == "10.0.0.1""#, "did you mean `source.address`?", Rule),
+    (r#"client.ip == "10.0.0.1""#, "did you mean `source.address`?", Rule),
+    (r#"ip.src == "10.0.0.1""#, "did you mean `source.address`?", Rule),
+    (r#"request.headers.x-team == "a""#, r#"a name with `-` is in brackets: `request.headers["x-team"]`"#, Rule),
+    (
+        r#"request.headers.x-forwarded-for == "a""#,
+        r#"a name with `-` is in brackets: `request.headers["x-forwarded-for"]`"#,
+        Rule,
+    ),
+    (
+        r#"request.headers.x-team-name.startsWith("a")"#,
+        r#"a name with `-` is in brackets: `request.headers["x-team-name"]`"#,
+        Rule,
+    ),
+    (
+        r#"request.headers.content-type == "a""#,
+        r#"a name with `-` is in brackets: `request.headers["content-type"]`"#,
+        Rule,
+    ),
+    (r#"request.header("x-team") == "a""#, r#"did you mean `request.headers["x-team"]`?"#, Rule),
+    (r#"req.get("x-team") == "a""#, r#"did you mean `request.headers["x-team"]`?"#, Rule),
+    (r#"input.request.headers["x-team"] == "a""#, "did you mean `request.headers`?", Rule),
+    (r#"cookies.sid == "a""#, r#"did you mean `request.headers.cookie("sid")`?"#, Rule),
+    (r#"req.url == "/""#, "did you mean `request.uri`?", Rule),
+    (r#"req.path == "/""#, "did you mean `request.path`?", Rule),
+    (r#"req.http.X-Team == "a""#, r#"did you mean `request.headers["x-team"]`?"#, Rule),
+    (r#"req.http.Host == "a""#, r#"did you mean `request.headers["host"]`?"#, Rule),
+    (r#"$http_x_team == "a""#, r#"did you mean `request.headers["x-team"]`?"#, Part),
+    (r#"$request_uri == "/""#, "did you mean `request.uri`?", Part),
+    (r#"$uri == "/""#, "did you mean `request.path`?", Part),
+    (r#"$remote_addr == "10.0.0.1""#, "did you mean `source.address`?", Part),
+    (r#"$request_method == "GET""#, "did you mean `request.method`?", Part),
+    (r#"$cookie_sid == "a""#, r#"did you mean `request.headers.cookie("sid")`?"#, Part),
+    (r#"http.request.uri.path == "/""#, "did you mean `request.path`?", Rule),
+    (r#"http.request.method == "GET""#, "did you mean `request.method`?", Rule),
+    (r#"http.host == "a""#, "did you mean `request.host`?", Rule),
+    (r#"http.user_agent == "a""#, r#"did you mean `request.headers["user-agent"]`?"#, Rule),
+    (r#"input.path == "/""#, "did you mean `request.path`?", Rule),
+    (r#"input.request.method == "GET""#, "did you mean `request.method`?", Rule),
+    (r#"path == "/""#, "did you mean `request.path`?", Rule),
+    (r#"{{ request.path }} == "/""#, r#"a rule is an expression without `{{` and `}}`: `request.path == "/"`"#, Rule),
+    (r#"{{ .Request.Path }} == "/""#, r#"a rule is an expression without `{{` and `}}`: `request.path == "/"`"#, Rule),
+    (r#"${request.path} == "/""#, r#"a rule is an expression without `${` and `}`: `request.path == "/"`"#, Rule),
+];
+
+/// Returns what stands in the last backquotes of a help.
+fn suggested(help: &str) -> &str {
+    help.rsplit('`').nth(1).unwrap_or_default()
+}
+
+fn found(engine: &Engine, env: &Env<Data<'static>>, source: &str) -> Vec<Diagnostic> {
+    engine.check(env, source).map_or_else(|error| error.diagnostics().to_vec(), |_| Vec::new())
+}
+
+#[test]
+fn each_mistake_has_one_help_and_its_suggestion_is_accepted() {
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let env = Env::<Data<'_>>::new();
+    let mut wrong = Vec::new();
+    for (source, help, kind) in ROWS {
+        let errors = found(&engine, &env, source);
+        let helps: Vec<&String> = errors.iter().flat_map(|error| &error.help).collect();
+        let ([error], [given]) = (&*errors, &*helps) else {
+            wrong.push(format!("{source}\n  wanted: {help}\n  found: {} errors, {helps:?} {errors:?}", errors.len()));
+            continue;
+        };
+        if given != help {
+            wrong.push(format!("{source}\n  wanted: {help}\n  found: {given}"));
+        }
+        let span = error.span;
+        let (before, after) = (&source[..span.start as usize], &source[span.end as usize..]);
+        let rule = match kind {
+            Rule => suggested(given).to_owned(),
+            Part => format!("{before}{}{after}", suggested(given)),
+            Form => continue,
+        };
+        let errors = found(&engine, &env, &rule);
+        if !errors.is_empty() {
+            wrong.push(format!("{source}\n  help: {given}\n  refused: {rule}: {}", errors[0].message));
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), ROWS.len(), wrong.join("\n"));
+}
+
+/// Without the variables that a help would name, it names none.
+#[test]
+fn only_what_is_declared_is_suggested() {
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let env = Env::dynamic();
+    for (source, _, kind) in ROWS {
+        let Err(error) = engine.check(&env, source) else { panic!("{source}") };
+        for help in error.diagnostics().iter().flat_map(|found| &found.help).filter(|_| *kind != Form) {
+            let named = suggested(help);
+            let source = source.to_ascii_lowercase();
+            let is_of_source = |name: &str| source.contains(name) || !named.contains(name);
+            assert!(is_of_source("request.") && is_of_source("source."), "{source}: {help}");
+        }
+    }
+}
+
+/// A near miss of the mistakes is a rule like any other.
+#[test]
+fn what_is_meant_as_written_is_accepted() {
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let env = Env::<Data<'_>>::new();
+    for source in [
+        r#"request.path == "/a" || request.path == "/b""#,
+        r#"request.method in (["GET"])"#,
+        r#"request.headers.x == "a""#,
+        r#"request.port-source.port == 1"#,
+        r#"{"a": 2}.a-size(request.path) == 1"#,
+        r#"[1].map(not, not + 1) == [2]"#,
+        r#"["a"].exists(is, is in ["a"])"#,
+        r#"{"contains": true}.contains"#,
+        r#"request.path.contains("{{") || request.path.contains("$http")"#,
+        r#"{{1: 2}: 3}.size() == 1"#,
+        r#"[1].exists(x, 2 >= x)"#,
+        r#"10.0 > 1.5"#,
+    ] {
+        assert!(found(&engine, &env, source).is_empty(), "{source}: {:?}", found(&engine, &env, source));
+    }
+}
