@@ -58,7 +58,8 @@ use std::sync::Arc;
 /// A map with two keys of the same text (`1` and `"1"`) is an error.
 ///
 /// It is read from every format that describes itself, such as JSON: whole numbers are `int`, or
-/// `uint` if they do not fit; texts stay texts, so that a duration does not come back as one.
+/// `uint` if they do not fit; texts stay texts, so that a duration does not come back as one. Reading
+/// takes at most 64 MiB.
 ///
 /// ```
 /// # #[cfg(feature = "serde")] {

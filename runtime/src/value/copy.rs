@@ -118,7 +118,7 @@ mod tests {
         match value {
             Value::List(List::Host(_)) | Value::Map(Map::Host(_)) => panic!("a part of the host"),
             Value::List(List::Slice(elements)) => elements.iter().map(strings).sum(),
-            Value::Map(Map::Sorted(entries)) => entries.iter().map(|(key, value)| strings(key) + strings(value)).sum(),
+            Value::Map(Map::Sorted(entries)) => entries.iter().flat_map(|(key, value)| [key, value]).map(strings).sum(),
             Value::Optional(Some(inner)) => strings(inner),
             Value::String(text) => {
                 assert!(matches!(*text, "k" | "made"));
