@@ -11,7 +11,8 @@
 //! goes over what is not contiguous, and [`record`] sees a struct as a map of its fields. [`kept`] holds a
 //! value with the memory that it borrows from.
 //!
-//! This folder knows nothing of contexts and evaluations, and of values only in [`kept`]. `context/` and `http/` build on it.
+//! This folder knows nothing of contexts and evaluations, and of values only in [`kept`]. `context/`
+//! and `http/` build on it.
 
 pub(crate) mod computed;
 pub(crate) mod cursor;
