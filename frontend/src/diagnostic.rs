@@ -32,6 +32,8 @@ pub struct Label {
 }
 
 /// One finding. Messages are lower-case, one line, without a period; source text is in backquotes.
+/// Displays as ``error[undeclared-name]: undeclared reference to `pth` (at 0..3); help: did you mean `path`?``;
+/// [`render`](crate::render()) shows it under the line of the source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Error or warning.

@@ -6,7 +6,7 @@
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::span::Span;
 use std::borrow::Cow;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 /// Most columns shown of a source line.
 const WINDOW: usize = 100;
@@ -53,6 +53,23 @@ pub fn render(source: &str, origin: &str, diagnostics: &[Diagnostic], style: Sty
     text
 }
 
+impl fmt::Display for Diagnostic {
+    /// Writes one line without the source: severity, code, message, place in bytes, help. As safe to
+    /// print as what [`render`] returns, which shows the line of the source too.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (word, Span { start, end }) = (word(self.severity), self.span);
+        write!(f, "{word}[{}]: {} (at {start}..{end})", self.code, visible(&self.message))?;
+        self.help.iter().try_for_each(|help| write!(f, "; help: {}", visible(help)))
+    }
+}
+
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
+}
+
 /// Text to mark: that of the diagnostic (`primary`) or of a label.
 struct Mark<'a> {
     line: Line<'a>,
@@ -62,9 +79,9 @@ struct Mark<'a> {
 }
 
 fn one(out: &mut String, source: &str, origin: &str, diagnostic: &Diagnostic, style: Style) {
-    let (severity, colour) = match diagnostic.severity {
-        Severity::Error => ("error", RED),
-        Severity::Warning => ("warning", YELLOW),
+    let colour = match diagnostic.severity {
+        Severity::Error => RED,
+        Severity::Warning => YELLOW,
     };
     let first = Mark { line: Line::of(source, diagnostic.span.start), span: diagnostic.span, text: "", primary: true };
     let (line, column) = (first.line.number, first.line.column(diagnostic.span.start));
@@ -80,7 +97,7 @@ fn one(out: &mut String, source: &str, origin: &str, diagnostic: &Diagnostic, st
 
     let digits = marks.last().map_or(1, |mark| mark.line.number.to_string().len());
     let bar = style.paint(BLUE, "|");
-    let head = style.paint(colour, &format!("{severity}[{}]", diagnostic.code));
+    let head = style.paint(colour, &format!("{}[{}]", word(diagnostic.severity), diagnostic.code));
     let _ = writeln!(out, "{head}: {}", style.paint(BOLD, &visible(&diagnostic.message)));
     let _ = writeln!(out, "{:digits$}{} {}:{line}:{column}", "", style.paint(BLUE, "-->"), visible(origin));
     let _ = writeln!(out, "{:digits$} {bar}", "");

@@ -74,6 +74,8 @@ impl fmt::Display for ErrorKind {
     }
 }
 
+impl std::error::Error for ErrorKind {}
+
 /// The source range a node came from, as byte offsets: `start` in 24 bits, `end` in 32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Origin {

@@ -57,7 +57,7 @@
 //! |---|---|
 //! | [`sets`] | rule sets and live rules: [`Rule`], [`Match`], [`ErrorPolicy`], [`Reader`], [`Rules`], explanations, counters |
 //! | [`host`] | the host's data and functions: [`Bindings`], [`Scratch`], [`FieldType`], [`FromValue`], [`IntoValue`] |
-//! | [`values`] | [`Value`], [`Type`], lists, maps, times, the [`Arena`] |
+//! | [`values`] | [`Value`], [`OwnedValue`], [`Type`], lists, maps, times, the [`Arena`] |
 //! | [`diagnostics`] | [`CompileError`], [`EvalError`], [`Report`], [`Diagnostic`] |
 //! | [`settings`] | [`Tier`], [`Limits`], [`Library`], [`Explanation`] |
 //! | [`http`] | contexts for requests of the crate `http` |
@@ -103,11 +103,11 @@
 //! declares variables at run time and binds values to them:
 //!
 //! ```
-//! # use celero::{Bindings, Engine, Env, Type, Value};
+//! # use celero::{Bindings, Engine, Env, Type};
 //! let env = Env::dynamic().variable("user.age", Type::Int);
 //! let rule = Engine::new().compile(&env, "user.age >= 18")?;
 //! let mut bindings = Bindings::new(&env);
-//! bindings.set("user.age", Value::Int(41))?;
+//! bindings.set("user.age", 41)?;
 //! assert!(rule.test(&bindings)?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -163,7 +163,8 @@
 //!
 //! - `http` (on by default): contexts and header maps of the `http` crate.
 //! - `bytes`, `chrono`, `jiff`, `serde_json`, `url`, `uuid`: types of these crates as fields, see [`FieldType`].
-//! - `serde`: [`Rule`], [`Limits`] and [`ErrorPolicy`] in configuration files.
+//!   With `serde_json`, documents are values and bindings too.
+//! - `serde`: [`Rule`], [`Limits`] and [`ErrorPolicy`] in configuration files; [`OwnedValue`] in any format.
 //! - `tracing`: spans and events of the target `celero` for compiling and changing rules:
 //!   `celero.compile`, `celero.build` for a set, `celero.background` for live rules, and one for
 //!   each change of these. None for evaluations.
@@ -192,6 +193,7 @@ mod lint;
 mod live;
 mod lower;
 mod native;
+mod owned;
 mod report;
 mod rules;
 mod scratch;
@@ -233,9 +235,11 @@ pub mod sets {
 /// Values of rules: what evaluations return, and what functions of the host take and return.
 ///
 /// [`Value`] is any CEL value; [`List`] and [`Map`] borrow from the host, the rule or an [`Arena`].
+/// [`OwnedValue`] is a copy that borrows nothing.
 /// [`Type`] is a static type.
 pub mod values {
     pub use crate::arena::{Arena, ArenaVec, EvalResult};
+    pub use crate::owned::OwnedValue;
     pub use crate::value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, Value};
     pub use celero_frontend::{NotationError, Type, parse_variables};
 }

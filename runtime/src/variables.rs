@@ -53,6 +53,12 @@ impl Variables {
         self.names.get(index as usize).map(|name| &**name)
     }
 
+    /// The names of all variables, in the order of their declarations.
+    #[cfg(feature = "serde_json")]
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(|name| &**name)
+    }
+
     /// Whether a variable is a header map of the host.
     pub(crate) fn is_headers(&self, index: u32) -> bool {
         self.headers.get(index as usize).is_some_and(|headers| *headers)

@@ -8,15 +8,18 @@
 //! texts, such as an HTTP method, it names the byte that tells the variants apart
 //! ([`enum_tags`]). [`option_layout`] and [`pointee`] are where options and smart pointers keep their
 //! value, [`computed`] calls functions of the host, [`entries`] finds the values of maps, [`cursor`]
-//! goes over what is not contiguous, and [`record`] sees a struct as a map of its fields.
+//! goes over what is not contiguous, and [`record`] sees a struct as a map of its fields. [`kept`] holds a
+//! value with the memory that it borrows from.
 //!
-//! This folder knows nothing of contexts, values or evaluations. `context/` and `http/` build on it.
+//! This folder knows nothing of contexts and evaluations, and of values only in [`kept`]. `context/`
+//! and `http/` build on it.
 
 pub(crate) mod computed;
 pub(crate) mod cursor;
 pub(crate) mod entries;
 pub(crate) mod enum_tags;
 pub(crate) mod ip;
+pub(crate) mod kept;
 pub(crate) mod option_layout;
 pub(crate) mod pointee;
 pub(crate) mod record;

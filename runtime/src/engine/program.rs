@@ -110,6 +110,14 @@ impl<S> Program<S> {
         self.shared.expression.warnings()
     }
 
+    /// Returns the [`warnings`](Self::warnings) as text, with the source lines that they are about;
+    /// an empty text if there are none. `origin` names the source, such as a file; `color` adds ANSI
+    /// colours.
+    #[must_use]
+    pub fn render_warnings(&self, origin: &str, color: bool) -> String {
+        self.shared.expression.render_warnings(origin, color)
+    }
+
     /// Returns what an evaluation can read of the context.
     #[must_use]
     pub fn fields(&self) -> &Fields {

@@ -7,8 +7,8 @@ use crate::context::{Context, Field, Host, read_by_call};
 use crate::value::Value;
 use crate::variables::Variables;
 use celero_frontend::Type;
-use celero_ir::Ty;
 use celero_ir::layout::{AbsentIf, Access, Field as Layout, Path, Repr};
+use celero_ir::{ErrorKind, Ty};
 use std::fmt;
 use std::mem::offset_of;
 use std::sync::Arc;
@@ -41,8 +41,9 @@ impl<'a> Slot<'a> {
     }
 }
 
-/// A value that a variable cannot take.
+/// Why a variable does not get a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum BindError {
     /// The environment declares no such variable.
     Undeclared {
@@ -58,6 +59,38 @@ pub enum BindError {
         /// What the value is.
         actual: &'static str,
     },
+    /// The text of a document is no value of the variable's type.
+    Malformed {
+        /// The variable.
+        name: String,
+        /// What it is declared as.
+        declared: Type,
+        /// The text.
+        text: String,
+        /// Why it is none.
+        reason: ErrorKind,
+    },
+    /// The variable is a map whose keys are not text, unlike those of the objects of a document.
+    WrongKeys {
+        /// The variable.
+        name: String,
+        /// What it is declared as.
+        declared: Type,
+    },
+    /// A document, or the member of one that other variables are inside of, is no object.
+    NotAnObject {
+        /// The name of the member; empty for the document.
+        name: String,
+        /// A variable that would be inside.
+        inside: Option<String>,
+        /// What it is.
+        actual: &'static str,
+    },
+    /// A document has two members for one variable: `user.age`, and `age` inside of `user`.
+    Twice {
+        /// The variable.
+        name: String,
+    },
 }
 
 impl fmt::Display for BindError {
@@ -67,6 +100,24 @@ impl fmt::Display for BindError {
             Self::WrongType { name, declared, actual } => {
                 write!(f, "variable `{name}` is declared as `{declared}`, but the value is a `{actual}`")
             }
+            Self::Malformed { name, declared, text, reason } => {
+                write!(f, "variable `{name}` is declared as `{declared}`, but {text:?} is none: {reason}")
+            }
+            Self::WrongKeys { name, declared } => {
+                let why = "but the keys of an object are of type `string`";
+                write!(f, "variable `{name}` is declared as `{declared}`, {why}")
+            }
+            Self::NotAnObject { name, inside: Some(inside), actual } => {
+                write!(
+                    f,
+                    "`{name}` must be an object with the variable `{inside}` inside, but it is of type `{actual}`"
+                )
+            }
+            Self::NotAnObject { actual, .. } => {
+                let what = "an object with a member for each variable";
+                write!(f, "the document must be {what}, but it is of type `{actual}`")
+            }
+            Self::Twice { name } => write!(f, "variable `{name}` has two values in the document"),
         }
     }
 }
@@ -112,11 +163,31 @@ impl<'a> Bindings<'a> {
         Self { slots: vec![Slot::new(None); variables.len()], variables }
     }
 
-    /// Gives a variable a value, in place of the one it may have.
+    /// Gives a variable a value, in place of the one it may have: a number, a truth value, a
+    /// reference to a text, to bytes or to an [`OwnedValue`](crate::OwnedValue), a [`Value`]. With
+    /// the feature `serde_json` also a reference to a document, which rules read in place.
+    ///
+    /// ```
+    /// use celero::{Bindings, Engine, Env, Type};
+    ///
+    /// let env = Env::dynamic().variable("name", Type::String).variable("age", Type::Int);
+    /// let name = String::from("ada");
+    /// let mut bindings = Bindings::new(&env);
+    /// bindings.set("name", &name)?;
+    /// bindings.set("age", 41)?;
+    /// assert!(Engine::new().compile(&env, "name == 'ada' && age == 41")?.test(&bindings)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
-    /// When the variable is not declared, or is declared with another type.
-    pub fn set(&mut self, name: &str, value: Value<'a>) -> Result<(), BindError> {
+    /// When the variable is not declared, or is declared with another type: signed integers are
+    /// `int`, unsigned ones `uint`.
+    #[inline]
+    pub fn set(&mut self, name: &str, value: impl Into<Value<'a>>) -> Result<(), BindError> {
+        self.set_value(name, value.into())
+    }
+
+    fn set_value(&mut self, name: &str, value: Value<'a>) -> Result<(), BindError> {
         let (index, declared) = self.find(name)?;
         if !value.fits(declared) {
             let (name, declared) = (name.to_owned(), declared.clone());
@@ -141,11 +212,22 @@ impl<'a> Bindings<'a> {
         self.slots.fill(Slot::new(None));
     }
 
+    #[cfg(feature = "serde_json")]
+    pub(super) fn variables(&self) -> &Variables {
+        &self.variables
+    }
+
     fn find(&self, name: &str) -> Result<(usize, &Type), BindError> {
         self.variables.find(name).ok_or_else(|| BindError::Undeclared { name: name.to_owned() })
     }
 
-    fn put(&mut self, index: usize, value: Option<Value<'a>>) {
+    /// Whether the variable of this index has a value.
+    #[cfg(feature = "serde_json")]
+    pub(super) fn is_bound(&self, index: usize) -> bool {
+        self.slots.get(index).is_some_and(|slot| slot.bound)
+    }
+
+    pub(super) fn put(&mut self, index: usize, value: Option<Value<'a>>) {
         if let Some(slot) = self.slots.get_mut(index) {
             *slot = Slot::new(value);
         }

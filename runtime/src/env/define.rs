@@ -19,7 +19,7 @@ impl<C> Env<C> {
     ///     .define("string.initial() -> string", "this.substring(0, 1)");
     /// let rule = Engine::new().compile(&env, "internal(peer) && peer.initial() == '1'").unwrap();
     /// let mut bindings = Bindings::new(&env);
-    /// bindings.set("peer", "10.1.2.3".into()).unwrap();
+    /// bindings.set("peer", "10.1.2.3").unwrap();
     /// assert_eq!(rule.test(&bindings), Ok(true));
     /// ```
     ///
@@ -53,7 +53,7 @@ impl<C> Env<C> {
     ///     .alias("is.internal", "cidr('10.0.0.0/8').containsIP(peer)");
     /// let rule = Engine::new().compile(&env, "!is.internal").unwrap();
     /// let mut bindings = Bindings::new(&env);
-    /// bindings.set("peer", "192.0.2.1".into()).unwrap();
+    /// bindings.set("peer", "192.0.2.1").unwrap();
     /// assert_eq!(rule.test(&bindings), Ok(true));
     /// ```
     #[must_use]

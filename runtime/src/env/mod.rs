@@ -1,6 +1,8 @@
 //! What rules may mention: the variables of a context, the host's functions, the container of names.
 
 mod bindings;
+#[cfg(feature = "serde_json")]
+mod bindings_from_json;
 mod define;
 mod lists;
 pub(crate) mod names;
@@ -140,11 +142,11 @@ impl<C> Env<C> {
     /// lists, and those of the filter language are Wirefilter's.
     ///
     /// ```
-    /// use celero::{Bindings, Engine, Env, PatternDialect, Type, Value};
+    /// use celero::{Bindings, Engine, Env, PatternDialect, Type};
     ///
     /// let env = Env::dynamic().variable("text", Type::String).patterns(PatternDialect::Regex);
     /// let mut call = Bindings::new(&env);
-    /// call.set("text", Value::String("a <word>"))?;
+    /// call.set("text", "a <word>")?;
     /// // The start and the end of a word; to RE2 the characters `<` and `>`.
     /// assert!(Engine::new().compile(&env, r"text.matches(r'\<a\>')")?.test(&call)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())

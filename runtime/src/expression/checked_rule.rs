@@ -146,6 +146,14 @@ impl CheckedRule {
         self.shared.expression.warnings()
     }
 
+    /// Returns the [`warnings`](Self::warnings) as text, with the source lines that they are about;
+    /// an empty text if there are none. `origin` names the source, such as a file; `color` adds ANSI
+    /// colours.
+    #[must_use]
+    pub fn render_warnings(&self, origin: &str, color: bool) -> String {
+        self.shared.expression.render_warnings(origin, color)
+    }
+
     /// Returns the warnings about this rule as a guard: a rule that keeps a request back where it
     /// is true. They tell how a client can pass it: by sending a header twice that the rule
     /// compares and, if it `fails_open`, by leaving out a header or a credential that the rule

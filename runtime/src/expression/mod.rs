@@ -14,7 +14,7 @@ use crate::language::{Piece, RuleLanguage, RuleTree};
 use crate::library::Cx;
 use crate::report::{Known, Report};
 use crate::value::Value;
-use celero_frontend::{Declarations, Diagnostic, Limits, Span, Type, Variable};
+use celero_frontend::{Declarations, Diagnostic, Limits, Span, Style, Type, Variable};
 use celero_ir::layout::Field as Layout;
 use celero_lists::Lists;
 use celero_matching::pattern::Dialect;
@@ -126,6 +126,12 @@ impl Expression {
 
     pub(crate) fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
+    }
+
+    /// The warnings as text, with the source lines that they are about.
+    pub(crate) fn render_warnings(&self, origin: &str, color: bool) -> String {
+        let style = if color { Style::Ansi } else { Style::Plain };
+        celero_frontend::render(self.source(), origin, &self.warnings, style)
     }
 
     /// Evaluates the expression with the interpreter.

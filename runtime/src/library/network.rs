@@ -7,7 +7,7 @@
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::library::standard::conversions::FORMAT_STEPS;
-use crate::value::canonical_network;
+use crate::value::{canonical_network, network_text};
 use celero_ir::ErrorKind;
 use ipnet::IpNet;
 use std::fmt::{self, Write as _};
@@ -75,14 +75,7 @@ pub(crate) fn ip_text<'a>(cx: &Cx<'a>, address: IpAddr) -> EvalResult<&'a str> {
 /// Returns the text of a network: `address/prefix`.
 pub(crate) fn cidr_text<'a>(cx: &Cx<'a>, address: IpAddr, prefix: u8) -> EvalResult<&'a str> {
     cx.charge(FORMAT_STEPS)?;
-    match canonical_network(address, prefix) {
-        // With dots it would be no valid text of a network.
-        (IpAddr::V6(mapped), prefix) if mapped.to_ipv4_mapped().is_some() => {
-            let [.., high, low] = mapped.segments();
-            cx.arena().format(format_args!("::ffff:{high:x}:{low:x}/{prefix}"))
-        }
-        (address, prefix) => cx.arena().format(format_args!("{address}/{prefix}")),
-    }
+    network_text(address, prefix, |text| cx.arena().format(text))
 }
 
 /// As [`cidr_contains`], with the address as text.

@@ -33,8 +33,8 @@
 //! 6. `constants.rs`: whether a value of the type can be folded to a constant; `None` is always right.
 //! 7. The host's side: `context/` for fields of the type, `function/typed.rs` for parameters and results.
 //! 8. The filter language: `filter/convert.rs`, where `None` means that the language has no such value.
-//! 9. Texts for people: `report/operand.rs` for errors, `runtime/tools/tooling/src/values/json.rs`
-//!    and `runtime/tools/tooling/src/values/text.rs` for the tools,
+//! 9. Copies and texts: `value/copy.rs`, `value/text.rs`, `owned/serde.rs`; `report/operand.rs` for
+//!    errors, `runtime/tools/tooling/src/values/json.rs` for the tools,
 //!    `runtime/adapters/policy/src/host/values.rs` for headers and logs of policies.
 
 mod builtin;

@@ -5,20 +5,11 @@
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
+use crate::value::nesting::{MAX_DEPTH, nested};
 use crate::value::network::canonical_network;
 use crate::value::order::{int_double, int_uint, uint_double};
 use crate::value::{List, Map, Value};
-use celero_ir::ErrorKind;
 use std::cmp::Ordering::Equal;
-
-/// Deepest nesting that is compared: more than the deepest list or map literal around the deepest JSON document.
-const MAX_DEPTH: u32 = 512;
-
-/// Free stack in bytes below which the comparison continues on a new stack segment: threads of
-/// proxies may have small stacks.
-const STACK_RESERVE: usize = 32 * 1024;
-/// Size of a new stack segment in bytes.
-const STACK_STEP: usize = 512 * 1024;
 
 impl<'a> Value<'a> {
     /// Returns whether two values are equal. Values of different types are unequal, except numbers:
@@ -55,18 +46,12 @@ fn equal<'a>(a: &Value<'a>, b: &Value<'a>, cx: &Cx<'a>, depth: u32) -> EvalResul
         (Value::Optional(None), Value::Optional(None)) => true,
         (Value::Optional(Some(a)), Value::Optional(Some(b))) => {
             cx.charge(1)?;
-            inside(depth, |depth| equal(a, b, cx, depth))?
+            nested(depth, |depth| equal(a, b, cx, depth))?
         }
-        (Value::List(a), Value::List(b)) => inside(depth, |depth| lists(a, b, cx, depth))?,
-        (Value::Map(a), Value::Map(b)) => inside(depth, |depth| maps(a, b, cx, depth))?,
+        (Value::List(a), Value::List(b)) => nested(depth, |depth| lists(a, b, cx, depth))?,
+        (Value::Map(a), Value::Map(b)) => nested(depth, |depth| maps(a, b, cx, depth))?,
         _ => false,
     })
-}
-
-/// Compares one level deeper, on a new stack segment if the current one is nearly used up.
-fn inside(depth: u32, compare: impl FnOnce(u32) -> EvalResult<bool>) -> EvalResult<bool> {
-    let depth = depth.checked_sub(1).ok_or(ErrorKind::OutOfBudget)?;
-    stacker::maybe_grow(STACK_RESERVE, STACK_STEP, || compare(depth))
 }
 
 fn bytes(a: &[u8], b: &[u8], cx: &Cx<'_>) -> EvalResult<bool> {

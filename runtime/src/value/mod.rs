@@ -1,26 +1,37 @@
 //! Values: what expressions compute with. They borrow from the host's data or from the arena of the evaluation and own
 //! nothing.
 
+mod copy;
 mod equality;
 mod from;
 mod list;
 mod lookup_cost;
 mod map;
+mod nesting;
 mod network;
 pub(crate) mod order;
+mod text;
 mod time;
 
+pub(crate) use copy::copy;
 pub use list::{HostList, List};
 pub(crate) use lookup_cost::charge_comparisons;
 pub use map::{HostMap, Map, MapBuilder};
 pub(crate) use map::{View, ViewForm};
-pub(crate) use network::canonical_network;
+pub(crate) use nesting::{MAX_DEPTH, nested};
+pub(crate) use network::{canonical_network, network_text};
 pub use time::{Duration, Timestamp};
 
 use celero_frontend::Type;
 use std::net::IpAddr;
 
 /// A value of any CEL type: 32 bytes, `Copy`, with references that live as long as `'a`.
+///
+/// `From` converts into it: numbers of all sizes, truth values, addresses; references to texts and
+/// bytes; with the feature `serde_json` references to documents, which are read in place.
+/// [`OwnedValue`](crate::OwnedValue) is a copy that borrows nothing, and `Display` writes CEL source.
+///
+/// With the feature `serde` it is written as [`OwnedValue`](crate::OwnedValue) says.
 ///
 /// The layout is part of the contract with native code (`celero_ir::layout::value`), which the crate `celero` asserts.
 #[derive(Clone, Copy, Debug)]

@@ -168,7 +168,7 @@ fn names_stand_for_expressions() {
         .define("all(x: int) -> int", "x + 1");
     assert!(env.problems().is_empty(), "{:?}", env.problems());
     let mut bindings = Bindings::new(&env);
-    bindings.set("peer", "10.1.2.3".into()).unwrap();
+    bindings.set("peer", "10.1.2.3").unwrap();
     for tier in [Tier::Native, Tier::Interpret] {
         let engine = Engine::builder().tier(tier).build();
         for rule in [
@@ -226,7 +226,7 @@ fn large_definitions_count_in_the_filter_language() {
     let env = doubling().alias("v.name", "s").filter_language(FilterLanguage::new());
     let engine = Engine::new();
     let mut bindings = Bindings::new(&env);
-    bindings.set("s", "ab".into()).unwrap();
+    bindings.set("s", "ab").unwrap();
     bindings.set("n", Value::Int(3)).unwrap();
     let small = engine.compile(&env, "v.a1 eq 14 and v.name eq \"ab\" and v.a0 eq 7").unwrap();
     assert_eq!(small.test(&bindings), Ok(true));

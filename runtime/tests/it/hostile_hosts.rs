@@ -42,7 +42,7 @@ pub(crate) fn all<E: Context, C: Context<Static = E::Static>>(env: &Env<E>, sour
 
 /// Says that it has three elements, and has one.
 #[derive(Debug)]
-struct Short;
+pub(crate) struct Short;
 
 impl HostList for Short {
     fn len(&self) -> usize {

@@ -31,6 +31,20 @@ fn value(json: &Json) -> Value<'_> {
     }
 }
 
+impl<'a> From<&'a Json> for Value<'a> {
+    /// Returns the document, which is read in place: nothing is copied.
+    fn from(json: &'a Json) -> Self {
+        value(json)
+    }
+}
+
+impl<'a> From<&'a Object> for Value<'a> {
+    /// Returns the object, which is read in place: nothing is copied.
+    fn from(members: &'a Object) -> Self {
+        Value::Map(Map::Host(members))
+    }
+}
+
 impl HostMap for Object {
     fn len(&self) -> usize {
         self.len()

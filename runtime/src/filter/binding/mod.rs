@@ -82,7 +82,7 @@ impl FilterLanguage {
     /// let language = FilterLanguage::new().field("cf.threat_score", "int(score * 100.0)");
     /// let env = Env::dynamic().variable("score", Type::Double).filter_language(language);
     /// let mut call = Bindings::new(&env);
-    /// call.set("score", 0.7.into())?;
+    /// call.set("score", 0.7)?;
     /// assert!(Engine::new().compile(&env, "cf.threat_score gt 50")?.test(&call)?);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

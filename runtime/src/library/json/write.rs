@@ -6,17 +6,8 @@ use super::super::standard::conversions::{FORMAT_STEPS, string_from_int, string_
 use super::super::standard::time::{duration_text, timestamp_text};
 use crate::arena::{ArenaVec, EvalResult};
 use crate::cx::Cx;
-use crate::value::{Map, Value};
-use celero_ir::ErrorKind::{DuplicateKey, InvalidArgument, NoSuchOverload, OutOfBudget};
-
-/// Deepest nesting that is written. Enough for the deepest literal around the deepest document.
-const MAX_DEPTH: u32 = 512;
-
-/// Writing continues on a new stack segment when less than this is left, in bytes: threads of
-/// proxies may have small stacks.
-const STACK_RESERVE: usize = 32 * 1024;
-/// Size of a new stack segment, in bytes.
-const STACK_STEP: usize = 512 * 1024;
+use crate::value::{MAX_DEPTH, Map, Value, nested};
+use celero_ir::ErrorKind::{DuplicateKey, InvalidArgument, NoSuchOverload};
 
 /// Returns a value as JSON without blanks, with the keys of objects sorted.
 ///
@@ -60,26 +51,20 @@ impl<'a> Writer<'_, 'a> {
             Value::Timestamp(value) => self.text(timestamp_text(cx, *value)?),
             Value::Ip(address) => self.text(ip_text(cx, *address)?),
             Value::Cidr(address, prefix) => self.text(cidr_text(cx, *address, *prefix)?),
-            Value::Optional(Some(inner)) => self.inside(depth, |writer, depth| writer.value(inner, depth)),
-            Value::List(list) => self.inside(depth, |writer, depth| {
-                writer.plain("[")?;
+            Value::Optional(Some(inner)) => nested(depth, |depth| self.value(inner, depth)),
+            Value::List(list) => nested(depth, |depth| {
+                self.plain("[")?;
                 for index in 0..list.len() {
                     if index > 0 {
-                        writer.plain(",")?;
+                        self.plain(",")?;
                     }
                     let element = list.get(index, cx.arena())?.unwrap_or(Value::Null);
-                    writer.value(&element, depth)?;
+                    self.value(&element, depth)?;
                 }
-                writer.plain("]")
+                self.plain("]")
             }),
-            Value::Map(map) => self.inside(depth, |writer, depth| writer.object(map, depth)),
+            Value::Map(map) => nested(depth, |depth| self.object(map, depth)),
         }
-    }
-
-    /// Calls `write` for a nested value, with enough stack.
-    fn inside(&mut self, depth: u32, write: impl FnOnce(&mut Self, u32) -> EvalResult<()>) -> EvalResult<()> {
-        let depth = depth.checked_sub(1).ok_or(OutOfBudget)?;
-        stacker::maybe_grow(STACK_RESERVE, STACK_STEP, || write(self, depth))
     }
 
     fn plain(&mut self, text: &str) -> EvalResult<()> {

@@ -205,7 +205,7 @@ fn run<C: Context>(program: &Program<C::Static>, context: &C) -> TierResult {
     let value =
         program.eval(context, &mut scratch).map_err(|error| Failure::from(&program.describe(&error, context)))?;
     let shown = values::json::from_value(&value, &arena)
-        .and_then(|json| Ok(RenderedValue { json, text: values::text::from_value(&value, &arena)? }));
+        .and_then(|json| Ok(RenderedValue { json, text: value.source_text(usize::MAX)? }));
     shown.map_err(|kind| Failure { kind: kind.name(), ..Failure::invalid(format!("showing the result: {kind}")) })
 }
 
@@ -218,7 +218,7 @@ mod tests {
         let arena = Arena::new(1 << 16);
         Ok(RenderedValue {
             json: values::json::from_value(&value, &arena).unwrap(),
-            text: values::text::from_value(&value, &arena).unwrap(),
+            text: value.source_text(usize::MAX).unwrap(),
         })
     }
 

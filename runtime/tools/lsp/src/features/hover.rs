@@ -10,11 +10,10 @@ use crate::features::tree::{filter_node_at, is_constant, node_at, shows_itself};
 use crate::features::yaml_keys;
 use celero::filter::{Named, Scheme};
 use celero::language::{Checked, Declarations, Expr, FoldKind, NodeId, Reference, Variable};
-use celero::{Arena, Bindings, Engine, Env, Limits, Scratch, Tier};
+use celero::{Bindings, Engine, Env, Limits, Scratch, Tier};
 use celero_tooling::language::Language;
 use celero_tooling::names::{callables, filter_doc, macros, overload_text};
 use celero_tooling::static_cost::{StaticCost, costs_of_checked, costs_of_filter, filter_tree};
-use celero_tooling::values;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
 use std::ops::Range;
 use std::sync::Arc;
@@ -261,7 +260,8 @@ fn constant(checked: &Checked, id: NodeId, source: &str) -> Option<String> {
     let bindings = Bindings::new(&env);
     let mut scratch = Scratch::new();
     let value = program.eval(&bindings, &mut scratch).ok()?;
-    let text = values::text::from_value(&value, &Arena::new(1 << 20)).ok()?;
+    // A character has at most four bytes.
+    let text = value.source_text(LONGEST_VALUE.saturating_mul(4)).ok()?;
     let short: String = text.chars().take(LONGEST_VALUE).collect();
     Some(if short.len() < text.len() { format!("{short}..") } else { short }.replace('`', "'"))
 }

@@ -1,8 +1,7 @@
 //! Values, errors and diagnostics in answers, each of bounded length.
 
 use crate::limits;
-use celero::{Arena, Report, Value};
-use celero_tooling::values;
+use celero::{Report, Value};
 use serde_json::{Value as Json, json};
 
 /// Returns the text of a value.
@@ -12,8 +11,7 @@ pub(super) fn value(value: &Value<'_>) -> String {
 
 /// Returns the text of a value, cut after some bytes.
 pub(super) fn text_within(value: &Value<'_>, most: usize) -> String {
-    let arena = Arena::new(limits::MEMORY);
-    let text = values::text::abbreviated(value, &arena, most.min(limits::VALUE_TEXT));
+    let text = value.source_text(most.min(limits::VALUE_TEXT));
     text.unwrap_or_else(|kind| format!("a value that can't be shown: {kind}"))
 }
 

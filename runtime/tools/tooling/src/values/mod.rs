@@ -3,4 +3,3 @@
 pub mod inferred_type;
 pub mod json;
 pub mod notation;
-pub mod text;

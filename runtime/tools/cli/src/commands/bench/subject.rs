@@ -3,9 +3,8 @@
 
 use crate::input::contexts::Contexts;
 use crate::requests::recorded::RecordedRequest;
-use celero::{Arena, Context, Program, RuleSet, Scratch};
+use celero::{Context, Program, RuleSet, Scratch};
 use celero_policy::{Exchange, Outcome, Policy};
-use celero_tooling::values;
 use std::hint::black_box;
 use std::net::SocketAddr;
 use std::ops::Range;
@@ -104,9 +103,8 @@ impl<S: Context<Static = S> + 'static, C: Context<Static = S>> Runner for Progra
 
     fn answer(&mut self, request: usize) -> String {
         let Some(context) = self.contexts.get(request) else { return String::new() };
-        let arena = Arena::new(crate::input::contexts::INPUT_MEMORY);
         match self.program.eval(context, &mut self.scratch) {
-            Ok(value) => values::text::from_value(&value, &arena).unwrap_or_else(|kind| format!("error: {kind}")),
+            Ok(value) => value.source_text(usize::MAX).unwrap_or_else(|kind| format!("error: {kind}")),
             Err(error) => format!("error: {}", error.kind),
         }
     }

@@ -1,0 +1,139 @@
+//! Deep copies of values.
+//!
+//! Invariant: a copy has no list or map of a host in it; all that it refers to is in the arena. Test:
+//! `runtime/src/value/copy.rs::copies_have_no_parts_of_the_host`.
+
+use crate::arena::{Arena, EvalResult};
+use crate::value::map::sort_entries;
+use crate::value::nesting::{MAX_DEPTH, nested};
+use crate::value::{List, Map, Value};
+use celero_ir::ErrorKind;
+
+/// Returns a copy of a value in an arena. Maps are sorted by their keys.
+///
+/// # Errors
+/// `out_of_budget` at the arena's limit, or beyond 512 levels of nesting; `invalid_argument` for a
+/// list with fewer elements than its length; `duplicate_key` and `no_such_overload` for a map with
+/// equal keys or with a key that is not `bool`, `int`, `uint` or `string`; otherwise only what a
+/// list or map of the host fails with.
+pub(crate) fn copy<'a>(value: &Value<'_>, arena: &'a Arena) -> EvalResult<Value<'a>> {
+    one(value, arena, MAX_DEPTH)
+}
+
+fn one<'a>(value: &Value<'_>, arena: &'a Arena, depth: u32) -> EvalResult<Value<'a>> {
+    Ok(match *value {
+        Value::Null => Value::Null,
+        Value::Bool(v) => Value::Bool(v),
+        Value::Int(v) => Value::Int(v),
+        Value::Uint(v) => Value::Uint(v),
+        Value::Double(v) => Value::Double(v),
+        Value::String(text) => Value::String(arena.alloc_str(text)?),
+        Value::Bytes(bytes) => Value::Bytes(arena.alloc_slice(bytes)?),
+        Value::Duration(v) => Value::Duration(v),
+        Value::Timestamp(v) => Value::Timestamp(v),
+        Value::List(list) => nested(depth, |depth| elements(&list, arena, depth))?,
+        Value::Map(map) => nested(depth, |depth| entries(&map, arena, depth))?,
+        Value::Type(name) => Value::Type(arena.alloc_str(name)?),
+        Value::Optional(None) => Value::Optional(None),
+        Value::Optional(Some(inner)) => {
+            let inner = nested(depth, |depth| one(inner, arena, depth))?;
+            Value::Optional(Some(arena.alloc(inner)?))
+        }
+        Value::Ip(ip) => Value::Ip(ip),
+        Value::Cidr(ip, prefix) => Value::Cidr(ip, prefix),
+    })
+}
+
+fn elements<'a>(list: &List<'_>, arena: &'a Arena, depth: u32) -> EvalResult<Value<'a>> {
+    let mut copied = arena.vec();
+    copied.reserve(list.len())?;
+    for index in 0..list.len() {
+        // What the host makes of one element is not kept while the next ones are copied.
+        let made = Arena::new(usize::MAX);
+        let element = list.get(index, &made)?.ok_or(ErrorKind::InvalidArgument)?;
+        copied.push(one(&element, arena, depth)?)?;
+    }
+    Ok(Value::List(List::Slice(copied.finish())))
+}
+
+fn entries<'a>(map: &Map<'_>, arena: &'a Arena, depth: u32) -> EvalResult<Value<'a>> {
+    let made = Arena::new(usize::MAX);
+    let entries = map.entries(&made)?;
+    let mut copied = arena.vec();
+    copied.reserve(entries.len())?;
+    for (key, value) in entries {
+        copied.push((one(key, arena, depth)?, one(value, arena, depth)?))?;
+    }
+    sort_entries(copied.as_mut_slice())?;
+    Ok(Value::Map(Map::Sorted(copied.finish())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::{HostList, HostMap};
+
+    /// A list and a map that hold each other.
+    struct Host(u32);
+
+    impl Host {
+        fn show(&self, level: u32, arena: &Arena) -> EvalResult<Value<'static>> {
+            let inner = Box::leak(Box::new(Self(level)));
+            let made = Value::String(Box::leak(arena.alloc_str("made")?.to_owned().into_boxed_str()));
+            Ok(match level % 3 {
+                _ if level == 0 => made,
+                0 => Value::List(List::Host(inner)),
+                1 => Value::Map(Map::Host(inner)),
+                _ => Value::Optional(Some(Box::leak(Box::new(Value::List(List::Host(inner)))))),
+            })
+        }
+    }
+
+    impl HostList for Host {
+        fn len(&self) -> usize {
+            2
+        }
+
+        fn get<'s>(&'s self, _: usize, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+            self.show(self.0.saturating_sub(1), arena).map(Some)
+        }
+    }
+
+    impl HostMap for Host {
+        fn len(&self) -> usize {
+            1
+        }
+
+        fn get<'s>(&'s self, _: &Value<'_>, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+            Ok(None)
+        }
+
+        fn entry<'s>(&'s self, _: usize, arena: &'s Arena) -> EvalResult<Option<(Value<'s>, Value<'s>)>> {
+            Ok(Some((Value::String("k"), self.show(self.0.saturating_sub(1), arena)?)))
+        }
+    }
+
+    /// The number of strings in a value; fails at a part of the host.
+    fn strings(value: &Value<'_>) -> usize {
+        match value {
+            Value::List(List::Host(_)) | Value::Map(Map::Host(_)) => panic!("a part of the host"),
+            Value::List(List::Slice(elements)) => elements.iter().map(strings).sum(),
+            Value::Map(Map::Sorted(entries)) => entries.iter().flat_map(|(key, value)| [key, value]).map(strings).sum(),
+            Value::Optional(Some(inner)) => strings(inner),
+            Value::String(text) => {
+                assert!(matches!(*text, "k" | "made"));
+                1
+            }
+            _ => 0,
+        }
+    }
+
+    #[test]
+    fn copies_have_no_parts_of_the_host() {
+        let arena = Arena::new(1 << 20);
+        let host = Host(7);
+        for value in [Value::List(List::Host(&host)), Value::Map(Map::Host(&host))] {
+            assert!(strings(&copy(&value, &arena).unwrap()) > 4);
+        }
+    }
+}
