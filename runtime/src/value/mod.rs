@@ -1,6 +1,7 @@
 //! Values: what expressions compute with. They borrow from the host's data or from the arena of the evaluation and own
 //! nothing.
 
+mod collect;
 mod equality;
 mod from;
 mod list;
@@ -10,6 +11,7 @@ mod network;
 pub(crate) mod order;
 mod time;
 
+pub(crate) use collect::{collect_list, collect_map};
 pub use list::{HostList, List};
 pub(crate) use lookup_cost::charge_comparisons;
 pub use map::{HostMap, Map, MapBuilder};

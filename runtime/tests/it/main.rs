@@ -20,6 +20,8 @@ mod filter_hosts;
 mod filter_json;
 mod filter_tiers;
 mod filter_to_cel;
+mod function_calls;
+mod function_types;
 mod functions;
 mod hostile_hosts;
 mod http;

@@ -18,9 +18,9 @@ fn env() -> Env<Bindings<'static>> {
         .variable("list", Type::list(Type::Int))
         .variable("s", Type::String)
         .variable("zero", Type::Int)
-        .function("even", even)
-        .function("boom", |_: i64| -> i64 { panic!("on purpose") })
-        .impure_function("roll", |n: i64| if n > 0 { Err(format!("no dice for {n}")) } else { Ok(n) })
+        .pure_function("even", even)
+        .pure_function("boom", |_: i64| -> i64 { panic!("on purpose") })
+        .function("roll", |n: i64| if n > 0 { Err(format!("no dice for {n}")) } else { Ok(n) })
 }
 
 /// Calls `f` with the report of each tier.

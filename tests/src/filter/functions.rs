@@ -48,14 +48,16 @@ fn with_function(
     let ResultType::Type(result) = &function.result else { return env };
     use FilterType::{Bool, Bytes, Int, Ip};
     match (parameters.as_slice(), result) {
-        ([Bytes], Bytes) => env.function(name, move |text: &[u8]| bytes(call(&[text.to_vec().into()])?)),
-        ([Bytes], Bool) => env.function(name, move |text: &[u8]| boolean(&call(&[text.to_vec().into()])?)),
-        ([Bytes], FilterType::Array(_)) => env.function(name, move |text: &[u8]| texts(call(&[text.to_vec().into()])?)),
-        ([Int], Int) => env.function(name, move |number: i64| int(&call(&[number.into()])?)),
-        ([Ip, Bool], Bool) => env.function(name, move |address: IpAddr, wanted: bool| {
+        ([Bytes], Bytes) => env.pure_function(name, move |text: &[u8]| bytes(call(&[text.to_vec().into()])?)),
+        ([Bytes], Bool) => env.pure_function(name, move |text: &[u8]| boolean(&call(&[text.to_vec().into()])?)),
+        ([Bytes], FilterType::Array(_)) => {
+            env.pure_function(name, move |text: &[u8]| texts(call(&[text.to_vec().into()])?))
+        }
+        ([Int], Int) => env.pure_function(name, move |number: i64| int(&call(&[number.into()])?)),
+        ([Ip, Bool], Bool) => env.pure_function(name, move |address: IpAddr, wanted: bool| {
             boolean(&call(&[FilterValue::Ip(address), wanted.into()])?)
         }),
-        ([Bytes, Int, Int], Int) => env.function(name, move |text: &[u8], from: i64, count: i64| {
+        ([Bytes, Int, Int], Int) => env.pure_function(name, move |text: &[u8], from: i64, count: i64| {
             int(&call(&[text.to_vec().into(), from.into(), count.into()])?)
         }),
         _ => env,
