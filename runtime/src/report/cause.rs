@@ -125,7 +125,7 @@ impl<'c> Cause<'c> {
     fn guard(&self) -> Option<String> {
         let id = self.failed.id?;
         if let Reference::Variable(index) = self.checked.reference(id) {
-            let name = self.variables.name(*index).filter(|name| name.contains('.'))?;
+            let name = self.variables.name(*index)?;
             return Some(format!("guard it with `has({name})`"));
         }
         if self.is_cookie(id) {

@@ -245,7 +245,6 @@ fn results_are_bounded_by_the_memory_of_the_evaluation() {
         ("numbers()", 1 << 12, ErrorKind::OutOfBudget),
         ("map()", 1 << 12, ErrorKind::OutOfBudget),
         ("wide()", 1 << 12, ErrorKind::OutOfBudget),
-        ("deep()", 1 << 12, ErrorKind::OutOfBudget),
         ("deep()", 1 << 20, ErrorKind::Host),
     ] {
         for tier in [Tier::Interpret, Tier::Native] {

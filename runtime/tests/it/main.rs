@@ -40,6 +40,7 @@ mod live;
 mod lying_maps;
 mod map_loops;
 mod nested;
+mod presence;
 mod reports;
 mod rules;
 mod support;

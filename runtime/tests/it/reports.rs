@@ -78,7 +78,7 @@ fn a_report_says_which() {
         (r#"m["x"] == 1"#, r#"no key "x" (at 0..6); guard it with `"x" in m` or write `m[?"x"].orValue(..)`"#),
         ("m.x == 1", r#"no key "x" (at 0..3); guard it with `has(m.x)`"#),
         ("m[s] == 1", r#"no key "secret" (at 0..4)"#),
-        ("absent > 1", "variable `absent` has no value (at 0..6)"),
+        ("absent > 1", "variable `absent` has no value (at 0..6); guard it with `has(absent)`"),
         ("req.team == ''", "`req.team` is absent (at 0..8); guard it with `has(req.team)`"),
         ("[1, 2][5] == 1", "index 5 is out of bounds: the list has 2 elements (at 0..9)"),
         ("list[zero - 1] == 1", "index -1 is out of bounds: the list has 2 elements (at 0..14)"),
