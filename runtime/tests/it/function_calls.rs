@@ -1,5 +1,5 @@
 //! How often functions of the host are called: at each evaluation, or when a rule is compiled.
-#![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::{Bindings, Engine, Env, ErrorPolicy, Scratch, Tier, Type, Value};
 use std::sync::Arc;
