@@ -477,14 +477,6 @@ impl<'s, T: FieldValue<'s>, E: Display> FieldValue<'s> for Result<T, E> {
         T::ty()
     }
 
-    fn element_type() -> Type {
-        T::element_type()
-    }
-
-    fn element(self, arena: &'s Arena) -> EvalResult<Value<'s>> {
-        self.map_err(|error| explain_field(&error))?.element(arena)
-    }
-
     fn field_value(self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         self.map_err(|error| explain_field(&error))?.field_value(arena)
     }

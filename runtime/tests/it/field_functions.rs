@@ -470,9 +470,6 @@ fn functions_say_why_they_failed() {
 
 thread_local! {
     static FAILED: Cell<bool> = const { Cell::new(false) };
-}
-
-thread_local! {
     static CALLS: Cell<u32> = const { Cell::new(0) };
 }
 
