@@ -12,14 +12,15 @@ fn main() -> Result<(), Box<dyn Error>> {
     let env = Env::dynamic()
         .variable("tenant", Type::String)
         .variable("amount", Type::Int)
-        // Types follow from the closure's. An `Err` is an error of the rule.
+        // Types follow from the closure's. An `Err` is an error of the rule. It is called at each evaluation.
         .function("plan", move |tenant: &str| {
             plans.get(tenant).map(|plan| plan.to_string()).ok_or_else(|| format!("no tenant `{tenant}`"))
         })
-        // Called on a value: `amount.percent(20)`.
-        .method("percent", |amount: i64, of: i64| amount.saturating_mul(of) / 100)
-        // Each call gives another value, so calls are neither shared nor folded.
-        .impure_function("ticket", move || counter.fetch_add(1, Ordering::Relaxed))
+        // Called on a value: `amount.percent(20)`. Equal calls give equal results, so a call with
+        // constants is made when the rule is compiled.
+        .pure_method("percent", |amount: i64, of: i64| amount.saturating_mul(of) / 100)
+        // Each call gives another value: two calls in a rule are two tickets.
+        .function("ticket", move || counter.fetch_add(1, Ordering::Relaxed))
         // A function in CEL, for an expression that several rules share. It costs what its body costs.
         .define("isGold(tenant: string) -> bool", r#"plan(tenant) == "gold""#);
     assert!(env.problems().is_empty(), "{:?}", env.problems());

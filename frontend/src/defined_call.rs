@@ -34,7 +34,7 @@ impl Passing {
         let any = *ty == Type::Dyn;
         let (fits, repeatable) = match (expr, reference) {
             (Expr::Literal(literal), _) => (any || literal.ty() == *ty, true),
-            (Expr::Select { test: true, .. }, _) => (any || *ty == Type::Bool, false),
+            (expr, _) if expr.is_test() => (any || *ty == Type::Bool, false),
             // The host guarantees that variables have their declared types.
             (_, Reference::Variable(index)) => {
                 (any || declarations.variables().get(*index as usize).is_some_and(|v| v.ty == *ty), true)

@@ -47,7 +47,9 @@ fn describe(ast: &Ast, id: NodeId, children: &mut Children) -> String {
     match ast.expr(id) {
         Expr::Error => "error".to_owned(),
         Expr::Literal(literal) => self::literal(literal),
-        Expr::Ident { name: n, rooted } => format!("ident {}{}", dot(*rooted), name(*n)),
+        Expr::Ident { name: n, rooted, test } => {
+            format!("{} {}{}", if *test { "has" } else { "ident" }, dot(*rooted), name(*n))
+        }
         Expr::Select { operand, field, test, optional } => {
             child(*operand, "");
             let head = if *test { "has" } else { "select" };

@@ -193,7 +193,9 @@ impl Writer<'_> {
         match expr {
             Expr::Error => Expr::Error,
             Expr::Literal(literal) => Expr::Literal(literal.clone()),
-            Expr::Ident { name, rooted } => Expr::Ident { name: self.tree.name(ast.name(*name)), rooted: *rooted },
+            Expr::Ident { name, rooted, test } => {
+                Expr::Ident { name: self.tree.name(ast.name(*name)), rooted: *rooted, test: *test }
+            }
             Expr::Select { operand, field, test, optional } => Expr::Select {
                 operand: self.copy(copy, *operand),
                 field: self.tree.name(ast.name(*field)),

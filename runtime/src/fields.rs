@@ -56,7 +56,7 @@ impl Fields {
         for id in ids() {
             let Reference::Variable(field) = *checked.reference(id) else { continue };
             let is_map = fields.get(field as usize).is_some_and(|f| f.headers.is_some());
-            let is_test = matches!(checked.ast().expr(id), Expr::Select { test: true, .. });
+            let is_test = checked.ast().expr(id).is_test();
             if let Some(headers) = found.of_variable(variables, field) {
                 headers.any |= is_map && !is_test && !single.contains(&id.0);
             }
@@ -182,7 +182,7 @@ pub(crate) fn behind_views(checked: &Checked, mut id: NodeId) -> NodeId {
 
 fn access_of<'c>(checked: &Checked, fields: &[layout::Field], map: NodeId, name: &'c str) -> Option<HeaderAccess<'c>> {
     let Reference::Variable(field) = *checked.reference(map) else { return None };
-    if matches!(checked.ast().expr(map), Expr::Select { test: true, .. }) {
+    if checked.ast().expr(map).is_test() {
         return None;
     }
     fields.get(field as usize)?.headers.as_ref()?;

@@ -179,12 +179,14 @@ pub enum Expr {
     Error,
     /// A constant.
     Literal(Literal),
-    /// `x`, or `.x` when `rooted`.
+    /// `x`, or `.x` when `rooted`; `has(x)` when `test`.
     Ident {
         /// The name, without the leading dot.
         name: Name,
         /// Whether it has a leading dot: the name is resolved in the root scope.
         rooted: bool,
+        /// `has(..)`: the result is whether the variable is present.
+        test: bool,
     },
     /// `operand.field`, `operand.?field` when `optional`, `has(operand.field)` when `test`.
     Select {
@@ -321,4 +323,12 @@ pub enum Expr {
         /// The operands, in order: two of `default`, at least one of `coalesce`.
         operands: Nodes,
     },
+}
+
+impl Expr {
+    /// Returns whether this is `has(..)`: a test whether a variable, a field or a key is present.
+    #[must_use]
+    pub fn is_test(&self) -> bool {
+        matches!(self, Self::Ident { test: true, .. } | Self::Select { test: true, .. })
+    }
 }

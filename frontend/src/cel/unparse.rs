@@ -143,9 +143,11 @@ impl<'a> Writer<'a> {
             // The parser returns no tree with error nodes, but another builder could.
             Expr::Error => self.push("<error>"),
             Expr::Literal(literal) => self.literal(literal),
-            Expr::Ident { name, rooted } => {
+            Expr::Ident { name, rooted, test } => {
+                self.push(if *test { "has(" } else { "" });
                 self.push(if *rooted { "." } else { "" });
                 self.push(ast.name(*name));
+                self.push(if *test { ")" } else { "" });
             }
             Expr::Select { operand, field, test, optional } => {
                 self.push(if *test { "has(" } else { "" });

@@ -78,9 +78,10 @@ impl Meaning<'_> {
                 let Some(variable) = self.declarations.variables().get(*index as usize) else {
                     return wrong("there is no variable of this index");
                 };
-                let test = matches!(self.ast.expr(id), Expr::Select { test: true, .. });
+                let test = self.ast.expr(id).is_test();
                 self.suits(id, if test { &Type::Bool } else { &variable.ty }, ty)
             }
+            (Expr::Ident { test: true, .. }, _) => wrong("a test for presence is of a variable"),
             (Expr::Ident { .. }, Reference::Local(level)) if *level >= scope => {
                 Err(broken(Invariant::Scope, id, format!("level {level} is not open here, {scope} are")))
             }

@@ -197,12 +197,16 @@ fn collections() {
     assert_eq!(codes("(a.b){}"), ["unexpected-token"]);
     assert_eq!(codes("a.?b{}"), ["unexpected-token"]);
     assert_eq!(codes("a[0]{}"), ["unexpected-token"]);
+    assert_eq!(codes("has(a){}"), ["unexpected-token"]);
 }
 
 #[test]
 fn macros() {
     for (source, expected) in [
         ("has(a.b)", "has .b(ident a)"),
+        ("has(a)", "has a"),
+        ("has(.a) && r.all(x, has(b))", "&&(has .a, all x(range: ident r, filter: has b))"),
+        ("has(a).b", "select .b(has a)"),
         ("has(a.b.`c-d`)", "has .c-d(select .b(ident a))"),
         ("r.all(x, p)", "all x(range: ident r, filter: ident p)"),
         ("r.all(x, x)", "all x(range: ident r, filter: ident x)"),
@@ -290,6 +294,7 @@ fn spans_and_focus() {
         ("!!(x)", "!!(x)", "!"),
         ("- 1", "- 1", "- 1"),
         ("has(a.b)", "has(a.b)", "b"),
+        ("has(a)", "has(a)", "a"),
         ("r.map(x, x)", "r.map(x, x)", "map"),
         ("a.M{f: 1}", "a.M{f: 1}", "a.M"),
         ("[1, 2]", "[1, 2]", "[1, 2]"),

@@ -93,7 +93,7 @@ fn condition(
         return Err(found);
     };
     let place = Place { span: name.span.to(value.span), focus: operator.span };
-    let variable = Expr::Ident { name: tree.name(name.text), rooted: false };
+    let variable = Expr::Ident { name: tree.name(name.text), rooted: false, test: false };
     let left = tree.add(variable, name.span, Type::String, Reference::Variable(index));
     let text = Literal::String(value.text.trim_matches('"').into());
     let right = tree.add(Expr::Literal(text), value.span, Type::String, Reference::None);

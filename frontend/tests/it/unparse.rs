@@ -96,6 +96,7 @@ fn text_is_canonical() {
         ("a.if.B{}", "a.if.B{}"),
         // Macros.
         ("has(a.b.c)", "has(a.b.c)"),
+        ("!has( a ) || has(.a)", "!has(a) || has(.a)"),
         ("has(a.`b-c`) && .has(a)", "has(a.`b-c`) && .has(a)"),
         ("[1].all(x, x > 0)", "[1].all(x, x > 0)"),
         ("(a + b).existsOne(i, x, i == x)", "(a + b).exists_one(i, x, i == x)"),

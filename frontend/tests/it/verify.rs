@@ -26,7 +26,7 @@ fn yes(tree: &mut TreeBuilder) -> NodeId {
 
 fn ident(tree: &mut TreeBuilder, ty: Type, reference: Reference) -> NodeId {
     let name = tree.name("n");
-    tree.add(Expr::Ident { name, rooted: false }, ALL, ty, reference)
+    tree.add(Expr::Ident { name, rooted: false, test: false }, ALL, ty, reference)
 }
 
 fn call(overloads: &[Overload]) -> Reference {
@@ -97,7 +97,7 @@ fn children_come_before_parents_and_are_of_the_tree() {
         tree.add(Expr::List { elements, optional: Box::default() }, ALL, Type::list(Type::Dyn), Reference::None)
     });
     refused(Invariant::Order, "node 0: a name is of another tree", |tree| {
-        tree.add(Expr::Ident { name: Name(3), rooted: false }, ALL, Type::Int, Reference::Variable(0))
+        tree.add(Expr::Ident { name: Name(3), rooted: false, test: false }, ALL, Type::Int, Reference::Variable(0))
     });
 }
 

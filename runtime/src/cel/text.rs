@@ -184,7 +184,7 @@ impl Copy<'_> {
         match expr {
             Expr::Error => Expr::Error,
             Expr::Literal(literal) => Expr::Literal(literal.clone()),
-            Expr::Ident { name, rooted } => Expr::Ident { name: self.name(*name), rooted: *rooted },
+            Expr::Ident { name, rooted, test } => Expr::Ident { name: self.name(*name), rooted: *rooted, test: *test },
             Expr::Select { operand, field, test, optional } => {
                 Expr::Select { operand: self.id(*operand), field: self.name(*field), test: *test, optional: *optional }
             }

@@ -72,7 +72,7 @@ impl RuleTree for CheckedTree {
 
     fn is_variable(&self) -> bool {
         let (tree, root) = (self.evaluated(), self.root());
-        let is_test = matches!(tree.ast().expr(root), Expr::Select { test: true, .. });
+        let is_test = tree.ast().expr(root).is_test();
         !is_test && matches!(tree.reference(root), Reference::Variable(_))
     }
 

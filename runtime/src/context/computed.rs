@@ -6,12 +6,13 @@ use super::time::{Moment, duration, in_range, timestamp};
 use crate::accessors::computed::{Computation, scalar, text, text_copied};
 use crate::accessors::text::Shown;
 use crate::arena::{Arena, EvalResult};
-use crate::function::contained;
-use crate::value::{Duration, List, Map, Timestamp, Value};
+use crate::function::{contained, explain_field};
+use crate::value::{Duration, List, Map, Timestamp, Value, collect_list, collect_map};
 use celero_frontend::Type;
 use celero_ir::layout::{Access, Field as Layout, Path, ScalarAccessor};
 use celero_ir::{ErrorKind, Ty};
 use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
 use std::net::IpAddr;
 use std::time::SystemTime;
@@ -19,7 +20,8 @@ use std::time::SystemTime;
 /// What the function of `#[context(with = function)]` may return.
 ///
 /// The function takes a reference to the field and is called whenever a rule reads it. What it
-/// borrows is not copied; owned text and bytes are copied into the memory of the evaluation.
+/// borrows is not copied; owned text, bytes, lists and maps are copied into the memory of the
+/// evaluation, so a list or map that exists already is better borrowed (`&Vec<T>`, `&HashMap<K, T>`).
 ///
 /// | Rust | CEL |
 /// |---|---|
@@ -30,9 +32,11 @@ use std::time::SystemTime;
 /// | `SystemTime`, [`Timestamp`] | `google.protobuf.Timestamp` |
 /// | `std::time::Duration`, [`Duration`] | `google.protobuf.Duration` |
 /// | [`List`], [`Map`], [`Value`] | `list(dyn)`, `map(dyn, dyn)`, `dyn` |
+/// | `Vec<T>` | `list(T)` |
+/// | `HashMap<K, T>`, `BTreeMap<K, T>` with keys of text, integers or `bool` | `map(K, T)` |
 /// | `&T` of a [`FieldType`] | as `T` |
-/// | `Option<T>` | as `T`, but may be absent |
-/// | `Result<T, E>` | as `T`; an `Err` is the evaluation error `host` |
+/// | `Option<T>` | as `T`, but may be absent; as an element `optional_type(T)` |
+/// | `Result<T, E>` | as `T`; an `Err` is the evaluation error `host`, with the error's text in its [report](crate::Report) |
 ///
 /// ```
 /// use celero::{Context, Engine, Env};
@@ -69,7 +73,8 @@ use std::time::SystemTime;
     message = "rules can't read the `{Self}` that this function returns",
     label = "not a `celero::FieldValue`",
     note = "the function of `#[context(with = function)]` returns `bool`, a number, `&str`, `String`, `&[u8]`, `Vec<u8>`, a time, \
-            `celero::Value`, a reference to a `celero::FieldType`, or an `Option` or a `Result` of one of these"
+            `celero::Value`, a reference to a `celero::FieldType`, or an `Option`, a `Result`, a `Vec`, a `HashMap` or a \
+            `BTreeMap` of these"
 )]
 pub trait FieldValue<'s> {
     /// Whether the field may be absent.
@@ -86,6 +91,44 @@ pub trait FieldValue<'s> {
     /// # Errors
     /// `out_of_budget` when the arena is full, `overflow` when CEL cannot hold it, `host` when the function failed.
     fn field_value(self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>>;
+
+    /// The CEL type of a vector of it.
+    #[doc(hidden)]
+    #[must_use]
+    fn list_type() -> Type {
+        Type::list(Self::element_type())
+    }
+
+    /// The value of a vector.
+    ///
+    /// # Errors
+    /// Those of [`field_value`](Self::field_value).
+    #[doc(hidden)]
+    fn list_value(list: Vec<Self>, arena: &'s Arena) -> EvalResult<Value<'s>>
+    where
+        Self: Sized,
+    {
+        collect_list(list.into_iter().map(|element| element.element(arena)), arena)
+    }
+
+    /// The CEL type of an element of a list or a map.
+    #[doc(hidden)]
+    #[must_use]
+    fn element_type() -> Type {
+        Self::ty()
+    }
+
+    /// The value of an element.
+    ///
+    /// # Errors
+    /// Those of [`field_value`](Self::field_value).
+    #[doc(hidden)]
+    fn element(self, arena: &'s Arena) -> EvalResult<Value<'s>>
+    where
+        Self: Sized,
+    {
+        self.field_value(arena)?.ok_or(ErrorKind::NoSuchKey)
+    }
 
     /// How native code may read it.
     #[doc(hidden)]
@@ -294,7 +337,6 @@ macro_rules! values {
 values! {
     ['t] &'t [u8]: Type::Bytes, Value, |value, _arena| Ok(Value::Bytes(value));
     [] String: Type::String, TextCopied, |value, arena| arena.alloc_str(&value).map(Value::String);
-    [] Vec<u8>: Type::Bytes, Value, |value, arena| arena.alloc_slice(&value).map(Value::Bytes);
     [] IpAddr: Type::String, TextCopied, |value, arena| arena.format_ip(value.to_canonical()).map(Value::String);
     ['t] Value<'t>: Type::Dyn, Value, |value, _arena| Ok(value);
     ['t] List<'t>: Type::list(Type::Dyn), Value, |value, _arena| Ok(Value::List(value));
@@ -310,11 +352,13 @@ values! {
 }
 
 macro_rules! integers {
-    ($($variant:ident: $($rust:ty)*;)*) => {$($(
+    ($($variant:ident: $($rust:ident)*;)*) => {$($(
         impl<'s> FieldValue<'s> for $rust {
             fn ty() -> Type {
                 Type::$variant
             }
+
+            integers!(@list $rust);
 
             fn field_value(self, _: &'s Arena) -> EvalResult<Option<Value<'s>>> {
                 self.unboxed()
@@ -329,11 +373,51 @@ macro_rules! integers {
             }
         }
     )*)*};
+    (@list u8) => {
+        fn list_type() -> Type {
+            Type::Bytes
+        }
+
+        fn list_value(list: Vec<Self>, arena: &'s Arena) -> EvalResult<Value<'s>> {
+            arena.alloc_slice(&list).map(Value::Bytes)
+        }
+    };
+    (@list $rust:ident) => {};
 }
 
 integers! {
     Int: i8 i16 i32 i64 isize;
     Uint: u8 u16 u32 u64 usize;
+}
+
+impl<'s, T: FieldValue<'s>> FieldValue<'s> for Vec<T> {
+    fn ty() -> Type {
+        T::list_type()
+    }
+
+    fn field_value(self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+        T::list_value(self, arena).map(Some)
+    }
+}
+
+macro_rules! maps {
+    ($($map:ident[$($hasher:ident)?];)*) => {$(
+        impl<'s, K: FieldValue<'s>, T: FieldValue<'s>, $($hasher)?> FieldValue<'s> for $map<K, T, $($hasher)?> {
+            fn ty() -> Type {
+                Type::map(K::element_type(), T::element_type())
+            }
+
+            fn field_value(self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+                let entry = |(key, value): (K, T)| Ok((key.element(arena)?, value.element(arena)?));
+                collect_map(self.into_iter().map(entry), arena).map(Some)
+            }
+        }
+    )*};
+}
+
+maps! {
+    HashMap[S];
+    BTreeMap[];
 }
 
 impl<'s, 't: 's, T: FieldType> FieldValue<'s> for &'t T {
@@ -363,6 +447,15 @@ impl<'s, T: FieldValue<'s>> FieldValue<'s> for Option<T> {
         self.map_or(Ok(None), |value| value.field_value(arena))
     }
 
+    fn element_type() -> Type {
+        Type::optional(T::element_type())
+    }
+
+    fn element(self, arena: &'s Arena) -> EvalResult<Value<'s>> {
+        let inner = self.map(|value| arena.alloc(value.element(arena)?)).transpose()?;
+        Ok(Value::Optional(inner))
+    }
+
     fn form() -> Form {
         match T::form() {
             Form::TextCopied => Form::Value,
@@ -385,7 +478,7 @@ impl<'s, T: FieldValue<'s>, E: Display> FieldValue<'s> for Result<T, E> {
     }
 
     fn field_value(self, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-        self.map_err(|_| ErrorKind::Host)?.field_value(arena)
+        self.map_err(|error| explain_field(&error))?.field_value(arena)
     }
 
     fn form() -> Form {
@@ -397,6 +490,6 @@ impl<'s, T: FieldValue<'s>, E: Display> FieldValue<'s> for Result<T, E> {
     }
 
     fn unboxed(self) -> EvalResult<Option<Value<'s>>> {
-        self.map_err(|_| ErrorKind::Host)?.unboxed()
+        self.map_err(|error| explain_field(&error))?.unboxed()
     }
 }

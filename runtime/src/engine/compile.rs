@@ -18,6 +18,8 @@ use celero_ir::Graph;
 use celero_ir::passes::{self, StageObserver, observed};
 use celero_jit::Compiler;
 use celero_matching::pattern::PatternCache;
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::sync::{Arc, PoisonError};
 
 /// What [`Engine::explain`] shows of a compilation.
@@ -27,6 +29,8 @@ pub(crate) struct Stages {
     pub(crate) wanted: bool,
     pub(crate) lowered: Option<Graph>,
     pub(crate) optimized: Option<Graph>,
+    /// The calls of the host's functions that were folded, with their results.
+    pub(crate) folded: BTreeSet<String>,
     pub(crate) listings: Vec<celero_jit::Listing>,
 }
 
@@ -116,7 +120,7 @@ impl Engine {
         Ok(Program::new(expression, env, native, *self.limits()))
     }
 
-    /// Lowers a tree to a graph. Returns it as lowered, and optimised.
+    /// Lowers a tree to a graph. Returns it as lowered, and optimised. Records folded calls of the host's functions.
     ///
     /// # Errors
     /// An expression that has no graph, or a graph that is not well formed: a defect of celero.
@@ -125,12 +129,13 @@ impl Engine {
         env: &Env<C>,
         expression: &Expression,
         patterns: &PatternCache,
+        folded: Option<&RefCell<BTreeSet<String>>>,
         observer: &mut dyn StageObserver,
     ) -> Result<(Lowered, Graph), String> {
         let fields = env.fields();
         let lowered = observed(observer, "lower", || expression.tree().lower(env.functions(), fields))?;
         observed(observer, "verify", || verify(&lowered.graph, fields))?;
-        let evaluator = ConstantEvaluator::new(&lowered.calls, env.functions(), patterns);
+        let evaluator = ConstantEvaluator::new(&lowered.calls, env.functions(), patterns).recording(folded);
         let graph = passes::run_observed(&lowered.graph, &self.shared.passes, &evaluator, observer);
         observed(observer, "verify", || verify(&graph, fields))?;
         Ok((lowered, graph))
@@ -146,7 +151,8 @@ impl Engine {
     ) -> Result<NativeProgram, String> {
         let limits = self.limits();
         let fields = env.fields();
-        let (lowered, graph) = self.lowered(env, expression, patterns, observer)?;
+        let folded = RefCell::default();
+        let (lowered, graph) = self.lowered(env, expression, patterns, stages.wanted.then_some(&folded), observer)?;
         let mut compiler = self.shared.compiler.lock().unwrap_or_else(PoisonError::into_inner);
         let (constant_bytes, steps) = (limits.constants, i64::from(limits.steps));
         // Listings show the code with its constants, and a profiler shows one name for a function.
@@ -168,6 +174,7 @@ impl Engine {
         if stages.wanted {
             stages.lowered = Some(lowered.graph);
             stages.optimized = Some(graph);
+            stages.folded = folded.into_inner();
         }
         Ok(native)
     }

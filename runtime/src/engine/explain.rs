@@ -64,6 +64,10 @@ impl Explanation {
         if let Some(graph) = &stages.optimized {
             sections.push(("optimized graph", graph.to_string()));
         }
+        if !stages.folded.is_empty() {
+            let lines = stages.folded.iter().map(|call| format!("{call}\n")).collect();
+            sections.push(("folded calls", lines));
+        }
         let mut code = None;
         for listing in stages.listings {
             sections.push(("cranelift ir", listing.clif.clone()));
@@ -76,7 +80,8 @@ impl Explanation {
     }
 
     /// Returns titles and texts, in order: `tree`, `type`, and, for native code, `graph`,
-    /// `optimized graph`, `cranelift ir`, `machine code` (its bytes), `source positions`.
+    /// `optimized graph`, `folded calls` (of the host's [pure functions](Env::pure_function), with
+    /// their results, if there are any), `cranelift ir`, `machine code` (its bytes), `source positions`.
     pub fn sections(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.sections.iter().map(|(title, text)| (*title, &**text))
     }

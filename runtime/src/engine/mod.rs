@@ -145,7 +145,7 @@ impl EngineBuilder {
     }
 
     /// Sets on how many threads a rule set is compiled, the one that asks for it among them.
-    /// Default: 1 if the environment has a [pure function of the host](crate::Env::function),
+    /// Default: 1 if the environment has a [pure function of the host](crate::Env::pure_function),
     /// otherwise the number of processors that the process may use, at most 8. More than 64 count
     /// as 64. Sets of fewer than 256 rules are compiled on one thread, and so is the background
     /// work of [live rules](crate::Live). The set does not depend on the number.

@@ -126,7 +126,7 @@ impl<S> Program<S> {
 
     /// Returns whether every evaluation with the same context gives the same result: whether the
     /// expression asks no [named list](Env::lists) and calls no impure function, such as
-    /// `random()`, `uuid()` or one that the host declared with [`Env::impure_function`]. Functions
+    /// `random()`, `uuid()` or one that the host declared with [`Env::function`]. Functions
     /// that are defined in CEL count by their bodies. Walks the expression's tree.
     #[must_use]
     pub fn is_pure(&self) -> bool {
@@ -417,14 +417,14 @@ impl<S: Context + 'static> Program<S> {
     ///
     /// For whoever reads the error; a proxy that only acts on it needs no report. Interprets the
     /// expression again, as far as it calls no impure function: pure functions of the host are
-    /// called again. Of an impure function that failed, the report has the message of its last
+    /// called again. Of another function that failed, the report has the message of its last
     /// failure on this thread.
     ///
     /// ```
     /// use celero::{Bindings, Engine, Env};
     ///
     /// let even = |n: i64| if n % 2 == 0 { Ok(true) } else { Err(format!("{n} is odd")) };
-    /// let env = Env::dynamic().function("even", even);
+    /// let env = Env::dynamic().pure_function("even", even);
     /// let program = Engine::new().compile(&env, "even(2) && even(3)")?;
     /// let context = Bindings::new(&env);
     /// let error = program.test(&context).unwrap_err();

@@ -178,14 +178,29 @@ impl<C> Env<C> {
         self
     }
 
-    /// Declares a function that rules call as `name(a, b)`. Its CEL types follow from the
-    /// closure's; equal calls must give equal results, so that a call may be made once for several
-    /// rules, or when the rule is compiled.
+    /// Declares a function that rules call as `name(a, b)`. Its CEL types follow from the closure's.
+    ///
+    /// The function is called whenever an evaluation reaches the call, and never when a rule is
+    /// compiled: twice for `f(x) || f(x)` if the first call gives false, once for each element in a
+    /// loop, and once for each rule of a set that is evaluated and reaches its call. No two calls
+    /// become one, and no call is repeated. What decides before a call prevents it, as in
+    /// `false && f(x)`; so does the index of a set for a rule that cannot match. A function whose
+    /// equal calls give equal results is better declared with [`pure_function`](Env::pure_function).
     ///
     /// ```
-    /// # use celero::{Bindings, Env};
-    /// let env = Env::dynamic().function("is_even", |n: i64| n % 2 == 0);
-    /// assert!(env.problems().is_empty());
+    /// use celero::{Bindings, Engine, Env};
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicI64, Ordering};
+    ///
+    /// let load = Arc::new(AtomicI64::new(0));
+    /// let now = Arc::clone(&load);
+    /// let env = Env::dynamic().function("load", move |_: &str| now.load(Ordering::Relaxed));
+    /// let rule = Engine::new().compile(&env, "load('cpu') > 50")?;
+    /// let context = Bindings::new(&env);
+    /// assert!(!rule.test(&context)?);
+    /// load.store(90, Ordering::Relaxed);
+    /// assert!(rule.test(&context)?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// [`FromValue`](crate::FromValue) lists the types of parameters,
@@ -193,19 +208,36 @@ impl<C> Env<C> {
     /// closure that panics is the evaluation error `host`.
     #[must_use]
     pub fn function<M>(self, name: &str, function: impl HostFunction<M>) -> Self {
-        self.add(name, false, true, function)
+        self.add(name, false, false, function)
     }
 
     /// Declares a function that rules call on its first parameter: `a.name(b)`. Else as [`function`](Env::function).
     #[must_use]
     pub fn method<M>(self, name: &str, function: impl HostFunction<M>) -> Self {
-        self.add(name, true, true, function)
+        self.add(name, true, false, function)
     }
 
-    /// Declares a function whose equal calls may give different results: it is called each time a rule reaches it.
+    /// Declares a function whose equal calls give equal results at all times. Else as
+    /// [`function`](Env::function).
+    ///
+    /// A call whose arguments are constants is made when the rule is compiled, and its result stands
+    /// in the code ([`Engine::explain`](crate::Engine::explain) lists these calls). Equal calls, of one rule
+    /// or of several rules of a set, may be made once, and calls may be repeated.
+    ///
+    /// ```
+    /// # use celero::{Bindings, Env};
+    /// let env = Env::dynamic().pure_function("is_even", |n: i64| n % 2 == 0);
+    /// assert!(env.problems().is_empty());
+    /// ```
     #[must_use]
-    pub fn impure_function<M>(self, name: &str, function: impl HostFunction<M>) -> Self {
-        self.add(name, false, false, function)
+    pub fn pure_function<M>(self, name: &str, function: impl HostFunction<M>) -> Self {
+        self.add(name, false, true, function)
+    }
+
+    /// Declares a [pure function](Env::pure_function) that rules call on its first parameter: `a.name(b)`.
+    #[must_use]
+    pub fn pure_method<M>(self, name: &str, function: impl HostFunction<M>) -> Self {
+        self.add(name, true, true, function)
     }
 
     /// What could not be declared.

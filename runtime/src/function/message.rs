@@ -1,8 +1,10 @@
-//! What functions of the host say about their failures.
+//! What functions of the host say about their failures, those of fields included.
 //!
 //! An evaluation error is a kind and a place. The message of a function that fails is kept aside,
-//! on the thread of the evaluation: the last one of each function, for the report of that error.
+//! on the thread of the evaluation, for the report of that error: the last one of each function that
+//! rules call, and the last one of all functions of fields, which do not know the names of their fields.
 
+use celero_ir::ErrorKind;
 use std::cell::RefCell;
 use std::fmt::{self, Display, Write};
 use std::sync::Arc;
@@ -19,10 +21,12 @@ struct Messages {
     current: Option<Box<str>>,
     /// Of the functions that failed, the last one at the end.
     kept: Vec<(Arc<str>, Box<str>)>,
+    /// Of the function of a field that failed last.
+    of_field: Option<Box<str>>,
 }
 
 thread_local! {
-    static MESSAGES: RefCell<Messages> = const { RefCell::new(Messages { current: None, kept: Vec::new() }) };
+    static MESSAGES: RefCell<Messages> = const { RefCell::new(Messages { current: None, kept: Vec::new(), of_field: None }) };
 }
 
 /// Takes the message of a function that is about to fail.
@@ -31,6 +35,19 @@ pub(crate) fn explain(message: &dyn Display) {
     // The host's code is not run while the messages are borrowed: it may evaluate rules.
     let text = clipped(message);
     with(|messages| messages.current = Some(text));
+}
+
+/// Puts the parameter before the message of an argument that does not fit. Returns the error.
+#[cold]
+pub(super) fn in_parameter(number: usize, kind: ErrorKind) -> ErrorKind {
+    if kind == ErrorKind::Host {
+        with(|messages| {
+            if let Some(needed) = messages.current.take() {
+                messages.current = Some(format!("parameter {number} takes {needed}").into());
+            }
+        });
+    }
+    kind
 }
 
 /// Keeps the message of a function that has failed.
@@ -45,6 +62,19 @@ pub(super) fn keep(function: &Arc<str>, panicked: bool) {
         }
         messages.kept.push((Arc::clone(function), message.unwrap_or_default()));
     });
+}
+
+/// Keeps the message of the function of a field that has failed. Returns the error.
+#[cold]
+pub(crate) fn explain_field(message: &dyn Display) -> ErrorKind {
+    let text = clipped(message);
+    with(|messages| messages.of_field = Some(text));
+    ErrorKind::Host
+}
+
+/// Takes what the function of a field that failed last on this thread says.
+pub(crate) fn take_field_message() -> Option<Box<str>> {
+    with(|messages| messages.of_field.take()).flatten().filter(|text| !text.is_empty())
 }
 
 /// What the function that failed last on this thread says.

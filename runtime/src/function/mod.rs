@@ -1,14 +1,19 @@
 //! Functions of the host: closures that rules may call.
 
+mod argument;
 mod dispatch;
 mod message;
 mod named_lists;
+mod outcome;
 mod typed;
 
+pub use argument::FromValue;
 pub(crate) use dispatch::dispatch;
-pub(crate) use message::{explain, last_message, message_of};
+use message::in_parameter;
+pub(crate) use message::{explain, explain_field, last_message, message_of, take_field_message};
 pub(crate) use named_lists::{NamedLists, PinnedLists};
-pub use typed::{FromValue, HostFunction, IntoValue};
+pub use outcome::IntoValue;
+pub use typed::HostFunction;
 
 use crate::arena::EvalResult;
 use crate::library::Cx;
@@ -22,6 +27,11 @@ use std::sync::Arc;
 
 /// A function of the host, with its types erased.
 pub type DynFunction = dyn for<'a> Fn(&Cx<'a>, &[Value<'a>]) -> EvalResult<Value<'a>> + Send + Sync;
+
+/// The type of the result of `ip("..")`.
+fn ip_type() -> Type {
+    Type::Opaque("net.IP".into(), Arc::new([]))
+}
 
 #[derive(Clone)]
 struct Entry {
@@ -39,7 +49,8 @@ pub struct Functions {
 }
 
 impl Functions {
-    /// Adds a function; its index is the number of functions before it. `pure` ones may be folded and shared.
+    /// Adds a function; its index is the number of functions before it. Calls of one that is `pure` may be folded,
+    /// shared and repeated.
     pub fn add(&mut self, name: &str, params: Arc<[Type]>, pure: bool, call: Arc<DynFunction>) {
         self.entries.push(Entry { name: name.into(), params, pure, call });
     }

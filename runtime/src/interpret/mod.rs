@@ -139,8 +139,10 @@ impl<'a> Walk<'a, '_> {
         let checked = self.checked;
         match checked.ast().expr(id) {
             Expr::Literal(literal) => *place = literal_value(literal),
-            Expr::Ident { .. } => {
-                if !self.name(id, place)? {
+            Expr::Ident { test, .. } => {
+                if *test && let Some(present) = self.presence(id) {
+                    *place = Value::Bool(present);
+                } else if !self.name(id, place)? {
                     return Err(self.error(id, ErrorKind::NoSuchKey));
                 }
             }

@@ -19,10 +19,8 @@ impl<'a> Walk<'a, '_> {
         place: &mut Value<'a>,
     ) -> Result<(), Failure> {
         let checked = self.checked;
-        if let (true, Reference::Variable(index)) = (test, checked.reference(id)) {
-            // A field that exists but cannot be read is present.
-            let absent = matches!(self.host.field(*index, self.cx.arena()), Ok(None));
-            *place = Value::Bool(!absent);
+        if test && let Some(present) = self.presence(id) {
+            *place = Value::Bool(present);
             return Ok(());
         }
         if self.name(id, place)? {
@@ -38,6 +36,13 @@ impl<'a> Walk<'a, '_> {
         }
         *place = if test { self.has(id, operand, field)? } else { self.field(id, operand, field)? };
         Ok(())
+    }
+
+    /// Whether the variable that a `has(..)` is about is present; `None` if it is about no variable.
+    pub(super) fn presence(&self, id: NodeId) -> Option<bool> {
+        let Reference::Variable(index) = self.checked.reference(id) else { return None };
+        // A field that exists but cannot be read is present.
+        Some(!matches!(self.host.field(*index, self.cx.arena()), Ok(None)))
     }
 
     fn field(&self, id: NodeId, operand: Value<'a>, field: Value<'a>) -> Outcome<'a> {

@@ -34,7 +34,8 @@
 //!         let Some((index, _)) = found else { return Err(error(format!("there is no flag `{source}`"))) };
 //!         let mut tree = TreeBuilder::new(source);
 //!         let name = tree.name(source);
-//!         let root = tree.add(Expr::Ident { name, rooted: false }, span, Type::Bool, Reference::Variable(index));
+//!         let flag = Expr::Ident { name, rooted: false, test: false };
+//!         let root = tree.add(flag, span, Type::Bool, Reference::Variable(index));
 //!         let checked = tree.finish(root, declarations, limits);
 //!         checked.map(|checked| (checked, Vec::new())).map_err(|invalid| error(invalid.to_string()))
 //!     }

@@ -351,7 +351,7 @@ impl Lint<'_> {
     fn domain_of(&mut self, id: NodeId) -> Option<Domain> {
         match *self.checked.reference(id) {
             Reference::Variable(index) => {
-                let is_test = matches!(self.ast.expr(id), Expr::Select { test: true, .. });
+                let is_test = self.ast.expr(id).is_test();
                 self.fields.get(index as usize).filter(|_| !is_test)?.domain
             }
             Reference::Local(_) => self.is_header_name(id).then_some(HEADER_NAME),

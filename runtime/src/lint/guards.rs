@@ -123,7 +123,7 @@ impl Guard<'_> {
             id = *target;
         }
         match *self.checked.reference(id) {
-            Reference::Variable(field) if !matches!(self.ast.expr(id), Expr::Select { test: true, .. }) => Some(field),
+            Reference::Variable(field) if !self.ast.expr(id).is_test() => Some(field),
             _ => None,
         }
     }
@@ -135,7 +135,7 @@ impl Guard<'_> {
             Expr::Select { test, .. } if matches!(self.checked.reference(id), Reference::Variable(_)) => {
                 return self.variable(id, *test);
             }
-            Expr::Ident { .. } => return self.variable(id, false),
+            Expr::Ident { test, .. } => return self.variable(id, *test),
             Expr::Select { operand, field, test, optional } => {
                 let plain = if *optional { Access::Optional } else { Access::Read };
                 (*operand, Some(self.ast.name(*field)), if *test { Access::Test } else { plain })
@@ -186,7 +186,12 @@ impl Guard<'_> {
             }
             Optional::Field(field) => {
                 let name = variable(*field);
-                (format!("`{name}`"), format!("has({name}{})", if name.contains('.') { "" } else { ".NAME" }))
+                let is_map = matches!(
+                    self.variables.get(*field as usize).map(|variable| &variable.ty),
+                    Some(Type::Map(_) | Type::Dyn)
+                );
+                let part = if is_map && !name.contains('.') { ".NAME" } else { "" };
+                (format!("`{name}`"), format!("has({name}{part})"))
             }
         };
         let message =

@@ -19,6 +19,11 @@ pub(crate) trait Extension: fmt::Debug + Send + Sync {
     /// Whether equal operands give equal results.
     fn is_pure(&self, functions: &Functions) -> bool;
 
+    /// The function of the host that it calls, by the index of its declaration.
+    fn host_function(&self) -> Option<u32> {
+        None
+    }
+
     /// Calls it.
     ///
     /// # Errors
@@ -54,6 +59,18 @@ impl Callee {
                 [Overload::Builtin(builtin)] => Some(builtin),
                 _ => None,
             },
+            _ => None,
+        }
+    }
+
+    /// The first function of the host that it may call, by the index of its declaration.
+    pub(crate) fn host_function(&self) -> Option<u32> {
+        match self {
+            Self::Overloads(overloads) => overloads.iter().find_map(|overload| match overload {
+                Overload::Host(index) => Some(*index),
+                _ => None,
+            }),
+            Self::Extension(function) => function.host_function(),
             _ => None,
         }
     }

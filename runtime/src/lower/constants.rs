@@ -11,10 +11,11 @@ use crate::cx::CxSettings;
 use crate::function::Functions;
 use crate::library::{self, Cx};
 use crate::value::{Duration, List, Map, MapBuilder, Timestamp, Value};
-use celero_ir::passes::{Evaluator, Pattern, TextTest};
+use celero_ir::passes::{Evaluator, Pattern, TextTest, is_small};
 use celero_ir::{Constant, ErrorKind, Helper, Wildcard};
 use celero_matching::pattern::{self, PatternCache, Strategy};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 
 /// Budget of one folded call, in steps. A call that needs more is not folded.
 const STEPS: i64 = 10_000;
@@ -33,12 +34,33 @@ pub(crate) struct ConstantEvaluator<'a> {
     patterns: &'a PatternCache,
     /// What is left of [`PATTERN_WEIGHT`].
     weight_left: Cell<u32>,
+    /// Calls of the host's functions that were folded, as texts, if somebody reads them.
+    folded: Option<&'a RefCell<BTreeSet<String>>>,
 }
 
 impl<'a> ConstantEvaluator<'a> {
     /// An evaluator for a graph with these callees.
     pub(crate) fn new(calls: &'a Calls, functions: &'a Functions, patterns: &'a PatternCache) -> Self {
-        Self { calls, functions, patterns, weight_left: Cell::new(PATTERN_WEIGHT) }
+        Self { calls, functions, patterns, weight_left: Cell::new(PATTERN_WEIGHT), folded: None }
+    }
+
+    /// Records the calls of the host's functions that are folded.
+    pub(crate) fn recording(self, folded: Option<&'a RefCell<BTreeSet<String>>>) -> Self {
+        Self { folded, ..self }
+    }
+
+    /// Records a folded call if it is one of the host's.
+    fn record(&self, callee: &Callee, args: &[Constant], result: &Result<Constant, ErrorKind>) {
+        let Some(folded) = self.folded else { return };
+        let Some(name) = callee.host_function().and_then(|index| self.functions.name(index)) else { return };
+        let args: Vec<String> = args.iter().map(Constant::to_string).collect();
+        let result = match result {
+            Ok(constant) if is_small(constant) => constant.to_string(),
+            // Too large to stand in code.
+            Ok(_) => return,
+            Err(kind) => format!("error {kind}"),
+        };
+        folded.borrow_mut().insert(format!("{name}({}) = {result}", args.join(", ")));
     }
 
     /// Runs `f` on the values of constants. `None` if the call exceeds its budget, or gives a value
@@ -62,7 +84,9 @@ impl<'a> ConstantEvaluator<'a> {
 impl Evaluator for ConstantEvaluator<'_> {
     fn dispatch(&self, function: &str, args: &[Constant]) -> Option<Result<Constant, ErrorKind>> {
         let callee = self.calls.by_name(function)?;
-        self.with_values(args, |cx, args| callee.call(cx, self.functions, args))
+        let result = self.with_values(args, |cx, args| callee.call(cx, self.functions, args))?;
+        self.record(callee, args, &result);
+        Some(result)
     }
 
     fn call(&self, helper: Helper, args: &[Constant]) -> Option<Result<Constant, ErrorKind>> {

@@ -102,7 +102,7 @@ impl Lowering<'_> {
     /// The number of an address that the host holds as one.
     fn address(&mut self, text: AstId) -> Option<NodeId> {
         let Reference::Variable(field) = *self.checked.reference(text) else { return None };
-        if matches!(self.ast.expr(text), Expr::Select { test: true, .. }) || self.field(field)?.ty != Ty::Ip {
+        if self.ast.expr(text).is_test() || self.field(field)?.ty != Ty::Ip {
             return None;
         }
         Some(self.add(Op::Field(field), Ty::Ip, &[], text))

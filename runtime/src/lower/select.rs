@@ -12,7 +12,7 @@ impl<'c> Lowering<'c> {
             return self.fail(ErrorKind::NoSuchKey, id);
         };
         let (ty, optional) = (field.ty, field.optional);
-        if let Expr::Select { test: true, .. } = self.ast.expr(id) {
+        if self.ast.expr(id).is_test() {
             return if optional {
                 self.add(Op::HasField(index), Ty::Bool, &[], id)
             } else {
@@ -115,7 +115,7 @@ impl<'c> Lowering<'c> {
     /// The field that an expression is, if it is a map or a set of the host that native code asks itself.
     fn host_entries(&self, map: AstId) -> Option<(u32, &layout::Entries)> {
         let Reference::Variable(field) = *self.checked.reference(map) else { return None };
-        if matches!(self.ast.expr(map), Expr::Select { test: true, .. }) {
+        if self.ast.expr(map).is_test() {
             return None;
         }
         Some((field, self.field(field)?.entries.as_ref()?))
@@ -231,7 +231,7 @@ impl<'c> Lowering<'c> {
     /// The lookup of a fixed name in a header map of the host; `Err` for a name that no header can have.
     pub(super) fn header(&mut self, id: AstId, map: AstId, name: &str) -> Option<Result<NodeId, ()>> {
         let Reference::Variable(field) = *self.checked.reference(map) else { return None };
-        if matches!(self.ast.expr(map), Expr::Select { test: true, .. }) {
+        if self.ast.expr(map).is_test() {
             return None;
         }
         let layout = self.field(field)?;

@@ -25,7 +25,7 @@ impl<'c> Lowering<'c> {
     /// whose elements can be read in place.
     pub(super) fn host_list(&self, list: AstId) -> Option<(u32, Ty)> {
         let Reference::Variable(field) = *self.checked.reference(list) else { return None };
-        if matches!(self.ast.expr(list), Expr::Select { test: true, .. }) {
+        if self.ast.expr(list).is_test() {
             return None;
         }
         Some((field, self.field(field)?.elements.as_ref()?.ty))
@@ -34,7 +34,7 @@ impl<'c> Lowering<'c> {
     /// The field that an expression is, and what a cursor goes over, if there is one.
     pub(super) fn host_cursor(&self, range: AstId) -> Option<(u32, &Items)> {
         let Reference::Variable(field) = *self.checked.reference(range) else { return None };
-        if matches!(self.ast.expr(range), Expr::Select { test: true, .. }) {
+        if self.ast.expr(range).is_test() {
             return None;
         }
         Some((field, &self.field(field)?.cursor.as_ref()?.items))
@@ -115,7 +115,7 @@ impl<'c> Lowering<'c> {
     pub(super) fn sure_elements(&mut self, elements: &[AstId], ty: Ty) -> Option<Vec<NodeId>> {
         let is_sure = |&id: &AstId| match (self.ast.expr(id), self.checked.reference(id)) {
             (Expr::Literal(_), _) => true,
-            (Expr::Select { test: true, .. }, _) => false,
+            (expr, _) if expr.is_test() => false,
             (_, Reference::Variable(field)) => self.field(*field).is_some_and(Field::is_sure),
             _ => false,
         };
@@ -158,7 +158,7 @@ impl<'c> Lowering<'c> {
     /// be a test as well, or the element at an index.
     pub(super) fn member(&mut self, id: AstId) -> Option<NodeId> {
         let (base, selects) = self.selects(id)?;
-        let is_test = matches!(self.ast.expr(id), Expr::Select { test: true, .. });
+        let is_test = self.ast.expr(id).is_test();
         if let Reference::Local(level) = *self.checked.reference(base) {
             let Record { list, members, .. } = self.records.iter().find(|record| record.level == level)?;
             let (list, (member, ty)) = (*list, self.member_of(members, &selects)?);

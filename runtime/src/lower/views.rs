@@ -109,7 +109,7 @@ impl<'c> Lowering<'c> {
         let &[separator] = args else { return None };
         let is_text = |this: &Self, id| {
             let declared = matches!(this.checked.reference(id), Reference::Variable(_));
-            declared && !matches!(this.ast.expr(id), Expr::Select { test: true, .. })
+            declared && !this.ast.expr(id).is_test()
         };
         if !self.is_builtin(list, &[Builtin::Split]) || !is_text(self, text) {
             return None;

@@ -125,7 +125,7 @@ impl<'c> Cause<'c> {
     fn guard(&self) -> Option<String> {
         let id = self.failed.id?;
         if let Reference::Variable(index) = self.checked.reference(id) {
-            let name = self.variables.name(*index).filter(|name| name.contains('.'))?;
+            let name = self.variables.name(*index)?;
             return Some(format!("guard it with `has({name})`"));
         }
         if self.is_cookie(id) {
@@ -293,7 +293,17 @@ impl<'c> Cause<'c> {
             return "the host's data failed, or has other variables than the rule".into();
         };
         if let Reference::Variable(index) = self.checked.reference(id) {
-            return format!("the host failed to read `{}`", self.variables.name(*index).unwrap_or_default());
+            let name = self.variables.name(*index).unwrap_or_default();
+            return match (&self.failed.message, &self.failed.last_of_field) {
+                (Some(message), _) => format!("the host failed to read `{name}`: {message}"),
+                // It reads the field now, so this may be about another field.
+                (None, Some(message)) => {
+                    format!(
+                        "the host failed to read `{name}`; its last message about a field on this thread: {message}"
+                    )
+                }
+                (None, None) => format!("the host failed to read `{name}`"),
+            };
         }
         let host = |overload: &Overload| match overload {
             Overload::Host(index) => self.functions.name(*index),

@@ -7,7 +7,7 @@ use crate::arena::Arena;
 use crate::context::Host;
 use crate::cx::CxSettings;
 use crate::error::{ErrorKind, EvalError};
-use crate::function::{Functions, contained};
+use crate::function::{Functions, contained, take_field_message};
 use crate::interpret::{Seen, Witness, interpret_before};
 use crate::limits::Limits;
 use crate::lower::is_pure;
@@ -57,7 +57,7 @@ impl Inquiry<'_> {
     fn report(&self, error: EvalError, host: &dyn Host) -> Words {
         let arena = Arena::new(self.limits.memory);
         // The host's data may panic, as it may in an evaluation.
-        let told = contained(|| self.tell(error, &self.failure(error, host, &arena)));
+        let told = contained(|| self.tell(error, &self.failure_and_message(error, host, &arena)));
         told.unwrap_or_else(|()| self.tell(error, &Failed::at(None)))
     }
 
@@ -75,6 +75,21 @@ impl Inquiry<'_> {
         let cause_shown = cause(Data::Shown);
         let redacted = cause(Data::Hidden).message();
         Words { message: cause_shown.message(), redacted, help: cause_shown.help() }
+    }
+
+    /// Finds the failure, and what the function of the field says if reading one is what failed.
+    fn failure_and_message<'a>(&'a self, error: EvalError, host: &'a dyn Host, arena: &'a Arena) -> Failed<'a> {
+        // Before a field is read again.
+        let last_of_field = take_field_message();
+        let failed = self.failure(error, host, arena);
+        match failed.id.map(|id| self.checked.reference(id)) {
+            Some(Reference::Variable(index)) if error.kind == ErrorKind::Host => {
+                take_field_message();
+                let failure = host.field(*index, arena).err();
+                Failed { message: failure.and_then(|_| take_field_message()), last_of_field, ..failed }
+            }
+            _ => failed,
+        }
     }
 
     /// Finds the failure: in the whole expression if it is pure, else in what is at the place of the error.

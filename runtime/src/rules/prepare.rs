@@ -344,7 +344,7 @@ impl LoweredRule {
             Condition::Refused { error, .. } => Err(error.clone()),
         };
         let expression = checked.and_then(is_truth)?;
-        let graph = engine.lowered(env, &expression, patterns, observer);
+        let graph = engine.lowered(env, &expression, patterns, None, observer);
         // Checking the source again needs the language of the environment.
         let foreign = !expression.is_in(env.rule_language());
         Ok(Self {

@@ -4,9 +4,8 @@
 //! `runtime/src/value/copy.rs::copies_have_no_parts_of_the_host`.
 
 use crate::arena::{Arena, EvalResult};
-use crate::value::map::sort_entries;
 use crate::value::nesting::{MAX_DEPTH, nested};
-use crate::value::{List, Map, Value};
+use crate::value::{List, Map, Value, collect_list, collect_map};
 use celero_ir::ErrorKind;
 
 /// Returns a copy of a value in an arena. Maps are sorted by their keys.
@@ -45,27 +44,18 @@ fn one<'a>(value: &Value<'_>, arena: &'a Arena, depth: u32) -> EvalResult<Value<
 }
 
 fn elements<'a>(list: &List<'_>, arena: &'a Arena, depth: u32) -> EvalResult<Value<'a>> {
-    let mut copied = arena.vec();
-    copied.reserve(list.len())?;
-    for index in 0..list.len() {
+    let element = |index| {
         // What the host makes of one element is not kept while the next ones are copied.
         let made = Arena::new(usize::MAX);
-        let element = list.get(index, &made)?.ok_or(ErrorKind::InvalidArgument)?;
-        copied.push(one(&element, arena, depth)?)?;
-    }
-    Ok(Value::List(List::Slice(copied.finish())))
+        one(&list.get(index, &made)?.ok_or(ErrorKind::InvalidArgument)?, arena, depth)
+    };
+    collect_list((0..list.len()).map(element), arena)
 }
 
 fn entries<'a>(map: &Map<'_>, arena: &'a Arena, depth: u32) -> EvalResult<Value<'a>> {
     let made = Arena::new(usize::MAX);
-    let entries = map.entries(&made)?;
-    let mut copied = arena.vec();
-    copied.reserve(entries.len())?;
-    for (key, value) in entries {
-        copied.push((one(key, arena, depth)?, one(value, arena, depth)?))?;
-    }
-    sort_entries(copied.as_mut_slice())?;
-    Ok(Value::Map(Map::Sorted(copied.finish())))
+    let copied = |(key, value): &(Value<'_>, Value<'_>)| Ok((one(key, arena, depth)?, one(value, arena, depth)?));
+    collect_map(map.entries(&made)?.iter().map(copied), arena)
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Values: what expressions compute with. They borrow from the host's data or from the arena of the evaluation and own
 //! nothing.
 
+mod collect;
 mod copy;
 mod equality;
 mod from;
@@ -13,6 +14,7 @@ pub(crate) mod order;
 mod text;
 mod time;
 
+pub(crate) use collect::{collect_list, collect_map};
 pub(crate) use copy::copy;
 pub use list::{HostList, List};
 pub(crate) use lookup_cost::charge_comparisons;

@@ -127,7 +127,7 @@ fn little_is_done_after_a_set_is_cancelled() {
         count.fetch_add(1, Ordering::Relaxed);
         n
     };
-    let env = env().function("same", same);
+    let env = env().pure_function("same", same);
     for (threads, many) in [(1, 300), (3, 12_000)] {
         for when in [0, 1, 100, 290] {
             folded.store(0, Ordering::Relaxed);

@@ -73,7 +73,7 @@ fn an_argument_is_evaluated_at_most_once() {
         let calls = Arc::new(AtomicU32::new(0));
         let counter = Arc::clone(&calls);
         let env = Env::dynamic()
-            .impure_function("next", move || i64::from(counter.fetch_add(1, Ordering::Relaxed)))
+            .function("next", move || i64::from(counter.fetch_add(1, Ordering::Relaxed)))
             .define("thrice(x: int) -> int", "x + x + x")
             .define("once() -> int", "next()");
         let program = engine.compile(&env, "thrice(next() + 1)").unwrap();

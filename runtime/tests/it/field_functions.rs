@@ -1,10 +1,10 @@
 //! Fields and types that functions read (`with = function`): the values and types that rules see.
-#![expect(clippy::arithmetic_side_effects, clippy::expect_used, clippy::panic, reason = "tests")]
+#![expect(clippy::arithmetic_side_effects, clippy::expect_used, clippy::panic, clippy::ptr_arg, reason = "tests")]
 
 use crate::field_types::{results, types};
 use celero::{Context, Engine, Env, FieldType, Scratch, Tier, Value};
 use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// No field type.
 struct Version(u16, u16);
@@ -345,7 +345,131 @@ fn tiers_agree_on_functions_however_they_end() {
     );
 }
 
+/// Collections that a function makes are copied into the memory of the evaluation.
+#[test]
+fn functions_may_return_owned_collections() {
+    fn words(text: &String) -> Vec<String> {
+        text.split(' ').map(str::to_owned).collect()
+    }
+
+    fn borrowed(text: &String) -> Option<Vec<&str>> {
+        (!text.is_empty()).then(|| text.split(' ').collect())
+    }
+
+    fn lengths(text: &String) -> HashMap<&str, usize> {
+        text.split(' ').map(|word| (word, word.len())).collect()
+    }
+
+    fn positions(text: &String) -> Result<BTreeMap<i32, Option<String>>, String> {
+        if text.is_empty() {
+            Err("no text".to_owned())
+        } else {
+            Ok((0..).zip(text.chars().map(|c| Some(c.to_string()))).collect())
+        }
+    }
+
+    fn pieces(text: &String) -> Vec<Vec<u8>> {
+        text.split(' ').map(|word| word.as_bytes().to_vec()).collect()
+    }
+
+    fn bytes(text: &String) -> Vec<u8> {
+        text.as_bytes().to_vec()
+    }
+
+    #[derive(Context)]
+    struct Text {
+        #[context(with = words)]
+        words: String,
+        #[context(with = borrowed)]
+        borrowed: String,
+        #[context(with = lengths)]
+        lengths: String,
+        #[context(with = positions)]
+        positions: String,
+        #[context(with = pieces)]
+        pieces: String,
+        #[context(with = bytes)]
+        bytes: String,
+    }
+
+    let of = |text: &str| Text {
+        words: text.to_owned(),
+        borrowed: text.to_owned(),
+        lengths: text.to_owned(),
+        positions: text.to_owned(),
+        pieces: text.to_owned(),
+        bytes: text.to_owned(),
+    };
+    assert_eq!(
+        types::<Text>(),
+        "words: list(string), borrowed?: list(string), lengths: map(string, uint), \
+         positions: map(int, optional_type(string)), pieces: list(bytes), bytes: bytes"
+    );
+    results(
+        &of("ann b"),
+        &[
+            ("words == ['ann', 'b'] && 'b' in words && words[1].size() == 1", "Bool(true)"),
+            ("borrowed == words && words.exists(w, w == 'ann')", "Bool(true)"),
+            ("lengths.ann == 3u && has(lengths.b) && lengths == {'b': 1u, 'ann': 3u}", "Bool(true)"),
+            ("positions[4] == optional.of('b') && positions.size() == 5", "Bool(true)"),
+            ("pieces == [b'ann', b'b'] && bytes == b'ann b'", "Bool(true)"),
+        ],
+    );
+    results(&of(""), &[("borrowed", "no_such_key"), ("positions", "host"), ("words == ['']", "Bool(true)")]);
+    assert!(Engine::new().compile(&Env::<Text>::new(), "1 in words").is_err(), "the type of the elements is known");
+}
+
+/// The report of a failure has the text of the error.
+#[test]
+fn functions_say_why_they_failed() {
+    fn risk(text: &String) -> Result<i64, String> {
+        if text.starts_with("once") && FAILED.replace(true) {
+            return Ok(1);
+        }
+        text.parse().map_err(|_| format!("risk engine down: {text}"))
+    }
+
+    fn list(text: &String) -> Result<Vec<i64>, &'static str> {
+        risk(text).map(|risk| vec![risk]).map_err(|_| "no list")
+    }
+
+    #[derive(Context)]
+    struct Risk {
+        #[context(with = risk)]
+        risk: String,
+        #[context(with = list, name = "the.list")]
+        list: String,
+    }
+
+    let context = Risk { risk: "eu".to_owned(), list: "us".to_owned() };
+    for tier in [Tier::Interpret, Tier::Native] {
+        let engine = Engine::builder().tier(tier).build();
+        for (rule, message) in [
+            ("risk > 3", "the host failed to read `risk`: risk engine down: eu"),
+            ("the.list == [1]", "the host failed to read `the.list`: no list"),
+            // The error that counts is not the last one.
+            ("risk > 3 && the.list == [1]", "the host failed to read `risk`: risk engine down: eu"),
+            ("the.list == [1] && risk > 3", "the host failed to read `the.list`: no list"),
+        ] {
+            let program = engine.compile(&Env::<Risk>::new(), rule).unwrap();
+            let error = program.test(&context).unwrap_err();
+            assert_eq!(program.describe(&error, &context).message(), message, "{rule} {tier:?}");
+        }
+        // The second reading succeeds, so that the message may be about another failure.
+        FAILED.set(false);
+        let context = Risk { risk: "once".to_owned(), list: String::new() };
+        let program = engine.compile(&Env::<Risk>::new(), "risk > 3").unwrap();
+        let error = program.test(&context).unwrap_err();
+        assert_eq!(
+            program.describe(&error, &context).message(),
+            "the host failed to read `risk`; its last message about a field on this thread: risk engine down: once",
+            "{tier:?}"
+        );
+    }
+}
+
 thread_local! {
+    static FAILED: Cell<bool> = const { Cell::new(false) };
     static CALLS: Cell<u32> = const { Cell::new(0) };
 }
 

@@ -47,8 +47,8 @@ fn data() -> Data {
 fn env(nil_not_equal: bool) -> Env<Data> {
     Env::<Data>::new()
         .lists(&lists(8443))
-        .function("twice", |n: i64| n.saturating_mul(2))
-        .function("shout", |text: &str| text.to_uppercase())
+        .pure_function("twice", |n: i64| n.saturating_mul(2))
+        .pure_function("shout", |text: &str| text.to_uppercase())
         .alias("length", "size(text)")
         .filter_language(
             FilterLanguage::new()

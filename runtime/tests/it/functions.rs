@@ -30,11 +30,11 @@ fn types_follow_from_closures() {
     let env = Env::dynamic()
         .function("f0", || 1u64)
         .function("a.f1", |_: &str| -> bool { true })
-        .method("f2", |_: &[u8], _: i64| 1.5)
+        .pure_method("f2", |_: &[u8], _: i64| 1.5)
         .function("f3", |_: Duration, _: Timestamp, _: bool| String::new())
         .function("f4", |_: Value<'_>, _: List<'_>, _: Map<'_>, _: IpAddr| Vec::<u8>::new())
         .function("f5", |_: f64, _: u64, _: &str, _: &str, _: &str| -> Result<i64, String> { Ok(1) })
-        .impure_function("f6", |_: i64, _: i64, _: i64, _: i64, _: i64, _: i64| Value::Null)
+        .pure_function("f6", |_: i64, _: i64, _: i64, _: i64, _: i64, _: i64| Value::Null)
         .function("starts", starts);
     assert_eq!(env.problems(), []);
     assert_eq!(
@@ -51,7 +51,7 @@ fn types_follow_from_closures() {
         ]
     );
     let pure: Vec<_> = (0..8).map(|index| env.functions().is_pure(index)).collect();
-    assert_eq!(pure, [true, true, true, true, true, true, false, true]);
+    assert_eq!(pure, [false, false, true, false, false, false, true, false]);
 }
 
 /// The caller may hold a lock that the function takes again.
@@ -59,7 +59,7 @@ fn types_follow_from_closures() {
 fn a_large_set_calls_pure_functions_on_the_thread_that_builds_it() {
     let threads = Arc::new(Mutex::new(HashSet::new()));
     let seen = Arc::clone(&threads);
-    let env = Env::dynamic().function("odd", move |n: i64| {
+    let env = Env::dynamic().pure_function("odd", move |n: i64| {
         seen.lock().unwrap().insert(current().id());
         n % 2 == 1
     });

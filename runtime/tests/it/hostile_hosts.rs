@@ -95,7 +95,7 @@ impl HostList for Panics {
 fn panics_of_the_host_end_the_evaluation() {
     let env = Env::dynamic()
         .variable("list", Type::list(Type::Int))
-        .function("bomb", |_: i64| -> i64 { std::panic::panic_any(Bomb) });
+        .pure_function("bomb", |_: i64| -> i64 { std::panic::panic_any(Bomb) });
     let mut bindings = Bindings::new(&env);
     bindings.set("list", Value::List(List::Host(&Panics))).unwrap();
     for (source, expected) in [

@@ -309,7 +309,7 @@ fn parts_and_types_of_http_fit_into_contexts() {
 
 /// What a rule answers, in both tiers.
 fn answer(rule: &str, context: &RequestContext<'_>) -> String {
-    let env = Env::<RequestContext<'_>>::new().function("suffix", |text: &str, n: i64| -> Result<String, &str> {
+    let env = Env::<RequestContext<'_>>::new().pure_function("suffix", |text: &str, n: i64| -> Result<String, &str> {
         let from = usize::try_from(n).ok().and_then(|n| text.len().checked_sub(n)).ok_or("too long")?;
         text.get(from..).map(str::to_owned).ok_or("inside a character")
     });

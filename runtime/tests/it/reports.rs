@@ -18,9 +18,9 @@ fn env() -> Env<Bindings<'static>> {
         .variable("list", Type::list(Type::Int))
         .variable("s", Type::String)
         .variable("zero", Type::Int)
-        .function("even", even)
-        .function("boom", |_: i64| -> i64 { panic!("on purpose") })
-        .impure_function("roll", |n: i64| if n > 0 { Err(format!("no dice for {n}")) } else { Ok(n) })
+        .pure_function("even", even)
+        .pure_function("boom", |_: i64| -> i64 { panic!("on purpose") })
+        .function("roll", |n: i64| if n > 0 { Err(format!("no dice for {n}")) } else { Ok(n) })
 }
 
 /// Calls `f` with the report of each tier.
@@ -78,7 +78,7 @@ fn a_report_says_which() {
         (r#"m["x"] == 1"#, r#"no key "x" (at 0..6); guard it with `"x" in m` or write `m[?"x"].orValue(..)`"#),
         ("m.x == 1", r#"no key "x" (at 0..3); guard it with `has(m.x)`"#),
         ("m[s] == 1", r#"no key "secret" (at 0..4)"#),
-        ("absent > 1", "variable `absent` has no value (at 0..6)"),
+        ("absent > 1", "variable `absent` has no value (at 0..6); guard it with `has(absent)`"),
         ("req.team == ''", "`req.team` is absent (at 0..8); guard it with `has(req.team)`"),
         ("[1, 2][5] == 1", "index 5 is out of bounds: the list has 2 elements (at 0..9)"),
         ("list[zero - 1] == 1", "index -1 is out of bounds: the list has 2 elements (at 0..14)"),

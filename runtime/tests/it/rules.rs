@@ -219,8 +219,8 @@ fn a_set_without_a_policy_returns_the_error() {
 #[test]
 fn a_failing_function_of_the_host_ends_its_rule_alone() {
     let env = Env::<Call<'_>>::new()
-        .function("bad", |_: i64| -> bool { std::panic::panic_any("host") })
-        .function("good", |n: i64| n == 7);
+        .pure_function("bad", |_: i64| -> bool { std::panic::panic_any("host") })
+        .pure_function("good", |n: i64| n == 7);
     let quiet = std::panic::take_hook();
     std::panic::set_hook(Box::new(|_| ()));
     let mut answers = Vec::new();

@@ -2,24 +2,8 @@
 
 use super::Values;
 use celero::filter::{Accepts, FilterFunction, FilterHost, FilterType, FilterValue, ResultType, StandardFunction};
-use celero::host::IntoValue;
-use celero::{Arena, Bindings, Env, ErrorKind, List, Type, Value};
+use celero::{Bindings, Env};
 use std::net::IpAddr;
-
-/// The result of a function that gives a list of byte strings.
-struct Texts(Vec<Vec<u8>>);
-
-impl IntoValue for Texts {
-    fn ty() -> Type {
-        Type::list(Type::Bytes)
-    }
-
-    fn into_value<'v>(self, arena: &'v Arena) -> Result<Value<'v>, ErrorKind> {
-        let values: Vec<Value<'v>> =
-            self.0.iter().map(|text| arena.alloc_slice(text).map(Value::Bytes)).collect::<Result<_, _>>()?;
-        Ok(Value::List(List::Slice(arena.alloc_slice(&values)?)))
-    }
-}
 
 /// Declares the functions of a host. A function without a result fails, which is a missing value in the language.
 pub(super) fn with_functions(env: Env<Bindings<'static>>, host: &Values) -> Env<Bindings<'static>> {
@@ -48,14 +32,16 @@ fn with_function(
     let ResultType::Type(result) = &function.result else { return env };
     use FilterType::{Bool, Bytes, Int, Ip};
     match (parameters.as_slice(), result) {
-        ([Bytes], Bytes) => env.function(name, move |text: &[u8]| bytes(call(&[text.to_vec().into()])?)),
-        ([Bytes], Bool) => env.function(name, move |text: &[u8]| boolean(&call(&[text.to_vec().into()])?)),
-        ([Bytes], FilterType::Array(_)) => env.function(name, move |text: &[u8]| texts(call(&[text.to_vec().into()])?)),
-        ([Int], Int) => env.function(name, move |number: i64| int(&call(&[number.into()])?)),
-        ([Ip, Bool], Bool) => env.function(name, move |address: IpAddr, wanted: bool| {
+        ([Bytes], Bytes) => env.pure_function(name, move |text: &[u8]| bytes(call(&[text.to_vec().into()])?)),
+        ([Bytes], Bool) => env.pure_function(name, move |text: &[u8]| boolean(&call(&[text.to_vec().into()])?)),
+        ([Bytes], FilterType::Array(_)) => {
+            env.pure_function(name, move |text: &[u8]| texts(call(&[text.to_vec().into()])?))
+        }
+        ([Int], Int) => env.pure_function(name, move |number: i64| int(&call(&[number.into()])?)),
+        ([Ip, Bool], Bool) => env.pure_function(name, move |address: IpAddr, wanted: bool| {
             boolean(&call(&[FilterValue::Ip(address), wanted.into()])?)
         }),
-        ([Bytes, Int, Int], Int) => env.function(name, move |text: &[u8], from: i64, count: i64| {
+        ([Bytes, Int, Int], Int) => env.pure_function(name, move |text: &[u8], from: i64, count: i64| {
             int(&call(&[text.to_vec().into(), from.into(), count.into()])?)
         }),
         _ => env,
@@ -68,9 +54,9 @@ fn bytes(value: FilterValue) -> Result<Vec<u8>, &'static str> {
     if let FilterValue::Bytes(bytes) = value { Ok(bytes) } else { Err(OTHER) }
 }
 
-fn texts(value: FilterValue) -> Result<Texts, &'static str> {
+fn texts(value: FilterValue) -> Result<Vec<Vec<u8>>, &'static str> {
     let FilterValue::Array(values) = value else { return Err(OTHER) };
-    values.into_iter().map(bytes).collect::<Result<_, _>>().map(Texts)
+    values.into_iter().map(bytes).collect()
 }
 
 fn boolean(value: &FilterValue) -> Result<bool, &'static str> {

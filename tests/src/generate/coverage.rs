@@ -353,7 +353,7 @@ fn syntax(expr: &Expr, reference: &Reference, checked: &Checked) -> Option<Cow<'
         |name: &'static str, with: &'static str, optional: &[bool]| if optional.contains(&true) { with } else { name };
     Some(Cow::Borrowed(match expr {
         Expr::Literal(_) => "literal",
-        Expr::Select { test: true, .. } if matches!(reference, Reference::Variable(_)) => "has variable",
+        expr if expr.is_test() && matches!(reference, Reference::Variable(_)) => "has variable",
         Expr::Ident { .. } | Expr::Select { .. } if *reference != Reference::None => match reference {
             Reference::Variable(_) => "variable",
             Reference::Local(_) => "local",

@@ -7,26 +7,26 @@ use std::sync::LazyLock;
 
 /// What equal calls give is equal, that of the impure ones too, so that results can be compared.
 pub(super) fn functions<C>(env: Env<C>) -> Env<C> {
-    env.function("host.twice", |n: i64| n.checked_mul(2).ok_or("too large"))
-        .function("host.half", |n: u64| n / 2)
-        .function("host.third", |x: f64| x / 3.0)
-        .function("host.loud", |text: &str| text.to_uppercase())
-        .function("host.flip", |bytes: &[u8]| bytes.iter().rev().copied().collect::<Vec<u8>>())
-        .function("host.kind", |value: Value<'_>| value.type_name())
-        .function("host.any", |n: i64| if n % 2 == 0 { Value::Int(n) } else { Value::String("odd") })
-        .function("host.refuse", |_: Value<'_>| Err::<i64, _>("refused"))
-        .function("host.minute", |time: Timestamp| Duration(time.seconds.rem_euclid(60)))
-        .function("host.past", |span: Duration| Timestamp { seconds: span.0 / 2_000_000_000, nanos: 0 })
-        .function("host.gateway", |ip: IpAddr| match ip {
+    env.pure_function("host.twice", |n: i64| n.checked_mul(2).ok_or("too large"))
+        .pure_function("host.half", |n: u64| n / 2)
+        .pure_function("host.third", |x: f64| x / 3.0)
+        .pure_function("host.loud", |text: &str| text.to_uppercase())
+        .pure_function("host.flip", |bytes: &[u8]| bytes.iter().rev().copied().collect::<Vec<u8>>())
+        .pure_function("host.kind", |value: Value<'_>| value.type_name())
+        .pure_function("host.any", |n: i64| if n % 2 == 0 { Value::Int(n) } else { Value::String("odd") })
+        .pure_function("host.refuse", |_: Value<'_>| Err::<i64, _>("refused"))
+        .pure_function("host.minute", |time: Timestamp| Duration(time.seconds.rem_euclid(60)))
+        .pure_function("host.past", |span: Duration| Timestamp { seconds: span.0 / 2_000_000_000, nanos: 0 })
+        .pure_function("host.gateway", |ip: IpAddr| match ip {
             IpAddr::V4(ip) => IpAddr::V4(Ipv4Addr::from(u32::from(ip) & 0xffff_ff00)),
             other => other,
         })
-        .function("host.count", |list: List<'_>| i64::try_from(list.len()).map_err(|_| "too long"))
-        .function("host.entries", |map: Map<'_>| i64::try_from(map.len()).map_err(|_| "too long"))
-        .function("host.between", |n: i64, from: i64, to: i64| from <= n && n < to)
-        .method("under", |text: &str, root: &str| text.starts_with(root))
-        .impure_function("host.yes", || true)
-        .impure_function("host.tick", |n: i64| n.wrapping_add(1))
+        .pure_function("host.count", |list: List<'_>| i64::try_from(list.len()).map_err(|_| "too long"))
+        .pure_function("host.entries", |map: Map<'_>| i64::try_from(map.len()).map_err(|_| "too long"))
+        .pure_function("host.between", |n: i64, from: i64, to: i64| from <= n && n < to)
+        .pure_method("under", |text: &str, root: &str| text.starts_with(root))
+        .function("host.yes", || true)
+        .function("host.tick", |n: i64| n.wrapping_add(1))
 }
 
 /// Those of the host, as the checker sees them.

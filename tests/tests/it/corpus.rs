@@ -27,9 +27,9 @@ const REFUSED: &[(&str, &str)] = &[
 /// would be those functions.
 fn foreign() -> Dynamic {
     Env::dynamic()
-        .method("contains", |bytes: &[u8], part: &[u8]| bytes == part)
-        .method("indexOf", |list: List<'_>, _: Value<'_>| i64::try_from(list.len()).unwrap())
-        .function("json", |map: Map<'_>| map.is_empty())
+        .pure_method("contains", |bytes: &[u8], part: &[u8]| bytes == part)
+        .pure_method("indexOf", |list: List<'_>, _: Value<'_>| i64::try_from(list.len()).unwrap())
+        .pure_function("json", |map: Map<'_>| map.is_empty())
 }
 
 type Dynamic = Env<Bindings<'static>>;
@@ -52,7 +52,7 @@ fn declare(env: Dynamic, name: &'static str, receiver: bool, count: usize) -> Dy
     macro_rules! declared {
         ($($arg:ident),*) => {{
             let function = move |$($arg: Value<'_>),*| answer(name, &[$($arg),*]);
-            if receiver { env.method(name, function) } else { env.function(name, function) }
+            if receiver { env.pure_method(name, function) } else { env.pure_function(name, function) }
         }};
     }
     match count {

@@ -35,7 +35,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("mixed-signs", "!-size(request.path) == 1"),
     ("nested-conditional", "true ? false ? 1 : 2 : 3"),
     ("trailing-comma", "size(request.path,) > 1"),
-    ("macro-argument", "has(request)"),
+    ("macro-argument", "has(request.headers[\"a\"])"),
     ("macro-variable", "[1, 2].all(x.y, x.y > 0)"),
     ("duplicate-variable", "[1, 2].all(x, x, x > 0)"),
     ("undeclared-name", "request.pth == \"/\""),

@@ -69,6 +69,7 @@ fn ours(ast: &Ast, id: NodeId) -> Result<Tree, &'static str> {
             Literal::Bytes(v) => format!("bytes {v:?}"),
         }),
         Expr::Ident { rooted: true, .. } => return Err("leading dot"),
+        Expr::Ident { test: true, .. } => return Err("`has` of a variable"),
         Expr::Ident { name, .. } => Tree::Leaf(format!("ident {}", ast.name(*name))),
         Expr::Select { optional: true, .. } | Expr::Index { optional: true, .. } => return Err("optional selection"),
         Expr::Select { operand, field, test, .. } => {

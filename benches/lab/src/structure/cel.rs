@@ -61,7 +61,10 @@ impl Walk<'_> {
         let head: &str = match ast.expr(id) {
             Expr::Error => "error",
             Expr::Literal(literal) => Self::constant(literal),
-            Expr::Ident { name, .. } => ast.name(*name),
+            Expr::Ident { name, test, .. } => {
+                self.key.push_str(if *test { "has" } else { "" });
+                ast.name(*name)
+            }
             Expr::Select { field, test, optional, .. } => {
                 if *test || *optional {
                     self.features.insert(Feature::Maps);

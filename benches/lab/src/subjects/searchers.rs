@@ -70,11 +70,11 @@ pub fn with_searcher(engine: &Engine, source: &str, kind: Kind) -> Option<Progra
         env = match kind {
             Kind::Memmem => {
                 let finder = memchr::memmem::Finder::new(constant.as_bytes()).into_owned();
-                env.function(&name, move |text: &str| finder.find(text.as_bytes()).is_some())
+                env.pure_function(&name, move |text: &str| finder.find(text.as_bytes()).is_some())
             }
             Kind::Celero => {
                 let searcher = Searcher::new(constant);
-                env.function(&name, move |text: &str| searcher.is_in(text.as_bytes()))
+                env.pure_function(&name, move |text: &str| searcher.is_in(text.as_bytes()))
             }
         };
     }

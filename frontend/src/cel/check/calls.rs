@@ -95,7 +95,7 @@ impl Checker<'_> {
 
     /// Returns the target of a call as a path that may qualify the function's name.
     fn namespace(&self, target: NodeId) -> Option<Path> {
-        if matches!(self.ast.expr(target), Expr::Select { test: true, .. }) {
+        if self.ast.expr(target).is_test() {
             return None;
         }
         self.path(target).filter(|path| self.local_of(path).is_none())
@@ -166,7 +166,7 @@ impl Checker<'_> {
         let name = self.ast.name(function);
         match target {
             Some(target) if name == "bind" => {
-                let of_cel = matches!(self.ast.expr(target), Expr::Ident { name, rooted: false } if self.ast.name(*name) == "cel");
+                let of_cel = matches!(self.ast.expr(target), Expr::Ident { name, rooted: false, test: false } if self.ast.name(*name) == "cel");
                 of_cel.then(|| "`cel.bind`".to_owned())
             }
             Some(target) => {

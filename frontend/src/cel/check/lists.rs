@@ -12,7 +12,7 @@ use crate::types::Type;
 impl<'a> Checker<'a> {
     /// Returns the path of a node that names a list; whether there is such a list is not said.
     pub(super) fn list_of(&self, id: NodeId) -> Option<Path> {
-        if matches!(self.ast.expr(id), Expr::Select { test: true, .. }) {
+        if self.ast.expr(id).is_test() {
             return None;
         }
         self.path(id).filter(|path| self.names_list(path))

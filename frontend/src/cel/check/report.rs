@@ -28,8 +28,13 @@ impl Checker<'_> {
 
     /// Adds an error. Beyond the limit, only the last one is kept, and it is dropped in the end.
     pub(super) fn error(&mut self, code: &'static str, span: Span, message: String) -> &mut Diagnostic {
+        self.push_error(diagnostic(Severity::Error, code, span, message))
+    }
+
+    /// Adds an error, as [`error`](Self::error) does.
+    pub(super) fn push_error(&mut self, error: Diagnostic) -> &mut Diagnostic {
         self.errors.truncate(self.limits.max_diagnostics as usize);
-        self.errors.push_mut(diagnostic(Severity::Error, code, span, message))
+        self.errors.push_mut(error)
     }
 
     pub(super) fn warning(&mut self, code: &'static str, span: Span, message: String) {

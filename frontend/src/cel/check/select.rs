@@ -3,6 +3,7 @@
 use super::names::Meaning;
 use super::{Checker, codes};
 use crate::ast::{Expr, Name, NodeId};
+use crate::cel::parser::no_selection;
 use crate::checked::Reference;
 use crate::stdlib::Overload;
 use crate::types::Type;
@@ -28,7 +29,7 @@ impl<'a> Checker<'a> {
                     path.names.push(*field);
                     at = *operand;
                 }
-                Expr::Ident { name, rooted } => {
+                Expr::Ident { name, rooted, test } if !*test || at == id => {
                     path.names.push(*name);
                     path.rooted = *rooted;
                     break;
@@ -66,12 +67,53 @@ impl<'a> Checker<'a> {
             let ty = self.check(operand);
             return self.check_field(id, &ty, field, test, optional);
         };
+        if path.nodes.len() == 1 && self.ast.expr(id).is_test() {
+            return self.check_presence(id, &path);
+        }
         let (known, mut ty) = self.check_path_start(&path);
         for (&node, &field) in path.nodes.iter().zip(&path.names).skip(known) {
-            let test = matches!(self.ast.expr(node), Expr::Select { test: true, .. });
+            let test = self.ast.expr(node).is_test();
             ty = self.check_field(node, &ty, field, test, false);
         }
         ty
+    }
+
+    /// Checks `has(x)`: `x` must be a variable that can be absent.
+    fn check_presence(&mut self, id: NodeId, path: &Path) -> Type {
+        let local = self.local_of(path).and_then(|level| self.names.locals.get_mut(level)).map(|local| {
+            local.used = true;
+            local.ty.clone()
+        });
+        let parts = self.path_parts(path);
+        let found = if local.is_some() { None } else { self.names.resolve(&parts, path.rooted) };
+        let (variable, ty) = match found {
+            Some((_, Meaning::Variable(index, ty))) => (Some(index), ty),
+            Some((_, Meaning::Alias(_, ty))) => (None, ty),
+            None if local.is_none() && !self.unchecked => {
+                self.report_undeclared(path);
+                return self.set_type(id, Type::Error);
+            }
+            _ => (None, local.unwrap_or(Type::Dyn)),
+        };
+        let variables = self.names.declarations.variables();
+        if let Some(index) = variable
+            && variables.get(index as usize).is_some_and(|variable| variable.optional)
+        {
+            self.set_reference(id, Reference::Variable(index));
+            return self.set_type(id, Type::Bool);
+        }
+        let name = self.show_path(&path.names);
+        let mut error = no_selection(self.ast.node(id).focus);
+        if variable.is_some() {
+            error.message = format!("`has` takes what can be absent, and `{name}` is never absent");
+        }
+        if let Type::Optional(_) = self.infer.shallow(&ty) {
+            let help =
+                format!("`{name}.hasValue()` tests an optional; `{name}.orValue(..)` gives a value where it is empty");
+            error.help = vec![help];
+        }
+        self.push_error(error);
+        self.set_type(id, Type::Error)
     }
 
     /// Resolves the longest declared prefix of a path. Returns its number of parts and its type.
@@ -116,7 +158,7 @@ impl<'a> Checker<'a> {
     /// Returns whether the node of the first `known` names of a path is a `has(..)`.
     fn is_test(&self, path: &Path, known: usize) -> bool {
         let node = known.checked_sub(1).and_then(|last| path.nodes.get(last));
-        node.is_some_and(|n| matches!(self.ast.expr(*n), Expr::Select { test: true, .. }))
+        node.is_some_and(|n| self.ast.expr(*n).is_test())
     }
 
     /// The selection of a field from a value.

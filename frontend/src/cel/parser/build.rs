@@ -80,7 +80,7 @@ impl Parser<'_> {
     /// Removes the last node if it is a plain name, and returns it.
     pub(super) fn take_name(&mut self, id: NodeId) -> Option<(Name, Span)> {
         let node = self.nodes.last()?;
-        let &Expr::Ident { name, rooted: false } = &node.expr else { return None };
+        let &Expr::Ident { name, rooted: false, test: false } = &node.expr else { return None };
         if (id.0 as usize).checked_add(1) != Some(self.nodes.len()) {
             return None;
         }

@@ -44,7 +44,7 @@ codes! {
     MixedSigns "mixed-signs", Parse "`!` and `-` stand directly next to each other";
     NestedConditional "nested-conditional", Parse "a conditional is the middle operand of another without parentheses";
     TrailingComma "trailing-comma", Parse "a call's arguments end in a comma";
-    MacroArgument "macro-argument", Parse "an argument of `has` is not a field selection, or one of `math.greatest` or `math.least` not a number";
+    MacroArgument "macro-argument", Parse "an argument of `has` is neither a field selection nor a variable that can be absent, or one of `math.greatest` or `math.least` not a number";
     MacroVariable "macro-variable", Parse "a macro's variable is not a plain name";
     DuplicateVariable "duplicate-variable", Parse "both variables of a macro have the same name";
 }

@@ -132,7 +132,7 @@ impl Parser<'_> {
         loop {
             match self.nodes.pop().map(|n| n.expr) {
                 Some(Expr::Select { field, .. }) => parts.push(field),
-                Some(Expr::Ident { name, rooted }) => {
+                Some(Expr::Ident { name, rooted, .. }) => {
                     parts.push(name);
                     if rooted {
                         text.push('.');

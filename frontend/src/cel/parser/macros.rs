@@ -8,6 +8,7 @@ use super::{Parse, Parser};
 use crate::ast::{Expr, FoldKind, Literal, Name, NodeId};
 use crate::cel::lexer::Token;
 use crate::cel::macros::{self, Expansion, Macro};
+use crate::diagnostic::Diagnostic;
 use crate::span::Span;
 use crate::stdlib::Library;
 
@@ -26,6 +27,13 @@ const KEPT: NodeId = NodeId(u32::MAX);
 /// Whether the first argument is a plain name.
 fn is_named(arguments: &Arguments) -> bool {
     matches!(arguments.variables, [Some(_), _])
+}
+
+/// The error of an operand of `has`.
+pub(crate) fn no_selection(operand: Span) -> Diagnostic {
+    let mut diagnostic = Code::MacroArgument.at(operand, "`has` takes a field selection");
+    diagnostic.help.push("write `has(a.b)`; a key is tested with `\"key\" in a`, and `default(a[\"key\"], ..)` gives a value in its absence".to_owned());
+    diagnostic
 }
 
 /// Parsed arguments: the scratch entries from `base` on.
@@ -60,20 +68,20 @@ impl Parser<'_> {
         self.push(Expr::Call { target: None, function, rooted, args }, self.since(start), focus, below)
     }
 
-    /// Turns the last node, which must be a selection, into a test for presence.
+    /// Turns the last node, which must be a selection or a name, into a test for presence. The checker tells which
+    /// names are those of variables that can be absent: in CEL `has` takes a selection only.
     fn has(&mut self, start: u32, argument: NodeId) -> Parse {
         let span = self.since(start);
         match self.nodes.get_mut(argument.0 as usize) {
             Some(node) => match &mut node.expr {
-                Expr::Select { test, optional: false, .. } if !*test => {
+                Expr::Select { test, optional: false, .. } | Expr::Ident { test, .. } if !*test => {
                     *test = true;
                     node.span = span;
                     Ok(argument)
                 }
                 Expr::Error => Ok(argument),
                 _ => {
-                    let mut diagnostic = Code::MacroArgument.at(node.span, "`has` takes a field selection");
-                    diagnostic.help.push("write `has(a.b)`; a key is tested with `\"key\" in a`".to_owned());
+                    let diagnostic = no_selection(node.span);
                     self.report(diagnostic)?;
                     self.error_node(span)
                 }
@@ -106,7 +114,7 @@ impl Parser<'_> {
             self.restore(&mut arguments, at)?;
         }
         let target = match receiver {
-            Some((name, span)) => self.leaf(Expr::Ident { name, rooted: false }, span)?,
+            Some((name, span)) => self.leaf(Expr::Ident { name, rooted: false, test: false }, span)?,
             None => target,
         };
         let function = self.name(text);
@@ -119,7 +127,7 @@ impl Parser<'_> {
     /// Whether a node is this plain name.
     fn names(&self, id: NodeId, text: &str) -> bool {
         match self.node(id).map(|n| &n.expr) {
-            Some(Expr::Ident { name, rooted: false }) => {
+            Some(Expr::Ident { name, rooted: false, test: false }) => {
                 self.names.get(name.0 as usize).is_some_and(|n| n.as_ref() == text)
             }
             _ => false,
@@ -155,11 +163,11 @@ impl Parser<'_> {
     fn sort_by(&mut self, range: NodeId, var: Name, key: NodeId, span: Span, focus: Span) -> Parse {
         let name = self.name(RANGE);
         let function = self.name("@sortBy");
-        let source = self.leaf(Expr::Ident { name, rooted: false }, span)?;
+        let source = self.leaf(Expr::Ident { name, rooted: false, test: false }, span)?;
         let kind = FoldKind::Map;
         let keys = Expr::Fold { kind, range: source, var, var2: None, filter: None, transform: Some(key) };
         let keys = self.push(keys, span, focus, self.depth(key).max(1))?;
-        let list = self.leaf(Expr::Ident { name, rooted: false }, span)?;
+        let list = self.leaf(Expr::Ident { name, rooted: false, test: false }, span)?;
         let base = self.scratch.len();
         self.scratch.extend([list, keys]);
         let (args, below) = self.children(base);
@@ -184,7 +192,7 @@ impl Parser<'_> {
             Expr::Fold { kind, range, var: unnamed, var2: Some(var), filter: None, transform: Some(body) }
         } else {
             let end = Span { start: span.end, end: span.end };
-            let value = self.leaf(Expr::Ident { name: unnamed, rooted: false }, end)?;
+            let value = self.leaf(Expr::Ident { name: unnamed, rooted: false, test: false }, end)?;
             let kind = FoldKind::FilterKeys;
             Expr::Fold { kind, range, var, var2: Some(unnamed), filter: Some(body), transform: Some(value) }
         };
@@ -226,7 +234,7 @@ impl Parser<'_> {
     /// Adds the node of a kept name that is an ordinary argument.
     fn restore(&mut self, arguments: &mut Arguments, at: usize) -> Parse<()> {
         let Some((name, span)) = arguments.variables.get_mut(at).and_then(Option::take) else { return Ok(()) };
-        let id = self.leaf(Expr::Ident { name, rooted: false }, span)?;
+        let id = self.leaf(Expr::Ident { name, rooted: false, test: false }, span)?;
         if let Some(argument) = self.scratch.get_mut(arguments.base.saturating_add(at)) {
             *argument = id;
         }

@@ -15,7 +15,7 @@ impl Parser<'_> {
         // Whether the operand is a dotted name up to here. A `{` after it starts a message literal.
         let mut dotted = matches!(self.token, Token::Ident | Token::Reserved | Token::Dot);
         let mut node = self.primary(sign)?;
-        dotted &= self.node(node).is_some_and(|n| matches!(n.expr, Expr::Ident { .. }));
+        dotted &= self.node(node).is_some_and(|n| matches!(n.expr, Expr::Ident { test: false, .. }));
         loop {
             match self.token {
                 Token::Dot => node = self.dot(start, node, &mut dotted)?,
@@ -88,7 +88,7 @@ impl Parser<'_> {
             return self.call(start, rooted, focus);
         }
         let name = self.name(self.text(focus));
-        self.push(Expr::Ident { name, rooted }, self.since(start), focus, 0)
+        self.push(Expr::Ident { name, rooted, test: false }, self.since(start), focus, 0)
     }
 
     fn reserved(&mut self) -> Parse {

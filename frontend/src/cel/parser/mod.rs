@@ -22,7 +22,7 @@ mod operator;
 mod report;
 
 pub use code::PARSER_CODES;
-pub(crate) use macros::{RANGE, UNNAMED};
+pub(crate) use macros::{RANGE, UNNAMED, no_selection};
 
 use crate::ast::{Ast, Name, Node, NodeId};
 use crate::cel::foreign;

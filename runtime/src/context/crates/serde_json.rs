@@ -7,11 +7,12 @@ use crate::accessors::value::{ValueView, value_access};
 use crate::arena::{Arena, EvalResult};
 use crate::context::{Element, FieldType};
 use crate::cx::Cx;
-use crate::value::{HostMap, List, Map, Value, charge_comparisons};
+use crate::function::{FromValue, IntoValue, explain};
+use crate::value::{HostMap, List, MAX_DEPTH, Map, Value, charge_comparisons, copy, nested};
 use celero_frontend::Type;
-use celero_ir::Ty;
 use celero_ir::layout::Field as Layout;
-use serde_json::Value as Json;
+use celero_ir::{ErrorKind, Ty};
+use serde_json::{Number, Value as Json};
 
 type Object = serde_json::Map<String, Json>;
 
@@ -42,6 +43,69 @@ impl<'a> From<&'a Object> for Value<'a> {
     /// Returns the object, which is read in place: nothing is copied.
     fn from(members: &'a Object) -> Self {
         Value::Map(Map::Host(members))
+    }
+}
+
+/// Returns a value as a document.
+fn document<'v>(value: &Value<'v>, depth: u32, arena: &'v Arena) -> EvalResult<Json> {
+    Ok(match value {
+        Value::Null => Json::Null,
+        Value::Bool(flag) => Json::Bool(*flag),
+        Value::Int(number) => Json::from(*number),
+        Value::Uint(number) => Json::from(*number),
+        Value::Double(number) => {
+            Number::from_f64(*number).map(Json::Number).ok_or_else(|| no_document("this number"))?
+        }
+        Value::String(text) => Json::from(*text),
+        Value::List(list) => nested(depth, |depth| {
+            let element = |index| document(&list.get(index, arena)?.unwrap_or(Value::Null), depth, arena);
+            (0..list.len()).map(element).collect::<EvalResult<_>>().map(Json::Array)
+        })?,
+        Value::Map(map) => nested(depth, |depth| {
+            let entry = |(key, value): &(Value<'v>, Value<'v>)| match key {
+                Value::String(key) => Ok(((*key).to_owned(), document(value, depth, arena)?)),
+                key => Err(no_document(&format!("a map with a key of type `{}`", key.type_name()))),
+            };
+            map.entries(arena)?.iter().map(entry).collect::<EvalResult<_>>().map(Json::Object)
+        })?,
+        other => return Err(no_document(&format!("a `{}`", other.type_name()))),
+    })
+}
+
+fn no_document(what: &str) -> ErrorKind {
+    explain(&format_args!("a JSON document, which {what} is not"));
+    ErrorKind::Host
+}
+
+impl IntoValue for Json {
+    fn ty() -> Type {
+        Type::Dyn
+    }
+
+    fn into_value<'v>(self, arena: &'v Arena) -> EvalResult<Value<'v>> {
+        copy(&value(&self), arena)
+    }
+}
+
+impl IntoValue for Object {
+    fn ty() -> Type {
+        Type::map(Type::String, Type::Dyn)
+    }
+
+    fn into_value<'v>(self, arena: &'v Arena) -> EvalResult<Value<'v>> {
+        copy(&Value::from(&self), arena)
+    }
+}
+
+impl FromValue for Json {
+    type Of<'v> = Self;
+
+    fn ty() -> Type {
+        Type::Dyn
+    }
+
+    fn from_value<'v>(value: &Value<'v>, arena: &'v Arena) -> EvalResult<Self> {
+        document(value, MAX_DEPTH, arena)
     }
 }
 

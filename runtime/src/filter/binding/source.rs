@@ -167,7 +167,7 @@ pub(super) fn of_expression(
 fn of_host(checked: &Checked, fields: &[Layout]) -> Option<Result<(FilterType, Source), String>> {
     let root = checked.ast().root();
     if let Reference::Variable(index) = *checked.reference(root)
-        && !matches!(checked.ast().expr(root), Expr::Select { test: true, .. })
+        && !checked.ast().expr(root).is_test()
     {
         let ty = filter_type(checked.result_type(), fields.get(index as usize));
         let source = Source::Variable(index, checked.result_type().clone());

@@ -238,9 +238,14 @@ impl Extension for FunctionCall {
     fn is_pure(&self, functions: &Functions) -> bool {
         match &self.run {
             Compute::Standard(..) => true,
-            Compute::Host(binding, function) => {
-                binding.host_function(*function).is_some_and(|(index, _)| functions.is_pure(index))
-            }
+            Compute::Host(..) => self.host_function().is_some_and(|index| functions.is_pure(index)),
+        }
+    }
+
+    fn host_function(&self) -> Option<u32> {
+        match &self.run {
+            Compute::Standard(..) => None,
+            Compute::Host(binding, function) => binding.host_function(*function).map(|(index, _)| index),
         }
     }
 

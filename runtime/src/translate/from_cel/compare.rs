@@ -199,9 +199,6 @@ impl Translation<'_> {
 
     /// Whether something is there: `has(map.key)`, `key in map`, `has(variable)`.
     pub(super) fn presence(&mut self, id: NodeId, map: NodeId, key: &str) -> Option<Outcomes> {
-        if let Reference::Variable(variable) = *self.checked.reference(id) {
-            return self.variable_presence(id, variable);
-        }
         if self.is_headers(map) {
             if let Some(header) = self.named_header(map, key) {
                 return self.test(id, &header, &Test::Present);
@@ -226,7 +223,7 @@ impl Translation<'_> {
         self.test(id, &part, &Test::Present)
     }
 
-    fn variable_presence(&mut self, id: NodeId, variable: u32) -> Option<Outcomes> {
+    pub(super) fn variable_presence(&mut self, id: NodeId, variable: u32) -> Option<Outcomes> {
         match self.field_of(variable) {
             Some(value) => self.test(id, &value, &Test::Present),
             None => self.none(id, "this variable, which is no field"),

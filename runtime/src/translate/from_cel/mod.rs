@@ -218,6 +218,11 @@ impl Translation<'_> {
                 self.quantifier(id, *range, *predicate, *kind == FoldKind::All)
             }
             Expr::Fold { kind, .. } => self.none(id, &format!("`{}` in this form", kind.name())),
+            expr if expr.is_test()
+                && let Reference::Variable(variable) = *self.checked.reference(id) =>
+            {
+                self.variable_presence(id, variable)
+            }
             Expr::Select { test: true, operand, field, .. } => {
                 let key = ast.name(*field).to_owned();
                 self.presence(id, *operand, &key)

@@ -8,7 +8,7 @@ pub(super) fn same(one: (&Checked, NodeId), other: (&Checked, NodeId)) -> bool {
     let ((a, x), (b, y)) = (one, other);
     match (a.reference(x), b.reference(y)) {
         (Reference::Variable(one), Reference::Variable(other)) => {
-            let test = |checked: &Checked, id| matches!(checked.ast().expr(id), Expr::Select { test: true, .. });
+            let test = |checked: &Checked, id| checked.ast().expr(id).is_test();
             return one == other && test(a, x) == test(b, y);
         }
         (one, other) if one != other => return false,

@@ -93,11 +93,10 @@ impl Translation<'_> {
             return None;
         }
         let reads = matches!(checked.ast().expr(id), Expr::Select { .. } | Expr::Index { .. } | Expr::Ident { .. })
+            && !checked.ast().expr(id).is_test()
             && !matches!(
                 checked.ast().expr(id),
-                Expr::Select { test: true, .. }
-                    | Expr::Select { optional: true, .. }
-                    | Expr::Index { optional: true, .. }
+                Expr::Select { optional: true, .. } | Expr::Index { optional: true, .. }
             );
         let variable = match *checked.reference(id) {
             Reference::Variable(variable) if reads => Some(variable),
@@ -157,10 +156,7 @@ impl Translation<'_> {
     fn absence(&self, known: &Checked, id: NodeId) -> Absence {
         let ast = known.ast();
         if let Reference::Variable(variable) = *known.reference(id) {
-            return match ast.expr(id) {
-                Expr::Select { test: true, .. } => Absence::Never,
-                _ => self.absence_of(variable),
-            };
+            return if ast.expr(id).is_test() { Absence::Never } else { self.absence_of(variable) };
         }
         match ast.expr(id) {
             Expr::Literal(_) => Absence::Never,

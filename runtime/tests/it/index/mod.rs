@@ -188,5 +188,5 @@ fn as_alone<S: Context + 'static, C: Context<Static = S>>(set: &RuleSet<S, ()>, 
 }
 
 fn env() -> Env<Call<'static>> {
-    Env::<Call<'_>>::new().function("count_of", |n: i64| n.saturating_add(1))
+    Env::<Call<'_>>::new().pure_function("count_of", |n: i64| n.saturating_add(1))
 }

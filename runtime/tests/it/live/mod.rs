@@ -186,7 +186,7 @@ fn what_is_disabled_is_not_evaluated() {
     for tier in TIERS {
         let calls = Arc::new(AtomicUsize::new(0));
         let counter = Arc::clone(&calls);
-        let env = Env::<Call<'_>>::new().impure_function("costly", move |_: i64| {
+        let env = Env::<Call<'_>>::new().function("costly", move |_: i64| {
             counter.fetch_add(1, Ordering::Relaxed);
             true
         });
@@ -277,7 +277,7 @@ fn all_rules_have_one_policy() {
     // Called while the rule is compiled, because its argument is a constant: the rules are replaced
     // in the middle of that.
     let (of_env, armed) = (Arc::clone(&known), Arc::clone(&is_armed));
-    let env = Env::new().function("tick", move |_: i64| {
+    let env = Env::new().pure_function("tick", move |_: i64| {
         if armed.swap(false, Ordering::Relaxed) {
             replace(&of_env.get().unwrap().upgrade().unwrap(), ErrorPolicy::Match);
         }

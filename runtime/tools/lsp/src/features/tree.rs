@@ -17,7 +17,7 @@ pub(crate) fn node_at(checked: &Checked, at: usize) -> Option<NodeId> {
             && matches!(ast.expr(*id), Expr::Select { .. } | Expr::Ident { .. })
     };
     // `has(a.b)` is a selection whose span holds more than the name.
-    let is_test = |id: &NodeId| matches!(ast.expr(*id), Expr::Select { test: true, .. });
+    let is_test = |id: &NodeId| ast.expr(*id).is_test();
     let names = ids().filter(|id| is_name(id) && around(id) && !is_test(id));
     let focused = ids().filter(|id| around(id) && is_focused(id));
     names.min_by_key(size).or_else(|| focused.min_by_key(size)).or_else(|| ids().filter(around).min_by_key(size))
