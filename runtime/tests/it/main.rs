@@ -45,3 +45,4 @@ mod texts;
 mod texts_of_scalars;
 mod tiers;
 mod trace;
+mod why;
