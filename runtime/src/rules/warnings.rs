@@ -30,6 +30,8 @@ pub(super) struct Facts<'r> {
     /// Sorted.
     pub(super) tags: &'r [u32],
     pub(super) on_error: ErrorPolicy,
+    /// The first rule that is asked even where this one matches.
+    pub(super) shadows_until: usize,
     /// Its whole expression.
     pub(super) span: Span,
     /// Whether the warnings about this single rule say why it is constant.
@@ -42,8 +44,17 @@ pub(super) fn explain(warnings: &[Diagnostic]) -> bool {
     warnings.iter().any(|warning| explains.contains(&warning.code))
 }
 
-/// The warnings about a set, by rule, in order. The facts are of all rules; the work is about linear in the graph.
-pub(super) fn warnings(merged: &MergedGraph, facts: &[Facts<'_>]) -> Vec<(usize, Diagnostic)> {
+/// What the rules of a set make of one another.
+#[derive(Default)]
+pub(super) struct Found {
+    /// By rule, in order.
+    pub(super) warnings: Vec<(usize, Diagnostic)>,
+    /// Rules that an earlier one makes pointless, with that one, in order.
+    pub(super) shadowed: Vec<(u32, u32)>,
+}
+
+/// The warnings about a set. The facts are of all rules; the work is about linear in the graph.
+pub(super) fn warnings(merged: &MergedGraph, facts: &[Facts<'_>]) -> Found {
     let graph = &merged.graph;
     let mut counts = vec![0_u32; graph.len()];
     let mut rules = Vec::with_capacity(merged.rules.len());
@@ -61,6 +72,7 @@ pub(super) fn warnings(merged: &MergedGraph, facts: &[Facts<'_>]) -> Vec<(usize,
     let (always, by_conjunct, implied) = (Vec::new(), HashMap::default(), Implied::default());
     let mut earlier = Earlier { graph, counts, facts, always, by_conjunct, implied };
     let mut found = Vec::new();
+    let mut shadowed = Vec::new();
     for (rule, condition) in &rules {
         let Some(of) = facts.get(rule.number as usize) else { continue };
         if found.len() >= MAX {
@@ -70,7 +82,10 @@ pub(super) fn warnings(merged: &MergedGraph, facts: &[Facts<'_>]) -> Vec<(usize,
             Condition::Conjuncts(conjuncts) => match exclusive(graph, conjuncts) {
                 Some(_) if of.on_error == ErrorPolicy::Match => None,
                 Some(both) => Some(contradiction(merged, rule, both, of)),
-                None => earlier.warning(rule.number, conjuncts, of),
+                None => earlier.shadowing(rule.number, conjuncts, of).map(|(other, is_repeated)| {
+                    shadowed.push((rule.number, other));
+                    earlier.warning(other, is_repeated, of)
+                }),
             },
             Condition::Fails if of.on_error == ErrorPolicy::Match => None,
             _ if of.explained => None,
@@ -83,7 +98,7 @@ pub(super) fn warnings(merged: &MergedGraph, facts: &[Facts<'_>]) -> Vec<(usize,
         };
         found.extend(warning.map(|warning| (rule.number as usize, warning)));
     }
-    found
+    Found { warnings: found, shadowed }
 }
 
 fn warning(of: &Facts<'_>, code: &'static str, message: String, help: &str) -> Diagnostic {
@@ -159,24 +174,14 @@ struct Earlier<'c, 'r> {
 }
 
 impl<'c> Earlier<'c, '_> {
-    /// The warning about the next rule, which is an earlier one from now on.
-    fn warning(&mut self, number: u32, conjuncts: &'c [NodeId], of: &Facts<'_>) -> Option<Diagnostic> {
-        if let Some((other, repeated)) = self.covering(conjuncts, of) {
-            let name = self.facts.get(other as usize).map_or("", |other| other.name);
-            return Some(if repeated {
-                let message = format!("this is the condition of rule {other} (`{name}`) again");
-                warning(of, DUPLICATE_RULE, message, "")
-            } else {
-                let message = format!(
-                    "never the first match: rule {other} (`{name}`) comes before, and is true wherever this is"
-                );
-                warning(
-                    of,
-                    SHADOWED_RULE,
-                    message,
-                    "give this rule a smaller priority, or the other a narrower condition",
-                )
-            });
+    /// The earlier rule that makes the next one pointless, and whether it is the same. If there is
+    /// none, the next one is an earlier one from now on.
+    fn shadowing(&mut self, number: u32, conjuncts: &'c [NodeId], of: &Facts<'_>) -> Option<(u32, bool)> {
+        if let Some(found) = self.covering(number, conjuncts, of) {
+            return Some(found);
+        }
+        if of.shadows_until <= number as usize {
+            return None;
         }
         for &conjunct in conjuncts {
             self.implied.add(self.graph, conjunct);
@@ -189,14 +194,27 @@ impl<'c> Earlier<'c, '_> {
         None
     }
 
-    /// An earlier rule that is true wherever one is with these conjuncts, and whether it is the same.
-    fn covering(&self, conjuncts: &[NodeId], of: &Facts<'_>) -> Option<(u32, bool)> {
+    /// The warning about a rule that another one makes pointless.
+    fn warning(&self, other: u32, is_repeated: bool, of: &Facts<'_>) -> Diagnostic {
+        let name = self.facts.get(other as usize).map_or("", |other| other.name);
+        if is_repeated {
+            let message = format!("this is the condition of rule {other} (`{name}`) again");
+            return warning(of, DUPLICATE_RULE, message, "");
+        }
+        let message =
+            format!("never the first match: rule {other} (`{name}`) comes before, and is true wherever this is");
+        warning(of, SHADOWED_RULE, message, "give this rule a smaller priority, or the other a narrower condition")
+    }
+
+    /// An earlier rule that is true wherever this one is, and whether it is the same.
+    fn covering(&self, number: u32, conjuncts: &[NodeId], of: &Facts<'_>) -> Option<(u32, bool)> {
         // A rule that has a tag which the other has not can be the first of that tag, and one that
         // counts as another where it fails the first there.
         let concerned = |other: u32| {
             self.facts.get(other as usize).is_some_and(|other| {
                 let fails_alike = of.on_error == ErrorPolicy::NoMatch || of.on_error == other.on_error;
-                fails_alike && of.tags.iter().all(|tag| other.tags.binary_search(tag).is_ok())
+                let reaches = other.shadows_until > number as usize;
+                reaches && fails_alike && of.tags.iter().all(|tag| other.tags.binary_search(tag).is_ok())
             })
         };
         if let Some(&other) = self.always.iter().take(MAX_COMPARED).find(|other| concerned(**other)) {
