@@ -8,11 +8,12 @@ use std::sync::Arc;
 
 /// An evaluation error: what went wrong, and where in the rule's source.
 ///
-/// It is a kind and a place, because creating it costs nothing. Which key, header or index, what the host's
-/// function says, and the line of the rule are found when they are asked for:
-/// [`Program::describe`](crate::Program::describe) and [`RuleSet::describe`](crate::RuleSet::describe) make a
-/// [`Report`](crate::Report), and [`Program::test_described`](crate::Program::test_described) an error that displays as all
-/// that. By itself it displays as ``no such key (at 12..38; `Program::describe` says more)``.
+/// It is a kind and a place, because creating it costs nothing. Which key, header or index, what the
+/// host's function says, and the line of the rule are found when they are asked for:
+/// [`Program::describe`](crate::Program::describe) and [`RuleSet::describe`](crate::RuleSet::describe)
+/// make a [`Report`](crate::Report), and
+/// [`Program::test_described`](crate::Program::test_described) fails with an error that displays as
+/// all that. This one displays as ``no such key (at 12..38; `Program::describe` says more)``.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvalError {
     /// What went wrong.

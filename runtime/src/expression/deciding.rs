@@ -130,6 +130,11 @@ impl<'a> Deciding<'_, 'a> {
         if *count > u64::try_from(said.len()).unwrap_or(u64::MAX) {
             said.push("…".to_owned());
         }
+        for later in said.iter_mut().skip(1) {
+            if let Some(value) = later.strip_prefix("is ") {
+                *later = value.to_owned();
+            }
+        }
         format!("{text} {}", said.join(", then "))
     }
 

@@ -174,7 +174,7 @@ impl Prepared {
         // Templates are compiled while the index is planned.
         let meanwhile = || {
             let all = facts.len() == rules.len();
-            let of_set = if all { warnings::warnings(&merged, &facts) } else { warnings::Found::default() };
+            let of_set = if all { warnings::warnings(&merged, &facts, fields) } else { warnings::Found::default() };
             (of_set, if threads > 1 { compiler() } else { None })
         };
         // What sends templates is dropped in the function that may panic, so that the other thread

@@ -5,14 +5,15 @@
 //! ones have equal numbers. If each conjunct of an earlier rule is one of this rule's conjuncts, or
 //! follows from one (`implied`), the earlier rule is true wherever this rule is. Where this rule
 //! fails, the earlier one fails or is true, so errors make no difference if both have the same
-//! policy for them. Warnings ignore that an evaluation may run out of budget.
+//! policy for them, or if this rule never fails. Warnings ignore that an evaluation may run out of budget.
 
 use super::ErrorPolicy;
 use super::implied::{Implied, Test};
 use crate::lint::{self, DUPLICATE_RULE, NEVER_MATCHES, SHADOWED_RULE};
 use crate::lower::merge::{MergedGraph, MergedRule};
 use celero_frontend::{Diagnostic, Label, Severity, Span, Stage};
-use celero_ir::{Constant, Graph, NodeId, Op};
+use celero_ir::layout::Field as Layout;
+use celero_ir::{Constant, Fails, Graph, NodeId, Op};
 use foldhash::fast::FixedState;
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
@@ -23,6 +24,8 @@ const MAX: usize = 1000;
 const MAX_CONJUNCTS: usize = 32;
 /// Most earlier rules that one is compared with.
 const MAX_COMPARED: usize = 64;
+/// Most nodes of a conjunct that are looked at to know whether it can fail.
+const MAX_VISITED: usize = 64;
 
 /// Facts about a rule, in addition to the merged graph.
 pub(super) struct Facts<'r> {
@@ -53,8 +56,9 @@ pub(super) struct Found {
     pub(super) shadowed: Vec<(u32, u32)>,
 }
 
-/// The warnings about a set. The facts are of all rules; the work is about linear in the graph.
-pub(super) fn warnings(merged: &MergedGraph, facts: &[Facts<'_>]) -> Found {
+/// The warnings about a set for a host with these fields. The facts are of all rules; the work is
+/// about linear in the graph.
+pub(super) fn warnings(merged: &MergedGraph, facts: &[Facts<'_>], fields: &[Layout]) -> Found {
     let graph = &merged.graph;
     let mut counts = vec![0_u32; graph.len()];
     let mut rules = Vec::with_capacity(merged.rules.len());
@@ -70,7 +74,7 @@ pub(super) fn warnings(merged: &MergedGraph, facts: &[Facts<'_>]) -> Found {
         rules.push((rule, condition));
     }
     let (always, by_conjunct, implied) = (Vec::new(), HashMap::default(), Implied::default());
-    let mut earlier = Earlier { graph, counts, facts, always, by_conjunct, implied };
+    let mut earlier = Earlier { graph, fields, counts, facts, always, by_conjunct, implied };
     let mut found = Vec::new();
     let mut shadowed = Vec::new();
     for (rule, condition) in &rules {
@@ -80,7 +84,7 @@ pub(super) fn warnings(merged: &MergedGraph, facts: &[Facts<'_>]) -> Found {
         }
         let warning = match condition {
             Condition::Conjuncts(conjuncts) => match exclusive(graph, conjuncts) {
-                Some(_) if of.on_error == ErrorPolicy::Match => None,
+                Some(_) if of.on_error == ErrorPolicy::Match && !never_fail(graph, fields, conjuncts) => None,
                 Some(both) => Some(contradiction(merged, rule, both, of)),
                 None => earlier.shadowing(rule.number, conjuncts, of).map(|(other, is_repeated)| {
                     shadowed.push((rule.number, other));
@@ -105,6 +109,26 @@ fn warning(of: &Facts<'_>, code: &'static str, message: String, help: &str) -> D
     let help = if help.is_empty() { Vec::new() } else { vec![help.to_owned()] };
     let (severity, stage) = (Severity::Warning, Stage::Check);
     Diagnostic { severity, stage, code, message, span: of.span, labels: Vec::new(), help }
+}
+
+/// Whether conjuncts have values for every host, unless that exceeds the budget. Errs on the side of no.
+fn never_fail(graph: &Graph, fields: &[Layout], conjuncts: &[NodeId]) -> bool {
+    let is_sure = |id: NodeId| match graph.op(id) {
+        Op::Field(field) => fields.get(field as usize).is_some_and(Layout::is_sure),
+        op => matches!(op.decl().fails, Fails::Never | Fails::OnBudget),
+    };
+    let never_fails = |id: NodeId| {
+        let mut pending = vec![id];
+        for _ in 0..MAX_VISITED {
+            let Some(id) = pending.pop() else { return true };
+            if !is_sure(id) {
+                return false;
+            }
+            pending.extend_from_slice(graph.args(id));
+        }
+        false
+    };
+    conjuncts.len() <= MAX_CONJUNCTS && conjuncts.iter().all(|id| never_fails(*id))
 }
 
 /// Two conjuncts that are never true at once.
@@ -162,6 +186,7 @@ type RulesOfConjunct<'c> = SmallVec<[(u32, &'c [NodeId]); 1]>;
 /// Rules that came before, without those that one before them makes pointless.
 struct Earlier<'c, 'r> {
     graph: &'c Graph,
+    fields: &'r [Layout],
     /// By node, of how many rules it is a conjunct.
     counts: Vec<u32>,
     facts: &'c [Facts<'r>],
@@ -208,11 +233,12 @@ impl<'c> Earlier<'c, '_> {
 
     /// An earlier rule that is true wherever this one is, and whether it is the same.
     fn covering(&self, number: u32, conjuncts: &[NodeId], of: &Facts<'_>) -> Option<(u32, bool)> {
+        let no_match = of.on_error == ErrorPolicy::NoMatch || never_fail(self.graph, self.fields, conjuncts);
         // A rule that has a tag which the other has not can be the first of that tag, and one that
         // counts as another where it fails the first there.
         let concerned = |other: u32| {
             self.facts.get(other as usize).is_some_and(|other| {
-                let fails_alike = of.on_error == ErrorPolicy::NoMatch || of.on_error == other.on_error;
+                let fails_alike = no_match || of.on_error == other.on_error;
                 let reaches = other.shadows_until > number as usize;
                 reaches && fails_alike && of.tags.iter().all(|tag| other.tags.binary_search(tag).is_ok())
             })

@@ -49,7 +49,7 @@ fn of(source: &str) -> Vec<String> {
 #[test]
 fn the_parts_that_decided_are_named_with_what_they_read() {
     for (source, lines) in [
-        // Of a conjunction that is false, the operand that is false, and of a disjunction that is true the one that is true.
+        // Of a conjunction that is false the operand that is, and of a disjunction that is true the one that is.
         ("n > 1 && path == '/y' && beta", &[r#"path == '/y' is false: path is "/x""#][..]),
         ("path == '/y' || n > 1 || beta", &["n > 1 is true: n is 3"]),
         // Of the other results, all operands.
@@ -75,7 +75,7 @@ fn the_parts_that_decided_are_named_with_what_they_read() {
                 r#"tags.exists(t, t == 'c') is false: tags is ["a", "b"]; t == 'c' is false, then false; t is "a", then "b""#,
             ],
         ),
-        ("has(d.x) || beta", &["has(d.x) || beta fails: no such overload"]),
+        ("has(d.x) || beta", &["has(d.x) fails: no such field: d is 7"]),
         // Values.
         ("n + 1", &["n + 1 is 4: n is 3"]),
         ("path", &[r#"path is "/x""#]),
@@ -86,11 +86,6 @@ fn the_parts_that_decided_are_named_with_what_they_read() {
         ("m['k'] == 1 && n == 2", &["n == 2 is false: n is 3"]),
         ("n > 1 &&\n  path ==\n  '/y'", &[r#"path == '/y' is false: path is "/x""#]),
     ] {
-        if source.starts_with("has(") {
-            // Which part of it fails is the library's matter.
-            assert!(!of(source).is_empty());
-            continue;
-        }
         assert_eq!(of(source), lines, "{source}");
     }
 }
@@ -101,14 +96,10 @@ fn bodies_of_definitions_are_shown() {
         ("admin()", &[r#"path.startsWith("/admin") is false: path is "/x""#][..]),
         ("beta || admin()", &["beta is false", r#"path.startsWith("/admin") is false: path is "/x""#]),
         ("above(n, 7)", &["above(n, 7) is false: n * 2 is 6; n is 3"]),
-        ("!any_above(n + 2)", &["x"]),
+        // A part of a body with the values of the parameters.
+        ("!any_above(n + 2)", &["x * 2 > y is true: x * 2 is 6; x is 3; y is 5"]),
     ] {
-        let found = of(source);
-        if lines == ["x"] {
-            assert!(found.len() == 1 && found.iter().all(|line| line.contains("n is 3")), "{found:?}");
-            continue;
-        }
-        assert_eq!(found, lines, "{source}");
+        assert_eq!(of(source), lines, "{source}");
     }
 }
 
@@ -145,12 +136,8 @@ fn parts_of_the_filter_language_are_named_with_what_they_read() {
                 r#"any(http.request.headers["x"][*] eq "2") is false: http.request.headers["x"][*] eq "2" is [false, false]; http.request.headers["x"][*] is ["0", "1"]"#,
             ],
         ),
-        (r#"any(lower(http.request.headers["x"][*])[*] eq "2" and http.host eq "b")"#, &[]),
     ] {
-        let Ok(program) = Engine::new().compile(&env, source) else {
-            assert!(lines.is_empty(), "{source}");
-            continue;
-        };
+        let program = Engine::new().compile(&env, source).unwrap();
         assert_eq!(why(&program, &context), lines, "{source}");
     }
 }

@@ -24,6 +24,7 @@ fn rules_that_never_act_are_reported() {
 - {name: users, when: 'request.path.startsWith(\"/api/users\")', deny: 404}
 - {name: again, when: 'request.path.startsWith(\"/api\")', labels: {a: b}}
 - {name: both, when: 'request.method == \"GET\" && request.method == \"PUT\"', labels: {a: b}}
+- {name: denied, when: 'request.method == \"GET\" && request.method == \"PUT\"', deny: true}
 ";
     assert_eq!(
         warnings(text),
@@ -31,6 +32,7 @@ fn rules_that_never_act_are_reported() {
             "3 shadowed-rule this rule is never reached: `api` before it ends the phase wherever this one matches",
             "4 duplicate-rule this rule is never reached: `api` before it has the same condition and ends the phase",
             "5 never-matches this rule never matches: two of its conditions exclude each other",
+            "6 never-matches this rule never matches: two of its conditions exclude each other",
         ]
     );
     let rendered = Policy::check("policy.yaml", text, Path::new(".")).unwrap().render_warnings(false);
@@ -118,7 +120,12 @@ fn conditions_of_both_languages_are_compared() {
 }
 
 #[test]
-fn a_denial_counts_before_one_that_fails_otherwise() {
+fn a_denial_behind_an_exception_is_reported_unless_it_may_fail() {
+    let text = "request:
+- {name: api, when: 'request.path.startsWith(\"/api\")', allow: true}
+- {name: admin, when: 'request.path.startsWith(\"/api/admin\")', deny: true}
+";
+    assert_eq!(codes(text), ["3 shadowed-rule"]);
     // Under `onError: closed`, a guard that fails counts as a match, so it is reached where the first rule fails.
     let text = "request:
 - {name: allow, when: 'request.headers[\"x\"] == \"a\"', allow: true}
@@ -147,6 +154,7 @@ fn allow_ends_its_level_only() {
     // What was allowed passes the denial of the first level.
     assert_eq!(codes(&format!("{some}{deny}")), [""; 0]);
     assert_eq!(codes(&format!("{deny}{some}")), ["shadowed-rule"]);
+    assert_eq!(codes(&format!("{allow}{deny}")), ["duplicate-rule"]);
     let label = "- {name: label, when: 'request.path == \"/a\"', labels: {a: b}}\n";
     assert_eq!(codes(&format!("{allow}{label}")), ["duplicate-rule"]);
     assert_eq!(codes(&format!("{label}{allow}")), [""; 0]);

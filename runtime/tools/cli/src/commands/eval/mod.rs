@@ -61,7 +61,7 @@ pub(crate) struct Args {
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
-    /// Print why: each part of the rule that decided, with the values that it read. For that the rule is evaluated once more.
+    /// Print why: each part of the rule that decided, with the values that it read. The rule is evaluated again.
     #[arg(long)]
     why: bool,
     #[command(flatten)]
