@@ -97,7 +97,7 @@ fn bodies_of_definitions_are_shown() {
         ("beta || admin()", &["beta is false", r#"path.startsWith("/admin") is false: path is "/x""#]),
         ("above(n, 7)", &["above(n, 7) is false: n * 2 is 6; n is 3"]),
         // A part of a body with the values of the parameters.
-        ("!any_above(n + 2)", &["x * 2 > y is true: x * 2 is 6; x is 3; y is 5"]),
+        ("!any_above(n + 2)", &["n * 2 > y is true: n * 2 is 6; n is 3; y is 5"]),
     ] {
         assert_eq!(of(source), lines, "{source}");
     }
