@@ -203,11 +203,11 @@ impl Command for EvaluateRules<'_> {
                     let error = |(rule, message): &(&str, String)| json!({ "rule": rule, "message": message });
                     let errors: Vec<Json> = errors.iter().map(error).collect();
                     let mut answer = json!({ "matches": matches, "errors": errors, "stopped": stopped });
-                    if args.why {
+                    if let Some(members) = answer.as_object_mut().filter(|_| args.why) {
                         let reason = |(rule, _, why): &(&str, &str, String)| {
                             json!({ "rule": rule, "why": why.lines().collect::<Vec<_>>() })
                         };
-                        answer["why"] = reasons.iter().map(reason).collect();
+                        members.insert("why".to_owned(), reasons.iter().map(reason).collect());
                     }
                     output.line(&answer.to_string());
                     continue;
