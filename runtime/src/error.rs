@@ -8,7 +8,12 @@ use std::sync::Arc;
 
 /// An evaluation error: what went wrong, and where in the rule's source.
 ///
-/// Displays as `no such key (at 12..38)`.
+/// It is a kind and a place, because creating it costs nothing. Which key, header or index, what the
+/// host's function says, and the line of the rule are found when they are asked for:
+/// [`Program::describe`](crate::Program::describe) and [`RuleSet::describe`](crate::RuleSet::describe)
+/// make a [`Report`](crate::Report), and
+/// [`Program::test_described`](crate::Program::test_described) fails with an error that displays as
+/// all that. This one displays as ``no such key (at 12..38; `Program::describe` says more)``.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EvalError {
     /// What went wrong.
@@ -44,7 +49,7 @@ impl EvalError {
 
 impl fmt::Display for EvalError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (at {}..{})", self.kind, self.start, self.end)
+        write!(f, "{} (at {}..{}; `Program::describe` says more)", self.kind, self.start, self.end)
     }
 }
 
@@ -96,9 +101,11 @@ impl Eq for RuleError {}
 impl fmt::Display for RuleError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.name {
-            Some(name) => write!(f, "rule \"{}\": {}", name.escape_debug(), self.error),
-            None => write!(f, "rule {}: {}", self.rule, self.error),
+            Some(name) => write!(f, "rule \"{}\": ", name.escape_debug())?,
+            None => write!(f, "rule {}: ", self.rule)?,
         }
+        let EvalError { kind, start, end } = self.error;
+        write!(f, "{kind} (at {start}..{end})")
     }
 }
 

@@ -277,7 +277,7 @@ pub mod lists {
 pub mod diagnostics {
     pub use crate::engine::diagnostic_codes;
     pub use crate::error::{CompileError, ErrorKind, EvalError, RuleError};
-    pub use crate::report::Report;
+    pub use crate::report::{DescribedError, Report};
     pub use crate::translate::Translated;
     pub use celero_frontend::{CodeInfo, Diagnostic, Label, Severity, Span, Stage, Style, render, similar};
 }

@@ -20,5 +20,5 @@ pub use macros::{MacroForm, is_macro_name, macro_forms, macro_library};
 pub use notation::{FunctionDeclaration, NotationError, Parameter, parse_variables};
 pub use parser::{PARSER_CODES, parse, parse_with};
 pub use quote::quote_string;
-pub use unparse::{layout, unparse};
+pub use unparse::{layout, unparse, unparse_node};
 pub use words::{KEYWORDS, RESERVED};

@@ -17,14 +17,20 @@ use crate::limits::with_stack;
 /// ```
 #[must_use]
 pub fn unparse(ast: &Ast) -> String {
-    Writer::new(ast, Vec::new(), usize::MAX).finish().0
+    unparse_node(ast, ast.root())
+}
+
+/// Writes a part of a tree on one line, as [`unparse`] writes a whole one.
+#[must_use]
+pub fn unparse_node(ast: &Ast, id: NodeId) -> String {
+    Writer::new(ast, Vec::new(), usize::MAX).finish(id).0
 }
 
 /// Writes a tree on lines of at most `width` characters, as far as its names and literals allow.
 #[must_use]
 pub fn layout(ast: &Ast, width: usize) -> String {
-    let (flat, lengths) = Writer::new(ast, Vec::new(), usize::MAX).finish();
-    if flat.chars().count() <= width { flat } else { Writer::new(ast, lengths, width).finish().0 }
+    let (flat, lengths) = Writer::new(ast, Vec::new(), usize::MAX).finish(ast.root());
+    if flat.chars().count() <= width { flat } else { Writer::new(ast, lengths, width).finish(ast.root()).0 }
 }
 
 // Precedence of expressions. An operand is put in parentheses if its precedence is lower than its position requires.
@@ -76,10 +82,9 @@ impl<'a> Writer<'a> {
         Self { ast, text: String::new(), length: 0, line_start: 0, indent: 0, lengths, width }
     }
 
-    fn finish(mut self) -> (String, Vec<usize>) {
+    fn finish(mut self, id: NodeId) -> (String, Vec<usize>) {
         self.lengths.resize(self.ast.nodes().len(), 0);
-        let root = self.ast.root();
-        with_stack(self.ast.depth(), || self.node(root));
+        with_stack(self.ast.depth(), || self.node(id));
         (self.text, self.lengths)
     }
 

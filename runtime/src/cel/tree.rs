@@ -5,15 +5,15 @@ use crate::error::EvalError;
 use crate::fields::Fields;
 use crate::function::Functions;
 use crate::interpret::{Recorder, interpret, interpret_recorded};
-use crate::language::RuleTree;
+use crate::language::{Role, RuleTree};
 use crate::library::Cx;
 use crate::lint;
 use crate::lower::{Lowered, is_pure, lower};
 use crate::report::{Known, Words, describe_checked};
 use crate::value::Value;
 use celero_frontend::{
-    Checked, Declarations, Diagnostic, Expr, Language, Limits, NodeId, Reference, Span, Type, Variable, dump_checked,
-    inline,
+    Checked, Declarations, Diagnostic, Expr, Language, Limits, NodeId, Reference, Span, Type, UnaryOp, Variable,
+    dump_checked, inline, unparse_node,
 };
 use celero_ir::layout::Field as Layout;
 use celero_matching::pattern::{Dialect, PatternCache};
@@ -46,6 +46,17 @@ impl CheckedTree {
     /// The tree that is evaluated.
     pub(crate) fn evaluated(&self) -> &Checked {
         self.inlined.as_ref().unwrap_or(&self.written)
+    }
+}
+
+/// Whether a node is a variable or a part of its value.
+fn reads(tree: &Checked, mut id: NodeId) -> bool {
+    loop {
+        match *tree.ast().expr(id) {
+            Expr::Ident { .. } => return true,
+            Expr::Select { operand, test: false, .. } | Expr::Index { operand, .. } => id = operand,
+            _ => return false,
+        }
     }
 }
 
@@ -98,6 +109,42 @@ impl RuleTree for CheckedTree {
         if !matches!(tree.reference(id), Reference::Variable(_) | Reference::Type(_)) {
             tree.ast().each_child(id, |child| parts.push(child));
         }
+    }
+
+    fn role(&self, id: NodeId, parts: &mut Vec<NodeId>) -> Role {
+        let tree = self.evaluated();
+        match *tree.ast().expr(id) {
+            Expr::Logic { operands, .. } => {
+                parts.extend_from_slice(tree.ast().children(operands));
+                Role::SameResult
+            }
+            Expr::Unary { op: UnaryOp::Not, operand } => {
+                parts.push(operand);
+                Role::Evaluated
+            }
+            Expr::Bind { body, .. } => {
+                parts.push(body);
+                Role::Evaluated
+            }
+            Expr::Cond { .. } => {
+                self.add_parts(id, parts);
+                Role::Evaluated
+            }
+            // The check of a definition's argument or result.
+            Expr::Call { .. } if matches!(tree.reference(id), Reference::Guard(_)) => {
+                self.add_parts(id, parts);
+                Role::Evaluated
+            }
+            _ if reads(tree, id) => Role::Read,
+            _ => {
+                self.add_parts(id, parts);
+                Role::Computed
+            }
+        }
+    }
+
+    fn copied_text(&self, id: NodeId) -> Option<String> {
+        self.inlined.as_ref().map(|inlined| unparse_node(inlined.ast(), id))
     }
 
     fn inlined_nodes(&self) -> usize {

@@ -10,7 +10,7 @@ use crate::fields::Fields;
 use crate::function::Functions;
 use crate::limits::Limits;
 use crate::native::{BaseFrameCode, ContextOnlyCode, FrameNeeded, NativeProgram, failure, word_of};
-use crate::report::{Known, Report};
+use crate::report::{DescribedError, Known, Report};
 use crate::scratch::{Scratch, with_thread_scratch};
 use crate::value::Value;
 use crate::variables::Variables;
@@ -435,6 +435,30 @@ impl<S: Context + 'static> Program<S> {
     pub fn describe<C: Context<Static = S>>(&self, error: &EvalError, context: &C) -> Report {
         let Shared { expression, functions, variables, limits, dialect, .. } = &*self.shared;
         expression.describe(*error, context, &Known { variables, functions, limits, dialect: *dialect })
+    }
+
+    /// Evaluates the expression as a rule, as [`test`](Self::test) does, and describes its error: for
+    /// code that passes errors on with `?`. A result costs what it costs there; an error costs a
+    /// second evaluation, as [`describe`](Self::describe) says.
+    ///
+    /// ```
+    /// use celero::http::RequestContext;
+    /// use celero::{Engine, Env};
+    ///
+    /// let env = Env::<RequestContext>::new();
+    /// let program = Engine::new().compile(&env, r#"request.headers["x-team"] == "ops""#)?;
+    /// let request = http::Request::new(());
+    /// let error = program.test_described(&RequestContext::new(&request)).unwrap_err();
+    /// let lines: Vec<String> = error.to_string().lines().map(str::to_owned).collect();
+    /// assert_eq!(lines[0], r#"error[no_such_key]: no header "x-team""#);
+    /// assert_eq!(lines[3], r#"1 | request.headers["x-team"] == "ops""#);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// The evaluation's error, described.
+    pub fn test_described<C: Context<Static = S>>(&self, context: &C) -> Result<bool, DescribedError> {
+        self.test(context).map_err(|error| self.describe(&error, context).into_error())
     }
 
     /// Refuses a context of the right type with other variables.

@@ -1,6 +1,7 @@
 //! Checked expressions: what programs and rule sets are made from, and their evaluation by the interpreter.
 
 mod checked_rule;
+mod deciding;
 mod trace;
 
 pub use checked_rule::{CheckedRule, TextPiece};

@@ -1,6 +1,8 @@
 //! [`Trace`]: what each part of an expression evaluated to.
 
 use super::Expression;
+use super::deciding::Deciding;
+use crate::arena::Arena;
 use crate::context::Host;
 use crate::error::EvalError;
 use crate::function::{Functions, contained};
@@ -8,15 +10,29 @@ use crate::interpret::{NodeResult, Recorded, Recorder};
 use crate::language::RuleTree;
 use crate::library::Cx;
 use crate::value::Value;
-use celero_frontend::Span;
+use celero_frontend::{Span, Type};
+use std::fmt;
 
 /// The results of all parts of an expression in one evaluation, for people who ask why a rule matches or doesn't.
 ///
-/// Made by [`Program::trace`](crate::Program::trace).
-#[derive(Clone, Debug)]
+/// Made by [`Program::trace`](crate::Program::trace) and [`RuleSet::trace`](crate::RuleSet::trace).
+/// [`render`](Self::render) says it in words, [`parts`](Self::parts) are for a display of one's own.
+#[derive(Clone)]
 pub struct Trace<'a> {
     result: Result<Value<'a>, EvalError>,
+    tree: &'a dyn RuleTree,
+    nodes: Vec<Recorded<'a>>,
     parts: Vec<TracedPart<'a>>,
+    arena: &'a Arena,
+    /// Whether bytes are the texts of the language.
+    bytes_are_text: bool,
+}
+
+impl fmt::Debug for Trace<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { result, parts, .. } = self;
+        f.debug_struct("Trace").field("result", result).field("parts", parts).finish_non_exhaustive()
+    }
 }
 
 /// A part of an expression, and what it evaluated to.
@@ -54,6 +70,34 @@ impl<'a> Trace<'a> {
     #[must_use]
     pub fn parts(&self) -> &[TracedPart<'a>] {
         &self.parts
+    }
+
+    /// Returns why the expression has its result: a line for each part that decided, with the values
+    /// that it read. Of `a && b` that is false that is the operand that is false, of `a || b` that is
+    /// true the one that is true; of a call of a function defined in CEL it is a part of its body.
+    /// At most 50 lines, each with a line end. Lists of more than 4 elements, maps, and texts after
+    /// their 64th character are not shown.
+    ///
+    /// ```
+    /// use celero::http::RequestContext;
+    /// use celero::{Engine, Env, Scratch};
+    ///
+    /// let env = Env::<RequestContext>::new();
+    /// let program = Engine::new().compile(&env, r#"request.path.startsWith("/api") && request.method == "GET""#)?;
+    /// let request = http::Request::get("/x").body(())?;
+    /// let (context, mut scratch) = (RequestContext::new(&request), Scratch::new());
+    /// assert_eq!(
+    ///     program.trace(&context, &mut scratch)?.render(),
+    ///     "request.path.startsWith(\"/api\") is false: request.path is \"/x\"\n"
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// The text of the context's data is in it: it is for who may see the request, and not for logs.
+    #[must_use]
+    pub fn render(&self) -> String {
+        let Self { tree, nodes, arena, bytes_are_text, .. } = self;
+        Deciding { tree: *tree, nodes, arena, bytes_are_text: *bytes_are_text }.lines()
     }
 }
 
@@ -93,7 +137,8 @@ impl Expression {
         let result = evaluated.unwrap_or(Err(EvalError::HOST)).map_err(|error| error.widen_budget_error(self.source()));
         let nodes = recorder.into_nodes();
         let parts = parts(&*self.tree, &nodes);
-        Trace { result, parts }
+        let bytes_are_text = self.language.text_type() == Type::Bytes;
+        Trace { result, tree: &*self.tree, nodes, parts, arena: cx.arena(), bytes_are_text }
     }
 }
 

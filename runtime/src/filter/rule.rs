@@ -7,12 +7,12 @@ use crate::error::{ErrorKind, EvalError};
 use crate::fields::Fields;
 use crate::function::Functions;
 use crate::interpret::Recorder;
-use crate::language::RuleTree;
+use crate::language::{Role, RuleTree};
 use crate::library::Cx;
 use crate::lower::Lowered;
 use crate::report::{Known, Words};
 use crate::value::Value;
-use celero_frontend::filter::{FilterExpr, FilterTree, filter_json, unparse_filter};
+use celero_frontend::filter::{Connective, FilterExpr, FilterTree, filter_json, unparse_filter};
 use celero_frontend::{Diagnostic, Limits, NodeId, Span, Type, Variable};
 use celero_ir::layout::Field as Layout;
 use celero_matching::pattern::{Dialect, PatternCache};
@@ -97,6 +97,22 @@ impl RuleTree for FilterRule {
             | FilterExpr::Not(child)
             | FilterExpr::Quantifier { operand: child, .. } => parts.push(*child),
             FilterExpr::Logic { operands, .. } => parts.extend_from_slice(tree.children(*operands)),
+        }
+    }
+
+    fn role(&self, id: NodeId, parts: &mut Vec<NodeId>) -> Role {
+        let tree = self.tree();
+        if let FilterExpr::Access { base, .. } = tree.expr(id)
+            && matches!(tree.expr(*base), FilterExpr::Field(_))
+        {
+            return Role::Read;
+        }
+        self.add_parts(id, parts);
+        match tree.expr(id) {
+            FilterExpr::Field(_) => Role::Read,
+            FilterExpr::Not(_) | FilterExpr::Test(_) | FilterExpr::Logic { op: Connective::Xor, .. } => Role::Evaluated,
+            FilterExpr::Logic { .. } => Role::SameResult,
+            _ => Role::Computed,
         }
     }
 

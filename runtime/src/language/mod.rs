@@ -72,4 +72,4 @@ pub use celero_frontend::{
     Stage, TreeBuilder, Type, UnaryOp, Variable, edit_distance, macro_forms, similar,
 };
 pub use rule_language::AnyLanguage;
-pub(crate) use rule_language::{CheckedSource, Declared, FrontEnd, Piece, RuleLanguage, RuleTree};
+pub(crate) use rule_language::{CheckedSource, Declared, FrontEnd, Piece, Role, RuleLanguage, RuleTree};

@@ -157,6 +157,19 @@ pub(crate) enum Piece<'t> {
     Result(&'t dyn RuleTree),
 }
 
+/// How the value of a node comes about, for explanations of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// `a && b`, `a || b`: of the parts, those with the result of the node decide.
+    SameResult,
+    /// `!a`, `a ? b : c`: the parts that were evaluated decide.
+    Evaluated,
+    /// It is computed from the values of the parts.
+    Computed,
+    /// It is read: a variable or a part of its value. There are no parts.
+    Read,
+}
+
 /// A checked rule in some language. Its nodes have numbers; the parts of a trace and the places of
 /// errors follow from these.
 pub(crate) trait RuleTree: Debug + Send + Sync + Any {
@@ -192,6 +205,16 @@ pub(crate) trait RuleTree: Debug + Send + Sync + Any {
 
     /// Adds the parts of a node that have a value of their own.
     fn add_parts(&self, id: NodeId, parts: &mut Vec<NodeId>);
+
+    /// How the value of a node comes about. Adds the nodes that it comes from to `parts`: what
+    /// [`Role`] says.
+    fn role(&self, id: NodeId, parts: &mut Vec<NodeId>) -> Role;
+
+    /// The text of a node that was copied from the body of a definition, and so has the place of the call.
+    /// `None` if no node was copied.
+    fn copied_text(&self, _id: NodeId) -> Option<String> {
+        None
+    }
 
     /// The number of nodes with the bodies of definitions in the places of their uses; 0 if no large one is used.
     fn inlined_nodes(&self) -> usize;

@@ -385,9 +385,9 @@ where
     fn numbered(&self, rules: impl IntoIterator<Item = Rule<A>>) -> Vec<NewRule<A>> {
         let counters = self.shared.counters.as_ref();
         let live = |(sequence, rule): (u64, Rule<A>)| {
-            let Rule { name, condition, action, priority, tags, on_error } = rule;
+            let Rule { name, condition, action, priority, tags, on_error, shadows_until } = rule;
             let action = Arc::new(LiveRule::new(priority, sequence, counters.map(CounterSlot::new), action));
-            Rule { name, condition, action, priority, tags, on_error }
+            Rule { name, condition, action, priority, tags, on_error, shadows_until }
         };
         let mut rules: Vec<NewRule<A>> = (0..).zip(rules).map(live).collect();
         rules.sort_by_key(|rule| rule.action.key());

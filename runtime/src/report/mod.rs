@@ -7,11 +7,14 @@
 //! (`function/message.rs`).
 
 mod cause;
+mod described;
 mod facts;
 mod failed;
 mod operand;
 
+pub use described::DescribedError;
 pub(crate) use facts::{Known, Words, describe_checked};
+pub(crate) use operand::{on_one_line, text_of};
 
 use crate::error::{ErrorKind, EvalError};
 use celero_frontend::{Diagnostic, Severity, Span, Stage, Style};
@@ -126,6 +129,26 @@ impl Report {
     pub fn render(&self, origin: &str, color: bool) -> String {
         let style = if color { Style::Ansi } else { Style::Plain };
         celero_frontend::render(&self.source, origin, std::slice::from_ref(&self.diagnostic), style)
+    }
+
+    /// Returns the report as an error that displays as [`render`](Self::render) does, for `?`.
+    ///
+    /// ```
+    /// use celero::http::RequestContext;
+    /// use celero::{Engine, Env, Scratch};
+    ///
+    /// let env = Env::<RequestContext>::new();
+    /// let rules = Engine::new().rules(&env).rule("team", r#"request.headers["x-team"] == "ops""#, ()).build()?;
+    /// let request = http::Request::new(());
+    /// let context = RequestContext::new(&request);
+    /// let error = rules.first(&context, &mut Scratch::new()).unwrap_err();
+    /// let error = rules.describe(&error, &context).expect("the rule exists").into_error();
+    /// assert!(error.to_string().starts_with(r#"error[no_such_key]: no header "x-team""#));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn into_error(self) -> DescribedError {
+        DescribedError::new(self)
     }
 
     /// Returns the line that the report displays as, without text of the context's data, for logs: with the message as

@@ -35,18 +35,23 @@ pub(super) fn operand(checked: &Checked, node: Option<NodeId>, value: Option<&Va
 pub(super) fn source_of(checked: &Checked, id: NodeId) -> String {
     let (ast, span) = (checked.ast(), checked.ast().span(id));
     let text = ast.source().get(span.start as usize..span.end as usize).unwrap_or_default();
-    format!("`{}`", clip(&text.split_whitespace().collect::<Vec<_>>().join(" ")))
+    format!("`{}`", on_one_line(text, LONGEST))
+}
+
+/// A text of a rule on one line, cut after `most` characters.
+pub(crate) fn on_one_line(text: &str, most: usize) -> String {
+    clip(&text.split_whitespace().collect::<Vec<_>>().join(" "), most)
 }
 
 /// A value as CEL writes it, as far as one line allows.
-fn text_of(value: &Value<'_>) -> String {
+pub(crate) fn text_of(value: &Value<'_>) -> String {
     match value {
         Value::Null => "null".into(),
         Value::Bool(value) => value.to_string(),
         Value::Int(value) => value.to_string(),
         Value::Uint(value) => format!("{value}u"),
         Value::Double(value) => format!("{value:?}"),
-        Value::String(text) => format!("\"{}\"", clip(text).escape_debug()),
+        Value::String(text) => format!("\"{}\"", clip(text, LONGEST).escape_debug()),
         Value::Bytes(bytes) => format!("{} bytes", bytes.len()),
         Value::Duration(duration) => duration.to_string(),
         Value::Timestamp(time) => time.to_string(),
@@ -62,9 +67,9 @@ fn text_of(value: &Value<'_>) -> String {
     }
 }
 
-/// Text that is cut if it is long.
-fn clip(text: &str) -> String {
-    match text.char_indices().nth(LONGEST) {
+/// Text that is cut after `most` characters.
+fn clip(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.into(),
     }

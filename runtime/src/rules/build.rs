@@ -288,7 +288,17 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
         let settings = Settings { tier, on_error, indexing, standalone, threads, cancellation: &cancellation };
         let inputs = inputs(rules.iter(), &of_rules);
         let Prepared {
-            threads, mut expressions, merged, templates, found, whole, compiled, asks_lists, warnings, ..
+            threads,
+            mut expressions,
+            merged,
+            templates,
+            found,
+            whole,
+            compiled,
+            asks_lists,
+            warnings,
+            shadowed,
+            ..
         } = Prepared::new(&engine, env, &inputs, settings, PlanTrace::default(), observer)?;
         expressions.resize(rules.len(), None);
         // Dropping what only the compilation of a large set needed takes about as long as the rest.
@@ -320,6 +330,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
             standalone: Standalone::new(env, *engine.limits(), asks_lists),
             on_error,
             warnings: warnings.into(),
+            shadowed: shadowed.into(),
             context: PhantomData,
         })
     }
@@ -348,6 +359,7 @@ fn inputs<'r, A: 'r>(rules: impl Iterator<Item = &'r Rule<A>>, tags: &'r [Vec<u3
         condition: &rule.condition,
         tags,
         on_error: rule.on_error,
+        shadows_until: rule.shadows_until,
     };
     rules.zip(tags).map(input).collect()
 }

@@ -13,6 +13,7 @@ use super::results::{MatchSink, Matches, Results, Tally};
 use super::{ErrorPolicy, Excluded, Match, RuleSet, SetRule};
 use crate::context::Context;
 use crate::error::{EvalError, RuleError};
+use crate::expression::Trace;
 use crate::function::PinnedLists;
 use crate::native::HostData;
 use crate::report::Report;
@@ -198,6 +199,40 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     pub fn describe<C: Context<Static = S>>(&self, error: &RuleError, context: &C) -> Option<Report> {
         let SetRule { source, name, .. } = self.rules.get(error.rule)?;
         Some(self.standalone.report(source, error.error, context)?.of_rule(name))
+    }
+
+    /// Evaluates a rule with the interpreter and returns what each part of it evaluated to, as
+    /// [`Program::trace`](crate::Program::trace) does; `None` if there is no such rule. A rule with
+    /// native code is parsed again the first time.
+    ///
+    /// ```
+    /// use celero::http::RequestContext;
+    /// use celero::{Engine, Env, Scratch};
+    ///
+    /// let env = Env::<RequestContext>::new();
+    /// let rules = Engine::new().rules(&env).rule("admin", r#"request.path.startsWith("/admin")"#, ()).build()?;
+    /// let request = http::Request::get("/x").body(())?;
+    /// let (context, mut scratch) = (RequestContext::new(&request), Scratch::new());
+    /// let trace = rules.trace(0, &context, &mut scratch).expect("the rule exists")?;
+    /// assert_eq!(trace.render(), "request.path.startsWith(\"/admin\") is false: request.path is \"/x\"\n");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Program::trace`](crate::Program::trace).
+    pub fn trace<'a, C: Context<Static = S>>(
+        &'a self,
+        rule: usize,
+        context: &'a C,
+        scratch: &'a mut Scratch,
+    ) -> Option<Result<Trace<'a>, EvalError>> {
+        let SetRule { source, .. } = self.rules.get(rule)?;
+        if self.is_for_others(context) {
+            return Some(Err(EvalError::HOST));
+        }
+        let standalone = &self.standalone;
+        let (arena, lists) = scratch.prepare(standalone.limits.memory, standalone.lists.as_ref());
+        Some(standalone.trace(source, context, &standalone.cx(arena, lists)))
     }
 
     /// Whether a context of the right type has other variables than the set.

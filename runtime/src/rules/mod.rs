@@ -163,6 +163,8 @@ pub struct RuleSet<S, A = ()> {
     /// The counters, if they are wanted. The slot of a rule is its index.
     counters: Option<Box<Counters>>,
     warnings: Box<[(usize, Diagnostic)]>,
+    /// Rules that an earlier one makes pointless, with that one, in order.
+    shadowed: Box<[(u32, u32)]>,
     context: PhantomData<fn(&S)>,
 }
 
@@ -236,6 +238,15 @@ impl<S, A> RuleSet<S, A> {
     #[must_use]
     pub fn warnings(&self) -> &[(usize, Diagnostic)] {
         &self.warnings
+    }
+
+    /// Returns the earlier rule because of which a rule is never the first match, or repeats it;
+    /// `None` if the [warnings](Self::warnings) say neither of the rule.
+    #[must_use]
+    pub fn shadowed_by(&self, rule: usize) -> Option<usize> {
+        let rule = u32::try_from(rule).ok()?;
+        let found = self.shadowed.binary_search_by_key(&rule, |(rule, _)| *rule).ok()?;
+        self.shadowed.get(found).map(|(_, other)| *other as usize)
     }
 
     /// Returns the number of rules that are evaluated without the interpreter.

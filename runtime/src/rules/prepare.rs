@@ -63,6 +63,8 @@ pub(super) struct RuleInput<'r> {
     /// Numbers of its tags, sorted.
     pub(super) tags: &'r [u32],
     pub(super) on_error: Option<ErrorPolicy>,
+    /// See [`Rule::shadows_until`](super::Rule::shadows_until).
+    pub(super) shadows_until: usize,
 }
 
 /// The parts of a set.
@@ -81,6 +83,8 @@ pub(super) struct Prepared {
     pub(super) asks_lists: bool,
     /// Sorted by rule.
     pub(super) warnings: Vec<(usize, Diagnostic)>,
+    /// Rules that an earlier one makes pointless, with that one, in order.
+    pub(super) shadowed: Vec<(u32, u32)>,
     pub(super) trace: PlanTrace,
 }
 
@@ -170,7 +174,7 @@ impl Prepared {
         // Templates are compiled while the index is planned.
         let meanwhile = || {
             let all = facts.len() == rules.len();
-            let of_set = if all { warnings::warnings(&merged, &facts) } else { Vec::new() };
+            let of_set = if all { warnings::warnings(&merged, &facts, fields) } else { warnings::Found::default() };
             (of_set, if threads > 1 { compiler() } else { None })
         };
         // What sends templates is dropped in the function that may panic, so that the other thread
@@ -186,6 +190,7 @@ impl Prepared {
             (found, templates, whole)
         });
         settings.cancellation.check()?;
+        let warnings::Found { warnings: of_set, shadowed } = of_set;
         warnings.extend(of_set);
         warnings.sort_by_key(|(rule, _)| *rule);
         let input =
@@ -207,7 +212,19 @@ impl Prepared {
         if !failed.is_empty() {
             return Err(RuleSetError::refused(failed));
         }
-        Ok(Self { threads, expressions, merged, found, templates, whole, compiled, asks_lists, warnings, trace })
+        Ok(Self {
+            threads,
+            expressions,
+            merged,
+            found,
+            templates,
+            whole,
+            compiled,
+            asks_lists,
+            warnings,
+            shadowed,
+            trace,
+        })
     }
 }
 
@@ -270,6 +287,7 @@ impl<'r> CheckedRules<'r> {
             name: rule.name,
             tags: rule.tags,
             on_error: rule.on_error.unwrap_or(on_error),
+            shadows_until: rule.shadows_until,
             span,
             explained: warnings::explain(warnings),
         });

@@ -26,6 +26,7 @@ pub struct Rule<A> {
     /// Sorted, each once.
     pub(crate) tags: Vec<Arc<str>>,
     pub(crate) on_error: Option<ErrorPolicy>,
+    pub(crate) shadows_until: usize,
 }
 
 /// The condition of a rule.
@@ -69,7 +70,15 @@ impl<A> Rule<A> {
     }
 
     fn of(name: &str, condition: Condition, action: A) -> Self {
-        Self { name: name.into(), condition, action, priority: 0, tags: Vec::new(), on_error: None }
+        Self {
+            name: name.into(),
+            condition,
+            action,
+            priority: 0,
+            tags: Vec::new(),
+            on_error: None,
+            shadows_until: usize::MAX,
+        }
     }
 
     /// Sets the priority. Rules with smaller numbers come first, and rules with the same number in
@@ -105,6 +114,31 @@ impl<A> Rule<A> {
     /// ```
     pub fn on_error(mut self, policy: ErrorPolicy) -> Self {
         self.on_error = Some(policy);
+        self
+    }
+
+    /// Sets the index in the set from which on rules are asked even where this rule matches, for
+    /// the [warnings of the set](crate::RuleSet::warnings): 0 for a rule whose action does not end
+    /// anything, such as one that only adds a label. It makes no rule from there on pointless, so
+    /// none is reported because of it. Default: `usize::MAX`, the first match decides. It does not
+    /// change what matches.
+    ///
+    /// ```
+    /// use celero::http::RequestContext;
+    /// use celero::{Engine, Env, Rule};
+    ///
+    /// let env = Env::<RequestContext>::new();
+    /// let set = |until| {
+    ///     let label = Rule::new("label", "request.method == 'GET'", ()).shadows_until(until);
+    ///     let deny = Rule::new("deny", "request.method == 'GET' && request.path == '/x'", ());
+    ///     Engine::new().rules(&env).with_rules([label, deny]).build()
+    /// };
+    /// assert!(set(0)?.warnings().is_empty());
+    /// assert_eq!(set(usize::MAX)?.shadowed_by(1), Some(0));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shadows_until(mut self, index: usize) -> Self {
+        self.shadows_until = index;
         self
     }
 

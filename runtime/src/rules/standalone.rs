@@ -8,7 +8,7 @@ use crate::context::Host;
 use crate::cx::{Cx, CxSettings};
 use crate::env::Env;
 use crate::error::EvalError;
-use crate::expression::Expression;
+use crate::expression::{Expression, Trace};
 use crate::function::Functions;
 use crate::language::RuleLanguage;
 use crate::limits::Limits;
@@ -80,6 +80,17 @@ impl Standalone {
         arena.recycle(self.limits.memory);
         let value = expression.interpret(&self.functions, host, &self.cx(arena, lists))?;
         expression.truth(&value)
+    }
+
+    /// Interprets a rule and keeps the results of its parts.
+    pub(super) fn trace<'a>(
+        &'a self,
+        rule: &'a RuleSource,
+        host: &'a dyn Host,
+        cx: &Cx<'a>,
+    ) -> Result<Trace<'a>, EvalError> {
+        let expression = rule.expression.get_or_init(|| self.checked(&rule.source)).as_ref().ok_or(EvalError::HOST)?;
+        Ok(expression.trace(&self.functions, host, cx))
     }
 
     /// Puts an error of a rule into words.

@@ -5,14 +5,15 @@
 //! ones have equal numbers. If each conjunct of an earlier rule is one of this rule's conjuncts, or
 //! follows from one (`implied`), the earlier rule is true wherever this rule is. Where this rule
 //! fails, the earlier one fails or is true, so errors make no difference if both have the same
-//! policy for them. Warnings ignore that an evaluation may run out of budget.
+//! policy for them, or if this rule never fails. Warnings ignore that an evaluation may run out of budget.
 
 use super::ErrorPolicy;
 use super::implied::{Implied, Test};
 use crate::lint::{self, DUPLICATE_RULE, NEVER_MATCHES, SHADOWED_RULE};
 use crate::lower::merge::{MergedGraph, MergedRule};
 use celero_frontend::{Diagnostic, Label, Severity, Span, Stage};
-use celero_ir::{Constant, Graph, NodeId, Op};
+use celero_ir::layout::Field as Layout;
+use celero_ir::{Constant, Fails, Graph, NodeId, Op};
 use foldhash::fast::FixedState;
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
@@ -23,6 +24,8 @@ const MAX: usize = 1000;
 const MAX_CONJUNCTS: usize = 32;
 /// Most earlier rules that one is compared with.
 const MAX_COMPARED: usize = 64;
+/// Most nodes of a conjunct that are looked at to know whether it can fail.
+const MAX_VISITED: usize = 64;
 
 /// Facts about a rule, in addition to the merged graph.
 pub(super) struct Facts<'r> {
@@ -30,6 +33,8 @@ pub(super) struct Facts<'r> {
     /// Sorted.
     pub(super) tags: &'r [u32],
     pub(super) on_error: ErrorPolicy,
+    /// The first rule that is asked even where this one matches.
+    pub(super) shadows_until: usize,
     /// Its whole expression.
     pub(super) span: Span,
     /// Whether the warnings about this single rule say why it is constant.
@@ -42,8 +47,18 @@ pub(super) fn explain(warnings: &[Diagnostic]) -> bool {
     warnings.iter().any(|warning| explains.contains(&warning.code))
 }
 
-/// The warnings about a set, by rule, in order. The facts are of all rules; the work is about linear in the graph.
-pub(super) fn warnings(merged: &MergedGraph, facts: &[Facts<'_>]) -> Vec<(usize, Diagnostic)> {
+/// What the rules of a set make of one another.
+#[derive(Default)]
+pub(super) struct Found {
+    /// By rule, in order.
+    pub(super) warnings: Vec<(usize, Diagnostic)>,
+    /// Rules that an earlier one makes pointless, with that one, in order.
+    pub(super) shadowed: Vec<(u32, u32)>,
+}
+
+/// The warnings about a set for a host with these fields. The facts are of all rules; the work is
+/// about linear in the graph.
+pub(super) fn warnings(merged: &MergedGraph, facts: &[Facts<'_>], fields: &[Layout]) -> Found {
     let graph = &merged.graph;
     let mut counts = vec![0_u32; graph.len()];
     let mut rules = Vec::with_capacity(merged.rules.len());
@@ -59,8 +74,9 @@ pub(super) fn warnings(merged: &MergedGraph, facts: &[Facts<'_>]) -> Vec<(usize,
         rules.push((rule, condition));
     }
     let (always, by_conjunct, implied) = (Vec::new(), HashMap::default(), Implied::default());
-    let mut earlier = Earlier { graph, counts, facts, always, by_conjunct, implied };
+    let mut earlier = Earlier { graph, fields, counts, facts, always, by_conjunct, implied };
     let mut found = Vec::new();
+    let mut shadowed = Vec::new();
     for (rule, condition) in &rules {
         let Some(of) = facts.get(rule.number as usize) else { continue };
         if found.len() >= MAX {
@@ -68,9 +84,12 @@ pub(super) fn warnings(merged: &MergedGraph, facts: &[Facts<'_>]) -> Vec<(usize,
         }
         let warning = match condition {
             Condition::Conjuncts(conjuncts) => match exclusive(graph, conjuncts) {
-                Some(_) if of.on_error == ErrorPolicy::Match => None,
+                Some(_) if of.on_error == ErrorPolicy::Match && !never_fail(graph, fields, conjuncts) => None,
                 Some(both) => Some(contradiction(merged, rule, both, of)),
-                None => earlier.warning(rule.number, conjuncts, of),
+                None => earlier.shadowing(rule.number, conjuncts, of).map(|(other, is_repeated)| {
+                    shadowed.push((rule.number, other));
+                    earlier.warning(other, is_repeated, of)
+                }),
             },
             Condition::Fails if of.on_error == ErrorPolicy::Match => None,
             _ if of.explained => None,
@@ -83,13 +102,33 @@ pub(super) fn warnings(merged: &MergedGraph, facts: &[Facts<'_>]) -> Vec<(usize,
         };
         found.extend(warning.map(|warning| (rule.number as usize, warning)));
     }
-    found
+    Found { warnings: found, shadowed }
 }
 
 fn warning(of: &Facts<'_>, code: &'static str, message: String, help: &str) -> Diagnostic {
     let help = if help.is_empty() { Vec::new() } else { vec![help.to_owned()] };
     let (severity, stage) = (Severity::Warning, Stage::Check);
     Diagnostic { severity, stage, code, message, span: of.span, labels: Vec::new(), help }
+}
+
+/// Whether conjuncts have values for every host, unless that exceeds the budget. Errs on the side of no.
+fn never_fail(graph: &Graph, fields: &[Layout], conjuncts: &[NodeId]) -> bool {
+    let is_sure = |id: NodeId| match graph.op(id) {
+        Op::Field(field) => fields.get(field as usize).is_some_and(Layout::is_sure),
+        op => matches!(op.decl().fails, Fails::Never | Fails::OnBudget),
+    };
+    let never_fails = |id: NodeId| {
+        let mut pending = vec![id];
+        for _ in 0..MAX_VISITED {
+            let Some(id) = pending.pop() else { return true };
+            if !is_sure(id) {
+                return false;
+            }
+            pending.extend_from_slice(graph.args(id));
+        }
+        false
+    };
+    conjuncts.len() <= MAX_CONJUNCTS && conjuncts.iter().all(|id| never_fails(*id))
 }
 
 /// Two conjuncts that are never true at once.
@@ -147,6 +186,7 @@ type RulesOfConjunct<'c> = SmallVec<[(u32, &'c [NodeId]); 1]>;
 /// Rules that came before, without those that one before them makes pointless.
 struct Earlier<'c, 'r> {
     graph: &'c Graph,
+    fields: &'r [Layout],
     /// By node, of how many rules it is a conjunct.
     counts: Vec<u32>,
     facts: &'c [Facts<'r>],
@@ -159,24 +199,14 @@ struct Earlier<'c, 'r> {
 }
 
 impl<'c> Earlier<'c, '_> {
-    /// The warning about the next rule, which is an earlier one from now on.
-    fn warning(&mut self, number: u32, conjuncts: &'c [NodeId], of: &Facts<'_>) -> Option<Diagnostic> {
-        if let Some((other, repeated)) = self.covering(conjuncts, of) {
-            let name = self.facts.get(other as usize).map_or("", |other| other.name);
-            return Some(if repeated {
-                let message = format!("this is the condition of rule {other} (`{name}`) again");
-                warning(of, DUPLICATE_RULE, message, "")
-            } else {
-                let message = format!(
-                    "never the first match: rule {other} (`{name}`) comes before, and is true wherever this is"
-                );
-                warning(
-                    of,
-                    SHADOWED_RULE,
-                    message,
-                    "give this rule a smaller priority, or the other a narrower condition",
-                )
-            });
+    /// The earlier rule that makes the next one pointless, and whether it is the same. If there is
+    /// none, the next one is an earlier one from now on.
+    fn shadowing(&mut self, number: u32, conjuncts: &'c [NodeId], of: &Facts<'_>) -> Option<(u32, bool)> {
+        if let Some(found) = self.covering(number, conjuncts, of) {
+            return Some(found);
+        }
+        if of.shadows_until <= number as usize {
+            return None;
         }
         for &conjunct in conjuncts {
             self.implied.add(self.graph, conjunct);
@@ -189,14 +219,28 @@ impl<'c> Earlier<'c, '_> {
         None
     }
 
-    /// An earlier rule that is true wherever one is with these conjuncts, and whether it is the same.
-    fn covering(&self, conjuncts: &[NodeId], of: &Facts<'_>) -> Option<(u32, bool)> {
+    /// The warning about a rule that another one makes pointless.
+    fn warning(&self, other: u32, is_repeated: bool, of: &Facts<'_>) -> Diagnostic {
+        let name = self.facts.get(other as usize).map_or("", |other| other.name);
+        if is_repeated {
+            let message = format!("this is the condition of rule {other} (`{name}`) again");
+            return warning(of, DUPLICATE_RULE, message, "");
+        }
+        let message =
+            format!("never the first match: rule {other} (`{name}`) comes before, and is true wherever this is");
+        warning(of, SHADOWED_RULE, message, "give this rule a smaller priority, or the other a narrower condition")
+    }
+
+    /// An earlier rule that is true wherever this one is, and whether it is the same.
+    fn covering(&self, number: u32, conjuncts: &[NodeId], of: &Facts<'_>) -> Option<(u32, bool)> {
+        let no_match = of.on_error == ErrorPolicy::NoMatch || never_fail(self.graph, self.fields, conjuncts);
         // A rule that has a tag which the other has not can be the first of that tag, and one that
         // counts as another where it fails the first there.
         let concerned = |other: u32| {
             self.facts.get(other as usize).is_some_and(|other| {
-                let fails_alike = of.on_error == ErrorPolicy::NoMatch || of.on_error == other.on_error;
-                fails_alike && of.tags.iter().all(|tag| other.tags.binary_search(tag).is_ok())
+                let fails_alike = no_match || of.on_error == other.on_error;
+                let reaches = other.shadows_until > number as usize;
+                reaches && fails_alike && of.tags.iter().all(|tag| other.tags.binary_search(tag).is_ok())
             })
         };
         if let Some(&other) = self.always.iter().take(MAX_COMPARED).find(|other| concerned(**other)) {

@@ -253,6 +253,9 @@ fn conditions_that_exclude_each_other_are_told() {
         let found = warnings(rules(&env, &[&source]));
         assert_eq!(found, if excludes { vec![(0, "never-matches", None)] } else { vec![] }, "{other}");
         let failing_matches = rules(&env, &[&source]).on_error(ErrorPolicy::Match);
+        assert_eq!(warnings(failing_matches), found, "no part of it can fail");
+        let source = format!("{source} && request.headers['x'] == 'y'");
+        let failing_matches = rules(&env, &[&source]).on_error(ErrorPolicy::Match);
         assert_eq!(warnings(failing_matches), [], "what fails would match");
     }
     let set = rules(&env, &["request.host == 'a' && request.method == 'GET' && request.host == 'b'"]).build().unwrap();

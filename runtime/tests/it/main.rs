@@ -56,3 +56,4 @@ mod trace;
 mod value_conversions;
 mod value_serde;
 mod value_text;
+mod why;

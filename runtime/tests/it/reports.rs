@@ -158,6 +158,38 @@ fn a_report_points_at_the_source() {
 }
 
 #[test]
+fn an_error_that_is_passed_on_shows_the_rule() {
+    let env = env();
+    let mut bindings = Bindings::new(&env);
+    bindings.set("s", Value::String("secret")).unwrap();
+    for (source, parts) in [
+        (
+            "s == 'secret' &&\n  {'a': 1}['x'] == 1",
+            &["error[no_such_key]: no key \"x\"", "--> rule:2:3", "2 |   {'a': 1}['x'] == 1", "guard it with"][..],
+        ),
+        ("even(2) && even(3)", &["`even` failed: 3 is odd", "--> rule:1:12", "1 | even(2) && even(3)"]),
+        ("req.team == 'a'", &["`req.team` is absent", "guard it with `has(req.team)`"]),
+    ] {
+        for tier in [Tier::Interpret, Tier::Native] {
+            let program = Engine::builder().tier(tier).build().compile(&env, source).unwrap();
+            let passed_on = || -> Result<bool, Box<dyn std::error::Error>> { Ok(program.test_described(&bindings)?) };
+            let error = passed_on().unwrap_err();
+            for text in [error.to_string(), format!("{error:?}")] {
+                assert!(parts.iter().all(|part| text.contains(part)) && !text.ends_with('\n'), "{text}");
+            }
+            let error = program.test(&bindings).unwrap_err();
+            assert!(
+                error.to_string().ends_with("; `Program::describe` says more)"),
+                "the error names the way: {error}"
+            );
+            assert_eq!(program.test_described(&bindings).unwrap_err().report().error(), error);
+        }
+    }
+    let program = Engine::new().compile(&env, "s == 'secret'").unwrap();
+    assert!(program.test_described(&bindings).unwrap());
+}
+
+#[test]
 fn rules_of_sets_are_named() {
     let env = Env::<RequestContext<'_>>::new();
     let request = http::Request::new(());

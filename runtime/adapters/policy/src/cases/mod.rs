@@ -3,6 +3,7 @@
 
 pub(crate) mod keys;
 pub(crate) mod messages;
+mod reasons;
 
 use crate::auth::VerifiedFields;
 use crate::bodies::buffering::BufferState;
@@ -87,7 +88,7 @@ impl Policy {
         let mut cases = Vec::new();
         for case in read.into_iter().flatten() {
             let before = problems.count();
-            case.expect(&case.run(self), &mut problems);
+            case.expect(&case.run(self), self, &mut problems);
             cases.push((case.name, problems.count() == before));
         }
         let unmatched = self.rules().filter(|rule| rule.matched == 0);
@@ -191,34 +192,40 @@ impl<'n> Case<'n> {
     }
 
     /// Reports the differences from the expectation.
-    fn expect(&self, seen: &CaseResult, problems: &mut Problems) {
+    fn expect(&self, seen: &CaseResult, policy: &Policy, problems: &mut Problems) {
         let Some(expected) = self.node.get("expect") else { return };
         let differ = |place: FileSpan, what: &str, actual: &str, problems: &mut Problems| {
             problems.add("case-failed", place, format!("{}: {what} is {actual}", self.name));
         };
         let ended = if seen.closed_by.is_some() { "closed" } else { "accepted" };
-        if let Some(text) = expected.text_of("connection")
-            && text.text != ended
-        {
-            differ(text.place, "the connection", ended, problems);
-        }
-        if let Some(rule) = &seen.closed_by {
-            if let Some(text) = expected.text_of("status") {
-                let actual = format!("not there: the connection is closed by the rule `{rule}`");
-                differ(text.place, "the status", &actual, problems);
-            }
-        } else if let Some(text) = expected.text_of("status")
-            && text.text != seen.response.status.as_str()
-        {
-            let by = seen.answer.as_ref().map_or_else(String::new, |answer| format!(", by the rule `{}`", answer.rule));
-            differ(text.place, "the status", &format!("{}{by}", seen.response.status.as_str()), problems);
-        }
         let by = seen.closed_by.as_ref().or(seen.answer.as_ref().map(|answer| &answer.rule));
+        let status = match (&seen.closed_by, &seen.answer) {
+            (Some(rule), _) => format!("not there: the connection is closed by the rule `{rule}`"),
+            (None, Some(answer)) => format!("{}, by the rule `{}`", seen.response.status.as_str(), answer.rule),
+            (None, None) => seen.response.status.as_str().to_owned(),
+        };
+        // What is expected where nothing differs. A closed connection has no status.
+        let right_status = if seen.closed_by.is_some() { "" } else { seen.response.status.as_str() };
         let rule = by.map_or("server", |rule| &**rule);
-        if let Some(text) = expected.text_of("rule")
-            && text.text != rule
-        {
-            differ(text.place, "who answers", &format!("`{rule}`"), problems);
+        let who = format!("`{rule}`");
+        let decided = [
+            ("connection", "the connection", ended, ended),
+            ("status", "the status", status.as_str(), right_status),
+            ("rule", "who answers", who.as_str(), rule),
+        ];
+        let mut is_explained = false;
+        for (key, what, actual, right) in decided {
+            let Some(text) = expected.text_of(key).filter(|text| text.text != right) else { continue };
+            differ(text.place, what, actual, problems);
+            // All of these have the same reasons.
+            if !std::mem::replace(&mut is_explained, true) {
+                reasons::explain(
+                    expected,
+                    [seen.connection.effects.watched(), seen.exchange.effects.watched()],
+                    policy,
+                    problems,
+                );
+            }
         }
         if let Some(text) = expected.text_of("delay")
             && duration(&text.text) != Some(seen.exchange.delayed)
@@ -299,6 +306,8 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     let said = case.node.get("remote").map_or(&[][..], Node::entries).iter();
     let said = said.filter_map(|entry| Some((entry.key.text.clone(), rehearsed(&entry.value.text()?.text))));
     exchange.effects.limits.rehearsed = Some(said.collect());
+    exchange.effects.watch = reasons::watch(case.node.get("expect"));
+    connection.effects.watch.clone_from(&exchange.effects.watch);
     if let ConnectionOutcome::Close { rule } = policy.connection(&mut connection) {
         let (request, response) = (case.head.parts.clone(), http::Response::new(()).into_parts().0);
         let (closed_by, log) = (Some(rule), LogFields::default());

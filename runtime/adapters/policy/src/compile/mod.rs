@@ -10,6 +10,7 @@ pub(crate) mod levels;
 pub(crate) mod limit;
 pub(crate) mod remote;
 mod rule_claims;
+mod set_warnings;
 
 use crate::compile::header_sets::{HeaderSets, set_of};
 use crate::compile::levels::Claims;
@@ -108,6 +109,8 @@ struct OrderedRule<S> {
     /// The actions, as written in the file.
     actions: Vec<String>,
     place: FileSpan,
+    /// Whether it was reported that it is never reached.
+    is_reported: bool,
     rule: Rule<S>,
 }
 
@@ -136,6 +139,7 @@ impl Compilation<'_> {
         let mut placed: Vec<OrderedRule<C::Static>> = Vec::new();
         let mut names: HashMap<String, FileSpan> = HashMap::new();
         for (number, (level, node)) in document.rules_by_level(phase.name()).enumerate() {
+            let mut is_reported = false;
             if let Some(last) = placed.last()
                 && last.when.is_none()
                 && last.rule.sample.is_none()
@@ -144,10 +148,13 @@ impl Compilation<'_> {
                 && last.rule.require.is_none()
                 && last.priority == DEFAULT_PRIORITY
                 && node.get("priority").is_none()
+                // A rule with a mistake may lack its condition for that.
+                && !compiler.compilation.problems.has_errors_between(last.place, node.place)
             {
                 let message =
                     format!("this rule is never reached: `{}` before it always ends the phase", last.rule.name);
                 compiler.compilation.problems.warn("policy-unreachable", node.place, message);
+                is_reported = true;
             }
             if let Some(name) = node.text_of("name")
                 && let Some(first) = names.insert(name.text.clone(), name.place)
@@ -156,7 +163,7 @@ impl Compilation<'_> {
                 let problem = compiler.compilation.problems.warn("policy-same-name", name.place, message);
                 problem.also(first, "the first is here").help("logs and metrics name rules: give each its own name");
             }
-            placed.push(compiler.rule(node, level, number));
+            placed.push(OrderedRule { is_reported, ..compiler.rule(node, level, number) });
         }
         let count_when = compiler.count_when();
         let ExpressionCompiler { reads, reads_ends, request_headers, budget, .. } = compiler.expressions;
@@ -185,6 +192,7 @@ impl Compilation<'_> {
                 return None;
             }
         };
+        self.warn_of_set(&set, &placed);
         let times = RuleTimes::new(placed.iter().map(|rule| rule.when.as_ref().is_none_or(|when| when.is_pure())));
         let rules: Box<[Rule<C::Static>]> = placed.into_iter().map(|placed| placed.rule).collect();
         let counters = Counters::new(rules.len()).sampling_interval(SAMPLING_INTERVAL);
@@ -320,13 +328,14 @@ fn builder<'e, C: Context>(
     rules: &[OrderedRule<C::Static>],
     error_policy: PhaseErrorPolicy,
 ) -> RuleSetBuilder<'e, C, ()> {
-    rules.iter().fold(engine.rules(env).standalone(true), |builder, OrderedRule { rule, when, .. }| {
+    let rules = rules.iter().zip(set_warnings::ends_until(rules));
+    rules.fold(engine.rules(env).standalone(true), |builder, (OrderedRule { rule, when, .. }, until)| {
         let source = when.as_ref().map_or("true", |when| &when.text.text);
         let condition = match when.as_ref().and_then(|when| when.checked.clone()) {
             Some(checked) => celero::Rule::checked(&rule.name, checked, ()),
             None => celero::Rule::new(&rule.name, source, ()),
         };
-        builder.with_rule(condition.on_error(rule.error_policy(error_policy)))
+        builder.with_rule(condition.on_error(rule.error_policy(error_policy)).shadows_until(until))
     })
 }
 
@@ -381,7 +390,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             self.compilation.problems.warn("policy-idle", node.place, "this rule does nothing".to_owned());
         }
         let priority = node.text_of("priority").and_then(|text| text.text.parse().ok()).unwrap_or(DEFAULT_PRIORITY);
-        OrderedRule { priority, when, actions, place: node.place, rule }
+        OrderedRule { priority, when, actions, place: node.place, is_reported: false, rule }
     }
 
     /// Removals precede settings, so that a rule can remove a header of the client and set its own.

@@ -8,6 +8,7 @@ use crate::limits::headers::tells_limit;
 use crate::limits::request::RequestLimits;
 use crate::phases::context::{Arrival, Labels, Origin};
 use crate::phases::tls_connection::TlsConnection;
+use crate::phases::watch::{RuleWatch, WatchedRule};
 use celero_canonical::Refusal;
 use celero_limits::Time;
 use http::{StatusCode, request};
@@ -62,6 +63,8 @@ pub(crate) struct Effects {
     pub(crate) fields: Vec<(Arc<str>, Json)>,
     /// Which rules with `sample` act, by their indices in the phase that may run again.
     pub(crate) drawn: SmallVec<[(usize, bool); 2]>,
+    /// What a case asks about rules; `None` in hosts.
+    pub(crate) watch: Option<Box<RuleWatch>>,
 }
 
 impl Effects {
@@ -84,6 +87,11 @@ impl Effects {
         let acts = fastrand::f64() < share;
         self.drawn.push((rule, acts));
         acts
+    }
+
+    /// Returns what became of the rules that a case asks about.
+    pub(crate) fn watched(&self) -> &[WatchedRule] {
+        self.watch.as_deref().map_or(&[], |watch| &watch.seen)
     }
 
     /// Notes how long the request waits. The longest delay counts.

@@ -5,7 +5,7 @@
 
 use crate::auth::{LazyCredentials, UNVERIFIED, UnverifiedRead};
 use crate::host::failure_log::{FailureLog, FailureSink};
-use crate::host::outcome::{Phase, PhaseInfo, PolicyAnswer, RuleInfo};
+use crate::host::outcome::{Phase, PolicyAnswer};
 use crate::keys::error_policy::PhaseErrorPolicy;
 use crate::limits::headers::LimitReport;
 use crate::limits::remote::RemoteVerdict;
@@ -20,7 +20,7 @@ use crate::rules::remote_limit::{RemoteLimit, RemoteStep};
 use crate::rules::rule::Rule;
 use crate::rules::target::NoPath;
 use crate::rules::times::RuleTimes;
-use celero::counting::{CounterShards, Counters, Evaluations, SlotCounts};
+use celero::counting::{CounterShards, Counters};
 use celero::{Context, RuleError, RuleSet, Scratch};
 use http::{StatusCode, header};
 use serde_json::Value as Json;
@@ -124,6 +124,9 @@ impl<S: Context + 'static> PhaseRules<S> {
                     let Some((rule, _)) = failures.first() else { continue };
                     log.failed(*rule, || failures.iter().map(|(_, failure)| self.action_line(*rule, failure, context)));
                 }
+            }
+            if let Some(watch) = &mut effects.watch {
+                self.watch(watch, context, (matched, counted), answer.as_ref().ok().and_then(Option::as_ref), scratch);
             }
             if counting.end() {
                 self.times.measure_next(|rule| self.set.test(rule, context, scratch));
@@ -437,35 +440,10 @@ impl<S: Context + 'static> PhaseRules<S> {
         }
         step
     }
-
-    /// Returns the rules with their counters.
-    pub(crate) fn infos(&self) -> impl Iterator<Item = RuleInfo> {
-        let evaluated = self.counters.evaluations().number;
-        self.rules.iter().enumerate().map(move |(index, rule)| {
-            let SlotCounts { matches: matched, errors: failed, .. } = self.counters.slot(slot(index));
-            let (timed, time) = self.times.of(index);
-            RuleInfo { phase: self.phase, name: Arc::clone(&rule.name), index, evaluated, matched, failed, timed, time }
-        })
-    }
-
-    /// Returns the counters of the phase, if it has rules.
-    pub(crate) fn info(&self) -> Option<PhaseInfo> {
-        let Evaluations { number: evaluated, timed, time, .. } = self.counters.evaluations();
-        (!self.rules.is_empty()).then_some(PhaseInfo { phase: self.phase, evaluated, timed, time })
-    }
-
-    /// Adds the matches of each rule to the named counter that the rule increments.
-    pub(crate) fn add_named(&self, counters: &mut [u64]) {
-        for (index, rule) in self.rules.iter().enumerate() {
-            if let Some(counter) = rule.counter.and_then(|counter| counters.get_mut(counter)) {
-                *counter = counter.wrapping_add(self.counters.slot(slot(index)).matches);
-            }
-        }
-    }
 }
 
 /// The slot of a rule in the counters of its phase.
-fn slot(rule: usize) -> u32 {
+pub(crate) fn slot(rule: usize) -> u32 {
     u32::try_from(rule).unwrap_or(u32::MAX)
 }
 

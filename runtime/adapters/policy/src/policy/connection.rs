@@ -22,7 +22,7 @@ pub struct ClientConnection {
     local: Option<SocketAddr>,
     via: &'static str,
     hello: Option<TlsHello>,
-    effects: Effects,
+    pub(crate) effects: Effects,
 }
 
 /// What the host does with a connection.

@@ -54,6 +54,22 @@ impl<S> Rule<S> {
             || self.remote.as_ref().is_some_and(|limit| !limit.dry_run && waits(limit.on_limit.delay.as_ref()))
     }
 
+    /// Returns the status of the answer with which the rule ends the phase.
+    pub(crate) fn status_of_answer(&self) -> Option<StatusCode> {
+        match &self.end {
+            Some(PhaseEnd::Deny(answer) | PhaseEnd::Respond(answer)) => Some(answer.status),
+            Some(PhaseEnd::Allow) | None => None,
+        }
+    }
+
+    /// Returns whether the rule may skip the rest of its level.
+    pub(crate) fn may_allow(&self) -> bool {
+        let limits = self.limit.as_ref().map(|limit| &limit.on_limit).into_iter();
+        let limits = limits.chain(self.remote.as_ref().map(|limit| &limit.on_limit));
+        let mut ends = limits.map(|on_limit| &on_limit.end).chain([&self.end]);
+        ends.any(|end| matches!(end, Some(PhaseEnd::Allow)))
+    }
+
     /// Returns whether the rule is a guard: it keeps a message back, by a limit, by `delay`, by
     /// `require`, by `deny`, or by an answer of status 300 or more.
     pub(crate) fn is_guard(&self) -> bool {

@@ -2,9 +2,16 @@
 
 use super::scalar::{duration, rate, ratio, seconds, share, size};
 use super::{DiagnosticCodes, MappingSpec, ValueSpec};
-use crate::problems::Problems;
+use crate::problems::{Problems, similar};
 use crate::yaml::{MapEntry, Node, NodeValue, Scalar};
 use saphyr_parser::ScalarStyle;
+
+/// Keys that other tools have for a key of a rule, and that key.
+const SYNONYMS: [(&str, &[&str]); 3] = [
+    ("when", &["if", "condition", "conditions", "match", "matches", "expr", "expression"]),
+    ("deny", &["block", "reject", "forbid"]),
+    ("allow", &["accept", "permit", "pass"]),
+];
 
 /// Reports where a document differs from its format.
 pub(super) struct Checker<'p> {
@@ -61,6 +68,8 @@ impl Checker<'_> {
 
     fn mapping(&mut self, node: &Node, spec: &MappingSpec, entries: &[MapEntry]) {
         let mut listed = false;
+        // What other wrong keys of this mapping probably mean.
+        let mut meant: Vec<&str> = Vec::new();
         for MapEntry { key, value } in entries {
             if let Some(known) = spec.key(&key.text) {
                 self.value(value, &known.value, &format!("`{}`", known.name));
@@ -71,7 +80,14 @@ impl Checker<'_> {
             let problem = self.problems.add(self.codes.unknown_key, key.place, message);
             if key.text.starts_with('-') {
                 problem.help("write a space after the `-` of an entry");
-            } else if !problem.suggest(&key.text, &names) && !std::mem::replace(&mut listed, true) {
+                continue;
+            }
+            let open: Vec<&str> = names.iter().filter(|name| !meant.contains(name)).copied().collect();
+            let of_other_tool = synonym(&key.text).filter(|name| open.contains(name) && node.get(name).is_none());
+            if let Some(name) = of_other_tool.or_else(|| similar(&key.text, &open)) {
+                problem.help(format!("did you mean `{name}`?"));
+                meant.push(name);
+            } else if !std::mem::replace(&mut listed, true) {
                 problem.help(format!("its keys are `{}`", names.join("`, `")));
             }
         }
@@ -80,6 +96,12 @@ impl Checker<'_> {
             self.problems.add(self.codes.missing_key, node.place, message).help(key.description);
         }
     }
+}
+
+/// Returns the key for which another tool has this one.
+fn synonym(written: &str) -> Option<&'static str> {
+    let (meant, _) = SYNONYMS.iter().find(|(_, others)| others.contains(&written))?;
+    Some(meant)
 }
 
 /// Returns whether a mapping that has none of the keys of `spec` is an entry of a list, written without the list.

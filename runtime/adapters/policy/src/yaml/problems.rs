@@ -125,6 +125,11 @@ impl Problems {
         self.push(Severity::Error, code, place, message)
     }
 
+    /// Returns the error or warning that was added last.
+    pub(crate) fn last_mut(&mut self) -> Option<&mut Problem> {
+        self.found.last_mut()
+    }
+
     /// Adds a warning.
     pub(crate) fn warn(&mut self, code: &'static str, place: FileSpan, message: String) -> &mut Problem {
         self.push(Severity::Warning, code, place, message)
@@ -182,6 +187,14 @@ impl Problems {
     #[must_use]
     pub fn has_errors(&self) -> bool {
         self.found.iter().any(|problem| problem.diagnostic.severity == Severity::Error)
+    }
+
+    /// Returns whether there is an error from the start of a place to the start of a later one in the same file.
+    pub(crate) fn has_errors_between(&self, from: FileSpan, to: FileSpan) -> bool {
+        let is_between = |Problem { file, diagnostic }: &Problem| {
+            *file == from.file && (from.start..to.start).contains(&diagnostic.span.start)
+        };
+        self.found.iter().any(|found| found.diagnostic.severity == Severity::Error && is_between(found))
     }
 
     /// Returns the codes of the errors.

@@ -158,6 +158,23 @@ fn values_of_another_form_come_with_the_right_form() {
 }
 
 #[test]
+fn keys_of_other_tools_are_understood() {
+    for (key, meant) in [("if", "when"), ("condition", "when"), ("match", "when"), ("expr", "when"), ("block", "deny")]
+    {
+        let other = if meant == "when" { "deny: 403" } else { "when: request.path == '/a'" };
+        // The rule has no condition because of its mistake: nothing follows from that.
+        let error = wrong(&format!(
+            "request:\n- {key}: request.path == '/a'\n  {other}\n- when: request.path == '/b'\n  deny: 403\n"
+        ));
+        assert!(error.contains(&format!("did you mean `{meant}`?")), "{error}");
+        let counts = ["error[", "warning[", "its keys are"].map(|part| error.matches(part).count());
+        assert_eq!(counts, [1, 0, 0], "{error}");
+    }
+    let error = wrong("request:\n- if: request.path == '/a'\n  when: request.path == '/a'\n  deny: 403\n");
+    assert!(!error.contains("did you mean `when`?"), "{error}");
+}
+
+#[test]
 fn text_that_yaml_reads_otherwise_comes_with_advice() {
     let when = |text: &str| format!("request:\n- name: a\n  when: {text}\n  deny: true\n");
     for (text, advice) in [

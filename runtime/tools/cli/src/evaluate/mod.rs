@@ -149,6 +149,18 @@ pub(crate) fn answers(engines: &Engines, contexts: &impl Contexts, source: &str)
     }
 }
 
+/// Returns why the expression has its value with each context: a line for each part that decided.
+/// Nothing if the expression can't be compiled or the contexts can't be made.
+pub(crate) fn reasons<K: Contexts>(engine: &Engine, contexts: &K, source: &str) -> Vec<String> {
+    let Ok(program) = engine.compile(contexts.env(), source) else { return Vec::new() };
+    let reasons = contexts.with(|contexts| {
+        let mut scratch = Scratch::new();
+        let mut reason = |context| program.trace(context, &mut scratch).map_or_else(|_| String::new(), |t| t.render());
+        contexts.iter().map(&mut reason).collect()
+    });
+    reasons.unwrap_or_default()
+}
+
 /// Returns the only engine that evaluates and why, if the results of both would say nothing about the tiers.
 fn why_not_compared<'e>(
     native: &'e Engine,

@@ -26,6 +26,8 @@ fn sets_are_measured_with_requests() {
     let run = bench(&[&rules, "--requests", &requests, "--by-rule"]);
     assert_eq!(run.code, 0, "{}", run.err);
     assert!(run.err.contains(&format!("left out: 1, such as {requests}:2: uri `a b`")), "{}", run.err);
+    // The numbers of a debug build are not those of a release build: it says so.
+    assert_eq!(run.err.contains("this is a debug build of celero"), cfg!(debug_assertions), "{}", run.err);
     let lines: Vec<&str> = run.out.lines().collect();
     assert!(lines[0].starts_with(&format!("{rules}  3 rules, ")), "{}", run.out);
     // The first number is the time of a request and its spread.
@@ -39,6 +41,7 @@ fn sets_are_measured_with_requests() {
         "native code and interpreter give the same answers",
         "most expensive rules, each measured standalone",
         "medians per request, over 2 requests of ",
+        "; requests a second are medians too\n",
         "█",
     ] {
         assert!(run.out.contains(part), "{part}: {}", run.out);

@@ -138,3 +138,33 @@ fn tiers_are_not_compared_where_that_says_nothing() {
     let (_, compared) = one("n + 1");
     assert_eq!(compared.json(), serde_json::json!({"value": {"int": "2"}}));
 }
+
+#[test]
+fn why_shows_the_parts_that_decided() {
+    let request = file("why.http", "GET /x HTTP/1.1\nHost: example.com\n\n");
+    let rule = "request.path.startsWith('/api') && request.method == 'GET'";
+    let run = celero(&["eval", "--why", "-e", rule, "--request", &request]);
+    let lines = "false\n  request.path.startsWith('/api') is false: request.path is \"/x\"\n";
+    assert_eq!((run.code, &*run.out, &*run.err), (0, lines, ""));
+    let json = celero(&["eval", "--why", "-e", rule, "--request", &request, "--json"]).json();
+    let why = json!(["request.path.startsWith('/api') is false: request.path is \"/x\""]);
+    assert_eq!(json, json!({ "value": { "bool": false }, "why": why }));
+    let filter = r#"http.host eq "a" or ssl"#;
+    let run = celero(&["eval", "--why", "--language", "filter", "-e", filter, "--request", &request]);
+    assert_eq!(run.out, "false\n  http.host eq \"a\" is false: http.host is \"example.com\"\n  ssl is false\n");
+    // The message of an error says why.
+    let run = celero(&["eval", "--why", "-e", "1 / 0 == 1"]);
+    assert_eq!((run.code, &*run.out), (1, ""));
+
+    let rules = file("why.rules", "admin: request.path.startsWith('/admin')\nget: request.method == 'GET'\n");
+    let run = celero(&["eval", "--why", &rules, "--requests", &request]);
+    let lines = "GET example.com/x: get
+  admin: no match
+    request.path.startsWith('/admin') is false: request.path is \"/x\"
+  get: match
+    request.method == 'GET' is true: request.method is \"GET\"
+";
+    assert_eq!((run.code, &*run.out), (0, lines));
+    let json = celero(&["eval", "--why", &rules, "--requests", &request, "--json"]).json();
+    assert_eq!(json["why"][0], json!({ "rule": "admin", "why": [lines.lines().nth(2).unwrap().trim()] }));
+}

@@ -110,6 +110,8 @@ fn the_schema_describes_every_output() {
         ("check", &["check", &bad]),
         ("checkFiles", &["check", &rules, &wrong, &policy]),
         ("eval", &["eval", "-e", values]),
+        ("eval", &["eval", "--why", "-e", "1 == 1 && size('a') > 3"]),
+        ("evalRules", &["eval", "--why", &rules, "--requests", &request]),
         ("eval", &["eval", "-e", "1 / 0"]),
         ("eval", &["eval", "-e", "1 +"]),
         ("evalRules", &["eval", &rules, "--requests", &request]),

@@ -41,6 +41,34 @@ fn the_session_has_a_request() {
 }
 
 #[test]
+fn the_session_gives_variables_values() {
+    let run = repl(
+        ":let x = 2 + 3\nx * 2\n:let names = ['a', 'b']\nsize(names) + x\n:let x = 'c'\nx in names\n:let none = optional.none()\nnone.orValue(x)\n",
+    );
+    assert_eq!((run.code, &*run.out, &*run.err), (0, "10\n7\nfalse\n\"c\"\n", ""));
+    // As `:vars` and `:bindings`, it takes the place of a request, which the value may be from.
+    let run = repl("curl http://example.com/a\n:let p = request.path\np + p\n");
+    assert_eq!((run.code, &*run.out, &*run.err), (0, "GET /a\n\"/a/a\"\n", ""));
+    for (line, part) in [
+        ("x = 5", "help: `:let x = 5` gives the variable `x` this value"),
+        ("let x = [1, 2]", "help: `:let x = [1, 2]` gives the variable `x` this value"),
+        (":let x", "`:let` needs a name and a value, as in `:let x = 5`"),
+        (":let 1 = 2", "`:let` needs a name and a value"),
+        (":let x == 2", "`:let` needs a name and a value"),
+        (":let x = 1 / 0", "divide-by-zero"),
+        (":let x = nope", "nope"),
+        (":let in = 5", "in"),
+    ] {
+        let run = repl(&format!("{line}\n"));
+        assert!(run.code == 1 && run.out.is_empty() && run.err.contains(part), "{line}: {}{}", run.out, run.err);
+    }
+    let run = repl("1 +\n'a' = 'b'\n");
+    assert!(!run.err.contains(":let"), "{}", run.err);
+    let run = celero_reading(&["repl", "--language", "filter"], b":let port = 80\n");
+    assert!(run.code == 1 && run.err.contains("error"), "{}", run.err);
+}
+
+#[test]
 fn the_session_has_a_language() {
     let lines = "curl 'http://example.com/a?b=c' -H 'X-Team: ops'\nhttp.host eq \"example.com\" and any(http.request.headers[\"x-team\"][*] eq \"ops\")\n:type http.request.headers[\"x-team\"]\n:time ssl\n:explain ssl\n:language\n:language cel\nrequest.path\n";
     let run = celero_reading(&["repl", "--language", "filter"], lines.as_bytes());

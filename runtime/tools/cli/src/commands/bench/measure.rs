@@ -26,9 +26,9 @@ pub(crate) struct Measured {
     pub(crate) allocations: f64,
     /// Bytes that are allocated per request.
     pub(crate) bytes: f64,
-    /// Requests per second on one core.
+    /// Requests per second on one core: the median of as many slices of the time as there are rounds.
     pub(crate) on_one: f64,
-    /// Requests per second on all cores.
+    /// Requests per second on all cores, the sum of their medians.
     pub(crate) on_all: f64,
     /// The number of cores.
     pub(crate) cores: usize,
@@ -162,15 +162,21 @@ fn throughput(subject: &Subject<'_>, threads: usize, time: Duration) -> Result<f
             runner.pass(0..len, 1);
             started = true;
             barrier.wait();
-            let began = Instant::now();
-            let mut evaluated = 0_usize;
-            while began.elapsed() < time {
-                // Enough requests that looking at the clock does not count.
-                let times = 256_usize.checked_div(len).unwrap_or(1).max(1);
-                runner.pass(0..len, times);
-                evaluated = evaluated.saturating_add(len.saturating_mul(times));
+            // Enough requests that looking at the clock does not count.
+            let times = 256_usize.checked_div(len).unwrap_or(1).max(1);
+            let slice = time.checked_div(u32::try_from(ROUNDS).unwrap_or(u32::MAX)).unwrap_or(time);
+            let (all, mut rates) = (Instant::now(), Vec::with_capacity(ROUNDS));
+            // The median, as of the time of a request: other work of the machine makes a mean smaller.
+            while rates.is_empty() || all.elapsed() < time {
+                let (began, mut evaluated) = (Instant::now(), 0_usize);
+                while evaluated == 0 || began.elapsed() < slice {
+                    runner.pass(0..len, times);
+                    evaluated = evaluated.saturating_add(len.saturating_mul(times));
+                }
+                rates.push(number(evaluated) / began.elapsed().as_secs_f64());
             }
-            rate = number(evaluated) / began.elapsed().as_secs_f64();
+            rates.sort_by(f64::total_cmp);
+            rate = rates.get(rates.len() / 2).copied().unwrap_or(0.0);
         });
         if !started {
             barrier.wait();

@@ -192,6 +192,9 @@ impl Command for Bench<'_> {
         }
         let measured = measure::measure(&subjects, Duration::from_millis(args.time))?;
         let requests = args.given.requests.as_ref().map(|path| path.display().to_string());
+        if cfg!(debug_assertions) {
+            output.complain(UNOPTIMIZED);
+        }
         let labels = (0..measured.first().map_or(0, |first| first.answers.len())).map(|number| contexts.label(number));
         let report =
             Report { about, subjects, measured, requests, labels: labels.collect(), costs, compare: args.compare };
@@ -219,6 +222,10 @@ impl Command for Bench<'_> {
         })
     }
 }
+
+/// The warning about numbers of a debug build.
+const UNOPTIMIZED: &str = "warning: this is a debug build of celero: machine code of rules has its usual speed, all else is slower; \
+    a release build (cargo build --release) gives the numbers that count";
 
 /// The time of each measurement of [`one_line`].
 const ONE_LINE: Duration = Duration::from_millis(100);

@@ -133,7 +133,9 @@ impl Report<'_> {
         writeln!(
             out,
             "{}",
-            paint.faint(&format!("times are medians per request, over {requests} request{plural}{from}"))
+            paint.faint(&format!(
+                "times are medians per request, over {requests} request{plural}{from}; requests a second are medians too"
+            ))
         )?;
         self.write_comparison(out, paint)
     }

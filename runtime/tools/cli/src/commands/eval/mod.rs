@@ -4,14 +4,14 @@ pub(crate) mod filter_jsonl;
 pub(crate) mod jsonl;
 
 use crate::evaluate::rule_sets::{ErrorPolicyArg, builder, rejected};
-use crate::evaluate::{Engines, TierChoice, answers};
+use crate::evaluate::{Engines, TierChoice, answers, reasons};
 use crate::input::arguments::InputArgs;
 use crate::input::contexts::{Command, Contexts};
 use crate::input::in_language::InLanguage;
 use crate::input::source::{Format, Source, SourceArgs};
 use crate::output::{Output, hints};
 use crate::rules::file::RulesFile;
-use celero::{Engine, ErrorPolicy, Scratch};
+use celero::{Engine, ErrorPolicy, Scratch, Value};
 use serde_json::{Value as Json, json};
 
 /// Evaluate an expression, or a file of rules with requests.
@@ -26,6 +26,7 @@ Examples:
   celero eval -e 'twice(21)' --define 'twice(n: int) -> int = n * 2'
   celero eval --language filter -e 'http.request.uri.path contains \"/api\"' --request request.http
   celero eval site.rules --requests traffic.jsonl         # the rules that match each request
+  celero eval rule.cel --request request.http --why       # the parts that decided, with what they read
   echo '1 + 1' | celero eval -
 
 With several requests there is a line for each; with --json too.
@@ -49,7 +50,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     source: SourceArgs,
     /// Read expressions from standard input, one JSON object per line, and print one result per line.
-    #[arg(long, conflicts_with_all = ["files", "texts", "bindings", "vars", "requests", "container", "define", "no_check", "field", "lists", "nil_not_equal"])]
+    #[arg(long, conflicts_with_all = ["files", "texts", "bindings", "vars", "requests", "container", "define", "why", "no_check", "field", "lists", "nil_not_equal"])]
     jsonl: bool,
     /// The tier that evaluates.
     #[arg(long, value_enum, default_value_t = TierChoice::Auto)]
@@ -60,6 +61,9 @@ pub(crate) struct Args {
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
+    /// Print why: each part of the rule that decided, with the values that it read. The rule is evaluated again.
+    #[arg(long)]
+    why: bool,
     #[command(flatten)]
     given: InputArgs,
 }
@@ -98,18 +102,29 @@ impl Command for EvaluateExpression<'_> {
             needs_no_request(contexts, source)?;
         }
         let answers = answers(engines, contexts, &source.text);
+        let reasons = if args.why { reasons(engines.first(), contexts, &source.text) } else { Vec::new() };
         let mut code = 0;
         let several = answers.len() > 1;
         for (number, answer) in answers.iter().enumerate() {
             code = code.max(answer.exit_code());
+            // The message of an error says why.
+            let why = reasons.get(number).filter(|_| matches!(answer.result(), Some(Ok(_))));
+            let why = why.map_or("", String::as_str);
             if args.json || answer.result().is_none() {
-                output.line(&answer.json().to_string());
+                let mut json = answer.json();
+                if let Some(members) = json.as_object_mut().filter(|_| !why.is_empty()) {
+                    members.insert("why".to_owned(), why.lines().collect());
+                }
+                output.line(&json.to_string());
                 continue;
             }
             let label =
                 if several { format!("{}: ", output.paint().faint(&contexts.label(number))) } else { String::new() };
             match answer.result() {
-                Some(Ok(shown)) => output.line(&format!("{label}{}", shown.text)),
+                Some(Ok(shown)) => {
+                    output.line(&format!("{label}{}", shown.text));
+                    why.lines().for_each(|line| output.line(&format!("  {line}")));
+                }
                 Some(Err(failure)) => {
                     if several {
                         output.line(&format!("{label}{}", output.paint().bad(&format!("error: {}", failure.message))));
@@ -173,10 +188,27 @@ impl Command for EvaluateRules<'_> {
                 let failed = scratch.errors().iter();
                 let errors: Vec<(&str, String)> =
                     failed.map(|error| (name(error.rule), why(error).unwrap_or_default())).collect();
+                let mut reasons = Vec::new();
+                for rule in (0..set.len()).filter(|_| args.why) {
+                    let mut scratch = Scratch::new();
+                    let Some(Ok(trace)) = set.trace(rule, context, &mut scratch) else { continue };
+                    let verdict = match trace.result() {
+                        Ok(Value::Bool(true)) => "match",
+                        Ok(_) => "no match",
+                        Err(_) => "fails",
+                    };
+                    reasons.push((name(rule), verdict, trace.render()));
+                }
                 if args.json {
                     let error = |(rule, message): &(&str, String)| json!({ "rule": rule, "message": message });
                     let errors: Vec<Json> = errors.iter().map(error).collect();
-                    let answer = json!({ "matches": matches, "errors": errors, "stopped": stopped });
+                    let mut answer = json!({ "matches": matches, "errors": errors, "stopped": stopped });
+                    if let Some(members) = answer.as_object_mut().filter(|_| args.why) {
+                        let reason = |(rule, _, why): &(&str, &str, String)| {
+                            json!({ "rule": rule, "why": why.lines().collect::<Vec<_>>() })
+                        };
+                        members.insert("why".to_owned(), reasons.iter().map(reason).collect());
+                    }
                     output.line(&answer.to_string());
                     continue;
                 }
@@ -184,6 +216,10 @@ impl Command for EvaluateRules<'_> {
                     if matches.is_empty() { paint.faint("no match") } else { paint.good(&matches.join(", ")) };
                 let failed = errors.iter().map(|(rule, why)| paint.bad(&format!("; {rule} failed: {why}")));
                 output.line(&format!("{}: {matched}{}", contexts.label(number), failed.collect::<String>()));
+                for (rule, verdict, why) in &reasons {
+                    output.line(&format!("  {}: {verdict}", paint.name(rule)));
+                    why.lines().for_each(|line| output.line(&format!("    {line}")));
+                }
             }
         })?;
         Ok(0)

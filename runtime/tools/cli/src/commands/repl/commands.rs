@@ -14,6 +14,7 @@ use celero_tooling::disassembly::disassemble;
 use celero_tooling::names::macro_names;
 use celero_tooling::requests;
 use celero_tooling::values;
+use serde_json::Value as Json;
 use std::net::SocketAddr;
 use std::path::Path;
 
@@ -29,6 +30,7 @@ const COMMANDS: &[(&str, &str)] = &[
     ("curl ..", "makes a request as the command curl would send it"),
     (":vars NAME: TYPE, ..", "declares variables, instead of a request"),
     (":bindings FILE.json", "reads the values of variables, instead of a request"),
+    (":let NAME = EXPRESSION", "gives a variable the value, instead of a request"),
     (":define NAME(PARAMETER: TYPE) = BODY", "defines a function"),
     (":help", "shows this list"),
     (":quit", "ends the session, as does the end of input"),
@@ -57,6 +59,8 @@ enum Action {
     Type,
     Explain,
     Time,
+    /// Keeps the value.
+    Bind,
 }
 
 impl Session {
@@ -132,6 +136,10 @@ impl Session {
                 let change = |named: &mut NamedInput| (named.values, named.given) = (values, true);
                 self.change_named(change, output)
             }),
+            ":let" => match assignment(rest) {
+                Some((name, text)) => return self.bind(name, text, output),
+                None => Err("`:let` needs a name and a value, as in `:let x = 5`".to_owned()),
+            },
             ":define" => values::notation::definition(rest).and_then(|definition| self.define(definition, output)),
             _ if word.starts_with(':') => Err(unknown(word)),
             _ => return self.expression(line, Action::Evaluate, output),
@@ -202,9 +210,32 @@ impl Session {
         checked.map(drop)
     }
 
+    /// Gives a variable the value of an expression.
+    fn bind(&mut self, name: &str, text: &str, output: &mut Output) -> Next {
+        let mut value = None;
+        let next = self.on_expression(text, Action::Bind, &mut value, output);
+        let Some(value) = value else { return next };
+        let change = |named: &mut NamedInput| {
+            named.types.retain(|(known, _)| known != name);
+            named.values.insert(name.to_owned(), value);
+            named.given = true;
+        };
+        match self.change_named(change, output) {
+            Ok(()) => next,
+            Err(why) => {
+                output.complain(&format!("error: {why}"));
+                Next::Failed
+            }
+        }
+    }
+
     fn expression(&self, text: &str, action: Action, output: &mut Output) -> Next {
+        self.on_expression(text, action, &mut None, output)
+    }
+
+    fn on_expression(&self, text: &str, action: Action, value: &mut Option<Json>, output: &mut Output) -> Next {
         let (language, engines) = (self.language, &self.engines);
-        let run = self.input().run(OnExpression { text, language, action, engines }, output);
+        let run = self.input().run(OnExpression { text, language, action, engines, value }, output);
         match run {
             Ok(0) => Next::Done,
             Ok(_) => Next::Failed,
@@ -214,6 +245,15 @@ impl Session {
             }
         }
     }
+}
+
+/// Returns the name and the value of `NAME = EXPRESSION`.
+fn assignment(text: &str) -> Option<(&str, &str)> {
+    let (name, value) = text.split_once('=')?;
+    let (name, value) = (name.trim(), value.trim());
+    let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
+    (is_name && !value.is_empty() && !value.starts_with('=')).then_some((name, value))
 }
 
 fn unknown(word: &str) -> String {
@@ -258,6 +298,8 @@ struct OnExpression<'a> {
     language: Language,
     action: Action,
     engines: &'a Engines,
+    /// The value for [`Action::Bind`].
+    value: &'a mut Option<Json>,
 }
 
 /// The name of a line in messages.
@@ -265,7 +307,7 @@ const NAME: &str = "line";
 
 impl Command for OnExpression<'_> {
     fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
-        let Self { text, language, action, engines } = self;
+        let Self { text, language, action, engines, value } = self;
         let contexts = &InLanguage::new(contexts, language);
         let checked = match Engine::check(engines.first(), contexts.env(), text) {
             Ok(checked) => checked,
@@ -274,6 +316,9 @@ impl Command for OnExpression<'_> {
                 if let Some(meant) = crate::language::meant(text).filter(|_| language.is_default()) {
                     let (title, name) = (meant.title(), meant.name());
                     output.complain(&format!("help: this is a rule in {title}: `:language {name}` switches to it"));
+                }
+                if let Some((name, value)) = assignment(text.strip_prefix("let ").unwrap_or(text)) {
+                    output.complain(&format!("help: `:let {name} = {value}` gives the variable `{name}` this value"));
                 }
                 return Ok(crate::REJECTED);
             }
@@ -299,13 +344,14 @@ impl Command for OnExpression<'_> {
                 output.line(&bench::one_line(contexts, text)?);
                 Ok(0)
             }
-            (Action::Evaluate, _) => {
+            (Action::Evaluate | Action::Bind, _) => {
                 let mut code = 0;
                 let answers = answers(engines, contexts, text);
                 let several = answers.len() > 1;
                 for (number, answer) in answers.iter().enumerate() {
                     let label = if several { format!("{}: ", contexts.label(number)) } else { String::new() };
                     match answer.result() {
+                        Some(Ok(shown)) if matches!(action, Action::Bind) => *value = Some(shown.json.clone()),
                         Some(Ok(shown)) => output.line(&format!("{label}{}", shown.text)),
                         Some(Err(failure)) => {
                             code = crate::REJECTED;
