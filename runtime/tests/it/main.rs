@@ -9,6 +9,7 @@ mod configuration;
 mod definitions;
 mod derive;
 mod explain_rules;
+mod extensions;
 mod features;
 mod field_functions;
 mod field_types;
