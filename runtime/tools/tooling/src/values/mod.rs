@@ -1,6 +1,7 @@
 //! Values and types as people write them.
 
+pub use celero_policy::typed_json as json;
+
 pub mod inferred_type;
-pub mod json;
 pub mod notation;
 pub mod text;
