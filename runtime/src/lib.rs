@@ -250,7 +250,7 @@ pub mod values {
 /// [`IntoValue`] those of functions. [`Bindings`] are for hosts that have no Rust type for their
 /// data. [`crate::layout`] is for types of your own.
 pub mod host {
-    pub use crate::context::{Element, Field, FieldType, FieldValue, Host, MapKey, Nested};
+    pub use crate::context::{Element, Extension, ExtensionFields, Field, FieldType, FieldValue, Host, MapKey, Nested};
     pub use crate::cx::Cx;
     pub use crate::env::{BindError, Bindings, EnvError};
     pub use crate::fields::Fields;

@@ -103,6 +103,9 @@ struct Parts {
     push: TokenStream,
     /// Reads the variable with the number `__index`.
     read: TokenStream,
+    /// Of a struct: returns its extension, if it has one.
+    /// And: changes `__layout` and returns `true`, if it has a place for one.
+    extension: Option<(TokenStream, TokenStream)>,
 }
 
 fn parts(celero: &Path, member: &Member<'_>, first: &TokenStream) -> Option<Parts> {
@@ -133,6 +136,7 @@ fn parts(celero: &Path, member: &Member<'_>, first: &TokenStream) -> Option<Part
                 count,
                 push: quote!(#computed.push(&mut __variables, #name, #offset);),
                 read: quote!(#computed.value(&self.#ident, __arena)),
+                extension: None,
             });
         }
         Role::Variable(name) => (quote!(#support::known::<#ty>()), name),
@@ -144,6 +148,19 @@ fn parts(celero: &Path, member: &Member<'_>, first: &TokenStream) -> Option<Part
         count,
         push: quote!(#known.push(&mut __variables, #name, #offset);),
         read: quote!((#known.variable)(&self.#ident, __index, __arena)),
+        extension: matches!(member.role, Role::Nested(_)).then(|| {
+            let find = quote! {
+                if let ::core::option::Option::Some(__extension) = (#known.extension)(&self.#ident) {
+                    return ::core::option::Option::Some(__extension);
+                }
+            };
+            let place = quote! {
+                if (#known.place_extension)(__layout, #offset) {
+                    return true;
+                }
+            };
+            (find, place)
+        }),
     })
 }
 
@@ -169,11 +186,16 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
     let result = quote!(#celero::EvalResult<::core::option::Option<#celero::Value<'celero>>>);
 
     let (mut entries, mut pushes, mut reads) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut finds, mut places) = (Vec::new(), Vec::new());
     let mut total = quote!(0u32);
     for member in members {
-        let Some(Parts { count, entry, push, read }) = parts(celero, member, &total) else { continue };
+        let Some(Parts { count, entry, push, read, extension }) = parts(celero, member, &total) else { continue };
         entries.push(entry);
         pushes.push(push);
+        if let Some((find, place)) = extension {
+            finds.push(find);
+            places.push(place);
+        }
         reads.push(quote! {
             let __count = #count;
             if __index < __count {
@@ -184,6 +206,40 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
         total = quote!(#total.wrapping_add(#count));
     }
 
+    let (mut of_field_type, mut of_context, mut beyond) =
+        (None, None, quote!(::core::result::Result::Ok(::core::option::Option::None)));
+    if !finds.is_empty() {
+        let found = quote!(::core::option::Option<&#celero::Extension>);
+        let layout = quote!(&mut #celero::layout::Field);
+        of_field_type = Some(quote! {
+            fn extension(&self) -> #found {
+                #(#finds)*
+                ::core::option::Option::None
+            }
+
+            fn place_extension(__layout: #layout) -> bool {
+                #(#places)*
+                false
+            }
+        });
+        of_context = Some(quote! {
+            #[inline]
+            fn extension(&self) -> #found {
+                <Self as #celero::FieldType>::extension(self)
+            }
+
+            fn place_extension(__layout: #layout) -> bool {
+                <Self as #celero::FieldType>::place_extension(__layout)
+            }
+        });
+        beyond = quote! {
+            match <Self as #celero::FieldType>::extension(self) {
+                ::core::option::Option::Some(__extension) => #celero::Host::field(__extension, __index, __arena),
+                ::core::option::Option::None => #beyond,
+            }
+        };
+    }
+
     quote! {
         const _: () = {
             #[automatically_derived]
@@ -191,7 +247,7 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
                 fn field<'celero>(&'celero self, __index: u32, #arguments_of_value) -> #result {
                     #(#reads)*
                     let _ = (__index, __arena);
-                    ::core::result::Result::Ok(::core::option::Option::None)
+                    #beyond
                 }
             }
 
@@ -223,6 +279,8 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
                 fn variable<'celero>(&'celero self, __index: u32, #arguments_of_value) -> #result {
                     #celero::Host::field(self, __index, __arena)
                 }
+
+                #of_field_type
             }
 
             #[automatically_derived]
@@ -239,6 +297,8 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
                 fn fields() -> ::std::vec::Vec<#celero::Field> {
                     <Self as #celero::FieldType>::variables()
                 }
+
+                #of_context
             }
         };
     }

@@ -2,6 +2,7 @@
 //! function that reads the value and defines the result. Numbers are implemented here; the files
 //! beside this one hold the other types.
 
+use super::Extension;
 use super::describe::{Field, absent_if, at_offset, read_by_call};
 use super::members::Member;
 use crate::accessors::option_layout::InOption;
@@ -118,6 +119,22 @@ pub unsafe trait FieldType {
             variable.layout = Layout { domain, ..layout };
         }
         variables
+    }
+
+    /// The extension in it, if it has a place for one.
+    #[doc(hidden)]
+    #[inline]
+    fn extension(&self) -> Option<&Extension> {
+        None
+    }
+
+    /// Changes a layout whose paths start at the data of the extension to one whose paths start at
+    /// the value. Returns whether there is a place for one.
+    #[doc(hidden)]
+    #[must_use]
+    fn place_extension(layout: &mut Layout) -> bool {
+        let _ = layout;
+        false
     }
 
     /// The value of a variable, `None` when it is absent.

@@ -1,5 +1,6 @@
 //! What generated code uses of the types of fields.
 
+use super::Extension;
 use super::describe::{Field, at_offset};
 use super::field_type::{FieldType, Nested};
 use super::members::Member;
@@ -25,6 +26,10 @@ pub struct Known<T> {
     pub variable: for<'s> fn(&'s T, u32, &'s Arena) -> EvalResult<Option<Value<'s>>>,
     /// Its variables.
     pub variables: fn() -> Vec<Field>,
+    /// The extension in it.
+    pub extension: for<'s> fn(&'s T) -> Option<&'s Extension>,
+    /// Changes the layout of a field of the extension in it, for a field at this offset.
+    pub place_extension: fn(&mut layout::Field, usize) -> bool,
 }
 
 impl<T> fmt::Debug for Known<T> {
@@ -50,6 +55,14 @@ pub const fn known<T: FieldType>() -> Known<T> {
         value: T::value,
         variable: T::variable,
         variables: T::variables,
+        extension: T::extension,
+        place_extension: |layout, offset| {
+            let has_one = T::place_extension(layout);
+            if has_one {
+                at_offset(layout, offset);
+            }
+            has_one
+        },
     }
 }
 

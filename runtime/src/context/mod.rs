@@ -4,6 +4,8 @@ mod computed;
 mod crates;
 mod describe;
 mod enums;
+mod extension;
+mod extension_field;
 mod field_type;
 #[cfg(feature = "http")]
 pub(crate) mod headers;
@@ -25,6 +27,8 @@ pub use describe::{Field, read_by_call};
 #[cfg(feature = "http")]
 pub(crate) use describe::{at_offset, behind_reference};
 pub use enums::{Named, Tags, called_layout, named_layout, of_numbers, optional_named_layout};
+pub(crate) use extension::Shape;
+pub use extension::{Extension, ExtensionFields};
 pub use field_type::{Element, FieldType, Nested};
 pub use key::MapKey;
 pub use known::{Known, known, known_nested};
@@ -71,5 +75,21 @@ pub unsafe trait Context: Host {
     #[inline]
     fn declarations(&self) -> Option<u64> {
         None
+    }
+
+    /// The extension whose fields are variables after its own, if it has a place for one.
+    #[doc(hidden)]
+    #[inline]
+    fn extension(&self) -> Option<&Extension> {
+        None
+    }
+
+    /// Changes a layout whose paths start at the data of the extension to one whose paths start at
+    /// the context. Returns whether there is a place for one.
+    #[doc(hidden)]
+    #[must_use]
+    fn place_extension(layout: &mut layout::Field) -> bool {
+        let _ = layout;
+        false
     }
 }

@@ -1,5 +1,6 @@
 //! `Option`, references and smart pointers as fields: as the type that they hold or point to.
 
+use super::Extension;
 use super::describe::{Field, absent_if, at_offset, behind_reference, read_by_call};
 use super::field_type::{Element, FieldType, Nested};
 use super::members::Member;
@@ -107,6 +108,18 @@ macro_rules! pointers {
 
             fn variable<'s>(&'s self, index: u32, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
                 T::variable(self, index, arena)
+            }
+
+            fn extension(&self) -> Option<&Extension> {
+                T::extension(self)
+            }
+
+            fn place_extension(layout: &mut Layout) -> bool {
+                let has_one = T::place_extension(layout);
+                if has_one {
+                    behind(layout, $offset);
+                }
+                has_one
             }
         }
 

@@ -1,7 +1,7 @@
 //! A compiled expression.
 
 use crate::arena::{Arena, with_zero_capacity};
-use crate::context::Context;
+use crate::context::{Context, Shape};
 use crate::cx::CxSettings;
 use crate::env::Env;
 use crate::error::{ErrorKind, EvalError};
@@ -26,6 +26,8 @@ pub struct Program<S> {
     native: Option<NativeProgram>,
     /// The lists of the host, if the expression asks any.
     lists: Option<Lists>,
+    /// What the extension of a context must consist of.
+    extension: Option<Shape>,
     shared: Arc<Shared>,
     context: PhantomData<fn(&S)>,
 }
@@ -53,6 +55,7 @@ impl<S> Clone for Program<S> {
         Self {
             native: self.native.clone(),
             lists: self.lists.clone(),
+            extension: self.extension,
             shared: self.shared.clone(),
             context: PhantomData,
         }
@@ -80,7 +83,7 @@ impl<S> Program<S> {
         let (declarations, dialect) = (variables.fingerprint(), env.dialect());
         let lists = expression.lists(&functions).cloned();
         let shared = Arc::new(Shared { expression, fields, functions, variables, declarations, limits, dialect });
-        Self { native, lists, shared, context: PhantomData }
+        Self { native, lists, extension: env.extension(), shared, context: PhantomData }
     }
 
     /// Returns the source of the expression.
@@ -461,12 +464,11 @@ impl<S: Context + 'static> Program<S> {
         self.test(context).map_err(|error| self.describe(&error, context).into_error())
     }
 
-    /// Refuses a context of the right type with other variables.
+    /// Refuses a context of the right type with other variables, or other data in its extension.
     #[inline]
     fn is_for<C: Context>(&self, context: &C) -> Result<(), EvalError> {
-        match context.declarations() {
-            Some(declarations) if declarations != self.shared.declarations => Err(EvalError::HOST),
-            _ => Ok(()),
-        }
+        let is_for_others = context.declarations().is_some_and(|declared| declared != self.shared.declarations)
+            || context.extension().is_some_and(|extension| !extension.is_for(self.extension));
+        if is_for_others { Err(EvalError::HOST) } else { Ok(()) }
     }
 }

@@ -13,13 +13,14 @@ pub use bindings::{BindError, Bindings};
 pub use problem::EnvError;
 
 use crate::cel;
-use crate::context::Context;
+use crate::context::{Context, ExtensionFields, Shape, read_by_call};
 use crate::cx::PATTERN_DIALECT;
-use crate::function::{Functions, HostFunction};
+use crate::function::{self, DynFunction, Functions, HostFunction};
 use crate::language::{AnyLanguage, Declared, RuleLanguage};
 use crate::variables::Variables;
-use celero_frontend::stdlib::Library;
-use celero_frontend::{Declarations, Language, Type, Variable};
+use celero_frontend::stdlib::{Library, Signature};
+use celero_frontend::{Declarations, FunctionDeclaration, Language, Type, Variable};
+use celero_ir::ErrorKind;
 use celero_ir::layout::Field as Layout;
 use celero_matching::pattern::Dialect;
 use std::fmt;
@@ -38,6 +39,8 @@ pub struct Env<C> {
     functions: Functions,
     dialect: Dialect,
     problems: Vec<EnvError>,
+    /// What the extension of a context must consist of.
+    extension: Option<Shape>,
     context: PhantomData<fn(&C)>,
 }
 
@@ -50,6 +53,32 @@ impl<C: Context> Env<C> {
             env.declare(&field.name, field.ty, field.layout);
         }
         env
+    }
+
+    /// Returns whether the context has a place for an [`Extension`](crate::Extension).
+    #[must_use]
+    pub fn is_extensible() -> bool {
+        C::place_extension(&mut read_by_call(false))
+    }
+
+    /// Declares the fields of the context's [`Extension`](crate::Extension) as further variables.
+    /// Call it first, and once. The result of an evaluation with other data in the extension is the
+    /// error `host`.
+    #[must_use]
+    pub fn extend(mut self, extension: &ExtensionFields) -> Self {
+        if !Self::is_extensible() || self.fields.len() != C::fields().len() {
+            let message = "the context can't be extended: it has no field of type `Extension`, or was extended before";
+            self.problems.push(EnvError::new(message.to_owned()));
+            return self;
+        }
+        for field in &extension.fields {
+            let mut layout = field.layout.clone();
+            if C::place_extension(&mut layout) {
+                self.declare_known(&field.name, field.ty.clone(), layout);
+            }
+        }
+        self.extension = Some(extension.shape);
+        self
     }
 }
 
@@ -64,6 +93,7 @@ impl<C> Env<C> {
             functions: Functions::default(),
             dialect: PATTERN_DIALECT,
             problems: Vec::new(),
+            extension: None,
             context: PhantomData,
         }
     }
@@ -108,6 +138,11 @@ impl<C> Env<C> {
     #[must_use]
     pub fn text_type(&self) -> Type {
         self.language.text_type()
+    }
+
+    /// What the extension of a context must consist of, if fields of one are declared.
+    pub(crate) fn extension(&self) -> Option<Shape> {
+        self.extension
     }
 
     /// The language in which rules are written.
@@ -240,6 +275,49 @@ impl<C> Env<C> {
         self.add(name, true, true, function)
     }
 
+    /// Declares the host's functions of another environment, with their code.
+    #[must_use]
+    pub fn functions_of<D>(mut self, other: &Env<D>) -> Self {
+        for (index, function) in (0..).zip(other.declarations.functions()) {
+            if let Some((pure, call)) = other.functions.code(index) {
+                let Signature { receiver, params, result, .. } = &function.signature;
+                self.add_erased(&function.name, *receiver, (params.to_vec(), result.clone()), pure, call);
+            }
+        }
+        self
+    }
+
+    /// Declares a function without code, for tools that check the rules of a host:
+    /// `plan(tenant: string) -> string`, or `string.plan() -> string` for one that is called on a
+    /// value. A parameter or a result without a type is `dyn`. Each call is the evaluation error
+    /// `host`.
+    ///
+    /// ```
+    /// # use celero::{Engine, Env};
+    /// let env = Env::dynamic().declare_function("plan(tenant: string) -> string");
+    /// assert!(Engine::new().check(&env, "plan('acme') == 'pro'").is_ok());
+    /// assert!(Engine::new().check(&env, "plan(1) == 'pro'").is_err());
+    /// ```
+    #[must_use]
+    pub fn declare_function(mut self, declaration: &str) -> Self {
+        let parsed = match FunctionDeclaration::parse(declaration) {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                self.problems.push(EnvError::new(format!("function `{declaration}`: {}", error.message)));
+                return self;
+            }
+        };
+        let FunctionDeclaration { name, receiver, parameters, result, .. } = parsed;
+        let is_method = receiver.is_some();
+        let params = receiver.into_iter().chain(parameters.into_iter().map(|parameter| parameter.ty)).collect();
+        let call: Arc<DynFunction> = Arc::new(|_, _| {
+            function::explain(&"it is only declared here, and has no code");
+            Err(ErrorKind::Host)
+        });
+        self.add_erased(&name, is_method, (params, result.unwrap_or(Type::Dyn)), false, call);
+        self
+    }
+
     /// What could not be declared.
     #[must_use]
     pub fn problems(&self) -> &[EnvError] {
@@ -286,17 +364,27 @@ impl<C> Env<C> {
     }
 
     fn add<M, F: HostFunction<M>>(mut self, name: &str, receiver: bool, pure: bool, function: F) -> Self {
-        let params = F::params();
+        self.add_erased(name, receiver, (F::params(), F::result()), pure, function.erase());
+        self
+    }
+
+    fn add_erased(
+        &mut self,
+        name: &str,
+        receiver: bool,
+        (params, result): (Vec<Type>, Type),
+        pure: bool,
+        call: Arc<DynFunction>,
+    ) {
         let fault = names::function(name, receiver, params.len())
             .and_then(|()| overlap::none(&self.declarations, name, receiver, &params));
         match fault {
             Err(reason) => self.problems.push(EnvError::new(format!("function `{name}`: {reason}"))),
             Ok(()) => {
-                self.declarations.add_function(name, receiver, params.clone(), F::result());
-                self.functions.add(name, params.into(), pure, function.erase());
+                self.declarations.add_function(name, receiver, params.clone(), result);
+                self.functions.add(name, params.into(), pure, call);
             }
         }
-        self
     }
 }
 
@@ -316,6 +404,7 @@ impl<C> Clone for Env<C> {
             functions: self.functions.clone(),
             dialect: self.dialect,
             problems: self.problems.clone(),
+            extension: self.extension,
             context: PhantomData,
         }
     }

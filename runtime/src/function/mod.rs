@@ -61,6 +61,11 @@ impl Functions {
         self.entries.get(index as usize).map(|e| &*e.params)
     }
 
+    /// Whether a function is pure, and its code.
+    pub(crate) fn code(&self, index: u32) -> Option<(bool, Arc<DynFunction>)> {
+        self.entries.get(index as usize).map(|entry| (entry.pure, Arc::clone(&entry.call)))
+    }
+
     /// Whether equal calls of a function give equal results.
     #[must_use]
     pub fn is_pure(&self, index: u32) -> bool {

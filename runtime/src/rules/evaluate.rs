@@ -235,9 +235,10 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         Some(standalone.trace(source, context, &standalone.cx(arena, lists)))
     }
 
-    /// Whether a context of the right type has other variables than the set.
+    /// Whether a context of the right type has other variables than the set, or other data in its extension.
     fn is_for_others<C: Context>(&self, context: &C) -> bool {
         context.declarations().is_some_and(|declarations| declarations != self.standalone.variables)
+            || context.extension().is_some_and(|extension| !extension.is_for(self.standalone.extension))
     }
 
     /// Evaluates the rules as [`evaluate`](Self::evaluate) does, and updates the counters, if there are any.

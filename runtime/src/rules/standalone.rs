@@ -4,7 +4,7 @@
 //! parsed again. Test: `runtime/src/rules/standalone.rs::only_a_rule_without_native_code_by_itself_needs_trees`.
 
 use crate::arena::Arena;
-use crate::context::Host;
+use crate::context::{Host, Shape};
 use crate::cx::{Cx, CxSettings};
 use crate::env::Env;
 use crate::error::EvalError;
@@ -51,6 +51,8 @@ pub(super) struct Standalone {
     names: Arc<Variables>,
     /// The fingerprint of the variables.
     pub(super) variables: u64,
+    /// What the extension of a context must consist of.
+    pub(super) extension: Option<Shape>,
 }
 
 impl Standalone {
@@ -61,7 +63,8 @@ impl Standalone {
         let names = env.variables();
         let lists = functions.lists().filter(|_| asks_lists).map(|lists| lists.lists.clone());
         let (dialect, variables) = (env.dialect(), names.fingerprint());
-        Self { language, declarations, functions, lists, limits, dialect, variables, names }
+        let extension = env.extension();
+        Self { language, declarations, functions, lists, limits, dialect, variables, extension, names }
     }
 
     pub(super) fn cx<'a>(&self, arena: &'a Arena, lists: Option<&'a Snapshot>) -> Cx<'a> {

@@ -11,6 +11,7 @@ mod definitions;
 mod derive;
 mod diagnostic_text;
 mod explain_rules;
+mod extensions;
 mod features;
 mod field_functions;
 mod field_types;

@@ -43,6 +43,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A host with functions and data of its own loads policies with a [`Loader`], and gives the values
+//! for each request with [`Exchange::set_variables`].
+//!
 //! # Rooms
 //!
 //! The folders of the source. Each uses only those above it.
@@ -86,6 +89,7 @@ pub mod yaml;
 pub use auth::{ClientCertificate, KeyFetch, KeyFetcher, KeySource, KeySourceInfo};
 pub use bodies::buffering::{BodyBuffering, BufferState};
 pub use cases::TestReport;
+pub use celero::Context;
 pub use celero_canonical as canonical;
 pub use editor::outline::{Outline, PolicyDefinition, PolicyExpression, PolicyRule};
 pub use editor::translation::TranslatedPolicy;
@@ -103,6 +107,8 @@ pub use host::outcome::{
     Decision, LogFields, Outcome, Phase, PhaseInfo, PolicyAnswer, RequestSummary, RuleInfo, VerificationInfo,
 };
 pub use host::tls_hello::TlsHello;
+#[doc(hidden)]
+pub use host::typed_json;
 pub use language::Language;
 pub use limits::remote::{RemoteAnswer, RemoteLimits, RemoteQuestion, RemoteReply, Unavailable};
 pub use limits::state::LimitInfo;
@@ -113,4 +119,5 @@ pub use policy::Policy;
 pub use policy::connection::{ClientConnection, ConnectionOutcome};
 pub use policy::host_condition::{EndCondition, RequestCondition, RequestOrigin, ResponseCondition};
 pub use policy::live::LivePolicy;
+pub use policy::loader::Loader;
 pub use yaml::problems;

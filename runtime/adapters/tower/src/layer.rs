@@ -4,7 +4,7 @@ use crate::body::{RequestBody, ResponseBody};
 use crate::call::{ClientAddress, HostFacts, RequestState, Wait, run};
 use crate::log_on_drop::LogSink;
 use bytes::Bytes;
-use celero_policy::{LivePolicy, LogFields};
+use celero_policy::{Context as Variables, Exchange, LivePolicy, LogFields};
 use http::{Request, Response, request};
 use http_body::Body;
 use std::fmt;
@@ -42,6 +42,7 @@ impl PolicyLayer {
                 local: None,
                 admits_connections: false,
                 timer: None,
+                attach: None,
             },
             sink: None,
         }
@@ -100,6 +101,53 @@ impl PolicyLayer {
         F: Future<Output = ()> + Send + 'static,
     {
         self.host.timer = Some(Arc::new(move |time: Duration| -> Wait { Box::pin(sleep(time)) }));
+        self
+    }
+
+    /// Sets the function that finds the values of the host's own variables for a request, for a
+    /// policy that was [loaded](celero_policy::Loader::variables) for the same type. It reads the
+    /// head as it was received, before the policy makes it canonical: use what other layers have put
+    /// into its extensions, such as a session, rather than its path.
+    ///
+    /// Without it, or with a function for another type, requests are answered with status 500 and a
+    /// text that says so if the policy was loaded for variables.
+    #[must_use]
+    pub fn variables<E: Variables + Send + Sync + 'static>(
+        self,
+        find: impl Fn(&request::Parts) -> Arc<E> + Send + Sync + 'static,
+    ) -> Self {
+        self.attach(move |head, exchange| exchange.set_variables(find(head)))
+    }
+
+    /// Sets the function that gives a request labels, which rules read as `labels.NAME` and may
+    /// change: names and values. It reads the head as [`variables`](Self::variables) does.
+    ///
+    /// ```
+    /// # fn layer(policy: std::sync::Arc<celero_policy::LivePolicy>) -> celero_tower::PolicyLayer {
+    /// celero_tower::PolicyLayer::new(policy).labels(|head| {
+    ///     [("h2", (head.version == http::Version::HTTP_2).to_string())]
+    /// })
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn labels<K: AsRef<str>, V: AsRef<str>, I: IntoIterator<Item = (K, V)>>(
+        self,
+        find: impl Fn(&request::Parts) -> I + Send + Sync + 'static,
+    ) -> Self {
+        self.attach(move |head, exchange| {
+            find(head).into_iter().for_each(|(name, value)| exchange.set_label(name.as_ref(), value.as_ref()));
+        })
+    }
+
+    /// Adds a function that attaches something to an exchange before its first phase.
+    fn attach(mut self, attach: impl Fn(&request::Parts, &mut Exchange) + Send + Sync + 'static) -> Self {
+        self.host.attach = Some(match self.host.attach.take() {
+            None => Arc::new(attach),
+            Some(before) => Arc::new(move |head, exchange| {
+                before(head, exchange);
+                attach(head, exchange);
+            }),
+        });
         self
     }
 

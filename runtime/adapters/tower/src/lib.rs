@@ -31,6 +31,10 @@
 //! [`TlsConnection`](celero_policy::TlsConnection), if the server terminates TLS and inserts it;
 //! the client's certificate in it is `clientCert` too.
 //!
+//! Policies read what the server itself knows of a request, such as a session or a tenant, if they
+//! are loaded with a [`Loader`](celero_policy::Loader) and the layer gives the values:
+//! [`PolicyLayer::variables`]. [`PolicyLayer::labels`] sets labels.
+//!
 //! A layer sees requests, not connections. The phase `connection` of a policy belongs to the loop that accepts them:
 //! [`PolicyLayer::admits_connections`]. Nor has it a timer, which delays of a policy need: [`PolicyLayer::timer`].
 //!

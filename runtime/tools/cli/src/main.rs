@@ -91,7 +91,7 @@ fn main() -> ExitCode {
         Command::Lsp(args) => lsp::run(&args, &mut output),
         Command::Man(args) => manual::man(&args, Cli::command(), &mut output),
         Command::Repl(args) => repl::run(&args, &mut output),
-        Command::Schema(_) => Ok(policy::schema(&mut output)),
+        Command::Schema(args) => Ok(policy::schema(&args, &mut output)),
         Command::Serve(args) => serve::run(&args, &mut output),
         Command::Test(args) => policy::test(&args, &mut output),
         Command::Translate(args) => translate::run(&args, &mut output),

@@ -19,6 +19,7 @@ use crate::features::semantic_tokens::{self, semantic_tokens};
 use crate::features::signature::signature_help;
 use crate::features::symbols::symbols;
 use crate::transport::{self, INVALID_REQUEST, Incoming};
+use celero_policy::Loader;
 use lsp_types::*;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
@@ -62,6 +63,7 @@ pub fn run(environment: &Environment, mut input: impl BufRead + Send + 'static, 
     });
     let mut server = Server {
         checks: environment.checks(),
+        policies: environment.policies(),
         output,
         phase: LifePhase::Started,
         documents: BTreeMap::new(),
@@ -96,6 +98,8 @@ enum LifePhase {
 
 struct Server<'e, W> {
     checks: &'e dyn Checks,
+    /// What policies may use of their host.
+    policies: &'e Loader,
     output: W,
     phase: LifePhase,
     documents: BTreeMap<Uri, Document>,
@@ -164,7 +168,10 @@ impl<W: Write> Server<'_, W> {
                 let DidOpenTextDocumentParams { text_document } = parse(params).ok()?;
                 let TextDocumentItem { uri, language_id, version, text } = text_document;
                 if self.documents.len() < MAX_OPEN || self.documents.contains_key(&uri) {
-                    self.documents.insert(uri.clone(), Document::new(&uri, language_id, version, text));
+                    self.documents.insert(
+                        uri.clone(),
+                        Document::new(&uri, language_id, version, text).with_policies_of(self.policies.clone()),
+                    );
                     self.changed(uri);
                 }
             }

@@ -32,6 +32,7 @@ static CASE: MappingSpec = MappingSpec::new(
         REQUEST_KEY,
         GIVEN,
         LABELS,
+        VARIABLES,
         REMOTE,
         RESPONSE_KEY,
         KeySpec::required("expect", Mapping(&EXPECTATION), "The expected result. What is not listed is not compared."),
@@ -46,6 +47,11 @@ const REMOTE: KeySpec = optional(
     Map(&Word(REMOTE_ANSWERS)),
     "What the services say that count limits, by the names of the limits: `within` (the default), `above` or `unavailable`.",
 );
+const VARIABLES: KeySpec = optional(
+    "variables",
+    Map(&Any),
+    "Values of the host's own variables, by their names. A variable without a value is absent.",
+);
 const LABELS: KeySpec = optional("labels", Map(&Text), "Labels that the host gives the request.");
 const RESPONSE_KEY: KeySpec =
     optional("response", Mapping(&RESPONSE), "The response of the server. Default: status 200.");
@@ -59,6 +65,7 @@ static EARLIER: MappingSpec = MappingSpec::new(
         REQUEST_KEY,
         GIVEN,
         LABELS,
+        VARIABLES,
         REMOTE,
         RESPONSE_KEY,
     ],

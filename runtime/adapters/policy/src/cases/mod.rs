@@ -4,6 +4,7 @@
 pub(crate) mod keys;
 pub(crate) mod messages;
 mod reasons;
+pub(crate) mod variables;
 
 use crate::auth::VerifiedFields;
 use crate::bodies::buffering::BufferState;
@@ -21,7 +22,7 @@ use crate::problems::{FileSpan, Problems};
 use crate::schema::duration;
 use crate::yaml::{Node, read};
 use bytes::Bytes;
-use celero::Diagnostic;
+use celero::{Diagnostic, Extension};
 use http::uri::Scheme;
 use http::{HeaderMap, StatusCode, request, response};
 use serde_json::Value as Json;
@@ -81,7 +82,7 @@ impl Policy {
             CASES.check(root, &mut problems);
         }
         let read: Vec<Option<Case<'_>>> =
-            root.iter().flat_map(Node::elements).map(|node| Case::read(node, &mut problems)).collect();
+            root.iter().flat_map(Node::elements).map(|node| Case::read(self, node, &mut problems)).collect();
         if problems.has_errors() {
             return Err(PolicyError::new(problems));
         }
@@ -111,6 +112,8 @@ struct Case<'n> {
     response: response::Parts,
     response_body: Vec<u8>,
     addresses: [SocketAddr; 2],
+    /// The values of the host's variables.
+    variables: Extension,
     node: &'n Node,
 }
 
@@ -140,17 +143,17 @@ struct CaseResult {
 }
 
 impl<'n> Case<'n> {
-    fn read(node: &'n Node, problems: &mut Problems) -> Option<Self> {
+    fn read(policy: &Policy, node: &'n Node, problems: &mut Problems) -> Option<Self> {
         let name = node.text_of("name")?.text;
         let earlier = |node, problems: &mut Problems| Earlier {
-            request: Self::request(node, String::new(), problems),
+            request: Self::request(policy, node, String::new(), problems),
             times: Node::text_of(node, "times").and_then(|text| text.text.parse().ok()).unwrap_or(1),
             is_open: Node::get(node, "open").is_some(),
         };
         let before: Vec<Earlier<'n>> =
             node.get("before").map_or(&[][..], Node::elements).iter().map(|node| earlier(node, problems)).collect();
         let last = before.last().map_or(Duration::ZERO, |earlier| earlier.request.at);
-        let mut case = Self::request(node, name, problems);
+        let mut case = Self::request(policy, node, name, problems);
         if node.get("at").is_none() {
             case.at = last;
         }
@@ -158,7 +161,7 @@ impl<'n> Case<'n> {
     }
 
     /// Reads a request without those that precede it.
-    fn request(node: &'n Node, name: String, problems: &mut Problems) -> Self {
+    fn request(policy: &Policy, node: &'n Node, name: String, problems: &mut Problems) -> Self {
         let at = node.text_of("at").and_then(|text| duration(&text.text)).unwrap_or_default();
         let (asked, answered) = (node.get("request"), node.get("response"));
         let text = |key: &str| asked.and_then(|request| request.text_of(key));
@@ -173,7 +176,8 @@ impl<'n> Case<'n> {
         let body = text("body").map(|text| text.text.into_bytes()).unwrap_or_default();
         let response_body = answered.and_then(|response| response.text_of("body"));
         let response_body = response_body.map(|text| text.text.into_bytes()).unwrap_or_default();
-        Self { name, before: Vec::new(), at, time, head, body, response, response_body, addresses, node }
+        let variables = variables::read(node, policy.host_variables.as_ref(), problems);
+        Self { name, before: Vec::new(), at, time, head, body, response, response_body, addresses, variables, node }
     }
 
     /// Runs the case with unused limits.
@@ -329,6 +333,7 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
             exchange.set_label(&entry.key.text, &value.text);
         }
     }
+    exchange.attributes.variables = case.variables.clone();
     if let Some(given) = case.node.get("given") {
         let findings = &exchange.findings;
         for (key, finding) in [

@@ -1,10 +1,8 @@
 //! What tools ask of policies besides running them: the check without native code, the table of keys.
 
-use crate::expressions::purpose::Purpose;
 use crate::file::error::PolicyError;
 use crate::keys::policy::POLICY;
 use crate::policy::Policy;
-use crate::problems::Problems;
 use crate::schema::DocumentSpec;
 use serde_json::Value as Json;
 use std::path::Path;
@@ -17,7 +15,7 @@ impl Policy {
     /// # Errors
     /// Returns a [`PolicyError`] with every error in the files.
     pub fn check(name: &str, text: &str, base: &Path) -> Result<Self, PolicyError> {
-        Self::compile(name, text, base, Problems::default(), Purpose::Check).map(|(policy, _)| policy)
+        Self::loader().check(name, text, base)
     }
 
     /// Returns the keys of policy files, with what each holds and what it is for.

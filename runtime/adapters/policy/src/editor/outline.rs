@@ -7,6 +7,7 @@ use crate::file::document::Document;
 use crate::host::outcome::Phase;
 use crate::language::Language;
 use crate::phases::context::{BodyData, ConnectionData, LogData, RequestData, ResponseBodyData, ResponseData};
+use crate::policy::loader::Loader;
 use crate::problems::{FileSpan, Problems};
 use crate::yaml::{Node, SourceText};
 use celero::filter::Scheme;
@@ -82,9 +83,15 @@ impl Outline {
     /// for `name` and `base`. Returns `None` if the text is not YAML.
     #[must_use]
     pub fn of(name: &str, text: &str, base: &Path) -> Option<Self> {
+        Self::with_loader(name, text, base, &Loader::default())
+    }
+
+    /// Reads a policy as [`of`](Self::of) does, which may use functions and variables of its host.
+    #[must_use]
+    pub fn with_loader(name: &str, text: &str, base: &Path, loader: &Loader) -> Option<Self> {
         let mut problems = Problems::default();
         let document = Document::read(name, text, base, &mut problems);
-        let defined = Definitions::read(&document, &mut problems);
+        let defined = Definitions::read(&document, loader.host(), &mut problems);
         // The main file is the first that was read, and the last of the document.
         let root = document.roots().find(|root| root.place.file == 0)?;
         let expressions =

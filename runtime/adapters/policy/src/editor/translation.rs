@@ -6,6 +6,7 @@ use crate::expressions::definitions::Definitions;
 use crate::expressions::template::{TemplatePart, parse};
 use crate::file::document::Document;
 use crate::file::error::PolicyError;
+use crate::host::environment::HostEnvironment;
 use crate::host::outcome::Phase;
 use crate::keys::error_policy::PhaseErrorPolicy;
 use crate::language::Language;
@@ -72,7 +73,7 @@ impl Policy {
         Self::check(name, text, base)?;
         let mut problems = Problems::default();
         let document = Document::read(name, text, base, &mut problems);
-        let defined = Definitions::read(&document, &mut problems);
+        let defined = Definitions::read(&document, &HostEnvironment::default(), &mut problems);
         let source = problems.text(0).to_owned();
         // The main file is the first that was read.
         let Some(root) = document.roots().find(|root| root.place.file == 0) else {

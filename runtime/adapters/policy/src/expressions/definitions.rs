@@ -8,6 +8,7 @@ use crate::expressions::definition_graph::{DefinitionGraph, function_name};
 use crate::expressions::mentions::qualified_name;
 use crate::expressions::name_tree::NameTree;
 use crate::file::document::Document;
+use crate::host::environment::HostEnvironment;
 use crate::lists::section;
 use crate::problems::Problems;
 use crate::yaml::SourceText;
@@ -29,6 +30,8 @@ pub(crate) struct Definitions {
     without_body: Vec<String>,
     /// The named lists, if there are any.
     pub(crate) lists: Option<Lists>,
+    /// What the host declares.
+    host: HostEnvironment,
 }
 
 #[derive(Debug)]
@@ -51,7 +54,7 @@ pub(crate) trait DefinitionScope {
 impl Definitions {
     /// Reads the definitions of a document, and reports environment variables that are not set. The
     /// lists have no entries yet.
-    pub(crate) fn read(document: &Document, problems: &mut Problems) -> Self {
+    pub(crate) fn read(document: &Document, host: &HostEnvironment, problems: &mut Problems) -> Self {
         let mut constants = Vec::new();
         let names: Vec<SourceText> =
             document.all("env").flat_map(|section| section.node.elements()).filter_map(|node| node.text()).collect();
@@ -78,12 +81,13 @@ impl Definitions {
         }
         let texts = defined.iter().map(|one| (one.name(), one.is_function, one.body.text.as_str()));
         let graph = DefinitionGraph::new(texts);
-        Self { constants, defined, graph, without_body, lists: section::declare(document, problems) }
+        let lists = section::declare(document, problems);
+        Self { constants, defined, graph, without_body, lists, host: host.clone() }
     }
 
     /// Returns an environment with the definitions that are valid in it, and whether each is.
     pub(crate) fn env<C: Context>(&self) -> (Env<C>, Vec<bool>) {
-        let mut env = Env::<C>::new();
+        let mut env = self.host.env::<C>();
         if let Some(lists) = &self.lists {
             env = env.lists(lists);
         }

@@ -4,7 +4,7 @@ use crate::auth::LazyCredentials;
 use crate::host::tls_hello::HelloFields;
 use crate::phases::tls_connection::{TlsConnection, TlsFields};
 use celero::http::{Request, RequestHead, Source};
-use celero::{Context, Value};
+use celero::{Context, Extension, Value};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 use std::collections::BTreeMap;
@@ -14,6 +14,16 @@ use std::time::{Duration, SystemTime};
 
 /// The labels of a request.
 pub(crate) type Labels = BTreeMap<Arc<str>, String>;
+
+/// What the host and the rules of earlier phases attach to a request.
+#[derive(Debug, Default, Context)]
+pub(crate) struct Attributes {
+    pub(crate) labels: Labels,
+    /// The host's own variables. Reading them costs nothing where a policy has none: the reference
+    /// to the labels leads to them.
+    #[context(flatten)]
+    pub(crate) variables: Extension,
+}
 
 /// The headers of what has none.
 pub(crate) static NO_HEADERS: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
@@ -73,7 +83,8 @@ pub(crate) struct CommonData<'a> {
     pub(crate) api_key: Value<'a>,
     pub(crate) basic_auth: Value<'a>,
     pub(crate) client_cert: Value<'a>,
-    pub(crate) labels: &'a Labels,
+    #[context(flatten)]
+    pub(crate) attributes: &'a Attributes,
 }
 
 impl<'a> CommonData<'a> {
@@ -83,7 +94,7 @@ impl<'a> CommonData<'a> {
         local: Option<SocketAddr>,
         tls: Option<&'a TlsConnection>,
         proofs: &'a LazyCredentials<'_>,
-        labels: &'a Labels,
+        attributes: &'a Attributes,
     ) -> Self {
         let source = |address: Option<SocketAddr>| address.map_or_else(Source::default, Source::from);
         Self {
@@ -96,7 +107,7 @@ impl<'a> CommonData<'a> {
             api_key: proofs.api_key.value(),
             basic_auth: proofs.basic.value(),
             client_cert: proofs.client_cert.value(),
-            labels,
+            attributes,
         }
     }
 }

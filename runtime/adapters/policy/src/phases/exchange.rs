@@ -6,9 +6,10 @@ use crate::host::grpc::answer_to_call;
 use crate::host::outcome::{Outcome, PolicyAnswer};
 use crate::limits::headers::tells_limit;
 use crate::limits::request::RequestLimits;
-use crate::phases::context::{Arrival, Labels, Origin};
+use crate::phases::context::{Arrival, Attributes, Origin};
 use crate::phases::tls_connection::TlsConnection;
 use crate::phases::watch::{RuleWatch, WatchedRule};
+use celero::{Context, Extension};
 use celero_canonical::Refusal;
 use celero_limits::Time;
 use http::{StatusCode, request};
@@ -30,7 +31,8 @@ pub struct Exchange {
     pub(crate) findings: VerifiedCredentials,
     /// The verifications that only the phase `log` needs, which never waits for them.
     pub(crate) background: Verification,
-    pub(crate) labels: Labels,
+    /// The labels, and the host's own variables.
+    pub(crate) attributes: Attributes,
     /// What the labels were that the phase `response` has set.
     labels_before_response: Vec<(Arc<str>, Option<String>)>,
     pub(crate) effects: Effects,
@@ -131,9 +133,10 @@ impl Exchange {
         self.findings = VerifiedCredentials::default();
         self.background = Verification::default();
         // Clearing an empty map is slower than this test.
-        if !self.labels.is_empty() {
-            self.labels.clear();
+        if !self.attributes.labels.is_empty() {
+            self.attributes.labels.clear();
         }
+        self.attributes.variables = Extension::default();
         self.labels_before_response.clear();
         self.effects.discard();
         self.effects.drawn.clear();
@@ -241,12 +244,12 @@ impl Exchange {
     /// Returns the value of a label.
     #[must_use]
     pub fn label(&self, name: &str) -> Option<&str> {
-        self.labels.get(name).map(String::as_str)
+        self.attributes.labels.get(name).map(String::as_str)
     }
 
     /// Returns all labels, sorted by name.
     pub fn labels(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.labels.iter().map(|(name, value)| (&**name, &**value))
+        self.attributes.labels.iter().map(|(name, value)| (&**name, &**value))
     }
 
     /// Returns the outcome of a phase that ended with this answer, or with none.
@@ -280,12 +283,12 @@ impl Exchange {
 
     /// Makes the labels of a phase visible to the next one.
     pub(crate) fn end_phase(&mut self) {
-        self.labels.extend(self.effects.labels.drain(..));
+        self.attributes.labels.extend(self.effects.labels.drain(..));
     }
 
     /// Ends the phase `response`, so that [`forget_response`](Self::forget_response) can undo it.
     pub(crate) fn end_response_phase(&mut self) {
-        let Self { labels, effects, labels_before_response, .. } = self;
+        let Self { attributes: Attributes { labels, .. }, effects, labels_before_response, .. } = self;
         let before = |(name, _): &(Arc<str>, String)| (Arc::clone(name), labels.get(name).cloned());
         labels_before_response.clear();
         labels_before_response.extend(effects.labels.iter().map(before));
@@ -299,8 +302,8 @@ impl Exchange {
     pub fn forget_response(&mut self) {
         for (name, before) in self.labels_before_response.drain(..) {
             match before {
-                Some(value) => self.labels.insert(name, value),
-                None => self.labels.remove(&name),
+                Some(value) => self.attributes.labels.insert(name, value),
+                None => self.attributes.labels.remove(&name),
             };
         }
         self.effects.limits.forget_verdicts();
@@ -308,6 +311,16 @@ impl Exchange {
 
     /// Sets a label of the request, which rules read as `labels.NAME`. Call it before a phase.
     pub fn set_label(&mut self, name: &str, value: &str) {
-        self.labels.insert(name.into(), value.to_owned());
+        self.attributes.labels.insert(name.into(), value.to_owned());
+    }
+
+    /// Sets the values of the host's own variables, for a policy that was loaded with
+    /// [`Loader::variables`](crate::Loader::variables) of this type. Call it before a phase; a
+    /// later phase may get other values. [`reset`](Self::reset) forgets them.
+    ///
+    /// If the policy was loaded for another type, or no values are set, all its rules fail:
+    /// [`Policy::has_variables_of`](crate::Policy::has_variables_of) tells.
+    pub fn set_variables<E: Context + Send + Sync + 'static>(&mut self, variables: Arc<E>) {
+        self.attributes.variables = Extension::new(variables);
     }
 }

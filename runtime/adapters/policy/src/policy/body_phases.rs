@@ -103,7 +103,7 @@ impl Policy {
     ) -> Result<Decision, Box<PendingQuestion>> {
         let (started, origin) = (exchange.start_time(), exchange.source());
         let fixed = fixed_request(head, body, exchange.is_grpc);
-        let Exchange { findings, labels, effects, local, tls, arrival, .. } = exchange;
+        let Exchange { findings, attributes, effects, local, tls, arrival, .. } = exchange;
         effects.edits.clear();
         effects.limits.client = origin.address.map(|client| client.ip());
         // Earlier phases may have set fields of the log entry, which stay if this one runs again.
@@ -115,7 +115,7 @@ impl Policy {
         let context = BodyData {
             request: if prefix { request } else { request.with_body(body) },
             body_prefix: prefix.then_some(body),
-            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, labels),
+            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, attributes),
         };
         let changeable = MessageBody { bytes: body, most: self.body_settings.buffering().limit(), fixed };
         let message = Message { headers: &head.headers, body: Some(changeable) };
@@ -183,7 +183,7 @@ impl Policy {
         };
         let (started, origin) = (exchange.start_time(), exchange.source());
         let fixed = fixed_response(response, exchange.is_grpc);
-        let Exchange { findings, labels, effects, local, tls, arrival, .. } = exchange;
+        let Exchange { findings, attributes, effects, local, tls, arrival, .. } = exchange;
         let proofs = self.auth.lazy(&head.headers, findings);
         let prefix = self.response_settings.buffering().is_prefix();
         let context = ResponseBodyData {
@@ -191,7 +191,7 @@ impl Policy {
             response: ResponseHead { code: Some(response.status), headers: &response.headers },
             body: (!prefix).then_some(&*body),
             body_prefix: prefix.then_some(&*body),
-            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, labels),
+            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, attributes),
         };
         let changeable = MessageBody { bytes: &body, most: self.response_settings.buffering().limit(), fixed };
         let message = Message { headers: &response.headers, body: Some(changeable) };

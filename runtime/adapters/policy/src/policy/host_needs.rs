@@ -1,8 +1,17 @@
 //! What a policy needs of its host.
 
+use crate::phases::exchange::Exchange;
 use crate::policy::Policy;
 
 impl Policy {
+    /// Returns whether a request has the values of the host's variables that the policy was loaded
+    /// for ([`Exchange::set_variables`]). If not, all rules of its phases fail, so a host should
+    /// refuse the request.
+    #[must_use]
+    pub fn has_variables_of(&self, exchange: &Exchange) -> bool {
+        self.host_variables.as_ref().is_none_or(|variables| exchange.attributes.variables.has(variables))
+    }
+
     /// Returns whether a phase before `log` reads the client's address or port, or asks whether
     /// they are present. A host that does not know the address should refuse requests then: rules
     /// that admit by address would deny everybody, without a word.

@@ -130,12 +130,12 @@ impl Policy {
             return;
         }
         let (started, origin) = (exchange.start_time(), exchange.source());
-        let Exchange { findings, labels, effects, local, tls, arrival, .. } = exchange;
+        let Exchange { findings, attributes, effects, local, tls, arrival, .. } = exchange;
         let proofs = self.auth.lazy(&head.headers, findings);
         let context = ResponseData {
             request: arrival.head(head),
             response: ResponseHead { code: Some(status), headers },
-            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, labels),
+            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, attributes),
         };
         let mut scratch = Scratch::new();
         for asked in effects.limits.counting_later() {

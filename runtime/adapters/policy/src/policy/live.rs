@@ -6,6 +6,7 @@
 use crate::file::error::PolicyError;
 use crate::limits::remote::RemoteLimits;
 use crate::policy::Policy;
+use crate::policy::loader::Loader;
 use arc_swap::ArcSwap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub struct LivePolicy {
     file: PathBuf,
+    loader: Loader,
     current: ArcSwap<Policy>,
 }
 
@@ -24,7 +26,16 @@ impl LivePolicy {
     /// # Errors
     /// See [`Policy::load`].
     pub fn load(file: &Path) -> Result<Self, PolicyError> {
-        Ok(Self { file: file.to_owned(), current: ArcSwap::from_pointee(Policy::load(file)?) })
+        Self::load_with(file, Policy::loader())
+    }
+
+    /// Loads a policy that uses functions and variables of the host. It may use them after a reload too.
+    ///
+    /// # Errors
+    /// See [`Loader::load`].
+    pub fn load_with(file: &Path, loader: Loader) -> Result<Self, PolicyError> {
+        let current = ArcSwap::from_pointee(loader.load(file)?);
+        Ok(Self { file: file.to_owned(), loader, current })
     }
 
     /// Loads a policy whose remote limits `services` ask, also after it was loaded again.
@@ -32,9 +43,7 @@ impl LivePolicy {
     /// # Errors
     /// See [`Policy::load`].
     pub fn load_with_remote_limits(file: &Path, services: Arc<dyn RemoteLimits>) -> Result<Self, PolicyError> {
-        let mut policy = Policy::load(file)?;
-        policy.set_remote_limits(services);
-        Ok(Self { file: file.to_owned(), current: ArcSwap::from_pointee(policy) })
+        Self::load_with(file, Policy::loader().remote_limits(services))
     }
 
     /// Returns the current policy, without a lock. Keep it for all phases of a request.
@@ -51,7 +60,7 @@ impl LivePolicy {
     /// # Errors
     /// See [`Policy::load`].
     pub fn reload(&self) -> Result<(), PolicyError> {
-        let mut next = Policy::load(&self.file)?;
+        let mut next = self.loader.load(&self.file)?;
         next.check_replaces(&self.current())?;
         next.take_over(&self.current());
         next.restore_lists(|_| None)?;

@@ -3,6 +3,7 @@
 pub(crate) mod body_phases;
 pub(crate) mod connection;
 pub(crate) mod counters;
+pub(crate) mod declarations;
 pub(crate) mod delays;
 pub(crate) mod host_condition;
 pub(crate) mod host_needs;
@@ -10,6 +11,7 @@ pub(crate) mod late_needs;
 pub(crate) mod limits;
 pub(crate) mod lists;
 pub(crate) mod live;
+pub(crate) mod loader;
 pub(crate) mod replacement;
 pub(crate) mod request_phase;
 
@@ -29,6 +31,7 @@ use crate::file::emptiness::LevelPhases;
 use crate::file::error::PolicyError;
 use crate::file::regular_file::read_regular;
 use crate::host::delay::Delays;
+use crate::host::environment::HostEnvironment;
 use crate::host::failure_log::FailureSink;
 use crate::host::outcome::{LogFields, Outcome, Phase, RequestSummary};
 use crate::limits::remote::RemoteLimits;
@@ -41,12 +44,13 @@ use crate::phases::exchange::Exchange;
 use crate::phases::normalize::Normalization;
 use crate::phases::phase::PhaseRules;
 use crate::policy::late_needs::LateNeeds;
+use crate::policy::loader::own_variables;
 use crate::problems::Problems;
 use crate::rules::body_change::Message;
 use crate::rules::limit::CountWhen;
 use crate::rules::rule::Rule;
 use celero::lists::Lists;
-use celero::{Diagnostic, Style};
+use celero::{Diagnostic, ExtensionFields, Style};
 use celero_canonical as canonical;
 use celero_canonical::{canonicalize_response, clean_trailers};
 use http::{HeaderMap, HeaderName, request, response};
@@ -91,6 +95,8 @@ pub struct Policy {
     pub(crate) late_needs: LateNeeds,
     /// The first rules of the phase `request` with a limit by the client's address.
     pub(crate) early_limits: Box<[usize]>,
+    /// The variables of the host that rules may read.
+    pub(crate) host_variables: Option<ExtensionFields>,
     /// What asks the services that count limits of many machines.
     pub(crate) remote_limits: Option<Arc<dyn RemoteLimits>>,
 }
@@ -102,7 +108,7 @@ impl Policy {
     /// # Errors
     /// Returns a [`PolicyError`] with every error in the files.
     pub fn load(file: &Path) -> Result<Self, PolicyError> {
-        Self::read(file, Purpose::Run).map(|(policy, _)| policy)
+        Self::loader().load(file)
     }
 
     /// Compiles a policy from its text. Messages call it `name`; relative paths in it start from `base`.
@@ -110,7 +116,7 @@ impl Policy {
     /// # Errors
     /// Returns a [`PolicyError`] with every error in the files.
     pub fn parse(name: &str, text: &str, base: &Path) -> Result<Self, PolicyError> {
-        Self::compile(name, text, base, Problems::default(), Purpose::Run).map(|(policy, _)| policy)
+        Self::loader().parse(name, text, base)
     }
 
     /// Loads a policy and describes it as text: the rules of each phase in the order in which they
@@ -119,7 +125,7 @@ impl Policy {
     /// # Errors
     /// See [`load`](Self::load).
     pub fn explain(file: &Path) -> Result<String, PolicyError> {
-        Self::read(file, Purpose::Explain).map(|(policy, text)| policy.with_notes(text))
+        Self::read(file, Purpose::Explain, &HostEnvironment::default()).map(|(policy, text)| policy.with_notes(text))
     }
 
     /// Describes a policy as [`explain`](Self::explain) does, from its text. See
@@ -128,8 +134,7 @@ impl Policy {
     /// # Errors
     /// See [`load`](Self::load).
     pub fn explain_text(name: &str, text: &str, base: &Path) -> Result<String, PolicyError> {
-        Self::compile(name, text, base, Problems::default(), Purpose::Explain)
-            .map(|(policy, text)| policy.with_notes(text))
+        Self::loader().explain_text(name, text, base)
     }
 
     /// Returns the text with a line about each body that is buffered.
@@ -140,13 +145,13 @@ impl Policy {
         text
     }
 
-    fn read(file: &Path, purpose: Purpose) -> Result<(Self, String), PolicyError> {
+    pub(crate) fn read(file: &Path, purpose: Purpose, host: &HostEnvironment) -> Result<(Self, String), PolicyError> {
         let text = read_regular(file, LARGEST_FILE).map(String::from_utf8);
         let mut problems = Problems::default();
         problems.watch(file);
         let (name, base) = (file.display().to_string(), file.parent().unwrap_or(Path::new(".")));
         let why = match text {
-            Ok(Ok(text)) => return Self::compile(&name, &text, base, problems, purpose),
+            Ok(Ok(text)) => return Self::compile(&name, &text, base, problems, purpose, host),
             Ok(Err(_)) => "it is not UTF-8".to_owned(),
             Err(error) => error.to_string(),
         };
@@ -160,9 +165,17 @@ impl Policy {
         base: &Path,
         mut problems: Problems,
         purpose: Purpose,
+        host: &HostEnvironment,
     ) -> Result<(Self, String), PolicyError> {
+        // A check is about what the host declares; a case may leave out any value.
+        let host = &if purpose == Purpose::Check { host.clone() } else { host.clone().for_run() };
         let document = Document::read(name, text, base, &mut problems);
-        let definitions = Definitions::read(&document, &mut problems);
+        let before = problems.count();
+        host.report(own_variables(), &mut problems);
+        if problems.count() > before {
+            return Err(PolicyError::new(problems));
+        }
+        let definitions = Definitions::read(&document, host, &mut problems);
         let list_sections = ListSections::of(&document, &mut problems);
         if let Some(lists) = &definitions.lists {
             section::fill(lists, &list_sections, None, &mut problems);
@@ -248,6 +261,7 @@ impl Policy {
             problems,
             late_needs,
             early_limits,
+            host_variables: host.variables().cloned(),
             remote_limits: None,
         };
         Ok((policy, explanation.unwrap_or_default()))
@@ -277,14 +291,14 @@ impl Policy {
             exchange.effects.limits.apply_verdicts();
         }
         let (started, origin) = (exchange.start_time(), exchange.source());
-        let Exchange { findings, labels, effects, local, tls, arrival, .. } = exchange;
+        let Exchange { findings, attributes, effects, local, tls, arrival, .. } = exchange;
         effects.edits.clear();
         self.forget_body_of_head(head, &mut effects.edits);
         let proofs = self.auth.lazy(&head.headers, findings);
         let context = ResponseData {
             request: arrival.head(head),
             response: ResponseHead { code: Some(response.status), headers: &response.headers },
-            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, labels),
+            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, attributes),
         };
         let answer = self.response.run(&context, Message::head(&response.headers), effects);
         exchange.end_response_phase();
@@ -311,7 +325,7 @@ impl Policy {
         }
         exchange.effects.limits.apply_verdicts();
         let (started, origin) = (end.started, exchange.source());
-        let Exchange { findings, background, labels, effects, local, tls, arrival, .. } = exchange;
+        let Exchange { findings, background, attributes, effects, local, tls, arrival, .. } = exchange;
         background.record(findings);
         effects.edits.clear();
         let proofs = self.auth.lazy(&head.headers, findings);
@@ -321,7 +335,7 @@ impl Policy {
             duration: end.duration,
             response: ResponseHead { code: response.map(|response| response.status), headers },
             bytes_sent: i64::try_from(end.bytes_sent).unwrap_or(i64::MAX),
-            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, labels),
+            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, attributes),
         };
         // A rule that ends the phase with an error ends it early; the fields that were added before stay.
         let _ = self.log.run(&context, Message::head(headers), effects);

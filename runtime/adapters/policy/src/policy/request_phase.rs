@@ -98,7 +98,8 @@ impl Policy {
     /// Returns what the outcome depends on. The phase had no effect then.
     fn try_request(&self, head: &request::Parts, exchange: &mut Exchange) -> Result<Decision, Pending> {
         let (started, origin) = (exchange.start_time(), exchange.source());
-        let Exchange { findings, background, labels, effects, peer, local, tls, arrival, certificate, .. } = exchange;
+        let Exchange { findings, background, attributes, effects, peer, local, tls, arrival, certificate, .. } =
+            exchange;
         effects.edits.clear();
         effects.limits.client = origin.address.map(|client| client.ip());
         let shown = certificate.as_ref().or_else(|| tls.as_ref()?.certificate());
@@ -106,7 +107,7 @@ impl Policy {
         let proofs = self.auth.lazy(&head.headers, findings).waiting();
         let context = RequestData {
             request: arrival.head(head),
-            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, labels),
+            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, attributes),
         };
         // Later phases may see other headers, so what they read of them is verified now.
         let ready = || self.late.is_none() || proofs.verify(self.late).is_none();

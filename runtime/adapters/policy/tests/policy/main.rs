@@ -15,6 +15,8 @@ mod examples;
 mod failures;
 mod filter_fields;
 mod grpc;
+mod host_data;
+mod host_declarations;
 mod hostile;
 mod imitations;
 mod key_sources;

@@ -3,6 +3,7 @@
 
 mod bodies;
 mod delays;
+mod host_data;
 mod limits;
 mod passwords;
 mod peer;

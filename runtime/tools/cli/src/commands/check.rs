@@ -11,6 +11,7 @@ use crate::output::units::counted;
 use crate::output::{Output, hints};
 use crate::rules::file::RulesFile;
 use celero::{Diagnostic, Engine, ErrorPolicy, Severity, Tier};
+use celero_policy::Loader;
 use celero_tooling::diagnostic_json::diagnostics_json;
 use celero_tooling::rules::check::{CheckedRules, check_rules};
 use serde_json::{Value as Json, json};
@@ -61,6 +62,9 @@ pub(crate) struct Args {
     /// What a rule of a file with a failed evaluation counts as.
     #[arg(long, value_enum, default_value_t = ErrorPolicyArg(ErrorPolicy::NoMatch))]
     on_error: ErrorPolicyArg,
+    /// What the host of policies declares: functions and variables that they may use.
+    #[arg(long, value_name = "HOST.yaml")]
+    env: Option<PathBuf>,
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
@@ -84,7 +88,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     if !args.watch {
         return once(args, output);
     }
-    let given = [&args.given.bindings, &args.given.requests].into_iter().flatten();
+    let given = [&args.given.bindings, &args.given.requests, &args.env].into_iter().flatten();
     let files: Vec<PathBuf> = args.source.files.iter().chain(given).cloned().collect();
     if args.source.files.is_empty() || files.iter().any(|file| file == Path::new("-")) {
         return Err("--watch needs files, not texts or standard input".to_owned());
@@ -98,18 +102,23 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
 
 fn once(args: &Args, output: &mut Output) -> Result<u8, String> {
     let sources = args.source.read("check")?;
+    if args.env.is_some() && sources.iter().all(|source| source.format != Format::Policy) {
+        return Err("--env is for policies: declare the variables of other rules with --vars".to_owned());
+    }
+    let loader = policy::loader(args.env.as_deref())?;
     let input = args.given.read()?.for_rules(&sources);
-    input.run(CheckAll { args, sources }, output)
+    input.run(CheckAll { args, sources, loader }, output)
 }
 
 struct CheckAll<'a> {
     args: &'a Args,
     sources: Vec<Source>,
+    loader: Loader,
 }
 
 impl Command for CheckAll<'_> {
     fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
-        let Self { args, sources } = self;
+        let Self { args, sources, loader } = self;
         let several = sources.len() > 1;
         let (mut ok, mut answers, mut hints) = (true, Vec::new(), Vec::new());
         for source in sources {
@@ -119,7 +128,7 @@ impl Command for CheckAll<'_> {
                 Format::Rules => {
                     rules(args, contexts, RulesFile::parse(source.name, source.text, source.language)?, output.color())
                 }
-                Format::Policy => of_policy(policy::check(&source, args.deny_warnings, output.color())),
+                Format::Policy => of_policy(policy::check(&source, &loader, args.deny_warnings, output.color())),
             };
             ok &= checked.ok;
             if let Some(members) = checked.json.as_object_mut() {

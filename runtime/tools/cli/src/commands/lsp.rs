@@ -1,12 +1,15 @@
 //! `celero lsp`: the language server, on standard input and output.
 
+use crate::commands::policy;
 use crate::evaluate::rule_sets::ErrorPolicyArg;
 use crate::input::arguments::InputArgs;
 use crate::input::contexts::{Command, Contexts};
 use crate::output::Output;
 use celero::ErrorPolicy;
 use celero_lsp::Environment;
+use celero_policy::Loader;
 use std::io::BufReader;
+use std::path::PathBuf;
 
 /// Run the language server for editors, on standard input and output.
 #[derive(clap::Args)]
@@ -14,6 +17,7 @@ use std::io::BufReader;
 Examples:
   celero lsp                                      # an editor runs it
   celero lsp --vars 'user.age: int, user.roles: list(string)'
+  celero lsp --env host.yaml                      # policies may use what this file declares
 
 It checks, explains, completes and formats `.cel`, `.filter` and `.rules` files and policies. What rules outside of policies may mention
 is declared as for `celero check`: they read a request, unless --vars or --bindings declare variables. docs/editors.md says how editors
@@ -25,21 +29,26 @@ pub(crate) struct Args {
     /// Accepted because many editors give it. The server uses standard input and output without it too.
     #[arg(long, hide = true)]
     stdio: bool,
+    /// What the host of policies declares: functions and variables that they may use.
+    #[arg(long, value_name = "HOST.yaml")]
+    env: Option<PathBuf>,
     #[command(flatten)]
     given: InputArgs,
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
-    args.given.read()?.run(Serve { on_error: args.on_error.0 }, output)
+    let loader = policy::loader(args.env.as_deref())?;
+    args.given.read()?.run(Serve { on_error: args.on_error.0, loader }, output)
 }
 
 struct Serve {
     on_error: ErrorPolicy,
+    loader: Loader,
 }
 
 impl Command for Serve {
     fn run(self, contexts: &impl Contexts, _: &mut Output) -> Result<u8, String> {
-        let environment = Environment::new(contexts.envs().clone(), self.on_error);
+        let environment = Environment::new(contexts.envs().clone(), self.on_error).with_policies_of(self.loader);
         let input = BufReader::new(std::io::stdin());
         celero_lsp::run(&environment, input, std::io::stdout().lock()).map_err(|error| format!("the client: {error}"))
     }

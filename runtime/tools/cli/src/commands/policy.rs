@@ -6,7 +6,7 @@ use crate::output::units::counted;
 use crate::output::{Output, hints};
 use celero::Diagnostic;
 use celero_policy::problems::Problems;
-use celero_policy::{Phase, Policy, PolicyError, yaml};
+use celero_policy::{Loader, Phase, Policy, PolicyError, yaml};
 use celero_tooling::diagnostic_json::diagnostic_json;
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
@@ -36,6 +36,9 @@ pub(crate) struct TestArgs {
     /// The cases.
     #[arg(value_name = "CASES.yaml", required = true)]
     cases: Vec<PathBuf>,
+    /// What the host of the policy declares: functions, and variables for which cases give values.
+    #[arg(long, value_name = "HOST.yaml")]
+    env: Option<PathBuf>,
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
@@ -48,8 +51,24 @@ Examples:
   celero schema > policy.schema.json
 
 An editor then checks a policy that begins with
-  # yaml-language-server: $schema=policy.schema.json")]
-pub(crate) struct SchemaArgs {}
+  # yaml-language-server: $schema=policy.schema.json
+
+`celero schema --of-env` prints the schema of a file for --env.")]
+pub(crate) struct SchemaArgs {
+    /// Print the JSON schema of files for --env, which say what a host declares.
+    #[arg(long)]
+    of_env: bool,
+}
+
+/// Reads the file of `--env`.
+///
+/// # Errors
+/// The file that can't be read, or its errors as text.
+pub(crate) fn loader(env: Option<&Path>) -> Result<Loader, String> {
+    let Some(path) = env else { return Ok(Loader::default()) };
+    let text = if path.exists() { read_text(path) } else { Err(hints::missing_file(path)) }?;
+    Loader::of_declarations(&path.display().to_string(), &text).map_err(|error| format!("--env: {error}"))
+}
 
 /// The result of the check of a policy.
 pub(crate) struct Report {
@@ -65,8 +84,8 @@ pub(crate) struct Report {
 }
 
 /// Checks a policy.
-pub(crate) fn check(source: &Source, deny_warnings: bool, color: bool) -> Report {
-    let policy = match Policy::check(&source.name, &source.text, source.base()) {
+pub(crate) fn check(source: &Source, loader: &Loader, deny_warnings: bool, color: bool) -> Report {
+    let policy = match loader.check(&source.name, &source.text, source.base()) {
         Ok(policy) => policy,
         Err(error) => {
             let (summary, complaint, hints) = (String::new(), error.render(color), Vec::new());
@@ -123,7 +142,7 @@ pub(crate) fn test(args: &TestArgs, output: &mut Output) -> Result<u8, String> {
         ));
     }
     let base = args.policy.parent().unwrap_or(Path::new("."));
-    let policy = match Policy::parse(&name(&args.policy), &text, base) {
+    let policy = match loader(args.env.as_deref())?.parse(&name(&args.policy), &text, base) {
         Ok(policy) => policy,
         Err(error) => return Ok(rejected(&error, args.json, output)),
     };
@@ -171,8 +190,9 @@ fn is_list(text: &str) -> bool {
     yaml::read(file, &mut problems).is_some_and(|root| root.is_list())
 }
 
-pub(crate) fn schema(output: &mut Output) -> u8 {
-    output.line(&format!("{:#}", Policy::json_schema()));
+pub(crate) fn schema(args: &SchemaArgs, output: &mut Output) -> u8 {
+    let schema = if args.of_env { Loader::declarations_schema() } else { Policy::json_schema() };
+    output.line(&format!("{schema:#}"));
     0
 }
 

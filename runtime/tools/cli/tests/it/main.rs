@@ -10,6 +10,7 @@ mod eval;
 mod filter_jsonl;
 mod filter_language;
 mod formatting;
+mod host_declarations;
 mod jsonl;
 mod lab;
 mod language_server;

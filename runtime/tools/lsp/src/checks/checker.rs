@@ -8,7 +8,7 @@ use crate::documents::document::{Document, Kind, MAX_CHECKED};
 use crate::documents::line_index::LineIndex;
 use crate::documents::uri;
 use celero::{Diagnostic, Severity, Span};
-use celero_policy::{Outline, Policy};
+use celero_policy::Outline;
 use celero_tooling::rules::file::RulesFile;
 use celero_tooling::rules::source::{Format, RuleText, Unreadable};
 use lsp_types::{Diagnostic as Shown, DiagnosticRelatedInformation, DiagnosticSeverity, Location, NumberOrString};
@@ -108,13 +108,14 @@ fn of_text(document: &Document, text: RuleText, checks: &dyn Checks) -> Vec<Find
 
 fn policy(document: &Document, text: &str) -> Vec<Finding> {
     let name = document.name();
-    let checked = Policy::check(&name, text, document.base());
+    let checked = document.policies.check(&name, text, document.base());
     let found: Vec<(String, Diagnostic)> = match &checked {
         Ok(policy) => policy.warnings().map(|(file, found)| (file.to_owned(), found)).collect(),
         Err(error) => error.diagnostics().map(|(file, found)| (file.to_owned(), found)).collect(),
     };
     let is_elsewhere = found.iter().any(|(file, _)| *file != name);
-    let outline = is_elsewhere.then(|| Outline::of(&name, text, document.base())).flatten();
+    let outline =
+        is_elsewhere.then(|| Outline::with_loader(&name, text, document.base(), &document.policies)).flatten();
     let includes = outline.map(|outline| outline.includes).unwrap_or_default();
     let placed = |(file, diagnostic): (String, Diagnostic)| {
         if file == name {

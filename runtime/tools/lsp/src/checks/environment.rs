@@ -4,6 +4,7 @@
 use celero::filter::Scheme;
 use celero::language::Declarations;
 use celero::{CompileError, Context, Diagnostic, Engine, ErrorPolicy, Tier};
+use celero_policy::Loader;
 use celero_tooling::envs::Envs;
 use celero_tooling::language::Language;
 use celero_tooling::rules;
@@ -15,6 +16,8 @@ use std::sync::Arc;
 /// The environments of rules, and their check.
 pub struct Environment {
     checks: Box<dyn Checks>,
+    /// What policies may use of their host.
+    policies: Loader,
 }
 
 impl Environment {
@@ -22,7 +25,18 @@ impl Environment {
     #[must_use]
     pub fn new<C: Context + 'static>(envs: Envs<C>, on_error: ErrorPolicy) -> Self {
         let engine = Engine::builder().tier(Tier::Interpret).build();
-        Self { checks: Box::new(Checked { envs, on_error, engine }) }
+        Self { checks: Box::new(Checked { envs, on_error, engine }), policies: Loader::default() }
+    }
+
+    /// Checks policies that may use functions and variables of their host.
+    #[must_use]
+    pub fn with_policies_of(self, loader: Loader) -> Self {
+        Self { policies: loader, ..self }
+    }
+
+    /// What policies may use of their host.
+    pub(crate) fn policies(&self) -> &Loader {
+        &self.policies
     }
 
     pub(crate) fn checks(&self) -> &dyn Checks {

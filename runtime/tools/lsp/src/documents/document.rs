@@ -3,8 +3,8 @@
 use crate::documents::edited_text::EditedText;
 use crate::documents::line_index::LineIndex;
 use crate::documents::uri;
-use celero_policy::Policy;
 use celero_policy::schema::ValueSpec;
+use celero_policy::{Loader, Policy};
 use celero_tooling::language::Language;
 use celero_tooling::rules::source::{Format, RuleText, Unreadable};
 use lsp_types::{TextDocumentContentChangeEvent, Uri};
@@ -25,6 +25,8 @@ pub(crate) struct Document {
     pub(crate) text: String,
     pub(crate) lines: LineIndex,
     language_id: String,
+    /// What policies may use of their host.
+    pub(crate) policies: Loader,
     /// Whether the text was dropped because it was too large.
     dropped: bool,
 }
@@ -51,10 +53,16 @@ impl Document {
             text: String::new(),
             lines: LineIndex::new(""),
             language_id,
+            policies: Loader::default(),
             dropped: false,
         };
         document.set(text);
         document
+    }
+
+    /// Checks policies that may use functions and variables of their host.
+    pub(crate) fn with_policies_of(self, loader: Loader) -> Self {
+        Self { policies: loader, ..self }
     }
 
     fn set(&mut self, text: String) {

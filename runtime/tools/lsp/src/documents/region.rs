@@ -98,7 +98,9 @@ impl Regions {
                 Self { all: rules.unwrap_or_default().into_iter().map(region).collect(), outline: None }
             }
             Format::Policy => {
-                let Some(mut outline) = Outline::of(&document.name(), &text, document.base()) else {
+                let Some(mut outline) =
+                    Outline::with_loader(&document.name(), &text, document.base(), &document.policies)
+                else {
                     return Self::default();
                 };
                 let expressions = std::mem::take(&mut outline.expressions);

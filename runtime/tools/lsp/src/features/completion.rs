@@ -110,11 +110,12 @@ fn of_policy(document: &Document, before: &str, start: usize, checks: &dyn Check
     let text = document.text.get(start..)?;
     let line = before.rfind('\n').map_or(0, |at| at.saturating_add(1));
     let after = text.get(before.len()..)?.split_once('\n').map_or("", |(_, after)| after);
-    let outline = Outline::of(&document.name(), text, document.base()).or_else(|| {
+    let outline = Outline::with_loader(&document.name(), text, document.base(), &document.policies).or_else(|| {
         let without = format!("{}\n{after}", before.get(..line)?);
-        Outline::of(&document.name(), &without, document.base())
+        Outline::with_loader(&document.name(), &without, document.base(), &document.policies)
     });
-    let outline = outline.or_else(|| Outline::of(&document.name(), "defaults: {}", document.base()))?;
+    let outline = outline
+        .or_else(|| Outline::with_loader(&document.name(), "defaults: {}", document.base(), &document.policies))?;
     let language = language_at(text, before);
     let scope = Scope::of_key(&ScopeKey::Policy(phase, parameters), language, Some(&outline), checks);
     Some(AtCursor::Expression(Box::new(Typed { before: source, language, scope })))

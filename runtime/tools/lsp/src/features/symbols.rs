@@ -28,7 +28,10 @@ pub(crate) fn symbols(document: &Document) -> Vec<DocumentSymbol> {
             rules.into_iter().map(symbol).collect()
         }
         Format::Policy => {
-            let Some(outline) = Outline::of(&document.name(), &text.text, document.base()) else { return Vec::new() };
+            let Some(outline) = Outline::with_loader(&document.name(), &text.text, document.base(), &document.policies)
+            else {
+                return Vec::new();
+            };
             let definitions = outline.definitions.iter().filter(|definition| definition.file.is_none());
             let mut found: Vec<DocumentSymbol> = definitions
                 .map(|definition| {

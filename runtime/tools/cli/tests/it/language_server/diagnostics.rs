@@ -100,3 +100,14 @@ fn diagnostics_are_those_of_check_for_the_file_tests() {
     }
     assert!(count >= 9, "{count}");
 }
+
+#[test]
+fn policies_may_use_what_their_host_declares() {
+    let host = file("lsp-host.yaml", "variables: {tenant.seats: int}\n");
+    let mut client = Client::new(&["--env", &host]);
+    let text = "request: [{name: a, when: tenant.seats > 1, deny: 402}, {name: b, when: tenant.seat > 1, deny: 402}]\n";
+    let found = client.open("file:///of-host.yaml", "celero-policy", text);
+    let messages: Vec<&str> = found.iter().map(|found| found["message"].as_str().unwrap()).collect();
+    assert!(messages.len() == 1 && messages[0].contains("did you mean `tenant.seats`?"), "{messages:?}");
+    assert_eq!(client.end(), 0);
+}

@@ -148,7 +148,7 @@ fn form<'a>(name: &str, content: &Json, ty: &Type, arena: &'a Arena) -> Result<O
             }
             Value::Map(map.finish(&Cx::new(i64::MAX, arena)).map_err(full)?)
         }
-        ("type", Json::String(v)) => match super::notation::parse(v) {
+        ("type", Json::String(v)) => match v.parse::<Type>() {
             // A type value is known by its name without parameters.
             Ok(ty) => Value::Type(arena.alloc_str(&bare(&ty.to_string())).map_err(full)?),
             // Objects with the one member `type` are common, and few of them name a type of CEL.

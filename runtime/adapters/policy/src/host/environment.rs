@@ -1,0 +1,111 @@
+//! What a host declares for the expressions of policies: functions, and variables beside those of the phases.
+
+use crate::problems::{FileSpan, Problems};
+use celero::{Bindings, Context, Env, Extension, ExtensionFields, Field};
+
+/// The code of errors about what the host declares.
+const CODE: &str = "policy-host";
+
+/// The first parts of names that policies define themselves.
+const DEFINED: [&str; 3] = ["env", "lists", "variables"];
+
+/// What a host declares. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct HostEnvironment {
+    /// An environment with the functions.
+    functions: Env<Bindings<'static>>,
+    /// What rules read of the extension of an exchange.
+    variables: Option<ExtensionFields>,
+}
+
+impl Default for HostEnvironment {
+    fn default() -> Self {
+        Self { functions: Env::dynamic(), variables: None }
+    }
+}
+
+impl HostEnvironment {
+    /// Returns it with other functions: `declare` adds to an environment with those so far.
+    pub(crate) fn with_functions(
+        mut self,
+        declare: impl FnOnce(Env<Bindings<'static>>) -> Env<Bindings<'static>>,
+    ) -> Self {
+        self.functions = declare(self.functions);
+        self
+    }
+
+    /// Returns it with these variables, in place of others.
+    pub(crate) fn with_variables(self, variables: ExtensionFields) -> Self {
+        Self { variables: Some(variables), ..self }
+    }
+
+    /// Returns it with variables whose values are given by their names.
+    pub(crate) fn by_name(self) -> Self {
+        let variables = self.variables.as_ref().map(|variables| by_name(variables, |optional| optional));
+        Self { variables, ..self }
+    }
+
+    /// Returns it as it is when rules run: any variable that is given by its name may be absent.
+    pub(crate) fn for_run(self) -> Self {
+        let declared = self.variables.as_ref().filter(|variables| Extension::default().has(variables));
+        match declared.map(|variables| by_name(variables, |_| true)) {
+            Some(variables) => self.with_variables(variables),
+            None => self,
+        }
+    }
+
+    /// Returns the functions.
+    pub(crate) fn functions(&self) -> &Env<Bindings<'static>> {
+        &self.functions
+    }
+
+    /// Returns the variables, if the host has any.
+    pub(crate) fn variables(&self) -> Option<&ExtensionFields> {
+        self.variables.as_ref()
+    }
+
+    /// Returns the environment of a phase: its own variables, those of the host if it has a place
+    /// for them, and the functions.
+    pub(crate) fn env<C: Context>(&self) -> Env<C> {
+        let env = Env::<C>::new();
+        let env = match &self.variables {
+            Some(variables) if Env::<C>::is_extensible() => env.extend(variables),
+            _ => env,
+        };
+        env.functions_of(&self.functions)
+    }
+
+    /// Reports what can't be declared: functions, and variables with the names of policies' own. `own`
+    /// are the variables of the phases.
+    pub(crate) fn report(&self, own: impl IntoIterator<Item = Field>, problems: &mut Problems) {
+        let place = FileSpan::new(0, 0, 0);
+        for problem in self.functions.problems() {
+            problems.add(CODE, place, format!("the host's declarations: {problem}"));
+        }
+        let Some(variables) = &self.variables else { return };
+        let own: Vec<Field> = own.into_iter().collect();
+        let own = || own.iter().map(|field| &*field.name).chain(DEFINED);
+        let mut earlier: Vec<&str> = Vec::new();
+        for (name, ..) in variables.variables() {
+            if let Some(other) = own().find(|other| is_within(name, other) || is_within(other, name)) {
+                let message = format!("the host's variable `{name}` collides with `{other}`, which policies have");
+                problems.add(CODE, place, message).help("give it another name, or a prefix");
+            } else if let Some(other) = earlier.iter().find(|other| is_within(name, other) || is_within(other, name)) {
+                let message = format!("the host's variable `{name}` collides with its variable `{other}`");
+                problems.add(CODE, place, message);
+            }
+            earlier.push(name);
+        }
+    }
+}
+
+/// Returns the same variables, to be given by their names. `optional` decides which may be absent.
+fn by_name(variables: &ExtensionFields, optional: impl Fn(bool) -> bool) -> ExtensionFields {
+    let variables = variables.variables();
+    ExtensionFields::declared(variables.map(|(name, ty, absent)| (name.to_owned(), ty.clone(), optional(absent))))
+}
+
+/// Whether a qualified name is another one, or below it.
+fn is_within(name: &str, other: &str) -> bool {
+    name.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+}

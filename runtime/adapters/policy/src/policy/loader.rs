@@ -1,0 +1,183 @@
+//! Loads policies that use functions and variables of their host.
+
+use crate::expressions::purpose::Purpose;
+use crate::file::error::PolicyError;
+use crate::host::environment::HostEnvironment;
+use crate::limits::remote::RemoteLimits;
+use crate::phases::context::{BodyData, ConnectionData, LogData, RequestData, ResponseBodyData, ResponseData};
+use crate::policy::Policy;
+use crate::problems::Problems;
+use celero::{Context, ExtensionFields, Field, HostFunction};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Loads policies whose expressions use functions and variables of the host. Cheap to clone.
+///
+/// ```
+/// use celero_policy::{Exchange, Outcome, Policy};
+/// use std::sync::Arc;
+///
+/// #[derive(celero::Context)]
+/// struct Tenant {
+///     name: String,
+///     seats: i64,
+/// }
+///
+/// let loader = Policy::loader()
+///     .function("plan", |tenant: &str| if tenant == "acme" { "pro" } else { "free" })
+///     .variables_under::<Tenant>("tenant");
+/// let text = "request: [{name: seats, when: tenant.seats > 5 && plan(tenant.name) == 'free', deny: 402}]";
+/// let policy = loader.parse("policy.yaml", text, ".".as_ref())?;
+///
+/// let (mut head, ()) = http::Request::get("/").header("host", "example.com").body(())?.into_parts();
+/// let mut exchange = Exchange::new(None, None);
+/// exchange.set_variables(Arc::new(Tenant { name: "initech".into(), seats: 9 }));
+/// let Outcome::Respond(answer) = policy.request(&mut head, &mut exchange).outcome else { panic!("it is denied") };
+/// assert_eq!(answer.status, 402);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+#[must_use]
+pub struct Loader {
+    host: HostEnvironment,
+    remote_limits: Option<Arc<dyn RemoteLimits>>,
+}
+
+impl Loader {
+    /// Adds a function that expressions call as `name(a, b)`, as
+    /// [`Env::function`](celero::Env::function) does. Rules of all phases may call it. A function
+    /// that a policy defines with the same name and number of parameters is an error of the policy.
+    pub fn function<M>(self, name: &str, function: impl HostFunction<M>) -> Self {
+        self.with_host(|host| host.with_functions(|env| env.function(name, function)))
+    }
+
+    /// Adds a function that expressions call on its first parameter: `a.name(b)`.
+    pub fn method<M>(self, name: &str, function: impl HostFunction<M>) -> Self {
+        self.with_host(|host| host.with_functions(|env| env.method(name, function)))
+    }
+
+    /// Adds a function whose equal calls may give different results, as
+    /// [`Env::impure_function`](celero::Env::impure_function) does.
+    pub fn impure_function<M>(self, name: &str, function: impl HostFunction<M>) -> Self {
+        self.with_host(|host| host.with_functions(|env| env.impure_function(name, function)))
+    }
+
+    /// Adds the fields of a struct as variables: expressions of all phases but `connection` read
+    /// them. For each request the host gives the values:
+    /// [`Exchange::set_variables`](crate::Exchange::set_variables). A loader has the variables of
+    /// one struct, those of the last call.
+    ///
+    /// A name that collides with one that policies have (`request.path`, `labels`, `jwt`), or is
+    /// below it, is an error when a policy is loaded.
+    pub fn variables<E: Context + Send + Sync + 'static>(self) -> Self {
+        self.variables_under::<E>("")
+    }
+
+    /// As [`variables`](Self::variables), with names under a prefix: the field `plan` is
+    /// `tenant.plan` under `tenant`.
+    pub fn variables_under<E: Context + Send + Sync + 'static>(self, prefix: &str) -> Self {
+        self.with_host(|host| host.with_variables(ExtensionFields::of::<E>().with_prefix(prefix)))
+    }
+
+    /// Sets the services that count limits of many machines, as
+    /// [`Policy::set_remote_limits`](crate::Policy::set_remote_limits) does.
+    pub fn remote_limits(self, services: Arc<dyn RemoteLimits>) -> Self {
+        Self { remote_limits: Some(services), ..self }
+    }
+
+    /// Returns the loader for policies whose [cases](Policy::test) are run, with the functions of
+    /// this one. Cases give values for the variables by their names, so rules do not read them from
+    /// the struct, and any may be absent.
+    ///
+    /// ```
+    /// # #[derive(celero::Context)]
+    /// # struct Tenant {
+    /// #     seats: i64,
+    /// # }
+    /// let loader = celero_policy::Policy::loader().variables_under::<Tenant>("tenant").for_cases();
+    /// let text = "request: [{name: seats, when: tenant.seats > 5, deny: 402}]";
+    /// let cases = "- {name: many, variables: {tenant.seats: 9}, expect: {status: 402}}";
+    /// assert!(loader.parse("policy.yaml", text, ".".as_ref())?.test("cases.yaml", cases)?.passed());
+    /// # Ok::<(), celero_policy::PolicyError>(())
+    /// ```
+    pub fn for_cases(self) -> Self {
+        self.with_host(HostEnvironment::by_name)
+    }
+
+    /// Returns a loader for a host that declares this.
+    pub(crate) fn of_host(host: HostEnvironment) -> Self {
+        Self { host, remote_limits: None }
+    }
+
+    /// Returns what the host declares.
+    pub(crate) fn host(&self) -> &HostEnvironment {
+        &self.host
+    }
+
+    fn with_host(self, change: impl FnOnce(HostEnvironment) -> HostEnvironment) -> Self {
+        Self { host: change(self.host), ..self }
+    }
+
+    /// Loads a policy, as [`Policy::load`] does.
+    ///
+    /// # Errors
+    /// Returns a [`PolicyError`] with every error in the files, or in what the host declares.
+    pub fn load(&self, file: &Path) -> Result<Policy, PolicyError> {
+        let (policy, _) = Policy::read(file, Purpose::Run, &self.host)?;
+        Ok(self.completed(policy))
+    }
+
+    /// Compiles a policy from its text, as [`Policy::parse`] does.
+    ///
+    /// # Errors
+    /// See [`load`](Self::load).
+    pub fn parse(&self, name: &str, text: &str, base: &Path) -> Result<Policy, PolicyError> {
+        let (policy, _) = Policy::compile(name, text, base, Problems::default(), Purpose::Run, &self.host)?;
+        Ok(self.completed(policy))
+    }
+
+    /// Finds the errors and warnings of a policy, as [`Policy::check`] does.
+    ///
+    /// # Errors
+    /// See [`load`](Self::load).
+    pub fn check(&self, name: &str, text: &str, base: &Path) -> Result<Policy, PolicyError> {
+        let (policy, _) = Policy::compile(name, text, base, Problems::default(), Purpose::Check, &self.host)?;
+        Ok(self.completed(policy))
+    }
+
+    /// Describes a policy, as [`Policy::explain_text`] does.
+    ///
+    /// # Errors
+    /// See [`load`](Self::load).
+    pub fn explain_text(&self, name: &str, text: &str, base: &Path) -> Result<String, PolicyError> {
+        let compiled = Policy::compile(name, text, base, Problems::default(), Purpose::Explain, &self.host);
+        compiled.map(|(policy, text)| policy.with_notes(text))
+    }
+
+    fn completed(&self, mut policy: Policy) -> Policy {
+        if let Some(services) = &self.remote_limits {
+            policy.set_remote_limits(Arc::clone(services));
+        }
+        policy
+    }
+}
+
+impl Policy {
+    /// Returns a loader for policies that use functions and variables of the host.
+    pub fn loader() -> Loader {
+        Loader::default()
+    }
+}
+
+/// The variables of all phases.
+pub(crate) fn own_variables() -> impl Iterator<Item = Field> {
+    let phases = [
+        ConnectionData::fields,
+        RequestData::fields,
+        BodyData::fields,
+        ResponseData::fields,
+        ResponseBodyData::fields,
+        LogData::fields,
+    ];
+    phases.into_iter().flat_map(|fields| fields())
+}
