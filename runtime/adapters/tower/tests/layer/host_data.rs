@@ -57,7 +57,8 @@ fn loader() -> Loader {
 
 /// The status, the header `x-seats`, and the body of the answer to a request of a tenant.
 async fn ask(layer: &PolicyLayer, name: &str, seats: i64, zone: &str) -> (u16, String, String) {
-    let tenant = |headers: HeaderMap| async move { format!("hello {}", headers["x-tenant"].to_str().unwrap()) };
+    let tenant =
+        |headers: HeaderMap| async move { format!("hello {}", headers.get("x-tenant").unwrap().to_str().unwrap()) };
     let app = Router::new().fallback_service(layer.layer(Router::new().route("/", get(tenant))));
     let mut request = Request::get("/").header("host", "a").header("x-zone", zone).body(Body::empty()).unwrap();
     request.extensions_mut().insert(Session(Arc::new(Tenant { name: name.to_owned(), seats })));
