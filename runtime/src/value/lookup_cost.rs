@@ -26,7 +26,7 @@ mod tests {
     /// Native code leaves out charges that this bound shows to be possible.
     #[test]
     fn no_lookup_takes_more_than_the_layout_says() {
-        let arena = Arena::new();
+        let arena = Arena::new(0);
         for bytes in [0_u32, 1, 63, 64, 65, 1000, 65_536] {
             let text = "k".repeat(bytes as usize);
             let most = celero_ir::layout::Entries::most_steps(bytes);

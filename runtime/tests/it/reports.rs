@@ -165,7 +165,7 @@ fn an_error_that_is_passed_on_shows_the_rule() {
     for (source, parts) in [
         (
             "s == 'secret' &&\n  {'a': 1}['x'] == 1",
-            &["error[no_such_key]: no key \"x\"", "--> rule:2:3", "2 |   {'a': 1}['x'] == 1", "guard it with"][..],
+            &["error[no-such-key]: no key \"x\"", "--> rule:2:3", "2 |   {'a': 1}['x'] == 1", "guard it with"][..],
         ),
         ("even(2) && even(3)", &["`even` failed: 3 is odd", "--> rule:1:12", "1 | even(2) && even(3)"]),
         ("req.team == 'a'", &["`req.team` is absent", "guard it with `has(req.team)`"]),

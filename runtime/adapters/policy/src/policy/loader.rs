@@ -56,10 +56,10 @@ impl Loader {
         self.with_host(|host| host.with_functions(|env| env.method(name, function)))
     }
 
-    /// Adds a function whose equal calls may give different results, as
-    /// [`Env::impure_function`](celero::Env::impure_function) does.
-    pub fn impure_function<M>(self, name: &str, function: impl HostFunction<M>) -> Self {
-        self.with_host(|host| host.with_functions(|env| env.impure_function(name, function)))
+    /// Adds a function whose equal calls always give equal results, as
+    /// [`Env::pure_function`](celero::Env::pure_function) does.
+    pub fn pure_function<M>(self, name: &str, function: impl HostFunction<M>) -> Self {
+        self.with_host(|host| host.with_functions(|env| env.pure_function(name, function)))
     }
 
     /// Adds the fields of a struct as variables: expressions of all phases but `connection` read

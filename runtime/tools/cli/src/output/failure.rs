@@ -1,9 +1,8 @@
 //! Why an expression has no value: invalid input, a compile error or an evaluation error.
 
-use celero::{CompileError, Diagnostic, ErrorKind, EvalError, Report, Severity, Span, Stage};
+use celero::{CompileError, Diagnostic, EvalError, Report, Severity, Span, Stage};
 use celero_tooling::diagnostic_json::stage;
 use serde_json::{Value as Json, json};
-use std::sync::LazyLock;
 
 /// Why an expression has no value.
 #[derive(Clone, Debug)]
@@ -56,12 +55,11 @@ impl From<&CompileError> for Failure {
 impl From<&Report> for Failure {
     fn from(report: &Report) -> Self {
         let span = report.span();
-        let diagnostic = Diagnostic { code: code(report.kind()), ..report.diagnostic().clone() };
         Self {
             kind: report.kind().name(),
             message: report.message().to_owned(),
             span: Some((span.start, span.end)),
-            diagnostics: vec![diagnostic],
+            diagnostics: vec![report.diagnostic().clone()],
         }
     }
 }
@@ -73,7 +71,7 @@ impl From<EvalError> for Failure {
         let diagnostic = Diagnostic {
             severity: Severity::Error,
             stage: Stage::Check,
-            code: code(error.kind),
+            code: error.kind.diagnostic_code(),
             message: message.to_owned(),
             span: Span::new(error.start, error.end),
             labels: Vec::new(),
@@ -82,15 +80,6 @@ impl From<EvalError> for Failure {
         let span = Some((error.start, error.end));
         Self { kind: error.kind.name(), message: message.to_owned(), span, diagnostics: vec![diagnostic] }
     }
-}
-
-/// Returns the code of an error as text shows it: like all codes, in kebab case. The kind in JSON
-/// is [`ErrorKind::name`].
-fn code(kind: ErrorKind) -> &'static str {
-    static CODES: LazyLock<Vec<String>> =
-        LazyLock::new(|| ErrorKind::ALL.iter().map(|kind| kind.name().replace('_', "-")).collect());
-    let number = ErrorKind::ALL.iter().position(|known| *known == kind);
-    number.and_then(|number| CODES.get(number)).map_or(kind.name(), String::as_str)
 }
 
 /// Returns the style of text output.
