@@ -252,7 +252,7 @@ pub mod values {
 pub mod host {
     pub use crate::context::{Element, Extension, ExtensionFields, Field, FieldType, FieldValue, Host, MapKey, Nested};
     pub use crate::cx::Cx;
-    pub use crate::env::{BindError, Bindings, EnvError};
+    pub use crate::env::{BindError, Bindings, EnvError, ONLY_DECLARED};
     pub use crate::fields::Fields;
     pub use crate::function::{DynFunction, FromValue, Functions, HostFunction, IntoValue};
     pub use crate::scratch::Scratch;

@@ -1,6 +1,8 @@
 //! What authors write who know another language: its words for operators and functions, and what
 //! CEL has instead. Messages suggest it.
 
+use crate::span::Span;
+
 /// Longest piece of a rule that a message repeats, in bytes.
 const MAX_REPEATED: usize = 160;
 
@@ -96,9 +98,15 @@ pub(super) fn address(text: &str) -> Option<String> {
     }
 }
 
-/// Returns the rule without the braces of templates: `{{ a }}`, `${a}`.
-pub(super) fn without_braces(source: &str) -> Option<String> {
+/// Returns the rule without the braces of templates, `{{ a }}` or `${a}`, if they can be why parsing
+/// failed at this place.
+pub(super) fn without_braces(source: &str, failed: Span) -> Option<String> {
     let open = ["{{", "${"].into_iter().find(|open| source.contains(open))?;
+    let before = source.get(..source.find(open)?)?;
+    let is_in_text = ['"', '\''].iter().any(|quote| before.matches(*quote).count() % 2 == 1);
+    if is_in_text || before.len() > failed.end as usize {
+        return None;
+    }
     let close = if open == "{{" { "}}" } else { "}" };
     let mut bare = String::new();
     let mut rest = source;

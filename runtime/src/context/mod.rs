@@ -7,6 +7,7 @@ mod enums;
 mod extension;
 mod extension_field;
 mod field_type;
+mod field_value;
 #[cfg(feature = "http")]
 pub(crate) mod headers;
 mod key;
@@ -22,7 +23,7 @@ mod set;
 mod text;
 mod time;
 
-pub use computed::{Computed, FieldValue, computed};
+pub use computed::{Computed, computed};
 pub use describe::{Field, read_by_call};
 #[cfg(feature = "http")]
 pub(crate) use describe::{at_offset, behind_reference};
@@ -30,6 +31,7 @@ pub use enums::{Named, Tags, called_layout, named_layout, of_numbers, optional_n
 pub(crate) use extension::Shape;
 pub use extension::{Extension, ExtensionFields};
 pub use field_type::{Element, FieldType, Nested};
+pub use field_value::FieldValue;
 pub use key::MapKey;
 pub use known::{Known, known, known_nested};
 pub use members::Member;

@@ -32,7 +32,8 @@ impl Engine {
         let (declarations, limits) = (env.declarations(), self.limits());
         let (tree, warnings) = env.rule_language().check_body(source, declarations, &limits.source).map_err(failed)?;
         let steps = tree.case_steps(limits.case_steps, env.dialect()).map_err(|error| failed(vec![error]))?;
-        let found = without_errors(env, tree.lint(env.fields(), &self.pattern_cache(env))).map_err(failed)?;
+        let found = without_errors(env, tree.lint(env.fields(), &self.pattern_cache(env)));
+        let found = found.map_err(|errors| failed(self.ordered(errors)))?;
         Ok((self.ordered([warnings, found].concat()), steps))
     }
 
@@ -98,16 +99,17 @@ impl Engine {
         let most = self.limits().case_steps;
         expression.count_case_steps(most, env.dialect()).map_err(|error| failed(vec![error]))?;
         let mut warnings = expression.warnings().to_vec();
-        warnings.extend(without_errors(env, expression.tree().lint(env.fields(), patterns)).map_err(failed)?);
+        let found = without_errors(env, expression.tree().lint(env.fields(), patterns));
+        warnings.extend(found.map_err(|errors| failed(self.ordered(errors)))?);
         let warnings = self.ordered(warnings);
         Ok(expression.with_warnings(warnings))
     }
 
-    /// Returns the first warnings, in the order of the source.
-    fn ordered(&self, mut warnings: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        warnings.sort_by_key(|warning| warning.span.start);
-        warnings.truncate(self.limits().source.max_diagnostics as usize);
-        warnings
+    /// Returns the first diagnostics, in the order of the source.
+    fn ordered(&self, mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        found.sort_by_key(|diagnostic| diagnostic.span.start);
+        found.truncate(self.limits().source.max_diagnostics as usize);
+        found
     }
 }
 
@@ -122,7 +124,11 @@ fn without_errors<C: Context>(env: &Env<C>, mut found: Vec<Diagnostic>) -> Resul
     if env.declarations().is_unchecked() {
         found.retain(|diagnostic| !is_error(diagnostic));
     }
-    if found.iter().any(is_error) { Err(found) } else { Ok(found) }
+    if found.iter().any(is_error) {
+        found.retain(is_error);
+        return Err(found);
+    }
+    Ok(found)
 }
 
 /// Refuses a source for an environment that could not make a declaration.

@@ -114,7 +114,9 @@ fn converted<'a>(name: &str, declared: &Type, json: &'a Json) -> Result<Value<'a
     match (declared, json) {
         (Type::Wrapper(inner), json) if !json.is_null() => converted(name, inner, json),
         (Type::Uint, Json::Number(number)) if number.is_u64() => Ok(number.as_u64().unwrap_or_default().into()),
-        (Type::Double, Json::Number(number)) => Ok(number.as_f64().unwrap_or(f64::NAN).into()),
+        (Type::Double, Json::Number(number)) => {
+            parsed(number.as_f64().map(Value::from).ok_or(ErrorKind::Overflow), &number.to_string())
+        }
         (Type::Timestamp, Json::String(text)) => parsed(Timestamp::parse(text).map(Value::from), text),
         (Type::Duration, Json::String(text)) => parsed(Duration::parse(text).map(Value::from), text),
         (Type::Opaque(of, _), Json::String(text)) if **of == *"net.IP" => {

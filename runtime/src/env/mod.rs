@@ -27,6 +27,9 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+/// What a function [declared without code](Env::declare_function) says when it is called.
+pub const ONLY_DECLARED: &str = "it is only declared here, and has no code";
+
 /// An environment: what is declared for rules over a context `C`. Cheap to clone, `Send` and `Sync`.
 ///
 /// The methods that declare something never fail; what they could not declare is in
@@ -66,9 +69,17 @@ impl<C: Context> Env<C> {
     /// error `host`.
     #[must_use]
     pub fn extend(mut self, extension: &ExtensionFields) -> Self {
-        if !Self::is_extensible() || self.fields.len() != C::fields().len() {
-            let message = "the context can't be extended: it has no field of type `Extension`, or was extended before";
-            self.problems.push(EnvError::new(message.to_owned()));
+        let reason = if !Self::is_extensible() {
+            Some("it has no field `Extension` with `#[context(flatten)]`")
+        } else if self.extension.is_some() {
+            Some("it was extended before")
+        } else if self.fields.len() != C::fields().len() {
+            Some("other variables were declared before")
+        } else {
+            None
+        };
+        if let Some(reason) = reason {
+            self.problems.push(EnvError::new(format!("the context can't be extended: {reason}")));
             return self;
         }
         for field in &extension.fields {
@@ -311,7 +322,7 @@ impl<C> Env<C> {
         let is_method = receiver.is_some();
         let params = receiver.into_iter().chain(parameters.into_iter().map(|parameter| parameter.ty)).collect();
         let call: Arc<DynFunction> = Arc::new(|_, _| {
-            function::explain(&"it is only declared here, and has no code");
+            function::explain(&ONLY_DECLARED);
             Err(ErrorKind::Host)
         });
         self.add_erased(&name, is_method, (params, result.unwrap_or(Type::Dyn)), false, call);

@@ -1,7 +1,8 @@
 //! [`FromValue`]: the types that a parameter of a host function may have.
 
 use super::explain;
-use crate::arena::{Arena, EvalResult};
+use crate::arena::EvalResult;
+use crate::cx::Cx;
 use crate::value::{Duration, List, Map, Timestamp, Value};
 use celero_frontend::Type;
 use celero_ir::ErrorKind;
@@ -58,12 +59,12 @@ pub trait FromValue {
     /// The CEL type.
     fn ty() -> Type;
 
-    /// Reads an argument.
+    /// Reads an argument. What is copied takes steps of the budget: the elements of a list may be the same ones.
     ///
     /// # Errors
     /// `no_such_overload` for a value of another type, `host` for one that this type cannot hold,
-    /// `out_of_budget` when the arena is full.
-    fn from_value<'v>(value: &Value<'v>, arena: &'v Arena) -> EvalResult<Self::Of<'v>>;
+    /// `out_of_budget` when the budget or the arena does not suffice.
+    fn from_value<'v>(value: &Value<'v>, cx: &Cx<'v>) -> EvalResult<Self::Of<'v>>;
 
     /// The CEL type of a vector of it.
     #[doc(hidden)]
@@ -77,15 +78,16 @@ pub trait FromValue {
     /// # Errors
     /// Those of [`from_value`](Self::from_value).
     #[doc(hidden)]
-    fn list_from_value<'v>(value: &Value<'v>, arena: &'v Arena) -> EvalResult<Vec<Self::Of<'v>>> {
+    fn list_from_value<'v>(value: &Value<'v>, cx: &Cx<'v>) -> EvalResult<Vec<Self::Of<'v>>> {
         let Value::List(list) = value else { return Err(ErrorKind::NoSuchOverload) };
-        (0..list.len()).map(|index| Self::from_value(&element(list, index, arena)?, arena)).collect()
+        (0..list.len()).map(|index| Self::from_value(&element(list, index, cx)?, cx)).collect()
     }
 }
 
 /// An element of a list that has it.
-fn element<'v>(list: &List<'v>, index: usize, arena: &'v Arena) -> EvalResult<Value<'v>> {
-    list.get(index, arena)?.ok_or(ErrorKind::Host)
+fn element<'v>(list: &List<'v>, index: usize, cx: &Cx<'v>) -> EvalResult<Value<'v>> {
+    cx.charge(1)?;
+    list.get(index, cx.arena())?.ok_or(ErrorKind::Host)
 }
 
 macro_rules! same {
@@ -97,7 +99,7 @@ macro_rules! same {
                 $ty
             }
 
-            fn from_value<'v>(value: &Value<'v>, _: &'v Arena) -> EvalResult<Self::Of<'v>> {
+            fn from_value<'v>(value: &Value<'v>, _: &Cx<'v>) -> EvalResult<Self::Of<'v>> {
                 match value {
                     Value::$variant(inner) => Ok((*inner).into()),
                     _ => Err(ErrorKind::NoSuchOverload),
@@ -113,7 +115,6 @@ same! {
     [] u64, u64: Uint, Type::Uint;
     [] f64, f64: Double, Type::Double;
     ['x] &'x str, &'v str: String, Type::String;
-    [] String, String: String, Type::String;
     ['x] &'x [u8], &'v [u8]: Bytes, Type::Bytes;
     [] Duration, Duration: Duration, Type::Duration;
     [] Timestamp, Timestamp: Timestamp, Type::Timestamp;
@@ -131,7 +132,7 @@ macro_rules! narrower {
                 Type::$variant
             }
 
-            fn from_value<'v>(value: &Value<'v>, _: &'v Arena) -> EvalResult<Self> {
+            fn from_value<'v>(value: &Value<'v>, _: &Cx<'v>) -> EvalResult<Self> {
                 let Value::$variant(number) = *value else { return Err(ErrorKind::NoSuchOverload) };
                 Self::try_from(number).map_err(|_| {
                     let (name, least, most) = (stringify!($rust), Self::MIN, Self::MAX);
@@ -148,8 +149,10 @@ macro_rules! narrower {
             Type::Bytes
         }
 
-        fn list_from_value<'v>(value: &Value<'v>, _: &'v Arena) -> EvalResult<Vec<Self>> {
-            if let Value::Bytes(bytes) = value { Ok(bytes.to_vec()) } else { Err(ErrorKind::NoSuchOverload) }
+        fn list_from_value<'v>(value: &Value<'v>, cx: &Cx<'v>) -> EvalResult<Vec<Self>> {
+            let Value::Bytes(bytes) = value else { return Err(ErrorKind::NoSuchOverload) };
+            cx.charge_bytes(bytes.len())?;
+            Ok(bytes.to_vec())
         }
     };
     (@list $rust:ident) => {};
@@ -160,6 +163,20 @@ narrower! {
     Uint: u8 u16 u32 usize;
 }
 
+impl FromValue for String {
+    type Of<'v> = Self;
+
+    fn ty() -> Type {
+        Type::String
+    }
+
+    fn from_value<'v>(value: &Value<'v>, cx: &Cx<'v>) -> EvalResult<Self> {
+        let Value::String(text) = value else { return Err(ErrorKind::NoSuchOverload) };
+        cx.charge_bytes(text.len())?;
+        Ok((*text).to_owned())
+    }
+}
+
 impl FromValue for Value<'_> {
     type Of<'v> = Value<'v>;
 
@@ -167,7 +184,7 @@ impl FromValue for Value<'_> {
         Type::Dyn
     }
 
-    fn from_value<'v>(value: &Value<'v>, _: &'v Arena) -> EvalResult<Self::Of<'v>> {
+    fn from_value<'v>(value: &Value<'v>, _: &Cx<'v>) -> EvalResult<Self::Of<'v>> {
         Ok(*value)
     }
 }
@@ -179,9 +196,9 @@ impl<T: FromValue> FromValue for Option<T> {
         Type::optional(T::ty())
     }
 
-    fn from_value<'v>(value: &Value<'v>, arena: &'v Arena) -> EvalResult<Self::Of<'v>> {
+    fn from_value<'v>(value: &Value<'v>, cx: &Cx<'v>) -> EvalResult<Self::Of<'v>> {
         let Value::Optional(inner) = value else { return Err(ErrorKind::NoSuchOverload) };
-        inner.map(|inner| T::from_value(inner, arena)).transpose()
+        inner.map(|inner| T::from_value(inner, cx)).transpose()
     }
 }
 
@@ -192,8 +209,8 @@ impl<T: FromValue> FromValue for Vec<T> {
         T::list_type()
     }
 
-    fn from_value<'v>(value: &Value<'v>, arena: &'v Arena) -> EvalResult<Self::Of<'v>> {
-        T::list_from_value(value, arena)
+    fn from_value<'v>(value: &Value<'v>, cx: &Cx<'v>) -> EvalResult<Self::Of<'v>> {
+        T::list_from_value(value, cx)
     }
 }
 
@@ -206,11 +223,11 @@ macro_rules! slices {
                 Type::list(<$rust>::ty())
             }
 
-            fn from_value<'v>(value: &Value<'v>, arena: &'v Arena) -> EvalResult<Self::Of<'v>> {
+            fn from_value<'v>(value: &Value<'v>, cx: &Cx<'v>) -> EvalResult<Self::Of<'v>> {
                 let Value::List(list) = value else { return Err(ErrorKind::NoSuchOverload) };
-                let mut elements = arena.vec();
+                let mut elements = cx.arena().vec();
                 for index in 0..list.len() {
-                    elements.push(<$rust>::from_value(&element(list, index, arena)?, arena)?)?;
+                    elements.push(<$rust>::from_value(&element(list, index, cx)?, cx)?)?;
                 }
                 Ok(elements.finish())
             }
@@ -239,10 +256,11 @@ macro_rules! maps {
                 Type::map(K::ty(), T::ty())
             }
 
-            fn from_value<'v>(value: &Value<'v>, arena: &'v Arena) -> EvalResult<Self::Of<'v>> {
+            fn from_value<'v>(value: &Value<'v>, cx: &Cx<'v>) -> EvalResult<Self::Of<'v>> {
                 let Value::Map(map) = value else { return Err(ErrorKind::NoSuchOverload) };
-                let entries = map.entries(arena)?.iter();
-                entries.map(|(key, value)| Ok((K::from_value(key, arena)?, T::from_value(value, arena)?))).collect()
+                let entries = map.entries(cx.arena())?;
+                cx.charge(entries.len())?;
+                entries.iter().map(|(key, value)| Ok((K::from_value(key, cx)?, T::from_value(value, cx)?))).collect()
             }
         }
     )*};

@@ -2,7 +2,7 @@
 //!
 //! An evaluation error is a kind and a place. The message of a function that fails is kept aside,
 //! on the thread of the evaluation, for the report of that error: the last one of each function that
-//! rules call, and the last one of all functions of fields, which do not know the names of their fields.
+//! rules call. What the function of a field says is kept only while a report reads that field again.
 
 use celero_ir::ErrorKind;
 use std::cell::RefCell;
@@ -21,12 +21,14 @@ struct Messages {
     current: Option<Box<str>>,
     /// Of the functions that failed, the last one at the end.
     kept: Vec<(Arc<str>, Box<str>)>,
-    /// Of the function of a field that failed last.
+    /// Whether a report reads a field.
+    reads_field: bool,
+    /// What the function of that field says.
     of_field: Option<Box<str>>,
 }
 
 thread_local! {
-    static MESSAGES: RefCell<Messages> = const { RefCell::new(Messages { current: None, kept: Vec::new(), of_field: None }) };
+    static MESSAGES: RefCell<Messages> = const { RefCell::new(Messages { current: None, kept: Vec::new(), reads_field: false, of_field: None }) };
 }
 
 /// Takes the message of a function that is about to fail.
@@ -64,17 +66,26 @@ pub(super) fn keep(function: &Arc<str>, panicked: bool) {
     });
 }
 
-/// Keeps the message of the function of a field that has failed. Returns the error.
+/// Keeps the message of the function of a field that has failed, if a report reads it. Returns the error.
 #[cold]
 pub(crate) fn explain_field(message: &dyn Display) -> ErrorKind {
-    let text = clipped(message);
-    with(|messages| messages.of_field = Some(text));
+    if with(|messages| messages.reads_field) == Some(true) {
+        let text = clipped(message);
+        with(|messages| messages.of_field = Some(text));
+    }
     ErrorKind::Host
 }
 
-/// Takes what the function of a field that failed last on this thread says.
-pub(crate) fn take_field_message() -> Option<Box<str>> {
-    with(|messages| messages.of_field.take()).flatten().filter(|text| !text.is_empty())
+/// Reads a field for a report. Returns what its function says about its failure.
+pub(crate) fn message_of_field(read: impl FnOnce()) -> Option<Box<str>> {
+    with(|messages| (messages.reads_field, messages.of_field) = (true, None));
+    read();
+    with(|messages| {
+        messages.reads_field = false;
+        messages.of_field.take()
+    })
+    .flatten()
+    .filter(|text| !text.is_empty())
 }
 
 /// What the function that failed last on this thread says.

@@ -10,7 +10,7 @@ mod typed;
 pub use argument::FromValue;
 pub(crate) use dispatch::dispatch;
 use message::in_parameter;
-pub(crate) use message::{explain, explain_field, last_message, message_of, take_field_message};
+pub(crate) use message::{explain, explain_field, last_message, message_of, message_of_field};
 pub(crate) use named_lists::{NamedLists, PinnedLists};
 pub use outcome::IntoValue;
 pub use typed::HostFunction;

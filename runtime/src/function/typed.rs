@@ -81,7 +81,7 @@ macro_rules! arities {
                 Arc::new(move |cx, args| {
                     let [$($name),*] = args else { return Err(ErrorKind::NoSuchOverload) };
                     $(
-                        let $name = match $param::from_value($name, cx.arena()) {
+                        let $name = match $param::from_value($name, cx) {
                             Ok(argument) => argument,
                             Err(kind) => return Err(in_parameter($number, kind)),
                         };

@@ -17,6 +17,9 @@ pub(super) type Fields = Rc<[(String, layout::Field)]>;
 /// Most names that a help lists.
 const MAX_LISTED: usize = 16;
 
+/// Most names and selections that are followed from a node to its list: an expression can have any number.
+const MAX_STEPS: usize = 64;
+
 /// A struct that is an element of a list, or the part of it whose names begin with a prefix.
 struct Record {
     /// The variable that is the list.
@@ -80,45 +83,58 @@ impl Lint<'_> {
     }
 
     /// Returns the struct that a node is, or a part of.
-    fn record(&mut self, id: NodeId) -> Option<Record> {
-        match *self.ast.expr(id) {
-            Expr::Ident { .. } => match *self.origins.get(&id)? {
-                Origin::Item(range) | Origin::Value(range) => self.element_of(range),
-                Origin::Bound(value) => self.record(value),
-                Origin::Key(_) | Origin::Inside => None,
+    fn record(&mut self, mut id: NodeId) -> Option<Record> {
+        let mut selected = Vec::new();
+        let list = (0..MAX_STEPS).find_map(|_| match *self.ast.expr(id) {
+            Expr::Ident { .. } => match self.origins.get(&id) {
+                Some(Origin::Item(range) | Origin::Value(range)) => Some(self.list(*range)),
+                Some(Origin::Bound(value)) => {
+                    id = *value;
+                    None
+                }
+                _ => Some(None),
             },
-            Expr::Index { operand, optional: false, .. } => self.element_of(operand),
+            Expr::Index { operand, optional: false, .. } => Some(self.list(operand)),
             Expr::Select { operand, field, test: false, optional: false } => {
-                let Record { list, prefix } = self.record(operand)?;
-                let prefix = format!("{prefix}{}.", self.ast.name(field));
-                let is_group = self.fields_of(list).iter().any(|(name, _)| name.starts_with(&prefix));
-                is_group.then_some(Record { list, prefix })
+                selected.push(field);
+                id = operand;
+                None
             }
-            _ => None,
-        }
-    }
-
-    fn element_of(&self, list: NodeId) -> Option<Record> {
-        self.list(list).map(|list| Record { list, prefix: String::new() })
+            _ => Some(None),
+        })??;
+        let prefix: String = selected.iter().rev().flat_map(|name| [self.ast.name(*name), "."]).collect();
+        let is_part = prefix.is_empty() || self.fields_of(list).iter().any(|(name, _)| name.starts_with(&prefix));
+        is_part.then_some(Record { list, prefix })
     }
 
     /// Returns the variable whose elements are those of a list, if they are structs.
-    fn list(&self, id: NodeId) -> Option<u32> {
-        if let Reference::Variable(list) = *self.checked.reference(id) {
-            self.fields.get(list as usize)?.elements.as_ref()?.members?;
-            return Some(list);
-        }
-        match *self.ast.expr(id) {
-            Expr::Ident { .. } => match *self.origins.get(&id)? {
-                Origin::Bound(value) => self.list(value),
+    fn list(&self, mut id: NodeId) -> Option<u32> {
+        (0..MAX_STEPS).find_map(|_| {
+            if let Reference::Variable(list) = *self.checked.reference(id) {
+                let elements = self.fields.get(list as usize).and_then(|field| field.elements.as_ref());
+                return Some(elements.and_then(|elements| elements.members).map(|_| list));
+            }
+            let next = match *self.ast.expr(id) {
+                Expr::Ident { .. } => match self.origins.get(&id) {
+                    Some(Origin::Bound(value)) => Some(*value),
+                    _ => None,
+                },
+                Expr::Fold { kind: FoldKind::Filter, range, .. } => Some(range),
+                Expr::Call { .. } => match self.call(id) {
+                    Some((Builtin::Slice | Builtin::Distinct | Builtin::ReverseList, operands)) => {
+                        operands.first().copied()
+                    }
+                    _ => None,
+                },
                 _ => None,
-            },
-            Expr::Fold { kind: FoldKind::Filter, range, .. } => self.list(range),
-            Expr::Call { .. } => match self.call(id)? {
-                (Builtin::Slice | Builtin::Distinct | Builtin::ReverseList, operands) => self.list(*operands.first()?),
-                _ => None,
-            },
-            _ => None,
-        }
+            };
+            match next {
+                Some(next) => {
+                    id = next;
+                    None
+                }
+                None => Some(None),
+            }
+        })?
     }
 }

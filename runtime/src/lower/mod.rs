@@ -34,7 +34,7 @@
 //! 7. The host's side: `context/` for fields of the type, `function/typed.rs` for parameters and results.
 //! 8. The filter language: `filter/convert.rs`, where `None` means that the language has no such value.
 //! 9. Copies and texts: `value/copy.rs`, `value/text.rs`, `owned/serde.rs`; `report/operand.rs` for
-//!    errors, `runtime/tools/tooling/src/values/json.rs` for the tools,
+//!    errors, `runtime/adapters/policy/src/host/typed_json.rs` for the tools,
 //!    `runtime/adapters/policy/src/host/values.rs` for headers and logs of policies.
 
 mod builtin;

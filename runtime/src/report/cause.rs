@@ -294,15 +294,9 @@ impl<'c> Cause<'c> {
         };
         if let Reference::Variable(index) = self.checked.reference(id) {
             let name = self.variables.name(*index).unwrap_or_default();
-            return match (&self.failed.message, &self.failed.last_of_field) {
-                (Some(message), _) => format!("the host failed to read `{name}`: {message}"),
-                // It reads the field now, so this may be about another field.
-                (None, Some(message)) => {
-                    format!(
-                        "the host failed to read `{name}`; its last message about a field on this thread: {message}"
-                    )
-                }
-                (None, None) => format!("the host failed to read `{name}`"),
+            return match &self.failed.message {
+                Some(message) => format!("the host failed to read `{name}`: {message}"),
+                None => format!("the host failed to read `{name}`"),
             };
         }
         let host = |overload: &Overload| match overload {

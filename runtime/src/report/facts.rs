@@ -7,7 +7,7 @@ use crate::arena::Arena;
 use crate::context::Host;
 use crate::cx::CxSettings;
 use crate::error::{ErrorKind, EvalError};
-use crate::function::{Functions, contained, take_field_message};
+use crate::function::{Functions, contained, message_of_field};
 use crate::interpret::{Seen, Witness, interpret_before};
 use crate::limits::Limits;
 use crate::lower::is_pure;
@@ -79,14 +79,11 @@ impl Inquiry<'_> {
 
     /// Finds the failure, and what the function of the field says if reading one is what failed.
     fn failure_and_message<'a>(&'a self, error: EvalError, host: &'a dyn Host, arena: &'a Arena) -> Failed<'a> {
-        // Before a field is read again.
-        let last_of_field = take_field_message();
         let failed = self.failure(error, host, arena);
         match failed.id.map(|id| self.checked.reference(id)) {
             Some(Reference::Variable(index)) if error.kind == ErrorKind::Host => {
-                take_field_message();
-                let failure = host.field(*index, arena).err();
-                Failed { message: failure.and_then(|_| take_field_message()), last_of_field, ..failed }
+                let read = || _ = host.field(*index, arena);
+                Failed { message: message_of_field(read), ..failed }
             }
             _ => failed,
         }

@@ -14,19 +14,17 @@ pub(super) struct Failed<'a> {
     pub(super) needed: Option<&'static str>,
     /// What the host's function says.
     pub(super) message: Option<Box<str>>,
-    /// What the function of a field that failed last on this thread says, maybe about another failure.
-    pub(super) last_of_field: Option<Box<str>>,
     /// The value of the whole expression, which is not a `bool`.
     pub(super) not_bool: Option<Value<'a>>,
 }
 
 impl<'a> Failed<'a> {
     pub(super) fn at(id: Option<NodeId>) -> Self {
-        Self { id, operands: Vec::new(), needed: None, message: None, last_of_field: None, not_bool: None }
+        Self { id, operands: Vec::new(), needed: None, message: None, not_bool: None }
     }
 
     pub(super) fn seen(seen: Seen<'a>) -> Self {
         let Seen { id, operands, needed, message, .. } = seen;
-        Self { id: Some(id), operands: operands.to_vec(), needed, message, last_of_field: None, not_bool: None }
+        Self { id: Some(id), operands: operands.to_vec(), needed, message, not_bool: None }
     }
 }

@@ -43,7 +43,7 @@ fn each_variable_is_the_member_of_its_name() {
         ("more.x.y", "2.5"),
         ("has(more.x.z)", "false"),
         ("[name, age, tags, more]", r#"["ada", 41, ["a", "b"], {"x": {"y": 2.5}}]"#),
-        ("absent", "no such key (at 0..6)"),
+        ("absent", "no such key (at 0..6; `Program::describe` says more)"),
     ] {
         assert_eq!(shown(variables, &document, expression), expected);
     }

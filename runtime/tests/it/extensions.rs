@@ -295,10 +295,12 @@ fn what_cannot_be_extended_says_so() {
     }
     let own = ExtensionFields::of::<Own>();
     let problems = |problems: &[celero::EnvError]| problems.iter().map(ToString::to_string).collect::<Vec<_>>();
-    let message = "the context can't be extended: it has no field of type `Extension`, or was extended before";
+    let message = |reason| format!("the context can't be extended: {reason}");
     assert!(Env::<Call<'_>>::is_extensible() && !Env::<Path>::is_extensible());
-    assert_eq!(problems(Env::<Path>::new().extend(&own).problems()), [message]);
-    assert_eq!(problems(Env::<Call<'_>>::new().extend(&own).extend(&own).problems()), [message]);
+    let no_place = message("it has no field `Extension` with `#[context(flatten)]`");
+    assert_eq!(problems(Env::<Path>::new().extend(&own).problems()), [no_place]);
+    let twice = Env::<Call<'_>>::new().extend(&own).extend(&own);
+    assert_eq!(problems(twice.problems()), [message("it was extended before")]);
     let twice = ExtensionFields::of::<Path>();
     assert_eq!(problems(Env::<Call<'_>>::new().extend(&twice).problems()), ["variable `path` is declared twice"]);
 }

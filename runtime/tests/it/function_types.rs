@@ -232,6 +232,30 @@ fn integers_are_checked_on_the_way_in_and_widened_on_the_way_out() {
     assert!(message(&env, "json_text(b'')").ends_with("parameter 1 takes a JSON document, which a `bytes` is not"));
 }
 
+/// A value can have the same parts many times, so that a copy is larger than all that was evaluated.
+#[test]
+fn copies_for_parameters_take_steps_of_the_budget() {
+    let env = Env::dynamic()
+        .function("json", |_: serde_json::Value| true)
+        .function("vectors", |_: Vec<Vec<Vec<Vec<Vec<Vec<Vec<Vec<i64>>>>>>>>| true)
+        .function("texts", |_: Vec<Vec<Vec<Vec<Vec<Vec<Vec<String>>>>>>>| true);
+    let nested = |inner: &str, levels: usize, call: &str| {
+        let bind = |body: String, level: usize| {
+            let inner = if level == 0 { inner.to_owned() } else { format!("v{}", level - 1) };
+            format!("cel.bind(v{level}, [{}], {body})", vec![inner; 8].join(", "))
+        };
+        (0..levels).rev().fold(format!("{call}(v{})", levels - 1), bind)
+    };
+    let long = format!("'{}'", "x".repeat(1_000));
+    for rule in [nested("1", 12, "json"), nested("1", 8, "vectors"), nested(&long, 7, "texts")] {
+        for tier in [Tier::Interpret, Tier::Native] {
+            let program = Engine::builder().tier(tier).build().compile(&env, &rule).unwrap();
+            let error = program.test(&Bindings::new(&env)).unwrap_err();
+            assert_eq!(error.kind, ErrorKind::OutOfBudget, "{rule} {tier:?}");
+        }
+    }
+}
+
 #[test]
 fn results_are_bounded_by_the_memory_of_the_evaluation() {
     let env = Env::dynamic()

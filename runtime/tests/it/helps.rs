@@ -228,6 +228,16 @@ fn only_what_is_declared_is_suggested() {
     }
 }
 
+/// Braces in a text are not those of a template.
+#[test]
+fn braces_in_texts_do_not_hide_what_is_wrong() {
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let source = r#"request.path == "/${id}" && (request.method == "GET""#;
+    let errors = found(&engine, &Env::<Data<'_>>::new(), source);
+    assert!(errors.iter().all(|error| error.help.iter().all(|help| !help.contains("without"))), "{errors:?}");
+    assert!(errors.iter().any(|error| error.code == "unclosed-bracket"), "{errors:?}");
+}
+
 /// A near miss of the mistakes is a rule like any other.
 #[test]
 fn what_is_meant_as_written_is_accepted() {

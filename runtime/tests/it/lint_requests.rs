@@ -296,3 +296,21 @@ fn names_of_enums_that_are_nearly_right_are_suggested() {
         pool.upstreams.iter().chain(&pool.owned).map(|u| (u.name.clone(), of(u))).collect::<Vec<_>>()
     };
 }
+
+/// Names of names, each with long selections: what is followed is bounded, so are the errors that are shown.
+#[test]
+fn fields_of_elements_are_looked_for_in_bounded_time() {
+    let env = Env::<Pool<'_>>::new();
+    let chain = ".labels".repeat(100);
+    let binds: String = (1..60).map(|n| format!("cel.bind(a{n}, a{}{chain}, ", n - 1)).collect();
+    let source = format!("cel.bind(a0, upstreams[0], {binds}true{}", ")".repeat(60));
+    let check = move || engine().check(&Env::<Pool<'_>>::new(), &source).map(|_| ()).map_err(|error| error.to_string());
+    let small = std::thread::Builder::new().stack_size(256 * 1024).spawn(check).unwrap();
+    assert_eq!(small.join().unwrap(), Ok(()));
+
+    let source = vec!["upstreams[0].heathy"; 1_000].join(" || ");
+    let error = engine().check(&env, &source).expect_err("no such field");
+    let starts: Vec<u32> = error.diagnostics().iter().map(|found| found.span.start).collect();
+    assert_eq!(starts.len(), celero::SourceLimits::default().max_diagnostics as usize);
+    assert!(starts.is_sorted());
+}

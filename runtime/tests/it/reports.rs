@@ -152,7 +152,7 @@ fn logs_do_not_hold_the_text_of_requests() {
 fn a_report_points_at_the_source() {
     reports("zero == 0 && m['x'] == 1", Value::Null, |report| {
         let text = report.render("team.cel", false);
-        assert!(text.contains("no_such_key") && text.contains("team.cel:1:14"), "{text}");
+        assert!(text.contains("no-such-key") && text.contains("team.cel:1:14"), "{text}");
         assert!(text.contains("zero == 0 && m['x'] == 1") && text.contains("^^^^^^"), "{text}");
     });
 }

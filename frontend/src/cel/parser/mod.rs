@@ -80,7 +80,7 @@ pub fn parse_with(source: &str, limits: &Limits, libraries: Libraries) -> Result
             let mut found = parser.diagnostics;
             if let Some(first) = found.first_mut()
                 && first.stage == Stage::Parse
-                && let Some(help) = foreign::without_braces(source)
+                && let Some(help) = foreign::without_braces(source, first.span)
             {
                 first.help = vec![help];
                 // The others are about the same braces.

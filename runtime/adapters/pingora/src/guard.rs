@@ -14,7 +14,7 @@ use crate::response_framing;
 use crate::response_head_clock::{ResponseHeadClock, blame_server};
 use crate::write_answer::write_answer;
 use bytes::Bytes;
-use celero_policy::{Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary, TlsConnection};
+use celero_policy::{Context, Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary, TlsConnection};
 use http::{HeaderMap, StatusCode, Uri, Version};
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::proxy::{FailToProxy, Session};
@@ -34,6 +34,8 @@ pub struct Guard {
     place: Option<Place>,
     /// Who the client is, how that is known, and whether it is the other end of the connection.
     client: Option<(SocketAddr, &'static str, bool)>,
+    /// Sets the values of the host's variables.
+    set_variables: Option<SetVariables>,
     answer: Option<Box<PolicyAnswer>>,
     body_clock: BodyClock,
     /// How long servers have for the head of a response.
@@ -47,6 +49,9 @@ pub struct Guard {
     started: SystemTime,
     clock: Instant,
 }
+
+/// Sets the values of the host's variables in an exchange.
+type SetVariables = Box<dyn Fn(&mut Exchange) + Send + Sync>;
 
 /// What was read of the body before a server was chosen.
 enum BufferedBody {
@@ -69,6 +74,7 @@ impl Guard {
             body: BufferedBody::Nothing,
             place: None,
             client: None,
+            set_variables: None,
             answer: None,
             body_clock: BodyClock::new(BodyPace::default()),
             response_head: None,
@@ -93,6 +99,14 @@ impl Guard {
     /// of the connection, so that the connection's TLS is the client's.
     pub fn set_client(&mut self, address: SocketAddr, via: &'static str, is_peer: bool) {
         self.client = Some((address, via, is_peer));
+    }
+
+    /// Sets the values of the host's own variables, as [`Exchange::set_variables`]. Call it before
+    /// [`request_filter`](Self::request_filter), which answers with 500 if the policy was loaded for
+    /// variables and has no values of theirs; a later filter may get other values.
+    pub fn set_variables<E: Context + Send + Sync + 'static>(&mut self, variables: Arc<E>) {
+        self.exchange.set_variables(Arc::clone(&variables));
+        self.set_variables = Some(Box::new(move |exchange| exchange.set_variables(Arc::clone(&variables))));
     }
 
     /// Sets which responses of servers are compressed, after the phase `responseBody`. Call it
@@ -194,6 +208,9 @@ impl Guard {
         self.exchange.set_start_time(self.started);
         if let Some((address, via, _)) = self.client {
             self.exchange.set_client(address, via);
+        }
+        if let Some(set) = &self.set_variables {
+            set(&mut self.exchange);
         }
         let has_tls = session.digest().is_some_and(|digest| digest.ssl_digest.is_some());
         self.exchange.set_scheme(if has_tls { "https" } else { "http" });

@@ -18,8 +18,6 @@ const UNREADABLE_RESPONSE: &str = "the body of the response can't be read\n";
 const NO_DESTINATION: &str = "the policy reads destination.address or destination.port, which this server does not tell: see PolicyLayer::local\n";
 const NO_CONNECTION_PHASE: &str = "the policy has rules of the phase connection, which run before a layer does: see PolicyLayer::admits_connections\n";
 const NO_TIMER: &str = "the policy delays requests, and this server has no timer: see PolicyLayer::timer\n";
-const NO_VARIABLES: &str =
-    "the policy reads variables of its host that this server does not give: see PolicyLayer::variables\n";
 const NO_CLIENT_ADDRESS: &str =
     "the policy reads source.address or source.port, which this server does not tell: see PolicyLayer::peer\n";
 
@@ -132,9 +130,6 @@ where
         attach(&head, &mut exchange);
     }
     let policy = Arc::clone(&state.policy);
-    if !policy.has_variables_of(&exchange) {
-        return Ok(state.end(Some(head), refused(StatusCode::INTERNAL_SERVER_ERROR, NO_VARIABLES), exchange));
-    }
     if policy.has_connection_rules() && !state.host.admits_connections {
         return Ok(state.end(Some(head), refused(StatusCode::INTERNAL_SERVER_ERROR, NO_CONNECTION_PHASE), exchange));
     }

@@ -109,14 +109,19 @@ impl PolicyLayer {
     /// head as it was received, before the policy makes it canonical: use what other layers have put
     /// into its extensions, such as a session, rather than its path.
     ///
-    /// Without it, or with a function for another type, requests are answered with status 500 and a
-    /// text that says so if the policy was loaded for variables.
+    /// A request for which it returns `None` is answered with status 500 and a text that says so if
+    /// the policy was loaded for variables. So are all requests without such a function, or with
+    /// one for another type.
     #[must_use]
     pub fn variables<E: Variables + Send + Sync + 'static>(
         self,
-        find: impl Fn(&request::Parts) -> Arc<E> + Send + Sync + 'static,
+        find: impl Fn(&request::Parts) -> Option<Arc<E>> + Send + Sync + 'static,
     ) -> Self {
-        self.attach(move |head, exchange| exchange.set_variables(find(head)))
+        self.attach(move |head, exchange| {
+            if let Some(variables) = find(head) {
+                exchange.set_variables(variables);
+            }
+        })
     }
 
     /// Sets the function that gives a request labels, which rules read as `labels.NAME` and may

@@ -46,8 +46,9 @@ impl<'a> From<&'a Object> for Value<'a> {
     }
 }
 
-/// Returns a value as a document.
-fn document<'v>(value: &Value<'v>, depth: u32, arena: &'v Arena) -> EvalResult<Json> {
+/// Returns a value as a document. Each part takes a step of the budget, also one that stands in it several times.
+fn document<'v>(value: &Value<'v>, depth: u32, cx: &Cx<'v>) -> EvalResult<Json> {
+    cx.charge(1)?;
     Ok(match value {
         Value::Null => Json::Null,
         Value::Bool(flag) => Json::Bool(*flag),
@@ -56,20 +57,25 @@ fn document<'v>(value: &Value<'v>, depth: u32, arena: &'v Arena) -> EvalResult<J
         Value::Double(number) => {
             Number::from_f64(*number).map(Json::Number).ok_or_else(|| no_document("this number"))?
         }
-        Value::String(text) => Json::from(*text),
+        Value::String(text) => Json::from(copied(text, cx)?),
         Value::List(list) => nested(depth, |depth| {
-            let element = |index| document(&list.get(index, arena)?.unwrap_or(Value::Null), depth, arena);
+            let element = |index| document(&list.get(index, cx.arena())?.unwrap_or(Value::Null), depth, cx);
             (0..list.len()).map(element).collect::<EvalResult<_>>().map(Json::Array)
         })?,
         Value::Map(map) => nested(depth, |depth| {
             let entry = |(key, value): &(Value<'v>, Value<'v>)| match key {
-                Value::String(key) => Ok(((*key).to_owned(), document(value, depth, arena)?)),
+                Value::String(key) => Ok((copied(key, cx)?, document(value, depth, cx)?)),
                 key => Err(no_document(&format!("a map with a key of type `{}`", key.type_name()))),
             };
-            map.entries(arena)?.iter().map(entry).collect::<EvalResult<_>>().map(Json::Object)
+            map.entries(cx.arena())?.iter().map(entry).collect::<EvalResult<_>>().map(Json::Object)
         })?,
         other => return Err(no_document(&format!("a `{}`", other.type_name()))),
     })
+}
+
+fn copied(text: &str, cx: &Cx<'_>) -> EvalResult<String> {
+    cx.charge_bytes(text.len())?;
+    Ok(text.to_owned())
 }
 
 fn no_document(what: &str) -> ErrorKind {
@@ -104,8 +110,8 @@ impl FromValue for Json {
         Type::Dyn
     }
 
-    fn from_value<'v>(value: &Value<'v>, arena: &'v Arena) -> EvalResult<Self> {
-        document(value, MAX_DEPTH, arena)
+    fn from_value<'v>(value: &Value<'v>, cx: &Cx<'v>) -> EvalResult<Self> {
+        document(value, MAX_DEPTH, cx)
     }
 }
 

@@ -16,6 +16,7 @@ use crate::host::tls_hello::TlsHello;
 use crate::limits::remote::{RemoteAnswer, RemoteVerdict};
 use crate::phases::exchange::Exchange;
 use crate::phases::tls_connection::TlsConnection;
+use crate::phases::watch::RuleWatch;
 use crate::policy::Policy;
 use crate::policy::connection::{ClientConnection, ConnectionOutcome};
 use crate::problems::{FileSpan, Problems};
@@ -73,10 +74,18 @@ impl Policy {
     /// Runs the cases of a file's text. Messages call the file `name`. `docs/policy-reference.md` describes the format.
     ///
     /// # Errors
-    /// Returns a [`PolicyError`] if the text is not a valid file of cases.
+    /// Returns a [`PolicyError`] if the text is not a valid file of cases, or if the policy was
+    /// loaded for the variables of a type without [`Loader::for_cases`](crate::Loader::for_cases).
     pub fn test(&self, name: &str, text: &str) -> Result<TestReport, PolicyError> {
         let mut problems = Problems::default();
         let file = problems.file(name.to_owned(), text);
+        // Cases give values by names, and rules would read them from a value of the type.
+        if self.host_variables.as_ref().is_some_and(|variables| !Extension::default().has(variables)) {
+            let message = "the policy was loaded for the variables of a type, of which cases have no value".to_owned();
+            let problem = problems.add("case-variables", FileSpan::new(file, 0, 0), message);
+            problem.help("load the policy with `Loader::for_cases`");
+            return Err(PolicyError::new(problems));
+        }
         let root = read(file, &mut problems);
         if let Some(root) = &root {
             CASES.check(root, &mut problems);
@@ -140,6 +149,8 @@ struct CaseResult {
     answer: Option<PolicyAnswer>,
     exchange: Exchange,
     log: LogFields,
+    /// The functions without code that this request and those before it have called: rule and function.
+    without_code: Vec<(Arc<str>, String)>,
 }
 
 impl<'n> Case<'n> {
@@ -183,20 +194,31 @@ impl<'n> Case<'n> {
     /// Runs the case with unused limits.
     fn run(&self, policy: &Policy) -> CaseResult {
         policy.clear_limits();
-        let mut open = Vec::new();
+        let (mut open, mut without_code) = (Vec::new(), Vec::new());
         for Earlier { request, times, is_open } in &self.before {
             for _ in 0..*times {
-                let CaseResult { connection, exchange, .. } = run(policy, request);
+                let earlier = run(policy, request);
+                without_code.extend(earlier.functions_without_code());
+                let CaseResult { connection, exchange, .. } = earlier;
                 if *is_open {
                     open.push((connection, exchange));
                 }
             }
         }
-        run(policy, self)
+        let mut seen = run(policy, self);
+        without_code.extend(seen.functions_without_code());
+        seen.without_code = without_code;
+        seen
     }
 
     /// Reports the differences from the expectation.
     fn expect(&self, seen: &CaseResult, policy: &Policy, problems: &mut Problems) {
+        if let Some((rule, function)) = seen.without_code.first() {
+            let place = self.node.text_of("name").map_or(self.node.place, |name| name.place);
+            let message = format!("{}: `{rule}` calls `{function}`, which is only declared and has no code", self.name);
+            let problem = problems.add("case-failed", place, message);
+            problem.help("what the rule does here is not what it does in the host: test it in the host's program, with `Loader::for_cases`");
+        }
         let Some(expected) = self.node.get("expect") else { return };
         let differ = |place: FileSpan, what: &str, actual: &str, problems: &mut Problems| {
             problems.add("case-failed", place, format!("{}: {what} is {actual}", self.name));
@@ -223,12 +245,7 @@ impl<'n> Case<'n> {
             differ(text.place, what, actual, problems);
             // All of these have the same reasons.
             if !std::mem::replace(&mut is_explained, true) {
-                reasons::explain(
-                    expected,
-                    [seen.connection.effects.watched(), seen.exchange.effects.watched()],
-                    policy,
-                    problems,
-                );
+                reasons::explain(expected, &seen.watched(), policy, problems);
             }
         }
         if let Some(text) = expected.text_of("delay")
@@ -277,6 +294,17 @@ impl<'n> Case<'n> {
 }
 
 impl CaseResult {
+    /// Returns what became of rules: in the connection's phase, then in those of the request.
+    fn watched(&self) -> Vec<&RuleWatch> {
+        let phases = [&self.connection.effects, &self.exchange.effects];
+        phases.into_iter().filter_map(|effects| effects.watch.as_deref()).collect()
+    }
+
+    /// Returns the functions without code that this request has called: rule and function.
+    fn functions_without_code(&self) -> Vec<(Arc<str>, String)> {
+        self.watched().iter().flat_map(|watch| &watch.without_code).cloned().collect()
+    }
+
     /// Returns the actual value for an entry of a section of the expectation.
     fn find(&self, section: &str, name: &str) -> Option<Json> {
         let header = |headers: &HeaderMap| {
@@ -310,7 +338,7 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     let said = case.node.get("remote").map_or(&[][..], Node::entries).iter();
     let said = said.filter_map(|entry| Some((entry.key.text.clone(), rehearsed(&entry.value.text()?.text))));
     exchange.effects.limits.rehearsed = Some(said.collect());
-    exchange.effects.watch = reasons::watch(case.node.get("expect"));
+    exchange.effects.watch = Some(reasons::watch(case.node.get("expect")));
     connection.effects.watch.clone_from(&exchange.effects.watch);
     if let ConnectionOutcome::Close { rule } = policy.connection(&mut connection) {
         let (request, response) = (case.head.parts.clone(), http::Response::new(()).into_parts().0);
@@ -326,6 +354,7 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
             answer: None,
             exchange,
             log,
+            without_code: Vec::new(),
         };
     }
     for entry in case.node.get("labels").map_or(&[][..], Node::entries) {
@@ -363,7 +392,19 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     let bytes_sent = body.len() as u64;
     let end = RequestSummary { started, duration: Duration::from_millis(1), bytes_sent };
     let log = policy.log(&head, Some(&response), &end, &mut exchange);
-    CaseResult { connection, closed_by: None, request: head, request_body, body, response, answer, exchange, log }
+    let without_code = Vec::new();
+    CaseResult {
+        connection,
+        closed_by: None,
+        request: head,
+        request_body,
+        body,
+        response,
+        answer,
+        exchange,
+        log,
+        without_code,
+    }
 }
 
 /// Runs the phases before the server.

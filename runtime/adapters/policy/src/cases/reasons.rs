@@ -1,6 +1,6 @@
 //! Why a case failed: what became of the rule that was expected, and of the one that decided.
 
-use crate::phases::watch::{Fate, RuleWatch, WatchedRule};
+use crate::phases::watch::{RuleWatch, WatchedRule};
 use crate::policy::Policy;
 use crate::problems::Problems;
 use crate::yaml::Node;
@@ -9,21 +9,21 @@ use crate::yaml::Node;
 const SERVER: &str = "server";
 
 /// Returns which rules a case with this expectation asks about.
-pub(super) fn watch(expected: Option<&Node>) -> Option<Box<RuleWatch>> {
+pub(super) fn watch(expected: Option<&Node>) -> Box<RuleWatch> {
     let text = |key: &str| expected?.text_of(key);
     let name = text("rule").map(|text| text.text).filter(|name| name != SERVER);
     let status = text("status").and_then(|text| text.text.parse().ok());
-    Some(Box::new(RuleWatch { name, status, seen: Vec::new() })).filter(|_| expected.is_some())
+    Box::new(RuleWatch { name, status, ..RuleWatch::default() })
 }
 
 /// Adds to the last problem why another rule decided than was expected.
-pub(super) fn explain(expected: &Node, watched: [&[WatchedRule]; 2], policy: &Policy, problems: &mut Problems) {
+pub(super) fn explain(expected: &Node, watched: &[&RuleWatch], policy: &Policy, problems: &mut Problems) {
     let Some(problem) = problems.last_mut() else { return };
-    let watched = || watched.into_iter().flatten();
+    let seen = || watched.iter().flat_map(|watch| &watch.seen);
     let name = expected.text_of("rule").map(|text| text.text).filter(|name| name != SERVER);
     let mut lines: Vec<String> = Vec::new();
     if let Some(name) = &name {
-        let named = watched().filter(|rule| *rule.name == **name);
+        let named = seen().filter(|rule| *rule.name == **name);
         lines.extend(named.flat_map(WatchedRule::lines));
         if lines.is_empty() {
             lines.extend(
@@ -39,10 +39,15 @@ pub(super) fn explain(expected: &Node, watched: [&[WatchedRule]; 2], policy: &Po
             problem.suggest(name, &names.iter().map(|name| &**name).collect::<Vec<_>>());
         }
     } else {
-        let others = watched().filter(|rule| rule.fate != Fate::Ended);
+        let others = seen().filter(|rule| !rule.has_ended());
         lines.extend(others.flat_map(WatchedRule::lines));
+        let more = watched.iter().map(|watch| watch.more_of_status).fold(0_usize, usize::saturating_add);
+        if let Some(status) = watched.iter().find_map(|watch| watch.status).filter(|_| more > 0) {
+            let (rules, answer) = if more == 1 { ("rule", "answers") } else { ("rules", "answer") };
+            lines.push(format!("and {more} more {rules} that {answer} {}", status.as_str()));
+        }
     }
-    let ended = watched().filter(|rule| rule.fate == Fate::Ended && name.as_deref() != Some(&*rule.name));
+    let ended = seen().filter(|rule| rule.has_ended() && name.as_deref() != Some(&*rule.name));
     lines.extend(ended.flat_map(WatchedRule::lines));
     for line in lines {
         problem.help(line);

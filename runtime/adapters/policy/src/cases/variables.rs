@@ -1,6 +1,7 @@
 //! The values of the host's variables in a case.
 
 use crate::host::typed_json::to_value;
+use crate::host::values::to_json;
 use crate::problems::Problems;
 use crate::yaml::Node;
 use celero::{Arena, ErrorKind, EvalResult, Extension, ExtensionFields, Host, Type, Value};
@@ -20,6 +21,38 @@ impl Host for CaseValues {
         // It was converted before, so only memory can be missing.
         to_value(json, ty, arena).map(Some).map_err(|_| ErrorKind::OutOfBudget)
     }
+}
+
+/// Returns what is not of its type in a value, whose name is `what`. Elements, keys and values are
+/// compared too: native code relies on their types.
+fn misfit<'a>(value: &Value<'a>, ty: &Type, what: &str, arena: &'a Arena) -> Option<String> {
+    if !value.fits(ty) {
+        return Some(format!("{what} is a `{}`", value.type_name()));
+    }
+    let unread = |_| Some(format!("{what} can't be read"));
+    match (value, ty) {
+        (value, Type::Wrapper(inner)) if !matches!(value, Value::Null) => misfit(value, inner, what, arena),
+        (Value::Optional(Some(value)), Type::Optional(inner)) => misfit(value, inner, what, arena),
+        (Value::List(list), Type::List(inner)) => (0..list.len()).find_map(|index| match list.get(index, arena) {
+            Ok(element) => misfit(&element?, inner, &of_place(what, &format!("element {index}")), arena),
+            Err(why) => unread(why),
+        }),
+        (Value::Map(map), Type::Map(types)) => match map.entries(arena) {
+            Ok(entries) => entries.iter().find_map(|(key, value)| {
+                let name = to_json(key).map_or_else(|| key.type_name().to_owned(), |key| key.to_string());
+                let wrong_key = misfit(key, &types.0, &of_place(what, &format!("key {name}")), arena)
+                    .map(|wrong| format!("{wrong}; keys that are not text are written `{{map: [[KEY, VALUE], ..]}}`"));
+                wrong_key.or_else(|| misfit(value, &types.1, &of_place(what, &format!("value of {name}")), arena))
+            }),
+            Err(why) => unread(why),
+        },
+        _ => None,
+    }
+}
+
+/// Returns the name of a part of a value.
+fn of_place(what: &str, part: &str) -> String {
+    if what == "this" { format!("the {part}") } else { format!("the {part} of {what}") }
 }
 
 /// Reads the key `variables` of a case. Variables without a value are absent.
@@ -50,8 +83,7 @@ pub(crate) fn read(node: &Node, declared: Option<&ExtensionFields>, problems: &m
         };
         let arena = Arena::new(MEMORY);
         let wrong = match to_value(&json, ty, &arena) {
-            Ok(value) if value.fits(ty) => None,
-            Ok(value) => Some(format!("this is a `{}`", value.type_name())),
+            Ok(value) => misfit(&value, ty, "this", &arena),
             Err(why) => Some(why),
         };
         if let Some(why) = wrong {

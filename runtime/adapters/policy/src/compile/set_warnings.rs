@@ -37,7 +37,7 @@ impl Compilation<'_> {
     /// Warns of rules of a phase that can never act.
     pub(super) fn warn_of_set<S>(&mut self, set: &RuleSet<S, ()>, placed: &[OrderedRule<S>]) {
         for (number, found) in set.warnings() {
-            let Some(OrderedRule { when, place, is_reported, .. }) = placed.get(*number) else { continue };
+            let Some(OrderedRule { rule, when, place, is_reported, .. }) = placed.get(*number) else { continue };
             let other = set.shadowed_by(*number).and_then(|other| placed.get(other));
             let message = match (found.code, other, when) {
                 // The condition has the mistake, whatever the action is.
@@ -61,7 +61,13 @@ impl Compilation<'_> {
             if let Some(other) = other {
                 problem.also(condition(&other.when, other.place), "the other rule");
             }
-            problem.help("put this rule before the other one, or give the other one a narrower condition");
+            // No rule of a lower level can be put before one of a higher level.
+            problem.help(match other {
+                Some(other) if other.rule.level != rule.level => {
+                    "the higher level already decides this: remove the rule"
+                }
+                _ => "put this rule before the other one, or give the other one a narrower condition",
+            });
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::file::emptiness::CODE;
 use crate::problems::Problems;
 use celero::{Diagnostic, Style};
 use std::fmt;
+use std::path::PathBuf;
 
 /// All errors and warnings of a rejected policy. Displays as text, each with file, line, column and the marked source.
 #[derive(Clone)]
@@ -32,6 +33,12 @@ impl PolicyError {
 }
 
 impl PolicyError {
+    /// Returns every file that was read, for hosts that watch them.
+    #[must_use]
+    pub fn files(&self) -> &[PathBuf] {
+        self.problems.watched()
+    }
+
     /// Returns whether the policy was rejected only because something in it is empty.
     #[must_use]
     pub fn is_emptiness(&self) -> bool {

@@ -8,7 +8,7 @@ use crate::limits::headers::tells_limit;
 use crate::limits::request::RequestLimits;
 use crate::phases::context::{Arrival, Attributes, Origin};
 use crate::phases::tls_connection::TlsConnection;
-use crate::phases::watch::{RuleWatch, WatchedRule};
+use crate::phases::watch::RuleWatch;
 use celero::{Context, Extension};
 use celero_canonical::Refusal;
 use celero_limits::Time;
@@ -89,11 +89,6 @@ impl Effects {
         let acts = fastrand::f64() < share;
         self.drawn.push((rule, acts));
         acts
-    }
-
-    /// Returns what became of the rules that a case asks about.
-    pub(crate) fn watched(&self) -> &[WatchedRule] {
-        self.watch.as_deref().map_or(&[], |watch| &watch.seen)
     }
 
     /// Notes how long the request waits. The longest delay counts.
@@ -315,11 +310,12 @@ impl Exchange {
     }
 
     /// Sets the values of the host's own variables, for a policy that was loaded with
-    /// [`Loader::variables`](crate::Loader::variables) of this type. Call it before a phase; a
-    /// later phase may get other values. [`reset`](Self::reset) forgets them.
+    /// [`Loader::variables`](crate::Loader::variables) of this type. Call it before the phase
+    /// `request`; a later phase may get other values. [`reset`](Self::reset) forgets them.
     ///
-    /// If the policy was loaded for another type, or no values are set, all its rules fail:
-    /// [`Policy::has_variables_of`](crate::Policy::has_variables_of) tells.
+    /// If the policy was loaded for another type, or no values are set, the phase `request` answers
+    /// with 500: [`Policy::has_variables_of`](crate::Policy::has_variables_of) tells before. If a
+    /// later phase gets values of another type, all its rules fail.
     pub fn set_variables<E: Context + Send + Sync + 'static>(&mut self, variables: Arc<E>) {
         self.attributes.variables = Extension::new(variables);
     }

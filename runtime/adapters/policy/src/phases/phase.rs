@@ -27,6 +27,17 @@ use serde_json::Value as Json;
 use std::cell::Cell;
 use std::sync::Arc;
 
+/// What the evaluation of a phase has noted of its rules.
+pub(crate) struct Noted<'n, 'r, S> {
+    /// The rules whose condition is true or counts as true.
+    pub(crate) matched: &'n [usize],
+    /// The rules that acted (true) or failed.
+    pub(crate) counted: &'n [(usize, bool)],
+    /// Which rules with `sample` act, as far as it was drawn and kept.
+    pub(crate) drawn: &'n [(usize, bool)],
+    pub(crate) failed_actions: &'n FailedActions<'r, S>,
+}
+
 /// The rules of a phase.
 #[derive(Debug)]
 pub(crate) struct PhaseRules<S> {
@@ -54,7 +65,7 @@ struct ThreadMemory {
 }
 
 /// What failed in actions, by the index of the rule.
-type FailedActions<'r, S> = Vec<(usize, ActionFailure<'r, S>)>;
+pub(crate) type FailedActions<'r, S> = Vec<(usize, ActionFailure<'r, S>)>;
 
 /// The outcome of a phase depends on a verification that takes long, or on a service that is to be
 /// asked. The phase had no effect.
@@ -126,7 +137,9 @@ impl<S: Context + 'static> PhaseRules<S> {
                 }
             }
             if let Some(watch) = &mut effects.watch {
-                self.watch(watch, context, (matched, counted), answer.as_ref().ok().and_then(Option::as_ref), scratch);
+                let drawn = &effects.drawn;
+                let noted = Noted { matched, counted, drawn, failed_actions: &failed_actions };
+                self.watch(watch, context, &noted, answer.as_ref().ok().and_then(Option::as_ref), scratch);
             }
             if counting.end() {
                 self.times.measure_next(|rule| self.set.test(rule, context, scratch));

@@ -12,6 +12,10 @@ pub(crate) struct RuleWatch {
     pub(crate) status: Option<StatusCode>,
     /// Those above, and those that ended a phase.
     pub(crate) seen: Vec<WatchedRule>,
+    /// How many more rules answer with the status.
+    pub(crate) more_of_status: usize,
+    /// The functions without code that were called: rule and function.
+    pub(crate) without_code: Vec<(Arc<str>, String)>,
 }
 
 /// What became of a rule.
@@ -19,6 +23,8 @@ pub(crate) struct RuleWatch {
 pub(crate) struct WatchedRule {
     pub(crate) name: Arc<str>,
     pub(crate) fate: Fate,
+    /// Whether its condition failed.
+    pub(crate) failed: bool,
     /// Why its condition has its result: lines.
     pub(crate) why: String,
 }
@@ -26,38 +32,62 @@ pub(crate) struct WatchedRule {
 /// What became of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// Its condition is false.
+    /// Its condition is false, or failed and counts as false.
     NoMatch,
-    /// Its condition failed.
-    Failed,
-    /// It ended the phase.
-    Ended,
-    /// Its condition is true, but this rule ended the phase before it.
-    Overtaken(Arc<str>),
+    /// It ended the phase, or its level.
+    Ended(Extent),
+    /// Its condition is true, or counts as true, but this rule ended the phase or the level before it.
+    Overtaken(Arc<str>, Extent),
     /// It acted, and the phase went on.
     Acted,
-    /// Its condition is true, but it did not act.
-    Idle,
+    /// Its condition is true, but it did not act, for this reason.
+    Idle(&'static str),
+}
+
+/// What a rule ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Extent {
+    Phase,
+    /// The rules of its level in the phase.
+    Level,
+}
+
+impl Extent {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Phase => "the phase",
+            Self::Level => "its level",
+        }
+    }
 }
 
 impl WatchedRule {
+    /// Returns whether the rule ended its phase, or its level.
+    pub(crate) fn has_ended(&self) -> bool {
+        matches!(self.fate, Fate::Ended(_))
+    }
+
     /// Returns what became of the rule, as lines.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let Self { name, why, .. } = self;
+        let Self { name, why, failed, .. } = self;
+        // What follows is what a rule does that matches.
+        let matches = if *failed { "failed, which counts as a match," } else { "matches" };
+        let but = if *failed { "failed, which counts as a match, but" } else { "matches, but" };
         let what = match &self.fate {
+            Fate::NoMatch if *failed => format!("`{name}` failed, which counts as no match"),
             Fate::NoMatch => format!("`{name}` does not match"),
-            Fate::Failed => format!("`{name}` fails"),
-            Fate::Ended => format!("`{name}` matches and ends the phase"),
-            Fate::Overtaken(other) => return vec![format!("`{name}` matches, but `{other}` ends the phase before it")],
-            Fate::Acted => return vec![format!("`{name}` matches and acts, but does not end the phase")],
-            Fate::Idle => {
-                let why =
-                    "the message meets its `require`, or its `sample` or an `allow` before it leaves the message out";
-                return vec![format!("`{name}` matches, but does not act: {why}")];
+            Fate::Ended(extent) => format!("`{name}` {matches} and ends {}", extent.words()),
+            Fate::Overtaken(other, extent) => {
+                let words = extent.words();
+                // A rule that is not reached has not failed.
+                let does = if *failed { "is not reached:" } else { "matches, but" };
+                return vec![format!("`{name}` {does} `{other}` ends {words} before it")];
             }
+            Fate::Acted => format!("`{name}` {matches} and acts, but does not end the phase"),
+            Fate::Idle(reason) => return vec![format!("`{name}` {but} does not act: {reason}")],
         };
         // A rule without a condition.
-        if why == "true\n" {
+        if why == "true\n" || why.is_empty() {
             return vec![what];
         }
         why.lines().map(|line| format!("{what}: {line}")).collect()

@@ -1,15 +1,31 @@
 //! What a policy needs of its host.
 
+use crate::host::outcome::PolicyAnswer;
 use crate::phases::exchange::Exchange;
 use crate::policy::Policy;
+use bytes::Bytes;
+use http::StatusCode;
+use std::sync::Arc;
+
+/// The body of the answer to a request without the values of the host's variables.
+const NO_VARIABLES: &[u8] = b"the policy reads variables of its host that this server does not give: see PolicyLayer::variables and Exchange::set_variables\n";
 
 impl Policy {
     /// Returns whether a request has the values of the host's variables that the policy was loaded
-    /// for ([`Exchange::set_variables`]). If not, all rules of its phases fail, so a host should
-    /// refuse the request.
+    /// for ([`Exchange::set_variables`]). If not, the phase `request` runs no rules and answers the
+    /// request with 500.
     #[must_use]
     pub fn has_variables_of(&self, exchange: &Exchange) -> bool {
         self.host_variables.as_ref().is_none_or(|variables| exchange.attributes.variables.has(variables))
+    }
+
+    /// Returns the answer to a request without the values of the host's variables. All rules would
+    /// fail, and with `onError: noMatch` every guard would let the request pass.
+    pub(crate) fn without_variables(&self, exchange: &Exchange) -> Option<PolicyAnswer> {
+        (!self.has_variables_of(exchange)).then(|| PolicyAnswer {
+            body: Bytes::from_static(NO_VARIABLES),
+            ..PolicyAnswer::empty(StatusCode::INTERNAL_SERVER_ERROR, &Arc::from("host.variables"))
+        })
     }
 
     /// Returns whether a phase before `log` reads the client's address or port, or asks whether

@@ -29,7 +29,9 @@ impl LivePolicy {
         Self::load_with(file, Policy::loader())
     }
 
-    /// Loads a policy that uses functions and variables of the host. It may use them after a reload too.
+    /// Loads a policy that uses functions and variables of the host. It may use them after a reload
+    /// too. A host whose requests have no values of these variables gets the answer 500 for each:
+    /// see [`Exchange::set_variables`](crate::Exchange::set_variables).
     ///
     /// # Errors
     /// See [`Loader::load`].

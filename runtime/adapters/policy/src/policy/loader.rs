@@ -62,6 +62,12 @@ impl Loader {
         self.with_host(|host| host.with_functions(|env| env.pure_function(name, function)))
     }
 
+    /// Adds a function that expressions call on its first parameter, `a.name(b)`, and whose equal
+    /// calls always give equal results.
+    pub fn pure_method<M>(self, name: &str, function: impl HostFunction<M>) -> Self {
+        self.with_host(|host| host.with_functions(|env| env.pure_method(name, function)))
+    }
+
     /// Adds the fields of a struct as variables: expressions of all phases but `connection` read
     /// them. For each request the host gives the values:
     /// [`Exchange::set_variables`](crate::Exchange::set_variables). A loader has the variables of

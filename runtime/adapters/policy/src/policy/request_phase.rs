@@ -41,7 +41,8 @@ impl Policy {
     /// Makes a request canonical in place and runs the phase `request`. Call it when the head of a
     /// request has arrived, before anything else reads it. A request without a canonical form is
     /// answered with 400; [`Exchange::refusal`] says why. A request that expects anything but
-    /// `100-continue` is answered with 417. The head of a request that is canonical already costs
+    /// `100-continue` is answered with 417, and one without the values of the variables for which the
+    /// policy was loaded ([`Exchange::set_variables`]) with 500. The head of a request that is canonical already costs
     /// no allocation for this.
     ///
     /// It returns at once, unless the outcome depends on credentials whose verification takes long
@@ -62,7 +63,8 @@ impl Policy {
         }
     }
 
-    /// Makes a request canonical, or refuses it, also one with an expectation that nobody can meet.
+    /// Makes a request canonical, or refuses it, also one with an expectation that nobody can meet,
+    /// or without the values of the host's variables.
     fn admit(&self, head: &mut impl Head, exchange: &mut Exchange) -> Option<Outcome> {
         exchange.effects.edits.clear();
         exchange.effects.drawn.clear();
@@ -71,6 +73,7 @@ impl Policy {
         exchange.is_grpc = is_call(head.parts());
         exchange.started.get_or_insert_with(SystemTime::now);
         let refused = self.normalization.admit(head, exchange).or_else(|| expectation::refusal(&head.parts().headers));
+        let refused = refused.or_else(|| self.without_variables(exchange));
         if self.auth.decide_peer(head, exchange.peer) {
             // The peer ends the TLS of its clients: its own connection is none of theirs.
             exchange.tls = None;

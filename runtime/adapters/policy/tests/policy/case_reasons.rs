@@ -1,6 +1,7 @@
 //! What a failed case says about the rule that was expected, and about the one that decided.
 
-use crate::support::policy;
+use crate::support::{Folder, policy};
+use celero_policy::Policy;
 
 const POLICY: &str = r#"connection:
 - {name: blocked, when: 'source.port == 9', deny: true}
@@ -17,7 +18,11 @@ response:
 
 /// The help of the only problem of a case.
 fn helps(case: &str) -> Vec<String> {
-    let report = policy(POLICY).test("cases.yaml", &format!("- {{name: a, {case}}}\n")).unwrap();
+    helps_of(&policy(POLICY), case)
+}
+
+fn helps_of(policy: &Policy, case: &str) -> Vec<String> {
+    let report = policy.test("cases.yaml", &format!("- {{name: a, {case}}}\n")).unwrap();
     let found: Vec<_> = report.diagnostics().collect();
     let Some(((_, first), others)) = found.split_first() else { panic!("nothing differs: {case}") };
     assert!(others.iter().all(|(_, found)| found.help.is_empty()), "reasons are given once: {found:?}");
@@ -52,9 +57,7 @@ fn a_failed_case_says_why() {
         ),
         (
             "request: {uri: /strict, headers: {x: \"1\"}}, response: {status: 201}, expect: {rule: strict}",
-            &[
-                "`strict` matches, but does not act: the message meets its `require`, or its `sample` or an `allow` before it leaves the message out",
-            ],
+            &["`strict` matches, but does not act: the message meets its `require`"],
         ),
         (
             "request: {uri: /x, headers: {host: f.example}}, response: {status: 201}, expect: {rule: filter}",
@@ -86,6 +89,75 @@ fn a_failed_case_says_why() {
         ),
     ] {
         assert_eq!(helps(case), helps_of_case, "{case}");
+    }
+}
+
+/// What failed is said after what the rule did, and only of rules that were reached.
+#[test]
+fn a_failed_condition_is_told_with_what_follows() {
+    let rules = r#"request:
+- {name: first, when: 'request.path == "/first"', deny: 401}
+- {name: guard, when: 'request.headers["x"] == "1"', deny: 403}
+- {name: tag, when: 'request.headers["y"] == "1"', labels: {a: b}}
+"#;
+    let policy = policy(rules);
+    let given = "request: {uri: /first}, expect: {rule: guard}";
+    let helps = helps_of(&policy, given);
+    assert_eq!(helps[0], "`guard` is not reached: `first` ends the phase before it");
+    assert!(helps[1].starts_with("`first` matches and ends the phase: "), "{helps:?}");
+    let helps = helps_of(&policy, "request: {uri: /first}, expect: {rule: tag}");
+    assert_eq!(helps[0], "`tag` is not reached: `first` ends the phase before it");
+    let helps = helps_of(&policy, "request: {uri: /x}, expect: {rule: first}");
+    assert!(helps[0].starts_with("`first` does not match: "), "{helps:?}");
+    assert!(helps[1].starts_with("`guard` failed, which counts as a match, and ends the phase"), "{helps:?}");
+    let given = "request: {uri: /x, headers: {x: a}}, response: {status: 201}, expect: {rule: tag}";
+    let helps = helps_of(&policy, given);
+    assert!(helps.iter().all(|help| help.starts_with("`tag` failed, which counts as no match")), "{helps:?}");
+}
+
+#[test]
+fn a_rule_that_is_left_out_says_why() {
+    let rules = r#"request:
+- {name: never, sample: 0.000000000001, labels: {a: b}}
+- {name: met, sample: 1, require: 'request.path == "/x"', deny: 401}
+"#;
+    let policy = policy(rules);
+    for (rule, why) in [("never", "its `sample` leaves the message out"), ("met", "the message meets its `require`")] {
+        let case = format!("request: {{uri: /x}}, response: {{status: 201}}, expect: {{rule: {rule}}}");
+        assert_eq!(helps_of(&policy, &case), [format!("`{rule}` matches, but does not act: {why}")]);
+    }
+}
+
+#[test]
+fn allow_overtakes_rules_of_its_level_only() {
+    let folder = Folder::new("case-reasons-levels");
+    folder.write("team.yaml", "request:\n- {name: team, when: 'request.path == \"/b\"', deny: 401}\n");
+    let main = "levels: [team.yaml]
+request:
+- {name: pass, when: 'request.path.startsWith(\"/a\")', allow: true}
+- {name: late, when: 'request.path == \"/a\"', deny: 403}
+";
+    let policy = Policy::load(&folder.write("policy.yaml", main)).unwrap();
+    let helps = |rule: &str| {
+        helps_of(&policy, &format!("request: {{uri: /a}}, response: {{status: 201}}, expect: {{rule: {rule}}}"))
+    };
+    let ends = r#"`pass` matches and ends its level: request.path.startsWith("/a") is true: request.path is "/a""#;
+    assert_eq!(helps("late"), ["`late` matches, but `pass` ends its level before it", ends]);
+    assert_eq!(helps("team"), [r#"`team` does not match: request.path == "/b" is false: request.path is "/a""#, ends]);
+}
+
+#[test]
+fn rules_that_are_not_shown_are_counted() {
+    let of = |count: usize| -> String {
+        let rule = |number| format!("- {{name: r{number}, when: 'request.path == \"/{number}\"', deny: 403}}\n");
+        std::iter::once("request:\n".to_owned()).chain((0..count).map(rule)).collect()
+    };
+    for (count, more) in
+        [(3, None), (4, Some("and 1 more rule that answers 403")), (6, Some("and 3 more rules that answer 403"))]
+    {
+        let helps = helps_of(&policy(&of(count)), "request: {uri: /x}, response: {status: 201}, expect: {status: 403}");
+        assert_eq!(helps.len(), 3 + usize::from(more.is_some()), "{helps:?}");
+        assert_eq!(helps.get(3).map(String::as_str), more);
     }
 }
 

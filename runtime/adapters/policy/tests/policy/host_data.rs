@@ -22,7 +22,7 @@ impl Tenant {
 fn loader() -> Loader {
     Policy::loader()
         .function("plan", |tenant: &str| if tenant == "acme" { "pro" } else { "free" })
-        .method("shout", |text: &str| text.to_uppercase())
+        .pure_method("shout", |text: &str| text.to_uppercase())
         .variables_under::<Tenant>("tenant")
 }
 
@@ -111,7 +111,7 @@ response: [{setHeaders: {x-seats: "${tenant.seats}"}}]
 "#;
 
 #[test]
-fn rules_fail_without_the_values_that_they_were_compiled_for() {
+fn no_rule_runs_without_the_values_that_it_was_compiled_for() {
     /// The same names and types, in another order.
     #[derive(celero::Context)]
     struct Imitation {
@@ -122,8 +122,10 @@ fn rules_fail_without_the_values_that_they_were_compiled_for() {
     }
     let text = r#"
 request:
-- {name: guard, when: tenant.seats < 0, deny: 403}
-- {name: other, when: tenant.seats > 0, setHeaders: {x-a: b}}
+  onError: noMatch
+  rules:
+  - {name: guard, when: tenant.seats > 0, deny: 403}
+  - {name: other, setHeaders: {x-a: b}}
 "#;
     for policy in policies(text) {
         let imitation = Imitation { tags: Vec::new(), seats: 5, region: None, name: String::new() };
@@ -131,11 +133,14 @@ request:
         imitated.set_variables(Arc::new(imitation));
         for mut exchange in [exchange(), imitated] {
             assert!(!policy.has_variables_of(&exchange));
-            // Phases fail closed: a guard that fails matches.
-            assert_eq!(status(ask(&policy, &head("GET /", &[]), &mut exchange)), 403);
+            let refused = answer(ask(&policy, &head("GET /", &[]), &mut exchange));
+            assert_eq!((refused.status.as_u16(), &*refused.rule), (500, "host.variables"));
+            assert!(refused.body.starts_with(b"the policy reads variables of its host"), "{:?}", refused.body);
+            assert!(edits(&exchange).is_empty());
         }
         let counts: Vec<_> = policy.rules().map(|rule| (rule.matched, rule.failed)).collect();
-        assert_eq!(counts, [(2, 2), (0, 0)]);
+        assert_eq!(counts, [(0, 0), (0, 0)]);
+        assert_eq!(status(ask(&policy, &head("GET /", &[]), &mut of(Tenant::new("acme", 1)))), 403);
     }
     // A policy of a host without variables ignores them.
     let plain = Policy::parse("policy.yaml", "request: [{name: a, deny: 403}]", Path::new(".")).unwrap();

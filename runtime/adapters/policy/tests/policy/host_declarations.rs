@@ -151,6 +151,40 @@ fn cases_give_values_by_name() {
     assert!(!passes(&loader()));
 }
 
+/// Such a guard fails and denies, so the case would pass for the wrong reason.
+#[test]
+fn a_case_that_calls_a_function_without_code_fails() {
+    let shared =
+        "- {name: other, when: request.path == '/other' && tenant.name.shout() == 'A', setHeaders: {x-a: b}}\n";
+    let of = |rule: &str| format!("request:\n{shared}{rule}\n");
+    let guard = of("- {name: guard, when: plan(tenant.name) == 'free', deny: 403}");
+    let label = of("- {name: label, labels: {plan: '${plan(tenant.name)}'}}");
+    let field = of("- {name: field, logFields: {plan: '${plan(tenant.name)}'}}");
+    let behind = of("- {name: first, deny: 403}\n- {name: second, when: plan(tenant.name) == 'free', deny: 404}");
+    for (text, case, calls) in [
+        (&guard, "expect: {status: 403}", Some("`guard` calls `plan`")),
+        (&guard, "expect: {}", Some("`guard` calls `plan`")),
+        (&label, "expect: {rule: server}", Some("`label` calls `plan`")),
+        (&field, "expect: {rule: server}", Some("`field` calls `plan`")),
+        (&guard, "request: {uri: /other}, expect: {status: 403}", Some("`other` calls `shout`")),
+        (&guard, "before: [{request: {uri: /x}}], expect: {status: 403}", Some("`guard` calls `plan`")),
+        // A rule that is not reached decides nothing.
+        (&behind, "expect: {rule: first}", None),
+        (&of("- {name: pass, deny: 403}"), "expect: {rule: pass}", None),
+    ] {
+        let cases = format!("- {{name: a, variables: {{tenant.name: acme}}, {case}}}\n");
+        for policy in [loader().parse("p.yaml", text, base()), loader().check("p.yaml", text, base())] {
+            let report = policy.unwrap().test("cases.yaml", &cases).unwrap();
+            let found = report.render(false);
+            assert_eq!(report.passed(), calls.is_none(), "{text}{case}\n{found}");
+            if let Some(calls) = calls {
+                let expected = format!("a: {calls}, which is only declared and has no code");
+                assert!(found.contains(&expected) && found.contains("Loader::for_cases"), "{text}{case}\n{found}");
+            }
+        }
+    }
+}
+
 #[test]
 fn wrong_values_of_a_case_are_named() {
     let policy = loader().parse("p.yaml", POLICY, base()).unwrap();
@@ -165,9 +199,63 @@ fn wrong_values_of_a_case_are_named() {
         assert!(error.contains(expected) && error.contains("cases.yaml:1:"), "{error}");
     }
     let cases = "- {name: a, variables: {a: 1}, expect: {}}";
-    for policy in [Policy::parse("p.yaml", "request: [{deny: true}]", base()), host().parse("p.yaml", POLICY, base())] {
-        let error = policy.unwrap().test("cases.yaml", cases).unwrap_err().to_string();
-        assert!(error.contains("the policy has no variables of its host that a case could give values"), "{error}");
+    let policy = Policy::parse("p.yaml", "request: [{deny: true}]", base()).unwrap();
+    let error = policy.test("cases.yaml", cases).unwrap_err().to_string();
+    assert!(error.contains("the policy has no variables of its host that a case could give values"), "{error}");
+}
+
+#[test]
+fn elements_of_values_have_their_types() {
+    let declared = "
+variables:
+  numbers: list(int)
+  words: list(list(string))
+  counts: map(string, int)
+  names: map(int, string)
+  anything: dyn
+  mixed: list(dyn)
+";
+    let loader = Loader::of_declarations("host.yaml", declared).unwrap();
+    let policy = loader.parse("p.yaml", "request: [{deny: true}]", base()).unwrap();
+    let test = |given: &str| {
+        policy.test("cases.yaml", &format!("- {{name: a, variables: {{{given}}}, expect: {{status: 403}}}}"))
+    };
+    for (given, expected) in [
+        ("numbers: ['4']", "`numbers` is declared as `list(int)`: the element 0 is a `string`"),
+        ("numbers: [4, null]", "the element 1 is a `null_type`"),
+        ("numbers: {list: [4, 4.5]}", "the element 1 is a `double`"),
+        ("words: [[a], [b, 7]]", "the element 1 of the element 1 is a `int`"),
+        ("counts: {a: 1, b: x}", "the value of \"b\" is a `string`"),
+        (
+            "names: {a: b}",
+            "the key \"a\" is a `string`; keys that are not text are written `{map: [[KEY, VALUE], ..]}`",
+        ),
+        ("names: {map: [[1, 2]]}", "the value of 1 is a `int`"),
+    ] {
+        let error = test(given).unwrap_err().to_string();
+        assert!(error.contains("case-variables") && error.contains("cases.yaml:1:"), "{error}");
+        assert!(error.contains(expected), "{error}");
+    }
+    for given in [
+        "numbers: [4, 5]",
+        "words: [[a], []]",
+        "counts: {a: 1}",
+        "names: {map: [[1, a]]}",
+        "anything: [1, a, {b: 2}]",
+        "mixed: [1, a]",
+    ] {
+        assert!(test(given).unwrap().passed(), "{given}");
+    }
+}
+
+/// Each rule would fail, and guards would deny.
+#[test]
+fn cases_need_a_policy_that_reads_variables_by_name() {
+    let policy = host().parse("p.yaml", POLICY, base()).unwrap();
+    for cases in ["- {name: a, variables: {a: 1}, expect: {}}", "- {name: a, expect: {status: 402}}"] {
+        let error = policy.test("cases.yaml", cases).unwrap_err().to_string();
+        assert!(error.contains("the policy was loaded for the variables of a type"), "{error}");
+        assert!(error.contains("load the policy with `Loader::for_cases`"), "{error}");
     }
 }
 

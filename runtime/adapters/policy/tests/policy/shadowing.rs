@@ -148,6 +148,13 @@ fn allow_ends_its_level_only() {
     };
     let [deny, allow] =
         ["deny", "allow"].map(|end| format!("- {{name: {end}, when: 'request.path == \"/a\"', {end}: true}}\n"));
+    let help = |main: &str| {
+        let policy = Policy::load(&folder.write("policy.yaml", format!("levels: [team.yaml]\nrequest:\n{main}")));
+        policy.unwrap().warnings().map(|(_, found)| found.help.join("\n")).collect::<Vec<_>>()
+    };
+    codes(&deny);
+    assert_eq!(help(&deny), ["the higher level already decides this: remove the rule"]);
+    assert!(help(&format!("{allow}{deny}"))[0].starts_with("put this rule before the other one"));
     let some = "- {name: some, when: 'source.port > 2', allow: true}\n";
     assert_eq!(codes(&deny), ["shadowed-rule"]);
     assert_eq!(codes(&allow), [""; 0]);

@@ -77,7 +77,7 @@ async fn rules_read_what_the_server_knows_of_a_request() {
     let layer = PolicyLayer::new(Arc::clone(&policy))
         .without_peer()
         .labels(|head| [("zone", head.headers["x-zone"].to_str().unwrap().to_owned())])
-        .variables(|head| Arc::clone(&head.extensions.get::<Session>().unwrap().0))
+        .variables(|head| Some(Arc::clone(&head.extensions.get::<Session>()?.0)))
         .on_log(move |fields| sink.lock().unwrap().push(fields.to_string()));
     let text = |status: u16, seats: &str, body: &str| (status, seats.to_owned(), body.to_owned());
     // A reload keeps what the host declares.
@@ -95,13 +95,13 @@ async fn rules_read_what_the_server_knows_of_a_request() {
 
 #[tokio::test]
 async fn a_layer_without_the_variables_of_the_policy_says_so() {
-    let file = File::new("says", "request: [{name: pass, when: seats > 1, allow: true}]");
+    let file = File::new("says", "request: {onError: noMatch, rules: [{name: guard, when: seats > 1, deny: 403}]}");
     let policy = Arc::new(LivePolicy::load_with(&file.0, Policy::loader().variables::<Tenant>()).unwrap());
     let none = PolicyLayer::new(Arc::clone(&policy)).without_peer();
-    let other = PolicyLayer::new(policy).without_peer().variables(|_| Arc::new(Other { seats: 2 }));
-    let expected =
-        "the policy reads variables of its host that this server does not give: see PolicyLayer::variables\n";
-    for layer in [none, other] {
+    let unknown = PolicyLayer::new(Arc::clone(&policy)).without_peer().variables(|_| None::<Arc<Tenant>>);
+    let other = PolicyLayer::new(policy).without_peer().variables(|_| Some(Arc::new(Other { seats: 2 })));
+    let expected = "the policy reads variables of its host that this server does not give: see PolicyLayer::variables and Exchange::set_variables\n";
+    for layer in [none, unknown, other] {
         assert_eq!(ask(&layer, "acme", 2, "a").await, (500, String::new(), expected.to_owned()));
     }
 }

@@ -1,6 +1,7 @@
 //! `celero check`: checks rules without evaluating them: expressions, files of rules, policies.
 
 use crate::REJECTED;
+use crate::commands::policy::Host;
 use crate::commands::{policy, watch};
 use crate::evaluate::rule_sets::ErrorPolicyArg;
 use crate::input::arguments::InputArgs;
@@ -11,7 +12,6 @@ use crate::output::units::counted;
 use crate::output::{Output, hints};
 use crate::rules::file::RulesFile;
 use celero::{Diagnostic, Engine, ErrorPolicy, Severity, Tier};
-use celero_policy::Loader;
 use celero_tooling::diagnostic_json::diagnostics_json;
 use celero_tooling::rules::check::{CheckedRules, check_rules};
 use serde_json::{Value as Json, json};
@@ -93,7 +93,9 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     if args.source.files.is_empty() || files.iter().any(|file| file == Path::new("-")) {
         return Err("--watch needs files, not texts or standard input".to_owned());
     }
-    watch::each_change(&files, output, |output| {
+    // An error in the file of `--env` is reported by the check.
+    let loader = || Host::read(args.env.as_deref()).unwrap_or_default().loader;
+    watch::each_change(&files, output, loader, |output| {
         if let Err(why) = once(args, output) {
             output.complain(&format!("error: {why}"));
         }
@@ -105,20 +107,20 @@ fn once(args: &Args, output: &mut Output) -> Result<u8, String> {
     if args.env.is_some() && sources.iter().all(|source| source.format != Format::Policy) {
         return Err("--env is for policies: declare the variables of other rules with --vars".to_owned());
     }
-    let loader = policy::loader(args.env.as_deref())?;
+    let host = Host::read(args.env.as_deref())?;
     let input = args.given.read()?.for_rules(&sources);
-    input.run(CheckAll { args, sources, loader }, output)
+    input.run(CheckAll { args, sources, host }, output)
 }
 
 struct CheckAll<'a> {
     args: &'a Args,
     sources: Vec<Source>,
-    loader: Loader,
+    host: Host,
 }
 
 impl Command for CheckAll<'_> {
     fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
-        let Self { args, sources, loader } = self;
+        let Self { args, sources, host } = self;
         let several = sources.len() > 1;
         let (mut ok, mut answers, mut hints) = (true, Vec::new(), Vec::new());
         for source in sources {
@@ -128,7 +130,7 @@ impl Command for CheckAll<'_> {
                 Format::Rules => {
                     rules(args, contexts, RulesFile::parse(source.name, source.text, source.language)?, output.color())
                 }
-                Format::Policy => of_policy(policy::check(&source, &loader, args.deny_warnings, output.color())),
+                Format::Policy => of_policy(policy::check(&source, &host, args.deny_warnings, output.color())),
             };
             ok &= checked.ok;
             if let Some(members) = checked.json.as_object_mut() {

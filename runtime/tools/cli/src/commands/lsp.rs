@@ -37,7 +37,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
-    let loader = policy::loader(args.env.as_deref())?;
+    let loader = policy::Host::read(args.env.as_deref())?.loader;
     args.given.read()?.run(Serve { on_error: args.on_error.0, loader }, output)
 }
 

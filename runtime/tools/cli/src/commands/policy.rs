@@ -60,14 +60,36 @@ pub(crate) struct SchemaArgs {
     of_env: bool,
 }
 
-/// Reads the file of `--env`.
-///
-/// # Errors
-/// The file that can't be read, or its errors as text.
-pub(crate) fn loader(env: Option<&Path>) -> Result<Loader, String> {
-    let Some(path) = env else { return Ok(Loader::default()) };
-    let text = if path.exists() { read_text(path) } else { Err(hints::missing_file(path)) }?;
-    Loader::of_declarations(&path.display().to_string(), &text).map_err(|error| format!("--env: {error}"))
+/// What the host of policies declares.
+#[derive(Default)]
+pub(crate) struct Host {
+    pub(crate) loader: Loader,
+    /// Whether `--env` says it.
+    is_given: bool,
+}
+
+impl Host {
+    /// Reads the file of `--env`.
+    ///
+    /// # Errors
+    /// The file that can't be read, or its errors as text.
+    pub(crate) fn read(env: Option<&Path>) -> Result<Self, String> {
+        let Some(path) = env else { return Ok(Self::default()) };
+        let text = if path.exists() { read_text(path) } else { Err(hints::missing_file(path)) }?;
+        let loader = Loader::of_declarations(&path.display().to_string(), &text);
+        loader.map(|loader| Self { loader, is_given: true }).map_err(|error| format!("--env: {error}"))
+    }
+
+    /// Returns a hint if a policy uses names that nobody declares: its host may declare them.
+    fn hints(&self, error: &PolicyError) -> Vec<String> {
+        let is_undeclared = |found: &Diagnostic| {
+            matches!(found.code, "undeclared-name" | "undeclared-function")
+                && !found.help.iter().any(|help| help.starts_with("did you mean"))
+        };
+        let is_of_host = !self.is_given && error.diagnostics().any(|(_, found)| is_undeclared(&found));
+        let hint = "if the host of the policy declares the name: --env HOST.yaml";
+        is_of_host.then(|| hint.to_owned()).into_iter().collect()
+    }
 }
 
 /// The result of the check of a policy.
@@ -84,11 +106,11 @@ pub(crate) struct Report {
 }
 
 /// Checks a policy.
-pub(crate) fn check(source: &Source, loader: &Loader, deny_warnings: bool, color: bool) -> Report {
-    let policy = match loader.check(&source.name, &source.text, source.base()) {
+pub(crate) fn check(source: &Source, host: &Host, deny_warnings: bool, color: bool) -> Report {
+    let policy = match host.loader.check(&source.name, &source.text, source.base()) {
         Ok(policy) => policy,
         Err(error) => {
-            let (summary, complaint, hints) = (String::new(), error.render(color), Vec::new());
+            let (summary, complaint, hints) = (String::new(), error.render(color), host.hints(&error));
             return Report { ok: false, summary, complaint, hints, json: rejection(&error) };
         }
     };
@@ -142,9 +164,16 @@ pub(crate) fn test(args: &TestArgs, output: &mut Output) -> Result<u8, String> {
         ));
     }
     let base = args.policy.parent().unwrap_or(Path::new("."));
-    let policy = match loader(args.env.as_deref())?.parse(&name(&args.policy), &text, base) {
+    let host = Host::read(args.env.as_deref())?;
+    let policy = match host.loader.parse(&name(&args.policy), &text, base) {
         Ok(policy) => policy,
-        Err(error) => return Ok(rejected(&error, args.json, output)),
+        Err(error) => {
+            let code = rejected(&error, args.json, output);
+            if !args.json {
+                output.hints(&host.hints(&error));
+            }
+            return Ok(code);
+        }
     };
     let (mut results, mut found, mut unmatched) = (Vec::new(), Vec::new(), Vec::new());
     let mut fine = true;

@@ -2,7 +2,7 @@
 
 use crate::output::Output;
 use crate::output::units::counted;
-use celero_policy::Policy;
+use celero_policy::Loader;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -13,18 +13,20 @@ const EVERY: Duration = Duration::from_millis(150);
 type Stamp = Option<(SystemTime, u64)>;
 
 /// Runs now, and after each change of one of the files or of a file that a policy among them
-/// includes. Returns when the reader of standard output has ended.
+/// includes, also one with errors. `loader` returns what loads policies now. Returns when the
+/// reader of standard output has ended.
 ///
 /// # Errors
 /// None; the result is that of a command.
 pub(crate) fn each_change(
     files: &[PathBuf],
     output: &mut Output,
+    loader: impl Fn() -> Loader,
     mut run: impl FnMut(&mut Output),
 ) -> Result<u8, String> {
     loop {
         // Taken before the run, so a change during it is seen.
-        let watched = with_includes(files);
+        let watched = with_includes(files, &loader());
         let before = stamps(&watched);
         run(output);
         output.line(&output.paint().faint(&format!("watching {}", counted(watched.len(), "file"))));
@@ -46,13 +48,21 @@ fn stamps(files: &[PathBuf]) -> Vec<Stamp> {
 }
 
 /// Returns the files, and those that policies among them include.
-fn with_includes(files: &[PathBuf]) -> Vec<PathBuf> {
+fn with_includes(files: &[PathBuf], loader: &Loader) -> Vec<PathBuf> {
     let mut all = files.to_vec();
     let is_policy =
         |file: &&PathBuf| file.extension().is_some_and(|extension| extension == "yaml" || extension == "yml");
     for file in files.iter().filter(is_policy) {
-        if let Ok(policy) = Policy::load(Path::new(file)) {
-            all.extend(policy.files().iter().filter(|read| *read != file).cloned());
+        let mut add = |read: &[PathBuf]| {
+            for read in read {
+                if !all.contains(read) {
+                    all.push(read.clone());
+                }
+            }
+        };
+        match loader.load(Path::new(file)) {
+            Ok(policy) => add(policy.files()),
+            Err(error) => add(error.files()),
         }
     }
     all

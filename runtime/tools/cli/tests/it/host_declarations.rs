@@ -16,8 +16,16 @@ fn policies_are_checked_and_tested_with_what_their_host_declares() {
     assert_eq!((run.code, &*run.out, &*run.err), (0, "ok: 1 of 1 cases\n", ""));
     let run = celero(&["check", &policy]);
     assert!(run.code == 1 && run.err.contains("undeclared reference to `tenant`"), "{}", run.err);
+    let hint = "if the host of the policy declares the name: --env HOST.yaml";
+    assert!(run.err.contains(hint), "{}", run.err);
     let run = celero(&["test", &policy, &cases]);
-    assert_eq!(run.code, 1);
+    assert!(run.code == 1 && run.err.contains(hint), "{}", run.err);
+    let misspelt = file("of-host-misspelt.yaml", &POLICY.replace("seats >", "seat >"));
+    let run = celero(&["check", "--env", &host, &misspelt]);
+    assert!(run.code == 1 && !run.err.contains(hint), "{}", run.err);
+    let calling = file("of-host-calling.yaml", "request: [{name: plan, when: plan('a') == 'free', deny: 402}]\n");
+    let run = celero(&["test", "--env", &host, &calling, &cases]);
+    assert!(run.code == 1 && run.err.contains("many: `plan` calls `plan`, which is only declared"), "{}", run.err);
 
     let plain = file("of-host-plain.yaml", "request: [{name: a, deny: 402}]\n");
     let run = celero(&["test", &plain, &cases]);

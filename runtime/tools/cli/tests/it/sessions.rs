@@ -99,6 +99,30 @@ fn the_session_explains_and_measures() {
 }
 
 #[test]
+fn included_files_are_watched_with_what_the_host_declares() {
+    let rule = |name: &str, max: &str| format!("- {{name: {name}, when: tenant.seats > {max}, deny: 402}}\n");
+    let included = file("watched-part.yaml", &format!("request:\n{}", rule("part", "5")));
+    let name = Path::new(&included).file_name().unwrap().to_str().unwrap();
+    let policy = file("watched-policy.yaml", &format!("include: [{name}]\nrequest:\n{}", rule("main", "6")));
+    let host = file("watched-host.yaml", "variables: {tenant.seats: int}\n");
+    let mut child = command(&["check", "--watch", "--env", &host, &policy]).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let mut next = |start: &str| {
+        let line = lines.next().unwrap();
+        assert!(line.starts_with(start), "{line}");
+    };
+    next("ok: 2 rules");
+    next("watching 3 files");
+    // A file with an error is watched too.
+    std::fs::write(&included, format!("request:\n{}", rule("part", "'many'"))).unwrap();
+    next("watching 3 files");
+    std::fs::write(&included, format!("request:\n{}{}", rule("part", "5"), rule("other", "7"))).unwrap();
+    next("ok: 3 rules");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
 fn a_changed_file_is_checked_again() {
     let path = file("watched.cel", "1 == 1");
     let mut child = command(&["check", "--watch", &path]).spawn().unwrap();
