@@ -236,7 +236,7 @@ fn integers_are_checked_on_the_way_in_and_widened_on_the_way_out() {
 #[test]
 fn copies_for_parameters_take_steps_of_the_budget() {
     let env = Env::dynamic()
-        .function("json", |_: serde_json::Value| true)
+        .function("document", |_: serde_json::Value| true)
         .function("vectors", |_: Vec<Vec<Vec<Vec<Vec<Vec<Vec<Vec<i64>>>>>>>>| true)
         .function("texts", |_: Vec<Vec<Vec<Vec<Vec<Vec<Vec<String>>>>>>>| true);
     let nested = |inner: &str, levels: usize, call: &str| {
@@ -247,7 +247,7 @@ fn copies_for_parameters_take_steps_of_the_budget() {
         (0..levels).rev().fold(format!("{call}(v{})", levels - 1), bind)
     };
     let long = format!("'{}'", "x".repeat(1_000));
-    for rule in [nested("1", 12, "json"), nested("1", 8, "vectors"), nested(&long, 7, "texts")] {
+    for rule in [nested("1", 12, "document"), nested("1", 8, "vectors"), nested(&long, 7, "texts")] {
         for tier in [Tier::Interpret, Tier::Native] {
             let program = Engine::builder().tier(tier).build().compile(&env, &rule).unwrap();
             let error = program.test(&Bindings::new(&env)).unwrap_err();

@@ -53,7 +53,9 @@ fn a_failed_case_says_why() {
         ),
         (
             "request: {uri: /x}, response: {status: 201}, expect: {rule: label}",
-            &["`label` matches and acts, but does not end the phase"],
+            &[
+                "`label` matches and acts, but does not end the phase: request.method == \"GET\" is true: request.method is \"GET\"",
+            ],
         ),
         (
             "request: {uri: /strict, headers: {x: \"1\"}}, response: {status: 201}, expect: {rule: strict}",
