@@ -401,7 +401,7 @@ impl Entries {
     #[must_use]
     pub const fn most_steps(bytes: u32) -> i64 {
         // 64 comparisons at most, of 64 bytes a step, and a step for every four.
-        bytes as i64 + 16
+        (bytes as i64).saturating_add(16)
     }
 }
 

@@ -232,13 +232,15 @@ fn integers_are_checked_on_the_way_in_and_widened_on_the_way_out() {
     assert!(message(&env, "json_text(b'')").ends_with("parameter 1 takes a JSON document, which a `bytes` is not"));
 }
 
+type Deep<T> = Vec<Vec<Vec<Vec<T>>>>;
+
 /// A value can have the same parts many times, so that a copy is larger than all that was evaluated.
 #[test]
 fn copies_for_parameters_take_steps_of_the_budget() {
     let env = Env::dynamic()
         .function("document", |_: serde_json::Value| true)
-        .function("vectors", |_: Vec<Vec<Vec<Vec<Vec<Vec<Vec<Vec<i64>>>>>>>>| true)
-        .function("texts", |_: Vec<Vec<Vec<Vec<Vec<Vec<Vec<String>>>>>>>| true);
+        .function("vectors", |_: Deep<Deep<i64>>| true)
+        .function("texts", |_: Deep<Vec<Vec<Vec<String>>>>| true);
     let nested = |inner: &str, levels: usize, call: &str| {
         let bind = |body: String, level: usize| {
             let inner = if level == 0 { inner.to_owned() } else { format!("v{}", level - 1) };
