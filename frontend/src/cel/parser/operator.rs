@@ -117,7 +117,9 @@ impl Parser<'_> {
         let start = self.span.start;
         let mut left = self.prefixed()?;
         loop {
-            if let Some(related) = self.relation(start, left, loosest)? {
+            if matches!(self.token, Token::Ident | Token::Relation)
+                && let Some(related) = self.relation(start, left, loosest)?
+            {
                 left = related;
                 continue;
             }
@@ -137,8 +139,9 @@ impl Parser<'_> {
 
     /// Parses another language's relation of two operands, such as `a contains b`, after its first operand, and
     /// reports how it is written in CEL.
+    #[cold]
     fn relation(&mut self, start: u32, left: NodeId, loosest: u8) -> Parse<Option<NodeId>> {
-        if self.recovering || loosest > RELATION || !matches!(self.token, Token::Ident | Token::Relation) {
+        if self.recovering || loosest > RELATION {
             return Ok(None);
         }
         let Some(relation) = foreign::relation(self.text(self.span)) else { return Ok(None) };
@@ -170,6 +173,7 @@ impl Parser<'_> {
     }
 
     /// Parses the operand of a `not` before it, which other languages have, and reports how it is written in CEL.
+    #[cold]
     fn negated(&mut self) -> Parse {
         let at = self.diagnostics.len();
         let word = self.advance()?;
@@ -191,9 +195,14 @@ impl Parser<'_> {
 
     /// Whether the next token is the `not` of another language: a word, and after it an operand.
     fn at_not(&self) -> bool {
+        let length = self.span.end.saturating_sub(self.span.start);
+        self.token == Token::Ident && length == 3 && self.is_not()
+    }
+
+    #[cold]
+    fn is_not(&self) -> bool {
         let mut ahead = self.lexer;
-        self.token == Token::Ident
-            && !self.recovering
+        !self.recovering
             && matches!(self.text(self.span), "not" | "NOT")
             && matches!(
                 ahead.next().token,
