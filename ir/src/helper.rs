@@ -12,9 +12,9 @@
 //!
 //! # Calling convention
 //!
-//! Arguments: the evaluation frame's address, or 0 if the helper is `frameless` and nothing in the function reads the budget,
-//! then the operands' words in order (`double` in a floating-point
-//! register, all others as 64 bit integers, `bool` zero-extended). Results:
+//! Arguments: the evaluation frame's address, or 0 if the helper is `frameless` and the budget of the function suffices
+//! for sure; then the operands' words in order (`double` in a floating-point register, all others as 64 bit integers,
+//! `bool` zero-extended). Results:
 //!
 //! | result | cannot fail | can fail (`try`) |
 //! |---|---|---|
@@ -55,9 +55,9 @@ pub enum Param {
     Nothing,
 }
 
-/// Calls `$macro!` with all rows: `name(operand: type, ..) -> [frameless] [try] type;`, where `try` marks helpers that can
-/// fail, and `frameless` those that [work without a frame](HelperDecl::frameless). Rows with a `word` are called by the compiler only; the verifier refuses
-/// them in [`Op::Call`](crate::Op::Call).
+/// Calls `$macro!` with all rows: `name(operand: type, ..) -> [frameless] [try] type;`, where `try` marks helpers that
+/// can fail, and `frameless` those that [work without a frame](HelperDecl::frameless). Rows with a `word` are called by
+/// the compiler only; the verifier refuses them in [`Op::Call`](crate::Op::Call).
 #[macro_export]
 macro_rules! for_each_helper {
     ($macro:ident) => {

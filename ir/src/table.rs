@@ -333,7 +333,8 @@ impl Op {
 
     /// Whether the operation can fail with anything but [`ErrorKind::OutOfBudget`] when its
     /// operands have values. Assumes the worst of the host's fields.
-    pub(crate) fn fails_within_budget(self, ty: Ty) -> bool {
+    #[must_use]
+    pub fn fails_within_budget(self, ty: Ty) -> bool {
         match self.decl().fails {
             Fails::Never | Fails::OnBudget => false,
             Fails::UnlessDouble => ty != Ty::Double,

@@ -19,6 +19,6 @@ pub use language::Cel;
 pub use macros::{MacroForm, is_macro_name, macro_forms, macro_library};
 pub use notation::{FunctionDeclaration, NotationError, Parameter, parse_variables};
 pub use parser::{PARSER_CODES, parse, parse_with};
-pub use quote::quote_string;
+pub use quote::{push_escaped, push_escaped_byte, quote_string};
 pub use unparse::{layout, unparse, unparse_node};
 pub use words::{KEYWORDS, RESERVED};

@@ -8,8 +8,8 @@ use celero_frontend::{Expr, NodeId, Reference};
 impl Lint<'_> {
     /// Whether a node is the variable of a macro over a map of headers that is the name of a header.
     pub(super) fn is_header_name(&self, id: NodeId) -> bool {
-        let Some(Origin::Item(range) | Origin::Key(range)) = self.origins.get(&id) else { return false };
-        match *self.checked.reference(behind_views(self.checked, *range)) {
+        let Some(Origin::Item(range) | Origin::Key(range)) = self.origins.of(id) else { return false };
+        match *self.checked.reference(behind_views(self.checked, range)) {
             Reference::Variable(index) => self.fields.get(index as usize).is_some_and(|field| field.headers.is_some()),
             _ => false,
         }

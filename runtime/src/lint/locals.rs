@@ -1,7 +1,6 @@
 //! Where the variables of macros get their values from.
 
 use celero_frontend::{Checked, Expr, NodeId, Reference};
-use std::collections::HashMap;
 
 /// What a variable of a macro is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,10 +17,21 @@ pub(super) enum Origin {
     Inside,
 }
 
+/// The origins of the nodes that are variables of macros.
+#[derive(Default)]
+pub(super) struct Origins(Vec<Option<Origin>>);
+
+impl Origins {
+    /// Returns the origin of a node; `None` if it is no variable of a macro.
+    pub(super) fn of(&self, id: NodeId) -> Option<Origin> {
+        self.0.get(id.0 as usize).copied().flatten()
+    }
+}
+
 /// Returns the origin of each node that is a variable of a macro.
-pub(super) fn origins(checked: &Checked) -> HashMap<NodeId, Origin> {
+pub(super) fn origins(checked: &Checked) -> Origins {
     let ast = checked.ast();
-    let mut found = HashMap::new();
+    let mut found = Origins::default();
     let opens = |expr: &Expr| matches!(expr, Expr::Fold { .. } | Expr::Bind { .. } | Expr::OptMap { .. });
     if !ast.nodes().iter().any(|node| opens(&node.expr)) {
         return found;
@@ -39,7 +49,10 @@ pub(super) fn origins(checked: &Checked) -> HashMap<NodeId, Origin> {
                 if let Reference::Local(used) = *checked.reference(id)
                     && let Some(origin) = scope.get(used as usize)
                 {
-                    found.insert(id, *origin);
+                    found.0.resize(ast.nodes().len(), None);
+                    if let Some(place) = found.0.get_mut(id.0 as usize) {
+                        *place = Some(*origin);
+                    }
                 }
             }
             Expr::Fold { range, var2, filter, transform, .. } => {

@@ -44,7 +44,7 @@ use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Ast, Checked, Diagnostic, Expr, NodeId, Overload, Reference, Severity, Span, Stage};
 use celero_ir::layout;
 use celero_matching::pattern::PatternCache;
-use locals::Origin;
+use locals::Origins;
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
 
@@ -64,12 +64,14 @@ pub(crate) fn lint(checked: &Checked, fields: &[layout::Field], patterns: &Patte
         lint.doubled_backslash(id);
         lint.domain(id);
         lint.empty_part(id);
-        lint.network_as_text(id);
-        lint.host_bits(id);
-        lint.unknown_field(id);
         match &node.expr {
             Expr::Cond { .. } | Expr::Logic { .. } => lint.conditions(id),
-            Expr::Binary { .. } => lint.comparison(id),
+            Expr::Binary { .. } => {
+                lint.comparison(id);
+                lint.network_as_text(id);
+            }
+            Expr::Call { .. } => lint.host_bits(id),
+            Expr::Select { .. } => lint.unknown_field(id),
             _ => {}
         }
     }
@@ -83,7 +85,7 @@ struct Lint<'c> {
     fields: &'c [layout::Field],
     patterns: &'c PatternCache,
     /// What the variables of macros are, by the nodes that use them.
-    origins: HashMap<NodeId, Origin>,
+    origins: Origins,
     /// The fields of the structs in lists, by the variable that is the list.
     records: HashMap<u32, records::Fields>,
     found: Vec<Diagnostic>,

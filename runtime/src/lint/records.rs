@@ -86,10 +86,10 @@ impl Lint<'_> {
     fn record(&mut self, mut id: NodeId) -> Option<Record> {
         let mut selected = Vec::new();
         let list = (0..MAX_STEPS).find_map(|_| match *self.ast.expr(id) {
-            Expr::Ident { .. } => match self.origins.get(&id) {
-                Some(Origin::Item(range) | Origin::Value(range)) => Some(self.list(*range)),
+            Expr::Ident { .. } => match self.origins.of(id) {
+                Some(Origin::Item(range) | Origin::Value(range)) => Some(self.list(range)),
                 Some(Origin::Bound(value)) => {
-                    id = *value;
+                    id = value;
                     None
                 }
                 _ => Some(None),
@@ -115,8 +115,8 @@ impl Lint<'_> {
                 return Some(elements.and_then(|elements| elements.members).map(|_| list));
             }
             let next = match *self.ast.expr(id) {
-                Expr::Ident { .. } => match self.origins.get(&id) {
-                    Some(Origin::Bound(value)) => Some(*value),
+                Expr::Ident { .. } => match self.origins.of(id) {
+                    Some(Origin::Bound(value)) => Some(value),
                     _ => None,
                 },
                 Expr::Fold { kind: FoldKind::Filter, range, .. } => Some(range),

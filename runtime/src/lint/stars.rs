@@ -11,9 +11,11 @@ pub(crate) const AS_TEXT: &str = "this is compared as text: `*` stands for itsel
 /// Returns the wildcard pattern that was probably meant by a text that a field with this domain has in this place;
 /// `None` if the text was. The path `*` is that of `OPTIONS *`.
 pub(crate) fn wildcard_meant(domain: &Domain, place: Place, part: &str) -> Option<String> {
+    if !part.contains('*') || part == "*" {
+        return None;
+    }
     let Domain::Text(TextDomain { begins, never, .. }) = domain else { return None };
-    let is_path_or_host = *begins == "/" || never.contains(&Never::Port);
-    if !is_path_or_host || part == "*" || !part.contains('*') {
+    if *begins != "/" && !never.contains(&Never::Port) {
         return None;
     }
     let mut pattern = String::new();

@@ -46,12 +46,9 @@ pub(crate) fn on_one_line(text: &str, most: usize) -> String {
 /// A value as CEL writes it, as far as one line allows.
 pub(crate) fn text_of(value: &Value<'_>) -> String {
     match value {
-        Value::Null => "null".into(),
-        Value::Bool(value) => value.to_string(),
-        Value::Int(value) => value.to_string(),
-        Value::Uint(value) => format!("{value}u"),
-        Value::Double(value) => format!("{value:?}"),
-        Value::String(text) => format!("\"{}\"", clip(text, LONGEST).escape_debug()),
+        Value::Null | Value::Bool(_) | Value::Int(_) | Value::Uint(_) | Value::Double(_) => value.to_string(),
+        Value::Type(_) | Value::Optional(None) => value.to_string(),
+        Value::String(text) => Value::String(&clip(text, LONGEST)).to_string(),
         Value::Bytes(bytes) => format!("{} bytes", bytes.len()),
         Value::Duration(duration) => duration.to_string(),
         Value::Timestamp(time) => time.to_string(),
@@ -59,8 +56,6 @@ pub(crate) fn text_of(value: &Value<'_>) -> String {
         Value::List(list) => format!("a list of {} elements", list.len()),
         Value::Map(map) if map.len() == 1 => "a map of 1 entry".into(),
         Value::Map(map) => format!("a map of {} entries", map.len()),
-        Value::Type(name) => (*name).into(),
-        Value::Optional(None) => "optional.none()".into(),
         Value::Optional(Some(inner)) => format!("optional.of({})", text_of(inner)),
         Value::Ip(address) => address.to_string(),
         Value::Cidr(address, prefix) => format!("{address}/{prefix}"),

@@ -13,7 +13,7 @@ use crate::lint::{self, DUPLICATE_RULE, NEVER_MATCHES, SHADOWED_RULE};
 use crate::lower::merge::{MergedGraph, MergedRule};
 use celero_frontend::{Diagnostic, Label, Severity, Span, Stage};
 use celero_ir::layout::Field as Layout;
-use celero_ir::{Constant, Fails, Graph, NodeId, Op};
+use celero_ir::{Constant, Graph, NodeId, Op};
 use foldhash::fast::FixedState;
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
@@ -115,7 +115,7 @@ fn warning(of: &Facts<'_>, code: &'static str, message: String, help: &str) -> D
 fn never_fail(graph: &Graph, fields: &[Layout], conjuncts: &[NodeId]) -> bool {
     let is_sure = |id: NodeId| match graph.op(id) {
         Op::Field(field) => fields.get(field as usize).is_some_and(Layout::is_sure),
-        op => matches!(op.decl().fails, Fails::Never | Fails::OnBudget),
+        op => !op.fails_within_budget(graph.ty(id)),
     };
     let never_fails = |id: NodeId| {
         let mut pending = vec![id];

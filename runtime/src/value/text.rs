@@ -4,6 +4,7 @@ use crate::arena::{Arena, EvalResult};
 use crate::value::nesting::{MAX_DEPTH, nested};
 use crate::value::network::network_text;
 use crate::value::{List, Map, Value};
+use celero_frontend::{push_escaped, push_escaped_byte};
 use celero_ir::ErrorKind;
 use std::fmt::{self, Write};
 
@@ -145,16 +146,7 @@ impl Text {
             if self.is_full() {
                 break;
             }
-            match byte {
-                b'"' | b'\\' => {
-                    self.out.push('\\');
-                    self.out.push(char::from(*byte));
-                }
-                0x20..=0x7e => self.out.push(char::from(*byte)),
-                _ => {
-                    let _ = write!(self.out, "\\x{byte:02x}");
-                }
-            }
+            push_escaped_byte(&mut self.out, *byte);
         }
         self.out.push('"');
     }
@@ -166,22 +158,7 @@ impl Text {
             if self.is_full() {
                 break;
             }
-            match c {
-                '"' | '\\' => {
-                    self.out.push('\\');
-                    self.out.push(c);
-                }
-                '\n' => self.out.push_str("\\n"),
-                '\r' => self.out.push_str("\\r"),
-                '\t' => self.out.push_str("\\t"),
-                '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}' => {
-                    let _ = write!(self.out, "\\u{:04x}", u32::from(c));
-                }
-                c if c.is_control() => {
-                    let _ = write!(self.out, "\\u{:04x}", u32::from(c));
-                }
-                c => self.out.push(c),
-            }
+            push_escaped(&mut self.out, c, '"');
         }
         self.out.push('"');
     }

@@ -15,7 +15,7 @@ fn first(text: &String) -> Option<&str> {
     text.split(' ').next().filter(|word| !word.is_empty())
 }
 
-#[derive(Context)]
+#[derive(Context, Default)]
 struct Call<'a> {
     path: &'a str,
     tenant: Option<String>,
@@ -45,17 +45,7 @@ fn a_field_is_tested_by_its_name() {
         word: "word".to_owned(),
         jwt: Some(&claims),
     };
-    let empty = Call {
-        path: "/",
-        tenant: None,
-        retries: None,
-        urgent: None,
-        address: None,
-        groups: None,
-        labels: None,
-        word: String::new(),
-        jwt: None,
-    };
+    let empty = Call { path: "/", ..Call::default() };
     for name in OPTIONAL {
         for (context, present) in [(&full, true), (&empty, false)] {
             let expected = format!("Bool({present})");
@@ -95,17 +85,7 @@ fn sets_and_definitions_test_variables() {
         .define("known() -> bool", "has(tenant)")
         .define("or(value: bool) -> bool", "value || value");
     assert_eq!(env.problems(), []);
-    let call = |tenant: Option<&str>| Call {
-        path: "/",
-        tenant: tenant.map(str::to_owned),
-        retries: None,
-        urgent: None,
-        address: None,
-        groups: None,
-        labels: None,
-        word: String::new(),
-        jwt: None,
-    };
+    let call = |tenant: Option<&str>| Call { path: "/", tenant: tenant.map(str::to_owned), ..Call::default() };
     for tier in [Tier::Interpret, Tier::Native] {
         let engine = Engine::builder().tier(tier).build();
         let rules = ["has(tenant)", "known()", "or(has(tenant))", "has(tenant) && tenant == 'acme'", "!has(tenant)"];

@@ -22,6 +22,28 @@ fn values_read_as_they_are_written() {
     });
 }
 
+/// Every character and every byte, and nothing in the text that can't be seen or changes its direction.
+#[test]
+fn all_characters_and_bytes_read_as_they_are_written() {
+    let (env, engine) = (Env::dynamic(), Engine::builder().tier(Tier::Interpret).build());
+    let bytes: Vec<u8> = (0..=u8::MAX).collect();
+    let characters: Vec<char> = ('\0'..=char::MAX).collect();
+    let texts: Vec<String> = characters.chunks(8_192).map(|chunk| chunk.iter().collect()).collect();
+    for value in texts.iter().map(Value::from).chain([Value::Bytes(&bytes)]) {
+        let text = value.to_string();
+        let read = engine.compile(&env, &text).unwrap();
+        assert_eq!(
+            format!("{:?}", read.eval(&Bindings::new(&env), &mut Scratch::new()).unwrap()),
+            format!("{value:?}")
+        );
+        let changes =
+            |c| matches!(c, '\u{61c}' | '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        let invisible =
+            |c| matches!(c, '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{feff}' | '\u{e0020}'..='\u{e007f}');
+        assert!(!text.contains(|c: char| c.is_control() || changes(c) || invisible(c)));
+    }
+}
+
 /// A host may give an IPv4 address as an IPv6 address: its text is one that rules can read.
 #[test]
 fn mapped_addresses_read_as_ipv4() {

@@ -199,12 +199,13 @@ impl<'a> Checker<'a> {
         // Whether what the literals before this operand mean was said: one mistake causes one diagnostic.
         let mut explained = false;
         for (at, &operand) in operands.iter().enumerate() {
-            explained &= self.is_alternative(operand);
+            let is_alternative = self.is_alternative(operand);
+            explained &= is_alternative;
             if explained {
                 continue;
             }
             let ty = self.check(operand);
-            let meant = self.alternatives(op, operands, at);
+            let meant = if is_alternative { self.alternatives(op, operands, at) } else { None };
             explained = meant.is_some();
             let error = self.expect_bool(operand, &ty, format_args!("an operand of `{symbol}`"));
             if let Some((error, help)) = error.zip(meant) {

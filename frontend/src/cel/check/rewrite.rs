@@ -114,10 +114,12 @@ impl<'a> Checker<'a> {
     /// Reports a difference that is a name with `-`, such as `request.headers.x-team`; once for each name. Returns
     /// whether the difference is one.
     pub(super) fn report_dashed(&mut self, id: NodeId, op: BinaryOp, left: (NodeId, &Type), right: NodeId) -> bool {
+        if op != BinaryOp::Sub {
+            return false;
+        }
         let (left, ty) = left;
         let start = self.ast.span(right).start;
-        let is_part = op == BinaryOp::Sub
-            && matches!(self.ast.expr(left), Expr::Select { .. } | Expr::Binary { op: BinaryOp::Sub, .. })
+        let is_part = matches!(self.ast.expr(left), Expr::Select { .. } | Expr::Binary { op: BinaryOp::Sub, .. })
             && self.ast.span(left).end.checked_add(1) == Some(start);
         let rest = self.ast.source().get(start as usize..).unwrap_or_default();
         if !is_part || !rest.starts_with(|c: char| c.is_ascii_alphabetic()) || self.full() {

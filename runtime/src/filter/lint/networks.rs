@@ -8,6 +8,7 @@ use celero_frontend::filter::{
     BytesLiteral, Comparison, FilterExpr, FilterLiteral, FilterNode, FilterTree, OrderOp, SetItems,
 };
 use celero_ir::layout;
+use std::slice::from_ref;
 
 pub(super) fn networks_as_text(
     tree: &FilterTree,
@@ -17,11 +18,6 @@ pub(super) fn networks_as_text(
     found: &mut Vec<Diagnostic>,
 ) {
     let FilterExpr::Compare { value, comparison } = &node.expr else { return };
-    let literals: Vec<&BytesLiteral> = match comparison {
-        Comparison::Order(OrderOp::Equal | OrderOp::NotEqual, FilterLiteral::Bytes(bytes)) => vec![bytes],
-        Comparison::OneOf(SetItems::Bytes(items)) => items.iter().collect(),
-        _ => return,
-    };
     let base = match tree.expr(*value) {
         FilterExpr::Access { base, .. } => *base,
         _ => *value,
@@ -32,8 +28,16 @@ pub(super) fn networks_as_text(
         Source::Variable(variable, _) => fields.get(*variable as usize).is_some_and(|field| field.headers.is_some()),
         _ => false,
     };
-    let texts = literals.into_iter().filter_map(|literal| std::str::from_utf8(&literal.value).ok());
-    for text in texts.filter(|text| is_header && is_network(text)) {
+    let literals: &[BytesLiteral] = match comparison {
+        Comparison::Order(OrderOp::Equal | OrderOp::NotEqual, FilterLiteral::Bytes(bytes)) => from_ref(bytes),
+        Comparison::OneOf(SetItems::Bytes(items)) => items,
+        _ => return,
+    };
+    if !is_header {
+        return;
+    }
+    let texts = literals.iter().filter_map(|literal| std::str::from_utf8(&literal.value).ok());
+    for text in texts.filter(|text| is_network(text)) {
         let help = vec![format!("only a field of type Ip is compared with a network, as in `ip.src in {{{text}}}`")];
         found.push(Diagnostic { help, ..Diagnostic::warning(NETWORK_AS_TEXT, node.span, AS_TEXT) });
     }

@@ -2,6 +2,7 @@
 
 use crate::problems::{FileSpan, Problems};
 use celero::{Bindings, Context, Env, Extension, ExtensionFields, Field};
+use std::collections::{HashMap, HashSet};
 
 /// The code of errors about what the host declares.
 const CODE: &str = "policy-host";
@@ -84,28 +85,52 @@ impl HostEnvironment {
         }
         let Some(variables) = &self.variables else { return };
         let own: Vec<Field> = own.into_iter().collect();
-        let own = || own.iter().map(|field| &*field.name).chain(DEFINED);
-        let mut earlier: Vec<&str> = Vec::new();
+        let (mut of_policies, mut earlier) = (Names::default(), Names::default());
+        own.iter().map(|field| &*field.name).chain(DEFINED).for_each(|name| of_policies.add(name));
         for (name, ..) in variables.variables() {
-            if let Some(other) = own().find(|other| is_within(name, other) || is_within(other, name)) {
+            if let Some(other) = of_policies.colliding(name) {
                 let message = format!("the host's variable `{name}` collides with `{other}`, which policies have");
                 problems.add(CODE, place, message).help("give it another name, or a prefix");
-            } else if let Some(other) = earlier.iter().find(|other| is_within(name, other) || is_within(other, name)) {
+            } else if let Some(other) = earlier.colliding(name) {
                 let message = format!("the host's variable `{name}` collides with its variable `{other}`");
                 problems.add(CODE, place, message);
             }
-            earlier.push(name);
+            earlier.add(name);
         }
     }
+}
+
+/// Qualified names, of which none may be another one or below it.
+#[derive(Default)]
+struct Names<'n> {
+    /// Each name, by itself.
+    names: HashSet<&'n str>,
+    /// A name, by what stands before each of its dots.
+    by_prefix: HashMap<&'n str, &'n str>,
+}
+
+impl<'n> Names<'n> {
+    fn add(&mut self, name: &'n str) {
+        self.names.insert(name);
+        for prefix in prefixes(name) {
+            self.by_prefix.entry(prefix).or_insert(name);
+        }
+    }
+
+    /// Returns a name that this one is, is below, or is above.
+    fn colliding(&self, name: &str) -> Option<&'n str> {
+        let above = || prefixes(name).find_map(|prefix| self.names.get(prefix));
+        self.names.get(name).or_else(|| self.by_prefix.get(name)).or_else(above).copied()
+    }
+}
+
+/// Returns what stands before each dot of a name.
+fn prefixes(name: &str) -> impl Iterator<Item = &str> {
+    name.match_indices('.').filter_map(|(dot, _)| name.get(..dot))
 }
 
 /// Returns the same variables, to be given by their names. `optional` decides which may be absent.
 fn by_name(variables: &ExtensionFields, optional: impl Fn(bool) -> bool) -> ExtensionFields {
     let variables = variables.variables();
     ExtensionFields::declared(variables.map(|(name, ty, absent)| (name.to_owned(), ty.clone(), optional(absent))))
-}
-
-/// Whether a qualified name is another one, or below it.
-fn is_within(name: &str, other: &str) -> bool {
-    name.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
