@@ -4,7 +4,8 @@
 use crate::filter_by_hand::Twenty;
 use celero::filter::FilterLanguage;
 use celero::http::Request;
-use celero::{Context, Engine, Env, Indexing, Program, RuleSet, Scratch};
+use celero::sets::Indexing;
+use celero::{Context, Engine, Env, Program, RuleSet, Scratch};
 use ipnet::IpNet;
 use memchr::memmem::Finder;
 use std::collections::HashSet;

@@ -2,7 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test")]
 
-use celero::Library;
+use celero::settings::Library;
 use celero_benches::everything::{Host, KINDS, agreed, builtins, cells};
 use celero_frontend::macro_forms;
 use celero_frontend::stdlib::{Builtin, TABLE};

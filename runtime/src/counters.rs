@@ -16,7 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// The counters of a rule set: [`RuleSet::counts`](crate::RuleSet::counts), [`Rules::counts`](crate::Rules::counts).
+/// The counters of a rule set: [`RuleSet::counts`](crate::RuleSet::counts),
+/// [`Rules::counts`](crate::sets::Rules::counts).
 ///
 /// By definition, an evaluation of a set evaluates all rules, or all up to the first match if only
 /// that is asked for; there is no number of evaluations per rule. The index and shared native code

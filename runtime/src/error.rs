@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// It is a kind and a place, because creating it costs nothing. Which key, header or index, what the
 /// host's function says, and the line of the rule are found when they are asked for:
 /// [`Program::describe`](crate::Program::describe) and [`RuleSet::describe`](crate::RuleSet::describe)
-/// make a [`Report`](crate::Report), and
+/// make a [`Report`](crate::diagnostics::Report), and
 /// [`Program::test_described`](crate::Program::test_described) fails with an error that displays as
 /// all that. This one displays as ``no such key (at 12..38; `Program::describe` says more)``.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,7 @@ impl fmt::Display for EvalError {
 
 impl std::error::Error for EvalError {}
 
-/// The error of one rule of a [`RuleSet`](crate::RuleSet) or of [`Rules`](crate::Rules).
+/// The error of one rule of a [`RuleSet`](crate::RuleSet) or of [`Rules`](crate::sets::Rules).
 ///
 /// Displays as `rule "admin": no such key (at 12..38)`;
 /// [`RuleSet::describe`](crate::RuleSet::describe) says more. Two errors are equal if rule and

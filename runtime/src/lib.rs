@@ -47,21 +47,27 @@
 //! assert_eq!(report.message(), r#"no header "x-team""#);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//! [`RuleSetBuilder::explain`] returns how each rule is found, or why it is evaluated every time;
-//! [`RuleSet::warnings`] reports rules that can't match, repeat others, or are hidden by earlier
-//! ones. [`Live`] is a set that changes while it is used.
+//! [`RuleSetBuilder::explain`](sets::RuleSetBuilder::explain) returns how each rule is found, or
+//! why it is evaluated every time; [`RuleSet::warnings`] reports rules that can't match, repeat
+//! others, or are hidden by earlier ones.
 //!
-//! Types are in modules by purpose; each is at the root of the crate too:
+//! # Modules
+//!
+//! The root has the names that most programs use; the others are in modules by purpose:
 //!
 //! | module | what it has |
 //! |---|---|
-//! | [`sets`] | rule sets and live rules: [`Rule`], [`Match`], [`ErrorPolicy`], [`Reader`], [`Rules`], explanations, counters |
-//! | [`host`] | the host's data and functions: [`Bindings`], [`Scratch`], [`FieldType`], [`FromValue`], [`IntoValue`] |
-//! | [`values`] | [`Value`], [`OwnedValue`], [`Type`], lists, maps, times, the [`Arena`] |
-//! | [`diagnostics`] | [`CompileError`], [`EvalError`], [`Report`], [`Diagnostic`] |
-//! | [`settings`] | [`Tier`], [`Limits`], [`Library`], [`Explanation`] |
+//! | [`sets`] | rule sets and live rules: [`Rule`], [`Match`](sets::Match), [`ErrorPolicy`], [`Reader`](sets::Reader), [`Rules`](sets::Rules), explanations, counts |
+//! | [`host`] | the host's data and functions: [`Bindings`], [`Scratch`], [`FieldType`], [`FromValue`](host::FromValue), [`IntoValue`](host::IntoValue) |
+//! | [`values`] | [`Value`], [`OwnedValue`], [`Type`], lists, maps, times, the [`Arena`](values::Arena) |
+//! | [`diagnostics`] | [`CompileError`], [`EvalError`], [`Report`](diagnostics::Report), [`Diagnostic`] |
+//! | [`settings`] | [`Tier`], [`Limits`], [`Library`](settings::Library), [`EngineBuilder`](settings::EngineBuilder), [`Explanation`](settings::Explanation), [`Trace`](settings::Trace) |
 //! | [`http`] | contexts for requests of the crate `http` |
-//! | [`layout`], [`language`], [`counting`] | own types, own languages, own counters |
+//! | [`lists`] | named lists that rules ask, and that change |
+//! | [`filter`] | Cloudflare's filter language, translations between it and CEL |
+//! | [`language`] | what a rule language of your own is made of |
+//! | [`layout`] | field types of your own that native code reads in place |
+//! | [`counting`] | counters for hosts that decide themselves what counts as a match |
 //!
 //! # The host's data
 //!
@@ -121,6 +127,121 @@
 //! assert!(Engine::new().compile(&env, "internal('10.1.2.3')")?.test(&Bindings::new(&env))?);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! # Rules that change
+//!
+//! [`Live`] is a rule set that changes while threads evaluate it. A change is in effect when the
+//! call returns, interpreted at first; native code follows in the background:
+//!
+//! ```
+//! use celero::http::RequestContext;
+//! use celero::{Engine, Env, ErrorPolicy, Live, Rule, Scratch};
+//!
+//! let live = Live::new(Engine::new(), Env::<RequestContext>::new());
+//! live.replace(|rules| rules.rule("admin", r#"request.path.startsWith("/admin")"#, 403).on_error(ErrorPolicy::Match))?;
+//!
+//! let (reader, mut scratch) = (live.reader(), Scratch::new()); // one of each per thread
+//! let request = http::Request::get("/beta").body(())?;
+//! let call = RequestContext::new(&request);
+//! assert!(!reader.load().any(&call, &mut scratch)?);
+//! live.insert(Rule::new("beta", r#"request.path == "/beta""#, 404))?;
+//! assert!(reader.load().any(&call, &mut scratch)?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A rule that does not compile changes nothing. [`Live::shadow`] tries candidate rules on a share
+//! of the requests.
+//!
+//! # Lists
+//!
+//! A list is data of the host that rules ask: addresses, host names, texts, integers or patterns.
+//! A list with a million entries is one lookup, and changing it compiles no rule:
+//!
+//! ```
+//! use celero::lists::{Kind, Limits, Lists};
+//! use celero::{Bindings, Engine, Env, Type};
+//!
+//! let lists = Lists::new(Limits::default());
+//! lists.declare("blocked", Kind::Addresses)?;
+//! let env = Env::dynamic().variable("client", Type::String).lists(&lists);
+//! let rule = Engine::new().compile(&env, "client in lists.blocked")?;
+//!
+//! let mut call = Bindings::new(&env);
+//! call.set("client", "192.0.2.7")?;
+//! assert!(!rule.test(&call)?);
+//! lists.change().insert("blocked", "192.0.2.0/24").commit()?;
+//! assert!(rule.test(&call)?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Entries can carry values (`lists.geo[client].country`): [`Env::lists`] has an example.
+//!
+//! # The filter language
+//!
+//! [`Env::filter_language`] compiles rules in Cloudflare's filter language in place of CEL, for
+//! programs, rule sets and live rules alike. The module [`filter`] has more:
+//!
+//! ```
+//! # use celero::filter::FilterLanguage;
+//! # use celero::http::RequestContext;
+//! # use celero::{Engine, Env};
+//! let env = Env::<RequestContext>::new().filter_language(FilterLanguage::http());
+//! let rule = Engine::new().compile(&env, r#"http.request.method in {"GET" "HEAD"} and not ip.src in {192.0.2.0/24}"#)?;
+//! let request = http::Request::get("/").body(())?;
+//! assert!(rule.test(&RequestContext::new(&request).with_source("203.0.113.7:4711".parse()?))?);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Threads and async
+//!
+//! [`Engine`], [`Env`], [`Program`], [`RuleSet`], [`Live`] and [`Lists`](lists::Lists) are [`Send`]
+//! and [`Sync`]: make one of each, and share it. A [`Scratch`] is memory that evaluations reuse:
+//! have one per thread.
+//!
+//! An evaluation returns at once: it takes no lock and awaits nothing, so it may run in any task. A
+//! [`Value`] borrows from the context and the scratch; [`Value::to_owned`] makes an [`OwnedValue`],
+//! which may be kept over an `.await` and sent to another thread. What has to be waited for, such
+//! as a row of a database, is fetched first and put into the context:
+//!
+//! ```
+//! use celero::{Context, Engine, Env, OwnedValue, Program, Scratch};
+//!
+//! #[derive(Context)]
+//! struct Call {
+//!     path: String,
+//!     risk: Option<i64>, // absent if the service gave no answer
+//! }
+//!
+//! async fn risk_of(path: &str) -> Option<i64> {
+//!     (path == "/login").then_some(70)
+//! }
+//!
+//! async fn decide(rule: &Program<Call>, path: String) -> Result<OwnedValue, Box<dyn std::error::Error + Send + Sync>> {
+//!     let risk = risk_of(&path).await;
+//!     let value = rule.eval(&Call { path, risk }, &mut Scratch::new())?.to_owned()?;
+//!     std::future::ready(()).await; // the value is kept meanwhile
+//!     Ok(value)
+//! }
+//!
+//! fn task<T: Send>(future: T) -> T {
+//!     future // a runtime such as tokio asks the same of what it spawns
+//! }
+//!
+//! let rule = Engine::new().compile(&Env::<Call>::new(), r#"default(risk, 100) > 50 ? "deny " + path : "pass""#)?;
+//! let decision = task(decide(&rule, "/login".into()));
+//! # let mut decision = std::pin::pin!(decision);
+//! # let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+//! # let std::task::Poll::Ready(Ok(value)) = decision.as_mut().poll(&mut context) else { panic!("nothing waits") };
+//! # assert_eq!(value.to_string(), r#""deny /login""#);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Policies
+//!
+//! This crate evaluates rules; what a proxy does with their results is yours to write, or a policy:
+//! a YAML file of rules that deny, redirect, change headers, limit rates and log. The crate
+//! `celero-policy` runs policies (its page begins with an example), `celero-tower` puts one around
+//! a service of axum, hyper or tonic, and `celero-pingora` into the phases of Pingora.
 //!
 //! # Errors
 //!
@@ -206,24 +327,30 @@ mod variables;
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-// The types that matter first.
+// What most programs name, and no glob: a name here is a promise. The modules have the others.
 pub use celero_derive::Context;
 pub use context::{Context, layout};
 pub use engine::{Engine, Program};
 pub use env::Env;
 pub use live::Live;
 pub use rules::RuleSet;
+#[doc(no_inline)]
+pub use {
+    diagnostics::{CompileError, Diagnostic, ErrorKind, EvalError, RuleError},
+    host::{Bindings, FieldType, Scratch},
+    sets::{ErrorPolicy, Rule, RuleSetError},
+    settings::{Limits, Tier},
+    values::{OwnedValue, Type, Value},
+};
 
-// Everything else is documented in the module of its purpose, and is here too, for short paths.
-#[doc(hidden)]
-pub use crate::{diagnostics::*, host::*, sets::*, settings::*, values::*};
-
-/// Rules in sets: how they are built, what they return, how they are found, and sets that change while they are used.
-///
-/// A [`RuleSetBuilder`] makes a [`RuleSet`] from [`Rule`]s; a [`Live`] takes changes and gives
-/// [`Rules`] to the threads that evaluate, each through a [`Reader`]. [`Match`] is a rule that
-/// matched. [`ErrorPolicy`] says what a failing rule counts as.
 pub mod sets {
+    //! Rules in sets: how they are built, what they return, how they are found, and sets that change
+    //! while they are used.
+    //!
+    //! A [`RuleSetBuilder`] makes a [`RuleSet`] from [`Rule`]s; a [`Live`] takes changes and gives
+    //! [`Rules`] to the threads that evaluate, each through a [`Reader`]. [`Match`] is a rule that
+    //! matched. [`ErrorPolicy`] says what a failing rule counts as.
+
     pub use crate::counters::{Counts, RuleCounts};
     pub use crate::live::{Difference, Live, Reader, Rules, ShadowStatus, Status};
     pub use crate::rules::{
@@ -232,24 +359,26 @@ pub mod sets {
     };
 }
 
-/// Values of rules: what evaluations return, and what functions of the host take and return.
-///
-/// [`Value`] is any CEL value; [`List`] and [`Map`] borrow from the host, the rule or an [`Arena`].
-/// [`OwnedValue`] is a copy that borrows nothing.
-/// [`Type`] is a static type.
 pub mod values {
+    //! Values of rules: what evaluations return, and what functions of the host take and return.
+    //!
+    //! [`Value`] is any CEL value; [`List`] and [`Map`] borrow from the host, the rule or an [`Arena`].
+    //! [`OwnedValue`] is a copy that borrows nothing.
+    //! [`Type`] is a static type.
+
     pub use crate::arena::{Arena, ArenaVec, EvalResult};
     pub use crate::owned::OwnedValue;
     pub use crate::value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, Value};
     pub use celero_frontend::{NotationError, Type, parse_variables};
 }
 
-/// The host's side: the data that rules read, and the functions that they call.
-///
-/// [`FieldType`] lists the types that a field of a context may have, [`FromValue`] and
-/// [`IntoValue`] those of functions. [`Bindings`] are for hosts that have no Rust type for their
-/// data. [`crate::layout`] is for types of your own.
 pub mod host {
+    //! The host's side: the data that rules read, and the functions that they call.
+    //!
+    //! [`FieldType`] lists the types that a field of a context may have, [`FromValue`] and
+    //! [`IntoValue`] those of functions. [`Bindings`] are for hosts that have no Rust type for their
+    //! data. [`crate::layout`] is for types of your own.
+
     pub use crate::context::{Element, Extension, ExtensionFields, Field, FieldType, FieldValue, Host, MapKey, Nested};
     pub use crate::cx::Cx;
     pub use crate::env::{BindError, Bindings, EnvError, ONLY_DECLARED};
@@ -272,9 +401,10 @@ pub mod lists {
     };
 }
 
-/// Errors and warnings: of compilations ([`CompileError`], [`Diagnostic`]) and of evaluations
-/// ([`EvalError`], [`RuleError`], [`Report`]).
 pub mod diagnostics {
+    //! Errors and warnings: of compilations ([`CompileError`], [`Diagnostic`]) and of evaluations
+    //! ([`EvalError`], [`RuleError`], [`Report`]).
+
     pub use crate::engine::diagnostic_codes;
     pub use crate::error::{CompileError, ErrorKind, EvalError, RuleError};
     pub use crate::report::{DescribedError, Report};

@@ -6,7 +6,9 @@
 //! for its budget is not compared on that input, only counted.
 
 use crate::generate::{Case, Coverage, Generator, Group, Owned, minimise};
-use celero::{ErrorKind, EvalError, Explanation, Span, Type};
+use celero::diagnostics::Span;
+use celero::settings::Explanation;
+use celero::{ErrorKind, EvalError, Type};
 use celero_frontend::{Checked, Limits, check, parse};
 use std::fmt;
 

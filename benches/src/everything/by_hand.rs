@@ -1,6 +1,6 @@
 //! What the Rust of the cells shares: prepared patterns and networks, and steps that several cells need.
 
-use celero::{Duration, Timestamp};
+use celero::values::{Duration, Timestamp};
 use jiff::tz::TimeZone;
 use std::cell::RefCell;
 use std::cmp::Ordering;

@@ -7,7 +7,8 @@ use super::operations::{
     address, any_map, bytes, double, headers, int, int_list, int_map, int_set, json, label, nested, nothing, socket,
     span, status, structs, text, text_list, text_map, text_set, time, truth, truths, uint,
 };
-use celero::{Context, Duration, FieldType, Timestamp, Value};
+use celero::values::{Duration, Timestamp};
+use celero::{Context, FieldType, Value};
 use jiff::SignedDuration;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};

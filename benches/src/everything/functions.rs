@@ -73,7 +73,7 @@ fn conversions() -> impl IntoIterator<Item = Cell> {
         "double(u64) == 41.0" => c.u64 as f64 == 41.0;
         "double(decimal) == 2.5" => c.decimal.parse::<f64>().ok()? == 2.5;
         "duration(span) == jiff_span" => i128::from(c.span.0) == c.jiff_span.as_nanos();
-        "duration(span_text) == span" => celero::Duration::parse(c.span_text).ok()? == c.span;
+        "duration(span_text) == span" => celero::values::Duration::parse(c.span_text).ok()? == c.span;
         "int(i64) == 41" => c.i64 == 41;
         "int(digits) == 41" => c.digits.parse::<i64>().ok()? == 41;
         "string(word) == 'World'" => c.word == "World";

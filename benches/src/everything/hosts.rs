@@ -2,9 +2,9 @@
 //! known and of unknown types.
 
 use super::fields::{Cell, Fields};
-use celero::{
-    Arena, Bindings, Context, Cx, Engine, Env, EvalResult, List, Map, MapBuilder, Program, Scratch, Tier, Type, Value,
-};
+use celero::host::Cx;
+use celero::values::{Arena, EvalResult, List, Map, MapBuilder};
+use celero::{Bindings, Context, Engine, Env, Program, Scratch, Tier, Type, Value};
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Diagnostic, Limits, NodeId, Overload, Reference, check, parse};
 use std::hint::black_box;

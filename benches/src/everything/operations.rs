@@ -196,7 +196,7 @@ macro_rules! span {
             "@ - duration('1s') < span" => d - 1_000_000_000 < c.span.0;
             "@.getSeconds() == 90" => d / 1_000_000_000 == 90;
             "@ in spans" => c.spans.iter().any(|span| span.0 == d);
-            "string(@) == '90s'" => celero::Duration(d).to_string() == "90s";
+            "string(@) == '90s'" => celero::values::Duration(d).to_string() == "90s";
         }
     };
 }

@@ -6,7 +6,8 @@ use super::generate;
 use super::vocabulary::Vocabulary;
 use super::{REQUESTS, SIZES, Say, rounded};
 use celero::http::RequestContext;
-use celero::{Engine, Env, Live, Match, Rule, Scratch};
+use celero::sets::Match;
+use celero::{Engine, Env, Live, Rule, Scratch};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 

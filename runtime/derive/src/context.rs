@@ -168,7 +168,7 @@ fn parts(celero: &Path, member: &Member<'_>, first: &TokenStream) -> Option<Part
 fn generics(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -> Generics {
     let types = members.iter().filter_map(|member| match member.role {
         Role::Variable(_) => Some((member.ty, quote!(#celero::FieldType))),
-        Role::Nested(_) => Some((member.ty, quote!(#celero::Nested))),
+        Role::Nested(_) => Some((member.ty, quote!(#celero::host::Nested))),
         Role::Computed(..) | Role::Skipped => None,
     });
     bounded(&input.generics, types)
@@ -182,8 +182,8 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
     let context_generics = with_static_types(&generics);
     let (_, _, context_bounds) = context_generics.split_for_impl();
     let static_arguments = static_arguments(&input.generics);
-    let arguments_of_value = quote!(__arena: &'celero #celero::Arena);
-    let result = quote!(#celero::EvalResult<::core::option::Option<#celero::Value<'celero>>>);
+    let arguments_of_value = quote!(__arena: &'celero #celero::values::Arena);
+    let result = quote!(#celero::values::EvalResult<::core::option::Option<#celero::Value<'celero>>>);
 
     let (mut entries, mut pushes, mut reads) = (Vec::new(), Vec::new(), Vec::new());
     let (mut finds, mut places) = (Vec::new(), Vec::new());
@@ -209,7 +209,7 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
     let (mut of_field_type, mut of_context, mut beyond) =
         (None, None, quote!(::core::result::Result::Ok(::core::option::Option::None)));
     if !finds.is_empty() {
-        let found = quote!(::core::option::Option<&#celero::Extension>);
+        let found = quote!(::core::option::Option<&#celero::host::Extension>);
         let layout = quote!(&mut #celero::layout::Field);
         of_field_type = Some(quote! {
             fn extension(&self) -> #found {
@@ -234,7 +234,7 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
         });
         beyond = quote! {
             match <Self as #celero::FieldType>::extension(self) {
-                ::core::option::Option::Some(__extension) => #celero::Host::field(__extension, __index, __arena),
+                ::core::option::Option::Some(__extension) => #celero::host::Host::field(__extension, __index, __arena),
                 ::core::option::Option::None => #beyond,
             }
         };
@@ -243,7 +243,7 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
     quote! {
         const _: () = {
             #[automatically_derived]
-            impl #parameters #celero::Host for #name #arguments #bounds {
+            impl #parameters #celero::host::Host for #name #arguments #bounds {
                 fn field<'celero>(&'celero self, __index: u32, #arguments_of_value) -> #result {
                     #(#reads)*
                     let _ = (__index, __arena);
@@ -266,35 +266,35 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
                     #support::read_by_call(false)
                 }
 
-                fn value<'celero>(&'celero self, _: &'celero #celero::Arena) -> #result {
+                fn value<'celero>(&'celero self, _: &'celero #celero::values::Arena) -> #result {
                     ::core::result::Result::Ok(::core::option::Option::Some(#support::record(self)))
                 }
 
-                fn variables() -> ::std::vec::Vec<#celero::Field> {
+                fn variables() -> ::std::vec::Vec<#celero::host::Field> {
                     let mut __variables = ::std::vec::Vec::new();
                     #(#pushes)*
                     __variables
                 }
 
                 fn variable<'celero>(&'celero self, __index: u32, #arguments_of_value) -> #result {
-                    #celero::Host::field(self, __index, __arena)
+                    #celero::host::Host::field(self, __index, __arena)
                 }
 
                 #of_field_type
             }
 
             #[automatically_derived]
-            impl #parameters #celero::Element for #name #arguments #bounds {}
+            impl #parameters #celero::host::Element for #name #arguments #bounds {}
 
             #[automatically_derived]
-            impl #parameters #celero::Nested for #name #arguments #bounds {}
+            impl #parameters #celero::host::Nested for #name #arguments #bounds {}
 
             // SAFETY: as for `FieldType`.
             #[automatically_derived]
             unsafe impl #parameters #celero::Context for #name #arguments #context_bounds {
                 type Static = #name #static_arguments;
 
-                fn fields() -> ::std::vec::Vec<#celero::Field> {
+                fn fields() -> ::std::vec::Vec<#celero::host::Field> {
                     <Self as #celero::FieldType>::variables()
                 }
 

@@ -78,7 +78,7 @@ fn newtype(input: &DeriveInput, celero: &Path, field: &Field) -> Items {
     };
     let known = quote!(#celero::derive_support::known::<#ty>());
     let offset = quote!(::core::mem::offset_of!(Self, #member));
-    let result = quote!(#celero::EvalResult<::core::option::Option<#celero::Value<'celero>>>);
+    let result = quote!(#celero::values::EvalResult<::core::option::Option<#celero::Value<'celero>>>);
     // Makes the compiler report a newtype that contains itself where it is declared, not where it is used.
     let finite = if input.generics.type_params().next().is_none() && input.generics.const_params().next().is_none() {
         let (name, arguments) = (&input.ident, static_arguments(&input.generics));
@@ -96,13 +96,13 @@ fn newtype(input: &DeriveInput, celero: &Path, field: &Field) -> Items {
             const MEMBERS: &'static [#celero::derive_support::Member] = #known.members;
             const NEWTYPE_CONTAINS_ITSELF: () = { let _ = #known; };
 
-            fn variables() -> ::std::vec::Vec<#celero::Field> {
+            fn variables() -> ::std::vec::Vec<#celero::host::Field> {
                 let mut variables = ::std::vec::Vec::new();
                 #known.push(&mut variables, "", #offset);
                 variables
             }
 
-            fn variable<'celero>(&'celero self, __index: u32, __arena: &'celero #celero::Arena) -> #result {
+            fn variable<'celero>(&'celero self, __index: u32, __arena: &'celero #celero::values::Arena) -> #result {
                 (#known.variable)(&self.#member, __index, __arena)
             }
         },
@@ -130,8 +130,8 @@ fn implementation(input: &DeriveInput, celero: &Path, items: &Items) -> TokenStr
 
                 fn value<'celero>(
                     &'celero self,
-                    __arena: &'celero #celero::Arena,
-                ) -> #celero::EvalResult<::core::option::Option<#celero::Value<'celero>>> {
+                    __arena: &'celero #celero::values::Arena,
+                ) -> #celero::values::EvalResult<::core::option::Option<#celero::Value<'celero>>> {
                     #value
                 }
 
@@ -139,7 +139,7 @@ fn implementation(input: &DeriveInput, celero: &Path, items: &Items) -> TokenStr
             }
 
             #[automatically_derived]
-            impl #parameters #celero::Element for #name #arguments #bounds {}
+            impl #parameters #celero::host::Element for #name #arguments #bounds {}
 
             #beside
         };

@@ -17,7 +17,7 @@ pub struct Field {
     pub layout: layout::Field,
 }
 
-/// The layout of a field that only [`Host::field`](crate::Host::field) can read.
+/// The layout of a field that only [`Host::field`](crate::host::Host::field) can read.
 #[must_use]
 pub fn read_by_call(optional: bool) -> layout::Field {
     layout::Field::new(Ty::Value, optional, Access::Get)

@@ -21,7 +21,8 @@ use std::sync::Arc;
 /// reads those of the context. Rules whose environment has no extension ignore it.
 ///
 /// ```
-/// use celero::{Context, Engine, Env, Extension, ExtensionFields};
+/// use celero::host::{Extension, ExtensionFields};
+/// use celero::{Context, Engine, Env};
 /// use std::sync::Arc;
 ///
 /// // The library's.

@@ -26,8 +26,8 @@ use std::num::NonZero;
 /// | `&[u8]`, `Vec<u8>`, `[u8; N]`, `Cow<[u8]>`, `Box<[u8]>`, `Arc<[u8]>` | `bytes` |
 /// | `IpAddr`, `Ipv4Addr`, `Ipv6Addr` | `string`: the address as text; `::ffff:192.0.2.1` reads as `192.0.2.1` |
 /// | `SocketAddr` | two variables: `address` (`string`, as for `IpAddr`) and `port` (`int`) |
-/// | `SystemTime`, [`Timestamp`](crate::Timestamp) | `google.protobuf.Timestamp`; the error `overflow` outside its range |
-/// | `std::time::Duration`, [`Duration`](crate::Duration) | `google.protobuf.Duration`; the error `overflow` outside its range |
+/// | `SystemTime`, [`Timestamp`](crate::values::Timestamp) | `google.protobuf.Timestamp`; the error `overflow` outside its range |
+/// | `std::time::Duration`, [`Duration`](crate::values::Duration) | `google.protobuf.Duration`; the error `overflow` outside its range |
 /// | `Vec<T>`, `&[T]`, `[T; N]`, `VecDeque<T>`, `Box<[T]>`, `Arc<[T]>`, `Rc<[T]>`, `Cow<[T]>` | `list(T)` |
 /// | `HashSet<T>`, `BTreeSet<T>` of text, integers or `bool` | `list(T)`; `in` is one lookup. Loops of native code read its elements in place; as a value it allocates 8 bytes for each |
 /// | `HashMap<K, T>`, `BTreeMap<K, T>` with keys of text, integers or `bool` | `map(K, T)` |
@@ -52,7 +52,7 @@ use std::num::NonZero;
 /// | `url` | `url::Url` | `string` |
 /// | `uuid` | `uuid::Uuid` | `string` with hyphens, in lower case: each read writes 36 bytes into the evaluation's memory |
 ///
-/// Every other type is a field with `#[context(with = function)]`, see [`FieldValue`](crate::FieldValue).
+/// Every other type is a field with `#[context(with = function)]`, see [`FieldValue`](crate::host::FieldValue).
 ///
 /// # Safety
 /// For every value of the type, whatever its lifetimes, reading its address through
@@ -149,7 +149,7 @@ pub unsafe trait FieldType {
 /// implemented for `u8`, because a slice of them is `bytes`.
 #[diagnostic::on_unimplemented(
     message = "rules can't read a list or a map of `{Self}`",
-    label = "not a `celero::Element`",
+    label = "not a `celero::host::Element`",
     note = "`#[context(with = function)]` makes any type a field; `#[context(skip)]` hides the field from rules",
     note = "for a type of your own: a struct derives `celero::Context`, an enum or a newtype derives `celero::FieldType`",
     note = "types of the crates bytes, chrono, jiff, serde_json, url and uuid need the feature of celero with that name"

@@ -32,7 +32,7 @@ use std::time::SystemTime;
 /// | `HashMap<K, T>`, `BTreeMap<K, T>` with keys of text, integers or `bool` | `map(K, T)` |
 /// | `&T` of a [`FieldType`] | as `T` |
 /// | `Option<T>` | as `T`, but may be absent; as an element `optional_type(T)` |
-/// | `Result<T, E>` | as `T`; an `Err` is the evaluation error `host`, with the error's text in its [report](crate::Report) |
+/// | `Result<T, E>` | as `T`; an `Err` is the evaluation error `host`, with the error's text in its [report](crate::diagnostics::Report) |
 ///
 /// ```
 /// use celero::{Context, Engine, Env};
@@ -67,7 +67,7 @@ use std::time::SystemTime;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "rules can't read the `{Self}` that this function returns",
-    label = "not a `celero::FieldValue`",
+    label = "not a `celero::host::FieldValue`",
     note = "the function of `#[context(with = function)]` returns `bool`, a number, `&str`, `String`, `&[u8]`, `Vec<u8>`, a time, \
             `celero::Value`, a reference to a `celero::FieldType`, or an `Option`, a `Result`, a `Vec`, a `HashMap` or a \
             `BTreeMap` of these"

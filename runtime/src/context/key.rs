@@ -16,7 +16,8 @@ use std::sync::Arc;
 /// For a type of your own, also implement `Borrow` of its [`Form`](MapKey::Form):
 ///
 /// ```
-/// use celero::{Context, Engine, Env, MapKey, Type, Value};
+/// use celero::host::MapKey;
+/// use celero::{Context, Engine, Env, Type, Value};
 /// use std::borrow::Borrow;
 /// use std::collections::HashMap;
 ///
@@ -56,7 +57,7 @@ use std::sync::Arc;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "rules can't look up a key of type `{Self}`",
-    label = "not a `celero::MapKey`",
+    label = "not a `celero::host::MapKey`",
     note = "keys of maps and elements of sets are text, integers or `bool`; `#[context(with = function)]` makes any type a field"
 )]
 pub trait MapKey {

@@ -12,7 +12,8 @@
 //!
 //! ```
 //! use celero::layout::{Access, Field as Layout, Path, Repr, Ty};
-//! use celero::{Arena, Context, Engine, Env, EvalResult, FieldType, Type, Value};
+//! use celero::values::{Arena, EvalResult};
+//! use celero::{Context, Engine, Env, FieldType, Type, Value};
 //!
 //! #[repr(transparent)]
 //! struct Tenant(String);
@@ -64,12 +65,14 @@
 //!
 //! # A context
 //!
-//! [`Access::Get`] reads a field by calling [`Host::field`](crate::Host::field). It needs no
+//! [`Access::Get`] reads a field by calling [`Host::field`](crate::host::Host::field). It needs no
 //! layout, and is right for every type:
 //!
 //! ```
 //! use celero::layout::{Access, Field as Layout, Ty};
-//! use celero::{Arena, Context, Engine, Env, EvalResult, Field, Host, Type, Value};
+//! use celero::host::{Field, Host};
+//! use celero::values::{Arena, EvalResult};
+//! use celero::{Context, Engine, Env, Type, Value};
 //!
 //! struct Plugin {
 //!     name: fn() -> &'static str,

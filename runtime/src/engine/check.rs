@@ -45,7 +45,8 @@ impl Engine {
     /// For templates: the expressions in it are checked one by one, then put together without being parsed again.
     ///
     /// ```
-    /// use celero::{Bindings, Engine, Env, Scratch, TextPiece, Type, Value};
+    /// use celero::settings::TextPiece;
+    /// use celero::{Bindings, Engine, Env, Scratch, Type, Value};
     ///
     /// let (engine, env) = (Engine::new(), Env::dynamic().variable("age", Type::Int));
     /// let next = engine.check(&env, "age + 1")?;
@@ -60,7 +61,7 @@ impl Engine {
     /// # Errors
     /// [`CompileError`] if a result has no text (a list, a map, `null`), if an expression was
     /// checked for another environment, or if the whole exceeds the engine's
-    /// [limits](crate::SourceLimits).
+    /// [limits](crate::settings::SourceLimits).
     pub fn text<C: Context>(&self, env: &Env<C>, pieces: &[TextPiece<'_>]) -> Result<CheckedRule, CompileError> {
         let mut parts = Vec::with_capacity(pieces.len());
         for piece in pieces {

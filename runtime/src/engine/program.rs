@@ -383,11 +383,12 @@ impl<S: Context + 'static> Program<S> {
     /// [`eval`](Self::eval) do.
     ///
     /// Bounded as an evaluation is, by [`Limits::steps`] and [`Limits::memory`];
-    /// [`TracedPart::results`](crate::TracedPart::results) says how many results are kept. It is an
+    /// [`TracedPart::results`](crate::settings::TracedPart::results) says how many results are kept. It is an
     /// evaluation of its own: impure functions are called again, and their results may differ.
     ///
     /// ```
-    /// use celero::{Bindings, Engine, Env, PartResult, Scratch, Value};
+    /// use celero::settings::PartResult;
+    /// use celero::{Bindings, Engine, Env, Scratch, Value};
     ///
     /// let env = Env::dynamic();
     /// let source = "1 + 1 == 3 || 'a' in ['a']";

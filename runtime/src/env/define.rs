@@ -27,7 +27,7 @@ impl<C> Env<C> {
     /// so far: variables, functions and earlier definitions. So no definition calls itself, and how
     /// long a rule runs is bounded as it is without definitions. Rules are compiled with the bodies
     /// in the places of the calls, and with these are subject to
-    /// [`SourceLimits`](crate::SourceLimits).
+    /// [`SourceLimits`](crate::settings::SourceLimits).
     ///
     /// Arguments are evaluated as by `cel.bind`: each is evaluated at most once, and its error
     /// surfaces where the body uses it. One whose value is not of the parameter's type is the error

@@ -58,13 +58,13 @@ impl<C: Context> Env<C> {
         env
     }
 
-    /// Returns whether the context has a place for an [`Extension`](crate::Extension).
+    /// Returns whether the context has a place for an [`Extension`](crate::host::Extension).
     #[must_use]
     pub fn is_extensible() -> bool {
         C::place_extension(&mut read_by_call(false))
     }
 
-    /// Declares the fields of the context's [`Extension`](crate::Extension) as further variables.
+    /// Declares the fields of the context's [`Extension`](crate::host::Extension) as further variables.
     /// Call it first, and once. The result of an evaluation with other data in the extension is the
     /// error `host`.
     #[must_use]
@@ -188,7 +188,8 @@ impl<C> Env<C> {
     /// lists, and those of the filter language are Wirefilter's.
     ///
     /// ```
-    /// use celero::{Bindings, Engine, Env, PatternDialect, Type};
+    /// use celero::settings::PatternDialect;
+    /// use celero::{Bindings, Engine, Env, Type};
     ///
     /// let env = Env::dynamic().variable("text", Type::String).patterns(PatternDialect::Regex);
     /// let mut call = Bindings::new(&env);
@@ -211,7 +212,8 @@ impl<C> Env<C> {
     /// macros have the names of yours, before these are declared.
     ///
     /// ```
-    /// # use celero::{Env, Library};
+    /// # use celero::settings::Library;
+    /// # use celero::Env;
     /// let env = Env::dynamic().library(Library::Strings, false).method("trim", |text: &str| text.len() as i64);
     /// assert!(env.problems().is_empty());
     /// ```
@@ -249,8 +251,8 @@ impl<C> Env<C> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// [`FromValue`](crate::FromValue) lists the types of parameters,
-    /// [`IntoValue`](crate::IntoValue) those of results; there may be up to six parameters. A
+    /// [`FromValue`](crate::host::FromValue) lists the types of parameters,
+    /// [`IntoValue`](crate::host::IntoValue) those of results; there may be up to six parameters. A
     /// closure that panics is the evaluation error `host`.
     #[must_use]
     pub fn function<M>(self, name: &str, function: impl HostFunction<M>) -> Self {

@@ -30,7 +30,7 @@ use std::net::IpAddr;
 /// Text and bytes behind references are not copied. Slices are built in the memory of the
 /// evaluation, vectors and maps of their own; [`List`] and [`Map`] cost nothing. A number that does
 /// not fit into the parameter's type is the evaluation error `host`, whose
-/// [report](crate::Report) names the parameter and the range.
+/// [report](crate::diagnostics::Report) names the parameter and the range.
 ///
 /// ```
 /// use celero::{Bindings, Engine, Env};
@@ -45,9 +45,9 @@ use std::net::IpAddr;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "a function that rules call can't have a parameter of type `{Self}`",
-    label = "not a `celero::FromValue`",
-    note = "these fit: `bool`, integers up to 64 bits, `f64`, `&str`, `String`, `&[u8]`, `Vec<u8>`, `celero::Duration`, \
-            `celero::Timestamp`, `std::net::IpAddr`, `celero::List`, `celero::Map`, `celero::Value`",
+    label = "not a `celero::host::FromValue`",
+    note = "these fit: `bool`, integers up to 64 bits, `f64`, `&str`, `String`, `&[u8]`, `Vec<u8>`, `celero::values::Duration`, \
+            `celero::values::Timestamp`, `std::net::IpAddr`, `celero::values::List`, `celero::values::Map`, `celero::Value`",
     note = "of these types: `Option<T>`, `Vec<T>`, `HashMap<K, T>`, `BTreeMap<K, T>`; `&[T]` of `bool`, `i64`, `u64`, `f64`, \
             `&str` and `celero::Value`",
     note = "with the feature `serde_json` of celero: `serde_json::Value`, without `&`"

@@ -27,7 +27,7 @@ use std::sync::Arc;
 /// | `HashMap<K, T>`, `BTreeMap<K, T>` with keys of text, integers or `bool` | `map(K, T)` |
 /// | [`List`], [`Map`], [`Value`] that are `'static` | `list(dyn)`, `map(dyn, dyn)`, `dyn` |
 /// | `serde_json::Value`; `serde_json::Map` (feature `serde_json`) | `dyn`; `map(string, dyn)` |
-/// | `Result<T, E>` | as `T`; an `Err` is the evaluation error `host`, with the error's text in its [report](crate::Report) |
+/// | `Result<T, E>` | as `T`; an `Err` is the evaluation error `host`, with the error's text in its [report](crate::diagnostics::Report) |
 ///
 /// What owns its content is copied into the memory of the evaluation, which
 /// [`Limits::memory`](crate::Limits::memory) bounds.
@@ -43,9 +43,9 @@ use std::sync::Arc;
 /// ```
 #[diagnostic::on_unimplemented(
     message = "a function that rules call can't return `{Self}`",
-    label = "not a `celero::IntoValue`",
+    label = "not a `celero::host::IntoValue`",
     note = "these fit: `bool`, integers up to 64 bits, `f32`, `f64`, `String`, `&'static str`, `Arc<str>`, `Vec<u8>`, \
-            `celero::Duration`, `celero::Timestamp`, `std::net::IpAddr`, `celero::Value<'static>`",
+            `celero::values::Duration`, `celero::values::Timestamp`, `std::net::IpAddr`, `celero::Value<'static>`",
     note = "of these types: `Option<T>`, `Vec<T>`, `HashMap<K, T>`, `BTreeMap<K, T>`, and `Result<T, E>` of any `E` that is `Display`",
     note = "with the feature `serde_json` of celero: `serde_json::Value`. Turn a struct into one of these"
 )]

@@ -15,8 +15,8 @@ use std::sync::Arc;
 /// their memory.
 ///
 /// [`as_value`](Self::as_value) gives the value back, for `match` and for [`Bindings`](crate::Bindings).
-/// Its lists are [`List::Slice`](crate::List::Slice) and its maps
-/// [`Map::Sorted`](crate::Map::Sorted). Two owned values are equal if CEL says so: `1`, `1u` and
+/// Its lists are [`List::Slice`](crate::values::List::Slice) and its maps
+/// [`Map::Sorted`](crate::values::Map::Sorted). Two owned values are equal if CEL says so: `1`, `1u` and
 /// `1.0` are equal, NaN is not equal to itself. `Display` writes CEL source, as that of
 /// [`Value`] does.
 ///

@@ -23,7 +23,7 @@ use std::fmt;
 /// Why an evaluation failed, in words: which key, index, pattern, variable, overload, or what the host's function says.
 ///
 /// Made by [`Program::describe`](crate::Program::describe),
-/// [`RuleSet::describe`](crate::RuleSet::describe) and [`Rules::describe`](crate::Rules::describe).
+/// [`RuleSet::describe`](crate::RuleSet::describe) and [`Rules::describe`](crate::sets::Rules::describe).
 /// Displays on one line: `rule "admin": no header "x-team" (at 12..38); guard it with ..`.
 /// [`render`](Self::render) shows it under the source, as compile errors are shown.
 ///

@@ -158,7 +158,7 @@ impl<'e, C: Context, A> RuleSetBuilder<'e, C, A> {
     /// or rules that newer ones have replaced meanwhile.
     ///
     /// The function is called before each rule and between the later stages, also on the
-    /// [threads](crate::EngineBuilder::threads) that compile with this one, so it must be fast.
+    /// [threads](crate::settings::EngineBuilder::threads) that compile with this one, so it must be fast.
     /// Once it has returned true, the compilation is cancelled for good. Between two calls at most
     /// one rule is checked, the index is planned, one function is compiled for up to 64 rules, the
     /// constants of 1,024 rules are prepared, or the code is made executable; planning takes about

@@ -19,7 +19,7 @@ impl RuleSetError {
         Self { failed, cancelled: false }
     }
 
-    /// Returns whether the compilation was [cancelled](crate::RuleSetBuilder::cancel_if). Nothing
+    /// Returns whether the compilation was [cancelled](crate::sets::RuleSetBuilder::cancel_if). Nothing
     /// is known of the rules then: there are no diagnostics.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {

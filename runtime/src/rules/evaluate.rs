@@ -138,7 +138,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
 
     /// Evaluates one rule, without the index, and returns what
     /// [`Program::test`](crate::Program::test) of it would; `None` if there is no such rule. Uses
-    /// native code if the set has [standalone code](crate::RuleSetBuilder::standalone), otherwise
+    /// native code if the set has [standalone code](crate::sets::RuleSetBuilder::standalone), otherwise
     /// the interpreter. Does not count, and does not change [`Scratch::errors`].
     ///
     /// ```

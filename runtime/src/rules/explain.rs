@@ -14,7 +14,7 @@ use std::fmt;
 /// Most entries of a rule that are printed.
 const MAX_ENTRIES: usize = 6;
 
-/// How a set of rules is evaluated: [`RuleSetBuilder::explain`](crate::RuleSetBuilder::explain).
+/// How a set of rules is evaluated: [`RuleSetBuilder::explain`](crate::sets::RuleSetBuilder::explain).
 /// Displays as text for people. Probabilities are estimates from the rules, before any request was
 /// seen.
 #[derive(Clone, Debug)]

@@ -97,7 +97,8 @@ impl<A> Rule<A> {
         self
     }
 
-    /// Sets what this rule counts as if it fails, whatever the [policy of the set](crate::RuleSetBuilder::on_error) is.
+    /// Sets what this rule counts as if it fails, whatever the
+    /// [policy of the set](crate::sets::RuleSetBuilder::on_error) is.
     ///
     /// ```
     /// use celero::http::RequestContext;

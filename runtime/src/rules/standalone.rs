@@ -112,7 +112,8 @@ impl Standalone {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Bindings, Engine, Env, ErrorPolicy, Indexing, RuleSet, Scratch, Type, Value};
+    use crate::sets::Indexing;
+    use crate::{Bindings, Engine, Env, ErrorPolicy, RuleSet, Scratch, Type, Value};
 
     #[test]
     fn only_a_rule_without_native_code_by_itself_needs_trees() {

@@ -100,7 +100,7 @@ impl Scratch {
     }
 
     /// Returns the errors of the last evaluation of a [`RuleSet`](crate::RuleSet) or of
-    /// [`Rules`](crate::Rules) with this scratch, in the order of the rules.
+    /// [`Rules`](crate::sets::Rules) with this scratch, in the order of the rules.
     #[must_use]
     pub fn errors(&self) -> &[RuleError] {
         &self.errors

@@ -21,7 +21,8 @@ impl Value<'_> {
     /// The source of a type is its name without parameters, as in `type([1])`, which is `list`.
     ///
     /// ```
-    /// use celero::{List, Value};
+    /// use celero::values::List;
+    /// use celero::Value;
     ///
     /// let elements = [Value::Uint(1), Value::String("a\n"), Value::Null];
     /// let list = Value::List(List::Slice(&elements));

@@ -1,4 +1,5 @@
-use celero::{Context, Element, Env, FieldType};
+use celero::host::Element;
+use celero::{Context, Env, FieldType};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Mutex;
 

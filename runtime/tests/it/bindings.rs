@@ -1,6 +1,8 @@
 //! Values for environments that are declared at run time.
 
-use celero::{Arena, BindError, Bindings, Engine, Env, ErrorKind, Host, List, Scratch, Tier, Timestamp, Type, Value};
+use celero::host::{BindError, Host};
+use celero::values::{Arena, List, Timestamp};
+use celero::{Bindings, Engine, Env, ErrorKind, Scratch, Tier, Type, Value};
 
 fn env() -> Env<Bindings<'static>> {
     Env::dynamic()

@@ -1,11 +1,12 @@
 //! Bindings from a JSON document.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use celero::{BindError, Bindings, Engine, Env, Scratch, Tier, Type};
+use celero::host::BindError;
+use celero::{Bindings, Engine, Env, Scratch, Tier, Type};
 use serde_json::{Value as Json, json};
 
 fn env(variables: &str) -> Env<Bindings<'static>> {
-    let variables = celero::parse_variables(variables).unwrap();
+    let variables = celero::values::parse_variables(variables).unwrap();
     variables.into_iter().fold(Env::dynamic(), |env, (name, ty)| env.variable(&name, ty))
 }
 

@@ -1,7 +1,8 @@
 //! Compilations that are cancelled: they end soon, wherever they are, and change nothing.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use celero::{Bindings, Engine, Env, ErrorPolicy, Live, RuleSet, RuleSetBuilder, RuleSetError, Scratch, Type, Value};
+use celero::sets::RuleSetBuilder;
+use celero::{Bindings, Engine, Env, ErrorPolicy, Live, RuleSet, RuleSetError, Scratch, Type, Value};
 use std::num::NonZeroUsize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

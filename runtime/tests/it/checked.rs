@@ -1,7 +1,8 @@
 //! Rules that are checked once and compiled in several ways, and texts made of them.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use celero::{Bindings, CheckedRule, Engine, Env, ErrorKind, Live, Rule, Scratch, TextPiece, Tier, Type, Value};
+use celero::settings::{CheckedRule, TextPiece};
+use celero::{Bindings, Engine, Env, ErrorKind, Live, Rule, Scratch, Tier, Type, Value};
 
 const TIERS: [Tier; 2] = [Tier::Native, Tier::Interpret];
 
@@ -93,7 +94,7 @@ fn a_checked_rule_belongs_to_its_environment() {
         plain().variable("m", Type::Int),
         plain().function("f", |n: i64| n),
         plain().container("x"),
-        plain().library(celero::Library::Strings, false),
+        plain().library(celero::settings::Library::Strings, false),
         plain().define("g() -> int", "1"),
     ];
     for other in &others {

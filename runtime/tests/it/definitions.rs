@@ -1,7 +1,8 @@
 //! Functions defined in CEL, as a host sees them: what rules read and are shown as, bounds, clashes
 //! with other functions.
 
-use celero::{Bindings, Engine, Env, ErrorKind, Library, Limits, Scratch, SourceLimits, Tier, Type, Value};
+use celero::settings::{Library, SourceLimits};
+use celero::{Bindings, Engine, Env, ErrorKind, Limits, Scratch, Tier, Type, Value};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -104,11 +105,11 @@ fn the_bounds_of_the_engine_hold_for_the_inlined_rule() {
             .variable("l", Type::list(Type::Int))
             .define("pairs(a: list(int)) -> int", "a.map(x, a.map(y, x + y)).size()");
         let program = engine.compile(&env, "pairs(l)").unwrap();
-        let arena = celero::Arena::new(1 << 20);
+        let arena = celero::values::Arena::new(1 << 20);
         let mut bindings = Bindings::new(&env);
         let many = vec![Value::Int(1); 100];
         let list = arena.alloc_slice(&many).unwrap();
-        bindings.set("l", Value::List(celero::List::Slice(list))).unwrap();
+        bindings.set("l", Value::List(celero::values::List::Slice(list))).unwrap();
         let kind = program.eval(&bindings, &mut Scratch::new()).map(drop).map_err(|e| e.kind);
         assert_eq!(kind, Err(ErrorKind::OutOfBudget));
     }

@@ -2,7 +2,8 @@
 
 use crate::layout::{agree, show};
 use crate::support::Random;
-use celero::{Arena, Context, Engine, Env, HostList, HostMap, Scratch, Tier, Timestamp, Type, Value};
+use celero::values::{Arena, HostList, HostMap, Timestamp};
+use celero::{Context, Engine, Env, Scratch, Tier, Type, Value};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -37,7 +38,7 @@ struct Everything<'a, 'b> {
     time: SystemTime,
     span: Duration,
     own_time: Timestamp,
-    own_span: celero::Duration,
+    own_span: celero::values::Duration,
     maybe_int: Option<i64>,
     maybe_str: Option<&'a str>,
     maybe_string: Option<String>,
@@ -101,7 +102,7 @@ fn native_code_reads_what_the_safe_reading_gives() {
             time: SystemTime::UNIX_EPOCH + Duration::from_nanos(r.number() >> 1),
             span: Duration::from_nanos(r.number() >> 1),
             own_time: Timestamp { seconds: i64::from(r.number() as u32), nanos: 999_999_999 },
-            own_span: celero::Duration(r.number() as i64),
+            own_span: celero::values::Duration(r.number() as i64),
             maybe_int: r.maybe(|r| r.number() as i64),
             maybe_str: r.maybe(|_| two.as_str()),
             maybe_string: r.maybe(Random::text),
@@ -221,7 +222,7 @@ fn parts_appear_under_their_names() {
     assert_eq!(show(&connection, "conn.type"), "Uint(3)");
     assert_eq!(show(&connection, "conn.last"), "Bool(true)");
     let arena = Arena::new(64);
-    assert!(celero::Host::field(&connection, 11, &arena).unwrap().is_none());
+    assert!(celero::host::Host::field(&connection, 11, &arena).unwrap().is_none());
     assert!(Env::<Connection<'_>>::new().problems().is_empty());
 }
 

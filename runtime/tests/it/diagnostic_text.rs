@@ -1,6 +1,7 @@
 //! Diagnostics as text: on one line, and with the source.
 
-use celero::{Bindings, Diagnostic, Engine, Env, Label, Span, Stage, Style, Type, render};
+use celero::diagnostics::{Label, Span, Stage, Style, render};
+use celero::{Bindings, Diagnostic, Engine, Env, Type};
 
 #[test]
 fn a_diagnostic_is_one_line() {

@@ -3,9 +3,8 @@
 
 use crate::support::Random;
 use celero::http::RequestContext;
-use celero::{
-    Context, Engine, Env, ErrorPolicy, Indexing, Rule, RuleSetBuilder, Scratch, SetExplanation, Tier, Unindexed,
-};
+use celero::sets::{Indexing, RuleSetBuilder, SetExplanation, Unindexed};
+use celero::{Context, Engine, Env, ErrorPolicy, Rule, Scratch, Tier};
 
 type Rules<'e> = RuleSetBuilder<'e, RequestContext<'static>, ()>;
 

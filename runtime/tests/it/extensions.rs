@@ -1,11 +1,11 @@
 //! Fields of an extension: read as those of the context are, and only of the type that the rules were compiled for.
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use celero::host::{Extension, ExtensionFields, Host};
 use celero::layout::Access;
-use celero::{
-    Arena, Context, Engine, Env, ErrorKind, ErrorPolicy, EvalResult, Extension, ExtensionFields, FieldType, Host,
-    Indexing, Scratch, Tier, Type, Value,
-};
+use celero::sets::Indexing;
+use celero::values::{Arena, EvalResult};
+use celero::{Context, Engine, Env, ErrorKind, ErrorPolicy, FieldType, Scratch, Tier, Type, Value};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -294,7 +294,7 @@ fn what_cannot_be_extended_says_so() {
         path: String,
     }
     let own = ExtensionFields::of::<Own>();
-    let problems = |problems: &[celero::EnvError]| problems.iter().map(ToString::to_string).collect::<Vec<_>>();
+    let problems = |problems: &[celero::host::EnvError]| problems.iter().map(ToString::to_string).collect::<Vec<_>>();
     let message = |reason| format!("the context can't be extended: {reason}");
     assert!(Env::<Call<'_>>::is_extensible() && !Env::<Path>::is_extensible());
     let no_place = message("it has no field `Extension` with `#[context(flatten)]`");

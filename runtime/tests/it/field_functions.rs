@@ -173,7 +173,7 @@ fn functions_may_have_any_name() {
 
 /// Functions of each form of result, in each way that they can end.
 mod ends {
-    use celero::{Duration, Timestamp};
+    use celero::values::{Duration, Timestamp};
     use std::borrow::Cow;
 
     /// What a function does with a field.

@@ -4,7 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::layout::{agree, show};
-use celero::{Context, Element, Engine, Env, FieldType, Limits, MapKey, Scratch, Tier, Value};
+use celero::host::{Element, MapKey};
+use celero::{Context, Engine, Env, FieldType, Limits, Scratch, Tier, Value};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::net::SocketAddr;
@@ -358,7 +359,7 @@ fn keys_of_a_hosts_own_type_are_looked_up() {
 
 #[test]
 fn times_and_sockets_are_read_without_a_value() {
-    use celero::{Duration, Timestamp};
+    use celero::values::{Duration, Timestamp};
     use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
     use std::time::SystemTime;
 

@@ -2,8 +2,9 @@
 #![cfg(feature = "http")]
 #![expect(clippy::unwrap_used, reason = "tests")]
 
+use celero::host::Fields;
 use celero::http::RequestContext;
-use celero::{Engine, Env, Fields, Tier, Type};
+use celero::{Engine, Env, Tier, Type};
 
 fn fields(source: &str) -> Fields {
     let engine = Engine::builder().tier(Tier::Interpret).build();

@@ -3,7 +3,8 @@
 
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
-use celero::{Bindings, Engine, Env, List, Tier, Type, Value};
+use celero::values::List;
+use celero::{Bindings, Engine, Env, Tier, Type, Value};
 
 /// Rules about requests and their translations.
 const RULES: &[(&str, &str)] = &[

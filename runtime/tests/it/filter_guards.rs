@@ -2,9 +2,10 @@
 #![cfg(feature = "http")]
 #![expect(clippy::unwrap_used, clippy::string_slice, reason = "tests")]
 
+use celero::diagnostics::{Severity, diagnostic_codes};
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
-use celero::{Engine, Env, Severity, diagnostic_codes};
+use celero::{Engine, Env};
 
 /// The warnings about a deny rule with this code: the text that each points at, its message and its help.
 fn found(rule: &str, code: &str, nil_not_equal: bool) -> Vec<(String, String)> {

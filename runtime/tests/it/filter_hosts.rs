@@ -1,8 +1,9 @@
 //! The filter language as hosts use it: warnings, sets of rules in several languages, formatting.
 
+use celero::diagnostics::Severity;
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
-use celero::{Engine, Env, Rule, Severity};
+use celero::{Engine, Env, Rule};
 
 fn env(language: FilterLanguage) -> Env<RequestContext<'static>> {
     Env::new().filter_language(language)

@@ -4,7 +4,8 @@
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
 use celero::lists::{Kind, Limits, Lists};
-use celero::{Bindings, Engine, Env, List, Tier, Type, Value};
+use celero::values::List;
+use celero::{Bindings, Engine, Env, Tier, Type, Value};
 
 /// Rules about requests. Each has an equal in CEL.
 const RULES: &[&str] = &[

@@ -1,6 +1,8 @@
 //! Closures of the host as functions of rules.
 
-use celero::{Arena, Bindings, Cx, Duration, Engine, Env, ErrorKind, List, Map, Timestamp, Value};
+use celero::host::Cx;
+use celero::values::{Arena, Duration, List, Map, Timestamp};
+use celero::{Bindings, Engine, Env, ErrorKind, Value};
 use std::collections::HashSet;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
@@ -159,7 +161,8 @@ fn environments_are_cheap_to_share() {
 
 #[test]
 fn a_library_that_is_off_leaves_its_names_to_the_host() {
-    use celero::{Engine, Library};
+    use celero::Engine;
+    use celero::settings::Library;
     let taken = Env::dynamic().method("trim", |_: &str| 1_i64);
     assert_eq!(
         taken.problems().iter().map(ToString::to_string).collect::<Vec<_>>(),
@@ -184,7 +187,8 @@ fn a_method_may_have_the_name_of_a_reserved_word() {
 
 #[test]
 fn a_macro_hides_no_function_of_the_host() {
-    use celero::{Engine, Library};
+    use celero::Engine;
+    use celero::settings::Library;
     let declare = |env: Env<Bindings<'static>>| {
         env.function("default", |a: i64, b: i64| a.max(b))
             .method("with", |a: i64, b: i64, c: i64| a + b + c)

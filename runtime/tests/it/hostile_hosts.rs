@@ -2,10 +2,8 @@
 //! can't be read, threads with small stacks. An evaluation ends, with the same answer in each tier.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
-use celero::{
-    Arena, Bindings, Context, Engine, Env, EvalError, EvalResult, HostList, Limits, List, Map, Program, Scratch, Tier,
-    Type, Value,
-};
+use celero::values::{Arena, EvalResult, HostList, List, Map};
+use celero::{Bindings, Context, Engine, Env, EvalError, Limits, Program, Scratch, Tier, Type, Value};
 use celero_timing::{assert_linear, cpu_time_of};
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
@@ -322,7 +320,7 @@ fn a_text_that_resembles_many_literals_costs_one_search() {
     all(&env, &format!("{} || {}", chain(&more), guarded.join(" || ")), &absent, "Bool(false)");
     for tier in [Tier::Interpret, Tier::Native] {
         let engine = Engine::builder().tier(tier).build();
-        for indexing in [celero::Indexing::Auto, celero::Indexing::Off] {
+        for indexing in [celero::sets::Indexing::Auto, celero::sets::Indexing::Off] {
             let rules = engine.rules(&env).index(indexing).on_error(celero::ErrorPolicy::NoMatch);
             let rules = rules.rule("all", &chain(&keys), ()).rule("others", &chain(&others), ());
             let set = rules.rule("more", &format!("{} || path.contains('z00')", chain(&more)), ()).build().unwrap();

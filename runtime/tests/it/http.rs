@@ -5,7 +5,8 @@
 use crate::layout::{agree, show};
 use crate::support::Random;
 use celero::http::{Request, RequestContext, Source};
-use celero::{Arena, Context, Engine, Env, ErrorKind, FieldType, HostMap, Map, Scratch, Tier, Value};
+use celero::values::{Arena, HostMap, Map};
+use celero::{Context, Engine, Env, ErrorKind, FieldType, Scratch, Tier, Value};
 use http::{HeaderMap, HeaderName, HeaderValue, Version};
 
 fn request(target: &str) -> http::Request<()> {

@@ -2,9 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::host::Cx;
-use celero::{
-    Arena, Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Limits, List, MapBuilder, Scratch, Tier, Type, Value,
-};
+use celero::values::{Arena, List, MapBuilder};
+use celero::{Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Limits, Scratch, Tier, Type, Value};
 use serde_json::{Value as Json, json};
 
 #[derive(Context)]

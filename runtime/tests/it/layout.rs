@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 #![expect(clippy::undocumented_unsafe_blocks, reason = "fields are read as native code reads them")]
 
-use celero::{Arena, Context, Duration, Field, Timestamp, Value};
+use celero::host::Field;
+use celero::values::{Arena, Duration, Timestamp};
+use celero::{Context, Value};
 use celero_ir::layout::{AbsentIf, Access, Path, Repr, TO_BE_MADE};
 use celero_ir::{ErrorKind, Ty};
 use std::net::Ipv6Addr;

@@ -104,7 +104,7 @@ fn patterns_of_the_filter_language_are_bounded() {
 
 #[test]
 fn texts_made_of_expressions_are_bounded() {
-    use celero::TextPiece;
+    use celero::settings::TextPiece;
     let (engine, env) = (engine(CLASS + CLASS / 2, 1), env());
     let pieces: Vec<_> = (0..2).map(|n| engine.check(&env, &condition(n..n + 1)).unwrap()).collect();
     assert!(pieces.iter().all(|piece| (CLASS..CLASS + 10_000).contains(&piece.case_steps())));

@@ -2,8 +2,9 @@
 #![cfg(feature = "http")]
 #![expect(clippy::unwrap_used, clippy::string_slice, reason = "tests")]
 
+use celero::diagnostics::{Severity, diagnostic_codes};
 use celero::http::RequestContext;
-use celero::{Bindings, Engine, Env, Scratch, Severity, Tier, Type, diagnostic_codes};
+use celero::{Bindings, Engine, Env, Scratch, Tier, Type};
 
 fn env() -> Env<Bindings<'static>> {
     let env = Env::dynamic().variable("s", Type::String).variable("n", Type::Int).variable("d", Type::Dyn);

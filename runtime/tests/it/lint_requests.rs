@@ -311,6 +311,6 @@ fn fields_of_elements_are_looked_for_in_bounded_time() {
     let source = vec!["upstreams[0].heathy"; 1_000].join(" || ");
     let error = engine().check(&env, &source).expect_err("no such field");
     let starts: Vec<u32> = error.diagnostics().iter().map(|found| found.span.start).collect();
-    assert_eq!(starts.len(), celero::SourceLimits::default().max_diagnostics as usize);
+    assert_eq!(starts.len(), celero::settings::SourceLimits::default().max_diagnostics as usize);
     assert!(starts.is_sorted());
 }

@@ -2,7 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::lists::{Entries, EntryValue, Limits, ListType, Lists, Scalar};
-use celero::{Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Indexing, Scratch, Tier, Type, Value};
+use celero::sets::Indexing;
+use celero::{Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Scratch, Tier, Type, Value};
 use std::net::IpAddr;
 
 #[derive(Context)]
@@ -306,7 +307,7 @@ fn wrong_uses_are_found_when_a_rule_is_compiled() {
         assert!(error.diagnostics().iter().any(|found| found.code == code), "{rule}: {error}");
         assert!(error.to_string().contains(says), "{rule}: {error}");
     }
-    let without = env.clone().library(celero::Library::Optionals, false);
+    let without = env.clone().library(celero::settings::Library::Optionals, false);
     for rule in ["lists.geo[?peer].country == dyn(1)", "lists.geo[peer].?country == dyn(1)"] {
         let error = Engine::new().compile(&without, rule).unwrap_err();
         assert!(error.to_string().contains("optionals"), "{error}");

@@ -3,9 +3,8 @@
 
 use celero::filter::FilterLanguage;
 use celero::lists::{Kind, Limits, ListId, ListType, Lists};
-use celero::{
-    Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Indexing, Live, Program, Rule, Scratch, Tier, Type, Value,
-};
+use celero::sets::Indexing;
+use celero::{Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Live, Program, Rule, Scratch, Tier, Type, Value};
 use std::net::IpAddr;
 
 #[derive(Context)]

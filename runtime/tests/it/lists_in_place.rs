@@ -1,11 +1,10 @@
 //! Lists of the host whose elements native code reads where they lie: their size, an element, the search for a value.
 
 use crate::field_types::results;
+use celero::host::Element;
 use celero::layout::{Access, Field as Layout, Path, Repr, Ty};
-use celero::{
-    Arena, Context, Duration, Element, Engine, Env, ErrorKind, EvalResult, FieldType, Limits, Scratch, Tier, Type,
-    Value,
-};
+use celero::values::{Arena, Duration, EvalResult};
+use celero::{Context, Engine, Env, ErrorKind, FieldType, Limits, Scratch, Tier, Type, Value};
 use std::collections::{HashSet, VecDeque};
 
 #[derive(FieldType)]

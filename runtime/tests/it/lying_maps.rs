@@ -2,7 +2,8 @@
 #![expect(clippy::panic, reason = "tests")]
 
 use crate::hostile_hosts::{Bomb, all};
-use celero::{Context, Engine, Env, MapKey, Tier, Type, Value};
+use celero::host::MapKey;
+use celero::{Context, Engine, Env, Tier, Type, Value};
 use std::borrow::Borrow;
 use std::cell::Cell;
 use std::cmp::Ordering;

@@ -3,7 +3,8 @@
 //! elements where they are.
 
 use crate::list_types::{agree_on, same_budget};
-use celero::{Context, MapKey, Type, Value};
+use celero::host::MapKey;
+use celero::{Context, Type, Value};
 use http::{HeaderMap, HeaderValue};
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};

@@ -2,7 +2,8 @@
 
 use crate::field_types::results;
 use crate::layout::{agree, show};
-use celero::{Context, Element, Env, FieldType};
+use celero::host::Element;
+use celero::{Context, Env, FieldType};
 use std::collections::{BTreeMap, HashMap};
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,10 +1,8 @@
 //! Values that outlive the evaluation, its context and its thread.
 
 use crate::support::{each_value, quietly};
-use celero::{
-    Arena, Bindings, Context, Engine, Env, ErrorKind, EvalResult, HostList, HostMap, List, Map, OwnedValue, Scratch,
-    Tier, Type, Value,
-};
+use celero::values::{Arena, EvalResult, HostList, HostMap, List, Map};
+use celero::{Bindings, Context, Engine, Env, ErrorKind, OwnedValue, Scratch, Tier, Type, Value};
 use serde_json::json;
 use std::collections::HashMap;
 

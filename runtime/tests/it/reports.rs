@@ -2,11 +2,10 @@
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+use celero::diagnostics::Report;
 use celero::http::RequestContext;
-use celero::{
-    Arena, Bindings, Engine, Env, EvalError, Limits, List, Live, Map, MapBuilder, Report, Rule, Scratch, Tier, Type,
-    Value,
-};
+use celero::values::{Arena, List, Map, MapBuilder};
+use celero::{Bindings, Engine, Env, EvalError, Limits, Live, Rule, Scratch, Tier, Type, Value};
 
 fn env() -> Env<Bindings<'static>> {
     let even = |n: i64| if n % 2 == 0 { Ok(true) } else { Err(format!("{n} is odd")) };
@@ -32,7 +31,7 @@ fn reports(source: &str, d: Value<'static>, mut f: impl FnMut(&Report)) {
         let arena = Arena::new(1 << 16);
         let mut map = MapBuilder::new(&arena, 1).unwrap();
         map.insert(Value::String("known"), Value::Int(1)).unwrap();
-        let map: Map<'_> = map.finish(&celero::Cx::new(1_000, &arena)).unwrap();
+        let map: Map<'_> = map.finish(&celero::host::Cx::new(1_000, &arena)).unwrap();
         let mut bindings = Bindings::new(&env);
         let list = [Value::Int(1), Value::Int(2)];
         for (name, value) in [

@@ -1,8 +1,9 @@
 //! Sets of rules from the outside: building, asking, errors, budgets, memory.
 
+use celero::sets::Indexing;
 use celero::{
-    Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Indexing, Limits, Rule, RuleSet, RuleSetError, Scratch,
-    Tier, Type, Value,
+    Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Limits, Rule, RuleSet, RuleSetError, Scratch, Tier, Type,
+    Value,
 };
 use std::sync::Arc;
 
@@ -131,7 +132,7 @@ fn each_rule_has_its_own_steps() {
     let env = Env::<Bindings<'static>>::dynamic().variable("l", Type::list(Type::Int));
     let items = [Value::Int(1); 60];
     let mut bindings = Bindings::new(&env);
-    bindings.set("l", Value::List(celero::List::Slice(&items))).unwrap();
+    bindings.set("l", Value::List(celero::values::List::Slice(&items))).unwrap();
     for tier in TIERS {
         let engine = Engine::builder().tier(tier).limits(limits).build();
         let rules = engine.rules(&env).on_error(ErrorPolicy::NoMatch).rule("long", "l.all(x, l.all(y, y == x))", ());
@@ -150,7 +151,7 @@ fn a_rule_alone_answers_as_in_its_set_and_leaves_no_trace() {
     let other = Env::<Bindings<'static>>::dynamic().variable("x", Type::Int);
     let (items, text) = ([Value::Int(1); 60], "a".repeat(1000));
     let mut bindings = Bindings::new(&env);
-    bindings.set("l", Value::List(celero::List::Slice(&items))).unwrap();
+    bindings.set("l", Value::List(celero::values::List::Slice(&items))).unwrap();
     bindings.set("s", Value::String(&text)).unwrap();
     for (tier, alone) in [(Tier::Native, true), (Tier::Native, false), (Tier::Interpret, true)] {
         let engine = Engine::builder().tier(tier).limits(limits).build();

@@ -1,9 +1,9 @@
 //! The text of results: [`Engine::text`] in each language, in both tiers.
 
 use celero::filter::FilterLanguage;
-use celero::{
-    Bindings, CheckedRule, Engine, Env, ErrorKind, List, Scratch, SourceLimits, TextPiece, Tier, Type, Value,
-};
+use celero::settings::{CheckedRule, SourceLimits, TextPiece};
+use celero::values::List;
+use celero::{Bindings, Engine, Env, ErrorKind, Scratch, Tier, Type, Value};
 
 fn env() -> Env<Bindings<'static>> {
     Env::dynamic()
@@ -95,7 +95,7 @@ fn traces_and_errors_of_a_text_have_places_in_its_source() {
     call.set("b", Value::Bytes(b"x")).unwrap();
     let mut scratch = Scratch::new();
     let trace = program.trace(&call, &mut scratch).unwrap();
-    let part = |span: celero::Span| rule.source().get(span.start as usize..span.end as usize).unwrap();
+    let part = |span: celero::diagnostics::Span| rule.source().get(span.start as usize..span.end as usize).unwrap();
     let parts: Vec<&str> = trace.parts().iter().map(|traced| part(traced.span())).collect();
     let expected = [rule.source(), "to_string((b contains \"x\"))", "b contains \"x\"", "b", "upper( b )", "b"];
     assert_eq!(parts, expected);

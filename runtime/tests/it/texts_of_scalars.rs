@@ -15,10 +15,11 @@ fn values() -> Vec<(Type, Value<'static>, String)> {
         (253_402_300_799, 999_999_999, "9999-12-31T23:59:59.999999999Z"),
     ];
     let times = times.map(|(seconds, nanos, text)| {
-        (Type::Timestamp, Value::Timestamp(celero::Timestamp { seconds, nanos }), text.to_owned())
+        (Type::Timestamp, Value::Timestamp(celero::values::Timestamp { seconds, nanos }), text.to_owned())
     });
     let spans = [(0, "0s"), (90_000_000_000, "90s"), (-1_500_000_000, "-1.5s"), (1, "0.000000001s")];
-    let spans = spans.map(|(nanos, text)| (Type::Duration, Value::Duration(celero::Duration(nanos)), text.to_owned()));
+    let spans =
+        spans.map(|(nanos, text)| (Type::Duration, Value::Duration(celero::values::Duration(nanos)), text.to_owned()));
     ints.into_iter().chain(uints).chain(times).chain(spans).collect()
 }
 

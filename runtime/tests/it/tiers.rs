@@ -13,7 +13,7 @@ fn both(source: &str) {
     let mut bindings = Bindings::new(&env);
     bindings.set("x", Value::Int(7)).unwrap();
     bindings.set("s", Value::String("hello")).unwrap();
-    bindings.set("l", Value::List(celero::List::Slice(&list))).unwrap();
+    bindings.set("l", Value::List(celero::values::List::Slice(&list))).unwrap();
     bindings.set("d", Value::Double(1.5)).unwrap();
     let run = |tier| {
         let engine = Engine::builder().tier(tier).build();

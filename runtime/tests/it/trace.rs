@@ -4,7 +4,8 @@
 
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
-use celero::{Bindings, Engine, Env, ErrorKind, PartResult, Program, Scratch, Type, Value};
+use celero::settings::PartResult;
+use celero::{Bindings, Engine, Env, ErrorKind, Program, Scratch, Type, Value};
 
 fn shown(result: &PartResult<'_>) -> String {
     match result {
@@ -23,7 +24,7 @@ fn shown(result: &PartResult<'_>) -> String {
 fn lines<C: celero::Context>(program: &Program<C::Static>, context: &C) -> Vec<String> {
     let mut scratch = Scratch::new();
     let trace = program.trace(context, &mut scratch).unwrap();
-    let line = |part: &celero::TracedPart<'_>| {
+    let line = |part: &celero::settings::TracedPart<'_>| {
         let span = part.span();
         let text = &program.source()[span.start as usize..span.end as usize];
         let results: Vec<String> = part.results().iter().map(shown).collect();

@@ -1,8 +1,7 @@
 //! Conversions into values, and what `Bindings::set` accepts.
 
-use celero::{
-    Arena, Bindings, Duration, Engine, Env, ErrorKind, FieldType, List, Map, Scratch, Timestamp, Type, Value,
-};
+use celero::values::{Arena, Duration, List, Map, Timestamp};
+use celero::{Bindings, Engine, Env, ErrorKind, FieldType, Scratch, Type, Value};
 use serde_json::{Value as Json, json};
 use std::borrow::Cow;
 use std::error::Error;

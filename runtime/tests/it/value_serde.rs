@@ -1,7 +1,8 @@
 //! Values in other formats, with the feature `serde`.
 
 use crate::support::each_value;
-use celero::{Bindings, Engine, Env, ErrorKind, List, Map, OwnedValue, Scratch, Type, Value};
+use celero::values::{List, Map};
+use celero::{Bindings, Engine, Env, ErrorKind, OwnedValue, Scratch, Type, Value};
 use serde_json::{Value as Json, json};
 
 /// Values are written as the function `toJson` writes them.

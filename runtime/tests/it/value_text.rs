@@ -1,7 +1,8 @@
 //! Values as text: CEL source.
 
 use crate::support::each_value;
-use celero::{Arena, Bindings, Engine, Env, EvalResult, HostList, List, Map, Scratch, Tier, Value};
+use celero::values::{Arena, EvalResult, HostList, List, Map};
+use celero::{Bindings, Engine, Env, Scratch, Tier, Value};
 use serde_json::json;
 
 /// The text of a value is an expression with that value.

@@ -35,7 +35,7 @@ fn of(source: &str) -> Vec<String> {
         ("path", Value::String("/x")),
         ("n", Value::Int(3)),
         ("beta", Value::Bool(false)),
-        ("tags", Value::List(celero::List::Slice(&tags))),
+        ("tags", Value::List(celero::values::List::Slice(&tags))),
         ("d", Value::Int(7)),
     ] {
         bindings.set(name, value).unwrap();

@@ -4,7 +4,9 @@ use super::block;
 use super::case::Case;
 use super::verdict::Outcome;
 use crate::generate::Owned;
-use celero::{Arena, Bindings, CompileError, Diagnostic, Engine, Env, Scratch, Stage, Tier, Type};
+use celero::diagnostics::Stage;
+use celero::values::Arena;
+use celero::{Bindings, CompileError, Diagnostic, Engine, Env, Scratch, Tier, Type};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Memory for the values of one case.

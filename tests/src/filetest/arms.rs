@@ -2,8 +2,8 @@
 
 use super::format::{Settings, definition};
 use super::{data, request, show};
-use celero::Library;
 use celero::http::RequestContext;
+use celero::settings::Library;
 use celero::{Bindings, Context, Engine, Env, Program, Scratch, Tier, Type};
 use celero_frontend::Style;
 use http::Request;

@@ -1,7 +1,9 @@
 //! JSON as values for variables. What is built lives as long as the process: test data is small.
 
 use super::request::unescape;
-use celero::{Arena, Cx, Duration, List, MapBuilder, Timestamp, Type, Value};
+use celero::host::Cx;
+use celero::values::{Arena, Duration, List, MapBuilder, Timestamp};
+use celero::{Type, Value};
 use serde_json::Value as Json;
 
 fn keep<T>(value: T) -> &'static T {

@@ -1,6 +1,7 @@
 //! Outcomes as text: values as one would write them in a rule, errors with their kind and the source they are about.
 
-use celero::{Arena, EvalError, EvalResult, Value};
+use celero::values::{Arena, EvalResult};
+use celero::{EvalError, Value};
 use std::fmt::Write;
 
 /// The text of an outcome of evaluating `source`.

@@ -5,7 +5,8 @@
 use super::functions::with_functions;
 use super::{Outcome, Values};
 use celero::filter::{Filter, FilterExpr, FilterLanguage, FilterType, FilterValue, Scheme};
-use celero::{Arena, Bindings, Engine, Env, ErrorKind, List, Map, Program, Scratch, Tier, Type, Value};
+use celero::values::{Arena, List, Map};
+use celero::{Bindings, Engine, Env, ErrorKind, Program, Scratch, Tier, Type, Value};
 use std::collections::BTreeMap;
 
 /// Evaluates a rule for each host in native code. All hosts come in one call so that a rule is compiled once.

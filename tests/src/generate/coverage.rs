@@ -5,7 +5,8 @@
 
 use super::Declared;
 use super::value::Owned;
-use celero::{ErrorKind, Explanation};
+use celero::ErrorKind;
+use celero::settings::Explanation;
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Checked, Expr, FallbackKind, FoldKind, LogicOp, NodeId, Overload, Reference, Type};
 use celero_ir::{Helper, Op, Ty};

@@ -1,6 +1,7 @@
 //! Functions of the host that generated programs call: of each kind that an embedder can declare.
 
-use celero::{Duration, Env, List, Map, Timestamp, Value};
+use celero::values::{Duration, List, Map, Timestamp};
+use celero::{Env, Value};
 use celero_frontend::{Signature, Type};
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::LazyLock;

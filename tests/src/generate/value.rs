@@ -2,7 +2,8 @@
 
 use super::rng::Rng;
 use super::types;
-use celero::{Arena, Duration, EvalResult, HostList, HostMap, List, Map, Timestamp, Type, Value};
+use celero::values::{Arena, Duration, EvalResult, HostList, HostMap, List, Map, Timestamp};
+use celero::{Type, Value};
 use std::cmp::Ordering;
 use std::fmt;
 use std::net::IpAddr;

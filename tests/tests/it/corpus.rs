@@ -5,7 +5,8 @@
 //! anything or fail; the test lists them.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "tests")]
 
-use celero::{Arena, Bindings, CompileError, Engine, Env, List, Map, Program, Scratch, Tier, Type, Value};
+use celero::values::{Arena, List, Map};
+use celero::{Bindings, CompileError, Engine, Env, Program, Scratch, Tier, Type, Value};
 use celero_frontend::{Ast, Expr, Limits, NodeId, format, parse};
 use celero_tests::differential::Ended;
 use celero_tests::generate::{Owned, Rng};

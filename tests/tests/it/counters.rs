@@ -3,7 +3,8 @@
 //! and removed meanwhile.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "tests")]
 
-use celero::{Bindings, Engine, Env, ErrorPolicy, Indexing, Live, Rule, RuleSet, Scratch, Tier, Type, Value};
+use celero::sets::Indexing;
+use celero::{Bindings, Engine, Env, ErrorPolicy, Live, Rule, RuleSet, Scratch, Tier, Type, Value};
 use std::thread;
 use std::time::Duration;
 

@@ -2,13 +2,12 @@
 //! writes the file anew; else it must be up to date.
 #![expect(clippy::panic, clippy::unwrap_used, reason = "tests")]
 
+use celero::diagnostics::{Severity, Stage, diagnostic_codes, render};
 use celero::filter::{FILTER_CODES, FilterLanguage, FilterOptions, FilterType, Scheme, check_filter, http_scheme};
 use celero::http::RequestContext;
 use celero::lists::{Kind, Lists};
-use celero::{
-    CompileError, Context, Engine, Env, Library, Limits, Severity, SourceLimits, Stage, TextPiece, Tier, Type,
-    diagnostic_codes, render,
-};
+use celero::settings::{Library, SourceLimits, TextPiece};
+use celero::{CompileError, Context, Engine, Env, Limits, Tier, Type};
 use celero_frontend::CodeInfo;
 use std::fmt::Write;
 use std::path::Path;
@@ -260,7 +259,7 @@ fn describe(
     let is_warning = first.severity == Severity::Warning;
     assert_eq!(is_warning, info.summary.contains("(a warning"), "{}", info.code);
     assert!(is_warning || first.stage == info.stage, "{}", info.code);
-    let shown = render(source, "rule", std::slice::from_ref(first), celero::Style::Plain);
+    let shown = render(source, "rule", std::slice::from_ref(first), celero::diagnostics::Style::Plain);
     let mut summary = info.summary.to_owned();
     summary.get_mut(..1).unwrap().make_ascii_uppercase();
     write!(text, "\n### {}\n\n{summary}.\n\n```text\n{shown}```\n", info.code).unwrap();

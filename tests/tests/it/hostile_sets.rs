@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero::http::RequestContext;
-use celero::{Engine, Env, ErrorPolicy, Indexing, Limits, RuleSet, Scratch, SourceLimits};
+use celero::sets::Indexing;
+use celero::settings::SourceLimits;
+use celero::{Engine, Env, ErrorPolicy, Limits, RuleSet, Scratch};
 use celero_tests::shared::say;
 use celero_timing::{cpu_time, least_times};
 use std::time::Duration;

@@ -4,7 +4,8 @@
 //! `CELERO_JSON_CASES` sets how many documents are tried, `CELERO_SEED` the seed.
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
-use celero::{Arena, Bindings, Engine, Env, EvalError, Limits, Program, Scratch, Tier, Type, Value};
+use celero::values::Arena;
+use celero::{Bindings, Engine, Env, EvalError, Limits, Program, Scratch, Tier, Type, Value};
 use celero_tests::generate::{Owned, Rng};
 use serde_json::Value as Json;
 

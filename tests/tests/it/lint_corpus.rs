@@ -1,9 +1,10 @@
 //! No rule that others wrote, and that means what it says, is warned of as constant (needs the shared data).
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "tests")]
 
+use celero::diagnostics::Span;
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
-use celero::{Engine, Env, Span, Tier};
+use celero::{Engine, Env, Tier};
 use celero_tests::shared::{find, say};
 use serde_json::Value as Json;
 

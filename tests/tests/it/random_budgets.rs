@@ -8,7 +8,8 @@
 #![expect(clippy::indexing_slicing, reason = "indices of this test's own making")]
 
 use celero::http::RequestContext;
-use celero::{Engine, Env, ErrorKind, ErrorPolicy, Indexing, Limits, Program, RuleSet, Scratch, Tier};
+use celero::sets::Indexing;
+use celero::{Engine, Env, ErrorKind, ErrorPolicy, Limits, Program, RuleSet, Scratch, Tier};
 use celero_tests::generate::Rng;
 use celero_tests::generate::gateway::{Sample, rule, sample};
 use std::collections::HashMap;

@@ -17,7 +17,8 @@
 #![expect(clippy::indexing_slicing, reason = "indices of this test's own making")]
 
 use celero::http::RequestContext;
-use celero::{Engine, Env, ErrorKind, ErrorPolicy, EvalError, Indexing, Rule, RuleError, RuleSet, Scratch, Tier};
+use celero::sets::Indexing;
+use celero::{Engine, Env, ErrorKind, ErrorPolicy, EvalError, Rule, RuleError, RuleSet, Scratch, Tier};
 use celero_tests::generate::Rng;
 use celero_tests::generate::gateway::{ATOMS, Sample, never, rule, sample};
 use celero_tests::generate::gateway_lists::{change, lists, rule_with_lists};

@@ -5,9 +5,9 @@
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero::http::RequestContext;
+use celero::values::Arena;
 use celero::{
-    Arena, Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, EvalError, Program, RuleError, RuleSet, Scratch,
-    Tier, Type,
+    Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, EvalError, Program, RuleError, RuleSet, Scratch, Tier, Type,
 };
 use celero_tests::generate::{Declared, Generator, Rng, declare};
 

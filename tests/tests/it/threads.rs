@@ -8,7 +8,8 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::http::RequestContext;
-use celero::{Engine, Env, ErrorPolicy, Indexing, Rule, RuleSet, RuleSetBuilder, Scratch};
+use celero::sets::{Indexing, RuleSetBuilder};
+use celero::{Engine, Env, ErrorPolicy, Rule, RuleSet, Scratch};
 use celero_tests::generate::Rng;
 use celero_tests::generate::gateway::{Sample, rule, sample};
 use celero_tests::generate::gateway_lists::{change, lists, rule_with_lists};

@@ -3,7 +3,8 @@
 
 use crate::exclusive;
 use celero::http::RequestContext;
-use celero::{Context, Engine, Env, ErrorPolicy, Indexing, Live, Rule, RuleSet, Scratch, Tier, Value};
+use celero::sets::Indexing;
+use celero::{Context, Engine, Env, ErrorPolicy, Live, Rule, RuleSet, Scratch, Tier, Value};
 use celero_tests::heap::allocations;
 use std::hint::black_box;
 use std::net::IpAddr;

@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "tests")]
 
 use crate::exclusive;
-use celero::{Engine, Env, Indexing, Profiling, RuleSet, Tier, Type};
+use celero::sets::Indexing;
+use celero::settings::Profiling;
+use celero::{Engine, Env, RuleSet, Tier, Type};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 

@@ -12,7 +12,7 @@ pub use space::Space;
 pub use time::Time;
 
 use crate::planted::waste;
-use celero::StageObserver;
+use celero::settings::StageObserver;
 
 /// A quantity that is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

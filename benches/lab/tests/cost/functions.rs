@@ -2,7 +2,8 @@
 
 use crate::measure::growth;
 use crate::{exclusive, report};
-use celero::{Arena, Bindings, Engine, Env, List, Map, Scratch, Tier, Type, Value};
+use celero::values::{Arena, List, Map};
+use celero::{Bindings, Engine, Env, Scratch, Tier, Type, Value};
 use celero_frontend::stdlib::{Style, TABLE};
 use std::hint::black_box;
 

@@ -3,7 +3,8 @@
 use crate::SizedRule;
 use crate::measure::{growth, measure};
 use crate::{exclusive, report};
-use celero::{Bindings, Engine, Env, Limits, Scratch, SourceLimits, Tier, Type, Value};
+use celero::settings::SourceLimits;
+use celero::{Bindings, Engine, Env, Limits, Scratch, Tier, Type, Value};
 use celero_frontend::filter::{FilterOptions, Scheme, check_filter, format_filter, http_scheme, unparse_filter};
 use celero_tests::generate::Rng;
 use celero_tests::rule_shapes::SHAPES;

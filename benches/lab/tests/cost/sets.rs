@@ -4,7 +4,8 @@ use crate::SizedRule;
 use crate::measure::growth;
 use crate::{exclusive, report};
 use celero::http::RequestContext;
-use celero::{Engine, Env, ErrorPolicy, Indexing, Live, Rule, Scratch};
+use celero::sets::Indexing;
+use celero::{Engine, Env, ErrorPolicy, Live, Rule, Scratch};
 use std::hint::black_box;
 
 /// Rules made from a number.

@@ -4,9 +4,10 @@
 use crate::measure::growth;
 use crate::rules::many;
 use crate::{SizedRule, exclusive, report};
+use celero::diagnostics::Style;
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
-use celero::{Engine, Env, ErrorPolicy, Style, Tier};
+use celero::{Engine, Env, ErrorPolicy, Tier};
 use celero_lsp::Environment;
 use celero_policy::Policy;
 use celero_tooling::envs::Envs;

@@ -201,7 +201,8 @@ pub(super) enum Found {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Bindings, Engine, Env, Indexing, Scratch, Type, Value};
+    use crate::sets::Indexing;
+    use crate::{Bindings, Engine, Env, Scratch, Type, Value};
 
     #[test]
     fn a_text_that_repeats_keys_finds_each_candidate_once() {

@@ -2,7 +2,8 @@
 
 use super::{Input, as_alone, build, engine, env};
 use celero::http::RequestContext;
-use celero::{Env, ErrorPolicy, Indexing, Scratch, Tier};
+use celero::sets::Indexing;
+use celero::{Env, ErrorPolicy, Scratch, Tier};
 use celero_timing::cpu_time_of;
 
 #[test]

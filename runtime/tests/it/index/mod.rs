@@ -3,10 +3,13 @@
 #![cfg(feature = "http")]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+use celero::host::{Field, Host};
 use celero::http::RequestContext;
+use celero::sets::Indexing;
+use celero::values::{Arena, EvalResult, List};
 use celero::{
-    Arena, Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, EvalResult, Field, Host, Indexing, Limits, List,
-    Program, Rule, RuleError, RuleSet, Scratch, Tier, Type, Value,
+    Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Limits, Program, Rule, RuleError, RuleSet, Scratch, Tier,
+    Type, Value,
 };
 use celero_ir::Ty;
 use celero_ir::layout::{self, Access};

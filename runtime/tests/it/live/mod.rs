@@ -1,9 +1,9 @@
 //! Live rules from the outside: whatever has happened to them, they answer what a fresh set of the same rules answers.
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
+use celero::settings::SourceLimits;
 use celero::{
-    Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Limits, Live, Rule, RuleSet, Scratch, SourceLimits, Tier,
-    Type, Value,
+    Bindings, Context, Engine, Env, ErrorKind, ErrorPolicy, Limits, Live, Rule, RuleSet, Scratch, Tier, Type, Value,
 };
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

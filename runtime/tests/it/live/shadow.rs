@@ -33,7 +33,7 @@ fn differences_are_told_by_name() {
         .unwrap();
         let seen = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&seen);
-        let push = move |difference: &celero::Difference<'_>| log.lock().unwrap().push(difference.to_string());
+        let push = move |difference: &celero::sets::Difference<'_>| log.lock().unwrap().push(difference.to_string());
         live.shadow(
             1.0,
             |set| {

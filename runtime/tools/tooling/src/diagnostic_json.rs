@@ -1,6 +1,7 @@
 //! Errors and warnings as JSON.
 
-use celero::{Diagnostic, Label, Severity, Stage};
+use celero::Diagnostic;
+use celero::diagnostics::{Label, Severity, Stage};
 use serde_json::{Value as Json, json};
 
 /// Returns diagnostics as JSON, in their order.

@@ -1,7 +1,8 @@
 //! Disassembles machine code: offsets, bytes, instructions, names of what is called, and the part
 //! of the source that each came from.
 
-use celero::{CodeSpan, MachineCode, Span};
+use celero::diagnostics::Span;
+use celero::settings::{CodeSpan, MachineCode};
 use serde_json::{Value as Json, json};
 
 /// The instructions of a function.

@@ -1,6 +1,7 @@
 //! A context with a field of each kind that native code reads in place, filled with the values of a random case.
 
-use celero::{Arena, Context, Env, Timestamp, Value};
+use celero::values::{Arena, Timestamp};
+use celero::{Context, Env, Value};
 use celero_tests::generate::{Case, Declared, Owned};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::borrow::Cow;
@@ -44,7 +45,7 @@ pub(super) struct Call<'a> {
     began: SystemTime,
     took: Duration,
     at: Timestamp,
-    left: celero::Duration,
+    left: celero::values::Duration,
     level: Option<i64>,
     host: Option<&'a str>,
     note: Option<String>,
@@ -320,7 +321,7 @@ pub(super) fn call<'a>(inputs: &Inputs<'a>, referred: &'a Referred<'a>, arena: &
         began: SystemTime::UNIX_EPOCH + Duration::from_secs(inputs.int("began").unsigned_abs()),
         took: Duration::from_nanos(nanos).saturating_mul(if nanos % 2 == 1 { 3 } else { 1 }),
         at: Timestamp { seconds, nanos: 7 },
-        left: celero::Duration(inputs.int("left")),
+        left: celero::values::Duration(inputs.int("left")),
         level: inputs.of("level").map(|_| inputs.int("level")),
         host: inputs.text("host"),
         note: inputs.text("note").map(str::to_owned),

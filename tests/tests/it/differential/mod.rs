@@ -17,7 +17,9 @@
 )]
 
 use call::{Call, Inputs, call, referred, variables_of_call};
-use celero::{Arena, Bindings, Context, Engine, Env, Explanation, Limits, Program, Scratch, Tier};
+use celero::settings::Explanation;
+use celero::values::Arena;
+use celero::{Bindings, Context, Engine, Env, Limits, Program, Scratch, Tier};
 use celero_tests::differential::{Arm, Ended, Report, compare_more};
 use celero_tests::generate::{Case, Coverage, Generator, Group, Owned, declare};
 use std::thread;

@@ -3,7 +3,8 @@
 
 use celero::filter::{FilterLanguage, FilterType, HttpFieldValue, http_fields};
 use celero::http::{Request, RequestHead, Source};
-use celero::{Arena, Context, Engine, Env, ErrorKind, Scratch, Tier};
+use celero::values::Arena;
+use celero::{Context, Engine, Env, ErrorKind, Scratch, Tier};
 use celero_tests::filter::{filter_value, show};
 use http::{HeaderMap, HeaderValue, Version};
 use std::time::{Duration, SystemTime};

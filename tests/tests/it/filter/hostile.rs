@@ -2,7 +2,8 @@
 //! diagnostics, in time about linear in its length; rules with random faults too.
 
 use celero::filter::{Filter, FilterHost, FilterOptions, FilterValue};
-use celero::{ErrorKind, Limits, SourceLimits};
+use celero::settings::SourceLimits;
+use celero::{ErrorKind, Limits};
 use celero_tests::filter::Values;
 use celero_tests::generate::Rng;
 use celero_tests::generate::filter::{Generator, scheme};

@@ -180,7 +180,7 @@ fn expensive_patterns_are_paid_for() {
     }
     // In a set, whichever way the rules are found: a search for all patterns together is bounded too.
     let text = format!("c{ab}");
-    for indexing in [celero::Indexing::Always, celero::Indexing::Off] {
+    for indexing in [celero::sets::Indexing::Always, celero::sets::Indexing::Off] {
         let engine = engine(Tier::Native);
         let sources = sources.iter().take(2).map(|(source, _)| *source).chain(["s == 'x'", "s.contains('zz')"]);
         let rules = sources.fold(engine.rules(&env), |rules, source| rules.rule(source, source, ()));

@@ -2,7 +2,8 @@
 //! tiers; what compiles evaluates; what would run forever ends in `out_of_budget`.
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
-use celero::{Bindings, Engine, Env, ErrorKind, Limits, Program, Scratch, SourceLimits, Tier, Type, Value};
+use celero::settings::SourceLimits;
+use celero::{Bindings, Engine, Env, ErrorKind, Limits, Program, Scratch, Tier, Type, Value};
 use celero_tests::rule_shapes::SHAPES;
 use celero_tests::shared::say;
 use celero_timing::{cpu_time, cpu_time_of, least_times};

@@ -3,7 +3,8 @@
 use super::number;
 use celero::filter::{FilterLanguage, FilterType, FilterValue, HttpField, http_fields};
 use celero::http::{Request, RequestContext, RequestHead};
-use celero::{Arena, Engine, Env, ErrorKind, Scratch, Tier};
+use celero::values::Arena;
+use celero::{Engine, Env, ErrorKind, Scratch, Tier};
 use celero_tests::filter::{filter_value, show};
 use celero_tests::generate::Rng;
 use celero_tests::shared::say;

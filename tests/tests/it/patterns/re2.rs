@@ -15,7 +15,9 @@ use super::judge::{Rule, engines, set};
 use super::random_patterns::Random;
 use super::random_re2;
 use celero::lists::{self, Entries, Entry, Kind, Lists};
-use celero::{Bindings, Engine, Env, ErrorKind, ErrorPolicy, Indexing, PatternDialect, Scratch, Type, Value};
+use celero::sets::Indexing;
+use celero::settings::PatternDialect;
+use celero::{Bindings, Engine, Env, ErrorKind, ErrorPolicy, Scratch, Type, Value};
 use celero_tests::shared::say;
 
 /// Patterns and texts that are judged together.

@@ -18,6 +18,7 @@ mod imports;
 mod languages;
 mod packaging;
 mod prose;
+mod public_names;
 mod tokens;
 
 fn root() -> PathBuf {

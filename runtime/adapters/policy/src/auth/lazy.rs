@@ -10,7 +10,8 @@
 
 use super::{Auth, Finding, Lookup};
 use crate::expressions::CredentialReads;
-use celero::{Arena, ErrorKind, EvalResult, HostMap, Map, Value};
+use celero::values::{Arena, EvalResult, HostMap, Map};
+use celero::{ErrorKind, Value};
 use http::HeaderMap;
 use serde_json::{Map as JsonMap, Value as Json};
 use std::cell::Cell;

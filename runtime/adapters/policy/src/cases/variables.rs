@@ -4,7 +4,9 @@ use crate::host::typed_json::to_value;
 use crate::host::values::to_json;
 use crate::problems::Problems;
 use crate::yaml::Node;
-use celero::{Arena, ErrorKind, EvalResult, Extension, ExtensionFields, Host, Type, Value};
+use celero::host::{Extension, ExtensionFields, Host};
+use celero::values::{Arena, EvalResult};
+use celero::{ErrorKind, Type, Value};
 use serde_json::Value as Json;
 use std::sync::Arc;
 

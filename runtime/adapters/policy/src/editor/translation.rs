@@ -14,8 +14,9 @@ use crate::phases::context::{BodyData, ConnectionData, LogData, RequestData, Res
 use crate::policy::Policy;
 use crate::problems::Problems;
 use crate::yaml::{Node, NodeValue, SourceText};
+use celero::diagnostics::{Span, Style};
 use celero::filter::FilterLanguage;
-use celero::{CompileError, Context, Diagnostic, Engine, ErrorPolicy, Span, Style, Tier};
+use celero::{CompileError, Context, Diagnostic, Engine, ErrorPolicy, Tier};
 use saphyr_parser::ScalarStyle;
 use std::ops::Range;
 use std::path::Path;
@@ -336,7 +337,7 @@ impl Edits {
 const NO_EQUAL: &str = "no-equal";
 
 fn no_equal(span: Span, message: String) -> Diagnostic {
-    Diagnostic::error(celero::Stage::Check, NO_EQUAL, span, message)
+    Diagnostic::error(celero::diagnostics::Stage::Check, NO_EQUAL, span, message)
 }
 
 fn bytes(node: &Node) -> Range<usize> {

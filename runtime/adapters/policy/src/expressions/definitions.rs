@@ -12,8 +12,11 @@ use crate::host::environment::HostEnvironment;
 use crate::lists::section;
 use crate::problems::Problems;
 use crate::yaml::SourceText;
+use celero::diagnostics::Span;
+use celero::host::EnvError;
 use celero::lists::Lists;
-use celero::{Context, Diagnostic, Env, EnvError, SourceLimits, Span};
+use celero::settings::SourceLimits;
+use celero::{Context, Diagnostic, Env};
 use std::collections::HashSet;
 
 /// Of how many wrong definitions the errors are reported, and of how many that use wrong ones. Of

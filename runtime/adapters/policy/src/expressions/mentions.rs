@@ -1,7 +1,7 @@
 //! The names that a text of CEL mentions, found without parsing it: which definitions a definition
 //! may need is known before any is checked.
 
-use celero::Span;
+use celero::diagnostics::Span;
 
 /// A qualified name in a text of CEL.
 #[derive(Debug, PartialEq, Eq)]

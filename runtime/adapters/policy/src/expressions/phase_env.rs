@@ -3,7 +3,9 @@
 use crate::expressions::declared_names::DeclaredNames;
 use crate::expressions::definitions::{Definition, DefinitionScope, Definitions};
 use crate::host::outcome::Phase;
-use celero::{Context, Env, EnvError, SourceLimits};
+use celero::host::EnvError;
+use celero::settings::SourceLimits;
+use celero::{Context, Env};
 
 /// The environment of a phase.
 pub(crate) struct PhaseEnv<C> {

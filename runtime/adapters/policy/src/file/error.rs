@@ -2,7 +2,8 @@
 
 use crate::file::emptiness::CODE;
 use crate::problems::Problems;
-use celero::{Diagnostic, Style};
+use celero::Diagnostic;
+use celero::diagnostics::Style;
 use std::fmt;
 use std::path::PathBuf;
 

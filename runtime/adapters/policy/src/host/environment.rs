@@ -1,7 +1,8 @@
 //! What a host declares for the expressions of policies: functions, and variables beside those of the phases.
 
 use crate::problems::{FileSpan, Problems};
-use celero::{Bindings, Context, Env, Extension, ExtensionFields, Field};
+use celero::host::{Extension, ExtensionFields, Field};
+use celero::{Bindings, Context, Env};
 use std::collections::{HashMap, HashSet};
 
 /// The code of errors about what the host declares.

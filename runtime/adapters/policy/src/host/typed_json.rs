@@ -8,7 +8,9 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
-use celero::{Arena, Cx, Duration, ErrorKind, EvalResult, List, MapBuilder, Timestamp, Type, Value};
+use celero::host::Cx;
+use celero::values::{Arena, Duration, EvalResult, List, MapBuilder, Timestamp};
+use celero::{ErrorKind, Type, Value};
 use serde_json::{Value as Json, json};
 
 /// The JSON of a value. The arena is for what lists and maps of the host must build.

@@ -2,7 +2,8 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use celero::{Arena, Value};
+use celero::Value;
+use celero::values::Arena;
 use serde_json::Value as Json;
 
 /// The deepest nesting of a value that is converted to JSON.

@@ -3,8 +3,9 @@
 use crate::auth::LazyCredentials;
 use crate::host::tls_hello::HelloFields;
 use crate::phases::tls_connection::{TlsConnection, TlsFields};
+use celero::host::Extension;
 use celero::http::{Request, RequestHead, Source};
-use celero::{Context, Extension, Value};
+use celero::{Context, Value};
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 use std::collections::BTreeMap;

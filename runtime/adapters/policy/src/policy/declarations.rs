@@ -9,8 +9,9 @@ use crate::keys::environment::ENVIRONMENT;
 use crate::policy::loader::Loader;
 use crate::problems::{FileSpan, Problems};
 use crate::yaml::{Node, read};
+use celero::host::ExtensionFields;
 use celero::language::HostFunction;
-use celero::{Env, ExtensionFields, Type};
+use celero::{Env, Type};
 use serde_json::Value as Json;
 use std::fmt::Write;
 

@@ -7,7 +7,8 @@ use crate::limits::remote::RemoteLimits;
 use crate::phases::context::{BodyData, ConnectionData, LogData, RequestData, ResponseBodyData, ResponseData};
 use crate::policy::Policy;
 use crate::problems::Problems;
-use celero::{Context, ExtensionFields, Field, HostFunction};
+use celero::Context;
+use celero::host::{ExtensionFields, Field, HostFunction};
 use std::path::Path;
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! What the expressions of a rule read of messages, by name.
 
-use celero::Fields;
+use celero::host::Fields;
 use http::HeaderName;
 
 /// What the expressions of a rule read of what rules can change.

@@ -1,6 +1,6 @@
 //! Places in the files of a policy.
 
-use celero::Span;
+use celero::diagnostics::Span;
 
 /// A range of bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -7,7 +7,8 @@ use super::SourceText;
 use super::concealed::Concealed;
 pub use super::file_span::FileSpan;
 use super::url_secrets::hide_url_secrets;
-use celero::{Diagnostic, Label, Severity, Span, Stage, Style};
+use celero::Diagnostic;
+use celero::diagnostics::{Label, Severity, Span, Stage, Style};
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
@@ -234,7 +235,7 @@ impl Problems {
             if !text.is_empty() {
                 text.push('\n');
             }
-            text.push_str(&celero::render(&hide_url_secrets(&file.text), &file.name, &found, style));
+            text.push_str(&celero::diagnostics::render(&hide_url_secrets(&file.text), &file.name, &found, style));
             if hidden > 0 {
                 text.push_str(&format!("\n{}: {hidden} more errors and warnings, which are not shown\n", file.name));
             }
@@ -268,7 +269,7 @@ pub(crate) fn similar<'n>(written: &str, names: &[&'n str]) -> Option<&'n str> {
     let lower: Vec<String> = names.iter().take(MAX_COMPARED).map(|name| name.to_ascii_lowercase()).collect();
     let written = written.to_ascii_lowercase();
     let known = lower.iter().position(|name| *name == written).or_else(|| {
-        let name = celero::similar(&written, lower.iter().map(String::as_str))?;
+        let name = celero::diagnostics::similar(&written, lower.iter().map(String::as_str))?;
         lower.iter().position(|known| known == name)
     });
     names.get(known?).copied()

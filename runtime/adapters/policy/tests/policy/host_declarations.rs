@@ -100,8 +100,10 @@ fn a_written_file_declares_the_same() {
     let written = host()
         .function("f0", || 1_i64)
         .function("f1", |_: u64, _: f64, _: bool, _: &[u8]| "".to_owned())
-        .function("f2", |_: celero::Duration, _: celero::Timestamp, _: std::net::IpAddr| Vec::<u8>::new())
-        .method("m", |_: celero::List<'_>, _: celero::Map<'_>, _: celero::Value<'_>| true)
+        .function("f2", |_: celero::values::Duration, _: celero::values::Timestamp, _: std::net::IpAddr| {
+            Vec::<u8>::new()
+        })
+        .method("m", |_: celero::values::List<'_>, _: celero::values::Map<'_>, _: celero::Value<'_>| true)
         .declarations();
     let read = Loader::of_declarations("host.yaml", &written).unwrap_or_else(|error| panic!("{error}\n{written}"));
     assert_eq!(read.declarations(), written);

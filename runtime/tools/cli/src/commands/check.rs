@@ -11,7 +11,8 @@ use crate::output::failure::{Failure, style};
 use crate::output::units::counted;
 use crate::output::{Output, hints};
 use crate::rules::file::RulesFile;
-use celero::{Diagnostic, Engine, ErrorPolicy, Severity, Tier};
+use celero::diagnostics::Severity;
+use celero::{Diagnostic, Engine, ErrorPolicy, Tier};
 use celero_tooling::diagnostic_json::diagnostics_json;
 use celero_tooling::rules::check::{CheckedRules, check_rules};
 use serde_json::{Value as Json, json};
@@ -177,7 +178,7 @@ fn expression(args: &Args, contexts: &impl Contexts, source: &Source, color: boo
         Ok(program) => {
             let (ty, warnings) = (program.type_name(), program.warnings());
             let ok = !args.deny_warnings || warnings.is_empty();
-            let complaint = celero::render(&source.text, &source.name, warnings, style(color));
+            let complaint = celero::diagnostics::render(&source.text, &source.name, warnings, style(color));
             let json = json!({ "ok": ok, "type": ty, "diagnostics": diagnostics_json(warnings) });
             Checked { ok, summary: ty, complaint, hints: Vec::new(), json }
         }

@@ -7,7 +7,8 @@ pub(crate) mod rule_sets;
 use crate::input::contexts::{Contexts, INPUT_MEMORY};
 use crate::output::failure::Failure;
 use crate::{DISAGREE, REJECTED};
-use celero::{Arena, Context, Engine, Program, Scratch, Tier};
+use celero::values::Arena;
+use celero::{Context, Engine, Program, Scratch, Tier};
 use celero_tooling::values;
 use serde_json::{Value as Json, json};
 

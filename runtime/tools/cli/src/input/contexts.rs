@@ -8,7 +8,8 @@ use crate::output::Output;
 use crate::requests::recorded::RecordedRequest;
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
-use celero::{Arena, Bindings, Context, Env, Type};
+use celero::values::Arena;
+use celero::{Bindings, Context, Env, Type};
 use std::net::SocketAddr;
 
 /// The memory limit of input values, in bytes.

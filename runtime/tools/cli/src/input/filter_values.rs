@@ -5,8 +5,10 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use celero::filter::{
     Comparison, FilterExpr, FilterOptions, FilterType, FilterValue, Scheme, SetItems, check_filter, list_entries,
 };
+use celero::host::Cx;
 use celero::lists::{Limits, Lists};
-use celero::{Arena, Cx, ErrorKind, List, MapBuilder, Value};
+use celero::values::{Arena, List, MapBuilder};
+use celero::{ErrorKind, Value};
 use serde_json::Value as Json;
 use std::sync::Arc;
 

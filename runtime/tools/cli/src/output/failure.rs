@@ -1,6 +1,7 @@
 //! Why an expression has no value: invalid input, a compile error or an evaluation error.
 
-use celero::{CompileError, Diagnostic, EvalError, Report, Severity, Span, Stage};
+use celero::diagnostics::{Report, Severity, Span, Stage};
+use celero::{CompileError, Diagnostic, EvalError};
 use celero_tooling::diagnostic_json::stage;
 use serde_json::{Value as Json, json};
 
@@ -37,7 +38,7 @@ impl Failure {
         if self.diagnostics.is_empty() {
             return format!("error: {}", self.message);
         }
-        celero::render(source, name, &self.diagnostics, style(color))
+        celero::diagnostics::render(source, name, &self.diagnostics, style(color))
     }
 }
 
@@ -83,6 +84,6 @@ impl From<EvalError> for Failure {
 }
 
 /// Returns the style of text output.
-pub(crate) fn style(color: bool) -> celero::Style {
-    if color { celero::Style::Ansi } else { celero::Style::Plain }
+pub(crate) fn style(color: bool) -> celero::diagnostics::Style {
+    if color { celero::diagnostics::Style::Ansi } else { celero::diagnostics::Style::Plain }
 }

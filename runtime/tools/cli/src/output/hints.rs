@@ -1,7 +1,8 @@
 //! Hints for input that was probably meant otherwise: a text where a file is expected, a file where
 //! a text is expected, other formats.
 
-use celero::{Diagnostic, similar};
+use celero::Diagnostic;
+use celero::diagnostics::similar;
 use celero_tooling::language::Language;
 use std::io::{Error, ErrorKind};
 use std::path::Path;

@@ -2,7 +2,8 @@
 //! and the source with its code.
 
 use crate::output::Paint;
-use celero::{MachineCode, Span};
+use celero::diagnostics::Span;
+use celero::settings::MachineCode;
 use celero_tooling::disassembly::{Disassembly, hex};
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -7,7 +7,8 @@ use crate::checks::environment::Checks;
 use crate::documents::document::{Document, Kind, MAX_CHECKED};
 use crate::documents::line_index::LineIndex;
 use crate::documents::uri;
-use celero::{Diagnostic, Severity, Span};
+use celero::Diagnostic;
+use celero::diagnostics::{Severity, Span};
 use celero_policy::Outline;
 use celero_tooling::rules::file::RulesFile;
 use celero_tooling::rules::source::{Format, RuleText, Unreadable};
@@ -154,7 +155,7 @@ pub(crate) fn shown(finding: &Finding, document: &Document, uri: &lsp_types::Uri
     for help in &diagnostic.help {
         message.push_str(&format!("\nhelp: {help}"));
     }
-    let related = |label: &celero::Label| DiagnosticRelatedInformation {
+    let related = |label: &celero::diagnostics::Label| DiagnosticRelatedInformation {
         location: Location { uri: uri.clone(), range: range(label.span) },
         message: label.text.clone(),
     };

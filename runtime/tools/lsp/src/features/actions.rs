@@ -5,7 +5,7 @@ use crate::checks::environment::Checks;
 use crate::checks::scope::Scope;
 use crate::documents::document::Document;
 use crate::documents::region::{Region, Regions};
-use celero::Severity;
+use celero::diagnostics::Severity;
 use celero::filter::{FilterOptions, check_filter};
 use celero::language::Limits;
 use std::cell::OnceCell;

@@ -1,7 +1,8 @@
 //! What a rule costs: counted in its tree and its code, and measured.
 
 use crate::limits;
-use celero::{Context, Engine, Env, Explanation, Program, Scratch};
+use celero::settings::Explanation;
+use celero::{Context, Engine, Env, Program, Scratch};
 use celero_tooling::disassembly::Disassembly;
 use celero_tooling::language::Language;
 use celero_tooling::measure::fastest_within;

@@ -1,6 +1,7 @@
 //! What the index of a set does with a rule.
 
-use celero::{Context, Engine, Env, IndexEntry, Indexing, Rule, RuleExplanation};
+use celero::sets::{IndexEntry, Indexing, RuleExplanation};
+use celero::{Context, Engine, Env, Rule};
 use serde_json::{Value as Json, json};
 
 /// Returns how a set finds a rule: the keys of each entry, what is evaluated behind them, and how

@@ -4,7 +4,8 @@
 use crate::limits;
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
-use celero::{Arena, Bindings, Env, Type};
+use celero::values::Arena;
+use celero::{Bindings, Env, Type};
 use celero_tooling::envs::Envs;
 use celero_tooling::language::{Language, REQUEST_ENVS};
 use celero_tooling::{requests, values};

@@ -4,7 +4,8 @@ use super::input::{self, Input};
 use super::{Refusal, cost, index, shown};
 use crate::limits;
 use celero::http::RequestContext;
-use celero::{Context, Engine, Env, Limits, PartResult, Program, Scratch, SourceLimits, Tier, Trace};
+use celero::settings::{PartResult, SourceLimits, Trace};
+use celero::{Context, Engine, Env, Limits, Program, Scratch, Tier};
 use celero_tooling::diagnostic_json::diagnostics_json;
 use celero_tooling::disassembly::{Disassembly, disassemble};
 use celero_tooling::language::Language;
@@ -126,7 +127,7 @@ where
         add("stages", json!(stages));
         add("cost", cost::counted(&explanation, disassembly.as_ref()));
         add("code", json!(disassembly.as_ref().map(Disassembly::json)));
-        let range = |span: &celero::CodeSpan| json!({ "from": span.from, "to": span.to, "node": span.node, "span": [span.source.start, span.source.end] });
+        let range = |span: &celero::settings::CodeSpan| json!({ "from": span.from, "to": span.to, "node": span.node, "span": [span.source.start, span.source.end] });
         let ranges = explanation.machine_code().map(|code| code.spans().iter().map(range).collect::<Vec<_>>());
         add("ranges", json!(ranges));
     }

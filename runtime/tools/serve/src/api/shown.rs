@@ -1,7 +1,8 @@
 //! Values, errors and diagnostics in answers, each of bounded length.
 
 use crate::limits;
-use celero::{Report, Value};
+use celero::Value;
+use celero::diagnostics::Report;
 use serde_json::{Value as Json, json};
 
 /// Returns the text of a value.

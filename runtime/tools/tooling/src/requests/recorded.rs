@@ -107,7 +107,7 @@ fn not_a_request(name: &str, line: usize, text: &[u8], error: &serde_json::Error
     let before = text.get(..error.column()).unwrap_or(text);
     let start = before.windows(written.len()).rposition(|part| part == written.as_bytes());
     let column = start.map_or(error.column(), |start| start.saturating_add(1));
-    let known = match celero::similar(member, MEMBERS) {
+    let known = match celero::diagnostics::similar(member, MEMBERS) {
         Some(known) => format!("did you mean `{known}`?"),
         None => format!("its members are `{}`", MEMBERS.join("`, `")),
     };

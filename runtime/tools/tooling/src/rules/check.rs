@@ -3,7 +3,9 @@
 use super::file::RulesFile;
 use super::sets::{builder, builder_without};
 use crate::envs::Envs;
-use celero::{Context, Diagnostic, Engine, ErrorPolicy, Indexing, Severity};
+use celero::diagnostics::Severity;
+use celero::sets::Indexing;
+use celero::{Context, Diagnostic, Engine, ErrorPolicy};
 use std::collections::BTreeSet;
 
 /// The tag of rules that are guards.

@@ -7,7 +7,8 @@
 
 use crate::diagnostic_json::diagnostic_json;
 use crate::language::{Language, blanked};
-use celero::{Diagnostic, Span, Style};
+use celero::Diagnostic;
+use celero::diagnostics::{Span, Style};
 use serde_json::{Value as Json, json};
 use std::fmt;
 
@@ -198,7 +199,7 @@ impl RulesFile {
     pub fn render(&self, found: &[(usize, Diagnostic)], style: Style) -> String {
         let placed = self.placed(found.get(..MAX_SHOWN).unwrap_or(found));
         let diagnostics: Vec<Diagnostic> = placed.into_iter().map(|(_, diagnostic)| diagnostic).collect();
-        let mut text = celero::render(&self.text, &self.path, &diagnostics, style);
+        let mut text = celero::diagnostics::render(&self.text, &self.path, &diagnostics, style);
         if let Some(more) = found.len().checked_sub(MAX_SHOWN).filter(|more| *more > 0) {
             text.push_str(&format!("and {more} more\n"));
         }

@@ -2,7 +2,8 @@
 
 use super::file::{Rule, RulesFile};
 use crate::language::Language;
-use celero::{CompileError, Diagnostic, Label, Severity, Span, Stage};
+use celero::diagnostics::{Label, Severity, Span, Stage};
+use celero::{CompileError, Diagnostic};
 
 /// Lays out a rule in a language.
 pub type Layout<'a> = dyn Fn(Language, &str) -> Result<String, CompileError> + 'a;

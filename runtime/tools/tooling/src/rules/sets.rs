@@ -2,7 +2,8 @@
 
 use super::file::RulesFile;
 use crate::envs::Envs;
-use celero::{Context, Engine, ErrorPolicy, Rule, RuleSetBuilder};
+use celero::sets::RuleSetBuilder;
+use celero::{Context, Engine, ErrorPolicy, Rule};
 use std::collections::BTreeSet;
 
 /// Returns a builder with the rules of a file.

@@ -7,7 +7,7 @@ mod filter;
 pub use cel::{costs_of_checked, parts_of_checked};
 pub use filter::{costs_of_filter, filter_tree, parts_of_filter};
 
-use celero::Span;
+use celero::diagnostics::Span;
 use std::fmt;
 
 /// The most nested loops that are told apart.

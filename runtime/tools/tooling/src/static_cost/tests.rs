@@ -3,7 +3,8 @@
 use super::*;
 use celero::http::RequestContext;
 use celero::language::Cel;
-use celero::{Engine, Env, Scratch, SourceLimits, Tier};
+use celero::settings::SourceLimits;
+use celero::{Engine, Env, Scratch, Tier};
 
 fn env() -> Env<RequestContext<'static>> {
     Env::new()
@@ -106,15 +107,23 @@ fn evaluations_are_within_the_bounds() {
         assert!(trace.result().is_ok(), "{source}");
         for part in parts(source, is_filter) {
             let span = part.span;
-            let around =
-                |other: &&celero::TracedPart<'_>| span.start <= other.span().start && other.span().end <= span.end;
+            let around = |other: &&celero::settings::TracedPart<'_>| {
+                span.start <= other.span().start && other.span().end <= span.end
+            };
             // A list of literals is no operation, but the interpreter makes it.
             let is_operation =
-                |other: &&celero::TracedPart<'_>| !source[other.span().start as usize..].starts_with('[');
+                |other: &&celero::settings::TracedPart<'_>| !source[other.span().start as usize..].starts_with('[');
             let whole = trace.parts().iter().find(|other| other.span() == span);
-            let Some(times) = whole.map(celero::TracedPart::evaluations).filter(|times| *times > 0) else { continue };
-            let evaluated: u64 =
-                trace.parts().iter().filter(around).filter(is_operation).map(celero::TracedPart::evaluations).sum();
+            let Some(times) = whole.map(celero::settings::TracedPart::evaluations).filter(|times| *times > 0) else {
+                continue;
+            };
+            let evaluated: u64 = trace
+                .parts()
+                .iter()
+                .filter(around)
+                .filter(is_operation)
+                .map(celero::settings::TracedPart::evaluations)
+                .sum();
             let most: u64 = (0_u32..).zip(part.cost.most).map(|(power, factor)| factor * 3_u64.pow(power)).sum();
             let bounds = part.cost.least * times..=most * times;
             assert!(bounds.contains(&evaluated), "{source}: {span:?}: {evaluated} is not in {bounds:?}");

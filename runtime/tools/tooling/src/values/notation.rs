@@ -15,7 +15,7 @@ pub fn parse(text: &str) -> Result<Type, String> {
 /// # Errors
 /// What is not understood, for people.
 pub fn declarations(text: &str) -> Result<Vec<(String, Type)>, String> {
-    celero::parse_variables(text).map_err(|error| format!("`{text}`: {error}"))
+    celero::values::parse_variables(text).map_err(|error| format!("`{text}`: {error}"))
 }
 
 /// Reads a definition:

@@ -9,7 +9,8 @@ use crate::input::filter_values::{FilterLists, filter_type, filter_value, variab
 use crate::language::Language;
 use crate::output::failure::Failure;
 use celero::filter::{Filter, FilterHost, FilterLanguage, FilterOptions, FilterType, FilterValue, Scheme};
-use celero::{Arena, Bindings, Env, Type};
+use celero::values::Arena;
+use celero::{Bindings, Env, Type};
 use serde::Deserialize;
 use serde_json::{Map, Value as Json, json};
 use std::sync::Arc;

@@ -15,7 +15,9 @@ use crate::output::failure::Failure;
 use crate::output::units::bytes;
 use crate::output::{Output, Paint, hints, listing};
 use crate::rules::file::RulesFile;
-use celero::{Engine, ErrorPolicy, Explanation, Span};
+use celero::diagnostics::Span;
+use celero::settings::Explanation;
+use celero::{Engine, ErrorPolicy};
 use celero_tooling::disassembly::{Disassembly, disassemble};
 use serde_json::{Value as Json, json};
 

@@ -5,7 +5,9 @@ use crate::evaluate::rule_sets::{ErrorPolicyArg, builder, compiling, complain, r
 use crate::input::contexts::{Command, Contexts};
 use crate::output::{Output, Paint};
 use crate::rules::file::{Rule, RulesFile};
-use celero::{Engine, IndexEntry, RuleExplanation, SetExplanation, similar};
+use celero::Engine;
+use celero::diagnostics::similar;
+use celero::sets::{IndexEntry, RuleExplanation, SetExplanation};
 use serde_json::{Value as Json, json};
 
 /// The largest number of rules that are shown without being asked for: those that are expected to

@@ -258,7 +258,7 @@ fn assignment(text: &str) -> Option<(&str, &str)> {
 
 fn unknown(word: &str) -> String {
     let commands = COMMANDS.iter().filter_map(|(command, _)| command.split(' ').next());
-    match celero::similar(word, commands) {
+    match celero::diagnostics::similar(word, commands) {
         Some(known) => format!("there is no command `{word}`; did you mean `{known}`?"),
         None => format!("there is no command `{word}`; :help lists them"),
     }

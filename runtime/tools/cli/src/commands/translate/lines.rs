@@ -69,7 +69,12 @@ impl Command for TranslateLines<'_> {
                     let after = after.to_string();
                     output.line(&after);
                     if !warnings.is_empty() {
-                        output.complain(&celero::render(&line.expr, &name, &warnings, style(output.color())));
+                        output.complain(&celero::diagnostics::render(
+                            &line.expr,
+                            &name,
+                            &warnings,
+                            style(output.color()),
+                        ));
                     }
                     code = code.max(if line.members.contains_key("bindings") {
                         line.compared(&name, text, &after, output)

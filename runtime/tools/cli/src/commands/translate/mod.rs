@@ -214,7 +214,7 @@ impl Translate<'_> {
         };
         if !warnings.is_empty() {
             let style = crate::output::failure::style(output.color());
-            output.complain(&celero::render(&source.text, &source.name, &warnings, style));
+            output.complain(&celero::diagnostics::render(&source.text, &source.name, &warnings, style));
         }
         // `#` begins a comment before a rule whose language has none, and nothing in CEL.
         let comments = if has_comments_before(self.to) { &*source.comments } else { "" };
