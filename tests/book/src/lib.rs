@@ -5,6 +5,7 @@
 //! the book as pages, and turns the links to them.
 
 pub mod console;
+pub mod contents;
 pub mod markdown;
 
 use markdown::link_spans;

@@ -70,23 +70,52 @@ pub fn prose(page: &str) -> String {
     text
 }
 
-/// Returns the anchors of a page's headings, as GitHub and mdBook make them.
+/// A heading outside fenced blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Heading<'a> {
+    /// 1 for the title of a page.
+    pub level: usize,
+    /// Its text, as it is written.
+    pub text: &'a str,
+    /// Its anchor, as GitHub and mdBook make it.
+    pub anchor: String,
+    /// Where its line begins.
+    pub at: usize,
+}
+
+/// Returns the headings of a page, in order.
 #[must_use]
-pub fn anchors(page: &str) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
-    for line in prose(page).lines() {
-        let Some(heading) = line.strip_prefix('#') else { continue };
-        let heading = heading.trim_start_matches('#').trim();
-        let kept = heading.chars().filter_map(|c| match c {
+pub fn headings(page: &str) -> Vec<Heading<'_>> {
+    let (mut found, mut names) = (Vec::new(), Vec::new());
+    let (mut inside, mut end) = (false, 0_usize);
+    for line in page.split_inclusive('\n') {
+        let at = end;
+        end = end.saturating_add(line.len());
+        inside ^= line.trim_start().starts_with("```");
+        if inside || !line.starts_with('#') {
+            continue;
+        }
+        let text = line.trim_start_matches('#');
+        let level = line.len().saturating_sub(text.len());
+        let text = text.trim();
+        let kept = text.chars().filter_map(|c| match c {
             ' ' => Some('-'),
             c if c.is_alphanumeric() || c == '-' || c == '_' => Some(c),
             _ => None,
         });
-        let anchor: String = kept.flat_map(char::to_lowercase).collect();
-        let same = found.iter().filter(|other| **other == anchor).count();
-        found.push(if same == 0 { anchor } else { format!("{anchor}-{same}") });
+        let name: String = kept.flat_map(char::to_lowercase).collect();
+        let same = names.iter().filter(|other| **other == name).count();
+        let anchor = if same == 0 { name.clone() } else { format!("{name}-{same}") };
+        names.push(name);
+        found.push(Heading { level, text, anchor, at });
     }
     found
+}
+
+/// Returns the anchors of a page's headings.
+#[must_use]
+pub fn anchors(page: &str) -> Vec<String> {
+    headings(page).into_iter().map(|heading| heading.anchor).collect()
 }
 
 /// Returns the targets of a page's links and images: what stands between `](` and `)` outside code.
@@ -140,7 +169,7 @@ mod tests {
 
     #[test]
     fn pages_are_read() {
-        let page = "# A `b` page\n\n[x](y.md#z) `[no](link)`\n\n```cel\n1 => 1\n```\n## A b\n- list\n  ```sh no-run=\"a reason\" file=f\n  ls\n  ```\n## A b\n";
+        let page = "# A `b` page\n\n[x](y.md#z) `[no](link)`\n\n```cel\n1 => 1\n```\n## A b\n- list\n  ```sh no-run=\"a reason\" file=f\n  ls\n  ```\n## A b\n## A b\n";
         let found = blocks(page);
         assert_eq!(
             found.iter().map(|b| (b.language, b.body, b.line)).collect::<Vec<_>>(),
@@ -148,7 +177,10 @@ mod tests {
         );
         let last = found.last().map(|b| (b.attribute("no-run"), b.attribute("file"), b.attribute("run")));
         assert_eq!(last, Some((Some("a reason"), Some("f"), None)));
-        assert_eq!(anchors(page), ["a-b-page", "a-b", "a-b-1"]);
+        assert_eq!(prose(page).lines().count(), 8);
+        assert_eq!(anchors(page), ["a-b-page", "a-b", "a-b-1", "a-b-2"]);
+        let levels: Vec<_> = headings(page).into_iter().map(|h| (h.level, h.text, h.at)).collect();
+        assert_eq!(levels[..2], [(1, "A `b` page", 0), (2, "A b", 58)]);
         assert_eq!(links(page), ["y.md#z"]);
         assert_eq!(links("[`a`](b) `c\nd](e)` ![f](g.svg)\n\n[h]\n(i) [j](k#l)"), ["b", "g.svg", "k#l"]);
     }

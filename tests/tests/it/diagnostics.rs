@@ -8,6 +8,7 @@ use celero::http::RequestContext;
 use celero::lists::{Kind, Lists};
 use celero::settings::{Library, SourceLimits, TextPiece};
 use celero::{CompileError, Context, Engine, Env, Limits, Tier, Type};
+use celero_book::contents::{with_contents, wrapped};
 use celero_frontend::CodeInfo;
 use std::fmt::Write;
 use std::path::Path;
@@ -232,16 +233,20 @@ fn defined(declaration: &str, body: &str) -> Vec<celero::Diagnostic> {
 const HEAD: &str = "\
 # Diagnostics
 
-What celero says about rules, by code. Codes are stable: programs may rely on them (`Diagnostic::code`, `celero check \
---json`). An error keeps a rule from being compiled, a warning doesn't; `celero check --deny-warnings` refuses both.
+What celero says about rules, by code. Codes are stable: programs may rely on them
+(`Diagnostic::code`, `celero check --json`). An error keeps a rule from being compiled, a warning
+doesn't; `celero check --deny-warnings` refuses both.
 
-This page is written by a test from the tables in the source, and the examples are what is really printed. Those about \
-limits are shown with limits much smaller than the defaults; those about sets of rules come after a rule \
-`admin: request.path == \"/admin\"`.
+This page is written by a test from the tables in the source, and the examples are what is really
+printed. Those about limits are shown with limits much smaller than the defaults; those about sets
+of rules come after a rule `admin: request.path == \"/admin\"`.
 ";
 
-const FILTER_HEAD: &str = "\n## The filter language\n\nCodes of [the filter language](filter-language.md). Warnings are those of \
-strict mode.\n";
+const FILTER_HEAD: &str = "
+## The filter language
+
+Codes of [the filter language](filter-language.md). Warnings are those of strict mode.
+";
 
 /// Writes the section of a code: its summary and what is reported of its example.
 fn describe(
@@ -262,7 +267,8 @@ fn describe(
     let shown = render(source, "rule", std::slice::from_ref(first), celero::diagnostics::Style::Plain);
     let mut summary = info.summary.to_owned();
     summary.get_mut(..1).unwrap().make_ascii_uppercase();
-    write!(text, "\n### {}\n\n{summary}.\n\n```text\n{shown}```\n", info.code).unwrap();
+    let summary = wrapped(format!("{summary}.").split(' '), "");
+    write!(text, "\n### {}\n\n{summary}\n```text\n{shown}```\n", info.code).unwrap();
 }
 
 #[test]
@@ -283,6 +289,7 @@ fn the_catalogue_is_complete_and_up_to_date() {
     for (code, _) in EXAMPLES {
         assert!(diagnostic_codes().any(|info| info.code == *code), "there is no `{code}`");
     }
+    let text = with_contents(&text);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/diagnostics.md");
     if std::env::var_os("BLESS").is_some_and(|v| v == "1") {
         std::fs::write(&path, &text).unwrap();

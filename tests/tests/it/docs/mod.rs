@@ -1,4 +1,5 @@
-//! The pages of the book and the README are right: every block of code runs, and every link leads somewhere.
+//! The pages are right: every block of code runs, and every link leads somewhere. Long pages have contents
+//! (`contents.rs`), and no line of prose is too wide (`width.rs`).
 //!
 //! | block | what is checked, and where |
 //! |---|---|
@@ -7,19 +8,26 @@
 //! | `yaml` | a policy, in `file=` if the fence says so; one that opens with `# cases` are cases of the policy before it: `policies.rs` |
 //! | `yaml file=` of a proxy's configuration | `runtime/adapters/proxy/tests/proxy/docs.rs` |
 //! | `console` | each command, and what it prints: `runtime/tools/cli/tests/it/book.rs` |
-//! | `rust` | a documentation test: `tests/src/lib.rs` |
+//! | the options of a command in the prose | `runtime/tools/cli/tests/it/book.rs` |
+//! | `rust` | a documentation test: `tests/src/lib.rs`, for the README of a crate its `src/lib.rs` |
+//! | `text` after `rust` | what the program prints: `printed.rs` |
 //!
-//! A block that cannot run says why in its fence: `no-run="builds for minutes"`. `text`, `http`,
-//! `json` and `toml` hold data.
+//! | `text file=` | a file for the commands of its page |
+//! | `text of=` | `definitions`, `lists` of the examples of its page; a `message`: `runtime/adapters/proxy/tests/proxy/docs.rs` |
+//!
+//! A block that cannot run says why in its fence: `no-run="builds for minutes"`. `http`, `json` and
+//! `toml` hold data.
 #![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
 mod architecture;
+mod contents;
 mod domains;
 mod expressions;
 mod filter;
 mod language;
 mod links;
 mod policies;
+mod printed;
 mod security;
 
 use celero_book::markdown::{Block, blocks};
@@ -44,26 +52,26 @@ pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Finds the files with this extension in a folder and those below it.
+/// Finds the files with this extension in a folder and those below it. Skips what is built and fetched.
 fn walk(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy();
         if path.is_dir() {
-            walk(&path, extension, found);
+            if !name.starts_with('.') && !["target", "node_modules"].contains(&&*name) {
+                walk(&path, extension, found);
+            }
         } else if path.extension().is_some_and(|e| e == extension) {
             found.push(path);
         }
     }
 }
 
-/// All pages of `docs/`, and those at the root.
-pub(crate) fn pages() -> Vec<Page> {
+/// All pages of the repository: those of the book, those at the root, and those of folders, which describe one part.
+fn all_pages() -> Vec<Page> {
     let root = root();
     let mut paths = Vec::new();
-    walk(&root.join("docs"), "md", &mut paths);
-    paths.extend(
-        ["README.md", "SECURITY.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "CHANGELOG.md"].map(|name| root.join(name)),
-    );
+    walk(&root, "md", &mut paths);
     paths.sort();
     let page = |path: PathBuf| Page {
         name: path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned(),
@@ -72,18 +80,39 @@ pub(crate) fn pages() -> Vec<Page> {
     paths.into_iter().map(page).collect()
 }
 
+/// All pages of `docs/`, and those at the root.
+pub(crate) fn pages() -> Vec<Page> {
+    all_pages().into_iter().filter(|page| page.name.starts_with("docs/") || !page.name.contains('/')).collect()
+}
+
+/// Whether the fence of a block of text says what it is.
+fn is_explained(block: &Block<'_>) -> bool {
+    ["file", "of", "no-run"].iter().any(|name| block.attribute(name).is_some())
+}
+
 #[test]
 fn every_block_is_run_or_says_why_not() {
     let tests = std::fs::read_to_string(root().join("tests/src/lib.rs")).unwrap();
+    let is_doc_test = |page: &str| match page.strip_suffix("/README.md") {
+        Some(folder) => std::fs::read_to_string(root().join(folder).join("src/lib.rs"))
+            .is_ok_and(|library| library.contains("include_str!(\"../README.md\")")),
+        None => tests.contains(&format!("include_str!(\"../../{page}\")")),
+    };
     let mut wrong = Vec::new();
-    for page in pages() {
-        for block in blocks(&page.text) {
+    for page in all_pages() {
+        let blocks = blocks(&page.text);
+        for (i, block) in blocks.iter().enumerate() {
+            let before = i.checked_sub(1).and_then(|before| blocks.get(before));
             let right = match block.language {
-                "cel" | "yaml" | "console" | "http" | "json" | "text" | "toml" => true,
-                "filter" => page.name == filter::PAGE,
-                "rust" => {
-                    tests.contains(&format!("include_str!(\"../../{}\")", page.name)) || page.name == "CONTRIBUTING.md"
+                "cel" | "yaml" | "console" | "http" | "json" | "toml" => true,
+                // `printed.rs` runs the program before it.
+                "text" => {
+                    page.name == "docs/diagnostics.md"
+                        || is_explained(block)
+                        || before.is_some_and(|b| b.language == "rust")
                 }
+                "filter" => page.name == filter::PAGE,
+                "rust" => is_doc_test(&page.name),
                 _ => block.attribute("no-run").is_some(),
             };
             if !right {

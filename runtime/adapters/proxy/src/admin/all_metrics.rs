@@ -16,7 +16,7 @@
 //!    sample for each combination of labels, with the time since when it counts if that is not the
 //!    start of the process. Names start with `celero_`, counters end with `_total`, times are in
 //!    seconds.
-//! 3. Describe it in `docs/proxy-reference.md`, where the test `every_metric_is_described` looks for it.
+//! 3. Describe it in `docs/proxy-output.md`, where the test `every_metric_is_described` looks for it.
 
 use crate::generation::Generation;
 use crate::metrics::lists;

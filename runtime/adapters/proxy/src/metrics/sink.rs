@@ -20,7 +20,7 @@ pub(crate) enum MetricKind {
 /// A family: metrics of one name that differ in their labels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MetricFamily<'a> {
-    /// The name, as `docs/proxy-reference.md` describes it.
+    /// The name, as `docs/proxy-output.md` describes it.
     pub(crate) name: &'a str,
     pub(crate) kind: MetricKind,
     /// A sentence about it.

@@ -1,4 +1,4 @@
-//! `docs/proxy.md`, `docs/proxy-reference.md` and the files in `examples/` agree with the code.
+//! `docs/proxy.md`, `docs/proxy-reference.md`, `docs/proxy-output.md` and the files in `examples/` agree with the code.
 
 use crate::certificates::Authority;
 use crate::client::get;
@@ -21,8 +21,7 @@ fn reference() -> String {
 
 /// The first block of a language.
 fn block(page: &str, language: &str) -> String {
-    let (_, rest) = page.split_once(&format!("```{language}\n")).unwrap();
-    rest.split_once("```").unwrap().0.to_owned()
+    blocks(page).iter().find(|block| block.language == language).unwrap().body.to_owned()
 }
 
 fn message(proxy: &str) -> String {
@@ -126,7 +125,7 @@ fn the_schema_beside_the_examples_is_the_one_of_this_version() {
 
 #[test]
 fn every_metric_is_described() {
-    let (page, proxy) = (reference(), Running::demo("request: [{ name: a, count: b }]\n"));
+    let (page, proxy) = (page("proxy-output.md"), Running::demo("request: [{ name: a, count: b }]\n"));
     get(proxy.address, "/");
     let metrics = get(proxy.metrics, "/metrics").text();
     let names: Vec<&str> = metrics.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
@@ -139,7 +138,7 @@ fn every_metric_is_described() {
 /// The fields are those that `log_entry.rs` adds, whether or not a test makes a request that has them.
 #[test]
 fn every_field_of_the_access_log_is_described() {
-    let (page, source) = (reference(), include_str!("../../src/request/log_entry.rs"));
+    let (page, source) = (page("proxy-output.md"), include_str!("../../src/request/log_entry.rs"));
     let (_, section) = page.split_once("\n## The access log\n").unwrap();
     let (section, _) = section.split_once("\n## ").unwrap();
     let fields: Vec<&str> = source.split("entry.add(\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();

@@ -1,5 +1,5 @@
-//! The commands on the pages of `docs/` and in the README: each runs, and prints what the page
-//! shows. `BLESS=1` writes the output anew.
+//! The commands on all pages: each runs, and prints what the page shows. `BLESS=1` writes the output
+//! anew. Commands in the prose (`celero check --json`) have the options that are named.
 //!
 //! `tests/book/src/console.rs` says how a block of `console` is read; two blanks and `#` begin a
 //! comment. What a command prints is its standard output, then its standard error. Commands exit
@@ -16,9 +16,10 @@ mod markdown;
 #[expect(unreachable_pub, reason = "shared with the tests of other pages")]
 mod console;
 
-use crate::support::command;
+use crate::support::{celero, command};
 use console::{commands, lines, shows};
-use markdown::{Block, blocks};
+use markdown::{Block, blocks, prose};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -27,11 +28,15 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../..")
 }
 
+/// All pages in a folder and those below it, without what is built and fetched.
 fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy();
         if path.is_dir() {
-            pages(&path, found);
+            if !name.starts_with('.') && !["target", "node_modules"].contains(&&*name) {
+                pages(&path, found);
+            }
         } else if path.extension().is_some_and(|e| e == "md") {
             found.push(path);
         }
@@ -114,8 +119,8 @@ fn run(block: &Block<'_>, folder: &Path, place: &str, wrong: &mut String) -> Str
 #[test]
 fn commands_on_the_pages_print_what_they_show() {
     let bless = std::env::var_os("BLESS").is_some_and(|v| v == "1");
-    let mut paths = vec![root().join("README.md"), root().join("SECURITY.md")];
-    pages(&root().join("docs"), &mut paths);
+    let mut paths = Vec::new();
+    pages(&root(), &mut paths);
     let (mut wrong, mut commands) = (String::new(), 0);
     for path in paths {
         let page = std::fs::read_to_string(&path).unwrap();
@@ -146,4 +151,52 @@ fn commands_on_the_pages_print_what_they_show() {
     }
     assert!(bless || wrong.is_empty(), "{wrong}");
     assert!(commands >= 10, "{commands}");
+}
+
+/// The commands between backquotes in the prose of a page, without `celero`.
+fn mentioned(page: &str) -> Vec<String> {
+    let prose = prose(page);
+    let spans = prose.split("\n\n").flat_map(|paragraph| paragraph.split('`').skip(1).step_by(2));
+    spans
+        .filter_map(|span| Some(span.strip_prefix("celero ")?.split_whitespace().collect::<Vec<_>>().join(" ")))
+        .collect()
+}
+
+/// What is wrong with a command: it is not known, or its help does not name an option. `helps` has the helps so far.
+fn unknown(mentioned: &str, helps: &mut BTreeMap<String, Option<String>>) -> Option<String> {
+    let is_name = |word: &&str| word.starts_with(|c: char| c.is_ascii_lowercase()) && !word.contains(['.', '/']);
+    let words = words(mentioned.split(" -e ").next()?);
+    let mut names: Vec<&str> = words.iter().map(String::as_str).take_while(is_name).collect();
+    // `lab` and `lists` have commands of their own; other commands have one name, and then arguments.
+    names.truncate(if ["lab", "lists"].contains(names.first()?) { 2 } else { 1 });
+    let help = helps.entry(names.join(" ")).or_insert_with(|| {
+        let arguments: Vec<&str> = names.iter().copied().chain(["--help"]).collect();
+        let run = celero(&arguments);
+        (run.code == 0).then_some(run.out)
+    });
+    let Some(help) = help else { return Some("there is no such command".to_owned()) };
+    let known = |option: &str| help.split(|c: char| !c.is_ascii_alphanumeric() && c != '-').any(|word| word == option);
+    let options = words.iter().filter(|word| word.starts_with('-') && word.len() > 1);
+    let options = options.map(|word| word.split('=').next().unwrap_or(word));
+    options.filter(|option| !known(option)).map(|option| format!("its help does not name `{option}`")).next()
+}
+
+#[test]
+fn commands_in_the_prose_have_these_options() {
+    let (mut paths, mut helps, mut wrong, mut all) = (Vec::new(), BTreeMap::new(), String::new(), 0);
+    pages(&root(), &mut paths);
+    for path in paths {
+        let page = std::fs::read_to_string(&path).unwrap();
+        for command in mentioned(&page) {
+            all += 1;
+            if let Some(reason) = unknown(&command, &mut helps) {
+                let _ = writeln!(wrong, "{}: `celero {command}`: {reason}", path.display());
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+    assert!(all > 50, "{all}");
+    for command in ["chekc x.rules", "check --jsn", "lab run --shrt"] {
+        assert!(unknown(command, &mut helps).is_some(), "{command}");
+    }
 }
