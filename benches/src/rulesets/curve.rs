@@ -13,14 +13,17 @@ const GREY: &str = "#808080";
 const SERIES: &[(&str, &str, &str)] = &[
     ("cel_ns", "cel crate", "#c2528b"),
     ("handwritten_ns", "handwritten loop", "#b8860b"),
-    ("one_by_one_ns", "one by one", "#d2691e"),
+    ("one_by_one_ns", "celero, one by one", "#d2691e"),
     ("indexed_ns", "set, all", "#2f80ed"),
     ("first_ns", "set, first", "#27a376"),
 ];
 
 /// The same, of rows with instructions.
-const INSTRUCTIONS: &[(&str, &str, &str)] =
-    &[("one_by_one", "one by one", "#d2691e"), ("all", "set, all", "#2f80ed"), ("first", "set, first", "#27a376")];
+const INSTRUCTIONS: &[(&str, &str, &str)] = &[
+    ("one_by_one", "celero, one by one", "#d2691e"),
+    ("all", "set, all", "#2f80ed"),
+    ("first", "set, first", "#27a376"),
+];
 
 /// What a chart shows.
 struct Chart {
@@ -184,7 +187,7 @@ mod tests {
         ];
         let svg = curve(&rows);
         assert_eq!(svg.matches("<circle").count(), 8);
-        for label in [">1,000<", ">100 µs<", ">10 ns<", ">one by one<", ">rules in the set<"] {
+        for label in [">1,000<", ">100 µs<", ">10 ns<", ">celero, one by one<", ">rules in the set<"] {
             assert!(svg.contains(label), "{label}\n{svg}");
         }
         assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
