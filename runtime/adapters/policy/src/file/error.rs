@@ -2,6 +2,7 @@
 
 use crate::file::emptiness::CODE;
 use crate::problems::Problems;
+use crate::yaml::reach::Reach;
 use celero::{Diagnostic, Style};
 use std::fmt;
 use std::path::PathBuf;
@@ -37,6 +38,12 @@ impl PolicyError {
     #[must_use]
     pub fn files(&self) -> &[PathBuf] {
         self.problems.watched()
+    }
+
+    /// Returns the files and environment variables that were used.
+    #[must_use]
+    pub fn reach(&self) -> &Reach {
+        self.problems.used()
     }
 
     /// Returns whether the policy was rejected only because something in it is empty.
