@@ -1,9 +1,11 @@
-// A page about texts with rules, a policy or a rule set: the rules at the left, the source that is edited in memory, a request and recorded
-// requests on which it is tried. What policies and rule sets have of their own is in `policy.js` and `rule_set.js`.
+// A page about texts with rules, a policy or a rule set: the rules at the left, the source that is edited in memory,
+// a request and recorded requests on which it is tried. What policies and rule sets have of their own is in
+// `policy.js` and `rule_set.js`.
 
 import { call, notice } from "./calls.js";
 import { differences } from "./decisions.js";
 import { $, h, tag, withCode } from "./elements.js";
+import { scrollWithin } from "./marks.js";
 import { lineAndColumn, positions } from "./places.js";
 import { pack } from "./share.js";
 import { sourceTokens } from "./source_tokens.js";
@@ -36,7 +38,7 @@ export function workbench(kind) {
     /** The last answer, and the last one that was valid, each with the texts that it is about. */
     answer: null, good: null, wholeFile: null,
     /** The last try of the request, and the rule whose reasons are asked for. */
-    tried: null, asked: null,
+    tried: null, asked: null, revealed: null,
     recorded: null, before: null, beforeKey: "", time: Math.floor(Date.now() / 1000),
   };
   const page = $(kind.page);
@@ -113,10 +115,21 @@ export function workbench(kind) {
     showSource();
     part.source.focus({ preventScroll: true });
     part.source.setSelectionRange(start, end);
-    const piece = [...part.sourcePre.children].findLast((one) => Number(one.dataset.at) <= start) ?? part.sourcePre;
-    const [outer, inner] = [part.editor.getBoundingClientRect(), piece.getBoundingClientRect()];
-    part.editor.scrollTop += inner.top - outer.top - outer.height / 4;
+    reveal(start);
     part.editor.scrollIntoView({ block: "nearest" });
+  }
+
+  /** Scrolls the source, and not the page, to a place. */
+  function reveal(start) {
+    const piece = [...part.sourcePre.children].findLast((one) => Number(one.dataset.at) <= start);
+    if (piece) scrollWithin(part.editor, piece);
+  }
+
+  /** Shows the place of the rule that decides, if it is another one than before and nobody writes there. */
+  function revealDeciding() {
+    const rule = isAbout(bench.good) && bench.tried ? bench.good.rules.find(({ key, span, file }) => span && file === bench.shown && bench.tried.decided.has(key)) : null;
+    if (rule && rule.key !== bench.revealed && document.activeElement !== part.source) reveal(positions(current().text)(rule.span[0]));
+    bench.revealed = rule?.key ?? null;
   }
 
   function showList() {
@@ -151,7 +164,6 @@ export function workbench(kind) {
     }
     if (!items.length) items.push(h("li", { className: "muted none" }, all.length ? "No rule has such a name." : "No rules."));
     part.list.replaceChildren(...items);
-    part.list.querySelector(".decides")?.scrollIntoView?.({ block: "nearest" });
   }
 
   function reasonsView() {
@@ -173,6 +185,9 @@ export function workbench(kind) {
     part.outcome.replaceChildren(...(bench.tried ? [...kind.verdict(result.answer, bench.good), ...reasonsView(), ...kind.outcome(result.answer, bench.good)] : []));
     showList();
     showSource();
+    const item = part.list.querySelector(".decides");
+    if (item && bench.asked === null) scrollWithin(part.list, item);
+    revealDeciding();
   }
 
   async function tryRecorded() {

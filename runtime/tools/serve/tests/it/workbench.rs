@@ -148,6 +148,9 @@ fn a_large_rule_set_is_listed_and_edited() {
     browser.wait("document.querySelector('#rules .verdict strong')?.textContent === 'admin matches first'");
     assert_eq!(browser.value("document.querySelector('#rules .source-card .decides').textContent"), "admin ");
     browser.wait("document.querySelector('#rules .reasons').innerText.includes('request.path is \\\"/admin\\\"')");
+    // Its place is seen in the source, and the page itself does not scroll.
+    browser.wait("document.querySelector('#rules .editor.scrolled').scrollTop > 1000");
+    assert_eq!(browser.value("scrollY"), 0);
     keep(&browser, "rules-large");
     // The box filters, and a click shows the rule's place.
     browser.fill("#rules .filter", "rule29");
@@ -237,4 +240,25 @@ fn a_link_holds_everything() {
         "[...document.querySelectorAll('#policy button')].find((one) => one.textContent === 'Copy link').click()",
     );
     browser.wait("[...document.querySelectorAll('#policy .problem')].some((one) => !one.hidden && one.textContent.includes('The link would have'))");
+}
+
+#[test]
+fn the_pages_fit_a_phone_and_name_their_controls() {
+    let Some(browser) = window(390, 844, false) else { return };
+    let to = served("workbench-phone");
+    for page in ["policy", "rules"] {
+        browser.go(&format!("http://{to}/#{page}"));
+        browser.wait(&format!("document.querySelector('#{page} .recorded tbody tr') !== null"));
+        assert_eq!(
+            browser.value("document.documentElement.scrollWidth <= innerWidth"),
+            true,
+            "{page} scrolls sideways"
+        );
+        let unnamed = format!(
+            "[...document.querySelectorAll('#{page} button, #{page} input, #{page} select, #{page} textarea')].filter((one) => !one.hidden && !one.labels?.length && !one.getAttribute('aria-label') && !one.textContent.trim()).length"
+        );
+        assert_eq!(browser.value(&unnamed), 0, "{page}");
+        keep(&browser, &format!("{page}-phone"));
+    }
+    assert_eq!(browser.errors(), Vec::<String>::new());
 }
