@@ -11,6 +11,8 @@ const MOST_TOKENS = 30_000;
 const LONGEST_LINE = 1000;
 
 const CONDITIONS = /^(?:when|require)$/;
+/** Sections of which each value is an expression. */
+const DEFINITIONS = /^(?:variables|functions)$/;
 const VALUE = /("(?:\\.|[^"\\])*"?|'(?:''|[^'])*'?)(\s*:(?=\s|$))?|((?:^|(?<=\s))#.*)|(?<![\w$.~/-])([\w$.~/-]+)(\s*:(?=\s|$))|(\$\{[^}]*\}?)|((?<![\w.-])(?:true|false|null|~|-?\d+(?:\.\d+)?)(?![\w.:/-]))/g;
 
 const shifted = (tokens, by) => tokens.map(([start, end, kind]) => [start + by, end + by, kind]);
@@ -29,13 +31,13 @@ function lastBefore(text, place) {
   return text[at] ?? "";
 }
 
-/** The tokens of a part of a line behind its indentation; `last` is the key before it. */
-function yamlValue(text, at, language, last) {
+/** The tokens of a part of a line behind its indentation, and its last key; `isCondition` says of which keys the value is an expression. */
+function yamlValue(text, at, language, isCondition) {
   const tokens = [];
-  let key = last;
+  let key = "";
   let end = 0;
   const between = (to) => {
-    if (CONDITIONS.test(key) && text.slice(end, to).trim()) tokens.push(...shifted(ruleTokens(text.slice(end, to), language), at + end));
+    if (isCondition(key) && text.slice(end, to).trim()) tokens.push(...shifted(ruleTokens(text.slice(end, to), language), at + end));
   };
   for (const match of text.matchAll(VALUE)) {
     const [whole, quoted, colon, comment, name, , template] = match;
@@ -43,13 +45,13 @@ function yamlValue(text, at, language, last) {
     const isFlow = ["", "{", ",", "["].includes(lastBefore(text, start));
     const isKey = (colon !== undefined || name !== undefined) && isFlow;
     // A condition without quotes is an expression up to a comment.
-    if (CONDITIONS.test(key) && !comment && !isKey && !(quoted && !text.slice(end, start).trim())) continue;
+    if (isCondition(key) && !comment && !isKey && !(quoted && !text.slice(end, start).trim())) continue;
     if (comment || isKey) between(start);
     if (comment) tokens.push([at + start, at + start + whole.length, "t-comment"]);
     else if (isKey) {
       key = quoted ?? name;
       tokens.push([at + start, at + start + key.length, "t-key"]);
-    } else if (quoted && CONDITIONS.test(key)) {
+    } else if (quoted && isCondition(key)) {
       tokens.push(...shifted(ruleTokens(quoted.slice(1, quoted.length > 1 && quoted.endsWith(quoted[0]) ? -1 : undefined), language), at + start + 1));
       key = "";
     } else if (quoted) tokens.push([at + start, at + start + whole.length, "t-string"], ...templates(quoted, at + start, language));
@@ -78,6 +80,7 @@ function policyTokens(text) {
   // A text over several lines: the indentation of its key, and whether it is an expression.
   let block = null;
   let language = "cel";
+  let section = "";
   lines.forEach((line, number) => {
     const depth = line.search(/\S/);
     if (line.length > LONGEST_LINE) {
@@ -90,10 +93,13 @@ function policyTokens(text) {
       const head = /^(\s*)((?:- +)*)/.exec(line);
       if (head[2]) language = isFilter(lines, number, depth) ? "filter" : "cel";
       const start = head[0].length;
-      const { tokens: found, key } = yamlValue(line.slice(start), at + start, language, "");
+      const isDefinition = start > 0 && DEFINITIONS.test(section);
+      const isCondition = (key) => CONDITIONS.test(key) || (isDefinition && key !== "");
+      const { tokens: found, key } = yamlValue(line.slice(start), at + start, language, isCondition);
       tokens.push(...found);
-      if (/:\s*(?:[|>][-+0-9]*)?\s*(?:#.*)?$/.test(line) && (CONDITIONS.test(key) || /[|>][-+0-9]*\s*(?:#.*)?$/.test(line))) {
-        block = { depth: start, isCondition: CONDITIONS.test(key) };
+      if (start === 0 && key) section = key;
+      if (/:\s*(?:[|>][-+0-9]*)?\s*(?:#.*)?$/.test(line) && (isCondition(key) || /[|>][-+0-9]*\s*(?:#.*)?$/.test(line))) {
+        block = { depth: start, isCondition: isCondition(key) };
       }
     }
     at += line.length + 1;

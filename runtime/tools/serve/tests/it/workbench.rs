@@ -262,3 +262,57 @@ fn the_pages_fit_a_phone_and_name_their_controls() {
     }
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
+
+#[test]
+fn sources_have_colours_and_decisions_differences() {
+    let Some(browser) = window(800, 600, false) else { return };
+    browser.go(&format!("http://{}/", serve(Files::default())));
+    browser.wait("document.querySelector('#verdict-value').textContent === 'true'");
+    // Each text with its kind, and what some of its tokens are.
+    for (text, kind, tokens) in [
+        (
+            "a: [x] # c\nvariables:\n  q: f(1) # d\n",
+            "policy",
+            &[("a", "t-key"), ("# c", "t-comment"), ("f", "t-call"), ("1", "t-number"), ("# d", "t-comment")][..],
+        ),
+        (
+            "r:\n- when: |\n    a == \"#\"\n  deny: {status: 403, body: 'b ${g(c)}'}\n- {when: 'x eq \"y\"', language: filter}\n",
+            "policy",
+            &[("\"#\"", "t-string"), ("deny", "t-key"), ("403", "t-number"), ("g", "t-call"), ("eq", "t-word")],
+        ),
+        (
+            "# c\na [tag x]: b in [1] // d\n  # e\n  && true\nf [language filter]: x eq \"y\"\n",
+            "rules",
+            &[
+                ("# c", "t-comment"),
+                ("in", "t-word"),
+                ("// d", "t-comment"),
+                ("  # e", "t-comment"),
+                ("true", "t-word"),
+                ("eq", "t-word"),
+            ],
+        ),
+        ("# it's\na == 'b'", "expression", &[("# it's", "t-comment"), ("'b'", "t-string")]),
+    ] {
+        let script = "async ([text, kind]) => { const { sourceTokens } = await import('/source_tokens.js'); return sourceTokens(text, kind, 'cel').map(([start, end, name]) => [text.slice(start, end), name]); }";
+        let found = browser.call(script, &json!([text, kind]));
+        for token in tokens {
+            assert!(found.as_array().unwrap().contains(&json!([token.0, token.1])), "{token:?} of {text}: {found}");
+        }
+    }
+    // Texts that are made to take long do not.
+    let long =
+        ["\"", "'''", "{a: 1, ", ": ", "- ", " ", "${", "[", "a ", "\\"].map(|part| part.repeat(131_000 / part.len()));
+    let script = "async (texts) => { const { sourceTokens } = await import('/source_tokens.js'); let most = 0; for (const text of texts) for (const kind of ['policy', 'rules', 'expression']) { const start = performance.now(); sourceTokens(text, kind, 'cel'); most = Math.max(most, performance.now() - start); } return most; }";
+    let most = browser.call(script, &json!(long)).as_f64().unwrap();
+    assert!(most < 5_000.0, "{most} ms");
+    let script = "async ([now, before]) => { const { differences, policyDecision } = await import('/decisions.js'); return differences(now, before, policyDecision); }";
+    let one = |request: &str, status: u16, edits: u8| {
+        let answer = (status != 200).then(|| json!({ "status": status, "rule": "a" }));
+        json!({ "request": request, "decision": { "answer": answer, "edits": edits } })
+    };
+    let now = json!([one("a", 403, 0), one("b", 200, 0), one("c", 200, 1), one("d", 403, 0), one("e", 403, 0)]);
+    let before = json!([one("a", 404, 0), one("b", 200, 0), one("c", 200, 0), one("x", 200, 0)]);
+    assert_eq!(browser.call(script, &json!([now, before])), json!(["decision", "", "details", "", ""]));
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
