@@ -20,6 +20,7 @@ const FILES: &[Asset] = &[
     script!("answer"),
     script!("calls"),
     script!("completion"),
+    script!("decisions"),
     script!("editors"),
     script!("elements"),
     script!("index_entries"),
@@ -29,11 +30,13 @@ const FILES: &[Asset] = &[
     script!("places"),
     script!("playground"),
     script!("policy"),
-    script!("request_card"),
     script!("rule_set"),
+    script!("share"),
+    script!("source_tokens"),
     script!("state"),
     script!("tokens"),
     script!("views"),
+    script!("workbench"),
 ];
 
 /// Returns the type and the content of a file of the page.

@@ -2,7 +2,7 @@
 
 use crate::limits;
 use celero_tooling::language::Language;
-use celero_tooling::rules::file::{Rule, RulesFile};
+use celero_tooling::rules::file::{InvalidLine, Rule, RulesFile};
 use celero_tooling::rules::source::{Format, RuleText, Unreadable};
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,8 @@ pub struct Files {
     pub cases: Vec<PathBuf>,
     /// A rule set.
     pub rules: Option<RuleFiles>,
+    /// Recorded requests, on which the policy or the rule set is tried.
+    pub requests: Option<PathBuf>,
     /// A page that `celero lab report` wrote.
     pub lab: Option<PathBuf>,
 }
@@ -51,23 +53,78 @@ impl RuleFiles {
     /// A file that can't be read, is longer than [`limits::FILE_BYTES`] or not a regular file, or
     /// has a line that is not a rule.
     pub fn read(&self) -> Result<RulesFile, String> {
-        let mut rules = Vec::new();
-        for path in &self.paths {
-            let name = path.display().to_string();
-            let read = RuleText::of(path, read(path)?, self.format, self.language);
-            let RuleText { text, format, language, .. } = read.map_err(|why| match why {
-                Unreadable::Language(why) => format!("{name}:1: {why}"),
-                Unreadable::OtherFormat => format!("{name}: this is a policy, by its content"),
-            })?;
-            if format == Format::Rules {
-                rules.extend(RulesFile::parse(name, text, language)?.rules);
+        let texts = self.texts()?;
+        RuleTexts::new(&texts).map(|texts| texts.rules).map_err(|wrong| wrong.to_string())
+    }
+
+    /// Reads the texts of all files.
+    ///
+    /// # Errors
+    /// A file that can't be read, or with a language or format that is not one of rules.
+    pub(crate) fn texts(&self) -> Result<Vec<FileOfRules>, String> {
+        let of = |path: &PathBuf| FileOfRules::new(path.display().to_string(), read(path)?, self.format, self.language);
+        self.paths.iter().map(of).collect()
+    }
+}
+
+/// The text of a file of rules, or with one rule.
+#[derive(Clone, Debug)]
+pub(crate) struct FileOfRules {
+    pub(crate) name: String,
+    /// As written.
+    pub(crate) text: String,
+    /// The same length, without comments that are no part of the language.
+    checked: String,
+    pub(crate) format: Format,
+    pub(crate) language: Language,
+}
+
+impl FileOfRules {
+    /// Finds out format and language of a text, if they are not given. The file need not exist.
+    ///
+    /// # Errors
+    /// The first line names no language, or the text is a policy.
+    pub(crate) fn new(
+        name: String,
+        text: String,
+        format: Option<Format>,
+        language: Option<Language>,
+    ) -> Result<Self, String> {
+        let read = RuleText::of(Path::new(&name), text.clone(), format, language);
+        let RuleText { text: checked, format, language, .. } = read.map_err(|why| match why {
+            Unreadable::Language(why) => format!("{name}:1: {why}"),
+            Unreadable::OtherFormat => format!("{name}: this is a policy, by its content"),
+        })?;
+        Ok(Self { name, text, checked, format, language })
+    }
+}
+
+/// The rules of several files as one set.
+pub(crate) struct RuleTexts {
+    pub(crate) rules: RulesFile,
+    /// The file of each rule.
+    pub(crate) file_of: Vec<usize>,
+}
+
+impl RuleTexts {
+    /// Reads the rules of texts, in the order of their set.
+    ///
+    /// # Errors
+    /// A line that is not a rule.
+    pub(crate) fn new(files: &[FileOfRules]) -> Result<Self, InvalidLine> {
+        let mut placed: Vec<(usize, Rule)> = Vec::new();
+        for (number, FileOfRules { name, checked, format, language, .. }) in files.iter().enumerate() {
+            if *format == Format::Rules {
+                let rules = RulesFile::parse(name.clone(), checked.clone(), *language)?.rules;
+                placed.extend(rules.into_iter().map(|rule| (number, rule)));
             } else {
-                rules.push(only_rule(path, text, language));
+                placed.push((number, only_rule(Path::new(name), checked.clone(), *language)));
             }
         }
-        rules.sort_by_key(|rule| rule.priority);
-        let names: Vec<String> = self.paths.iter().map(|path| path.display().to_string()).collect();
-        Ok(RulesFile { path: names.join(", "), text: String::new(), language: Language::default(), rules })
+        placed.sort_by_key(|(_, rule)| rule.priority);
+        let (file_of, rules) = placed.into_iter().unzip();
+        let path = files.iter().map(|file| &*file.name).collect::<Vec<_>>().join(", ");
+        Ok(Self { rules: RulesFile { path, text: String::new(), language: Language::default(), rules }, file_of })
     }
 }
 

@@ -1,6 +1,7 @@
 //! `celero serve`: a local web page on which people write a rule and a request, and see the
 //! verdict, the value of each part of the rule, its machine code and its cost. It also shows a
-//! policy or a file of rules, read from the files that the command was given.
+//! policy or a set of rules, read from the files that the command was given, and tries changed texts
+//! of them on requests without writing a file.
 //!
 //! [`Server::bind`] opens the socket, [`Server::run`] serves until the process ends. The server
 //! keeps no state: each answer follows from the request and the files alone. The state of the page
@@ -18,11 +19,18 @@
 //! |---|---|---|
 //! | `POST /api/rule` | `{"rule": "..", "language": "cel", "input": "..", "source": "192.0.2.7:4711", "measure": false}` | `diagnostics`, `type`, `input`, `result`, `parts`, `stages`, `code`, `ranges`, `cost`, `measured` |
 //! | `POST /api/names` | the same, without `rule` | `variables`, `functions`, `words`: what may be completed, with types and documentation |
-//! | `GET /api/start` | | what the command was given: `rule` as `{"name", "text", "language"}`, the names `policy`, `rules` and `lab`, each null if not given; `version`, `architecture`, `optimized` |
-//! | `GET /api/policy` | | `name`, `text`, `diagnostics`; if it is valid `rules`, the results of its `cases`, the rules that no case matches as `unmatched`, and `explanation` |
-//! | `POST /api/policy` | `{"input": "..", "source": ".."}` | what the policy does with the request: `phases`, `matched`, `answer`, `refusal`, `request`, `response`, `labels`, `log` |
-//! | `GET /api/rules` | | `ok`, `texts`, `diagnostics`; if all rules are valid `rules`, how each is found, `summary`, `expected`, `index_bytes`, `code_bytes` |
-//! | `POST /api/rules` | `{"input": "..", "source": ".."}` | which rules are `evaluated` for the request, which `matched` or `failed`; `ns` of the whole set; `timed`: `ns` of each of the first 50 evaluated rules |
+//! | `GET /api/start` | | what the command was given: `rule` as `{"name", "text", "language"}`, the names `policy`, `rules`, `requests` and `lab`, each null if not given; `version`, `architecture`, `optimized`, `body_bytes` |
+//! | `GET /api/policy` | | `name`, `text`, `ok`, `diagnostics`, the `rules` with their places; if it is valid the results of its `cases`, the rules that no case matches as `unmatched`, and `explanation` |
+//! | `POST /api/policy/check` | `{"text": "..", "cases": [{"name", "text"}]}` | the same about this text, without `explanation`; `cases` may be left out |
+//! | `POST /api/policy` | `{"text": "..", "input": "..", "source": "..", "rule": ".."}` | what the policy does with the request: `phases`, `matched`, `answer`, `refusal`, `request`, `response`, `labels`, `log`; if the connection is closed `closed_by`; `reasons`: why each rule that decided, and `rule`, matches or not |
+//! | `POST /api/policy/requests` | `{"text": "..", "requests": "..", "source": "..", "time": 0}` | `decisions`: of each recorded request `request`, `text`, `source` and what the policy does as `decision`; how many are `left`; what was `left_out` |
+//! | `GET /api/rules` | | `files` with their texts, `ok`, the rules as `texts` with their places, `diagnostics`; if all rules are valid `rules`, how each is found, `summary`, `expected`, `index_bytes`, `code_bytes` |
+//! | `POST /api/rules/check` | `{"files": [{"name", "text", "language", "expression"}]}` | the same about these texts |
+//! | `POST /api/rules` | `{"files": [..], "input": "..", "source": "..", "rule": 0}` | which rules are `evaluated` for the request, which `matched` or `failed`, and which is `first`; `reasons` of that and of `rule`; `ns` of the whole set; `timed`: `ns` of each of the first 50 evaluated rules |
+//! | `POST /api/rules/requests` | `{"files": [..], "requests": "..", "source": ".."}` | as for a policy; a `decision` has `first`, `matched`, `count`, `failed` |
+//!
+//! Without `text`, `files` or `requests` those of the command are meant. A changed text uses only the
+//! files and environment variables that the policy of the command uses, each for the same purpose.
 //!
 //! `language` is `cel` or `filter`. `input` is an HTTP/1.1 request as text, a line of `curl`, a
 //! JSON object of variables and their values, or empty; the answer's `input` says as which it was

@@ -20,7 +20,7 @@ pub const HEAD_BYTES: usize = 16 << 10;
 /// Most header lines of a request.
 pub const HEADERS: usize = 64;
 
-/// Most bytes of the body of a request: a rule, and a request with a body.
+/// Most bytes of the body of a request: a rule, and a request with a body; or a changed text, and recorded requests.
 pub const BODY_BYTES: usize = 512 << 10;
 
 /// Most evaluations and compilations at once. The others wait.
@@ -80,6 +80,37 @@ pub const FILE_BYTES: u64 = 4 << 20;
 
 /// Most rules of a set that are shown.
 pub const RULES: usize = 2_000;
+
+/// Most bytes of a changed text: of a policy, or of all files of a rule set.
+pub const TEXT_BYTES: usize = 256 << 10;
+
+/// Most steps of an evaluation of a whole set: about half a second. Each rule has its share, at least
+/// [`LEAST_STEPS`] and at most [`STEPS`].
+pub const SET_STEPS: u32 = 50_000_000;
+
+/// The steps that each rule of a set has in any case.
+pub const LEAST_STEPS: u32 = 10_000;
+
+/// Most recorded requests that are tried. Of the others there is the number.
+pub const RECORDED: usize = 200;
+
+/// The time for trying recorded requests. Of those that are left there is the number.
+pub const RECORDED_TIME: Duration = Duration::from_secs(5);
+
+/// Most bytes of the text of a recorded request in an answer. Longer ones are not shown.
+pub const RECORDED_TEXT: usize = 4 << 10;
+
+/// Most bytes of the texts of all recorded requests in an answer.
+pub const RECORDED_TEXTS: usize = 256 << 10;
+
+/// The time for the cases of a policy.
+pub const CASES_TIME: Duration = Duration::from_secs(10);
+
+/// Most errors and warnings in an answer. Of the others there is the number.
+pub const DIAGNOSTICS: usize = 200;
+
+/// Most rules that are named for a recorded request.
+pub const NAMED_RULES: usize = 20;
 
 /// Most sizes of a set for which its time is measured.
 pub const CURVE_POINTS: usize = 6;

@@ -2,6 +2,9 @@
 //!
 //! Invariant: the server reads no file that a request names. Test:
 //! `runtime/tools/serve/tests/it/hostile.rs::nothing_but_the_page_and_the_api_is_there`.
+//!
+//! Invariant: the server reads no file that only a changed text names. Test:
+//! `runtime/tools/serve/tests/it/edits.rs::a_changed_text_reaches_no_other_files`.
 
 use crate::files::{self, Files};
 use crate::reply::{self, Reply};

@@ -4,7 +4,7 @@
 
 use super::memory::{Digest, Memory};
 use super::{Finding, Lookup, credentials, single_value};
-use crate::file::document::{Section, read_file};
+use crate::file::document::{Section, read_credentials};
 use crate::problems::Problems;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -61,7 +61,7 @@ impl Users {
         };
         let Some(file) = section.node.text_of("users") else { return known };
         let path = section.base.join(&file.text);
-        let Some(bytes) = read_file(&path, &file, problems) else { return known };
+        let Some(bytes) = read_credentials(&path, &file, problems) else { return known };
         for (number, line) in String::from_utf8_lossy(&bytes).lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {

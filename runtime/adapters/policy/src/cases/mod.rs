@@ -78,6 +78,15 @@ impl Policy {
     /// Returns a [`PolicyError`] if the text is not a valid file of cases, or if the policy was
     /// loaded for the variables of a type without [`Loader::for_cases`](crate::Loader::for_cases).
     pub fn test(&self, name: &str, text: &str) -> Result<TestReport, PolicyError> {
+        self.test_while(name, text, &|| true)
+    }
+
+    /// Runs cases as [`test`](Self::test) does, as long as the result is wanted, which is asked
+    /// before each request: a case may have many. For tools that run what others have written.
+    ///
+    /// # Errors
+    /// As [`test`](Self::test); also if the result is not wanted any more.
+    pub fn test_while(&self, name: &str, text: &str, wanted: &dyn Fn() -> bool) -> Result<TestReport, PolicyError> {
         let mut problems = Problems::default();
         let file = problems.file(name.to_owned(), text);
         // Cases give values by names, and rules would read them from a value of the type.
@@ -99,7 +108,12 @@ impl Policy {
         let mut cases = Vec::new();
         for case in read.into_iter().flatten() {
             let before = problems.count();
-            case.expect(&case.run(self), self, &mut problems);
+            let Some(seen) = case.run(self, wanted) else {
+                let message = format!("{}: the cases take too long", case.name);
+                problems.add("case-time", case.node.place, message);
+                return Err(PolicyError::new(problems));
+            };
+            case.expect(&seen, self, &mut problems);
             cases.push((case.name, problems.count() == before));
         }
         let unmatched = self.rules().filter(|rule| rule.matched == 0);
@@ -192,12 +206,15 @@ impl<'n> Case<'n> {
         Self { name, before: Vec::new(), at, time, head, body, response, response_body, addresses, variables, node }
     }
 
-    /// Runs the case with unused limits.
-    fn run(&self, policy: &Policy) -> CaseResult {
+    /// Runs the case with unused limits; `None` if the result is not wanted any more.
+    fn run(&self, policy: &Policy, wanted: &dyn Fn() -> bool) -> Option<CaseResult> {
         policy.clear_limits();
         let (mut open, mut without_code) = (Vec::new(), Vec::new());
         for Earlier { request, times, is_open } in &self.before {
             for _ in 0..*times {
+                if !wanted() {
+                    return None;
+                }
                 let earlier = run(policy, request);
                 without_code.extend(earlier.functions_without_code());
                 let CaseResult { connection, exchange, .. } = earlier;
@@ -206,10 +223,13 @@ impl<'n> Case<'n> {
                 }
             }
         }
+        if !wanted() {
+            return None;
+        }
         let mut seen = run(policy, self);
         without_code.extend(seen.functions_without_code());
         seen.without_code = without_code;
-        seen
+        Some(seen)
     }
 
     /// Reports the differences from the expectation.

@@ -341,6 +341,11 @@ fn builder<'e, C: Context>(
     })
 }
 
+/// Returns what answers, logs and counters call the rule of this number in its phase, counted from 1 in all files.
+pub(crate) fn rule_name(rule: &Node, phase: Phase, number: usize) -> String {
+    rule.text_of("name").map_or_else(|| format!("{} #{number}", phase.name()), |name| name.text)
+}
+
 /// Compiles the rules of a phase.
 pub(crate) struct RuleCompiler<'c, 'd, C> {
     pub(crate) expressions: ExpressionCompiler<'c, C>,
@@ -351,8 +356,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
     fn rule(&mut self, node: &Node, level: usize, number: usize) -> OrderedRule<C::Static> {
         self.expressions.rule_reads = RuleReads::default();
         let number = number.saturating_add(1);
-        let name = node.text_of("name").map(|text| text.text);
-        let name: Arc<str> = name.unwrap_or_else(|| format!("{} #{number}", self.expressions.phase.name())).into();
+        let name: Arc<str> = rule_name(node, self.expressions.phase, number).into();
         let language = self.compilation.language(node);
         self.expressions.set_language(language);
         let when = node.text_of("when");

@@ -1,5 +1,6 @@
 //! The expressions, rules and definitions of a policy with their places, for editors.
 
+use crate::compile::rule_name;
 use crate::editor::places::{ExpressionPlace, expression_places};
 use crate::expressions::definitions::Definitions;
 use crate::expressions::template::{TemplatePart, parse};
@@ -8,7 +9,7 @@ use crate::host::outcome::Phase;
 use crate::language::Language;
 use crate::phases::context::{BodyData, ConnectionData, LogData, RequestData, ResponseBodyData, ResponseData};
 use crate::policy::loader::Loader;
-use crate::problems::{FileSpan, Problems};
+use crate::problems::FileSpan;
 use crate::yaml::{Node, SourceText};
 use celero::filter::Scheme;
 use celero::language::{Declarations, FunctionDeclaration, RECEIVER};
@@ -53,6 +54,8 @@ pub struct PolicyRule {
     pub phase: Phase,
     /// Its name, if it has one.
     pub name: Option<String>,
+    /// What answers, logs and counters call it: its name, or the phase and its number.
+    pub shown_name: String,
     /// The range of bytes of the rule.
     pub range: Range<usize>,
     /// The range of bytes of the name, or of the rule.
@@ -89,7 +92,7 @@ impl Outline {
     /// Reads a policy as [`of`](Self::of) does, which may use functions and variables of its host.
     #[must_use]
     pub fn with_loader(name: &str, text: &str, base: &Path, loader: &Loader) -> Option<Self> {
-        let mut problems = Problems::default();
+        let mut problems = loader.problems();
         let document = Document::read(name, text, base, &mut problems);
         let defined = Definitions::read(&document, loader.host(), &mut problems);
         // The main file is the first that was read, and the last of the document.
@@ -111,7 +114,7 @@ impl Outline {
         let definitions = defined.texts().map(definition).collect();
         let include = |path: &SourceText| (base.join(&path.text), bytes(path.place));
         let includes = root.texts_of("include").iter().map(include).collect();
-        Some(Self { expressions, rules: rules_of(root), definitions, includes, defined })
+        Some(Self { expressions, rules: rules_of(&document, root), definitions, includes, defined })
     }
 
     /// Returns what expressions of a phase may mention, definitions included. `None`: what those of any phase may.
@@ -216,16 +219,19 @@ fn expressions_of(place: &ExpressionPlace, file: &str) -> Vec<PolicyExpression> 
     expressions.collect()
 }
 
-fn rules_of(root: &Node) -> Vec<PolicyRule> {
+fn rules_of(document: &Document, root: &Node) -> Vec<PolicyRule> {
     let mut found = Vec::new();
     for phase in Phase::ALL {
-        let Some(section) = root.get(phase.name()) else { continue };
-        for rule in section.get("rules").unwrap_or(section).elements() {
+        // The numbers of rules count those of all files.
+        let rules = document.rules(phase.name()).enumerate();
+        let own = rules.filter(|(_, rule)| rule.place.file == root.place.file);
+        found.extend(own.map(|(number, rule)| {
             let name = rule.text_of("name");
             let name_range = bytes(name.as_ref().map_or(rule.place, |name| name.place));
+            let shown_name = rule_name(rule, phase, number.saturating_add(1));
             let name = name.map(|name| name.text);
-            found.push(PolicyRule { phase, name, range: bytes(rule.place), name_range });
-        }
+            PolicyRule { phase, name, shown_name, range: bytes(rule.place), name_range }
+        }));
     }
     found
 }

@@ -12,6 +12,7 @@ use crate::host::environment::HostEnvironment;
 use crate::lists::section;
 use crate::problems::Problems;
 use crate::yaml::SourceText;
+use crate::yaml::reach::Use;
 use celero::diagnostics::Span;
 use celero::host::EnvError;
 use celero::lists::Lists;
@@ -62,6 +63,9 @@ impl Definitions {
         let names: Vec<SourceText> =
             document.all("env").flat_map(|section| section.node.elements()).filter_map(|node| node.text()).collect();
         for name in names {
+            if !problems.may_use(Use::Variable, name.text.as_ref(), &name) {
+                continue;
+            }
             let Some(value) = std::env::var_os(&name.text) else {
                 let message = format!("the environment has no variable `{}`", name.text);
                 problems.add("policy-env", name.place, message);

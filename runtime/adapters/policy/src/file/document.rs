@@ -5,6 +5,7 @@ use crate::file::regular_file::{Unreadable, content, open_within, stays_below};
 use crate::host::outcome::Phase;
 use crate::keys::policy::{POLICY, RULE, SECTIONS};
 use crate::problems::{FileSpan, Problems, similar};
+use crate::yaml::reach::Use;
 use crate::yaml::{MapEntry, Node, SourceText, read};
 use std::collections::HashMap;
 use std::fs::File;
@@ -127,6 +128,9 @@ impl Document {
     ) {
         let file = base.join(&path.text);
         if self.folder.is_some() && !is_named_below(path, problems) {
+            return;
+        }
+        if !problems.may_use(Use::Include, file.as_os_str(), path) {
             return;
         }
         problems.watch(&file);
@@ -369,9 +373,12 @@ fn twice(what: &str, place: FileSpan, first: FileSpan, problems: &mut Problems) 
     problem.help(format!("the first is in {name}"));
 }
 
-/// Returns the content of a file that a policy names, and adds the file to those that hosts watch.
-/// Reports at `at` that it can't be read.
-pub(crate) fn read_file(file: &Path, at: &SourceText, problems: &mut Problems) -> Option<Vec<u8>> {
+/// Returns the content of a file with credentials that a policy names, and adds the file to those
+/// that hosts watch. Reports at `at` that it can't be read.
+pub(crate) fn read_credentials(file: &Path, at: &SourceText, problems: &mut Problems) -> Option<Vec<u8>> {
+    if !problems.may_use(Use::Credentials, file.as_os_str(), at) {
+        return None;
+    }
     problems.watch(file);
     read_unwatched(file, None, LARGEST_FILE, at, problems)
 }

@@ -2,6 +2,7 @@
 
 use crate::file::emptiness::CODE;
 use crate::problems::Problems;
+use crate::yaml::reach::Reach;
 use celero::Diagnostic;
 use celero::diagnostics::Style;
 use std::fmt;
@@ -38,6 +39,12 @@ impl PolicyError {
     #[must_use]
     pub fn files(&self) -> &[PathBuf] {
         self.problems.watched()
+    }
+
+    /// Returns the files and environment variables that were used.
+    #[must_use]
+    pub fn reach(&self) -> &Reach {
+        self.problems.used()
     }
 
     /// Returns whether the policy was rejected only because something in it is empty.

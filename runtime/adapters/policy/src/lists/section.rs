@@ -8,6 +8,7 @@ use crate::lists::fetch_url::{check_url, without_query};
 use crate::lists::source::{ListDocument, ListSource, ListSourceSettings};
 use crate::problems::{FileSpan, Problems};
 use crate::schema::{duration, size};
+use crate::yaml::reach::Use;
 use crate::yaml::{MapEntry, Node, SourceText};
 use celero::lists::{Entries, EntryValue, Kind, Limits, ListType, Lists, ListsError, Scalar, ScalarType, ValueType};
 use celero_lists::{FilePattern, Format, RecordPaths};
@@ -155,6 +156,9 @@ fn read_list(
     for path in value.texts_of("files") {
         let file = section.base.join(&path.text);
         if section.folder.is_some() && !is_named_below(&path, problems) {
+            continue;
+        }
+        if !problems.may_use(Use::List, file.as_os_str(), &path) {
             continue;
         }
         problems.watch(&file);

@@ -8,7 +8,7 @@ use crate::limits::headers::tells_limit;
 use crate::limits::request::RequestLimits;
 use crate::phases::context::{Arrival, Attributes, Origin};
 use crate::phases::tls_connection::TlsConnection;
-use crate::phases::watch::RuleWatch;
+use crate::phases::watch::{RuleReasons, RuleWatch};
 use celero::Context;
 use celero::host::Extension;
 use celero_canonical::Refusal;
@@ -66,7 +66,7 @@ pub(crate) struct Effects {
     pub(crate) fields: Vec<(Arc<str>, Json)>,
     /// Which rules with `sample` act, by their indices in the phase that may run again.
     pub(crate) drawn: SmallVec<[(usize, bool); 2]>,
-    /// What a case asks about rules; `None` in hosts.
+    /// What a case or a tool asks about rules; `None` in hosts.
     pub(crate) watch: Option<Box<RuleWatch>>,
 }
 
@@ -111,6 +111,18 @@ impl Exchange {
     #[must_use]
     pub fn new(peer: Option<SocketAddr>, local: Option<SocketAddr>) -> Self {
         Self { peer, local, ..Self::default() }
+    }
+
+    /// Notes from now on what becomes of the rules that end a phase, and of those with a name: see
+    /// [`rule_reasons`](Self::rule_reasons). Their conditions are evaluated once more, which takes
+    /// longer, so this is for tools, and not for hosts.
+    pub fn watch_rules(&mut self, name: Option<&str>) {
+        self.effects.watch = Some(RuleWatch::of_tool(name));
+    }
+
+    /// Returns what became of the rules that are [watched](Self::watch_rules), phase by phase.
+    pub fn rule_reasons(&self) -> impl Iterator<Item = RuleReasons> {
+        self.effects.watch.iter().flat_map(|watch| watch.reasons())
     }
 
     /// Ends what the request holds of limits: it is no open request any more, and costs that were

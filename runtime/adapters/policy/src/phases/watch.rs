@@ -1,9 +1,25 @@
-//! Why rules match or not, for the cases of `celero test`. Hosts do not ask.
+//! Why rules match or not, for the cases of `celero test` and for tools. Hosts do not ask.
 
+use crate::host::outcome::Phase;
 use http::StatusCode;
 use std::sync::Arc;
 
-/// Which rules a case asks about, and what became of them.
+/// What became of a rule for a message, and why: for people who may see the message.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct RuleReasons {
+    /// The phase of the rule.
+    pub phase: Phase,
+    /// The name of the rule.
+    pub name: Arc<str>,
+    /// Whether the rule ended its phase, or its level.
+    pub decided: bool,
+    /// What became of the rule, a line for each part of its condition that decided, with the values
+    /// that the part read: `` `admin` does not match: request.path == "/a" is false: request.path is "/b" ``.
+    pub lines: Vec<String>,
+}
+
+/// Which rules a case or a tool asks about, and what became of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RuleWatch {
     /// Those with this name.
@@ -21,6 +37,7 @@ pub(crate) struct RuleWatch {
 /// What became of a rule.
 #[derive(Clone, Debug)]
 pub(crate) struct WatchedRule {
+    pub(crate) phase: Phase,
     pub(crate) name: Arc<str>,
     pub(crate) fate: Fate,
     /// Whether its condition failed.
@@ -58,6 +75,23 @@ impl Extent {
             Self::Phase => "the phase",
             Self::Level => "its level",
         }
+    }
+}
+
+impl RuleWatch {
+    /// Asks about the rules that end a phase, and about those with a name.
+    pub(crate) fn of_tool(name: Option<&str>) -> Box<Self> {
+        Box::new(Self { name: name.map(str::to_owned), ..Self::default() })
+    }
+
+    /// Returns what became of the rules so far.
+    pub(crate) fn reasons(&self) -> impl Iterator<Item = RuleReasons> {
+        self.seen.iter().map(|rule| RuleReasons {
+            phase: rule.phase,
+            name: Arc::clone(&rule.name),
+            decided: rule.has_ended(),
+            lines: rule.lines(),
+        })
     }
 }
 

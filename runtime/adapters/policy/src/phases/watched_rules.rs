@@ -55,7 +55,7 @@ impl<S: Context + 'static> PhaseRules<S> {
             let traced = self.set.trace(index, context, scratch).and_then(Result::ok);
             let why = traced.map_or_else(String::new, |trace| trace.render());
             let failed = failed.contains(&index);
-            watch.seen.push(WatchedRule { name: Arc::clone(&rule.name), fate, failed, why });
+            watch.seen.push(WatchedRule { phase: self.phase, name: Arc::clone(&rule.name), fate, failed, why });
         }
     }
 

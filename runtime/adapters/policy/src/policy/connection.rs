@@ -6,6 +6,7 @@
 use crate::host::tls_hello::TlsHello;
 use crate::phases::context::{ConnectionData, NO_HEADERS};
 use crate::phases::exchange::Effects;
+use crate::phases::watch::{RuleReasons, RuleWatch};
 use crate::policy::Policy;
 use crate::rules::body_change::Message;
 use celero::http::Source;
@@ -60,6 +61,16 @@ impl ClientConnection {
     pub fn with_hello(mut self, hello: TlsHello) -> Self {
         self.hello = Some(hello);
         self
+    }
+
+    /// Notes what becomes of rules, as [`Exchange::watch_rules`](crate::Exchange::watch_rules) does.
+    pub fn watch_rules(&mut self, name: Option<&str>) {
+        self.effects.watch = Some(RuleWatch::of_tool(name));
+    }
+
+    /// Returns what became of the rules that are [watched](Self::watch_rules).
+    pub fn rule_reasons(&self) -> impl Iterator<Item = RuleReasons> {
+        self.effects.watch.iter().flat_map(|watch| watch.reasons())
     }
 
     /// Sets the time that limits read, as [`Exchange::set_time`](crate::Exchange::set_time).

@@ -7,6 +7,7 @@ use crate::limits::remote::RemoteLimits;
 use crate::phases::context::{BodyData, ConnectionData, LogData, RequestData, ResponseBodyData, ResponseData};
 use crate::policy::Policy;
 use crate::problems::Problems;
+use crate::yaml::reach::Reach;
 use celero::Context;
 use celero::host::{ExtensionFields, Field, HostFunction};
 use std::path::Path;
@@ -42,6 +43,7 @@ use std::sync::Arc;
 pub struct Loader {
     host: HostEnvironment,
     remote_limits: Option<Arc<dyn RemoteLimits>>,
+    reach: Option<Arc<Reach>>,
 }
 
 impl Loader {
@@ -92,6 +94,20 @@ impl Loader {
         Self { remote_limits: Some(services), ..self }
     }
 
+    /// Returns the loader for texts that may use only these files and environment variables. What
+    /// else they name is an error of theirs, and is not looked at. The main file that
+    /// [`load`](Self::load) is given is read in any case.
+    ///
+    /// ```
+    /// # use celero_policy::{Policy, Reach};
+    /// let loader = Policy::loader().within(Reach::default());
+    /// let text = "include: [/etc/hosts]\nrequest: [{deny: 403}]";
+    /// assert!(loader.parse("policy.yaml", text, ".".as_ref()).unwrap_err().to_string().contains("out of reach"));
+    /// ```
+    pub fn within(self, reach: Reach) -> Self {
+        Self { reach: Some(Arc::new(reach)), ..self }
+    }
+
     /// Returns the loader for policies whose [cases](Policy::test) are run, with the functions of
     /// this one. Cases give values for the variables by their names, so rules do not read them from
     /// the struct, and any may be absent.
@@ -113,7 +129,7 @@ impl Loader {
 
     /// Returns a loader for a host that declares this.
     pub(crate) fn of_host(host: HostEnvironment) -> Self {
-        Self { host, remote_limits: None }
+        Self { host, ..Self::default() }
     }
 
     /// Returns what the host declares.
@@ -130,7 +146,7 @@ impl Loader {
     /// # Errors
     /// Returns a [`PolicyError`] with every error in the files, or in what the host declares.
     pub fn load(&self, file: &Path) -> Result<Policy, PolicyError> {
-        let (policy, _) = Policy::read(file, Purpose::Run, &self.host)?;
+        let (policy, _) = Policy::read(file, self.problems(), Purpose::Run, &self.host)?;
         Ok(self.completed(policy))
     }
 
@@ -139,7 +155,7 @@ impl Loader {
     /// # Errors
     /// See [`load`](Self::load).
     pub fn parse(&self, name: &str, text: &str, base: &Path) -> Result<Policy, PolicyError> {
-        let (policy, _) = Policy::compile(name, text, base, Problems::default(), Purpose::Run, &self.host)?;
+        let (policy, _) = Policy::compile(name, text, base, self.problems(), Purpose::Run, &self.host)?;
         Ok(self.completed(policy))
     }
 
@@ -148,7 +164,7 @@ impl Loader {
     /// # Errors
     /// See [`load`](Self::load).
     pub fn check(&self, name: &str, text: &str, base: &Path) -> Result<Policy, PolicyError> {
-        let (policy, _) = Policy::compile(name, text, base, Problems::default(), Purpose::Check, &self.host)?;
+        let (policy, _) = Policy::compile(name, text, base, self.problems(), Purpose::Check, &self.host)?;
         Ok(self.completed(policy))
     }
 
@@ -157,8 +173,13 @@ impl Loader {
     /// # Errors
     /// See [`load`](Self::load).
     pub fn explain_text(&self, name: &str, text: &str, base: &Path) -> Result<String, PolicyError> {
-        let compiled = Policy::compile(name, text, base, Problems::default(), Purpose::Explain, &self.host);
+        let compiled = Policy::compile(name, text, base, self.problems(), Purpose::Explain, &self.host);
         compiled.map(|(policy, text)| policy.with_notes(text))
+    }
+
+    /// Returns no problems, of files that use only what they may.
+    pub(crate) fn problems(&self) -> Problems {
+        Problems::within(self.reach.clone())
     }
 
     fn completed(&self, mut policy: Policy) -> Policy {

@@ -49,6 +49,7 @@ use crate::problems::Problems;
 use crate::rules::body_change::Message;
 use crate::rules::limit::CountWhen;
 use crate::rules::rule::Rule;
+use crate::yaml::reach::Reach;
 use celero::Diagnostic;
 use celero::diagnostics::Style;
 use celero::host::ExtensionFields;
@@ -127,7 +128,8 @@ impl Policy {
     /// # Errors
     /// See [`load`](Self::load).
     pub fn explain(file: &Path) -> Result<String, PolicyError> {
-        Self::read(file, Purpose::Explain, &HostEnvironment::default()).map(|(policy, text)| policy.with_notes(text))
+        Self::read(file, Problems::default(), Purpose::Explain, &HostEnvironment::default())
+            .map(|(policy, text)| policy.with_notes(text))
     }
 
     /// Describes a policy as [`explain`](Self::explain) does, from its text. See
@@ -147,9 +149,13 @@ impl Policy {
         text
     }
 
-    pub(crate) fn read(file: &Path, purpose: Purpose, host: &HostEnvironment) -> Result<(Self, String), PolicyError> {
+    pub(crate) fn read(
+        file: &Path,
+        mut problems: Problems,
+        purpose: Purpose,
+        host: &HostEnvironment,
+    ) -> Result<(Self, String), PolicyError> {
         let text = read_regular(file, LARGEST_FILE).map(String::from_utf8);
-        let mut problems = Problems::default();
         problems.watch(file);
         let (name, base) = (file.display().to_string(), file.parent().unwrap_or(Path::new(".")));
         let why = match text {
@@ -427,6 +433,12 @@ impl Policy {
     #[must_use]
     pub fn files(&self) -> &[PathBuf] {
         self.problems.watched()
+    }
+
+    /// Returns the files and environment variables that the policy uses.
+    #[must_use]
+    pub fn reach(&self) -> &Reach {
+        self.problems.used()
     }
 }
 

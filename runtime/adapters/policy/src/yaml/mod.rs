@@ -7,6 +7,7 @@ mod advice;
 mod concealed;
 mod file_span;
 pub mod problems;
+pub(crate) mod reach;
 mod read;
 mod scalar_offset;
 mod surrogates;

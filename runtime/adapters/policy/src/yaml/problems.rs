@@ -6,11 +6,14 @@
 use super::SourceText;
 use super::concealed::Concealed;
 pub use super::file_span::FileSpan;
+use super::reach::{Reach, Use};
 use super::url_secrets::hide_url_secrets;
 use celero::Diagnostic;
 use celero::diagnostics::{Label, Severity, Span, Stage, Style};
 use std::collections::{HashMap, HashSet};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Most errors and warnings of one file that are shown. Showing one reads the file up to its place.
 const MAX_SHOWN: usize = 100;
@@ -65,9 +68,36 @@ pub struct Problems {
     /// The files that were read, for hosts that watch them, each once.
     paths: Vec<PathBuf>,
     known_paths: HashSet<PathBuf>,
+    /// What was used of the machine.
+    used: Reach,
+    /// What may be used of it; `None`: all.
+    reach: Option<Arc<Reach>>,
 }
 
 impl Problems {
+    /// Returns no problems, of files that may use only this of the machine; `None`: all.
+    pub(crate) fn within(reach: Option<Arc<Reach>>) -> Self {
+        Self { reach, ..Self::default() }
+    }
+
+    /// Returns whether a file or an environment variable may be used. Reports at `at` that it may not.
+    pub(crate) fn may_use(&mut self, purpose: Use, name: &OsStr, at: &SourceText) -> bool {
+        if self.reach.as_ref().is_some_and(|reach| !reach.has(purpose, name)) {
+            let what = if purpose == Use::Variable { "environment variable" } else { "file" };
+            let message = format!("the {what} `{}` is out of reach of this text", at.text);
+            let problem = self.add("policy-reach", at.place, message);
+            problem.help("a changed text uses the files and environment variables of the policy that was loaded, for what it uses them");
+            return false;
+        }
+        self.used.add(purpose, name);
+        true
+    }
+
+    /// Returns the files and environment variables that were used.
+    pub(crate) fn used(&self) -> &Reach {
+        &self.used
+    }
+
     /// Adds a file and returns its number.
     pub fn file(&mut self, name: String, text: &str) -> usize {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text).to_owned();
@@ -86,7 +116,8 @@ impl Problems {
 
     /// Returns the same files without errors and warnings, for reading again what they name.
     pub(crate) fn of_same_files(&self) -> Self {
-        Self { files: self.files.clone(), concealed: self.concealed.clone(), ..Self::default() }
+        let reach = self.reach.clone();
+        Self { files: self.files.clone(), concealed: self.concealed.clone(), reach, ..Self::default() }
     }
 
     /// Says that messages about a scalar do not quote its text, which has values of environment

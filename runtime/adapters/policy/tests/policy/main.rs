@@ -6,6 +6,7 @@ mod auth;
 mod bodies;
 mod body_changes;
 mod case_reasons;
+mod confinement;
 mod connections;
 mod definitions;
 mod delays;

@@ -19,6 +19,7 @@ Examples:
   celero serve -e 'request.path.startsWith(\"/api/\")'
   celero serve policy.yaml cases.yaml                     # a page about the policy and its cases
   celero serve site.rules                                 # a page about the rules: how the index finds each
+  celero serve site.rules --requests traffic.jsonl        # the same, tried on recorded requests
   celero serve rules/*.cel                                # the same, a rule in each file
 
 The server listens on 127.0.0.1, port 7340, or a free port if that is taken. Nothing is stored; files are read again for each
@@ -29,6 +30,10 @@ pub(crate) struct Args {
     /// The address and the port. Port 0 is a free one.
     #[arg(long, value_name = "IP:PORT")]
     listen: Option<SocketAddr>,
+    /// Recorded requests, on which the policy or the rules are tried: HTTP/1.1 as text, several separated by lines that
+    /// start with `###`; or JSON, one object per line
+    #[arg(long, value_name = "FILE")]
+    requests: Option<PathBuf>,
     /// A page that `celero lab report` wrote: charts of celero's own performance over versions
     #[arg(long, value_name = "FILE")]
     lab: Option<PathBuf>,
@@ -67,8 +72,8 @@ fn usual() -> Result<Server, String> {
 /// # Errors
 /// A file that can't be read or served, or a text beside files or other texts.
 fn files(args: &Args) -> Result<Files, String> {
-    let mut files = Files { lab: args.lab.clone(), ..Files::default() };
-    args.lab.iter().try_for_each(|path| celero_serve::admit(path))?;
+    let mut files = Files { lab: args.lab.clone(), requests: args.requests.clone(), ..Files::default() };
+    args.lab.iter().chain(&args.requests).try_for_each(|path| celero_serve::admit(path))?;
     let SourceArgs { files: paths, texts, format, language } = &args.source;
     if paths.is_empty() && texts.is_empty() {
         return Ok(files);

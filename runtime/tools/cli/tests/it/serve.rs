@@ -43,6 +43,8 @@ fn files_become_pages() {
     let policy = file("served.yaml", "request:\n- name: all\n  deny: 403\n");
     let cases = file("served-cases.yaml", "- name: denied\n  request: {uri: /}\n  expect: {status: 403}\n");
     assert_eq!(get(&[&policy, &cases], "/api/policy")["cases"][0]["cases"][0]["passed"], true);
+    let requests = file("recorded.http", "GET / HTTP/1.1\n");
+    assert_eq!(get(&[&policy, "--requests", &requests], "/api/start")["requests"], json!(requests));
 }
 
 #[test]
@@ -55,6 +57,8 @@ fn what_cannot_be_served_is_named() {
         (&["serve", &long], "longer than 4194304 bytes"),
         (&["serve", "/dev/zero"], "/dev/zero: not a regular file"),
         (&["serve", "-"], "standard input can't be one"),
+        (&["serve", "--requests", "/dev/zero"], "/dev/zero: not a regular file"),
+        (&["serve", "--requests", &long], "longer than 4194304 bytes"),
         (&["serve", "/no/such.rules"], "/no/such.rules"),
         (&["serve", "--listen", "nowhere"], "invalid value 'nowhere'"),
         (&["serve", "--listen", "192.0.2.1:1"], "192.0.2.1:1"),

@@ -10,6 +10,7 @@ use celero_tooling::envs::Envs;
 use celero_tooling::language::{Language, REQUEST_ENVS};
 use celero_tooling::{requests, values};
 use http::Request;
+use http::header::HOST;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value as Json, json};
@@ -81,10 +82,7 @@ impl Input {
         match self {
             Self::Nothing => json!({ "kind": "nothing", "text": "no request" }),
             Self::Request(request, kind) => {
-                let host =
-                    request.headers().get(http::header::HOST).map(|host| String::from_utf8_lossy(host.as_bytes()));
-                let text = format!("{} {}{}", request.method(), host.unwrap_or_default(), request.uri());
-                json!({ "kind": kind, "text": text })
+                json!({ "kind": kind, "text": one_line(request) })
             }
             Self::Variables(variables) => {
                 let names: Vec<&str> = variables.keys().map(String::as_str).collect();
@@ -104,6 +102,12 @@ pub(super) fn request(text: &str) -> Result<Request<Vec<u8>>, String> {
         Ok(_) => Err("this needs a request: HTTP/1.1 as text, or a line of curl".to_owned()),
         Err(error) => Err(error.message),
     }
+}
+
+/// Returns a request on one line.
+pub(super) fn one_line(request: &Request<Vec<u8>>) -> String {
+    let host = request.headers().get(HOST).map(|host| String::from_utf8_lossy(host.as_bytes()));
+    format!("{} {}{}", request.method(), host.unwrap_or_default(), request.uri())
 }
 
 /// Returns the environment of rules about requests in a language.

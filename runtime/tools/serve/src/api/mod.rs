@@ -5,12 +5,15 @@ mod index;
 mod input;
 mod names;
 mod policy;
+mod policy_run;
+mod recorded;
 mod rule;
 mod rule_set;
 mod shown;
 mod start;
 
 use crate::files::Files;
+use crate::limits;
 use http::{Method, StatusCode};
 use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
@@ -35,6 +38,7 @@ impl Refusal {
 pub(crate) fn methods(path: &str) -> Option<&'static str> {
     match path {
         "/api/rule" | "/api/names" => Some("POST"),
+        "/api/policy/check" | "/api/policy/requests" | "/api/rules/check" | "/api/rules/requests" => Some("POST"),
         "/api/start" => Some("GET"),
         "/api/policy" | "/api/rules" => Some("GET, POST"),
         _ => None,
@@ -50,12 +54,28 @@ pub(crate) fn answer(path: &str, method: &Method, body: &[u8], files: &Files) ->
         ("/api/rule", _) => rule::answer(&read(body)?),
         ("/api/names", _) => names::answer(&read(body)?),
         ("/api/start", _) => Ok(start::answer(files)),
-        ("/api/rules", &Method::GET) => rule_set::answer(files),
-        ("/api/rules", _) => rule_set::one(files, &read(body)?),
+        ("/api/rules", &Method::GET) => rule_set::answer(files, None),
+        ("/api/rules/check", _) => rule_set::check(files, read(body)?),
+        ("/api/rules/requests", _) => rule_set::recorded(files, read(body)?),
+        ("/api/rules", _) => rule_set::one(files, read(body)?),
         ("/api/policy", &Method::GET) => policy::whole(files),
+        ("/api/policy/check", _) => policy::check(files, &read(body)?),
+        ("/api/policy/requests", _) => policy::recorded(files, &read(body)?),
         ("/api/policy", _) => policy::one(files, &read(body)?),
         _ => Err(Refusal::not_found("there is nothing here")),
     }
+}
+
+/// Checks the length of a changed text.
+///
+/// # Errors
+/// It is too long.
+fn admit_text(bytes: usize) -> Result<(), Refusal> {
+    if bytes <= limits::TEXT_BYTES {
+        return Ok(());
+    }
+    let most = limits::TEXT_BYTES;
+    Err(Refusal::bad(format!("the changed text has {bytes} bytes, and the page tries at most {most}")))
 }
 
 fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Refusal> {

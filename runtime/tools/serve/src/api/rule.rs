@@ -29,13 +29,24 @@ pub(super) struct Question {
 /// Both tiers, within the limits of the server.
 static ENGINES: LazyLock<(Engine, Engine)> = LazyLock::new(|| (engine(Tier::Auto), engine(Tier::Interpret)));
 
+/// Returns an engine for a set of this many rules: their steps together are bounded.
+pub(super) fn engine_of_set(tier: Tier, rules: usize) -> Engine {
+    let share = u32::try_from(rules).ok().and_then(|rules| limits::SET_STEPS.checked_div(rules));
+    let steps = share.unwrap_or(limits::STEPS).clamp(limits::LEAST_STEPS, limits::STEPS);
+    within_steps(tier, steps)
+}
+
 /// Returns an engine within the limits of the server.
-pub(super) fn engine(tier: Tier) -> Engine {
+fn engine(tier: Tier) -> Engine {
+    within_steps(tier, limits::STEPS)
+}
+
+fn within_steps(tier: Tier, steps: u32) -> Engine {
     let source =
         SourceLimits { max_source_bytes: limits::RULE_BYTES, max_nodes: limits::RULE_NODES, ..SourceLimits::default() };
     let limits = Limits {
         source,
-        steps: limits::STEPS,
+        steps,
         memory: limits::MEMORY,
         patterns: limits::PATTERNS,
         case_steps: limits::CASE_STEPS,

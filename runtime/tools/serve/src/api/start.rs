@@ -1,6 +1,7 @@
 //! What the command was given.
 
 use crate::files::Files;
+use crate::limits;
 use serde_json::{Value as Json, json};
 use std::path::Path;
 
@@ -19,6 +20,8 @@ pub(super) fn answer(files: &Files) -> Json {
         "rule": rule,
         "policy": files.policy.as_deref().map(name),
         "rules": rules,
+        "requests": files.requests.as_deref().map(name),
+        "body_bytes": limits::BODY_BYTES,
         "lab": files.lab.as_deref().map(name),
     })
 }

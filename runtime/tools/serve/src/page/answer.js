@@ -2,7 +2,7 @@
 
 import { call } from "./calls.js";
 import { paintInput, paintRule } from "./editors.js";
-import { $, bytes, h, time } from "./elements.js";
+import { $, bytes, h, time, withCode } from "./elements.js";
 import { light } from "./marks.js";
 import { lineAndColumn, positions } from "./places.js";
 import { now, state, toFragment } from "./state.js";
@@ -66,8 +66,8 @@ function showDiagnostics(diagnostics) {
       $("rule").focus();
       $("rule").setSelectionRange(start, end);
     };
-    const help = found.help.map((text) => h("span", { className: "help" }, text));
-    return h("li", { className: found.severity }, place, `${found.severity}: ${found.message}`, ...help);
+    const help = found.help.map((text) => h("span", { className: "help" }, ...withCode(text)));
+    return h("li", { className: found.severity }, place, `${found.severity}: `, ...withCode(found.message), ...help);
   });
   $("diagnostics").replaceChildren(...items);
 }
@@ -75,7 +75,7 @@ function showDiagnostics(diagnostics) {
 function showInput(input) {
   const problem = input?.error?.message;
   $("input-problem").hidden = !problem;
-  $("input-problem").textContent = problem ?? "";
+  $("input-problem").replaceChildren(...withCode(problem ?? ""));
   $("input-kind").textContent = input?.kind && input.kind !== "nothing" ? `read as ${input.kind}` : "";
 }
 
@@ -98,8 +98,9 @@ function showVerdict(answer) {
   else if (answer.type) [value, why] = ["The rule is valid", "give a request for a verdict"];
   $("verdict").className = `verdict ${kind}`;
   $("verdict-mark").textContent = mark;
-  $("verdict-value").textContent = value;
-  $("verdict-why").textContent = why;
+  // The text of a value is not a message.
+  $("verdict-value").replaceChildren(...(answer.result?.value ? [value] : withCode(value)));
+  $("verdict-why").replaceChildren(...(answer.result?.value ? [why] : withCode(why)));
   const facts = [];
   if (answer.type) facts.push(["type", answer.type]);
   if (answer.cost) facts.push(["code", answer.cost.native ? bytes(answer.cost.code_bytes) : "interpreted"]);

@@ -1,8 +1,14 @@
 // Calls of the API.
 
-import { $ } from "./elements.js";
+import { $, withCode } from "./elements.js";
 
 const running = new Map();
+/** Most bytes of a body. The server says how many. */
+let mostBytes = Infinity;
+
+export function limitBodies(bytes) {
+  mostBytes = bytes ?? Infinity;
+}
 
 /** Calls the API. An older call of the same name is given up: its result is null. */
 export async function call(name, path, body) {
@@ -14,6 +20,8 @@ export async function call(name, path, body) {
   if (body) {
     options.headers["content-type"] = "application/json";
     Object.assign(options, { method: "POST", body: JSON.stringify(body) });
+    const bytes = new TextEncoder().encode(options.body).length;
+    if (bytes > mostBytes) return { ok: false, answer: { error: `these texts have ${bytes} bytes, and the server takes at most ${mostBytes}` } };
   }
   try {
     const response = await fetch(path, options);
@@ -29,5 +37,5 @@ export async function call(name, path, body) {
 
 export function notice(text) {
   $("offline").hidden = !text;
-  $("offline").textContent = text;
+  $("offline").replaceChildren(...withCode(text));
 }

@@ -23,10 +23,13 @@ export function table(caption, head, rows) {
     h("tbody", {}, ...rows.map((row) => h("tr", {}, ...row.map(cell("td"))))));
 }
 
+/** A message: what stands between backticks is code. */
+export const withCode = (text) => String(text).split(/`([^`\n]+)`/).map((part, number) => (number % 2 ? h("code", {}, part) : part)).filter((part) => part !== "");
+
 export const tag = (text, kind) => h("span", { className: `tag ${kind}` }, text);
 export const card = (title, ...children) => h("section", { className: "card" }, h("div", { className: "head" }, h("h2", {}, title)), ...children);
 export const failures = (diagnostics) => h("ul", { className: "diagnostics" }, ...(diagnostics ?? []).map((found) =>
-  h("li", { className: found.severity }, `${found.severity}: ${found.message}`, ...found.help.map((text) => h("span", { className: "help" }, text)))));
+  h("li", { className: found.severity }, `${found.severity}: `, ...withCode(found.message), ...found.help.map((text) => h("span", { className: "help" }, ...withCode(text))))));
 
 export const time = (ns) => (ns < 1e3 ? `${ns < 10 ? ns.toFixed(1) : Math.round(ns)} ns` : ns < 1e6 ? `${(ns / 1e3).toFixed(1)} µs` : `${(ns / 1e6).toFixed(1)} ms`);
 export const bytes = (count) => (count < 1024 ? `${count} bytes` : `${(count / 1024).toFixed(1)} KiB`);

@@ -10,12 +10,13 @@ const TOKEN = /(\/\/[^\n]*)|((?:[rRbB]{0,2})(?:"""[\s\S]*?(?:"""|$)|'''[\s\S]*?(
 
 export function ruleTokens(text, language) {
   const tokens = [];
+  const words = Object.hasOwn(WORDS, language) ? WORDS[language] : WORDS.cel;
   for (const match of text.matchAll(TOKEN)) {
     const [whole, comment, string, number, name] = match;
     const end = match.index + whole.length;
     let kind = comment ? "comment" : string ? "string" : number ? "number" : name ? "" : "operator";
     if (comment && language === "filter") kind = "operator";
-    if (name && WORDS[language].test(name) && text[match.index - 1] !== ".") kind = "word";
+    if (name && words.test(name) && text[match.index - 1] !== ".") kind = "word";
     else if (name && /^\s*\(/.test(text.slice(end, end + 20))) kind = "call";
     if (kind) tokens.push([match.index, end, `t-${kind}`]);
   }

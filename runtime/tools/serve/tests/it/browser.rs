@@ -19,7 +19,7 @@ pub(crate) fn page(width: u32, height: u32, dark: bool) -> Option<Browser> {
 }
 
 /// Opens an empty window; `None` without a browser.
-fn window(width: u32, height: u32, dark: bool) -> Option<Browser> {
+pub(crate) fn window(width: u32, height: u32, dark: bool) -> Option<Browser> {
     let browser = Browser::open(width, height, dark);
     if browser.is_none() {
         eprintln!("left out: no chromedriver starts a browser here");
@@ -27,7 +27,7 @@ fn window(width: u32, height: u32, dark: bool) -> Option<Browser> {
     browser
 }
 
-fn keep(browser: &Browser, name: &str) {
+pub(crate) fn keep(browser: &Browser, name: &str) {
     if let Some(folder) = std::env::var_os("PICTURES") {
         std::fs::write(std::path::Path::new(&folder).join(format!("{name}.b64")), browser.picture()).unwrap();
     }

@@ -11,8 +11,10 @@
 
 mod answers;
 mod browser;
+mod edits;
 mod hostile;
 mod pages;
 mod pictures;
 mod support;
 mod web_driver;
+mod workbench;

@@ -3,7 +3,7 @@
 use super::key_source_settings::KeySourceSettings;
 use super::keys::Key;
 use super::signature::is_short_rsa;
-use crate::file::document::{Section, read_file};
+use crate::file::document::{Section, read_credentials};
 use crate::lists::fetch_url::check_url;
 use crate::problems::Problems;
 use crate::schema::seconds;
@@ -62,7 +62,7 @@ pub(super) fn keys_of(node: &Node, section: Section<'_>, problems: &mut Problems
         problems.add("policy-missing", node.place, "this key needs its `algorithm`".to_owned());
         return Vec::new();
     };
-    let Some(bytes) = read_file(&section.base.join(&file.text), file, problems) else { return Vec::new() };
+    let Some(bytes) = read_credentials(&section.base.join(&file.text), file, problems) else { return Vec::new() };
     match single_key(&bytes, is_pem, algorithm) {
         Ok(key) => vec![Key { id: id.map(|id| id.text), key, algorithms: vec![algorithm] }],
         Err(why) => {
@@ -103,7 +103,7 @@ fn single_key(bytes: &[u8], is_pem: bool, algorithm: Algorithm) -> Result<Decodi
 
 /// Reads a file with a set of keys.
 fn key_set(file: &SourceText, section: Section<'_>, problems: &mut Problems) -> Vec<Key> {
-    let Some(bytes) = read_file(&section.base.join(&file.text), file, problems) else { return Vec::new() };
+    let Some(bytes) = read_credentials(&section.base.join(&file.text), file, problems) else { return Vec::new() };
     parse_key_set(&bytes, true).unwrap_or_else(|why| {
         problems.add("policy-key-file", file.place, format!("`{}` {why}", file.text));
         Vec::new()
