@@ -192,6 +192,7 @@ mod limits;
 mod lint;
 mod live;
 mod lower;
+mod message;
 mod native;
 mod owned;
 mod report;
@@ -239,9 +240,11 @@ pub mod sets {
 /// [`Type`] is a static type.
 pub mod values {
     pub use crate::arena::{Arena, ArenaVec, EvalResult};
+    pub use crate::message::Message;
     pub use crate::owned::OwnedValue;
     pub use crate::value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, Value};
     pub use celero_frontend::{NotationError, Type, parse_variables};
+    pub use celero_protobuf::{DescriptorError, Descriptors};
 }
 
 /// The host's side: the data that rules read, and the functions that they call.

@@ -57,7 +57,7 @@ pub enum BindError {
         /// What it is declared as.
         declared: Type,
         /// What the value is.
-        actual: &'static str,
+        actual: Box<str>,
     },
     /// The text of a document is no value of the variable's type.
     Malformed {
@@ -191,7 +191,7 @@ impl<'a> Bindings<'a> {
         let (index, declared) = self.find(name)?;
         if !value.fits(declared) {
             let (name, declared) = (name.to_owned(), declared.clone());
-            return Err(BindError::WrongType { name, declared, actual: value.type_name() });
+            return Err(BindError::WrongType { name, declared, actual: value.type_name().into() });
         }
         self.put(index, Some(value));
         Ok(())

@@ -56,10 +56,12 @@ pub(crate) use signature::signature_of;
 
 use self::signature::representation;
 use crate::function::Functions;
+use crate::message;
 use celero_frontend::{
-    Ast, BinaryOp, Checked, Expr, FallbackKind, Literal, LogicOp, NodeId as AstId, Overload, Reference, Type, UnaryOp,
+    Ast, BinaryOp, Checked, Expr, FallbackKind, Literal, LogicOp, Name, NodeId as AstId, Overload, Reference, Type, UnaryOp,
     with_stack,
 };
+use std::sync::Arc;
 use celero_ir::{Catch, Constant, ErrorKind, Graph, NodeId, Op, Origin, Ty, layout, passes};
 
 /// The result of lowering: a graph with one root, and the functions that it calls by number.
@@ -190,11 +192,17 @@ impl Lowering<'_> {
 
     fn expr(&mut self, id: AstId) -> NodeId {
         let ast = self.ast;
-        // There are no message types, so the name of one is undeclared; what fails is the construction.
-        if let Expr::Error | Expr::Message { .. } = ast.expr(id) {
-            return self.fail(ErrorKind::NoSuchOverload, id);
-        }
         match self.checked.reference(id) {
+            Reference::Message(name) => {
+                if let Expr::Message { fields, values, optional, .. } = ast.expr(id) {
+                    return self.message(id, name, fields, ast.children(*values), optional);
+                }
+            }
+            Reference::Constant(number) => return self.constant(Constant::Int(*number), Ty::Int, id),
+            // What fails is the literal, not the name of its type.
+            _ if matches!(ast.expr(id), Expr::Error | Expr::Message { .. }) => {
+                return self.fail(ErrorKind::NoSuchOverload, id);
+            }
             Reference::Variable(index) => return self.variable(id, *index),
             Reference::Local(level) => {
                 let ty = self.locals.get(*level as usize).copied().unwrap_or(Ty::Value);
@@ -300,6 +308,15 @@ impl Lowering<'_> {
             Expr::OptMap { target, body, flat, .. } => self.opt_map(id, *target, *body, *flat),
             Expr::Fallback { kind, operands } => self.fallback(id, *kind, ast.children(*operands)),
         }
+    }
+
+    /// A literal of a message. All values are evaluated, as those of a list are, then it is built.
+    fn message(&mut self, id: AstId, name: &Arc<str>, fields: &[Name], values: &[AstId], optional: &[bool]) -> NodeId {
+        let values = self.values(values);
+        let names = fields.iter().map(|field| self.ast.name(*field));
+        let numbers = self.functions.messages().and_then(|types| message::field_numbers(types, name, names));
+        let Some(fields) = numbers else { return self.fail(ErrorKind::NoSuchOverload, id) };
+        self.dispatch(id, Callee::Message { name: Arc::clone(name), fields, optional: optional.into() }, &values)
     }
 
     /// One of two nodes, in a representation that suits both.

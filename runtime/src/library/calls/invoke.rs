@@ -2,6 +2,7 @@
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
+use crate::message;
 use crate::library::network::{cidr_contains, cidr_from_string, cidr_text, ip_from_string, ip_text};
 use crate::library::standard::arithmetic::*;
 use crate::library::standard::containers::{in_list, in_map, list_add, list_index, map_index};
@@ -295,6 +296,7 @@ rows! { cx:
     OptionalOr(V::Optional(optional), V::Optional(other)) total optional.or(other);
     OptionalOrValue(V::Optional(optional), other) total optional.copied().unwrap_or(other);
     OptionalSelectMap(map @ V::Map(_), V::String(field)) tries optionals::index(cx, &map, V::String(field));
+    OptionalSelectMessage(V::Message(message), V::String(field)) tries message::select_optional(cx, message, field);
     OptionalSelectOptional(V::Optional(optional), V::String(field)) tries optionals::select(cx, optional, field);
     OptionalIndexList(list @ V::List(_), index) tries optionals::index(cx, &list, index);
     OptionalIndexMap(map @ V::Map(_), key) tries optionals::index(cx, &map, key);

@@ -3,6 +3,7 @@
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::library::optionals;
+use crate::message;
 use crate::library::standard::text::{bytes_size, length, string_size};
 use crate::value::{List, Map, Value};
 use celero_ir::ErrorKind;
@@ -65,6 +66,7 @@ pub(crate) fn select<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> EvalRes
     match map {
         Value::Map(map) => map.place(&Value::String(field), cx)?.ok_or(ErrorKind::NoSuchKey),
         Value::Optional(inner) => cx.arena().alloc(Value::Optional(optionals::select(cx, inner, field)?)),
+        Value::Message(message) => cx.arena().alloc(message::select(cx, message, field)?),
         _ => Err(ErrorKind::NoSuchField),
     }
 }
@@ -75,6 +77,7 @@ pub(crate) fn has<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> EvalResult
     match map {
         Value::Map(map) => Ok(map.find(&Value::String(field), cx)?.is_some()),
         Value::Optional(inner) => Ok(optionals::select(cx, inner, field)?.is_some()),
+        Value::Message(message) => message::has(cx, message, field),
         _ => Err(ErrorKind::NoSuchField),
     }
 }
