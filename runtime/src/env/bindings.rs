@@ -84,7 +84,7 @@ pub enum BindError {
         /// A variable that would be inside.
         inside: Option<String>,
         /// What it is.
-        actual: &'static str,
+        actual: Box<str>,
     },
     /// A document has two members for one variable: `user.age`, and `age` inside of `user`.
     Twice {

@@ -67,6 +67,9 @@ fn write_field<'a>(
             for index in 0..list.len() {
                 cx.charge(1)?;
                 let element = list.get(index, cx.arena())?.ok_or(ErrorKind::InvalidArgument)?;
+                if matches!(element, Value::Null) && is_unset_by_null(types, field) {
+                    continue;
+                }
                 let payload = payload(cx, types, field, &element)?;
                 if field.is_packed() { pack(&mut packed, payload)? } else { out.record(field.number(), payload)? }
             }
@@ -77,6 +80,9 @@ fn write_field<'a>(
             let (key_field, value_field) = types.entry_of(field).ok_or(ErrorKind::NoSuchField)?;
             for (key, value) in map.all(cx)? {
                 cx.charge(1)?;
+                if matches!(value, Value::Null) && is_unset_by_null(types, value_field) {
+                    continue;
+                }
                 let mut entry = Buffer::new(cx);
                 entry.record(1, payload(cx, types, key_field, key)?)?;
                 entry.record(2, payload(cx, types, value_field, value)?)?;
@@ -88,7 +94,7 @@ fn write_field<'a>(
     }
 }
 
-/// Whether null leaves a field unset: a message, but for those that stand for null or for JSON.
+/// Whether null leaves a field unset, or is left out of its list or map: a message, but for those that stand for null or for JSON.
 fn is_unset_by_null(types: &Descriptors, field: &Field) -> bool {
     types.message_of(field).is_some_and(|ty: &MessageType| {
         !matches!(
@@ -98,7 +104,8 @@ fn is_unset_by_null(types: &Descriptors, field: &Field) -> bool {
     })
 }
 
-fn is_zero(payload: Payload<'_>) -> bool {
+/// Whether this is the record of a field that is not set, if it has no presence.
+pub(super) fn is_zero(payload: Payload<'_>) -> bool {
     match payload {
         Payload::Varint(value) | Payload::Fixed64(value) => value == 0,
         Payload::Fixed32(value) => value == 0,

@@ -78,6 +78,11 @@ impl<'a> Message<'a> {
         self.bytes
     }
 
+    /// Whether messages of its type have fields.
+    pub(crate) fn has_fields(&self) -> bool {
+        !self.ty.fields().is_empty()
+    }
+
     /// The descriptors that its type is one of.
     pub(crate) fn types(&self) -> &'a Descriptors {
         self.types

@@ -40,7 +40,8 @@ fn element_type(descriptors: &Descriptors, field: &Field) -> Type {
             _ => Type::Int,
         },
         Kind::Enum(_) => match descriptors.enum_of(field) {
-            Some(enumeration) if enumeration.name() == "google.protobuf.NullValue" => Type::Null,
+            // Read as null, and set by null or by the only value of the enum.
+            Some(enumeration) if enumeration.name() == "google.protobuf.NullValue" => Type::Dyn,
             _ => Type::Int,
         },
         Kind::Message(_) | Kind::Group(_) => {

@@ -1,6 +1,7 @@
 //! The messages of `google.protobuf` that stand for values of the language, read and written (language definition, "Dynamic
 //! Values", "Timestamps and Durations"; protocol buffers' "ProtoJSON Format").
 
+use super::build::is_zero;
 use super::read::{message_value, records, scalar_value};
 use super::{Failure, Message};
 use crate::arena::{ArenaVec, EvalResult};
@@ -190,7 +191,7 @@ pub(super) fn write<'a>(cx: &Cx<'a>, meaning: WellKnown, value: &Value<'a>, dept
         (WellKnown::Wrapper(scalar), value) => {
             let value = scalar_of(value).ok_or(ErrorKind::NoSuchOverload)?;
             let payload = written(scalar, value)?;
-            if value != scalar.zero() || matches!(value, ScalarValue::Double(_)) {
+            if !is_zero(payload) {
                 out.record(1, payload)?;
             }
         }
@@ -270,7 +271,38 @@ fn write_json<'a>(cx: &Cx<'a>, out: &mut Buffer<'a, '_>, value: &Value<'a>, dept
             let text = library::scalar_text(cx, value)?;
             out.record(3, Payload::Bytes(text.as_bytes()))
         }
+        Value::Message(message) => write_message_json(cx, out, message),
         _ => Err(ErrorKind::NoSuchOverload),
+    }
+}
+
+/// A message as JSON. Only masks of fields, which are text, and messages without fields.
+fn write_message_json<'a>(cx: &Cx<'a>, out: &mut Buffer<'a, '_>, message: &Message<'a>) -> EvalResult<()> {
+    if message.name() == "google.protobuf.FieldMask" {
+        let mut text = String::new();
+        for record in records(message.bytes()) {
+            let Record { number: 1, payload: Payload::Bytes(path) } = record? else { continue };
+            let path = std::str::from_utf8(path).map_err(|_| ErrorKind::InvalidArgument)?;
+            cx.charge_each_byte(path.len())?;
+            if !text.is_empty() {
+                text.push(',');
+            }
+            push_camel_case(&mut text, path);
+        }
+        return out.record(3, Payload::Bytes(text.as_bytes()));
+    }
+    if message.has_fields() { Err(ErrorKind::NoSuchOverload) } else { out.record(5, Payload::Bytes(&[])) }
+}
+
+/// A name with underscores as JSON has it: `user_name` is `userName`.
+fn push_camel_case(out: &mut String, name: &str) {
+    let mut is_after_underscore = false;
+    for c in name.chars() {
+        match c {
+            '_' => is_after_underscore = true,
+            c if std::mem::take(&mut is_after_underscore) => out.push(c.to_ascii_uppercase()),
+            c => out.push(c),
+        }
     }
 }
 

@@ -137,8 +137,9 @@ impl Text {
             if !std::mem::take(&mut is_first) {
                 self.out.push_str(", ");
             }
-            self.out.push_str(name);
-            self.out.push_str(": ");
+            // An extension has a full name.
+            let quote = if name.contains('.') { "`" } else { "" };
+            self.out.push_str(&format!("{quote}{name}{quote}: "));
             self.write(&value, depth)
         })?;
         self.out.push('}');

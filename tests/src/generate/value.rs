@@ -2,7 +2,8 @@
 
 use super::rng::Rng;
 use super::types;
-use celero::{Arena, Duration, EvalResult, HostList, HostMap, List, Map, Timestamp, Type, Value};
+use crate::conformance::messages;
+use celero::{Arena, Duration, ErrorKind, EvalResult, HostList, HostMap, List, Map, Message, Timestamp, Type, Value};
 use std::cmp::Ordering;
 use std::fmt;
 use std::net::IpAddr;
@@ -26,6 +27,8 @@ pub enum Owned {
     Optional(Option<Box<Owned>>),
     Ip(IpAddr),
     Cidr(IpAddr, u8),
+    /// Name and bytes of a message of the conformance suite.
+    Message(String, Vec<u8>),
 }
 
 const STRINGS: &[&str] = &[
@@ -144,6 +147,7 @@ impl Owned {
             Self::Optional(_) => "optional",
             Self::Ip(_) => "net.IP",
             Self::Cidr(..) => "net.CIDR",
+            Self::Message(..) => "message",
         }
     }
 
@@ -250,6 +254,10 @@ impl Owned {
             Self::Optional(Some(inner)) => Value::Optional(Some(arena.alloc(inner.in_arena(arena)?)?)),
             Self::Ip(address) => Value::Ip(*address),
             Self::Cidr(address, prefix) => Value::Cidr(*address, *prefix),
+            Self::Message(name, bytes) => {
+                let message = Message::new(&messages::types().types, name, arena.alloc_slice(bytes)?);
+                message.ok_or(ErrorKind::InvalidArgument)?.value(arena)?
+            }
         })
     }
 
@@ -290,6 +298,7 @@ impl Owned {
             Value::Optional(inner) => Self::Optional(inner.map(|v| Self::of(v, arena)).transpose()?.map(Box::new)),
             Value::Ip(address) => Self::Ip(*address),
             Value::Cidr(address, prefix) => Self::Cidr(*address, *prefix),
+            Value::Message(message) => Self::Message(message.name().to_owned(), message.bytes().to_vec()),
         })
     }
 
@@ -317,6 +326,7 @@ impl Owned {
             (Self::Timestamp(a, b), Self::Timestamp(c, d)) => (a, b) == (c, d),
             (Self::Ip(a), Self::Ip(b)) => a == b,
             (Self::Cidr(a, b), Self::Cidr(c, d)) => (a, b) == (c, d),
+            (Self::Message(a, b), Self::Message(c, d)) => a == c && messages::same(a, b, d),
             _ => false,
         }
     }
@@ -357,6 +367,7 @@ impl fmt::Display for Owned {
             Self::Optional(Some(inner)) => write!(f, "optional.of({inner})"),
             Self::Ip(address) => write!(f, "ip(\"{address}\")"),
             Self::Cidr(address, prefix) => write!(f, "cidr(\"{address}/{prefix}\")"),
+            Self::Message(name, bytes) => write!(f, "{name}({})", bytes.escape_ascii()),
         }
     }
 }

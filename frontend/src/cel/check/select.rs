@@ -25,6 +25,8 @@ impl<'a> Checker<'a> {
         loop {
             path.nodes.push(at);
             match self.ast.expr(at) {
+                // A name in backquotes that has dots is the key of a map, or the full name of an extension.
+                Expr::Select { field, .. } if self.ast.name(*field).contains('.') => return None,
                 Expr::Select { operand, field, test, optional: false } if !*test || at == id => {
                     path.names.push(*field);
                     at = *operand;
