@@ -46,9 +46,7 @@ impl Meaning<'_> {
             (_, Reference::Variable(_) | Reference::Local(_) | Reference::Type(_) | Reference::Constant(_)) => {
                 Operands::new()
             }
-            (Expr::Ident { .. } | Expr::Select { .. }, Reference::Undeclared) => {
-                Operands::new()
-            }
+            (Expr::Ident { .. } | Expr::Select { .. }, Reference::Undeclared) => Operands::new(),
             (&Expr::Binary { left, .. }, Reference::InList(_)) => smallvec![(left, 0)],
             (_, Reference::ListValue { .. }) => {
                 self.checked.list_access(id).into_iter().map(|access| (access.key, 0)).collect()

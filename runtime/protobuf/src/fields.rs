@@ -42,7 +42,7 @@ pub enum Found<'a> {
     /// The value.
     Value(FieldValue<'a>),
     /// A message that is written in several parts, the last of which is this one. Together the parts
-    /// are the message: see [`MessageType::parts`].
+    /// are the message: see [`Descriptors::parts`].
     Parts(&'a [u8]),
 }
 
@@ -67,9 +67,7 @@ impl Scalar {
             (Self::Sfixed32, Payload::Fixed32(value)) => Int(value.cast_signed().into()),
             (Self::Double, Payload::Fixed64(value)) => Double(f64::from_bits(value)),
             (Self::Float, Payload::Fixed32(value)) => Double(f32::from_bits(value).into()),
-            (Self::String, Payload::Bytes(text)) => {
-                Text(std::str::from_utf8(text).map_err(|_| WireError::Utf8)?)
-            }
+            (Self::String, Payload::Bytes(text)) => Text(std::str::from_utf8(text).map_err(|_| WireError::Utf8)?),
             (Self::Bytes, Payload::Bytes(bytes)) => Bytes(bytes),
             _ => return Ok(None),
         }))

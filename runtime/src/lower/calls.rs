@@ -91,12 +91,7 @@ impl Callee {
     }
 
     /// Runs it.
-    pub(crate) fn call<'a>(
-        &self,
-        cx: &Cx<'a>,
-        functions: &'a Functions,
-        args: &[Value<'a>],
-    ) -> EvalResult<Value<'a>> {
+    pub(crate) fn call<'a>(&self, cx: &Cx<'a>, functions: &'a Functions, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
         match self {
             Self::Overloads(overloads) => crate::function::dispatch(cx, functions, overloads, args),
             Self::List(marks) => library::list_of(cx, args, marks),

@@ -15,19 +15,17 @@
 //!
 //! # How to add a type of values
 //!
-//! For instance protobuf messages, which are rejected today. Each place below either handles all
-//! types explicitly or says what it rejects, in this order:
+//! As messages of protocol buffers were (`message/`). Each place below either handles all types
+//! explicitly or says what it rejects, in this order:
 //!
-//! 1. `frontend/src/types.rs`: the static type. Until it exists, `frontend/src/cel/check/` reports
-//!    `undeclared-type` for `Expr::Message`.
+//! 1. `frontend/src/types.rs`: the static type, and what `frontend/src/cel/check/` infers.
 //! 2. The enum `Value` with its type name, equality, order and `fits`: the compiler lists the
 //!    matches to extend. Its layout is fixed (`celero_ir::layout::value`); a new variant needs a
 //!    tag there only if native code boxes or unboxes it.
 //! 3. The library: the functions that accept the type (`frontend/src/stdlib/table.rs` declares
 //!    them, `library/calls/invoke.rs` runs them), and its JSON (`library/json/write.rs`).
-//! 4. `interpret/`: literals of the type (`Expr::Message` is the error `no_such_overload` today),
-//!    and `interpret/select.rs` for its fields.
-//! 5. Here: the same two, in [`Lowering::expr`] (`Expr::Message` fails here too) and `select.rs`.
+//! 4. `interpret/`: literals of the type, and `interpret/select.rs` for its fields.
+//! 5. Here: the same two, in [`Lowering::expr`] and `select.rs`.
 //!    The representation [`Ty::Value`] always works; a `Ty` of its own makes it faster and needs
 //!    `celero_ir`, `celero_jit` and `native/frame.rs`.
 //! 6. `constants.rs`: whether a value of the type can be folded to a constant; `None` is always right.
@@ -58,11 +56,11 @@ use self::signature::representation;
 use crate::function::Functions;
 use crate::message;
 use celero_frontend::{
-    Ast, BinaryOp, Checked, Expr, FallbackKind, Literal, LogicOp, Name, NodeId as AstId, Overload, Reference, Type, UnaryOp,
-    with_stack,
+    Ast, BinaryOp, Checked, Expr, FallbackKind, Literal, LogicOp, Name, NodeId as AstId, Overload, Reference, Type,
+    UnaryOp, with_stack,
 };
-use std::sync::Arc;
 use celero_ir::{Catch, Constant, ErrorKind, Graph, NodeId, Op, Origin, Ty, layout, passes};
+use std::sync::Arc;
 
 /// The result of lowering: a graph with one root, and the functions that it calls by number.
 #[derive(Debug)]

@@ -97,10 +97,7 @@ fn write_field<'a>(
 /// Whether null leaves a field unset, or is left out of its list or map: a message, but for those that stand for null or for JSON.
 fn is_unset_by_null(types: &Descriptors, field: &Field) -> bool {
     types.message_of(field).is_some_and(|ty: &MessageType| {
-        !matches!(
-            ty.well_known(),
-            Some(WellKnown::Value | WellKnown::Any | WellKnown::Struct | WellKnown::ListValue)
-        )
+        !matches!(ty.well_known(), Some(WellKnown::Value | WellKnown::Any | WellKnown::Struct | WellKnown::ListValue))
     })
 }
 

@@ -12,7 +12,7 @@ mod well_known;
 
 pub(crate) use build::{build, field_numbers};
 pub(crate) use equality::equal;
-pub(crate) use read::{has, select, select_optional};
+pub(crate) use read::{has, has_known, select, select_known, select_optional};
 pub(crate) use types::declared_types;
 
 use crate::arena::{Arena, EvalResult};
@@ -35,8 +35,8 @@ use std::fmt;
 ///
 /// let bytes = [0x08, 0x80, 0x94, 0xeb, 0xdc, 0x03]; // seconds: 1_000_000_000
 /// let message = Message::new(&types, "google.protobuf.Timestamp", &bytes).ok_or("no such type")?;
-/// let mut call = Bindings::new(&env);
 /// let arena = celero::Arena::new(1 << 16);
+/// let mut call = Bindings::new(&env);
 /// call.set("when", message.value(&arena)?)?;
 /// assert!(rule.test(&call)?);
 /// # Ok::<(), Box<dyn std::error::Error>>(())

@@ -21,16 +21,27 @@ pub(crate) fn has<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> EvalRes
 }
 
 /// `message.?field`
-pub(crate) fn select_optional<'a>(
-    cx: &Cx<'a>,
-    message: &Message<'a>,
-    name: &str,
-) -> EvalResult<Option<&'a Value<'a>>> {
+pub(crate) fn select_optional<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> EvalResult<Option<&'a Value<'a>>> {
     let field = field(message, name)?;
     if !has_field(cx, message, field)? {
         return Ok(None);
     }
     cx.arena().alloc(field_value(cx, message, field)?).map(Some)
+}
+
+/// As [`select`]; `number` is that of the field, if the message is of the type that was expected.
+pub(crate) fn select_known<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str, number: i64) -> EvalResult<Value<'a>> {
+    field_value(cx, message, known(message, name, number)?)
+}
+
+/// As [`has`], as [`select_known`] is to [`select`].
+pub(crate) fn has_known<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str, number: i64) -> EvalResult<bool> {
+    has_field(cx, message, known(message, name, number)?)
+}
+
+fn known<'a>(message: &Message<'a>, name: &str, number: i64) -> EvalResult<&'a Field> {
+    let found = u32::try_from(number).ok().and_then(|number| message.ty.by_number(number));
+    found.filter(|field| field.name() == name).map_or_else(|| field(message, name), Ok)
 }
 
 fn field<'a>(message: &Message<'a>, name: &str) -> EvalResult<&'a Field> {
@@ -155,12 +166,7 @@ fn enum_value<'a>(types: &Descriptors, field: &Field, number: i32) -> Value<'a> 
 }
 
 /// One value of a field.
-fn element<'a>(
-    cx: &Cx<'a>,
-    types: &'a Descriptors,
-    field: &Field,
-    value: FieldValue<'a>,
-) -> EvalResult<Value<'a>> {
+fn element<'a>(cx: &Cx<'a>, types: &'a Descriptors, field: &Field, value: FieldValue<'a>) -> EvalResult<Value<'a>> {
     match value {
         FieldValue::Scalar(value) => Ok(scalar_value(value)),
         FieldValue::Enum(number) => Ok(enum_value(types, field, number)),

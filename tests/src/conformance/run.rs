@@ -35,7 +35,8 @@ impl Runner {
         if !case.functions.is_empty() {
             return Outcome::Unsupported("needs functions that have no implementation".into());
         }
-        let mut env = Env::dynamic().container(&case.container).unchecked(case.unchecked).messages(&messages::types().types);
+        let mut env =
+            Env::dynamic().container(&case.container).unchecked(case.unchecked).messages(&messages::types().types);
         for (name, ty) in variables(case) {
             env = env.variable(name, ty);
         }
@@ -71,7 +72,8 @@ impl Runner {
 
 /// Only the checker: the type of the expression. Functions need no implementation here.
 fn check(case: &Case) -> Outcome {
-    let mut env = Env::dynamic().container(&case.container).unchecked(case.unchecked).messages(&messages::types().types);
+    let mut env =
+        Env::dynamic().container(&case.container).unchecked(case.unchecked).messages(&messages::types().types);
     for (name, ty) in variables(case) {
         env = env.variable(name, ty);
     }

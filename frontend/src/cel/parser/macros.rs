@@ -145,7 +145,9 @@ impl Parser<'_> {
         let span = self.since(start);
         let (Some(operand), Some(field)) = (message, field) else {
             let span = self.node(second).map_or(span, |node| node.span);
-            self.report(Code::MacroArgument.at(span, "this must be the full name of an extension: `package.extension`"))?;
+            self.report(
+                Code::MacroArgument.at(span, "this must be the full name of an extension: `package.extension`"),
+            )?;
             return self.error_node(span);
         };
         let below = self.depth(operand);

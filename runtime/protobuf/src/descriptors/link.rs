@@ -42,7 +42,7 @@ pub(super) fn pool(files: Vec<RawFile>) -> Result<Pool, DescriptorError> {
             well_known: well_known::meaning(&message.name),
             name: message.name.into(),
             fields: Vec::new(),
-            names: HashMap::new(),
+            names: HashMap::default(),
             is_map_entry: message.is_map_entry,
         });
         fields.push(message.fields);

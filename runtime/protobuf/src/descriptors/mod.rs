@@ -3,11 +3,14 @@
 mod defaults;
 mod link;
 mod read;
+#[cfg(test)]
+mod tests;
 mod well_known;
 
 pub use self::well_known::WellKnown;
 
 use crate::wire::WireError;
+use foldhash::fast::FixedState;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -141,7 +144,7 @@ pub struct MessageType {
     /// Sorted by number.
     fields: Vec<Field>,
     /// Indices of the fields, by name.
-    names: HashMap<Box<str>, u32>,
+    names: HashMap<Box<str>, u32, FixedState>,
     is_map_entry: bool,
     well_known: Option<WellKnown>,
 }

@@ -2,7 +2,6 @@
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
-use crate::message;
 use crate::library::network::{cidr_contains, cidr_from_string, cidr_text, ip_from_string, ip_text};
 use crate::library::standard::arithmetic::*;
 use crate::library::standard::containers::{in_list, in_map, list_add, list_index, map_index};
@@ -14,6 +13,7 @@ use crate::library::standard::text::{
 };
 use crate::library::standard::time::{Part, duration_text, part, part_in, timestamp_text};
 use crate::library::{encoders, gateway, http, json, lists, math, network, optionals, regex, sets, strings, wildcard};
+use crate::message;
 use crate::value::order::{int_double, int_uint, uint_double};
 use crate::value::{Duration, Timestamp, Value as V, canonical_network};
 use celero_frontend::stdlib::Builtin;

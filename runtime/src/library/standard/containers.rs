@@ -3,8 +3,8 @@
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::library::optionals;
-use crate::message;
 use crate::library::standard::text::{bytes_size, length, string_size};
+use crate::message;
 use crate::value::{List, Map, Value};
 use celero_ir::ErrorKind;
 
@@ -79,6 +79,29 @@ pub(crate) fn has<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> EvalResult
         Value::Optional(inner) => Ok(optionals::select(cx, inner, field)?.is_some()),
         Value::Message(message) => message::has(cx, message, field),
         _ => Err(ErrorKind::NoSuchField),
+    }
+}
+
+/// As [`select`], with the number of the field in messages of the value's static type.
+#[inline]
+pub(crate) fn message_field<'a>(
+    cx: &Cx<'a>,
+    value: Value<'a>,
+    field: &'a str,
+    number: i64,
+) -> EvalResult<&'a Value<'a>> {
+    match value {
+        Value::Message(message) => cx.arena().alloc(message::select_known(cx, message, field, number)?),
+        value => select(cx, value, field),
+    }
+}
+
+/// As [`has`], with the number of the field in messages of the value's static type.
+#[inline]
+pub(crate) fn message_has<'a>(cx: &Cx<'a>, value: Value<'a>, field: &'a str, number: i64) -> EvalResult<bool> {
+    match value {
+        Value::Message(message) => message::has_known(cx, message, field, number),
+        value => has(cx, value, field),
     }
 }
 

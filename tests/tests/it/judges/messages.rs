@@ -4,7 +4,9 @@
 use celero::{Arena, Bindings, Descriptors, Engine, Env, Message, Scratch, Tier, Type, Value};
 use celero_tests::generate::{Owned, Rng};
 use prost_reflect::prost::Message as _;
-use prost_reflect::{DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MapKey, MessageDescriptor, ReflectMessage, Value as Judged};
+use prost_reflect::{
+    DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MapKey, MessageDescriptor, ReflectMessage, Value as Judged,
+};
 use std::collections::HashMap;
 
 /// The types of `tests/messages`, as both read them.
@@ -47,7 +49,10 @@ fn random_field(rng: &mut Rng, field: &FieldDescriptor, levels: usize) -> Option
         return Some(Judged::Map(map));
     }
     if field.is_list() {
-        return (0..rng.below(4)).map(|_| random_value(rng, &field.kind(), levels)).collect::<Option<_>>().map(Judged::List);
+        return (0..rng.below(4))
+            .map(|_| random_value(rng, &field.kind(), levels))
+            .collect::<Option<_>>()
+            .map(Judged::List);
     }
     random_value(rng, &field.kind(), levels)
 }
@@ -117,7 +122,8 @@ fn expected(value: &Judged) -> Option<Owned> {
         Judged::EnumNumber(value) => Owned::Int((*value).into()),
         Judged::List(values) => Owned::List(values.iter().map(expected).collect::<Option<_>>()?),
         Judged::Map(map) => {
-            let entry = |(key, value): (&MapKey, &Judged)| Some((expected(&Judged::from(key.clone()))?, expected(value)?));
+            let entry =
+                |(key, value): (&MapKey, &Judged)| Some((expected(&Judged::from(key.clone()))?, expected(value)?));
             Owned::Map(map.iter().map(entry).collect::<Option<_>>()?)
         }
         Judged::Message(message) => expected_message(message)?,
@@ -306,7 +312,10 @@ fn malformed_messages_end_with_an_error() {
     let mut rng = Rng::new(10);
     let ty = pool.get_message_by_name("test.three.All").unwrap();
     let names: Vec<String> = ty.fields().map(|field| format!("m.{} == n.{0}", field.name())).collect();
-    let env = Env::dynamic().messages(&types).variable("m", Type::message("test.three.All")).variable("n", Type::message("test.three.All"));
+    let env = Env::dynamic()
+        .messages(&types)
+        .variable("m", Type::message("test.three.All"))
+        .variable("n", Type::message("test.three.All"));
     let source = names.join(" && ");
     let programs = [Tier::Native, Tier::Interpret]
         .map(|tier| Engine::builder().tier(tier).build().compile(&env, &source).unwrap());
