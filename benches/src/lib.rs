@@ -17,6 +17,7 @@ pub mod log_axis;
 pub mod lookups;
 mod matching;
 mod measure;
+pub mod messages;
 mod rules;
 pub mod rulesets;
 mod table;

@@ -9,6 +9,7 @@ use crate::ast::{Ast, Expr, NodeId};
 use crate::per_node::{Leaf, PerNode};
 use crate::stdlib::Overload;
 use crate::types::Type;
+use std::sync::Arc;
 
 /// What a node's name, operator or call refers to.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -51,6 +52,10 @@ pub enum Reference {
         /// The field of its values, by number; 0 if they have none.
         field: u32,
     },
+    /// An `Ident` or `Select` that names the value of an enum: its number.
+    Constant(i64),
+    /// A `Message` of a declared type, by its full name.
+    Message(Arc<str>),
     /// Unchecked mode only: an `Ident` or the type of a `Message` that is not declared. Evaluating it is an error.
     Undeclared,
 }

@@ -5,6 +5,7 @@
 
 use crate::checked::{Checked, Reference};
 use crate::expanded_size::ExpandedSize;
+use crate::messages::MessageTypes;
 use crate::stdlib::{Libraries, Library, Overload, Signature, TABLE};
 use crate::types::Type;
 use std::collections::HashMap;
@@ -160,6 +161,7 @@ pub struct Declarations {
     /// Definitions without parameters by name: their index.
     aliases: HashMap<Arc<str>, u32>,
     lists: Vec<DeclaredList>,
+    messages: Arc<MessageTypes>,
     unchecked: bool,
     libraries: Libraries,
 }
@@ -293,6 +295,18 @@ impl Declarations {
     pub fn asks_lists(&self, checked: &Checked) -> bool {
         let mut used = checked.references().filter_map(|reference| self.definition_of(reference));
         checked.asks_lists() || used.any(|definition| definition.asks_lists)
+    }
+
+    /// Sets the message types that expressions may name; at first there are none.
+    pub fn set_messages(&mut self, messages: MessageTypes) {
+        self.most_dots = self.most_dots.max(messages.most_dots());
+        self.messages = Arc::new(messages);
+    }
+
+    /// The message types that expressions may name.
+    #[must_use]
+    pub fn messages(&self) -> &MessageTypes {
+        &self.messages
     }
 
     /// The lists, by index.

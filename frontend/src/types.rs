@@ -75,6 +75,15 @@ impl Type {
         Self::Optional(Arc::new(inner))
     }
 
+    /// The name of the type of all messages, which only functions of the library have as the type of a parameter.
+    pub const ANY_MESSAGE: &str = "google.protobuf.Message";
+
+    /// The messages of this full name.
+    #[must_use]
+    pub fn message(name: &str) -> Self {
+        Self::Opaque(name.into(), Arc::new([]))
+    }
+
     /// Whether this is a type that `google.protobuf` has a wrapper for.
     #[must_use]
     pub fn is_primitive(&self) -> bool {

@@ -155,6 +155,9 @@ macro_rules! for_each_helper {
             index_map(map: value, key: value) -> try value;
             select(map: value, field: str) -> try value;
             has(map: value, field: str) -> try bool;
+            /// As `select` and `has`, with the number of the field in messages of the value's static type.
+            message_field(message: value, field: str, number: int) -> try value;
+            message_has(message: value, field: str, number: int) -> try bool;
             /// `container[index]` of a list, a map, or an optional of one.
             index_value(container: value, index: value) -> try value;
             /// `container[key]` of a map, or an optional of a list or a map.

@@ -62,6 +62,7 @@
 //! | [`values`] | [`Value`], [`OwnedValue`], [`Type`], lists, maps, times, the [`Arena`](values::Arena) |
 //! | [`diagnostics`] | [`CompileError`], [`EvalError`], [`Report`](diagnostics::Report), [`Diagnostic`] |
 //! | [`settings`] | [`Tier`], [`Limits`], [`Library`](settings::Library), [`EngineBuilder`](settings::EngineBuilder), [`Explanation`](settings::Explanation), [`Trace`](settings::Trace) |
+//! | [`messages`] | messages of protocol buffers: [`Message`](messages::Message), [`Descriptors`](messages::Descriptors) |
 //! | [`http`] | contexts for requests of the crate `http` |
 //! | [`lists`] | named lists that rules ask, and that change |
 //! | [`filter`] | Cloudflare's filter language, translations between it and CEL |
@@ -313,6 +314,7 @@ mod limits;
 mod lint;
 mod live;
 mod lower;
+mod message;
 mod native;
 mod owned;
 mod report;
@@ -370,6 +372,13 @@ pub mod values {
     pub use crate::owned::OwnedValue;
     pub use crate::value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, Value};
     pub use celero_frontend::{NotationError, Type, parse_variables};
+}
+
+/// Messages of protocol buffers, which rules read from their bytes: [`Env::messages`] makes their
+/// types known.
+pub mod messages {
+    pub use crate::message::Message;
+    pub use celero_protobuf::{DescriptorError, Descriptors};
 }
 
 pub mod host {

@@ -8,6 +8,7 @@ use celero_benches::filter::{FILTER_ENGINES, FILTER_NAMES, FilterRunner, filter_
 use celero_benches::limits::compare_limits;
 use celero_benches::lists::{self, compare_lists};
 use celero_benches::lookups::{self, Contender, Hit, LENGTHS, Misses, NEEDLES};
+use celero_benches::messages::compare_messages;
 use celero_benches::rulesets::{Options, PARTS, compare_rule_sets, curve};
 use celero_benches::{
     CountingAllocator, ENGINES, Input, NAMES, Runner, Workload, allocations, bars, build_line, build_record,
@@ -49,6 +50,9 @@ struct Arguments {
     /// Measure only every kind of field with every operation, and every function; `--only` chooses fields.
     #[arg(long)]
     everything: bool,
+    /// Measure only rules on a message of protocol buffers, against decoding it with prost.
+    #[arg(long)]
+    messages: bool,
     /// Measure only limits by key.
     #[arg(long)]
     limits: bool,
@@ -103,6 +107,8 @@ fn main() -> ExitCode {
         ("filter", compare_filters(rounds, only).map(Value::from))
     } else if arguments.asking {
         ("asking", compare_asking(rounds, &mut |line: String| println!("{line}")).map(Value::from))
+    } else if arguments.messages {
+        ("messages", compare_messages(rounds, &mut |line: String| println!("{line}")).map(Value::from))
     } else if arguments.everything {
         ("everything", compare_everything(rounds, only, &mut |line: String| println!("{line}")).map(Value::from))
     } else if arguments.matching {

@@ -29,6 +29,8 @@ pub(super) enum Expansion {
     MapValues,
     /// `map.filterKeys(key, predicate)`
     FilterKeys,
+    /// `proto.getExt(message, package.extension)`, `proto.hasExt(..)` when `test`.
+    Extension { test: bool },
 }
 
 /// One form of a macro.
@@ -66,7 +68,7 @@ macro_rules! macros {
     };
 }
 
-use Expansion::{Bind, Fallback, FilterKeys, Has, MapValues, OptMap, SortBy, Test, Transform, With};
+use Expansion::{Bind, Extension, Fallback, FilterKeys, Has, MapValues, OptMap, SortBy, Test, Transform, With};
 
 /// `of`: a function of its arguments; `on`: called on a value. Then name, numbers of arguments, variables, library.
 static MACROS: &[Macro] = macros! {
@@ -94,6 +96,8 @@ static MACROS: &[Macro] = macros! {
     on "with" 2..=2, 1, Gateway => With, "value.with(x, expression)";
     on "mapValues" 2..=2, 1, Gateway => MapValues, "map.mapValues(value, transform)";
     on "filterKeys" 2..=2, 1, Gateway => FilterKeys, "map.filterKeys(key, predicate)";
+    on "getExt" 2..=2, 0, => Extension { test: false }, "proto.getExt(message, package.extension)";
+    on "hasExt" 2..=2, 0, => Extension { test: true }, "proto.hasExt(message, package.extension)";
     of "default" 2..=2, 0, Gateway => Fallback(FallbackKind::Default), "default(value, otherwise)";
     of "coalesce" 1..=usize::MAX, 0, Gateway => Fallback(FallbackKind::Coalesce), "coalesce(value, ..)";
 };
@@ -106,6 +110,15 @@ pub(super) fn expansion(name: &str, count: usize, method: bool) -> Option<&'stat
 /// Whether some macro is called on a value by this name; its first arguments may be variables.
 pub(super) fn is_method(name: &str) -> bool {
     MACROS.iter().any(|m| m.name == name && m.method)
+}
+
+/// The name that stands where the value of a method would, for the macros that are not called on one.
+pub(super) fn namespace(name: &str) -> Option<&'static str> {
+    match name {
+        "bind" => Some("cel"),
+        "getExt" | "hasExt" => Some("proto"),
+        _ => None,
+    }
 }
 
 /// How the macro of this name is written.

@@ -37,6 +37,9 @@ macro_rules! ty {
     (dyn) => {
         Type::Dyn
     };
+    (message) => {
+        Type::message(Type::ANY_MESSAGE)
+    };
     (ip) => {
         Type::Opaque("net.IP".into(), Arc::new([]))
     };
@@ -323,6 +326,8 @@ macro_rules! for_each_builtin {
                 OptionalOrValue Member "orValue"((optional A), A) -> A;
                 /// A field of a map, if it is there.
                 OptionalSelectMap Global "_?._"({string A}, string) -> (optional A);
+                /// A field of a message, if it is set.
+                OptionalSelectMessage Global "_?._"(message, string) -> (optional dyn);
                 OptionalSelectOptional Global "_?._"((optional {string A}), string) -> (optional A);
                 /// An element or a value, if it is there.
                 OptionalIndexList Global "_[?_]"([A], int) -> (optional A);

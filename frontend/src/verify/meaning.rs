@@ -3,7 +3,7 @@
 //! Types are compared only as far as evaluation distinguishes them; inference is the task of the language.
 
 use super::{Invariant, Verified, broken};
-use crate::ast::{Ast, BinaryOp, Expr, FoldKind, NodeId};
+use crate::ast::{Ast, BinaryOp, Expr, FoldKind, Name, NodeId};
 use crate::checked::{Checked, ListAccess, Reference};
 use crate::declarations::{Declarations, ListValues};
 use crate::stdlib::{Overload, TABLE};
@@ -43,9 +43,10 @@ impl Meaning<'_> {
     /// The children that are evaluated: those of a name are only its parts, and a call's target may be one.
     fn evaluated(&self, id: NodeId) -> Operands {
         match (self.ast.expr(id), self.checked.reference(id)) {
-            (_, Reference::Variable(_) | Reference::Local(_) | Reference::Type(_) | Reference::Undeclared) => {
+            (_, Reference::Variable(_) | Reference::Local(_) | Reference::Type(_) | Reference::Constant(_)) => {
                 Operands::new()
             }
+            (Expr::Ident { .. } | Expr::Select { .. }, Reference::Undeclared) => Operands::new(),
             (&Expr::Binary { left, .. }, Reference::InList(_)) => smallvec![(left, 0)],
             (_, Reference::ListValue { .. }) => {
                 self.checked.list_access(id).into_iter().map(|access| (access.key, 0)).collect()
@@ -107,7 +108,13 @@ impl Meaning<'_> {
             }
             (Expr::Index { .. } | Expr::Select { .. }, Reference::ListValue { .. }) => self.list_value(id),
             (Expr::Ident { .. }, Reference::None) => wrong("a name refers to nothing"),
-            (Expr::Message { .. }, Reference::None) => wrong("there are no message types"),
+            (Expr::Ident { .. } | Expr::Select { test: false, optional: false, .. }, Reference::Constant(_)) => {
+                self.suits(id, &Type::Int, ty)
+            }
+            (Expr::Message { fields, values, .. }, Reference::Message(name)) => {
+                self.message(id, name, fields, self.ast.children(*values))
+            }
+            (Expr::Message { .. }, Reference::None) => wrong("a message is of no declared type"),
             (
                 Expr::Call { .. }
                 | Expr::Unary { .. }
@@ -119,6 +126,25 @@ impl Meaning<'_> {
             (expr, Reference::None) => self.plain(id, expr, ty),
             _ => wrong("the expression can't have this reference"),
         }
+    }
+
+    /// Tests the literal of a message. A value marked `?` is an optional of the field's type.
+    fn message(&self, id: NodeId, name: &str, fields: &[Name], values: &[NodeId]) -> Verified {
+        let wrong = |message: &str| Err(broken(Invariant::Reference, id, message));
+        let messages = self.declarations.messages();
+        let Some(of) = messages.message(name) else { return wrong("there is no message type of this name") };
+        for (at, (field, value)) in fields.iter().zip(values).enumerate() {
+            let Some(declared) = messages.field(name, self.ast.name(*field)) else {
+                return wrong("a message has no field of this name");
+            };
+            let marked = match self.ast.expr(id) {
+                Expr::Message { optional, .. } => optional.get(at).copied().unwrap_or(false),
+                _ => false,
+            };
+            let declared = if marked { &Type::optional(declared.clone()) } else { declared };
+            self.suits(*value, declared, self.checked.type_of(*value))?;
+        }
+        self.suits(id, of, self.checked.type_of(id))
     }
 
     /// Tests a node that reads a value of a list.
@@ -264,6 +290,7 @@ fn may_be(ty: &Type, declared: &Type) -> bool {
         (Type::List(a), Type::List(b)) | (Type::Optional(a), Type::Optional(b)) => may_be(a, b),
         (Type::Map(a), Type::Map(b)) => may_be(&a.0, &b.0) && may_be(&a.1, &b.1),
         (Type::Type(_), Type::Type(_)) => true,
+        (Type::Opaque(_, params), Type::Opaque(any, _)) if **any == *Type::ANY_MESSAGE => params.is_empty(),
         (Type::Opaque(a, xs), Type::Opaque(b, ys)) => {
             a == b && xs.len() == ys.len() && xs.iter().zip(ys.iter()).all(|(x, y)| may_be(x, y))
         }

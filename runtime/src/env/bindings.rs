@@ -57,7 +57,7 @@ pub enum BindError {
         /// What it is declared as.
         declared: Type,
         /// What the value is.
-        actual: &'static str,
+        actual: Box<str>,
     },
     /// The text of a document is no value of the variable's type.
     Malformed {
@@ -84,7 +84,7 @@ pub enum BindError {
         /// A variable that would be inside.
         inside: Option<String>,
         /// What it is.
-        actual: &'static str,
+        actual: Box<str>,
     },
     /// A document has two members for one variable: `user.age`, and `age` inside of `user`.
     Twice {
@@ -191,7 +191,7 @@ impl<'a> Bindings<'a> {
         let (index, declared) = self.find(name)?;
         if !value.fits(declared) {
             let (name, declared) = (name.to_owned(), declared.clone());
-            return Err(BindError::WrongType { name, declared, actual: value.type_name() });
+            return Err(BindError::WrongType { name, declared, actual: value.type_name().into() });
         }
         self.put(index, Some(value));
         Ok(())

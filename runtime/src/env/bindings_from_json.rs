@@ -45,7 +45,7 @@ impl<'a> Bindings<'a> {
     pub fn from_json(env: &Env<Bindings<'static>>, document: &'a Json) -> Result<Self, BindError> {
         let mut bindings = Bindings::new(env);
         let Json::Object(members) = document else {
-            let actual = Value::from(document).type_name();
+            let actual = Value::from(document).type_name().into();
             return Err(BindError::NotAnObject { name: String::new(), inside: None, actual });
         };
         let variables = env.variables();
@@ -79,7 +79,7 @@ impl<'a> Bindings<'a> {
                     self.bind(prefixes, &format!("{name}."), members, open || found.is_some())?;
                 }
                 (Some(inside), _) if found.is_none() => {
-                    let actual = Value::from(json).type_name();
+                    let actual = Value::from(json).type_name().into();
                     return Err(BindError::NotAnObject { name, inside: Some((*inside).to_owned()), actual });
                 }
                 (None, _) if found.is_none() && !open => return Err(BindError::Undeclared { name }),
@@ -150,7 +150,7 @@ fn in_place<'a>(place: &mut String, declared: &Type, json: &'a Json) -> Result<V
         }
         _ if !value.fits(declared) => {
             let (name, declared) = (place.clone(), declared.clone());
-            return Err(BindError::WrongType { name, declared, actual: value.type_name() });
+            return Err(BindError::WrongType { name, declared, actual: value.type_name().into() });
         }
         _ => {}
     }

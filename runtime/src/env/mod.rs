@@ -17,12 +17,14 @@ use crate::context::{Context, ExtensionFields, Shape, read_by_call};
 use crate::cx::PATTERN_DIALECT;
 use crate::function::{self, DynFunction, Functions, HostFunction};
 use crate::language::{AnyLanguage, Declared, RuleLanguage};
+use crate::message::declared_types;
 use crate::variables::Variables;
 use celero_frontend::stdlib::{Library, Signature};
 use celero_frontend::{Declarations, FunctionDeclaration, Language, Type, Variable};
 use celero_ir::ErrorKind;
 use celero_ir::layout::Field as Layout;
 use celero_matching::pattern::Dialect;
+use celero_protobuf::Descriptors;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -159,6 +161,15 @@ impl<C> Env<C> {
     /// The language in which rules are written.
     pub(crate) fn rule_language(&self) -> &Arc<dyn RuleLanguage> {
         &self.language
+    }
+
+    /// Sets the types of messages that rules may name, build and read. The descriptors are those of
+    /// the [messages](crate::messages::Message) that are bound.
+    #[must_use]
+    pub fn messages(mut self, types: &Descriptors) -> Self {
+        self.declarations.set_messages(declared_types(types));
+        self.functions.set_messages(types.clone());
+        self
     }
 
     /// Names in rules are resolved inside this namespace first.

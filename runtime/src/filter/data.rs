@@ -56,7 +56,7 @@ impl Data for Own<'_> {
 /// A host of an environment.
 pub(super) struct Bound<'b, 'a> {
     pub(super) binding: &'a FilterBinding,
-    pub(super) functions: &'b Functions,
+    pub(super) functions: &'a Functions,
     pub(super) host: &'a dyn Host,
     pub(super) cx: &'b Cx<'a>,
 }

@@ -20,6 +20,7 @@ use crate::library::Cx;
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::ErrorKind;
+use celero_protobuf::Descriptors;
 use std::any::Any;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -46,6 +47,7 @@ struct Entry {
 pub struct Functions {
     entries: Vec<Entry>,
     lists: Option<NamedLists>,
+    messages: Option<Descriptors>,
 }
 
 impl Functions {
@@ -87,10 +89,21 @@ impl Functions {
         self.lists.as_ref()
     }
 
+    /// Sets the types of messages.
+    pub(crate) fn set_messages(&mut self, types: Descriptors) {
+        self.messages = Some(types);
+    }
+
+    /// The types of messages that rules may name.
+    pub(crate) fn messages(&self) -> Option<&Descriptors> {
+        self.messages.as_ref()
+    }
+
     /// Whether these are the same functions and lists: the same closures, in the same order.
     pub(crate) fn are(&self, other: &Self) -> bool {
         let same = |(one, other): (&Entry, &Entry)| Arc::ptr_eq(&one.call, &other.call);
         NamedLists::are_same(self.lists(), other.lists())
+            && self.messages == other.messages
             && self.entries.len() == other.entries.len()
             && self.entries.iter().zip(&other.entries).all(same)
     }

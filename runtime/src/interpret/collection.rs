@@ -2,9 +2,11 @@
 //! operand's error comes before a key's.
 
 use super::{Failure, Outcome, Walk, literal_value};
+use crate::error::ErrorKind;
 use crate::library;
+use crate::message;
 use crate::value::{List, Value};
-use celero_frontend::{Expr, Literal, NodeId};
+use celero_frontend::{Expr, Literal, Name, NodeId, Reference};
 use smallvec::SmallVec;
 
 impl<'a> Walk<'a, '_> {
@@ -25,6 +27,20 @@ impl<'a> Walk<'a, '_> {
     pub(super) fn map(&mut self, id: NodeId, entries: &[NodeId], optional: &[bool]) -> Outcome<'a> {
         let values = self.operands(entries)?;
         library::map_of(self.cx, &values, optional).map_err(|kind| self.failed(id, kind, &values))
+    }
+
+    /// Evaluates `package.Message{field: value, ?field: value}`.
+    pub(super) fn message(&mut self, id: NodeId, fields: &[Name], values: &[NodeId], optional: &[bool]) -> Outcome<'a> {
+        let Reference::Message(name) = self.checked.reference(id) else {
+            return Err(self.error(id, ErrorKind::NoSuchOverload));
+        };
+        let values = self.operands(values)?;
+        let built = self.functions.messages().ok_or(ErrorKind::Host).and_then(|types| {
+            let names = fields.iter().map(|field| self.checked.ast().name(*field));
+            let numbers = message::field_numbers(types, name, names).ok_or(ErrorKind::NoSuchField)?;
+            message::build(self.cx, types, name, &numbers, &values, optional)
+        });
+        built.map_err(|kind| self.failed(id, kind, &values))
     }
 
     fn literal(&self, id: NodeId) -> Option<&'a Literal> {

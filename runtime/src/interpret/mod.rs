@@ -49,7 +49,7 @@ struct Failure {
 /// memory of `cx` are used up.
 pub(crate) fn interpret<'a>(
     checked: &'a Checked,
-    functions: &Functions,
+    functions: &'a Functions,
     host: &'a dyn Host,
     cx: &Cx<'a>,
     place: &mut Value<'a>,
@@ -69,7 +69,7 @@ pub(crate) fn interpret<'a>(
 pub(crate) fn interpret_before<'a>(
     witness: &Witness<'a>,
     checked: &'a Checked,
-    functions: &Functions,
+    functions: &'a Functions,
     host: &'a dyn Host,
     cx: &Cx<'a>,
     id: NodeId,
@@ -85,7 +85,7 @@ pub(crate) fn interpret_before<'a>(
 pub(crate) fn interpret_recorded<'a>(
     recorder: &Recorder<'a>,
     checked: &'a Checked,
-    functions: &Functions,
+    functions: &'a Functions,
     host: &'a dyn Host,
     cx: &Cx<'a>,
 ) -> Result<Value<'a>, EvalError> {
@@ -99,7 +99,7 @@ pub(crate) fn interpret_recorded<'a>(
 
 struct Walk<'a, 'w> {
     checked: &'a Checked,
-    functions: &'w Functions,
+    functions: &'a Functions,
     host: &'a dyn Host,
     cx: &'w Cx<'a>,
     /// The macros' variables in scope, indexed by level. If computing one failed, reading it is that error.
@@ -111,7 +111,7 @@ struct Walk<'a, 'w> {
 }
 
 impl<'a, 'w> Walk<'a, 'w> {
-    fn new(checked: &'a Checked, functions: &'w Functions, host: &'a dyn Host, cx: &'w Cx<'a>) -> Self {
+    fn new(checked: &'a Checked, functions: &'a Functions, host: &'a dyn Host, cx: &'w Cx<'a>) -> Self {
         Self { checked, functions, host, cx, locals: SmallVec::new(), witness: None, recorder: None }
     }
 }
@@ -171,8 +171,11 @@ impl<'a> Walk<'a, '_> {
             Expr::Bind { init, body, .. } => *place = self.bind(*init, *body)?,
             Expr::OptMap { target, body, flat, .. } => *place = self.opt_map(id, *target, *body, *flat)?,
             Expr::Fallback { kind, operands } => *place = self.fallback(*kind, checked.ast().children(*operands))?,
-            // There are no message types, and a tree with an error node does not pass the checker.
-            Expr::Message { .. } | Expr::Error => return Err(self.error(id, ErrorKind::NoSuchOverload)),
+            Expr::Message { fields, values, optional, .. } => {
+                *place = self.message(id, fields, checked.ast().children(*values), optional)?;
+            }
+            // A tree with an error node does not pass the checker.
+            Expr::Error => return Err(self.error(id, ErrorKind::NoSuchOverload)),
         }
         Ok(())
     }
@@ -193,8 +196,10 @@ impl<'a> Walk<'a, '_> {
                 None => return Err(self.error(id, ErrorKind::NoSuchKey)),
             },
             Reference::Type(ty) => *place = Value::Type(type_name_of(ty)),
+            Reference::Constant(number) => *place = Value::Int(*number),
             Reference::Undeclared => return Err(self.error(id, ErrorKind::NoSuchKey)),
-            Reference::Call { .. }
+            Reference::Message(_)
+            | Reference::Call { .. }
             | Reference::Guard(_)
             | Reference::InList(_)
             | Reference::ListValue { .. }

@@ -3,6 +3,7 @@
 use super::{Failure, Outcome, Walk};
 use crate::error::ErrorKind;
 use crate::library;
+use crate::message;
 use crate::value::Value;
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Name, NodeId, Reference};
@@ -49,6 +50,10 @@ impl<'a> Walk<'a, '_> {
         let result = match operand {
             Value::Map(_) => library::invoke(self.cx, Builtin::IndexMap, &[operand, field]),
             Value::Optional(_) => library::invoke(self.cx, Builtin::OptionalSelectOptional, &[operand, field]),
+            Value::Message(message) => match field {
+                Value::String(field) => message::select(self.cx, message, field),
+                _ => Err(ErrorKind::NoSuchField),
+            },
             _ => Err(ErrorKind::NoSuchField),
         };
         result.map_err(|kind| self.failed(id, kind, &[operand, field]))
@@ -60,6 +65,10 @@ impl<'a> Walk<'a, '_> {
             Value::Optional(_) => {
                 let found = self.field(id, operand, field)?;
                 Ok(Value::Bool(matches!(found, Value::Optional(Some(_)))))
+            }
+            Value::Message(message) if let Value::String(name) = field => {
+                let found = message::has(self.cx, message, name).map(Value::Bool);
+                found.map_err(|kind| self.failed(id, kind, &[operand, field]))
             }
             _ => Err(self.failed(id, ErrorKind::NoSuchField, &[operand, field])),
         }

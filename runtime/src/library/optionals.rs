@@ -2,6 +2,7 @@
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
+use crate::message;
 use crate::value::{Duration, List, Timestamp, Value};
 use celero_ir::ErrorKind;
 
@@ -22,6 +23,7 @@ pub(crate) fn of_non_zero<'a>(cx: &Cx<'a>, value: Value<'a>) -> EvalResult<Optio
         Value::Bytes(bytes) => bytes.is_empty(),
         Value::List(list) => list.is_empty(),
         Value::Map(map) => map.is_empty(),
+        Value::Message(message) => message.bytes().is_empty(),
         _ => false,
     };
     if zero { Ok(None) } else { of(cx, value) }
@@ -37,6 +39,7 @@ pub(crate) fn select<'a>(cx: &Cx<'a>, optional: Optional<'a>, field: &'a str) ->
     match optional {
         None => Ok(None),
         Some(Value::Map(map)) => map.place(&Value::String(field), cx),
+        Some(Value::Message(message)) => message::select_optional(cx, message, field),
         Some(_) => Err(ErrorKind::NoSuchKey),
     }
 }

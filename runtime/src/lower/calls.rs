@@ -3,10 +3,11 @@
 use crate::arena::EvalResult;
 use crate::function::Functions;
 use crate::library::{self, Cx};
+use crate::message;
 use crate::value::{Value, type_name_of};
 use celero_frontend::stdlib::{Builtin, TABLE};
 use celero_frontend::{Overload, Type};
-use celero_ir::Graph;
+use celero_ir::{ErrorKind, Graph};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -40,6 +41,15 @@ pub(crate) enum Callee {
     List(Box<[bool]>),
     /// Builds a map from alternating keys and values; marked entries as in a list.
     Map(Box<[bool]>),
+    /// Builds a message of this type with these fields; marked ones as in a list.
+    Message {
+        /// Its full name.
+        name: Arc<str>,
+        /// The numbers of the fields.
+        fields: Box<[u32]>,
+        /// For each field, whether it is marked; empty if none is.
+        optional: Box<[bool]>,
+    },
     /// Returns its operand if it is of the type.
     Guard(Type),
     /// A function of another language.
@@ -81,11 +91,15 @@ impl Callee {
     }
 
     /// Runs it.
-    pub(crate) fn call<'a>(&self, cx: &Cx<'a>, functions: &Functions, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
+    pub(crate) fn call<'a>(&self, cx: &Cx<'a>, functions: &'a Functions, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
         match self {
             Self::Overloads(overloads) => crate::function::dispatch(cx, functions, overloads, args),
             Self::List(marks) => library::list_of(cx, args, marks),
             Self::Map(marks) => library::map_of(cx, args, marks),
+            Self::Message { name, fields, optional } => {
+                let types = functions.messages().ok_or(ErrorKind::Host)?;
+                message::build(cx, types, name, fields, args, optional)
+            }
             Self::Guard(ty) => library::guard(ty, args),
             Self::Extension(function) => function.call(cx, functions, args),
         }
@@ -117,7 +131,7 @@ impl Callee {
     pub(crate) fn is_pure(&self, functions: &Functions) -> bool {
         match self {
             Self::Overloads(overloads) => overloads.iter().all(|overload| is_pure(overload, functions)),
-            Self::List(_) | Self::Map(_) | Self::Guard(_) => true,
+            Self::List(_) | Self::Map(_) | Self::Message { .. } | Self::Guard(_) => true,
             Self::Extension(function) => function.is_pure(functions),
         }
     }
@@ -155,6 +169,10 @@ impl Calls {
             }
             Callee::List(marks) => format!("list{}", pattern(marks)),
             Callee::Map(marks) => format!("map{}", pattern(marks)),
+            Callee::Message { name, fields, optional } => {
+                let fields: Vec<String> = fields.iter().map(u32::to_string).collect();
+                format!("message{}:{name}:{}", pattern(optional), fields.join("|"))
+            }
             Callee::Guard(ty) => guard_name(ty),
             Callee::Extension(function) => function.name().to_owned(),
         };

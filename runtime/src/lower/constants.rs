@@ -65,14 +65,14 @@ impl<'a> ConstantEvaluator<'a> {
 
     /// Runs `f` on the values of constants. `None` if the call exceeds its budget, or gives a value
     /// that is no constant.
-    fn with_values(
+    fn with_values<'v>(
         &self,
+        arena: &'v Arena,
         args: &[Constant],
-        f: impl for<'v> FnOnce(&Cx<'v>, &[Value<'v>]) -> Result<Value<'v>, ErrorKind>,
+        f: impl FnOnce(&Cx<'v>, &[Value<'v>]) -> Result<Value<'v>, ErrorKind>,
     ) -> Option<Result<Constant, ErrorKind>> {
-        let arena = Arena::new(BYTES);
-        let cx = CxSettings { steps: STEPS, dialect: self.patterns.dialect() }.cx(&arena, None);
-        let values: Result<Vec<Value<'_>>, ErrorKind> = args.iter().map(|c| value_of(c, &arena)).collect();
+        let cx = CxSettings { steps: STEPS, dialect: self.patterns.dialect() }.cx(arena, None);
+        let values: Result<Vec<Value<'v>>, ErrorKind> = args.iter().map(|c| value_of(c, arena)).collect();
         match f(&cx, &values.ok()?) {
             Err(ErrorKind::OutOfBudget) => None,
             Err(kind) => Some(Err(kind)),
@@ -84,13 +84,14 @@ impl<'a> ConstantEvaluator<'a> {
 impl Evaluator for ConstantEvaluator<'_> {
     fn dispatch(&self, function: &str, args: &[Constant]) -> Option<Result<Constant, ErrorKind>> {
         let callee = self.calls.by_name(function)?;
-        let result = self.with_values(args, |cx, args| callee.call(cx, self.functions, args))?;
+        let arena = Arena::new(BYTES);
+        let result = self.with_values(&arena, args, |cx, args| callee.call(cx, self.functions, args))?;
         self.record(callee, args, &result);
         Some(result)
     }
 
     fn call(&self, helper: Helper, args: &[Constant]) -> Option<Result<Constant, ErrorKind>> {
-        self.with_values(args, |cx, args| library::dispatch_by_helper(cx, helper, args))
+        self.with_values(&Arena::new(BYTES), args, |cx, args| library::dispatch_by_helper(cx, helper, args))
     }
 
     fn matches(&self, pattern: &str, text: &str) -> Option<bool> {
@@ -204,6 +205,6 @@ pub(crate) fn constant_of(value: &Value<'_>) -> Option<Constant> {
         Value::Map(Map::Sorted(entries)) => Constant::Map(
             entries.iter().map(|(key, value)| Some((constant_of(key)?, constant_of(value)?))).collect::<Option<_>>()?,
         ),
-        Value::List(List::Host(_)) | Value::Map(Map::Host(_)) | Value::Optional(_) => return None,
+        Value::List(List::Host(_)) | Value::Map(Map::Host(_)) | Value::Optional(_) | Value::Message(_) => return None,
     })
 }

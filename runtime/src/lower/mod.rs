@@ -15,19 +15,17 @@
 //!
 //! # How to add a type of values
 //!
-//! For instance protobuf messages, which are rejected today. Each place below either handles all
-//! types explicitly or says what it rejects, in this order:
+//! As messages of protocol buffers were (`message/`). Each place below either handles all types
+//! explicitly or says what it rejects, in this order:
 //!
-//! 1. `frontend/src/types.rs`: the static type. Until it exists, `frontend/src/cel/check/` reports
-//!    `undeclared-type` for `Expr::Message`.
+//! 1. `frontend/src/types.rs`: the static type, and what `frontend/src/cel/check/` infers.
 //! 2. The enum `Value` with its type name, equality, order and `fits`: the compiler lists the
 //!    matches to extend. Its layout is fixed (`celero_ir::layout::value`); a new variant needs a
 //!    tag there only if native code boxes or unboxes it.
 //! 3. The library: the functions that accept the type (`frontend/src/stdlib/table.rs` declares
 //!    them, `library/calls/invoke.rs` runs them), and its JSON (`library/json/write.rs`).
-//! 4. `interpret/`: literals of the type (`Expr::Message` is the error `no_such_overload` today),
-//!    and `interpret/select.rs` for its fields.
-//! 5. Here: the same two, in [`Lowering::expr`] (`Expr::Message` fails here too) and `select.rs`.
+//! 4. `interpret/`: literals of the type, and `interpret/select.rs` for its fields.
+//! 5. Here: the same two, in [`Lowering::expr`] and `select.rs`.
 //!    The representation [`Ty::Value`] always works; a `Ty` of its own makes it faster and needs
 //!    `celero_ir`, `celero_jit` and `native/frame.rs`.
 //! 6. `constants.rs`: whether a value of the type can be folded to a constant; `None` is always right.
@@ -56,11 +54,13 @@ pub(crate) use signature::signature_of;
 
 use self::signature::representation;
 use crate::function::Functions;
+use crate::message;
 use celero_frontend::{
-    Ast, BinaryOp, Checked, Expr, FallbackKind, Literal, LogicOp, NodeId as AstId, Overload, Reference, Type, UnaryOp,
-    with_stack,
+    Ast, BinaryOp, Checked, Expr, FallbackKind, Literal, LogicOp, Name, NodeId as AstId, Overload, Reference, Type,
+    UnaryOp, with_stack,
 };
 use celero_ir::{Catch, Constant, ErrorKind, Graph, NodeId, Op, Origin, Ty, layout, passes};
+use std::sync::Arc;
 
 /// The result of lowering: a graph with one root, and the functions that it calls by number.
 #[derive(Debug)]
@@ -190,11 +190,17 @@ impl Lowering<'_> {
 
     fn expr(&mut self, id: AstId) -> NodeId {
         let ast = self.ast;
-        // There are no message types, so the name of one is undeclared; what fails is the construction.
-        if let Expr::Error | Expr::Message { .. } = ast.expr(id) {
-            return self.fail(ErrorKind::NoSuchOverload, id);
-        }
         match self.checked.reference(id) {
+            Reference::Message(name) => {
+                if let Expr::Message { fields, values, optional, .. } = ast.expr(id) {
+                    return self.message(id, name, fields, ast.children(*values), optional);
+                }
+            }
+            Reference::Constant(number) => return self.constant(Constant::Int(*number), Ty::Int, id),
+            // What fails is the literal, not the name of its type.
+            _ if matches!(ast.expr(id), Expr::Error | Expr::Message { .. }) => {
+                return self.fail(ErrorKind::NoSuchOverload, id);
+            }
             Reference::Variable(index) => return self.variable(id, *index),
             Reference::Local(level) => {
                 let ty = self.locals.get(*level as usize).copied().unwrap_or(Ty::Value);
@@ -300,6 +306,15 @@ impl Lowering<'_> {
             Expr::OptMap { target, body, flat, .. } => self.opt_map(id, *target, *body, *flat),
             Expr::Fallback { kind, operands } => self.fallback(id, *kind, ast.children(*operands)),
         }
+    }
+
+    /// A literal of a message. All values are evaluated, as those of a list are, then it is built.
+    fn message(&mut self, id: AstId, name: &Arc<str>, fields: &[Name], values: &[AstId], optional: &[bool]) -> NodeId {
+        let values = self.values(values);
+        let names = fields.iter().map(|field| self.ast.name(*field));
+        let numbers = self.functions.messages().and_then(|types| message::field_numbers(types, name, names));
+        let Some(fields) = numbers else { return self.fail(ErrorKind::NoSuchOverload, id) };
+        self.dispatch(id, Callee::Message { name: Arc::clone(name), fields, optional: optional.into() }, &values)
     }
 
     /// One of two nodes, in a representation that suits both.

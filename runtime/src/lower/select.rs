@@ -1,7 +1,7 @@
 //! Fields, keys and indices: of the host, of header maps, of values.
 
 use super::Lowering;
-use celero_frontend::{Expr, ListAccess, Literal, NodeId as AstId, Overload, Reference, stdlib::Builtin};
+use celero_frontend::{Expr, ListAccess, Literal, NodeId as AstId, Overload, Reference, Type, stdlib::Builtin};
 use celero_ir::{Constant, ErrorKind, Helper, NodeId, Op, Ty, layout};
 use celero_lists::{Field as ListField, Kind, ScalarType};
 
@@ -56,7 +56,28 @@ impl<'c> Lowering<'c> {
             let name = self.text(field, id);
             return self.call(id, &[node, name]);
         }
-        self.select_from(id, node, field, test)
+        match self.message_field(operand, field) {
+            Some(number) => self.select_field(id, node, field, number, test),
+            None => self.select_from(id, node, field, test),
+        }
+    }
+
+    /// The number of a field of the message that an operand is by its static type.
+    fn message_field(&self, operand: AstId, field: &str) -> Option<i64> {
+        let Type::Opaque(name, _) = self.checked.type_of(operand) else { return None };
+        let field = self.functions.messages()?.message(name)?.field(field)?;
+        Some(field.number().into())
+    }
+
+    /// Selects from a message. Values of other types are not excluded, because types are gradual.
+    fn select_field(&mut self, id: AstId, value: NodeId, field: &str, number: i64, test: bool) -> NodeId {
+        let (name, number) = (self.text(field, id), self.constant(Constant::Int(number), Ty::Int, id));
+        let message = self.boxed(value, id);
+        let (helper, ty) = match test {
+            true => (Helper::message_has, Ty::Bool),
+            false => (Helper::message_field, Ty::Value),
+        };
+        self.add(Op::Call(helper), ty, &[message, name, number], id)
     }
 
     /// Selects from a value, whatever it is.

@@ -53,6 +53,7 @@ impl Serialize for Written<'_> {
             Value::Optional(Some(value)) => self.inside(|depth| Written { value, depth }.serialize(serializer)),
             Value::List(list) => self.inside(|depth| elements(&list, depth, serializer)),
             Value::Map(map) => self.inside(|depth| members(&map, depth, serializer)),
+            Value::Message(_) => Err(serde::ser::Error::custom("a message is not written as JSON")),
         }
     }
 }

@@ -59,6 +59,7 @@ pub(crate) fn text_of(value: &Value<'_>) -> String {
         Value::Optional(Some(inner)) => format!("optional.of({})", text_of(inner)),
         Value::Ip(address) => address.to_string(),
         Value::Cidr(address, prefix) => format!("{address}/{prefix}"),
+        Value::Message(message) => format!("a message {}", message.name()),
     }
 }
 

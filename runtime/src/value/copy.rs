@@ -7,19 +7,42 @@ use crate::arena::{Arena, EvalResult};
 use crate::value::nesting::{MAX_DEPTH, nested};
 use crate::value::{List, Map, Value, collect_list, collect_map};
 use celero_ir::ErrorKind;
+use celero_protobuf::Descriptors;
+use std::cell::OnceCell;
 
-/// Returns a copy of a value in an arena. Maps are sorted by their keys.
+/// Returns a copy of a value. Maps are sorted by their keys.
 ///
 /// # Errors
 /// `out_of_budget` at the arena's limit, or beyond 512 levels of nesting; `invalid_argument` for a
 /// list with fewer elements than its length; `duplicate_key` and `no_such_overload` for a map with
 /// equal keys or with a key that is not `bool`, `int`, `uint` or `string`; otherwise only what a
 /// list or map of the host fails with.
-pub(crate) fn copy<'a>(value: &Value<'_>, arena: &'a Arena) -> EvalResult<Value<'a>> {
-    one(value, arena, MAX_DEPTH)
+pub(crate) fn copy<'a>(value: &Value<'_>, to: Place<'a>) -> EvalResult<Value<'a>> {
+    one(value, to, MAX_DEPTH)
 }
 
-fn one<'a>(value: &Value<'_>, arena: &'a Arena, depth: u32) -> EvalResult<Value<'a>> {
+/// Where a copy is.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'a> {
+    pub(crate) arena: &'a Arena,
+    /// Keeps the descriptors of messages; without it a message can't be copied.
+    pub(crate) types: Option<&'a KeptTypes>,
+}
+
+/// The descriptors of the messages of a copy. They stay where they are when this is moved.
+#[derive(Default)]
+pub(crate) struct KeptTypes(OnceCell<Box<Descriptors>>);
+
+impl KeptTypes {
+    /// `invalid_argument` if messages of other descriptors are in the value too.
+    fn keep(&self, types: &Descriptors) -> EvalResult<&Descriptors> {
+        let kept = self.0.get_or_init(|| Box::new(types.clone()));
+        if **kept == *types { Ok(kept) } else { Err(ErrorKind::InvalidArgument) }
+    }
+}
+
+fn one<'a>(value: &Value<'_>, to: Place<'a>, depth: u32) -> EvalResult<Value<'a>> {
+    let arena = to.arena;
     Ok(match *value {
         Value::Null => Value::Null,
         Value::Bool(v) => Value::Bool(v),
@@ -30,32 +53,36 @@ fn one<'a>(value: &Value<'_>, arena: &'a Arena, depth: u32) -> EvalResult<Value<
         Value::Bytes(bytes) => Value::Bytes(arena.alloc_slice(bytes)?),
         Value::Duration(v) => Value::Duration(v),
         Value::Timestamp(v) => Value::Timestamp(v),
-        Value::List(list) => nested(depth, |depth| elements(&list, arena, depth))?,
-        Value::Map(map) => nested(depth, |depth| entries(&map, arena, depth))?,
+        Value::List(list) => nested(depth, |depth| elements(&list, to, depth))?,
+        Value::Map(map) => nested(depth, |depth| entries(&map, to, depth))?,
         Value::Type(name) => Value::Type(arena.alloc_str(name)?),
         Value::Optional(None) => Value::Optional(None),
         Value::Optional(Some(inner)) => {
-            let inner = nested(depth, |depth| one(inner, arena, depth))?;
+            let inner = nested(depth, |depth| one(inner, to, depth))?;
             Value::Optional(Some(arena.alloc(inner)?))
         }
         Value::Ip(ip) => Value::Ip(ip),
         Value::Cidr(ip, prefix) => Value::Cidr(ip, prefix),
+        Value::Message(message) => {
+            let types = to.types.ok_or(ErrorKind::InvalidArgument)?.keep(message.types())?;
+            Value::Message(arena.alloc(message.copy(types, arena)?)?)
+        }
     })
 }
 
-fn elements<'a>(list: &List<'_>, arena: &'a Arena, depth: u32) -> EvalResult<Value<'a>> {
+fn elements<'a>(list: &List<'_>, to: Place<'a>, depth: u32) -> EvalResult<Value<'a>> {
     let element = |index| {
         // What the host makes of one element is not kept while the next ones are copied.
         let made = Arena::new(usize::MAX);
-        one(&list.get(index, &made)?.ok_or(ErrorKind::InvalidArgument)?, arena, depth)
+        one(&list.get(index, &made)?.ok_or(ErrorKind::InvalidArgument)?, to, depth)
     };
-    collect_list((0..list.len()).map(element), arena)
+    collect_list((0..list.len()).map(element), to.arena)
 }
 
-fn entries<'a>(map: &Map<'_>, arena: &'a Arena, depth: u32) -> EvalResult<Value<'a>> {
+fn entries<'a>(map: &Map<'_>, to: Place<'a>, depth: u32) -> EvalResult<Value<'a>> {
     let made = Arena::new(usize::MAX);
-    let copied = |(key, value): &(Value<'_>, Value<'_>)| Ok((one(key, arena, depth)?, one(value, arena, depth)?));
-    collect_map(map.entries(&made)?.iter().map(copied), arena)
+    let copied = |(key, value): &(Value<'_>, Value<'_>)| Ok((one(key, to, depth)?, one(value, to, depth)?));
+    collect_map(map.entries(&made)?.iter().map(copied), to.arena)
 }
 
 #[cfg(test)]
@@ -123,7 +150,7 @@ mod tests {
         let arena = Arena::new(1 << 20);
         let host = Host(7);
         for value in [Value::List(List::Host(&host)), Value::Map(Map::Host(&host))] {
-            assert!(strings(&copy(&value, &arena).unwrap()) > 4);
+            assert!(strings(&copy(&value, Place { arena: &arena, types: None }).unwrap()) > 4);
         }
     }
 }

@@ -5,6 +5,7 @@
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
+use crate::message;
 use crate::value::nesting::{MAX_DEPTH, nested};
 use crate::value::network::canonical_network;
 use crate::value::order::{int_double, int_uint, uint_double};
@@ -50,6 +51,9 @@ fn equal<'a>(a: &Value<'a>, b: &Value<'a>, cx: &Cx<'a>, depth: u32) -> EvalResul
         }
         (Value::List(a), Value::List(b)) => nested(depth, |depth| lists(a, b, cx, depth))?,
         (Value::Map(a), Value::Map(b)) => nested(depth, |depth| maps(a, b, cx, depth))?,
+        (Value::Message(a), Value::Message(b)) => {
+            nested(depth, |depth| message::equal(a, b, cx, &mut |a: &Value<'a>, b: &Value<'a>| equal(a, b, cx, depth)))?
+        }
         _ => false,
     })
 }

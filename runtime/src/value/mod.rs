@@ -15,7 +15,7 @@ mod text;
 mod time;
 
 pub(crate) use collect::{collect_list, collect_map};
-pub(crate) use copy::copy;
+pub(crate) use copy::{KeptTypes, Place, copy};
 pub use list::{HostList, List};
 pub(crate) use lookup_cost::charge_comparisons;
 pub use map::{HostMap, Map, MapBuilder};
@@ -24,6 +24,7 @@ pub(crate) use nesting::{MAX_DEPTH, nested};
 pub(crate) use network::{canonical_network, network_text};
 pub use time::{Duration, Timestamp};
 
+use crate::message::Message;
 use celero_frontend::Type;
 use std::net::IpAddr;
 
@@ -69,12 +70,14 @@ pub enum Value<'a> {
     Ip(IpAddr),
     /// `net.CIDR`: address and prefix length.
     Cidr(IpAddr, u8),
+    /// A message of protocol buffers.
+    Message(&'a Message<'a>),
 }
 
-impl Value<'_> {
+impl<'a> Value<'a> {
     /// Returns the name of the value's type, the result of `type(x)`: `int`, `list`, `google.protobuf.Duration`, ...
     #[must_use]
-    pub fn type_name(&self) -> &'static str {
+    pub fn type_name(&self) -> &'a str {
         match self {
             Value::Null => "null_type",
             Value::Bool(_) => "bool",
@@ -91,6 +94,7 @@ impl Value<'_> {
             Value::Optional(_) => "optional_type",
             Value::Ip(_) => "net.IP",
             Value::Cidr(..) => "net.CIDR",
+            Value::Message(message) => message.name(),
         }
     }
 
@@ -115,6 +119,7 @@ impl Value<'_> {
             | (Type::Optional(_), Value::Optional(_))
             | (Type::Wrapper(_), Value::Null) => true,
             (Type::Wrapper(inner), value) => value.fits(inner),
+            (Type::Opaque(any, _), Value::Message(_)) if **any == *Type::ANY_MESSAGE => true,
             (Type::Opaque(name, _), value) => value.type_name() == &**name,
             _ => false,
         }

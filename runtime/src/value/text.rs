@@ -1,6 +1,8 @@
 //! Values as text: CEL source that evaluates to the value.
 
 use crate::arena::{Arena, EvalResult};
+use crate::cx::Cx;
+use crate::message::Message;
 use crate::value::nesting::{MAX_DEPTH, nested};
 use crate::value::network::network_text;
 use crate::value::{List, Map, Value};
@@ -88,6 +90,7 @@ impl Text {
             }
             Value::Duration(v) => write!(out, "duration(\"{v}\")"),
             Value::Timestamp(v) => write!(out, "timestamp(\"{v}\")"),
+            Value::Message(message) => return nested(depth, |depth| self.message(message, depth)),
             Value::List(list) => return nested(depth, |depth| self.list(&list, depth)),
             Value::Map(map) => return nested(depth, |depth| self.map(&map, depth)),
             Value::Type(name) => write!(out, "{name}"),
@@ -119,6 +122,28 @@ impl Text {
             self.write(&element, depth)?;
         }
         self.out.push(']');
+        Ok(())
+    }
+
+    /// The literal of a message: `package.Message{field: value}`.
+    fn message(&mut self, message: &Message<'_>, depth: u32) -> EvalResult<()> {
+        self.out.push_str(message.name());
+        self.out.push('{');
+        let made = Arena::new(usize::MAX);
+        let mut is_first = true;
+        message.each_field(&Cx::new(i64::MAX, &made), |name, value| {
+            if self.is_full() {
+                return Ok(());
+            }
+            if !std::mem::take(&mut is_first) {
+                self.out.push_str(", ");
+            }
+            // An extension has a full name.
+            let quote = if name.contains('.') { "`" } else { "" };
+            self.out.push_str(&format!("{quote}{name}{quote}: "));
+            self.write(&value, depth)
+        })?;
+        self.out.push('}');
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 pub mod block;
 pub mod case;
+pub mod messages;
 pub mod read_value;
 pub mod report;
 pub mod run;

@@ -1,13 +1,15 @@
 //! Reads values as the suite writes them.
 
+use super::messages;
 use super::textproto::{Message, Node};
 use crate::generate::Owned;
+use celero::values::Arena;
 
 /// Why a `cel.expr.Value` was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unread {
-    /// It is, or holds, a message or an enum with a type of its own.
-    NeedsMessages,
+    /// It is, or holds, an enum with a type of its own.
+    StrongEnum,
     /// It is not a value at all.
     Malformed(String),
 }
@@ -15,7 +17,7 @@ pub enum Unread {
 /// Reads a `cel.expr.Value`.
 ///
 /// # Errors
-/// Messages other than timestamps and durations, and what is no value.
+/// Enums with types of their own, and what is no value.
 pub fn read(value: &Message) -> Result<Owned, Unread> {
     let Some((name, node)) = value.fields.first() else {
         return Err(Unread::Malformed("empty value".into()));
@@ -42,23 +44,19 @@ pub fn read(value: &Message) -> Result<Owned, Unread> {
             entries.collect::<Result<_, _>>().map(Owned::Map)
         }
         ("object_value", Node::Message(m)) => read_object(m),
-        ("enum_value", _) => Err(Unread::NeedsMessages),
+        ("enum_value", _) => Err(Unread::StrongEnum),
         _ => Err(bad()),
     }
 }
 
 fn read_object(any: &Message) -> Result<Owned, Unread> {
-    let Some((url, Node::Message(content))) = any.fields.first() else { return Err(Unread::NeedsMessages) };
-    let number = |name| content.get(name).map_or(Some(0), whole::<i64>).ok_or(Unread::NeedsMessages);
-    match url.rsplit('/').next() {
-        Some("google.protobuf.Duration") => {
-            let nanos =
-                number("seconds")?.checked_mul(1_000_000_000).and_then(|s| s.checked_add(number("nanos").ok()?));
-            nanos.map(Owned::Duration).ok_or_else(|| Unread::Malformed("duration out of range".into()))
-        }
-        Some("google.protobuf.Timestamp") => Ok(Owned::Timestamp(number("seconds")?, number("nanos")?)),
-        _ => Err(Unread::NeedsMessages),
-    }
+    let wrong = |text: String| Unread::Malformed(text);
+    let Some((url, Node::Message(content))) = any.fields.first() else { return Err(wrong(format!("{any:?}"))) };
+    let name = url.rsplit('/').next().unwrap_or_default();
+    let bytes = messages::encode(name, content).map_err(wrong)?;
+    let arena = Arena::new(1 << 20);
+    let value = Owned::Message(name.to_owned(), bytes).in_arena(&arena).and_then(|value| Owned::of(&value, &arena));
+    value.map_err(|kind| wrong(kind.to_string()))
 }
 
 fn whole<T: TryFrom<i128>>(node: &Node) -> Option<T> {

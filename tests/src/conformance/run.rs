@@ -2,6 +2,7 @@
 
 use super::block;
 use super::case::Case;
+use super::messages;
 use super::verdict::Outcome;
 use crate::generate::Owned;
 use celero::diagnostics::Stage;
@@ -36,7 +37,8 @@ impl Runner {
         if !case.functions.is_empty() {
             return Outcome::Unsupported("needs functions that have no implementation".into());
         }
-        let mut env = Env::dynamic().container(&case.container).unchecked(case.unchecked);
+        let mut env =
+            Env::dynamic().container(&case.container).unchecked(case.unchecked).messages(&messages::types().types);
         for (name, ty) in variables(case) {
             env = env.variable(name, ty);
         }
@@ -72,12 +74,12 @@ impl Runner {
 
 /// Only the checker: the type of the expression. Functions need no implementation here.
 fn check(case: &Case) -> Outcome {
-    let mut declarations = celero_frontend::Declarations::new();
-    declarations.set_container(&case.container);
-    declarations.set_unchecked(case.unchecked);
+    let mut env =
+        Env::dynamic().container(&case.container).unchecked(case.unchecked).messages(&messages::types().types);
     for (name, ty) in variables(case) {
-        declarations.add_variable(celero_frontend::Variable::new(name, ty));
+        env = env.variable(name, ty);
     }
+    let mut declarations = env.declarations().clone();
     for function in &case.functions {
         declarations.add_function(&function.name, function.receiver, function.params.clone(), function.result.clone());
     }

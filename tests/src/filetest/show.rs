@@ -48,6 +48,7 @@ fn show<'a>(out: &mut String, value: &Value<'a>, arena: &'a Arena) -> EvalResult
             }
             write!(out, "]")
         }
+        Value::Message(_) => write!(out, "{value}"),
         Value::Map(map) => {
             out.push('{');
             for (index, (key, value)) in map.entries(arena)?.iter().enumerate() {

@@ -13,7 +13,7 @@ pub(super) fn functions<C>(env: Env<C>) -> Env<C> {
         .pure_function("host.third", |x: f64| x / 3.0)
         .pure_function("host.loud", |text: &str| text.to_uppercase())
         .pure_function("host.flip", |bytes: &[u8]| bytes.iter().rev().copied().collect::<Vec<u8>>())
-        .pure_function("host.kind", |value: Value<'_>| value.type_name())
+        .pure_function("host.kind", |value: Value<'_>| value.type_name().to_owned())
         .pure_function("host.any", |n: i64| if n % 2 == 0 { Value::Int(n) } else { Value::String("odd") })
         .pure_function("host.refuse", |_: Value<'_>| Err::<i64, _>("refused"))
         .pure_function("host.minute", |time: Timestamp| Duration(time.seconds.rem_euclid(60)))

@@ -2,8 +2,10 @@
 
 use super::rng::Rng;
 use super::types;
+use crate::conformance::messages;
+use celero::messages::Message;
 use celero::values::{Arena, Duration, EvalResult, HostList, HostMap, List, Map, Timestamp};
-use celero::{Type, Value};
+use celero::{ErrorKind, Type, Value};
 use std::cmp::Ordering;
 use std::fmt;
 use std::net::IpAddr;
@@ -27,6 +29,8 @@ pub enum Owned {
     Optional(Option<Box<Owned>>),
     Ip(IpAddr),
     Cidr(IpAddr, u8),
+    /// Name and bytes of a message of the conformance suite.
+    Message(String, Vec<u8>),
 }
 
 const STRINGS: &[&str] = &[
@@ -145,6 +149,7 @@ impl Owned {
             Self::Optional(_) => "optional",
             Self::Ip(_) => "net.IP",
             Self::Cidr(..) => "net.CIDR",
+            Self::Message(..) => "message",
         }
     }
 
@@ -251,6 +256,10 @@ impl Owned {
             Self::Optional(Some(inner)) => Value::Optional(Some(arena.alloc(inner.in_arena(arena)?)?)),
             Self::Ip(address) => Value::Ip(*address),
             Self::Cidr(address, prefix) => Value::Cidr(*address, *prefix),
+            Self::Message(name, bytes) => {
+                let message = Message::new(&messages::types().types, name, arena.alloc_slice(bytes)?);
+                message.ok_or(ErrorKind::InvalidArgument)?.value(arena)?
+            }
         })
     }
 
@@ -291,6 +300,7 @@ impl Owned {
             Value::Optional(inner) => Self::Optional(inner.map(|v| Self::of(v, arena)).transpose()?.map(Box::new)),
             Value::Ip(address) => Self::Ip(*address),
             Value::Cidr(address, prefix) => Self::Cidr(*address, *prefix),
+            Value::Message(message) => Self::Message(message.name().to_owned(), message.bytes().to_vec()),
         })
     }
 
@@ -318,6 +328,7 @@ impl Owned {
             (Self::Timestamp(a, b), Self::Timestamp(c, d)) => (a, b) == (c, d),
             (Self::Ip(a), Self::Ip(b)) => a == b,
             (Self::Cidr(a, b), Self::Cidr(c, d)) => (a, b) == (c, d),
+            (Self::Message(a, b), Self::Message(c, d)) => a == c && messages::same(a, b, d),
             _ => false,
         }
     }
@@ -358,6 +369,7 @@ impl fmt::Display for Owned {
             Self::Optional(Some(inner)) => write!(f, "optional.of({inner})"),
             Self::Ip(address) => write!(f, "ip(\"{address}\")"),
             Self::Cidr(address, prefix) => write!(f, "cidr(\"{address}/{prefix}\")"),
+            Self::Message(name, bytes) => write!(f, "{name}({})", bytes.escape_ascii()),
         }
     }
 }

@@ -20,6 +20,7 @@ codes! {
     CALL_FORM "call-form" Check "a function is called as `f(x)` that exists as `x.f()` only, or the other way round";
     NO_OVERLOAD "no-matching-overload" Check "the operands or arguments fit no overload of the operator or function";
     NO_FIELDS "no-fields" Check "a field is selected from a value that has none";
+    FIELD_VALUE "field-value" Check "a field of a message is set twice, or to a value of another type";
     NOT_BOOL "not-bool" Check "a condition, a predicate or an operand of `&&` or `||` is not a `bool`";
     BRANCH_TYPES "branch-types" Check "the branches of `?:`, or the operands of `default` or `coalesce`, have different types";
     NOT_ITERABLE "not-iterable" Check "a macro ranges over what is neither a list nor a map";

@@ -73,18 +73,58 @@ impl Checker<'_> {
         Type::Error
     }
 
-    pub(super) fn check_message(&mut self, id: NodeId, name: Name, values: &[NodeId]) -> Type {
-        for &value in values {
-            self.check(value);
+    pub(super) fn check_message(
+        &mut self,
+        id: NodeId,
+        name: Name,
+        fields: &[Name],
+        values: &[NodeId],
+        optional: &[bool],
+    ) -> Type {
+        let written = self.ast.name(name);
+        let (path, rooted) = written.strip_prefix('.').map_or((written, false), |path| (path, true));
+        let Some(message) = self.names.message(path, rooted) else {
+            for &value in values {
+                self.check(value);
+            }
+            if self.unchecked {
+                self.set_reference(id, Reference::Undeclared);
+                return Type::Dyn;
+            }
+            let mut names: Vec<&str> = self.names.declarations.messages().names().collect();
+            names.sort_unstable();
+            let help = self.did_you_mean(path, if names.is_empty() { &[] } else { &names });
+            let text = format!("undeclared type `{written}`");
+            self.error(codes::UNDECLARED_TYPE, self.ast.node(id).focus, text).help.extend(help);
+            return Type::Error;
+        };
+        let mut seen: Vec<Name> = Vec::with_capacity(fields.len());
+        for (at, (&field, &value)) in fields.iter().zip(values).enumerate() {
+            let marked = optional.get(at).copied().unwrap_or(false);
+            let ty = self.check_entry(value, marked);
+            self.check_field_value(id, &message, field, (value, &ty));
+            if seen.contains(&field) {
+                let text = format!("the field `{}` is set twice", self.ast.name(field));
+                self.error(codes::FIELD_VALUE, self.ast.span(value), text);
+            }
+            seen.push(field);
         }
-        if self.unchecked {
-            self.set_reference(id, Reference::Undeclared);
-            return Type::Dyn;
+        let ty = self.names.declarations.messages().message(&message).cloned();
+        self.set_reference(id, Reference::Message(message.into()));
+        ty.unwrap_or(Type::Error)
+    }
+
+    /// The value of a field in a literal of a message.
+    fn check_field_value(&mut self, id: NodeId, message: &str, field: Name, (value, ty): (NodeId, &Type)) {
+        let name = self.ast.name(field);
+        let Some(declared) = self.names.declarations.messages().field(message, name).cloned() else {
+            self.report_no_field(id, message, name);
+            return;
+        };
+        if !self.infer.assign(ty, &declared) {
+            let (shown, wanted) = (self.show(ty), self.show(&declared));
+            let text = format!("the field `{name}` of `{message}` is `{wanted}`, this is `{shown}`");
+            self.error(codes::FIELD_VALUE, self.ast.span(value), text);
         }
-        let name = self.ast.name(name);
-        let help = self.did_you_mean(name, &self.names.values());
-        let message = format!("undeclared type `{name}`");
-        self.error(codes::UNDECLARED_TYPE, self.ast.node(id).focus, message).help.extend(help);
-        Type::Error
     }
 }

@@ -143,7 +143,9 @@ impl<'a> Checker<'a> {
             Expr::Cond { condition, then, otherwise } => self.check_cond(id, *condition, *then, *otherwise),
             Expr::List { elements, optional } => self.check_list(ast.children(*elements), optional),
             Expr::Map { entries, optional } => self.check_map(ast.children(*entries), optional),
-            Expr::Message { name, values, .. } => self.check_message(id, *name, ast.children(*values)),
+            Expr::Message { name, fields, values, optional } => {
+                self.check_message(id, *name, fields, ast.children(*values), optional)
+            }
             Expr::Fold { .. } => self.check_fold(id),
             Expr::Bind { var, init, body, .. } => self.check_bind(id, *var, *init, *body),
             Expr::OptMap { target, var, body, flat } => self.check_opt_map(id, *target, *var, *body, *flat),

@@ -20,6 +20,8 @@ pub(super) enum Meaning {
     Alias(u32, Type),
     /// A type used as a value.
     Type(Type),
+    /// The number of an enum's value.
+    Constant(i64),
 }
 
 /// A macro's variable.
@@ -127,8 +129,18 @@ impl<'a> Names<'a> {
         if let Some((index, definition)) = self.declarations.alias(name) {
             return Some(Meaning::Alias(index, definition.signature.result.clone()));
         }
-        let (library, ty) = TYPES.get(name)?;
-        self.libraries.contains(*library).then(|| Meaning::Type(ty.clone()))
+        if let Some((library, ty)) = TYPES.get(name) {
+            return self.libraries.contains(*library).then(|| Meaning::Type(ty.clone()));
+        }
+        let messages = self.declarations.messages();
+        let constant = messages.constant(name).map(Meaning::Constant);
+        constant.or_else(|| messages.message(name).map(|_| Meaning::Type(Type::message(name))))
+    }
+
+    /// Returns the full name of a message type.
+    pub(super) fn message(&self, name: &str, rooted: bool) -> Option<String> {
+        let mut names = self.scopes(rooted).iter().map(|scope| qualified(scope, name));
+        names.find(|name| self.declarations.messages().message(name).is_some()).map(Cow::into_owned)
     }
 
     /// Returns the declared name that a function's name refers to.

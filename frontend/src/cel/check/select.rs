@@ -5,7 +5,7 @@ use super::{Checker, codes};
 use crate::ast::{Expr, Name, NodeId};
 use crate::cel::parser::no_selection;
 use crate::checked::Reference;
-use crate::stdlib::Overload;
+use crate::stdlib::{Builtin, Overload};
 use crate::types::Type;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -25,6 +25,8 @@ impl<'a> Checker<'a> {
         loop {
             path.nodes.push(at);
             match self.ast.expr(at) {
+                // A name in backquotes that has dots is the key of a map, or the full name of an extension.
+                Expr::Select { field, .. } if self.ast.name(*field).contains('.') => return None,
                 Expr::Select { operand, field, test, optional: false } if !*test || at == id => {
                     path.names.push(*field);
                     at = *operand;
@@ -137,6 +139,9 @@ impl<'a> Checker<'a> {
             Some((known, Meaning::Type(ty))) if !self.is_test(path, known) => {
                 (known, Reference::Type(ty.clone()), Type::Type(Arc::new(ty)))
             }
+            Some((known, Meaning::Constant(number))) if !self.is_test(path, known) => {
+                (known, Reference::Constant(number), Type::Int)
+            }
             _ if self.names_list(path) => {
                 self.report_list_alone(path);
                 (parts.len(), Reference::None, Type::Error)
@@ -163,6 +168,14 @@ impl<'a> Checker<'a> {
 
     /// The selection of a field from a value.
     fn check_field(&mut self, id: NodeId, operand: &Type, field: Name, test: bool, optional: bool) -> Type {
+        let messages = self.names.declarations.messages();
+        let message = match self.infer.shallow(operand) {
+            Type::Opaque(name, _) if messages.message(&name).is_some() => Some(name),
+            _ => None,
+        };
+        if let Some(message) = message {
+            return self.check_message_field(id, &message, field, test, optional);
+        }
         if optional {
             let node = match *self.ast.expr(id) {
                 Expr::Select { operand, .. } => operand,
@@ -175,6 +188,38 @@ impl<'a> Checker<'a> {
         self.set_type(id, if test { Type::Bool } else { ty })
     }
 
+    /// The selection of a field from a message of a known type.
+    fn check_message_field(&mut self, id: NodeId, message: &str, field: Name, test: bool, optional: bool) -> Type {
+        let name = self.ast.name(field);
+        let ty = match self.names.declarations.messages().field(message, name) {
+            Some(ty) => ty.clone(),
+            None => self.report_no_field(id, message, name),
+        };
+        let ty = match ty {
+            Type::Error => ty,
+            _ if test => Type::Bool,
+            ty if optional => {
+                if self.refuse_optionals(id, "`.?`") {
+                    return self.set_type(id, Type::Error);
+                }
+                let overloads = Box::new([Overload::Builtin(Builtin::OptionalSelectMessage)]);
+                self.set_reference(id, Reference::Call { overloads, receiver: false });
+                Type::optional(ty)
+            }
+            ty => ty,
+        };
+        self.set_type(id, ty)
+    }
+
+    pub(super) fn report_no_field(&mut self, id: NodeId, message: &str, name: &str) -> Type {
+        let mut names: Vec<&str> = self.names.declarations.messages().fields(message).collect();
+        names.sort_unstable();
+        let help = self.did_you_mean(name, &names);
+        let text = format!("message `{message}` has no field `{name}`");
+        self.error(codes::NO_FIELDS, self.ast.node(id).focus, text).help.extend(help);
+        Type::Error
+    }
+
     fn field_type(&mut self, id: NodeId, operand: &Type, field: Name) -> Type {
         let shallow = self.infer.shallow(operand);
         match &shallow {
@@ -184,6 +229,13 @@ impl<'a> Checker<'a> {
                 Type::Dyn
             }
             Type::Map(kv) if self.infer.assign(&Type::String, &kv.0) => kv.1.clone(),
+            Type::Opaque(message, _) if self.names.declarations.messages().message(message).is_some() => {
+                let name = self.ast.name(field);
+                match self.names.declarations.messages().field(message, name) {
+                    Some(ty) => ty.clone(),
+                    None => self.report_no_field(id, message, name),
+                }
+            }
             Type::Optional(inner) => match self.field_type(id, inner, field) {
                 Type::Error => Type::Error,
                 ty => Type::optional(ty),

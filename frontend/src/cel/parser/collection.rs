@@ -125,7 +125,7 @@ impl Parser<'_> {
     }
 
     /// Removes the nodes of a dotted name, which are the arena's last ones, and joins their names.
-    fn type_name(&mut self, target: NodeId) -> Name {
+    pub(super) fn type_name(&mut self, target: NodeId) -> Name {
         let mut parts: Vec<Name> = Vec::new();
         let mut text = String::new();
         self.nodes.truncate((target.0 as usize).saturating_add(1));

@@ -94,10 +94,13 @@ impl Parser<'_> {
     pub(super) fn method(&mut self, start: u32, target: NodeId, focus: Span) -> Parse {
         let text = self.text(focus);
         let mut receiver = None;
-        if text == "bind" && self.names(target, "cel") {
+        let namespace = macros::namespace(text);
+        if let Some(name) = namespace
+            && self.names(target, name)
+        {
             receiver = self.take_name(target);
         }
-        let candidate = if text == "bind" { receiver.is_some() } else { macros::is_method(text) };
+        let candidate = if namespace.is_some() { receiver.is_some() } else { macros::is_method(text) };
         let mut arguments = self.arguments(candidate)?;
         let count = self.scratch.len().saturating_sub(arguments.base);
         if matches!(text, "greatest" | "least") && count > 2 && self.names(target, "math") {
@@ -108,7 +111,10 @@ impl Parser<'_> {
             && library.is_none_or(|library| self.libraries.contains(library))
             && (library != Some(Library::Gateway) || is_named(&arguments))
         {
-            return self.expand(expansion, variables, start, target, focus, arguments);
+            return match expansion {
+                Expansion::Extension { test } => self.extension(test, start, focus, arguments),
+                _ => self.expand(expansion, variables, start, target, focus, arguments),
+            };
         }
         for at in 0..arguments.variables.len() {
             self.restore(&mut arguments, at)?;
@@ -122,6 +128,41 @@ impl Parser<'_> {
         let below = below.max(self.depth(target));
         let expr = Expr::Call { target: Some(target), function, rooted: false, args };
         self.push(expr, self.since(start), focus, below)
+    }
+
+    /// `proto.getExt(message, package.extension)`: the selection of the field with that full name.
+    fn extension(&mut self, test: bool, start: u32, focus: Span, mut arguments: Arguments) -> Parse {
+        let second = self.scratch.get(arguments.base.saturating_add(1)).copied().unwrap_or(KEPT);
+        let field = match arguments.variables[1].take() {
+            Some((name, _)) => Some(name),
+            // The nodes of the last argument are the last ones.
+            None if self.is_path(second) => Some(self.type_name(second)),
+            None => None,
+        };
+        self.restore(&mut arguments, 0)?;
+        let message = self.scratch.get(arguments.base).copied();
+        self.scratch.truncate(arguments.base);
+        let span = self.since(start);
+        let (Some(operand), Some(field)) = (message, field) else {
+            let span = self.node(second).map_or(span, |node| node.span);
+            self.report(
+                Code::MacroArgument.at(span, "this must be the full name of an extension: `package.extension`"),
+            )?;
+            return self.error_node(span);
+        };
+        let below = self.depth(operand);
+        self.push(Expr::Select { operand, field, test, optional: false }, span, focus, below)
+    }
+
+    /// Whether a node is names with dots between them.
+    fn is_path(&self, mut id: NodeId) -> bool {
+        loop {
+            match self.node(id).map(|node| &node.expr) {
+                Some(Expr::Select { operand, test: false, optional: false, .. }) => id = *operand,
+                Some(Expr::Ident { test: false, .. }) => return true,
+                _ => return false,
+            }
+        }
     }
 
     /// Whether a node is this plain name.
@@ -277,7 +318,7 @@ impl Parser<'_> {
             (Expansion::With, _) => Expr::Bind { var, init: target, body: first, with: true },
             (Expansion::Bind, None)
             | (Expansion::SortBy | Expansion::MapValues | Expansion::FilterKeys, _)
-            | (Expansion::Has | Expansion::Fallback(_), _) => Expr::Error,
+            | (Expansion::Has | Expansion::Fallback(_) | Expansion::Extension { .. }, _) => Expr::Error,
             (Expansion::OptMap { flat }, _) => Expr::OptMap { target, var, body: first, flat },
         };
         let mut below = self.depth(first).max(second.map_or(0, |id| self.depth(id)));

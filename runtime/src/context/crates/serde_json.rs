@@ -8,7 +8,7 @@ use crate::arena::{Arena, EvalResult};
 use crate::context::{Element, FieldType};
 use crate::cx::Cx;
 use crate::function::{FromValue, IntoValue, explain};
-use crate::value::{HostMap, List, MAX_DEPTH, Map, Value, charge_comparisons, copy, nested};
+use crate::value::{HostMap, List, MAX_DEPTH, Map, Place, Value, charge_comparisons, copy, nested};
 use celero_frontend::Type;
 use celero_ir::layout::Field as Layout;
 use celero_ir::{ErrorKind, Ty};
@@ -89,7 +89,7 @@ impl IntoValue for Json {
     }
 
     fn into_value<'v>(self, arena: &'v Arena) -> EvalResult<Value<'v>> {
-        copy(&value(&self), arena)
+        copy(&value(&self), Place { arena, types: None })
     }
 }
 
@@ -99,7 +99,7 @@ impl IntoValue for Object {
     }
 
     fn into_value<'v>(self, arena: &'v Arena) -> EvalResult<Value<'v>> {
-        copy(&Value::from(&self), arena)
+        copy(&Value::from(&self), Place { arena, types: None })
     }
 }
 

@@ -13,6 +13,7 @@ use crate::library::standard::text::{
 };
 use crate::library::standard::time::{Part, duration_text, part, part_in, timestamp_text};
 use crate::library::{encoders, gateway, http, json, lists, math, network, optionals, regex, sets, strings, wildcard};
+use crate::message;
 use crate::value::order::{int_double, int_uint, uint_double};
 use crate::value::{Duration, Timestamp, Value as V, canonical_network};
 use celero_frontend::stdlib::Builtin;
@@ -295,6 +296,7 @@ rows! { cx:
     OptionalOr(V::Optional(optional), V::Optional(other)) total optional.or(other);
     OptionalOrValue(V::Optional(optional), other) total optional.copied().unwrap_or(other);
     OptionalSelectMap(map @ V::Map(_), V::String(field)) tries optionals::index(cx, &map, V::String(field));
+    OptionalSelectMessage(V::Message(message), V::String(field)) tries message::select_optional(cx, message, field);
     OptionalSelectOptional(V::Optional(optional), V::String(field)) tries optionals::select(cx, optional, field);
     OptionalIndexList(list @ V::List(_), index) tries optionals::index(cx, &list, index);
     OptionalIndexMap(map @ V::Map(_), key) tries optionals::index(cx, &map, key);

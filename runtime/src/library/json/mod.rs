@@ -13,6 +13,7 @@ mod write;
 
 pub(crate) use self::find::Selected;
 pub(crate) use self::project::{ProjectionPlan, find, project};
+pub(crate) use self::write::scalar_text;
 
 use super::encoders::{BASE64_TOKEN, base64_decode};
 use crate::arena::EvalResult;

@@ -4,6 +4,7 @@ use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::library::optionals;
 use crate::library::standard::text::{bytes_size, length, string_size};
+use crate::message;
 use crate::value::{List, Map, Value};
 use celero_ir::ErrorKind;
 
@@ -65,6 +66,7 @@ pub(crate) fn select<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> EvalRes
     match map {
         Value::Map(map) => map.place(&Value::String(field), cx)?.ok_or(ErrorKind::NoSuchKey),
         Value::Optional(inner) => cx.arena().alloc(Value::Optional(optionals::select(cx, inner, field)?)),
+        Value::Message(message) => cx.arena().alloc(message::select(cx, message, field)?),
         _ => Err(ErrorKind::NoSuchField),
     }
 }
@@ -75,7 +77,31 @@ pub(crate) fn has<'a>(cx: &Cx<'a>, map: Value<'a>, field: &'a str) -> EvalResult
     match map {
         Value::Map(map) => Ok(map.find(&Value::String(field), cx)?.is_some()),
         Value::Optional(inner) => Ok(optionals::select(cx, inner, field)?.is_some()),
+        Value::Message(message) => message::has(cx, message, field),
         _ => Err(ErrorKind::NoSuchField),
+    }
+}
+
+/// As [`select`], with the number of the field in messages of the value's static type.
+#[inline]
+pub(crate) fn message_field<'a>(
+    cx: &Cx<'a>,
+    value: Value<'a>,
+    field: &'a str,
+    number: i64,
+) -> EvalResult<&'a Value<'a>> {
+    match value {
+        Value::Message(message) => cx.arena().alloc(message::select_known(cx, message, field, number)?),
+        value => select(cx, value, field),
+    }
+}
+
+/// As [`has`], with the number of the field in messages of the value's static type.
+#[inline]
+pub(crate) fn message_has<'a>(cx: &Cx<'a>, value: Value<'a>, field: &'a str, number: i64) -> EvalResult<bool> {
+    match value {
+        Value::Message(message) => message::has_known(cx, message, field, number),
+        value => has(cx, value, field),
     }
 }
 

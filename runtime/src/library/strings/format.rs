@@ -161,7 +161,7 @@ fn write_plain<'a>(cx: &Cx<'a>, out: &mut TextBuilder<'_, 'a>, value: &Value<'a>
             out.push("]")
         }
         Value::Map(map) => write_map(cx, out, map, depth),
-        Value::Optional(_) | Value::Ip(_) | Value::Cidr(..) => Err(InvalidArgument),
+        Value::Optional(_) | Value::Ip(_) | Value::Cidr(..) | Value::Message(_) => Err(InvalidArgument),
     }
 }
 

@@ -27,6 +27,7 @@ mod grammar;
 mod http;
 mod http_fields;
 mod library;
+mod messages;
 mod network;
 mod numbers;
 mod text;

@@ -36,6 +36,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("celero-matching", &[]),
     ("celero-canonical", &[]),
     ("celero-limits", &[]),
+    ("celero-protobuf", &[]),
     ("celero-lists", &["celero-matching"]),
     (
         "celero",
@@ -47,6 +48,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
             "celero-jit",
             "celero-lists",
             "celero-matching",
+            "celero-protobuf",
         ],
     ),
     ("celero-policy", &["celero", "celero-canonical", "celero-limits", "celero-lists"]),

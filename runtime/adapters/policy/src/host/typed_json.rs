@@ -51,6 +51,7 @@ pub fn from_value<'a>(value: &Value<'a>, arena: &'a Arena) -> EvalResult<Json> {
         Value::Optional(Some(v)) => json!({ "optional": from_value(v, arena)? }),
         Value::Ip(ip) => json!({ "ip": ip.to_string() }),
         Value::Cidr(ip, prefix) => json!({ "cidr": format!("{ip}/{prefix}") }),
+        Value::Message(message) => json!({ "message": message.name(), "bytes": BASE64.encode(message.bytes()) }),
     })
 }
 

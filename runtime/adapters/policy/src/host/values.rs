@@ -37,6 +37,8 @@ fn written(value: &Value<'_>, arena: &Arena, levels: usize) -> Option<Json> {
         Value::Ip(address) => Json::String(address.to_string()),
         Value::Cidr(address, bits) => Json::String(format!("{address}/{bits}")),
         Value::Type(name) => Json::String((*name).to_owned()),
+        // The JSON of messages is another mapping.
+        Value::Message(_) => return None,
         Value::Optional(inner) => written((*inner)?, arena, levels)?,
         Value::List(list) => {
             let element =

@@ -1,0 +1,203 @@
+//! Rules on a message of protocol buffers, from its wire bytes: against decoding it with prost and testing it in Rust.
+
+use crate::{allocations, interleaved};
+use celero::messages::{Descriptors, Message};
+use celero::{Bindings, Engine, Env, Tier, Type, Value};
+use prost::Message as _;
+use serde_json::{Value as Json, json};
+
+/// Parts of `FileDescriptorSet` that describe the message below.
+mod descriptor {
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub(super) struct Set {
+        #[prost(message, repeated, tag = "1")]
+        pub(super) file: Vec<File>,
+    }
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub(super) struct File {
+        #[prost(string, tag = "1")]
+        pub(super) name: String,
+        #[prost(message, repeated, tag = "4")]
+        pub(super) message: Vec<Type>,
+        #[prost(string, tag = "12")]
+        pub(super) syntax: String,
+    }
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub(super) struct Type {
+        #[prost(string, tag = "1")]
+        pub(super) name: String,
+        #[prost(message, repeated, tag = "2")]
+        pub(super) field: Vec<Field>,
+    }
+
+    #[derive(Clone, PartialEq, prost::Message)]
+    pub(super) struct Field {
+        #[prost(string, tag = "1")]
+        pub(super) name: String,
+        #[prost(int32, tag = "3")]
+        pub(super) number: i32,
+        #[prost(int32, tag = "4")]
+        pub(super) label: i32,
+        #[prost(int32, tag = "5")]
+        pub(super) kind: i32,
+        #[prost(string, tag = "6")]
+        pub(super) type_name: String,
+    }
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct Record {
+    #[prost(fixed64, tag = "1")]
+    time: u64,
+    #[prost(int32, tag = "2")]
+    status: i32,
+    #[prost(string, tag = "3")]
+    service: String,
+    #[prost(string, tag = "4")]
+    body: String,
+    #[prost(message, repeated, tag = "5")]
+    attributes: Vec<Attribute>,
+    #[prost(bytes = "vec", tag = "6")]
+    trace: Vec<u8>,
+    #[prost(message, optional, tag = "7")]
+    user: Option<User>,
+    #[prost(string, tag = "8")]
+    path: String,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct Attribute {
+    #[prost(string, tag = "1")]
+    key: String,
+    #[prost(string, tag = "2")]
+    value: String,
+}
+
+#[derive(Clone, PartialEq, prost::Message)]
+struct User {
+    #[prost(string, tag = "1")]
+    id: String,
+    #[prost(string, tag = "2")]
+    plan: String,
+    #[prost(string, repeated, tag = "3")]
+    groups: Vec<String>,
+}
+
+/// Types of fields in descriptors.
+const FIXED64: i32 = 6;
+const STRING: i32 = 9;
+const MESSAGE: i32 = 11;
+const BYTES: i32 = 12;
+const INT32: i32 = 5;
+
+fn types() -> Result<Descriptors, String> {
+    let field = |(name, number, kind, label): &(&str, i32, i32, i32)| descriptor::Field {
+        name: (*name).to_owned(),
+        number: *number,
+        label: *label,
+        kind: *kind,
+        type_name: match *name {
+            "attributes" => ".Attribute".to_owned(),
+            "user" => ".User".to_owned(),
+            _ => String::new(),
+        },
+    };
+    let message = |name: &str, fields: &[(&str, i32, i32, i32)]| descriptor::Type {
+        name: name.to_owned(),
+        field: fields.iter().map(field).collect(),
+    };
+    let record = [
+        ("time", 1, FIXED64, 1),
+        ("status", 2, INT32, 1),
+        ("service", 3, STRING, 1),
+        ("body", 4, STRING, 1),
+        ("attributes", 5, MESSAGE, 3),
+        ("trace", 6, BYTES, 1),
+        ("user", 7, MESSAGE, 1),
+        ("path", 8, STRING, 1),
+    ];
+    let file = descriptor::File {
+        name: "record.proto".to_owned(),
+        syntax: "proto3".to_owned(),
+        message: vec![
+            message("Record", &record),
+            message("Attribute", &[("key", 1, STRING, 1), ("value", 2, STRING, 1)]),
+            message("User", &[("id", 1, STRING, 1), ("plan", 2, STRING, 1), ("groups", 3, STRING, 3)]),
+        ],
+    };
+    Descriptors::from_bytes(&descriptor::Set { file: vec![file] }.encode_to_vec()).map_err(|error| error.to_string())
+}
+
+fn record() -> Record {
+    let attribute = |n: usize| Attribute { key: format!("attribute.{n}"), value: format!("the value of number {n}") };
+    Record {
+        time: 1_700_000_000_000_000_000,
+        status: 503,
+        service: "checkout".to_owned(),
+        body: "upstream connect error or disconnect before headers ".repeat(8),
+        attributes: (0..12).map(attribute).collect(),
+        trace: vec![7; 16],
+        user: Some(User {
+            id: "u-4711".to_owned(),
+            plan: "pro".to_owned(),
+            groups: vec!["ops".to_owned(), "billing".to_owned()],
+        }),
+        path: "/api/orders/42".to_owned(),
+    }
+}
+
+/// A rule, and the same test of the decoded message.
+type Case = (&'static str, fn(&Record) -> bool);
+
+const CASES: [Case; 3] = [
+    ("m.status >= 500", |m| m.status >= 500),
+    ("m.status >= 500 && m.user.plan == 'pro' && m.path.startsWith('/api/')", |m| {
+        m.status >= 500 && m.user.as_ref().is_some_and(|user| user.plan == "pro") && m.path.starts_with("/api/")
+    }),
+    ("m.attributes.exists(a, a.key == 'attribute.11') && 'ops' in m.user.groups", |m| {
+        m.attributes.iter().any(|attribute| attribute.key == "attribute.11")
+            && m.user.as_ref().is_some_and(|user| user.groups.iter().any(|group| group == "ops"))
+    }),
+];
+
+/// Measures each rule in both tiers and against prost. Returns a row for each, in nanoseconds.
+///
+/// # Errors
+/// A rule does not compile, or answers differ.
+pub fn compare_messages(rounds: usize, print: &mut dyn FnMut(String)) -> Result<Vec<Json>, String> {
+    let types: &'static Descriptors = Box::leak(Box::new(types()?));
+    let bytes: &'static [u8] = Box::leak(record().encode_to_vec().into_boxed_slice());
+    let message: &'static Message<'static> =
+        Box::leak(Box::new(Message::new(types, "Record", bytes).ok_or("no such message")?));
+    let env = Env::dynamic().messages(types).variable("m", Type::message("Record"));
+    print(format!("a message of {} bytes; ns for an evaluation (median)", bytes.len()));
+    let mut rows = Vec::new();
+    for (source, by_hand) in CASES {
+        let mut engines: Vec<Box<dyn Fn(&()) -> u64>> = vec![Box::new(move |()| {
+            Record::decode(std::hint::black_box(bytes)).is_ok_and(|record| by_hand(&record)).into()
+        })];
+        for tier in [Tier::Native, Tier::Interpret] {
+            let program = Engine::builder().tier(tier).build().compile(&env, source).map_err(|e| e.to_string())?;
+            let mut bindings = Bindings::new(&env);
+            bindings.set("m", Value::Message(message)).map_err(|error| error.to_string())?;
+            engines.push(Box::new(move |()| program.test(&bindings).is_ok_and(|answer| answer).into()));
+        }
+        if let Some(at) = engines.iter().position(|engine| engine(&()) != 1) {
+            return Err(format!("{source}: engine {at} has another answer"));
+        }
+        let allocated: Vec<f64> = engines.iter().map(|engine| allocations(&|(): &()| engine(&()), &())).collect();
+        let times: Vec<f64> = interleaved(&mut engines, &(), rounds).iter().map(|time| time.ns).collect();
+        let (&[prost, native, interpreted], &[_, allocations, _]) = (times.as_slice(), allocated.as_slice()) else {
+            return Err("three engines were measured".to_owned());
+        };
+        print(format!(
+            "{source}\n    prost and Rust {prost:.0}, native {native:.0} ({:.2}), interpreted {interpreted:.0}; {allocations} allocations",
+            native / prost
+        ));
+        rows.push(json!({ "rule": source, "prost_ns": prost, "native_ns": native, "interpreter_ns": interpreted,
+            "allocations": allocations }));
+    }
+    Ok(rows)
+}

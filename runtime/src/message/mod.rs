@@ -1,0 +1,144 @@
+//! Messages of protocol buffers: read from their wire bytes field by field, and written by literals (language definition,
+//! "Protocol Buffer Data Conversion").
+//!
+//! Every message is wire bytes and a type. What a rule does not read is not decoded, and a literal writes the bytes that
+//! the next selection reads.
+
+mod build;
+mod equality;
+mod read;
+mod types;
+mod well_known;
+
+pub(crate) use build::{build, field_numbers};
+pub(crate) use equality::equal;
+pub(crate) use read::{has, has_known, select, select_known, select_optional};
+pub(crate) use types::declared_types;
+
+use crate::arena::{Arena, EvalResult};
+use crate::cx::Cx;
+use crate::value::Value;
+use celero_ir::ErrorKind;
+use celero_protobuf::{Descriptors, MessageType, WireError};
+use std::fmt;
+
+/// A message: its type, and its bytes in the wire format, from which rules read fields in place. Bind one as
+/// [`Value::Message`].
+///
+/// ```
+/// use celero::messages::{Descriptors, Message};
+/// use celero::values::Arena;
+/// use celero::{Bindings, Engine, Env, Type};
+///
+/// // `protoc --include_imports --descriptor_set_out=FILE` writes them for your own types.
+/// let types = Descriptors::well_known();
+/// let env = Env::dynamic().messages(&types).variable("when", Type::Timestamp);
+/// let rule = Engine::new().compile(&env, "when.getFullYear() == 2001")?;
+///
+/// let bytes = [0x08, 0x80, 0x94, 0xeb, 0xdc, 0x03]; // seconds: 1_000_000_000
+/// let message = Message::new(&types, "google.protobuf.Timestamp", &bytes).ok_or("no such type")?;
+/// let arena = Arena::new(1 << 16);
+/// let mut call = Bindings::new(&env);
+/// call.set("when", message.value(&arena)?)?;
+/// assert!(rule.test(&call)?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct Message<'a> {
+    types: &'a Descriptors,
+    ty: &'a MessageType,
+    bytes: &'a [u8],
+}
+
+impl<'a> Message<'a> {
+    /// Returns a message of the type with this full name; `None` if there is no such type. The bytes
+    /// are not read: what is wrong with them is an error of the evaluation that comes upon it.
+    #[must_use]
+    pub fn new(types: &'a Descriptors, name: &str, bytes: &'a [u8]) -> Option<Self> {
+        types.message(name).map(|ty| Self { types, ty, bytes })
+    }
+
+    /// Returns the message as rules see it: itself, or what it stands for if it is one of the types of
+    /// `google.protobuf` with a meaning of their own, such as a timestamp.
+    ///
+    /// # Errors
+    /// `invalid_argument` if such a message is malformed or out of range; `out_of_budget` at the
+    /// limit of the arena.
+    pub fn value(self, arena: &'a Arena) -> EvalResult<Value<'a>> {
+        read::message_value(&Cx::new(i64::MAX, arena), self.types, self.ty, self.bytes, crate::value::MAX_DEPTH)
+    }
+
+    /// The full name of its type.
+    #[must_use]
+    pub fn name(&self) -> &'a str {
+        self.ty.name()
+    }
+
+    /// Its bytes in the wire format.
+    #[must_use]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// Whether messages of its type have fields.
+    pub(crate) fn has_fields(&self) -> bool {
+        !self.ty.fields().is_empty()
+    }
+
+    /// The descriptors that its type is one of.
+    pub(crate) fn types(&self) -> &'a Descriptors {
+        self.types
+    }
+
+    /// A copy of it in other memory, with descriptors that live as long.
+    pub(crate) fn copy<'b>(&self, types: &'b Descriptors, arena: &'b Arena) -> EvalResult<Message<'b>> {
+        let ty = types.message(self.ty.name()).ok_or(ErrorKind::InvalidArgument)?;
+        Ok(Message { types, ty, bytes: arena.alloc_slice(self.bytes)? })
+    }
+
+    /// Calls `each` with the name and the value of every field that is set, in the order of their numbers.
+    ///
+    /// # Errors
+    /// `invalid_argument` if the message is malformed; the first error of `each`.
+    pub(crate) fn each_field(
+        &self,
+        cx: &Cx<'a>,
+        mut each: impl FnMut(&'a str, Value<'a>) -> EvalResult<()>,
+    ) -> EvalResult<()> {
+        for field in self.ty.fields() {
+            if read::has_field(cx, self, field)? {
+                each(field.name(), read::field_value(cx, self, field)?)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}({} bytes)", self.name(), self.bytes.len())
+    }
+}
+
+/// The error of an evaluation that comes upon a malformed message.
+#[derive(Debug)]
+struct Failure(ErrorKind);
+
+impl From<WireError> for Failure {
+    #[cold]
+    fn from(_: WireError) -> Self {
+        Self(ErrorKind::InvalidArgument)
+    }
+}
+
+impl From<ErrorKind> for Failure {
+    fn from(kind: ErrorKind) -> Self {
+        Self(kind)
+    }
+}
+
+impl From<Failure> for ErrorKind {
+    fn from(failure: Failure) -> Self {
+        failure.0
+    }
+}

@@ -1,0 +1,212 @@
+//! Fields of a message, read from its bytes.
+
+use super::{Failure, Message, well_known};
+use crate::arena::EvalResult;
+use crate::cx::Cx;
+use crate::value::{List, MAX_DEPTH, MapBuilder, Value};
+use celero_ir::ErrorKind;
+use celero_protobuf::{
+    Cardinality, Default, Descriptors, Field, FieldValue, Found, Kind, MessageType, Part, Records, Scalar, ScalarValue,
+};
+
+/// `message.field`
+pub(crate) fn select<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> EvalResult<Value<'a>> {
+    field_value(cx, message, field(message, name)?)
+}
+
+/// `has(message.field)`: whether it is set; of a list or a map, whether it has elements; of a field without presence,
+/// whether it differs from its default (language definition, "Field Selection").
+pub(crate) fn has<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> EvalResult<bool> {
+    has_field(cx, message, field(message, name)?)
+}
+
+/// `message.?field`
+pub(crate) fn select_optional<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> EvalResult<Option<&'a Value<'a>>> {
+    let field = field(message, name)?;
+    if !has_field(cx, message, field)? {
+        return Ok(None);
+    }
+    cx.arena().alloc(field_value(cx, message, field)?).map(Some)
+}
+
+/// As [`select`]; `number` is that of the field, if the message is of the type that was expected.
+pub(crate) fn select_known<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str, number: i64) -> EvalResult<Value<'a>> {
+    field_value(cx, message, known(message, name, number)?)
+}
+
+/// As [`has`], as [`select_known`] is to [`select`].
+pub(crate) fn has_known<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str, number: i64) -> EvalResult<bool> {
+    has_field(cx, message, known(message, name, number)?)
+}
+
+fn known<'a>(message: &Message<'a>, name: &str, number: i64) -> EvalResult<&'a Field> {
+    let found = u32::try_from(number).ok().and_then(|number| message.ty.by_number(number));
+    found.filter(|field| field.name() == name).map_or_else(|| field(message, name), Ok)
+}
+
+fn field<'a>(message: &Message<'a>, name: &str) -> EvalResult<&'a Field> {
+    message.ty.field(name).ok_or(ErrorKind::NoSuchField)
+}
+
+pub(super) fn has_field<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &Field) -> EvalResult<bool> {
+    charge(cx, message.bytes)?;
+    if !field.is_singular() {
+        let mut any = false;
+        message.types.each(field, message.bytes, |_| {
+            any = true;
+            Ok::<(), Failure>(())
+        })?;
+        return Ok(any);
+    }
+    Ok(match message.types.find(message.ty, field, message.bytes).map_err(Failure::from)? {
+        Found::Unset => false,
+        Found::Value(value) => field.has_presence() || !is_zero(value),
+        Found::Parts(_) => true,
+    })
+}
+
+fn is_zero(value: FieldValue<'_>) -> bool {
+    match value {
+        FieldValue::Scalar(ScalarValue::Double(value)) => value.to_bits() == 0,
+        FieldValue::Scalar(value) => {
+            let zero = [
+                ScalarValue::Bool(false),
+                ScalarValue::Int(0),
+                ScalarValue::Uint(0),
+                ScalarValue::Text(""),
+                ScalarValue::Bytes(&[]),
+            ];
+            zero.contains(&value)
+        }
+        FieldValue::Enum(number) => number == 0,
+        FieldValue::Message(_) => false,
+    }
+}
+
+pub(super) fn field_value<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &'a Field) -> EvalResult<Value<'a>> {
+    charge(cx, message.bytes)?;
+    let (types, bytes) = (message.types, message.bytes);
+    match field.cardinality() {
+        Cardinality::Singular => match types.find(message.ty, field, bytes).map_err(Failure::from)? {
+            Found::Unset => unset(cx, types, field),
+            Found::Value(value) => element(cx, types, field, value),
+            Found::Parts(_) => {
+                let merged = merged(cx, message, field)?;
+                element(cx, types, field, FieldValue::Message(merged))
+            }
+        },
+        Cardinality::Repeated => {
+            let mut list = cx.arena().vec();
+            types.each(field, bytes, |value| {
+                cx.charge(1)?;
+                Ok::<(), Failure>(list.push(element(cx, types, field, value)?)?)
+            })?;
+            Ok(Value::List(List::Slice(list.finish())))
+        }
+        Cardinality::Map => map(cx, types, field, bytes),
+    }
+}
+
+/// Reading a message to its end costs as much as copying it.
+fn charge(cx: &Cx<'_>, bytes: &[u8]) -> EvalResult<()> {
+    cx.charge(1)?;
+    cx.charge_each_byte(bytes.len())
+}
+
+/// A message that is written in several parts.
+fn merged<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &Field) -> EvalResult<&'a [u8]> {
+    let mut bytes = cx.arena().vec();
+    message.types.parts(message.ty, field, message.bytes, |part| {
+        match part {
+            Part::Unset => bytes.truncate(0),
+            Part::Bytes(more) => {
+                cx.charge_bytes(more.len())?;
+                bytes.extend(more)?;
+            }
+        }
+        Ok::<(), Failure>(())
+    })?;
+    Ok(bytes.finish())
+}
+
+/// The value of a field that is not set.
+fn unset<'a>(cx: &Cx<'a>, types: &'a Descriptors, field: &'a Field) -> EvalResult<Value<'a>> {
+    Ok(match (field.default(), field.kind()) {
+        (Default::Zero, Kind::Scalar(scalar)) => scalar_value(scalar.zero()),
+        (Default::Zero, Kind::Enum(_)) => enum_value(types, field, 0),
+        (Default::Zero, Kind::Message(_) | Kind::Group(_)) => {
+            let ty = types.message_of(field).ok_or(ErrorKind::NoSuchField)?;
+            return well_known::unset(cx, types, ty);
+        }
+        (Default::Int(value), Kind::Scalar(Scalar::Bool)) => Value::Bool(*value != 0),
+        (Default::Int(value), _) => Value::Int(*value),
+        (Default::Uint(value), _) => Value::Uint(*value),
+        (Default::Double(value), _) => Value::Double(*value),
+        (Default::Text(text), _) => Value::String(text),
+        (Default::Bytes(bytes), _) => Value::Bytes(bytes),
+    })
+}
+
+pub(super) fn scalar_value(value: ScalarValue<'_>) -> Value<'_> {
+    match value {
+        ScalarValue::Bool(value) => Value::Bool(value),
+        ScalarValue::Int(value) => Value::Int(value),
+        ScalarValue::Uint(value) => Value::Uint(value),
+        ScalarValue::Double(value) => Value::Double(value),
+        ScalarValue::Text(text) => Value::String(text),
+        ScalarValue::Bytes(bytes) => Value::Bytes(bytes),
+    }
+}
+
+fn enum_value<'a>(types: &Descriptors, field: &Field, number: i32) -> Value<'a> {
+    match types.enum_of(field) {
+        Some(enumeration) if enumeration.name() == "google.protobuf.NullValue" => Value::Null,
+        _ => Value::Int(number.into()),
+    }
+}
+
+/// One value of a field.
+fn element<'a>(cx: &Cx<'a>, types: &'a Descriptors, field: &Field, value: FieldValue<'a>) -> EvalResult<Value<'a>> {
+    match value {
+        FieldValue::Scalar(value) => Ok(scalar_value(value)),
+        FieldValue::Enum(number) => Ok(enum_value(types, field, number)),
+        FieldValue::Message(bytes) => {
+            let ty = types.message_of(field).ok_or(ErrorKind::NoSuchField)?;
+            message_value(cx, types, ty, bytes, MAX_DEPTH)
+        }
+    }
+}
+
+/// The value that a message is: itself, or what it stands for.
+pub(super) fn message_value<'a>(
+    cx: &Cx<'a>,
+    types: &'a Descriptors,
+    ty: &'a MessageType,
+    bytes: &'a [u8],
+    depth: u32,
+) -> EvalResult<Value<'a>> {
+    match ty.well_known() {
+        None => cx.arena().alloc(Message { types, ty, bytes }).map(Value::Message),
+        Some(meaning) => well_known::read(cx, types, meaning, bytes, depth),
+    }
+}
+
+/// Of entries with equal keys the last one counts.
+fn map<'a>(cx: &Cx<'a>, types: &'a Descriptors, field: &Field, bytes: &'a [u8]) -> EvalResult<Value<'a>> {
+    let entry = types.message_of(field).ok_or(ErrorKind::NoSuchField)?;
+    let (key_field, value_field) = types.entry_of(field).ok_or(ErrorKind::NoSuchField)?;
+    let mut map = MapBuilder::new(cx.arena(), 0)?;
+    types.each(field, bytes, |entry_bytes| {
+        let FieldValue::Message(bytes) = entry_bytes else { return Ok::<(), Failure>(()) };
+        let message = Message { types, ty: entry, bytes };
+        let key = field_value(cx, &message, key_field)?;
+        let value = field_value(cx, &message, value_field)?;
+        Ok(map.insert(key, value)?)
+    })?;
+    map.finish_with_last(cx).map(Value::Map)
+}
+
+/// The records of a message, as long as it is not malformed.
+pub(super) fn records(bytes: &[u8]) -> impl Iterator<Item = EvalResult<celero_protobuf::Record<'_>>> {
+    Records::new(bytes).map(|record| record.map_err(|_| ErrorKind::InvalidArgument))
+}
