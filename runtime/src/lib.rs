@@ -374,9 +374,10 @@ pub mod values {
     pub use celero_frontend::{NotationError, Type, parse_variables};
 }
 
-/// Messages of protocol buffers, which rules read from their bytes: [`Env::messages`] makes their
-/// types known.
 pub mod messages {
+    //! Messages of protocol buffers, which rules read from their bytes: [`Env::messages`] makes their
+    //! types known.
+
     pub use crate::message::Message;
     pub use celero_protobuf::{DescriptorError, Descriptors};
 }
