@@ -1,11 +1,12 @@
 //! [`CheckedTree`]: a rule whose tree is that of CEL.
 
+use super::static_cost::part_costs;
 use crate::context::Host;
 use crate::error::EvalError;
 use crate::fields::Fields;
 use crate::function::Functions;
 use crate::interpret::{Recorder, interpret, interpret_recorded};
-use crate::language::{Role, RuleTree};
+use crate::language::{PartCost, Role, RuleTree};
 use crate::library::Cx;
 use crate::lint;
 use crate::lower::{Lowered, is_pure, lower};
@@ -178,6 +179,10 @@ impl RuleTree for CheckedTree {
 
     fn guard_warnings(&self, layouts: &[Layout], variables: &[Variable], fails_open: bool) -> Vec<Diagnostic> {
         lint::guard_warnings(self.evaluated(), layouts, variables, fails_open)
+    }
+
+    fn part_costs(&self) -> Vec<PartCost> {
+        part_costs(self.evaluated())
     }
 
     fn interpret<'a>(

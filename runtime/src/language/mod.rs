@@ -63,7 +63,9 @@
 //! ```
 
 mod rule_language;
+mod static_cost;
 
+pub use crate::cel::static_costs;
 pub use celero_frontend::stdlib::{Builtin, TABLE};
 pub use celero_frontend::{
     Ast, BinaryOp, Cel, Checked, CodeInfo, Declarations, Definition, Diagnostic, Expr, FallbackKind, FoldKind,
@@ -73,3 +75,5 @@ pub use celero_frontend::{
 };
 pub use rule_language::AnyLanguage;
 pub(crate) use rule_language::{CheckedSource, Declared, FrontEnd, Piece, Role, RuleLanguage, RuleTree};
+pub(crate) use static_cost::DEEPEST;
+pub use static_cost::{PartCost, StaticCost};

@@ -43,6 +43,36 @@ pub(crate) struct Excluded {
     /// What is true of the field: "begins with `/`".
     pub(crate) because: String,
     pub(crate) help: String,
+    /// Which variable beside the field has such values.
+    pub(crate) beside: Option<Beside>,
+}
+
+/// A variable of the same request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Beside {
+    Query,
+    Port,
+    /// The target as it was received.
+    Raw,
+}
+
+impl Excluded {
+    pub(crate) fn because(because: String) -> Self {
+        Self { because, help: String::new(), beside: None }
+    }
+
+    /// The help, with the name of the variable that has such values, if it has one.
+    pub(crate) fn help(&self, name_of: impl FnOnce(Beside) -> Option<String>) -> String {
+        let named = self.beside.and_then(|beside| Some((beside, name_of(beside)?)));
+        let other = named.map(|(beside, name)| match beside {
+            Beside::Query => format!("the query is `{name}`"),
+            Beside::Port => format!("the port is `{name}`"),
+            Beside::Raw => format!("what the client sent is `{name}`"),
+        });
+        let parts: Vec<&str> =
+            [&*self.help].into_iter().chain(other.as_deref()).filter(|part| !part.is_empty()).collect();
+        parts.join("; ")
+    }
 }
 
 /// Returns why no text of a domain has `part` there; `None` if one may.
@@ -59,9 +89,23 @@ pub(crate) fn excluded_text(domain: &Domain, place: Place, part: &[u8]) -> Optio
                     Never::UpperCase => format!("write `{}`", shown.to_ascii_lowercase()),
                     Never::LowerCase => format!("write `{}`", shown.to_ascii_uppercase()),
                     Never::OtherSpelling => format!("write `{}`", String::from_utf8_lossy(&canonical_spelling(part))),
-                    Never::Character(_) | Never::Port | Never::DotSegment => String::new(),
+                    Never::DotSegment => match instead(domain, place, canonical(part, never)) {
+                        Some(text) => format!("write `{text}`"),
+                        None => String::new(),
+                    },
+                    Never::Part(never) => match instead(domain, place, never.replaced_in(&shown)) {
+                        Some(text) => format!("write `{text}`: {}", never.why),
+                        None => never.why.to_owned(),
+                    },
+                    Never::Character(_) | Never::Port => String::new(),
                 };
-                return Some(Excluded { because: format!("has no {what}"), help });
+                let beside = match what {
+                    Never::Character('?') => Some(Beside::Query),
+                    Never::Port => Some(Beside::Port),
+                    Never::DotSegment | Never::Part(_) => Some(Beside::Raw),
+                    _ => None,
+                };
+                return Some(Excluded { because: format!("has no {what}"), help, beside });
             }
             let first = begins.as_bytes();
             let may_begin = match place {
@@ -70,7 +114,7 @@ pub(crate) fn excluded_text(domain: &Domain, place: Place, part: &[u8]) -> Optio
                 Place::End | Place::Anywhere => true,
             };
             let help = || format!("write `{begins}{shown}`");
-            (!may_begin).then(|| Excluded { because: format!("begins with `{begins}`"), help: help() })
+            (!may_begin).then(|| Excluded { help: help(), ..Excluded::because(format!("begins with `{begins}`")) })
         }
     }
 }
@@ -122,6 +166,27 @@ pub(super) fn results(function: Builtin) -> Option<Domain> {
 /// The sizes of texts, lists and maps.
 pub(crate) const SIZE: Domain = Domain::Range(0, i64::MAX);
 
+/// A text that says what an excluded one was probably meant to say; `None` if the field has none such, or in every value.
+fn instead(domain: &Domain, place: Place, text: Option<String>) -> Option<String> {
+    let text = text.filter(|text| place == Place::Whole || text != "/")?;
+    excluded_text(domain, place, text.as_bytes()).is_none().then_some(text)
+}
+
+/// The canonical form of a path or of the beginning of one. What is merged in paths is in `never`.
+#[cfg(feature = "http")]
+fn canonical(part: &[u8], never: &[Never]) -> Option<String> {
+    use celero_canonical::{EncodedSlashes, Options, Slashes, canonical_path};
+    let merges = |what: &Never| matches!(what, Never::Part(part) if part.spellings.contains(&"//"));
+    let slashes = if never.iter().any(merges) { Slashes::Merge } else { Slashes::Keep };
+    let options = Options { slashes, encoded_slashes: EncodedSlashes::Keep, ..Options::default() };
+    String::from_utf8(canonical_path(part, &options).ok()?.into_owned()).ok()
+}
+
+#[cfg(not(feature = "http"))]
+fn canonical(_: &[u8], _: &[Never]) -> Option<String> {
+    None
+}
+
 /// Only paths of requests have a canonical spelling.
 #[cfg(feature = "http")]
 fn canonical_spelling(part: &[u8]) -> Vec<u8> {
@@ -150,7 +215,7 @@ fn excluded_address(place: Place, part: &str) -> Option<Excluded> {
         }
         _ => part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'.' | b':')),
     };
-    (!may_be).then(|| Excluded { because: Domain::Address.to_string(), help })
+    (!may_be).then(|| Excluded { help, ..Excluded::because(Domain::Address.to_string()) })
 }
 
 /// Returns why none of these words has `part` there; `None` if one has.
@@ -166,7 +231,7 @@ pub(crate) fn excluded_word(words: &[&str], place: Place, part: &[u8]) -> Option
         similar(part, words.iter().copied())
     });
     let help = meant.map(|word| format!("did you mean `{word}`?")).unwrap_or_default();
-    Some(Excluded { because: one_of(words), help })
+    Some(Excluded { help, ..Excluded::because(one_of(words)) })
 }
 
 /// Returns why a text of a domain has none of the literals that a pattern requires; `None` if one may.
@@ -215,6 +280,7 @@ fn never_in(what: Never, place: Place, part: &[u8]) -> bool {
                 .any(|(segment, is_last)| matches!(segment, b"." | b"..") && !(is_last && goes_on))
         }
         Never::OtherSpelling => canonical_spelling(part) != part,
+        Never::Part(never) => never.spellings.iter().any(|spelling| Place::Anywhere.has(part, spelling.as_bytes())),
     }
 }
 
@@ -308,7 +374,7 @@ impl Lint<'_> {
                 if let Some((result, because)) =
                     number(literal).and_then(|number| constant_ordering(&domain, holds, number))
                 {
-                    self.excluded(id, field, result, &Excluded { because, help: String::new() });
+                    self.excluded(id, field, result, &Excluded::because(because));
                 }
             }
             (BinaryOp::In, Expr::List { elements, .. }) if !is_turned => {
@@ -321,7 +387,7 @@ impl Lint<'_> {
                         Expr::Literal(literal) => number(literal)
                             .and_then(|number| constant_ordering(&domain, Ordering::is_eq, number))
                             .filter(|(result, _)| !result)
-                            .map(|(_, because)| Excluded { because, help: String::new() }),
+                            .map(|(_, because)| Excluded::because(because)),
                         _ => None,
                     };
                     if let Some(excluded) = excluded {
@@ -361,20 +427,42 @@ impl Lint<'_> {
     }
 
     fn excluded(&mut self, id: NodeId, field: NodeId, result: bool, excluded: &Excluded) {
-        let Excluded { because, help } = excluded;
-        let message = message(result, self.source(field), because);
-        self.warn(NEVER_THAT_VALUE, self.ast.span(id), message, help);
+        let message = message(result, self.source(field), &excluded.because);
+        let help = excluded.help(|beside| beside_field(self.source(field), beside));
+        self.warn(NEVER_THAT_VALUE, self.ast.span(id), message, &help);
     }
+}
+
+/// The name of a variable beside `path` or `host`.
+fn beside_field(field: &str, beside: Beside) -> Option<String> {
+    let (own, name) = match beside {
+        Beside::Query => ("path", "query"),
+        Beside::Raw => ("path", "rawPath"),
+        Beside::Port => ("host", "port"),
+    };
+    let before = field.strip_suffix(own)?;
+    (before.is_empty() || before.ends_with('.')).then(|| format!("{before}{name}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use Place::{Anywhere, End, Start, Whole};
+    use celero_ir::NeverPart;
 
     const PATH: Domain = Domain::Text(TextDomain {
         begins: "/",
         never: &[Never::Character('?'), Never::DotSegment, Never::OtherSpelling],
+        also: &["*", ""],
+    });
+    const MERGED: Domain = Domain::Text(TextDomain {
+        begins: "/",
+        never: &[
+            Never::DotSegment,
+            Never::Part(NeverPart { spellings: &["//"], replaced_by: Some("/"), why: "they are merged" }),
+            Never::Part(NeverPart { spellings: &["%2F", "%2f"], replaced_by: None, why: "they are refused" }),
+            Never::OtherSpelling,
+        ],
         also: &["*", ""],
     });
     const HOST: Domain = Domain::Text(TextDomain { begins: "", never: &[Never::UpperCase, Never::Port], also: &[] });
@@ -386,11 +474,12 @@ mod tests {
         let hosts: &[&str] = &["a", "a.example", "[::1]", "[2001:db8::8080]", "10.0.0.1"];
         let parts = [
             "", "/", "*", "a", "A", "admin", "/admin", "/a?", "?", ":", ":80", "a:80", "[::1]", "[::1]:80", "]:", "::",
-            "8080]", "/..", "..", "/../", "../", "/.", "/./", ".", "/a/..", "%3B", "%3b", "%41", "%4", "B%25", "/;",
-            "10.", ".1", "::", "fe80:", "10.0.0.1", "::1", "8080",
+            "8080]", "//", "a//", "/%2F", "/..", "..", "/../", "../", "/.", "/./", ".", "/a/..", "%3B", "%3b", "%41",
+            "%4", "B%25", "/;", "10.", ".1", "::", "fe80:", "10.0.0.1", "::1", "8080",
         ];
         let addresses: &[&str] = &["10.0.0.1", "::", "::1", "2001:db8::8080", "fe80::a"];
-        for (domain, values) in [(PATH, paths), (HOST, hosts), (Domain::Address, addresses)] {
+        let merged: Vec<&str> = paths.iter().copied().filter(|path| !path.contains("//")).collect();
+        for (domain, values) in [(PATH, paths), (MERGED, &merged), (HOST, hosts), (Domain::Address, addresses)] {
             for place in [Whole, Start, End, Anywhere] {
                 for part in parts {
                     let found = values.iter().any(|value| place.has(value.as_bytes(), part.as_bytes()));
@@ -418,8 +507,16 @@ mod tests {
             (PATH, Whole, "admin", "begins with `/`", "write `/admin`"),
             (PATH, Start, "admin", "begins with `/`", "write `/admin`"),
             (PATH, Anywhere, "?", "has no `?`", ""),
-            (PATH, Whole, "/a/../b", "has no segment `.` or `..`", ""),
+            (PATH, Whole, "/a/../b", "has no segment `.` or `..`", "write `/b`"),
+            (PATH, Whole, "/a//../b", "has no segment `.` or `..`", "write `/a/b`"),
+            (MERGED, Whole, "/a//../b", "has no segment `.` or `..`", "write `/b`"),
+            (MERGED, Whole, "/a//b", "has no `//`", "write `/a/b`: they are merged"),
+            (MERGED, Anywhere, "///a", "has no `//`", "write `/a`: they are merged"),
+            (MERGED, Anywhere, "//", "has no `//`", "they are merged"),
+            (MERGED, Whole, "//", "has no `//`", "write `/`: they are merged"),
+            (MERGED, Whole, "/a%2fb", "has no `%2F`", "they are refused"),
             (PATH, Start, "/./", "has no segment `.` or `..`", ""),
+            (PATH, Start, "/a/./b", "has no segment `.` or `..`", "write `/a/b`"),
             (PATH, End, "/..", "has no segment `.` or `..`", ""),
             (PATH, Whole, "/%41", "has no character in another encoding than the canonical one", "write `/A`"),
             (PATH, Anywhere, "%3c", "has no character in another encoding than the canonical one", "write `%3C`"),
@@ -445,8 +542,8 @@ mod tests {
             ),
             (Domain::Address, Start, "10.*", "is the text of an IP address", ""),
         ] {
-            let expected = Excluded { because: because.to_owned(), help: help.to_owned() };
-            assert_eq!(excluded_text(&domain, place, part.as_bytes()), Some(expected), "{part}");
+            let excluded = excluded_text(&domain, place, part.as_bytes()).unwrap_or_else(|| panic!("{part}"));
+            assert_eq!((&*excluded.because, &*excluded.help), (because, help), "{part}");
         }
         assert_eq!(excluded_text(&HOST, Anywhere, b"::"), None);
         assert_eq!(excluded_text(&PATH, End, b"admin"), None);

@@ -18,6 +18,8 @@ pub struct Files {
     pub cases: Vec<PathBuf>,
     /// A rule set.
     pub rules: Option<RuleFiles>,
+    /// What the host of the policy declares.
+    pub host: celero_policy::Loader,
     /// A page that `celero lab report` wrote.
     pub lab: Option<PathBuf>,
 }

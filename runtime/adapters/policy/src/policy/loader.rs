@@ -7,7 +7,7 @@ use crate::limits::remote::RemoteLimits;
 use crate::phases::context::{BodyData, ConnectionData, LogData, RequestData, ResponseBodyData, ResponseData};
 use crate::policy::Policy;
 use crate::problems::Problems;
-use celero::{Context, ExtensionFields, Field, HostFunction};
+use celero::{Bindings, Context, Env, ExtensionFields, Field, HostFunction};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -108,6 +108,18 @@ impl Loader {
     /// ```
     pub fn for_cases(self) -> Self {
         self.with_host(HostEnvironment::by_name)
+    }
+
+    /// Returns the variables that the host declares, if it has any.
+    #[must_use]
+    pub fn host_variables(&self) -> Option<&ExtensionFields> {
+        self.host.variables()
+    }
+
+    /// Returns an environment with the functions that the host declares, and nothing else.
+    #[must_use]
+    pub fn host_functions(&self) -> &Env<Bindings<'static>> {
+        self.host.functions()
     }
 
     /// Returns a loader for a host that declares this.

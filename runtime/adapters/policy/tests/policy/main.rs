@@ -19,6 +19,7 @@ mod host_data;
 mod host_declarations;
 mod hostile;
 mod imitations;
+mod impossible_paths;
 mod key_sources;
 mod languages;
 mod layout;

@@ -32,7 +32,7 @@ pub(super) fn whole(files: &Files) -> Result<Json, Refusal> {
     let name = path.display().to_string();
     let mut answer = json!({ "name": name, "text": text });
     let Some(members) = answer.as_object_mut() else { return Ok(answer) };
-    let policy = match parse(path, &text) {
+    let policy = match parse(files, path, &text) {
         Ok(policy) => policy,
         Err(error) => {
             members.insert("diagnostics".to_owned(), placed(error.diagnostics()));
@@ -64,7 +64,7 @@ pub(super) fn whole(files: &Files) -> Result<Json, Refusal> {
     members.insert("rules".to_owned(), rules(&policy));
     members.insert("cases".to_owned(), json!(cases));
     members.insert("unmatched".to_owned(), json!(unmatched));
-    if let Ok(explanation) = Policy::explain_text(&name, &text, base(path)) {
+    if let Ok(explanation) = files.host.explain_text(&name, &text, base(path)) {
         members.insert("explanation".to_owned(), json!(super::shown::stage(&explanation)));
     }
     Ok(answer)
@@ -79,7 +79,7 @@ const SHOWN_BODY: usize = 2048;
 /// There is no policy, it is not valid, or the input is not a request.
 pub(super) fn one(files: &Files, question: &Question) -> Result<Json, Refusal> {
     let (path, text) = read(files)?;
-    let policy = parse(path, &text).map_err(|_| Refusal::bad("the policy has errors"))?;
+    let policy = parse(files, path, &text).map_err(|_| Refusal::bad("the policy has errors"))?;
     let client = input::client(&question.source).map_err(Refusal::bad)?;
     let request = input::request(&question.input).map_err(Refusal::bad)?;
     if let ConnectionOutcome::Close { rule } = policy.connection(&mut ClientConnection::new(Some(client), None)) {
@@ -210,8 +210,8 @@ fn base(path: &Path) -> &Path {
     path.parent().unwrap_or(Path::new("."))
 }
 
-fn parse(path: &Path, text: &str) -> Result<Policy, PolicyError> {
-    Policy::parse(&path.display().to_string(), text, base(path))
+fn parse(files: &Files, path: &Path, text: &str) -> Result<Policy, PolicyError> {
+    files.host.parse(&path.display().to_string(), text, base(path))
 }
 
 /// Returns diagnostics as JSON, each with its file.
