@@ -25,7 +25,7 @@ fn mentions(ty: &Type, params: &HashSet<&Ident>) -> bool {
     search.found
 }
 
-/// Whether a type has neither types nor constants as parameters, so that its constants can be named where it is declared.
+/// Whether a type has neither types nor constants as parameters: its constants can be named where it is declared.
 pub(crate) fn is_one_type(generics: &Generics) -> bool {
     generics.type_params().next().is_none() && generics.const_params().next().is_none()
 }

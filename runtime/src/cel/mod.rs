@@ -1,10 +1,8 @@
 //! CEL, and every other language whose checked trees are those of CEL: implementations of [`Language`].
 
-mod static_cost;
 mod text;
 mod tree;
 
-pub use static_cost::static_costs;
 pub(crate) use tree::CheckedTree;
 
 use crate::language::{AnyLanguage, CheckedSource, Declared, FrontEnd, Piece, RuleLanguage, RuleTree};

@@ -1,12 +1,11 @@
 //! [`CheckedTree`]: a rule whose tree is that of CEL.
 
-use super::static_cost::part_costs;
 use crate::context::Host;
 use crate::error::EvalError;
 use crate::fields::Fields;
 use crate::function::Functions;
 use crate::interpret::{Recorder, interpret, interpret_recorded};
-use crate::language::{PartCost, Role, RuleTree};
+use crate::language::{PartCost, Role, RuleTree, part_costs};
 use crate::library::Cx;
 use crate::lint;
 use crate::lower::{Lowered, is_pure, lower};

@@ -45,8 +45,8 @@ fn cover(first: IpAddr, last: IpAddr) -> Vec<Entry> {
     networks.map(|(address, prefix)| Entry(Key::Network(Network::new(address, prefix)))).collect()
 }
 
-/// Returns the largest networks that together are a range of addresses of one family, both ends included, in order: at most
-/// 254, each with its first address and the length of its prefix.
+/// Returns the largest networks that together are a range of addresses of one family, both ends
+/// included, in order: at most 254, each with its first address and the length of its prefix.
 #[must_use]
 pub fn networks_of_range(first: IpAddr, last: IpAddr) -> Vec<(IpAddr, u8)> {
     let (bits, last) = (if first.is_ipv4() { 32_u32 } else { 128 }, number(last));

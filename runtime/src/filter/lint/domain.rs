@@ -3,9 +3,9 @@
 #[cfg(feature = "http")]
 use crate::filter::binding::Derivation;
 use crate::filter::binding::{FilterBinding, Source, Spelling};
-use crate::lint::domain::{
-    Beside, Excluded, Place, SIZE, constant_ordering, excluded_literals, excluded_text, excluded_wildcard,
-    excluded_word, message,
+use crate::lint::domain::{SIZE, message};
+use crate::lint::excluded::{
+    Beside, Excluded, Place, constant_ordering, excluded_literals, excluded_text, excluded_wildcard, excluded_word,
 };
 use crate::lint::stars::{AS_TEXT, wildcard_meant};
 use crate::lint::{NEVER_THAT_VALUE, WILDCARD_AS_TEXT};

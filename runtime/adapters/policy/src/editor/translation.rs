@@ -75,9 +75,9 @@ impl Policy {
 }
 
 impl Loader {
-    /// Writes the conditions of a policy in another language, as [`Policy::translate`] does. With `near`, the nearest form
-    /// in CEL stands for what has no equal there, as [`Engine::to_cel_near`] writes it; [`TranslatedPolicy::render`] has
-    /// its warnings.
+    /// Writes the conditions of a policy in another language, as [`Policy::translate`] does. With
+    /// `near`, the nearest form in CEL stands for what has no equal there, as
+    /// [`Engine::to_cel_near`] writes it; [`TranslatedPolicy::render`] has its warnings.
     ///
     /// # Errors
     /// See [`Policy::translate`].

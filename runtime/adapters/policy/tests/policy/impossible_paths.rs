@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// The warnings about a condition of a rule of a phase, as text.
 fn warned(settings: &str, phase: &str, language: &str, condition: &str) -> String {
-    let action = if phase == "log" { "log: {a: x}" } else { "addHeaders: {x-a: b}" };
+    let action = if phase == "log" { "logFields: {a: x}" } else { "addHeaders: {x-a: b}" };
     let quoted = condition.replace('\'', "''");
     let text = format!("{settings}\n{phase}: [{{name: a, language: {language}, when: '{quoted}', {action}}}]\n");
     let policy = Policy::check("policy.yaml", &text, Path::new(".")).unwrap_or_else(|error| panic!("{text}\n{error}"));

@@ -5,7 +5,7 @@
 //! if it is found in the text: a character that is not ASCII lies within such a run as a whole.
 //!
 //! Invariant: an exact pattern is found where the pattern on bytes is. Test:
-//! `tests/tests/it/patterns/on_text.rs::exact_patterns_are_found_in_the_same_texts`.
+//! `runtime/matching/tests/on_text.rs::exact_patterns_are_found_in_the_same_texts`.
 
 use crate::pattern::syntax::dialect::Dialect;
 use crate::pattern::syntax::limits::Syntax;
@@ -223,6 +223,10 @@ fn write_class(class: &ClassBytes, out: &mut String) -> Option<()> {
         out.push_str("(?s:.)");
         return Some(());
     }
+    if is_wide && matches!(written.ranges(), [only] if (only.start(), only.end()) == (b'\n', b'\n')) {
+        out.push('.');
+        return Some(());
+    }
     out.push_str(if is_wide { "[^" } else { "[" });
     for range in written.iter() {
         write_character(range.start().into(), out);
@@ -269,6 +273,7 @@ mod tests {
             ("caf\u{e9}", "caf\u{e9}"),
             (r"(?x) a # one", "a"),
             ("(?m)^a$", "(?m)^a$"),
+            ("a**", "(?:a*)*"),
         ] {
             assert_eq!(on_text(pattern), OnText::Exact(exact.to_owned()), "{pattern}");
         }
@@ -276,7 +281,7 @@ mod tests {
             assert_eq!(on_text(pattern), OnText::Near(pattern.to_owned()), "{pattern}");
         }
         assert_eq!(on_text(r"(?i)k.\s"), OnText::Near(r"[Kk].[\x{9}-\x{d} ]".to_owned()));
-        for pattern in [r"\<a", "a**", "(", r"[a&&b]", r"(?-u:\xff)", "(?u)\u{e9}."] {
+        for pattern in [r"\<a", "(", r"[a&&b]", r"(?-u:\xff)", "(?u)\u{e9}."] {
             assert_eq!(on_text(pattern), OnText::Other, "{pattern}");
         }
     }

@@ -85,6 +85,7 @@ impl Host {
     pub(crate) fn hints(&self, error: &PolicyError) -> Vec<String> {
         let is_undeclared = |found: &Diagnostic| {
             matches!(found.code, "undeclared-name" | "undeclared-function")
+                && !found.message.contains("exists in the phase")
                 && !found.help.iter().any(|help| help.starts_with("did you mean"))
         };
         let is_of_host = !self.is_given && error.diagnostics().any(|(_, found)| is_undeclared(&found));

@@ -28,7 +28,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     source: SourceArgs,
     /// The address and the port. Port 0 is a free one.
-    #[arg(long, value_name = "IP:PORT")]
+    #[arg(long, value_name = "IP:PORT", value_parser = listen)]
     listen: Option<SocketAddr>,
     /// A page that `celero lab report` wrote: charts of celero's own performance over versions
     #[arg(long, value_name = "FILE")]
@@ -55,6 +55,15 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     output.flush();
     server.run(files).map_err(|error| format!("the server ended: {error}"))?;
     Ok(0)
+}
+
+/// Reads the address to listen on.
+///
+/// # Errors
+/// How to write it.
+fn listen(text: &str) -> Result<SocketAddr, String> {
+    let port = text.trim_start_matches(':').parse().unwrap_or(ADDRESS.port());
+    text.parse().map_err(|_| format!("expected an address and a port, as in `{}`", SocketAddr::new(ADDRESS.ip(), port)))
 }
 
 /// Opens the usual port, or a free one.

@@ -16,15 +16,16 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 pub(crate) struct InputArgs {
     /// Values of variables: a JSON object, `{"user.name": "ada", "n": {"uint": "1"}}`. Names may
-    /// contain dots. Variables that `--vars` does not declare have the type `dyn`; with `--env` they are those of the host.
+    /// contain dots. Variables that `--vars` does not declare have the type `dyn`; with `--env` they are
+    /// those of the host.
     #[arg(long, value_name = "FILE.json")]
     pub(crate) bindings: Option<PathBuf>,
     /// Types of variables: `user.age: int, tags: list(string)`. May be repeated.
     #[arg(long, value_name = "NAME: TYPE, ..", conflicts_with = "requests")]
     pub(crate) vars: Vec<String>,
     /// What the host of policies declares: functions, which have no code here, and variables beside those of requests.
-    /// `--bindings` gives them values; one without a value is absent.
-    #[arg(long, value_name = "HOST.yaml", conflicts_with = "vars")]
+    /// `--bindings` gives them values; one without a value is absent. With `--vars` other rules than policies read these.
+    #[arg(long, value_name = "HOST.yaml")]
     pub(crate) env: Option<PathBuf>,
     /// HTTP requests: HTTP/1.1 as text, several separated by lines that start with `###`; or JSON, one object per line:
     /// `{"method": "GET", "uri": "/", "headers": {"host": "a"}, "body": "", "source": "192.0.2.7:4711"}`.
@@ -137,7 +138,7 @@ impl InputArgs {
         let functions = functions.map_err(|why| format!("--define: {why}"))?;
         let values = self.bindings.as_deref().map(bindings_of).transpose()?;
         let host = match &self.env {
-            Some(file) => Some(HostInput::read(file, values.as_ref())?),
+            Some(file) => Some(HostInput::read(file, values.as_ref().filter(|_| !self.declares()))?),
             None if values.is_some() && self.requests.is_some() => {
                 return Err("--bindings gives no values beside --requests: requests have their own, and a host the variables that --env \
                             declares"

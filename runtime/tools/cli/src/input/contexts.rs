@@ -3,7 +3,7 @@
 use crate::envs::Envs;
 use crate::input::arguments::{Declarations, Input, NamedInput, RequestInput};
 use crate::input::filter_args::FilterDeclarations;
-use crate::input::host::{HostInput, HostRequest};
+use crate::input::host::{HostInput, HostRequest, INPUT_MEMORY};
 use crate::language::Language;
 use crate::output::Output;
 use crate::requests::recorded::RecordedRequest;
@@ -11,9 +11,6 @@ use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
 use celero::{Arena, Bindings, Context, Env, Extension, ExtensionFields, Type};
 use std::net::SocketAddr;
-
-/// The memory limit of input values, in bytes.
-pub(crate) const INPUT_MEMORY: usize = 256 << 20;
 
 /// An environment and the contexts that rules are evaluated with. Contexts are made anew by each
 /// thread that needs them.

@@ -1,6 +1,5 @@
 //! What the host of policies declares (`--env`): for policies, and for other rules beside the fields of requests.
 
-use crate::input::contexts::INPUT_MEMORY;
 use crate::input::source::read_text;
 use crate::output::hints;
 use celero::http::RequestContext;
@@ -9,6 +8,9 @@ use celero_policy::Loader;
 use serde_json::{Map, Value as Json};
 use std::path::Path;
 use std::sync::Arc;
+
+/// The memory limit of input values, in bytes.
+pub(crate) const INPUT_MEMORY: usize = 256 << 20;
 
 /// A request with the values of the host's variables.
 #[derive(Context)]

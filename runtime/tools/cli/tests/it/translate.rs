@@ -101,6 +101,8 @@ fn policies_are_translated_and_stay_policies() {
         "{}",
         back.out
     );
+    let run = celero(&["translate", "--to", "cel", &policy]);
+    assert!(run.code == 2 && run.err.contains("another language than `cel`"), "{}", run.err);
     let run = celero(&["translate", "--to", "filter", &policy, "--vars", "a: int"]);
     assert!(run.code == 2 && run.err.contains("try the translation with `celero test`"), "{}", run.err);
     let wrong = file("wrong-policy.yaml", "request:\n  - when: request.pth == 1\n    deny: 404\n");

@@ -132,6 +132,13 @@ fn policy(source: &Source, host: &Host, to: Goal, output: &mut Output) -> Result
             return Ok(REJECTED);
         }
     };
+    if translated.translated() == 0 && translated.kept().is_empty() {
+        return Err(format!(
+            "no rule of {} has a condition in another language than `{}`",
+            source.name,
+            to.language.name()
+        ));
+    }
     output.print(translated.text());
     let found = translated.render(output.color());
     if !found.is_empty() {

@@ -1,11 +1,12 @@
 //! The static cost of the nodes of a checked tree, as CEL's are.
 
-use crate::language::{PartCost, StaticCost};
+use super::static_cost::{PartCost, StaticCost};
 use celero_frontend::{BinaryOp, Checked, Expr, FoldKind, NodeId, Reference, Type};
 use std::collections::HashSet;
 
-/// Returns the [static cost](StaticCost) of each node of a checked tree, by its id. A call of a definition that the tree
-/// does not have the body of is one operation. Time and memory are linear in the number of nodes.
+/// Returns the [static cost](StaticCost) of each node of a checked tree, by its id. A call of a
+/// definition that the tree does not have the body of is one operation. Time and memory are linear
+/// in the number of nodes.
 #[must_use]
 pub fn static_costs(tree: &Checked) -> Vec<StaticCost> {
     let mut costs: Vec<StaticCost> = Vec::with_capacity(tree.ast().nodes().len());
@@ -92,7 +93,7 @@ fn reads_text(tree: &Checked, id: NodeId, cost: &dyn Fn(NodeId) -> StaticCost) -
 
 /// Returns the cost of each part that is evaluated and is no literal, the whole rule last. Of parts in the same place,
 /// such as those of the body of a definition, the outermost.
-pub(super) fn part_costs(tree: &Checked) -> Vec<PartCost> {
+pub(crate) fn part_costs(tree: &Checked) -> Vec<PartCost> {
     let costs = static_costs(tree);
     let (mut evaluated, mut places) = (HashSet::from([tree.ast().root()]), HashSet::new());
     let mut parts = Vec::new();

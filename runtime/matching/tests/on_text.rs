@@ -1,15 +1,15 @@
 //! Patterns on bytes as patterns on text, held against each other on bytes that are UTF-8 or not.
 
-#![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero_matching::Matcher;
 use celero_matching::pattern::{ByteRegex, Dialect, OnText, Unmetered, on_text};
-use celero_tests::generate::Rng;
+use fastrand::Rng;
 
-const PATTERNS: usize = 4_000;
+const PATTERNS: usize = 2_500;
 const TEXTS: usize = 40;
 
-/// Letters of which texts and patterns are made: with other cases in Unicode, with several bytes, and bytes that are no text.
+/// Letters of which texts are made: with other cases in Unicode, with several bytes, and bytes that are no text.
 const LETTERS: &[&[u8]] = &[
     b"a",
     b"b",
@@ -39,21 +39,25 @@ const PARTS: &[&str] = &[
 ];
 const REPETITIONS: &[&str] = &["", "", "", "*", "+", "?", "*?", "+?", "{2}", "{0,2}", "{1,}"];
 
+fn pick<T: Copy>(random: &mut Rng, of: &[T]) -> T {
+    of[random.usize(..of.len())]
+}
+
 fn pattern(random: &mut Rng) -> String {
-    let parts = 1 + random.below(4);
+    let parts = 1 + random.usize(..4);
     let mut pattern = String::new();
     for _ in 0..parts {
-        pattern.push_str(random.pick(PARTS));
+        pattern.push_str(pick(random, PARTS));
         if !pattern.is_empty() && !pattern.ends_with(['^', '$', 'b', '*', '+', '?', '}']) {
-            pattern.push_str(random.pick(REPETITIONS));
+            pattern.push_str(pick(random, REPETITIONS));
         }
     }
-    if random.chance(20) { format!("({pattern}){}", random.pick(REPETITIONS)) } else { pattern }
+    if random.u8(..5) == 0 { format!("({pattern}){}", pick(random, REPETITIONS)) } else { pattern }
 }
 
 #[test]
 fn exact_patterns_are_found_in_the_same_texts() {
-    let mut random = Rng::new(0x0e);
+    let mut random = Rng::with_seed(0x0e);
     let (mut exact, mut rewritten, mut near, mut differ, mut found) = (0, 0, 0, 0, 0);
     for _ in 0..PATTERNS {
         let pattern = pattern(&mut random);
@@ -65,8 +69,8 @@ fn exact_patterns_are_found_in_the_same_texts() {
         };
         let of_text = Matcher::new(Dialect::Re2.pattern(&text)).unwrap();
         for _ in 0..TEXTS {
-            let letters = random.below(6);
-            let bytes: Vec<u8> = (0..letters).flat_map(|_| random.pick(LETTERS).iter().copied()).collect();
+            let letters = random.usize(..6);
+            let bytes: Vec<u8> = (0..letters).flat_map(|_| pick(&mut random, LETTERS).iter().copied()).collect();
             let lossy = String::from_utf8_lossy(&bytes);
             let (right, given) = (of_bytes.is_match(&bytes, &Unmetered).unwrap(), of_text.is_match(&lossy).unwrap());
             assert!(!is_exact || right == given, "{pattern}\n{text}\n{bytes:?}: {right} in bytes, {given} in text");
@@ -82,6 +86,6 @@ fn exact_patterns_are_found_in_the_same_texts() {
         near += usize::from(!is_exact);
     }
     // Without texts that tell the near ones apart, the exact ones would not be judged either.
-    assert!(exact > PATTERNS / 5 && rewritten > 100 && near > 500, "{exact} exact, {rewritten} rewritten, {near} near");
-    assert!(differ > 500 && found > 5_000, "{differ} differ, {found} found");
+    assert!(exact > PATTERNS / 5 && rewritten > 100 && near > 300, "{exact} exact, {rewritten} rewritten, {near} near");
+    assert!(differ > 150 && found > 5_000, "{differ} differ, {found} found");
 }
