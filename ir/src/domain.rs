@@ -42,6 +42,35 @@ pub enum Never {
     /// A character that is spelled otherwise than in canonical paths: encoded without need, encoded
     /// with digits in lower case, or not encoded where it has to be.
     OtherSpelling,
+    /// A text that the host has not, because it changes or refuses it.
+    Part(NeverPart),
+}
+
+/// A text that no value has, in any of its spellings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NeverPart {
+    /// Its spellings.
+    pub spellings: &'static [&'static str],
+    /// What each of them is replaced by; `None` if there is no such value at all.
+    pub replaced_by: Option<&'static str>,
+    /// Why, as a sentence without its end: "the host merges slashes".
+    pub why: &'static str,
+}
+
+impl NeverPart {
+    /// Returns a text with each spelling replaced, as often as there is one; `None` if nothing replaces it.
+    #[must_use]
+    pub fn replaced_in(&self, text: &str) -> Option<String> {
+        let replacement = self.replaced_by?;
+        let mut text = text.to_owned();
+        // A replacement that has a spelling in it would go on for ever; each of the others makes the text shorter.
+        for spelling in self.spellings.iter().filter(|spelling| replacement.len() < spelling.len()) {
+            while text.contains(spelling) {
+                text = text.replace(spelling, replacement);
+            }
+        }
+        Some(text)
+    }
 }
 
 /// The names of headers, as `http::HeaderName` and maps of headers have them.
@@ -61,6 +90,7 @@ impl fmt::Display for Never {
             Self::Port => f.write_str("port"),
             Self::DotSegment => f.write_str("segment `.` or `..`"),
             Self::OtherSpelling => f.write_str("character in another encoding than the canonical one"),
+            Self::Part(part) => write!(f, "`{}`", part.spellings.first().unwrap_or(&"")),
         }
     }
 }
@@ -125,6 +155,14 @@ mod tests {
             (
                 text("", &[Never::DotSegment, Never::OtherSpelling], &[]),
                 "has no segment `.` or `..`, no character in another encoding than the canonical one",
+            ),
+            (
+                text(
+                    "",
+                    &[Never::Part(NeverPart { spellings: &["//"], replaced_by: Some("/"), why: "they are merged" })],
+                    &[],
+                ),
+                "has no `//`",
             ),
         ] {
             assert_eq!(domain.to_string(), words);

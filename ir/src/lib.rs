@@ -35,7 +35,7 @@ mod verify;
 mod wildcard;
 
 pub use constant::{ConstId, Constant, MAX_CONSTANT_DEPTH, Parameter, ParameterKind, TIMESTAMP_SECONDS};
-pub use domain::{Domain, HEADER_NAME, Never, TextDomain, one_of};
+pub use domain::{Domain, HEADER_NAME, Never, NeverPart, TextDomain, one_of};
 pub use error::{ErrorKind, ErrorWord, Origin};
 pub use graph::{Graph, Node, NodeId};
 pub use helper::{Helper, HelperDecl, Param};

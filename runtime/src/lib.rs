@@ -426,6 +426,7 @@ pub mod diagnostics {
 pub mod settings {
     pub use crate::engine::{CodeSpan, EngineBuilder, Explanation, MachineCode, Tier};
     pub use crate::expression::{CheckedRule, PartResult, TextPiece, Trace, TracedPart};
+    pub use crate::language::{PartCost, StaticCost};
     pub use crate::limits::Limits;
     pub use celero_frontend::Limits as SourceLimits;
     pub use celero_frontend::stdlib::Library;
@@ -438,7 +439,7 @@ pub mod settings {
 #[doc(hidden)]
 pub mod derive_support {
     pub use crate::context::{
-        Computed, Known, Member, Named, Tags, called_layout, computed, known, known_nested, named_layout, of_numbers,
-        optional_named_layout, read_by_call, record,
+        Computed, ExtensionPlace, Known, Member, Named, Tags, called_layout, computed, known, known_nested,
+        named_layout, of_numbers, optional_named_layout, read_by_call, record,
     };
 }

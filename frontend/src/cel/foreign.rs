@@ -39,6 +39,12 @@ pub(super) enum Relation {
     Like { ignores_case: bool },
     /// `not in`
     NotIn,
+    /// `a between 1 and 9` of SQL. Its second operand is the first end.
+    Between,
+    /// `a xor b`
+    Xor,
+    /// `a unless b`
+    Unless,
 }
 
 /// Returns what a word or sign between two operands means.
@@ -56,11 +62,19 @@ pub(super) fn relation(word: &str) -> Option<Relation> {
         "like" | "LIKE" => Relation::Like { ignores_case: false },
         "ilike" | "ILIKE" => Relation::Like { ignores_case: true },
         "not" | "NOT" => Relation::NotIn,
+        "between" | "BETWEEN" => Relation::Between,
+        "xor" | "XOR" => Relation::Xor,
+        "unless" => Relation::Unless,
         _ => return None,
     })
 }
 
 impl Relation {
+    /// Whether it joins whole conditions, as `||` does.
+    pub(super) fn joins_conditions(self) -> bool {
+        matches!(self, Self::Xor | Self::Unless)
+    }
+
     /// Returns the relation of two operands in CEL.
     pub(super) fn written(self, left: &str, right: &str) -> String {
         let literal = right.starts_with(['"', '\'']);
@@ -81,6 +95,13 @@ impl Relation {
                 format!("{left}.{name}({pattern})")
             }
             Self::NotIn => format!("!({left} in {right})"),
+            // Both ends, as the parser joins them.
+            Self::Between => match right.split_once('\n') {
+                Some((first, last)) => format!("{left} >= {first} && {left} <= {last}"),
+                None => format!("{left} >= {right} && {left} <= .."),
+            },
+            Self::Xor => format!("({left}) != ({right})"),
+            Self::Unless => format!("{left} && !({right})"),
         }
     }
 }
@@ -186,6 +207,9 @@ pub(super) fn is_macro(name: &str) -> bool {
 
 /// Returns the help for a number that is followed by a unit of time or size, as in `500ms` and `1MB`.
 pub(super) fn number(text: &str) -> Option<String> {
+    if text.contains('_') && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_') {
+        return Some(format!("a number has digits only: `{}`", text.replace('_', "")));
+    }
     let mut units = text.split(|c: char| c.is_ascii_digit() || c == '.').filter(|unit| !unit.is_empty());
     if units.clone().all(|unit| matches!(unit, "ns" | "us" | "ms" | "s" | "m" | "h")) {
         return Some(format!("a duration is written `duration(\"{text}\")`"));

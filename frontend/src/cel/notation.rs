@@ -2,11 +2,33 @@
 //! documentation: `list(string)`, `user.age: int, tags: list(string)`,
 //! `acme.isInternal(address: string) -> bool`, `string.initial() -> string`.
 
+use crate::similar::similar;
 use crate::span::Span;
 use crate::types::Type;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
+
+/// The names of types, for suggestions.
+const TYPES: &[&str] = &[
+    "int",
+    "uint",
+    "double",
+    "bool",
+    "string",
+    "bytes",
+    "null_type",
+    "dyn",
+    "timestamp",
+    "duration",
+    "list",
+    "map",
+    "optional_type",
+    "type",
+    "wrapper",
+    "net.IP",
+    "net.CIDR",
+];
 
 /// Deepest nesting of a type.
 const MAX_DEPTH: u32 = 16;
@@ -304,6 +326,20 @@ fn named(name: &str, params: Vec<Type>) -> Result<Type, String> {
         "map" => return Err("`map` takes a key and a value type".into()),
         "" => return Err("expected a type".into()),
         _ => {
+            let known = match name {
+                "integer" | "long" | "i64" | "number" => Some("int"),
+                "float" | "f64" | "decimal" => Some("double"),
+                "str" | "text" | "varchar" => Some("string"),
+                "boolean" => Some("bool"),
+                "array" | "vec" => Some("list"),
+                "object" | "dict" | "struct" => Some("map"),
+                "any" | "json" => Some("dyn"),
+                "ip" | "address" | "inet" => Some("net.IP"),
+                _ => similar(name, TYPES.iter().copied()),
+            };
+            if let Some(known) = known {
+                return Err(format!("there is no type `{name}`; did you mean `{known}`?"));
+            }
             return Err(format!(
                 "there is no type `{name}`; there are int, uint, double, bool, string, bytes, null_type, dyn, timestamp, \
                  duration, list(T), map(K, V), optional_type(T), type(T), wrapper(T), net.IP, net.CIDR"

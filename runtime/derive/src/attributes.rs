@@ -55,7 +55,10 @@ fn for_each_attribute(attributes: &[Attribute], mut read: impl FnMut(ParseNested
 }
 
 fn text(meta: &ParseNestedMeta<'_>) -> Result<LitStr> {
-    meta.value()?.parse()
+    let key = meta.path.get_ident().map_or_else(String::new, ToString::to_string);
+    let expected = |span: Span| Error::new(span, format!("expected a text in quotes: `{key} = \"..\"`"));
+    let value = meta.value().map_err(|_| expected(meta.path.span()))?;
+    if value.peek(LitStr) { value.parse() } else { Err(expected(value.span())) }
 }
 
 /// A path of a function, with or without quotes.
@@ -156,10 +159,16 @@ impl<'a> Member<'a> {
                     return Err(meta.error(format!("`{known}` and `{other}` exclude each other")));
                 }
                 kind = Some((known, meta.path.span()));
+                if known != "with" && meta.input.peek(syn::Token![=]) {
+                    return Err(meta.error(format!("`{known}` has no value: it is written alone")));
+                }
                 if known == "with" {
                     with = Some(function(&meta)?);
                 }
             } else if meta.path.is_ident("name") {
+                if name.is_some() {
+                    return Err(meta.error("a field has one `name`"));
+                }
                 name = Some(text(&meta)?);
             } else {
                 let known = "unknown attribute: expected `name`, `with`, `skip`, `nested` or `flatten` on a field";
@@ -188,5 +197,8 @@ impl<'a> Member<'a> {
 }
 
 fn qualified(name: &LitStr) -> Result<String> {
+    if let Some(bare) = name.value().strip_suffix('.') {
+        return Err(Error::new(name.span(), format!("a name has no point at its end: `{bare}`")));
+    }
     names::checked(name.value(), name.span())
 }

@@ -25,6 +25,11 @@ fn mentions(ty: &Type, params: &HashSet<&Ident>) -> bool {
     search.found
 }
 
+/// Whether a type has neither types nor constants as parameters: its constants can be named where it is declared.
+pub(crate) fn is_one_type(generics: &Generics) -> bool {
+    generics.type_params().next().is_none() && generics.const_params().next().is_none()
+}
+
 /// The generics with a bound for each of these types that depends on a type parameter.
 pub(crate) fn bounded<'a>(generics: &Generics, types: impl Iterator<Item = (&'a Type, TokenStream)>) -> Generics {
     let mut bounded = generics.clone();

@@ -5,10 +5,11 @@
 //! fields take the place of the real ones, so that the uses of the struct are no errors too.
 
 use crate::attributes::{Container, Member, Role, crate_path};
-use crate::bounds::{bounded, static_arguments, with_static_types};
+use crate::bounds::{self, bounded, static_arguments, with_static_types};
 use proc_macro2::TokenStream;
-use quote::quote;
+use quote::{quote, quote_spanned};
 use std::collections::HashMap;
+use syn::spanned::Spanned;
 use syn::{Data, DeriveInput, Error, Fields, Generics, Path, Result};
 
 pub(crate) fn expand(input: &DeriveInput) -> TokenStream {
@@ -106,6 +107,27 @@ struct Parts {
     /// Of a struct: returns its extension, if it has one.
     /// And: changes `__layout` and returns `true`, if it has a place for one.
     extension: Option<(TokenStream, TokenStream)>,
+    /// Where its extension is, and the check that it is found.
+    place: Option<(TokenStream, TokenStream)>,
+}
+
+/// An extension that is not found would do nothing.
+fn extension_place(support: &TokenStream, known: &TokenStream, member: &Member<'_>) -> (TokenStream, TokenStream) {
+    let place = quote!(#support::ExtensionPlace);
+    let found = quote!(#known.extension_place);
+    let check = |refused: TokenStream, message: &str| quote_spanned!(member.ty.span()=> ::core::assert!(!::core::matches!(#found, #place::#refused), #message););
+    let hidden = check(
+        quote!(Hidden),
+        "rules do not find an `Extension` in an `Option` or a newtype: without data it is `Extension::default()`",
+    );
+    let plain = match member.role {
+        Role::Nested(_) => TokenStream::new(),
+        _ => check(
+            quote!(Found),
+            "rules do not find the `Extension` in this field: add `#[context(flatten)]`, or `nested` to a struct with one",
+        ),
+    };
+    (found, quote!(#plain #hidden))
 }
 
 fn parts(celero: &Path, member: &Member<'_>, first: &TokenStream) -> Option<Parts> {
@@ -137,6 +159,7 @@ fn parts(celero: &Path, member: &Member<'_>, first: &TokenStream) -> Option<Part
                 push: quote!(#computed.push(&mut __variables, #name, #offset);),
                 read: quote!(#computed.value(&self.#ident, __arena)),
                 extension: None,
+                place: None,
             });
         }
         Role::Variable(name) => (quote!(#support::known::<#ty>()), name),
@@ -161,6 +184,7 @@ fn parts(celero: &Path, member: &Member<'_>, first: &TokenStream) -> Option<Part
             };
             (find, place)
         }),
+        place: Some(extension_place(&support, &known, member)),
     })
 }
 
@@ -187,9 +211,15 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
 
     let (mut entries, mut pushes, mut reads) = (Vec::new(), Vec::new(), Vec::new());
     let (mut finds, mut places) = (Vec::new(), Vec::new());
+    let (mut checks, mut found_in) = (Vec::new(), Vec::new());
     let mut total = quote!(0u32);
     for member in members {
-        let Some(Parts { count, entry, push, read, extension }) = parts(celero, member, &total) else { continue };
+        let Some(Parts { count, entry, push, read, extension, place }) = parts(celero, member, &total) else {
+            continue;
+        };
+        let (found, check) = place.unzip();
+        checks.extend(check);
+        found_in.extend(found.filter(|_| extension.is_some()));
         entries.push(entry);
         pushes.push(push);
         if let Some((find, place)) = extension {
@@ -240,6 +270,10 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
         };
     }
 
+    // Without a type or a constant to choose, the check needs no use of the struct.
+    let checked = bounds::is_one_type(&input.generics).then(
+        || quote!(const _: #support::ExtensionPlace = <#name #static_arguments as #celero::FieldType>::EXTENSION;),
+    );
     quote! {
         const _: () = {
             #[automatically_derived]
@@ -255,7 +289,14 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
             // gives, in the order in which `Host::field` counts.
             #[automatically_derived]
             unsafe impl #parameters #celero::FieldType for #name #arguments #bounds {
-                const COUNT: u32 = #total;
+                const COUNT: u32 = {
+                    let _ = <Self as #celero::FieldType>::EXTENSION;
+                    #total
+                };
+                const EXTENSION: #support::ExtensionPlace = {
+                    #(#checks)*
+                    #support::ExtensionPlace::first(&[#(#found_in),*])
+                };
                 const MEMBERS: &'static [#support::Member] = &[#(#entries),*];
 
                 fn ty() -> #celero::Type {
@@ -282,6 +323,8 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
 
                 #of_field_type
             }
+
+            #checked
 
             #[automatically_derived]
             impl #parameters #celero::host::Element for #name #arguments #bounds {}

@@ -1,7 +1,7 @@
 //! `#[derive(FieldType)]`: newtypes, and types that a function of the host reads. Enums are in `choice.rs`.
 
 use crate::attributes::{Shape, crate_path};
-use crate::bounds::{bounded, static_arguments};
+use crate::bounds::{bounded, is_one_type, static_arguments};
 use crate::choice;
 use crate::items::Items;
 use proc_macro2::TokenStream;
@@ -80,7 +80,7 @@ fn newtype(input: &DeriveInput, celero: &Path, field: &Field) -> Items {
     let offset = quote!(::core::mem::offset_of!(Self, #member));
     let result = quote!(#celero::values::EvalResult<::core::option::Option<#celero::Value<'celero>>>);
     // Makes the compiler report a newtype that contains itself where it is declared, not where it is used.
-    let finite = if input.generics.type_params().next().is_none() && input.generics.const_params().next().is_none() {
+    let finite = if is_one_type(&input.generics) {
         let (name, arguments) = (&input.ident, static_arguments(&input.generics));
         quote!(const _: () = <#name #arguments as #celero::FieldType>::NEWTYPE_CONTAINS_ITSELF;)
     } else {
@@ -95,6 +95,7 @@ fn newtype(input: &DeriveInput, celero: &Path, field: &Field) -> Items {
             const COUNT: u32 = #known.count;
             const MEMBERS: &'static [#celero::derive_support::Member] = #known.members;
             const NEWTYPE_CONTAINS_ITSELF: () = { let _ = #known; };
+            const EXTENSION: #celero::derive_support::ExtensionPlace = #known.extension_place.hidden();
 
             fn variables() -> ::std::vec::Vec<#celero::host::Field> {
                 let mut variables = ::std::vec::Vec::new();

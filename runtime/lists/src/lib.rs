@@ -39,7 +39,7 @@ mod value;
 mod readme {}
 
 pub use entry::pattern_text::{MAX_COMPILED_BYTES, MAX_PATTERNS};
-pub use entry::{Entry, MAX_ENTRY_BYTES};
+pub use entry::{Entry, MAX_ENTRY_BYTES, networks_of_range};
 pub use error::{ListsError, WrongEntries, WrongEntry};
 #[cfg(feature = "files")]
 pub use files::{FilePattern, Format, MAX_FILE_BYTES, MAX_PATTERN_FILES, ReadError, read_at_most};

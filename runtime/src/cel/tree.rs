@@ -5,7 +5,7 @@ use crate::error::EvalError;
 use crate::fields::Fields;
 use crate::function::Functions;
 use crate::interpret::{Recorder, interpret, interpret_recorded};
-use crate::language::{Role, RuleTree};
+use crate::language::{PartCost, Role, RuleTree, part_costs};
 use crate::library::Cx;
 use crate::lint;
 use crate::lower::{Lowered, is_pure, lower};
@@ -178,6 +178,10 @@ impl RuleTree for CheckedTree {
 
     fn guard_warnings(&self, layouts: &[Layout], variables: &[Variable], fails_open: bool) -> Vec<Diagnostic> {
         lint::guard_warnings(self.evaluated(), layouts, variables, fails_open)
+    }
+
+    fn part_costs(&self) -> Vec<PartCost> {
+        part_costs(self.evaluated())
     }
 
     fn interpret<'a>(

@@ -64,6 +64,39 @@ pub(crate) enum Shape {
     Declared(u64),
 }
 
+/// Where a type has an extension. Generated code asks it, because an extension that is not found does nothing.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExtensionPlace {
+    /// Nowhere.
+    None,
+    /// Where it is found, if the field is nested or flattened.
+    Found,
+    /// In an option or a newtype, where it is not found.
+    Hidden,
+}
+
+impl ExtensionPlace {
+    /// The place in a type that has these parts.
+    #[must_use]
+    pub const fn first(parts: &[Self]) -> Self {
+        match parts {
+            [] => Self::None,
+            [Self::None, others @ ..] => Self::first(others),
+            [place, ..] => *place,
+        }
+    }
+
+    /// The place in an option or a newtype of the type.
+    #[must_use]
+    pub const fn hidden(self) -> Self {
+        match self {
+            Self::None => Self::None,
+            Self::Found | Self::Hidden => Self::Hidden,
+        }
+    }
+}
+
 impl Extension {
     /// Returns an extension with this data.
     #[must_use]

@@ -1,7 +1,7 @@
 //! An [`Extension`] as a field of a context: it is no variable, but has a place for the fields of its data.
 
 use super::describe::{Field, at_offset, behind_reference, read_by_call};
-use super::extension::Extension;
+use super::extension::{Extension, ExtensionPlace};
 use super::field_type::{FieldType, Nested};
 use crate::arena::{Arena, EvalResult};
 use crate::value::Value;
@@ -14,6 +14,7 @@ use std::mem::offset_of;
 // whether the data is of the type that the paths are for.
 unsafe impl FieldType for Extension {
     const COUNT: u32 = 0;
+    const EXTENSION: ExtensionPlace = ExtensionPlace::Found;
 
     fn ty() -> Type {
         Type::Null

@@ -4,6 +4,7 @@
 
 use super::Extension;
 use super::describe::{Field, absent_if, at_offset, read_by_call};
+use super::extension::ExtensionPlace;
 use super::members::Member;
 use crate::accessors::option_layout::InOption;
 use crate::arena::{Arena, EvalResult};
@@ -100,6 +101,10 @@ pub unsafe trait FieldType {
     /// under this name.
     #[doc(hidden)]
     const NEWTYPE_CONTAINS_ITSELF: () = ();
+
+    /// Where an extension is in it.
+    #[doc(hidden)]
+    const EXTENSION: ExtensionPlace = ExtensionPlace::None;
 
     /// The variables: one without a name, or those of the members.
     #[doc(hidden)]

@@ -2,6 +2,7 @@
 
 use super::Extension;
 use super::describe::{Field, at_offset};
+use super::extension::ExtensionPlace;
 use super::field_type::{FieldType, Nested};
 use super::members::Member;
 use crate::arena::{Arena, EvalResult};
@@ -26,6 +27,8 @@ pub struct Known<T> {
     pub variable: for<'s> fn(&'s T, u32, &'s Arena) -> EvalResult<Option<Value<'s>>>,
     /// Its variables.
     pub variables: fn() -> Vec<Field>,
+    /// Where the extension in it is.
+    pub extension_place: ExtensionPlace,
     /// The extension in it.
     pub extension: for<'s> fn(&'s T) -> Option<&'s Extension>,
     /// Changes the layout of a field of the extension in it, for a field at this offset.
@@ -55,6 +58,7 @@ pub const fn known<T: FieldType>() -> Known<T> {
         value: T::value,
         variable: T::variable,
         variables: T::variables,
+        extension_place: T::EXTENSION,
         extension: T::extension,
         place_extension: |layout, offset| {
             let has_one = T::place_extension(layout);

@@ -106,4 +106,4 @@ pub use celero_frontend::{Declarations, Variable};
 pub use celero_ir::layout::{
     AbsentIf, Access, Cursor, Elements, Entries, EntryValue, EnumTags, Field, Item, Path, Place, Repr,
 };
-pub use celero_ir::{Domain, Never, TextDomain, Ty};
+pub use celero_ir::{Domain, Never, NeverPart, TextDomain, Ty};

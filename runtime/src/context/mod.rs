@@ -29,7 +29,7 @@ pub use describe::{Field, read_by_call};
 pub(crate) use describe::{at_offset, behind_reference};
 pub use enums::{Named, Tags, called_layout, named_layout, of_numbers, optional_named_layout};
 pub(crate) use extension::Shape;
-pub use extension::{Extension, ExtensionFields};
+pub use extension::{Extension, ExtensionFields, ExtensionPlace};
 pub use field_type::{Element, FieldType, Nested};
 pub use field_value::FieldValue;
 pub use key::MapKey;

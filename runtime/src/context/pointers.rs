@@ -2,6 +2,7 @@
 
 use super::Extension;
 use super::describe::{Field, absent_if, at_offset, behind_reference, read_by_call};
+use super::extension::ExtensionPlace;
 use super::field_type::{Element, FieldType, Nested};
 use super::members::Member;
 use crate::accessors::option_layout::Nullable;
@@ -19,6 +20,7 @@ unsafe impl<T: FieldType> FieldType for Option<T> {
     const COUNT: u32 = T::COUNT;
     const MEMBERS: &'static [Member] = T::MEMBERS;
     const NEWTYPE_CONTAINS_ITSELF: () = T::NEWTYPE_CONTAINS_ITSELF;
+    const EXTENSION: ExtensionPlace = T::EXTENSION.hidden();
 
     fn ty() -> Type {
         T::ty()
@@ -69,6 +71,7 @@ macro_rules! pointers {
             const COUNT: u32 = T::COUNT;
             const MEMBERS: &'static [Member] = T::MEMBERS;
             const NEWTYPE_CONTAINS_ITSELF: () = T::NEWTYPE_CONTAINS_ITSELF;
+            const EXTENSION: ExtensionPlace = T::EXTENSION;
 
             fn ty() -> Type {
                 T::ty()

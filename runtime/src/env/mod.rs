@@ -21,8 +21,8 @@ use crate::message::declared_types;
 use crate::variables::Variables;
 use celero_frontend::stdlib::{Library, Signature};
 use celero_frontend::{Declarations, FunctionDeclaration, Language, Type, Variable};
-use celero_ir::ErrorKind;
 use celero_ir::layout::Field as Layout;
+use celero_ir::{Domain, ErrorKind};
 use celero_matching::pattern::Dialect;
 use celero_protobuf::Descriptors;
 use std::fmt;
@@ -364,6 +364,18 @@ impl<C> Env<C> {
     #[must_use]
     pub fn fields(&self) -> &[Layout] {
         &self.fields
+    }
+
+    /// Changes which values a variable is known to have, where the host knows more than its type says, or less (`None`:
+    /// any value of the type). Warnings about comparisons follow it, results do not. Nothing changes for a variable
+    /// without a [`Domain`].
+    #[must_use]
+    pub fn with_domain(mut self, variable: &str, change: impl FnOnce(Domain) -> Option<Domain>) -> Self {
+        let found = self.declarations.variable(variable).map(|(index, _)| index as usize);
+        if let Some(field) = found.and_then(|index| self.fields.get_mut(index)) {
+            field.domain = field.domain.and_then(change);
+        }
+        self
     }
 
     /// The variables by name.

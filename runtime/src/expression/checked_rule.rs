@@ -5,6 +5,7 @@ use crate::env::Env;
 use crate::error::CompileError;
 use crate::fields::Fields;
 use crate::function::Functions;
+use crate::language::{PartCost, StaticCost};
 use crate::lint;
 use celero_frontend::stdlib::Libraries;
 use celero_frontend::{Definition, Diagnostic, Severity, Span, Stage, Type};
@@ -177,6 +178,32 @@ impl CheckedRule {
     pub fn guard_warnings<C>(&self, env: &Env<C>, fails_open: bool) -> Vec<Diagnostic> {
         let variables = env.declarations().variables();
         self.shared.expression.tree().guard_warnings(env.fields(), variables, fails_open)
+    }
+
+    /// Returns the most and the fewest operations of an evaluation, read off the rule without a request: what a host
+    /// that takes rules of its tenants may bound. Takes time linear in [the rule's nodes](Self::inlined_nodes).
+    ///
+    /// ```
+    /// use celero::http::RequestContext;
+    /// use celero::{Engine, Env};
+    ///
+    /// let (engine, env) = (Engine::new(), Env::<RequestContext>::new());
+    /// let rule = engine.check(&env, "request.path == '/a' || request.headers.exists(h, h == 'x')")?;
+    /// let cost = rule.static_cost();
+    /// assert_eq!(cost.to_string(), "3 to 5 + 2n operations (n: elements of the largest list or map)");
+    /// assert_eq!(cost.most_for(100), 205);
+    /// # Ok::<(), celero::CompileError>(())
+    /// ```
+    #[must_use]
+    pub fn static_cost(&self) -> StaticCost {
+        self.part_costs().last().map_or(StaticCost::default(), |whole| whole.cost)
+    }
+
+    /// Returns the [static cost](Self::static_cost) of each part of the rule that is evaluated and is no literal, the
+    /// whole rule last; nothing of a literal.
+    #[must_use]
+    pub fn part_costs(&self) -> Vec<PartCost> {
+        self.shared.expression.tree().part_costs()
     }
 
     /// Returns what an evaluation can read of the context.

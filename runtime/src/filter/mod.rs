@@ -74,6 +74,7 @@ pub(crate) mod pattern;
 mod prepared;
 mod reads;
 mod rule;
+mod static_cost;
 mod value;
 
 pub(crate) use binding::FilterBinding;
@@ -85,6 +86,7 @@ pub(crate) use from_json::read;
 pub use from_json::{JsonError, read_filter_json};
 pub use named_lists::list_entries;
 pub(crate) use rule::FilterRule;
+pub use static_cost::static_costs;
 pub use value::{FilterHost, FilterValue};
 
 use crate::arena::Arena;

@@ -1,4 +1,5 @@
-//! Patterns that mean the same in CEL and in the filter language.
+//! Patterns that mean the same in CEL and in the filter language, seen at their text.
+//! [`celero_matching::pattern::on_text`] finds more of them.
 
 use celero_matching::pattern::is_same_in_dialects;
 use std::borrow::Cow;

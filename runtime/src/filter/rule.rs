@@ -1,13 +1,14 @@
 //! [`FilterRule`]: a rule of the filter language, as the stages behind it see it.
 
 use super::binding::{FilterBinding, Source};
+use super::static_cost::part_costs;
 use super::{Filter, letter_cases, lint};
 use crate::context::Host;
 use crate::error::{ErrorKind, EvalError};
 use crate::fields::Fields;
 use crate::function::Functions;
 use crate::interpret::Recorder;
-use crate::language::{Role, RuleTree};
+use crate::language::{PartCost, Role, RuleTree};
 use crate::library::Cx;
 use crate::lower::Lowered;
 use crate::report::{Known, Words};
@@ -147,6 +148,10 @@ impl RuleTree for FilterRule {
     /// A comparison with what is missing is false, whatever a failure means.
     fn guard_warnings(&self, layouts: &[Layout], variables: &[Variable], _fails_open: bool) -> Vec<Diagnostic> {
         lint::guard_warnings(self.tree(), &self.binding, layouts, variables)
+    }
+
+    fn part_costs(&self) -> Vec<PartCost> {
+        part_costs(self.tree())
     }
 
     fn interpret<'a>(

@@ -62,7 +62,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod checked_costs;
 mod rule_language;
+mod static_cost;
 
 pub use celero_frontend::stdlib::{Builtin, TABLE};
 pub use celero_frontend::{
@@ -71,5 +73,9 @@ pub use celero_frontend::{
     MacroForm, Name, Node, NodeId, Nodes, Overload, Parameter, Place, RECEIVER, Reference, Severity, Signature, Span,
     Stage, TreeBuilder, Type, UnaryOp, Variable, edit_distance, macro_forms, similar,
 };
+pub(crate) use checked_costs::part_costs;
+pub use checked_costs::static_costs;
 pub use rule_language::AnyLanguage;
 pub(crate) use rule_language::{CheckedSource, Declared, FrontEnd, Piece, Role, RuleLanguage, RuleTree};
+pub(crate) use static_cost::DEEPEST;
+pub use static_cost::{PartCost, StaticCost};

@@ -11,6 +11,7 @@
 //! Invariant: no stage names a language; languages meet in the graph. Test:
 //! `tests/tests/it/tidy/languages.rs::no_stage_names_a_language`.
 
+use super::static_cost::PartCost;
 use crate::context::Host;
 use crate::error::EvalError;
 use crate::fields::Fields;
@@ -240,6 +241,10 @@ pub(crate) trait RuleTree: Debug + Send + Sync + Any {
     /// How a client can pass the rule as a guard; see
     /// [`CheckedRule::guard_warnings`](crate::settings::CheckedRule::guard_warnings).
     fn guard_warnings(&self, layouts: &[Layout], variables: &[Variable], fails_open: bool) -> Vec<Diagnostic>;
+
+    /// The static cost of each part that is evaluated and is no literal, the whole rule last. Takes time linear in the
+    /// number of nodes.
+    fn part_costs(&self) -> Vec<PartCost>;
 
     /// Evaluates the rule with the language's own interpreter, the oracle of native code. With a
     /// recorder it keeps the result of each node.

@@ -20,6 +20,7 @@ codes! {
     NO_TEXT "no-text" Check "a result that is to be a part of a text has none";
     NO_EQUAL "no-equal" Check "a part of a rule has no equal in the language that it is translated to";
     FALSE_FOR_FAILURE "false-for-failure" Check "a translated rule is false where the original one fails (a warning)";
+    OTHER_MEANING "other-meaning" Check "the nearest form of a part of a rule in another language, and where it differs (a warning)";
     NEVER_VALID "literal-never-valid" Check "a call on this literal fails whenever it is evaluated (a warning)";
     NEVER_EQUAL "never-equal" Check "the compared types are never the same (a warning)";
     CONSTANT_CONDITION "constant-condition" Check "a condition is `true` or `false` as written (a warning)";

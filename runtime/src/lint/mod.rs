@@ -24,6 +24,7 @@ mod codes;
 mod conditions;
 pub(crate) mod domain;
 mod doubled;
+pub(crate) mod excluded;
 mod guards;
 mod headers;
 mod letter_cases;

@@ -1,6 +1,6 @@
 //! Texts with `*` that a path or a host is compared with as they are, where a pattern was probably meant.
 
-use super::domain::Place;
+use super::excluded::Place;
 use super::{Lint, WILDCARD_AS_TEXT};
 use celero_frontend::NodeId;
 use celero_ir::{Domain, Never, TextDomain};

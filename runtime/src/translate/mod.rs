@@ -29,8 +29,9 @@ impl Translated {
         &self.text
     }
 
-    /// Returns where the rule that was translated fails and the translation is false, in the order
-    /// of that rule's source: the code `false-for-failure`.
+    /// Returns where the translation may have another result, in the order of the source of the rule
+    /// that was translated: where that fails and the translation is false (`false-for-failure`), and
+    /// where the translation is the nearest form (`other-meaning`).
     #[must_use]
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings
@@ -61,9 +62,50 @@ impl Engine {
         let Some(filter) = rule.expression().tree().downcast::<FilterRule>() else {
             return self.format_in(env, source);
         };
-        let text = to_cel(filter.filter.tree(), &filter.binding, env.declarations().variables())
-            .map_err(|notes| CompileError::new(source, notes))?;
-        self.format(&text)
+        self.written_as_cel(env, filter, source, false).map(|translated| translated.text)
+    }
+
+    /// As [`to_cel`](Self::to_cel), but with the nearest form for what has an equal in CEL except
+    /// for few values, such as patterns that see bytes there and characters here.
+    /// [`Translated::warnings`] says for each which values make a difference (the code
+    /// `other-meaning`): without warnings the translation is exact.
+    ///
+    /// # Errors
+    /// [`CompileError`] with the errors of the rule, or with each part of it that has no near form
+    /// either (the code `no-equal`).
+    ///
+    /// ```
+    /// use celero::filter::FilterLanguage;
+    /// use celero::http::RequestContext;
+    /// use celero::{Engine, Env};
+    ///
+    /// let (engine, env) = (Engine::new(), Env::<RequestContext>::new().filter_language(FilterLanguage::http()));
+    /// let rule = r#"http.request.uri.path matches "^/.{3}$""#;
+    /// assert!(engine.to_cel(&env, rule).is_err());
+    /// let near = engine.to_cel_near(&env, rule)?;
+    /// assert_eq!(near.text(), "request.path.matches(\"^/.{3}$\")\n");
+    /// assert_eq!(near.warnings()[0].code, "other-meaning");
+    /// # Ok::<(), celero::CompileError>(())
+    /// ```
+    pub fn to_cel_near<C: Context>(&self, env: &Env<C>, source: &str) -> Result<Translated, CompileError> {
+        let rule = self.check(env, source)?;
+        match rule.expression().tree().downcast::<FilterRule>() {
+            Some(filter) => self.written_as_cel(env, filter, source, true),
+            None => Ok(Translated { text: self.format_in(env, source)?, warnings: Vec::new() }),
+        }
+    }
+
+    fn written_as_cel<C: Context>(
+        &self,
+        env: &Env<C>,
+        filter: &FilterRule,
+        source: &str,
+        near: bool,
+    ) -> Result<Translated, CompileError> {
+        let (variables, layouts) = (env.declarations().variables(), env.fields());
+        let given = to_cel::Given { tree: filter.filter.tree(), binding: &filter.binding, variables, layouts, near };
+        let (text, warnings) = to_cel(given).map_err(|notes| CompileError::new(source, notes))?;
+        Ok(Translated { text: self.format(&text)?, warnings })
     }
 
     /// Returns a CEL rule over an environment in the [filter language](crate::filter) of that

@@ -32,4 +32,26 @@ struct Function {
     b: u8,
 }
 
+#[derive(Context)]
+#[context(prefix)]
+struct Valueless {
+    a: u8,
+}
+
+#[derive(Context)]
+#[context(prefix = "request.")]
+struct Pointed {
+    a: u8,
+}
+
+#[derive(Context)]
+struct Values {
+    #[context(name = ip)]
+    a: u8,
+    #[context(skip = true)]
+    b: u8,
+    #[context(name = "c", name = "d")]
+    c: u8,
+}
+
 fn main() {}

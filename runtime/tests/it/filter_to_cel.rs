@@ -16,6 +16,10 @@ const RULES: &[&str] = &[
     r#"http.host wildcard "*.EXAMPLE.*" and not http.host strict wildcard "*.EXAMPLE.*""#,
     r#"http.request.uri.path strict wildcard "/a*.b?c*""#,
     r#"http.user_agent matches "^curl/(7|8)" or http.user_agent matches "bot""#,
+    r#"http.user_agent matches "(?i)curl/[0-9]+" and http.user_agent matches "(?i)bok|CURL""#,
+    r#"http.user_agent matches "^b.*[^a-z]+$" or http.request.uri.path matches r"^/[^/]+/\w""#,
+    r#"len(http.host) gt 3 and len(http.request.uri.path) le 4 or http.host lt "é""#,
+    "ip.src in {192.0.2.1..192.0.2.9 203.0.113.0..203.0.113.9 2001:db8::..2001:db8::ff}",
     r#"ip.src in {192.0.2.0/24 2001:db8::/32} or ip.src eq 198.51.100.7"#,
     "ip.src ne 192.0.2.7",
     "tcp.srcport in {4711 5000..6000} and tcp.srcport gt 10 and tcp.srcport & 1",
@@ -225,15 +229,16 @@ fn what_has_no_equal_is_marked() {
         ("ip.src lt 10.0.0.1", "an order of addresses"),
         (r#"http.host matches "a.c""#, "a pattern that sees bytes"),
         (r#"http.host matches r"\<a""#, "a pattern that RE2"),
-        (r#"http.host matches "a**""#, "a pattern that RE2"),
+        (r#"http.host matches r"\>a""#, "a pattern that RE2"),
         (r#"any(http.request.headers[*][*] eq "b")"#, "several `[*]`"),
         (r#"any(http.request.headers["A"][*] eq "b")"#, "capital letters"),
         ("cf.threat_score gt 1", "has no value"),
         (r#"http.request.uri.args["a"][0] eq "b""#, "follows from another"),
         ("ip.src eq ::ffff:192.0.2.1", "an IPv4-mapped address"),
         (r#"sha256(http.host) eq "a""#, "the function `sha256`"),
-        ("len(http.host) gt 3", "the number of bytes"),
-        (r#"http.host lt "é""#, "not ASCII"),
+        ("len(http.user_agent) gt 3", "the number of bytes"),
+        (r#"http.user_agent lt "é""#, "not ASCII"),
+        (r#"http.request.uri.path matches "^/.{3}$""#, "a pattern that sees bytes"),
     ] {
         let error = engine.to_cel(&env, rule).unwrap_err();
         let [note, ..] = error.diagnostics() else { panic!("{rule}") };
@@ -242,4 +247,65 @@ fn what_has_no_equal_is_marked() {
     }
     let both = engine.to_cel(&env, r#"ip.src in $bad and http.host eq "\xff""#).unwrap_err();
     assert_eq!(both.diagnostics().len(), 2);
+}
+
+/// Forms that are shorter than the general one, because the type of a field is known.
+#[test]
+fn translations_are_short() {
+    let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());
+    let dynamic = Env::dynamic()
+        .variable("client", Type::Opaque("net.IP".into(), [].into()))
+        .variable("name", Type::String)
+        .filter_language(FilterLanguage::new());
+    let engine = Engine::new();
+    for (rule, cel) in [
+        ("ip.src in {10.0.0.0/8}", r#"default(cidr("10.0.0.0/8").containsIP(source.address), false)"#),
+        ("ip.src eq 2001:DB8::0", r#"default(source.address == "2001:db8::", false)"#),
+        ("len(http.request.uri.path) gt 9", "bytes(request.path).size() > 9"),
+        (r##"http.request.uri.path matches r"(?i)\.php$""##, r#"request.path.matches(r"(?i)\.php$")"#),
+        (
+            "ip.src in {10.0.0.1..10.0.0.2}",
+            r#"default(cidr("10.0.0.1/32").containsIP(source.address) || cidr("10.0.0.2/32").containsIP(source.address), false)"#,
+        ),
+    ] {
+        let text = engine.to_cel(&env, rule).unwrap_or_else(|error| panic!("{rule}: {error}"));
+        assert_eq!(text, engine.format(cel).unwrap(), "{rule}");
+    }
+    let text = engine.to_cel(&dynamic, "client in {10.0.0.0/8} or len(name) gt 2").unwrap();
+    assert!(text.contains("containsIP(client)") && text.contains("bytes(name).size() > 2"), "{text}");
+}
+
+#[test]
+fn nearest_forms_say_what_differs() {
+    let lists = lists();
+    let env = Env::<RequestContext<'_>>::new().lists(&lists).filter_language(FilterLanguage::http());
+    let engine = Engine::new();
+    for (rule, cel, differs) in [
+        (
+            r#"http.request.uri.path matches "^/.{3}$""#,
+            r#"request.path.matches("^/.{3}$")"#,
+            "values that are not ASCII",
+        ),
+        (r#"http.host matches r"(?i)k.\s""#, r#"matches(r"[Kk].[\x{9}-\x{d} ]")"#, "values that are not ASCII"),
+        (
+            "len(http.user_agent) gt 3",
+            r#"bytes(request.headers["user-agent"]).size() > 3"#,
+            "values that are not UTF-8",
+        ),
+        (r#"http.user_agent lt "é""#, r#"request.headers["user-agent"] < "é""#, "values that are not UTF-8"),
+        ("http.user_agent in $agents", r#"request.headers["user-agent"] in lists.agents"#, "values that are not UTF-8"),
+    ] {
+        assert!(engine.to_cel(&env, rule).is_err(), "{rule}");
+        let near = engine.to_cel_near(&env, rule).unwrap_or_else(|error| panic!("{rule}: {error}"));
+        assert!(near.text().contains(cel), "{rule}: {}", near.text());
+        let [warning] = near.warnings() else { panic!("{rule}: {:?}", near.warnings()) };
+        assert_eq!(warning.code, "other-meaning", "{rule}");
+        assert!(warning.message.contains(differs), "{rule}: {}", warning.message);
+    }
+    // What is exact has no warning, and what has no near form stays an error.
+    let exact = engine.to_cel_near(&env, r#"http.host eq "a""#).unwrap();
+    assert!(exact.warnings().is_empty() && exact.text() == engine.to_cel(&env, r#"http.host eq "a""#).unwrap());
+    for rule in [r#"http.host matches r"\<a""#, "cf.threat_score gt 1", "ip.src lt 10.0.0.1"] {
+        assert!(engine.to_cel_near(&env, rule).is_err(), "{rule}");
+    }
 }

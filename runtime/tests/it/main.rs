@@ -49,6 +49,7 @@ mod owned_values;
 mod presence;
 mod reports;
 mod rules;
+mod static_cost;
 mod support;
 mod texts;
 mod texts_of_scalars;

@@ -72,6 +72,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("guard-passed-by-repeating", "request.headers[\"x-role\"] == \"guest\""),
     ("no-equal", "http.host eq \"\\xff\""),
     ("false-for-failure", "request.headers[\"user-agent\"] == \"curl/8\""),
+    ("other-meaning", "http.request.uri.path matches \"^/.{3}$\""),
     ("filter-field-missing", "cf.threat_score gt 50"),
     ("never-that-case", "lower(http.host) eq \"Example.com\""),
     ("doubled-backslash", "http.request.uri.path matches \"(?i)\\\\.php$\""),
@@ -191,6 +192,10 @@ fn reported(code: &str, source: &str) -> Vec<celero::Diagnostic> {
         "false-for-failure" => {
             let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());
             engine.to_filter(&env, source).map_or_else(errors, |translated| translated.warnings().to_vec())
+        }
+        "other-meaning" => {
+            let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());
+            engine.to_cel_near(&env, source).map_or_else(errors, |translated| translated.warnings().to_vec())
         }
         "filter-field-missing" | "never-that-case" | "covered-item" | "doubled-backslash" => {
             let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());

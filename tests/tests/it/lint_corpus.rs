@@ -2,11 +2,14 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero::diagnostics::Span;
+use celero::diagnostics::Span;
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
 use celero::{Engine, Env, Tier};
+use celero_policy::Policy;
 use celero_tests::shared::{find, say};
 use serde_json::Value as Json;
+use std::path::Path;
 
 /// The warnings that a rule does not mean what it says.
 const CONSTANT: &[&str] = &[
@@ -57,6 +60,37 @@ fn real_rules_are_not_constant() {
                 || found.starts_with("source.address ") && found.contains(":80'")
         };
         let others: Vec<_> = found.iter().filter(|found| !is_right(found)).collect();
+        assert!(others.is_empty(), "{others:#?}");
+    }
+}
+
+/// As rules of a policy, whose requests are canonical, they are warned of no more than that paths have neither `//` nor
+/// encoded slashes, and then for texts that have one.
+#[test]
+fn real_rules_are_not_constant_in_policies() {
+    for (file, language) in [("corpora/cel_expressions.jsonl", "cel"), ("corpora/filter_expressions.jsonl", "filter")] {
+        let Some(path) = find(file, "warnings about real rules in policies") else { continue };
+        let text = std::fs::read_to_string(path).unwrap();
+        let (mut accepted, mut others) = (0_usize, Vec::new());
+        for line in text.lines() {
+            let json: Json = serde_json::from_str(line).unwrap();
+            let source = json["expr"].as_str().unwrap();
+            let quoted = serde_json::to_string(source).unwrap();
+            let policy = format!("request: [{{name: a, language: {language}, when: {quoted}, deny: 403}}]\n");
+            let Ok(policy) = Policy::check("policy.yaml", &policy, Path::new(".")) else { continue };
+            accepted += 1;
+            let found = policy.warnings().filter(|(_, found)| CONSTANT.contains(&found.code));
+            let is_right = |message: &str| {
+                let has = |what: &str| message.ends_with(&format!("has no {what}"));
+                has("`//`") && source.contains("//")
+                    || has("`%2F`") && ["%2f", "%5c"].iter().any(|part| source.to_ascii_lowercase().contains(part))
+                    || ["`?`", "`#`", "character in another encoding than the canonical one"].into_iter().any(has)
+                    || source.contains(":80'")
+            };
+            others.extend(found.filter(|(_, found)| !is_right(&found.message)).map(|(_, found)| found.message));
+        }
+        say(&format!("{file}: {accepted} policies checked"));
+        assert!(accepted >= 20, "{accepted}");
         assert!(others.is_empty(), "{others:#?}");
     }
 }

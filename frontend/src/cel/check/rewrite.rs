@@ -29,6 +29,10 @@ impl<'a> Checker<'a> {
         Some(if is_operation { format!("({text})") } else { text.to_owned() })
     }
 
+    fn is_number(&self, id: NodeId) -> bool {
+        matches!(self.ast.expr(id), Expr::Literal(Literal::Int(_) | Literal::Uint(_) | Literal::Double(_)))
+    }
+
     fn is_text(&self, id: NodeId) -> bool {
         matches!(self.ast.expr(id), Expr::Literal(Literal::String(_)))
     }
@@ -189,10 +193,14 @@ impl<'a> Checker<'a> {
 
     /// Returns the help for operands that fit no overload, which repeats them.
     pub(super) fn operands_meant(&self, name: &str, types: &[Type], args: &[Argument]) -> Option<String> {
-        let &[(left, _), (right, _)] = args else { return None };
         if self.full() {
             return None;
         }
+        if let ("slice", [Type::String, ..], [(text, _), others @ ..]) = (name, types, args) {
+            let others: Vec<NodeId> = others.iter().map(|(id, _)| *id).collect();
+            return self.as_method("substring", *text, &others).map(|written| format!("write `{written}`"));
+        }
+        let &[(left, _), (right, _)] = args else { return None };
         let written = match (name, types) {
             ("_[_]", [Type::String, Type::Int]) if self.names.function("charAt", false).is_some() => {
                 format!("{}.charAt({})", self.receiver(left)?, self.written(right)?)
@@ -207,6 +215,32 @@ impl<'a> Checker<'a> {
                 }
                 let parts: Vec<&str> = parts.iter().copied().chain([&**key]).collect();
                 return self.foreign_name(&parts);
+            }
+            // A chain of comparisons, as in Python: `1 < x < 9`.
+            ("_<_" | "_<=_" | "_>_" | "_>=_", [Type::Bool, _]) => {
+                let Expr::Binary {
+                    op: BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge, right: middle, ..
+                } = *self.ast.expr(left)
+                else {
+                    return None;
+                };
+                let sign = super::report::symbol(name);
+                format!("{} && {} {sign} {}", self.written(left)?, self.written(middle)?, self.written(right)?)
+            }
+            ("_<_" | "_<=_" | "_>_" | "_>=_", [Type::String, number]) if !self.is_text(left) => {
+                let (function, sign) = (number_function(number)?, super::report::symbol(name));
+                format!("{function}({}) {sign} {}", self.written(left)?, self.written(right)?)
+            }
+            ("_<_" | "_<=_" | "_>_" | "_>=_", [number, Type::String]) if !self.is_text(right) => {
+                let (function, sign) = (number_function(number)?, super::report::symbol(name));
+                format!("{} {sign} {function}({})", self.written(left)?, self.written(right)?)
+            }
+            ("_==_" | "_!=_", [Type::String, Type::Int | Type::Uint | Type::Double]) if self.is_number(right) => {
+                let sign = super::report::symbol(name);
+                format!("{} {sign} \"{}\"", self.written(left)?, self.written(right)?.trim_end_matches('u'))
+            }
+            ("contains", [Type::List(_) | Type::Map(_), _]) => {
+                format!("{} in {}", self.receiver(right)?, self.receiver(left)?)
             }
             ("_==_" | "_!=_", [_, Type::Null]) => self.presence(left, name == "_!=_")?,
             ("_==_" | "_!=_", [Type::Null, _]) => self.presence(right, name == "_!=_")?,
@@ -290,6 +324,9 @@ impl<'a> Checker<'a> {
             }
             ("isEmpty" | "is_empty" | "empty", Some(target), []) => format!("{}.size() == 0", self.receiver(target)?),
             ("get", Some(target), &[key]) => format!("{}[{}]", self.receiver(target)?, self.written(key)?),
+            ("exists" | "any" | "has", Some(target), &[key]) if self.is_text(key) => {
+                format!("{} in {}", self.receiver(key)?, self.receiver(target)?)
+            }
             ("containsKey" | "hasKey" | "has_key" | "contains_key", Some(target), &[key]) => {
                 format!("{} in {}", self.receiver(key)?, self.receiver(target)?)
             }
@@ -324,5 +361,15 @@ impl<'a> Checker<'a> {
         }
         let all: Option<Vec<&str>> = nodes.iter().map(|id| self.written(*id)).collect();
         Some(format!("{name}({})", all?.join(", ")))
+    }
+}
+
+/// The function that reads a number of this type from a text.
+fn number_function(number: &Type) -> Option<&'static str> {
+    match number {
+        Type::Int => Some("int"),
+        Type::Uint => Some("uint"),
+        Type::Double => Some("double"),
+        _ => None,
     }
 }

@@ -6,6 +6,7 @@
 use super::code::Code;
 use super::{Parse, Parser};
 use crate::ast::{Expr, FoldKind, Literal, Name, NodeId};
+use crate::cel::foreign;
 use crate::cel::lexer::Token;
 use crate::cel::macros::{self, Expansion, Macro};
 use crate::diagnostic::Diagnostic;
@@ -68,6 +69,13 @@ impl Parser<'_> {
         self.push(Expr::Call { target: None, function, rooted, args }, self.since(start), focus, below)
     }
 
+    /// The help for `has(a["key"])`.
+    fn key_test(&self, map: NodeId, key: NodeId) -> Option<String> {
+        let text = |id: NodeId| foreign::repeated(self.text(self.node(id)?.span));
+        matches!(self.node(key)?.expr, Expr::Literal(_))
+            .then(|| Some(format!("write `{} in {}`", text(key)?, text(map)?)))?
+    }
+
     /// Turns the last node, which must be a selection or a name, into a test for presence. The checker tells which
     /// names are those of variables that can be absent: in CEL `has` takes a selection only.
     fn has(&mut self, start: u32, argument: NodeId) -> Parse {
@@ -80,8 +88,13 @@ impl Parser<'_> {
                     Ok(argument)
                 }
                 Expr::Error => Ok(argument),
-                _ => {
-                    let diagnostic = no_selection(node.span);
+                expr => {
+                    let mut diagnostic = no_selection(node.span);
+                    if let Expr::Index { operand, index, optional: false } = *expr
+                        && let Some(help) = self.key_test(operand, index)
+                    {
+                        diagnostic.help = vec![help];
+                    }
                     self.report(diagnostic)?;
                     self.error_node(span)
                 }

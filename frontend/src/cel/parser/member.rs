@@ -55,7 +55,11 @@ impl Parser<'_> {
             }
             Token::Quoted => {
                 let mut diagnostic = Code::InvalidQuotedName.at(span, "a backquoted name can't stand alone");
-                diagnostic.help.push("only fields may be backquoted, as in ``a.`b-c` ``".to_owned());
+                let inside = self.text(span).trim_matches('`');
+                diagnostic.help.push(match foreign::repeated(inside).filter(|text| !text.contains(['"', '\\'])) {
+                    Some(text) => format!("a text is in quotes: `\"{text}\"`"),
+                    None => "only fields may be backquoted, as in ``a.`b-c` ``".to_owned(),
+                });
                 self.error(diagnostic)?;
                 self.advance()?;
                 return self.error_node(span);
@@ -98,6 +102,8 @@ impl Parser<'_> {
         let dashed = foreign::dashed(self.source, span.start as usize, word.len());
         if let Some(help) = dashed {
             diagnostic.help.push(help);
+        } else if matches!(word, "let" | "var" | "const") {
+            diagnostic.help.push("a value gets a name by `cel.bind(name, value, expression)`".to_owned());
         } else if matches!(word, "if" | "else") {
             diagnostic.help.push("a conditional is written `condition ? a : b`".to_owned());
         } else {

@@ -126,6 +126,8 @@ struct Parser<'s> {
     diagnostics: Vec<Diagnostic>,
     /// Whether an error was reported after which the parser has not resynchronized yet.
     recovering: bool,
+    /// Whether the first end of a `between` is parsed: an `and` ends it.
+    in_between: bool,
 }
 
 impl<'s> Parser<'s> {
@@ -149,6 +151,7 @@ impl<'s> Parser<'s> {
             entered: 0,
             diagnostics: Vec::new(),
             recovering: false,
+            in_between: false,
         }
     }
 

@@ -146,24 +146,40 @@ impl Parser<'_> {
         }
         let Some(relation) = foreign::relation(self.text(self.span)) else { return Ok(None) };
         let mut ahead = self.lexer;
-        if relation == Relation::NotIn && ahead.next().token != Token::In {
+        if relation == Relation::NotIn && ahead.next().token != Token::In
+            || relation.joins_conditions() && loosest > LOOSEST
+        {
             return Ok(None);
         }
         let first = self.text(self.since(start));
-        let is_operation = self.node(left).is_some_and(|node| {
-            matches!(node.expr, Expr::Binary { .. } | Expr::Logic { .. } | Expr::Cond { .. } | Expr::Unary { .. })
-        });
+        let is_operation = !relation.joins_conditions()
+            && self.node(left).is_some_and(|node| {
+                matches!(node.expr, Expr::Binary { .. } | Expr::Logic { .. } | Expr::Cond { .. } | Expr::Unary { .. })
+            });
         let at = self.diagnostics.len();
         let mut focus = self.advance()?;
         if relation == Relation::NotIn {
             focus = focus.to(self.advance()?);
         }
         let second = self.span.start;
-        let right = self.right_operand(RELATION)?;
+        let outside = std::mem::replace(&mut self.in_between, relation == Relation::Between);
+        let mut right = self.right_operand(if relation.joins_conditions() { LOOSEST } else { RELATION })?;
+        self.in_between = outside;
+        let first_end = self.text(self.since(second)).to_owned();
+        let mut ends = None;
+        if relation == Relation::Between && self.token == Token::Ident && matches!(self.text(self.span), "and" | "AND")
+        {
+            self.advance()?;
+            let last = self.span.start;
+            right = self.right_operand(RELATION)?;
+            ends = foreign::repeated(&first_end).zip(foreign::repeated(self.text(self.since(last))));
+        }
+        let ends = ends.map(|(first, last)| format!("{first}\n{last}"));
         let found = quote(self.text(focus));
         let mut diagnostic = Code::MisspeltOperator.at(focus, format!("{found} is not an operator"));
         let is_right = !self.recovering && self.diagnostics.len() == at;
-        let both = foreign::repeated(first).zip(foreign::repeated(self.text(self.since(second)))).filter(|_| is_right);
+        let second = ends.as_deref().or_else(|| foreign::repeated(self.text(self.since(second))));
+        let both = foreign::repeated(first).zip(second).filter(|_| is_right);
         let (first, second) = both.unwrap_or(("a", "b"));
         let first = if is_operation && both.is_some() { format!("({first})") } else { first.to_owned() };
         diagnostic.help.push(format!("write `{}`", relation.written(&first, second)));
@@ -237,6 +253,7 @@ impl Parser<'_> {
         if self.token == Token::Ident
             && !self.recovering
             && let Some(meant) = foreign::operator(self.text(self.span))
+            && !(self.in_between && meant == "&&")
         {
             self.misspelt(meant)?;
             self.token = token(meant);

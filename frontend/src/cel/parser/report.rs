@@ -2,7 +2,7 @@
 
 use super::code::Code;
 use super::{Bracket, Parse, Parser, Stop};
-use crate::cel::foreign;
+use crate::cel::foreign::{self, Relation};
 use crate::cel::lexer::{Problem, Token};
 use crate::diagnostic::{Diagnostic, Label};
 use crate::span::Span;
@@ -74,6 +74,11 @@ impl Parser<'_> {
                 diagnostic.help.push(format!("an element is selected with `[{digits}]`"));
             }
         }
+        if let Token::String(_) = self.token
+            && let Some((call, literal)) = self.method_before().zip(foreign::repeated(self.text(self.span)))
+        {
+            diagnostic.help.push(format!("write `{call}({literal})`"));
+        }
         if self.token == Token::Slash {
             diagnostic.help.push("texts and patterns stand in quotes".to_owned());
         }
@@ -137,6 +142,17 @@ impl Parser<'_> {
             }
             self.advance()?;
         }
+    }
+
+    /// Returns what stands before the next token, if it is a method without its parentheses: `request.path.startsWith`.
+    fn method_before(&self) -> Option<&str> {
+        let before = self.source.get(..self.previous.end as usize)?;
+        let name = self.text(self.previous);
+        let is_method =
+            matches!(foreign::relation(name), Some(Relation::Method(method)) if method == name) || name == "matches";
+        let start = before.trim_end_matches(|c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.')).len();
+        let call = before.get(start..)?;
+        (is_method && call.len() > name.len()).then_some(call)
     }
 
     /// Returns the run of digits, points and slashes around the next token, which starts where the one before it ends.

@@ -63,7 +63,22 @@ impl Parser<'_> {
     pub(super) fn unknown_identifier(&mut self, span: Span) -> Stop {
         let name = self.scan.text().get(span.start as usize..span.end as usize).unwrap_or("").to_owned();
         let mut error = Diagnostic::error(Stage::Check, codes::UNKNOWN_IDENTIFIER, span, "unknown identifier");
-        if let Some((value, method)) = self.method(&name) {
+        // CEL's functions have capitals: `startsWith`.
+        let snake: String = name.chars().fold(String::new(), |mut snake, letter| {
+            if letter.is_ascii_uppercase() {
+                snake.push('_');
+            }
+            snake.push(letter.to_ascii_lowercase());
+            snake
+        });
+        if let Some(header) = name.strip_prefix("http.request.headers.") {
+            let rest = self.scan.text().get(span.end as usize..).unwrap_or("");
+            let length = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '-' && c != '_').unwrap_or(rest.len());
+            let header = format!("{header}{}", rest.get(..length).unwrap_or("")).to_ascii_lowercase();
+            error.help.push(format!("a header is `http.request.headers[\"{header}\"][0]`, or `[*]` for all its lines"));
+        } else if name == "if" || name == "when" {
+            error.help.push(format!("a rule is a condition, without `{name}`"));
+        } else if let Some((value, method)) = self.method(&name).or_else(|| self.method(&snake)) {
             error.help.push(format!("functions stand before their values: `{method}({value}, ..)`"));
         } else if let Some(meant) = self.scheme.similar_name(&name) {
             error.help.push(format!("did you mean `{meant}`?"));
@@ -170,6 +185,14 @@ impl Parser<'_> {
             (AccessStep::Index(_), FilterType::Map(_)) => error.help.push("a map has keys: `[\"key\"]`".to_owned()),
             (AccessStep::Key(_), FilterType::Array(_)) => {
                 error.help.push("an array has numbered elements: `[0]`, or `[*]` for all".to_owned());
+            }
+            (AccessStep::Key(key), FilterType::Bytes) => {
+                let before = self.scan.text().get(..place.start as usize).unwrap_or("");
+                if before.ends_with("http.cookie") && self.scheme.named("http.request.cookies").is_some() {
+                    error.help.push(format!("a cookie is `http.request.cookies[\"{key}\"][0]`"));
+                } else {
+                    error.help.push("a text has no parts: remove the brackets".to_owned());
+                }
             }
             _ => {}
         }

@@ -40,8 +40,15 @@ fn networks(text: &str) -> Option<Result<Vec<Entry>, String>> {
     Some(Ok(cover(first, last)))
 }
 
-/// The largest networks that together are the range, in order.
 fn cover(first: IpAddr, last: IpAddr) -> Vec<Entry> {
+    let networks = networks_of_range(first, last).into_iter();
+    networks.map(|(address, prefix)| Entry(Key::Network(Network::new(address, prefix)))).collect()
+}
+
+/// Returns the largest networks that together are a range of addresses of one family, both ends
+/// included, in order: at most 254, each with its first address and the length of its prefix.
+#[must_use]
+pub fn networks_of_range(first: IpAddr, last: IpAddr) -> Vec<(IpAddr, u8)> {
     let (bits, last) = (if first.is_ipv4() { 32_u32 } else { 128 }, number(last));
     let mut networks = Vec::new();
     let mut next = Some(number(first));
@@ -56,7 +63,7 @@ fn cover(first: IpAddr, last: IpAddr) -> Vec<Entry> {
             IpAddr::V6(start.into())
         };
         let prefix = u8::try_from(bits.saturating_sub(hosts)).unwrap_or(0);
-        networks.push(Entry(Key::Network(Network::new(address, prefix))));
+        networks.push((address, prefix));
         next = 1_u128.checked_shl(hosts).and_then(|size| start.checked_add(size));
     }
     networks

@@ -3,6 +3,7 @@
 mod address_range;
 pub(crate) mod pattern_text;
 
+pub use address_range::networks_of_range;
 pub(crate) use address_range::parse_all;
 
 use crate::kind::Kind;

@@ -40,6 +40,7 @@ pub use syntax::constant::byte_constant;
 pub use syntax::dialect::{Dialect, Pattern};
 pub use syntax::folding::{byte_folding_steps, check_cases, folding_steps, may_ignore_case};
 pub use syntax::limits::{MAX_BYTE_PROGRAM_BYTES, MAX_NESTING, MAX_PATTERN_BYTES, MAX_PROGRAM_BYTES, PatternError};
+pub use syntax::on_text::{OnText, on_text};
 pub use syntax::parsed::{ParsedPattern, is_same_in_dialects};
 pub use syntax::syntax_error::SyntaxError;
 

@@ -3,9 +3,9 @@
 #[cfg(feature = "http")]
 use crate::filter::binding::Derivation;
 use crate::filter::binding::{FilterBinding, Source, Spelling};
-use crate::lint::domain::{
-    Excluded, Place, SIZE, constant_ordering, excluded_literals, excluded_text, excluded_wildcard, excluded_word,
-    message,
+use crate::lint::domain::{SIZE, message};
+use crate::lint::excluded::{
+    Beside, Excluded, Place, constant_ordering, excluded_literals, excluded_text, excluded_wildcard, excluded_word,
 };
 use crate::lint::stars::{AS_TEXT, wildcard_meant};
 use crate::lint::{NEVER_THAT_VALUE, WILDCARD_AS_TEXT};
@@ -95,7 +95,8 @@ pub(super) fn other_values(
         }
     };
     let mut warn = |span: Span, result: bool, name: &str, excluded: Excluded| {
-        let help = if excluded.help.is_empty() { Vec::new() } else { vec![excluded.help] };
+        let help = excluded.help(|beside| beside_field(name, beside));
+        let help = if help.is_empty() { Vec::new() } else { vec![help] };
         let message = message(result, name, &excluded.because);
         found.push(Diagnostic { help, ..Diagnostic::warning(NEVER_THAT_VALUE, span, message) });
     };
@@ -114,7 +115,7 @@ pub(super) fn other_values(
                     if let Some((result, because)) = constant_ordering(&field.domain, holds, *number)
                         && !(result && field.may_be_missing)
                     {
-                        warn(node.span, result, field.name, Excluded { because, help: String::new() });
+                        warn(node.span, result, field.name, Excluded::because(because));
                     }
                 }
                 Comparison::Contains(bytes) => match field.excludes(Place::Anywhere, bytes) {
@@ -145,7 +146,7 @@ pub(super) fn other_values(
                         let from = constant_ordering(&field.domain, Ordering::is_ge, *first);
                         let to = constant_ordering(&field.domain, Ordering::is_le, *last);
                         if let Some((_, because)) = from.into_iter().chain(to).find(|(result, _)| !result) {
-                            warn(node.span, false, field.name, Excluded { because, help: String::new() });
+                            warn(node.span, false, field.name, Excluded::because(because));
                         }
                     }
                 }
@@ -169,6 +170,17 @@ pub(super) fn other_values(
         _ => {}
     }
     found.extend(stars);
+}
+
+/// The name of a field beside the path.
+fn beside_field(field: &str, beside: Beside) -> Option<String> {
+    let name = match beside {
+        Beside::Query => "http.request.uri.query",
+        Beside::Raw => "raw.http.request.uri.path",
+        // No field has the port of the host.
+        Beside::Port => return None,
+    };
+    (field == "http.request.uri.path").then(|| name.to_owned())
 }
 
 fn holds(op: OrderOp, ordering: Ordering) -> bool {

@@ -20,6 +20,8 @@ pub struct Files {
     pub rules: Option<RuleFiles>,
     /// Recorded requests, on which the policy or the rule set is tried.
     pub requests: Option<PathBuf>,
+    /// What the host of the policy declares.
+    pub host: celero_policy::Loader,
     /// A page that `celero lab report` wrote.
     pub lab: Option<PathBuf>,
 }

@@ -10,7 +10,6 @@
 //! | [`names`] | signatures and documentation of functions and macros |
 //! | [`diagnostic_json`] | errors and warnings as JSON |
 //! | [`measure`] | the time of something short |
-//! | [`static_cost`] | how many operations each part of a rule takes, read off its checked tree |
 //! | [`progress`] | what is going on and how long it will still take, on a line of the terminal |
 //! | [`disassembly`] | machine code as instructions, each with the part of the source that it came from |
 //!
@@ -25,5 +24,4 @@ pub mod names;
 pub mod progress;
 pub mod requests;
 pub mod rules;
-pub mod static_cost;
 pub mod values;

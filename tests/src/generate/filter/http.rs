@@ -14,7 +14,36 @@ const TEXTS: &[&str] = &[
     "http.referer",
     "http.x_forwarded_for",
 ];
-const SETS: &[&str] = &["10.0.0.0/8", "192.168.1.64/26", "2001:db8::/32", "203.0.113.9", "::1", "::/0"];
+const SETS: &[&str] = &[
+    "10.0.0.0/8",
+    "192.168.1.64/26",
+    "2001:db8::/32",
+    "203.0.113.9",
+    "::1",
+    "::/0",
+    "10.0.0.1..10.0.0.9",
+    "2001:db8::..2001:db8::ff",
+];
+/// Patterns: those that are alike on bytes and on text, those that have an equal, and those that have none.
+const PATTERNS: &[&str] = &[
+    "bot",
+    "^/a",
+    "^/a$",
+    "(/|$)",
+    "^(GET|PUT)$",
+    "",
+    "a|b",
+    "(?i)BOT",
+    "(?i)ok|K",
+    "[a-z]+/[0-9]",
+    "^/[^/]*$",
+    "a.*b",
+    "^a.+$",
+    "^[^a]$",
+    "a.b",
+    "^.{1,3}$",
+    ".+.+.+",
+];
 
 fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
@@ -43,15 +72,12 @@ fn comparison(rng: &mut Rng) -> String {
             rng.pick(&["a", "B", "/api", ""])
         )
         .replace("**", "*"),
-        6 => format!(
-            "{} matches \"{}\"",
-            text(rng),
-            rng.pick(&["bot", "^/a", "^/a$", "(/|$)", "^(GET|PUT)$", "", "a|b"])
-        ),
+        6 => format!("{} matches \"{}\"", text(rng), rng.pick(PATTERNS)),
         7 => format!("{} in {{{} {} {}}}", text(rng), word(rng), word(rng), word(rng)),
         8 => format!("{}({}, {})", rng.pick(&["starts_with", "ends_with"]), text(rng), word(rng)),
         9 => format!("ip.src {} {}", rng.pick(&["eq", "ne"]), rng.pick(&["10.0.0.1", "::1", "203.0.113.9"])),
         10 => format!("ip.src in {{{} {}}}", rng.pick(SETS), rng.pick(SETS)),
+        11 if rng.chance(40) => format!("len({}) {} {}", text(rng), order(rng), rng.pick(&[0, 2, 3, 8])),
         11 => format!("tcp.srcport {} {}", order(rng), rng.pick(&[1, 80, 443, 65_535])),
         12 => format!("tcp.srcport in {{80 {}..9000}}", rng.pick(&[100, 8080])),
         13 => of_header(rng),

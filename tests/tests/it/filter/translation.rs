@@ -173,6 +173,33 @@ fn filter_to_cel(seed: u64, rules: usize, fault: Fault<'_>) -> Report {
     report
 }
 
+/// The nearest forms of random rules: those without a warning are exact, and the others differ only as their warnings
+/// say, about values that are not ASCII.
+#[test]
+fn nearest_forms_differ_only_where_they_say() {
+    let rng = &mut Rng::new(0x4e);
+    let Environments { cel, filters } = Environments::new();
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let (mut exact, mut near) = (0, 0);
+    for number in 0..RULES {
+        let rule = http::condition(rng, 2);
+        let filter = alternate(&filters, number);
+        let Ok(translated) = engine.to_cel_near(filter, &rule) else { continue };
+        let is_exact = translated.warnings().is_empty();
+        assert_eq!(is_exact, engine.to_cel(filter, &rule).is_ok(), "{rule}");
+        let before = engine.compile(filter, &rule).unwrap();
+        let after = engine.compile(&cel, translated.text()).unwrap_or_else(|error| panic!("{rule}\n{error}"));
+        for sample in &requests(rng) {
+            let is_same = after.test(&context(sample)) == before.test(&context(sample));
+            let mut values = sample.request.headers().values().map(|value| value.as_bytes());
+            let is_ascii = values.all(<[u8]>::is_ascii) && sample.request.uri().to_string().is_ascii();
+            assert!(is_same || !is_exact && !is_ascii, "{rule}\n{}\n{sample:?}", translated.text());
+        }
+        *(if is_exact { &mut exact } else { &mut near }) += 1;
+    }
+    assert!(exact > RULES / 2 && near > 20, "{exact} exact, {near} near");
+}
+
 #[test]
 fn cel_and_its_translation_are_true_for_the_same_requests() {
     let Report { translated, holds, failed, disagreement, .. } = cel_to_filter(0x15, RULES, NO_FAULT);

@@ -11,7 +11,7 @@ use crate::rules::actions::{AnswerTemplate, NamedList, PhaseEnd, TextTemplate};
 use crate::rules::limit::{CountWhen, KeyPart, Number, OnLimit, RuleLimit};
 use crate::rules::reads::RuleReads;
 use crate::schema::{duration, rate};
-use crate::yaml::{MapEntry, Node, SourceText};
+use crate::yaml::{MapEntry, Node, NodeValue, SourceText};
 use bytes::Bytes;
 use celero::Context;
 use celero_limits::Quota;
@@ -43,6 +43,10 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
                 format!("a limit is asked before the server: the phase `{}` has none", phase.name()),
                 "move the rule to `request` or `requestBody`",
             );
+            return None;
+        }
+        // What is no mapping was reported.
+        if !matches!(node.value, NodeValue::Map(_)) {
             return None;
         }
         let (name, place) = name_of(rule, node, phase, number);

@@ -6,12 +6,12 @@ use crate::expressions::definitions::Definitions;
 use crate::expressions::template::{TemplatePart, parse};
 use crate::file::document::Document;
 use crate::file::error::PolicyError;
-use crate::host::environment::HostEnvironment;
 use crate::host::outcome::Phase;
 use crate::keys::error_policy::PhaseErrorPolicy;
 use crate::language::Language;
 use crate::phases::context::{BodyData, ConnectionData, LogData, RequestData, ResponseBodyData, ResponseData};
 use crate::policy::Policy;
+use crate::policy::loader::Loader;
 use crate::problems::Problems;
 use crate::yaml::{Node, NodeValue, SourceText};
 use celero::diagnostics::{Span, Style};
@@ -71,10 +71,29 @@ impl Policy {
     /// # Errors
     /// Returns a [`PolicyError`] with every error of the policy, or if `to` is neither CEL nor the filter language.
     pub fn translate(name: &str, text: &str, base: &Path, to: Language) -> Result<TranslatedPolicy, PolicyError> {
-        Self::check(name, text, base)?;
+        Self::loader().translate(name, text, base, to, false)
+    }
+}
+
+impl Loader {
+    /// Writes the conditions of a policy in another language, as [`Policy::translate`] does. With
+    /// `near`, the nearest form in CEL stands for what has no equal there, as
+    /// [`Engine::to_cel_near`] writes it; [`TranslatedPolicy::render`] has its warnings.
+    ///
+    /// # Errors
+    /// See [`Policy::translate`].
+    pub fn translate(
+        &self,
+        name: &str,
+        text: &str,
+        base: &Path,
+        to: Language,
+        near: bool,
+    ) -> Result<TranslatedPolicy, PolicyError> {
+        self.check(name, text, base)?;
         let mut problems = Problems::default();
         let document = Document::read(name, text, base, &mut problems);
-        let defined = Definitions::read(&document, &HostEnvironment::default(), &mut problems);
+        let defined = Definitions::read(&document, self.host(), &mut problems);
         let source = problems.text(0).to_owned();
         // The main file is the first that was read.
         let Some(root) = document.roots().find(|root| root.place.file == 0) else {
@@ -109,7 +128,7 @@ impl Policy {
                     kept.push(name());
                     continue;
                 }
-                let rule = Rule { node, phase, on_error, to, engine: &engine };
+                let rule = Rule { node, phase, on_error, to, near, engine: &engine };
                 match rule.translated(root, &source, &defined, &mut problems) {
                     Some(None) => {}
                     Some(Some(edit)) => {
@@ -130,7 +149,7 @@ impl Policy {
         }
         let text = edits.applied(&source);
         // What was written must be accepted: the translations were, one by one.
-        Self::check(name, &text, base)?;
+        self.check(name, &text, base)?;
         Ok(TranslatedPolicy { text, translated, kept, problems })
     }
 }
@@ -141,6 +160,7 @@ struct Rule<'r> {
     phase: Phase,
     on_error: PhaseErrorPolicy,
     to: Language,
+    near: bool,
     engine: &'r Engine,
 }
 
@@ -204,7 +224,9 @@ impl Rule<'_> {
                 return None;
             }
         };
-        let differs = if warnings.is_empty() {
+        let differs = if warnings.is_empty() || self.to == Language::cel() {
+            // The nearest forms do not fail where the rule has a result.
+            warnings.iter().for_each(|warning| problems.of_expression(condition, 0, warning));
             return Some(layout);
         } else if self.on_error.stops() {
             "under `onError: stop` the phase ends then"
@@ -233,10 +255,11 @@ impl Rule<'_> {
     ) -> Result<(String, Vec<Diagnostic>), CompileError> {
         let (env, _) = defined.env::<C>();
         let env = env.filter_language(FilterLanguage::http());
-        if self.to == Language::cel() {
-            return self.engine.to_cel(&env, text).map(|text| (text, Vec::new()));
-        }
-        let translated = self.engine.to_filter(&env, text)?;
+        let translated = match (self.to == Language::cel(), self.near) {
+            (true, false) => return self.engine.to_cel(&env, text).map(|text| (text, Vec::new())),
+            (true, true) => self.engine.to_cel_near(&env, text)?,
+            (false, _) => self.engine.to_filter(&env, text)?,
+        };
         Ok((translated.text().to_owned(), translated.warnings().to_vec()))
     }
 

@@ -7,6 +7,7 @@ pub(crate) mod definition_graph;
 pub(crate) mod definitions;
 pub(crate) mod mentions;
 pub(crate) mod name_tree;
+pub(crate) mod path_domain;
 pub(crate) mod phase_env;
 pub(crate) mod purpose;
 pub(crate) mod template;

@@ -2,10 +2,12 @@
 
 use crate::expressions::declared_names::DeclaredNames;
 use crate::expressions::definitions::{Definition, DefinitionScope, Definitions};
+use crate::expressions::path_domain::with_paths;
 use crate::host::outcome::Phase;
 use celero::host::EnvError;
 use celero::settings::SourceLimits;
 use celero::{Context, Env};
+use celero_canonical::Options;
 
 /// The environment of a phase.
 pub(crate) struct PhaseEnv<C> {
@@ -16,8 +18,9 @@ pub(crate) struct PhaseEnv<C> {
 }
 
 impl<C: Context> PhaseEnv<C> {
-    pub(crate) fn new(phase: Phase, definitions: &Definitions, names: &mut DeclaredNames) -> Self {
+    pub(crate) fn new(phase: Phase, definitions: &Definitions, normalize: &Options, names: &mut DeclaredNames) -> Self {
         let (env, valid) = definitions.env();
+        let env = with_paths(env, phase, normalize);
         names.add(phase, &env);
         Self { phase, env, valid }
     }

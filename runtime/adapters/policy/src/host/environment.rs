@@ -78,26 +78,35 @@ impl HostEnvironment {
     }
 
     /// Reports what can't be declared: functions, and variables with the names of policies' own. `own`
-    /// are the variables of the phases.
+    /// are the variables of the phases. The host is a program, so there is no place to name.
     pub(crate) fn report(&self, own: impl IntoIterator<Item = Field>, problems: &mut Problems) {
         let place = FileSpan::new(0, 0, 0);
         for problem in self.functions.problems() {
             problems.add(CODE, place, format!("the host's declarations: {problem}"));
         }
-        let Some(variables) = &self.variables else { return };
-        let own: Vec<Field> = own.into_iter().collect();
-        let (mut of_policies, mut earlier) = (Names::default(), Names::default());
-        own.iter().map(|field| &*field.name).chain(DEFINED).for_each(|name| of_policies.add(name));
-        for (name, ..) in variables.variables() {
-            if let Some(other) = of_policies.colliding(name) {
-                let message = format!("the host's variable `{name}` collides with `{other}`, which policies have");
-                problems.add(CODE, place, message).help("give it another name, or a prefix");
-            } else if let Some(other) = earlier.colliding(name) {
-                let message = format!("the host's variable `{name}` collides with its variable `{other}`");
-                problems.add(CODE, place, message);
-            }
-            earlier.add(name);
+        let names = self.variables.iter().flat_map(ExtensionFields::variables).map(|(name, ..)| (name, place));
+        report_collisions(names, own, problems);
+    }
+}
+
+/// Reports variables of a host with the names of policies' own, and those with names of each other.
+pub(crate) fn report_collisions<'n>(
+    variables: impl Iterator<Item = (&'n str, FileSpan)>,
+    own: impl IntoIterator<Item = Field>,
+    problems: &mut Problems,
+) {
+    let own: Vec<Field> = own.into_iter().collect();
+    let (mut of_policies, mut earlier) = (Names::default(), Names::default());
+    own.iter().map(|field| &*field.name).chain(DEFINED).for_each(|name| of_policies.add(name));
+    for (name, place) in variables {
+        if let Some(other) = of_policies.colliding(name) {
+            let message = format!("the host's variable `{name}` collides with `{other}`, which policies have");
+            problems.add(CODE, place, message).help("give it another name, or a prefix");
+        } else if let Some(other) = earlier.colliding(name) {
+            let message = format!("the host's variable `{name}` collides with its variable `{other}`");
+            problems.add(CODE, place, message).help("give it another name, or a prefix");
         }
+        earlier.add(name);
     }
 }
 

@@ -332,4 +332,11 @@ impl Exchange {
     pub fn set_variables<E: Context + Send + Sync + 'static>(&mut self, variables: Arc<E>) {
         self.attributes.variables = Extension::new(variables);
     }
+
+    /// As [`set_variables`](Self::set_variables), for a policy whose loader is
+    /// [of a file](crate::Loader::of_declarations): [`Extension::of_declared`] has values for its
+    /// [variables](crate::Loader::host_variables).
+    pub fn set_declared_variables(&mut self, variables: &Extension) {
+        self.attributes.variables = variables.clone();
+    }
 }

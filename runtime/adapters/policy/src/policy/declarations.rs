@@ -4,9 +4,9 @@
 //! `runtime/adapters/policy/tests/policy/host_declarations.rs::a_written_file_declares_the_same`.
 
 use crate::file::error::PolicyError;
-use crate::host::environment::HostEnvironment;
+use crate::host::environment::{HostEnvironment, report_collisions};
 use crate::keys::environment::ENVIRONMENT;
-use crate::policy::loader::Loader;
+use crate::policy::loader::{Loader, own_variables};
 use crate::problems::{FileSpan, Problems};
 use crate::yaml::{Node, read};
 use celero::host::ExtensionFields;
@@ -49,7 +49,7 @@ impl Loader {
         if let Some(root) = &root {
             ENVIRONMENT.check(root, &mut problems);
         }
-        let mut variables = Vec::new();
+        let (mut variables, mut names) = (Vec::new(), Vec::new());
         for entry in root.as_ref().and_then(|root| root.get("variables")).map_or(&[][..], Node::entries) {
             let node = entry.value.get("type").unwrap_or(&entry.value);
             let (name, written) = (&entry.key.text, node.text());
@@ -66,7 +66,9 @@ impl Loader {
             }
             let optional = entry.value.text_of("optional").is_some_and(|optional| optional.text == "true");
             variables.push((name.clone(), ty, optional));
+            names.push((&**name, entry.key.place));
         }
+        report_collisions(names.into_iter(), own_variables(), &mut problems);
         let mut functions = Env::dynamic();
         for node in root.as_ref().and_then(|root| root.get("functions")).map_or(&[][..], Node::elements) {
             let Some(declaration) = node.text() else { continue };

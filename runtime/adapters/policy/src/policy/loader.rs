@@ -8,8 +8,8 @@ use crate::phases::context::{BodyData, ConnectionData, LogData, RequestData, Res
 use crate::policy::Policy;
 use crate::problems::Problems;
 use crate::yaml::reach::Reach;
-use celero::Context;
 use celero::host::{ExtensionFields, Field, HostFunction};
+use celero::{Bindings, Context, Env};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -125,6 +125,18 @@ impl Loader {
     /// ```
     pub fn for_cases(self) -> Self {
         self.with_host(HostEnvironment::by_name)
+    }
+
+    /// Returns the variables that the host declares, if it has any.
+    #[must_use]
+    pub fn host_variables(&self) -> Option<&ExtensionFields> {
+        self.host.variables()
+    }
+
+    /// Returns an environment with the functions that the host declares, and nothing else.
+    #[must_use]
+    pub fn host_functions(&self) -> &Env<Bindings<'static>> {
+        self.host.functions()
     }
 
     /// Returns a loader for a host that declares this.

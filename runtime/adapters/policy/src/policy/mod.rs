@@ -191,13 +191,14 @@ impl Policy {
         let auth = Auth::compile(&document, &mut problems);
         let mut normalization = Normalization::compile(&document, &mut problems);
         let delays = Delays::compile(&document, &mut problems);
-        let mut names = DeclaredNames::default();
-        let mut connection = PhaseEnv::<ConnectionData<'_>>::new(Phase::Connection, &definitions, &mut names);
-        let mut request = PhaseEnv::<RequestData<'_>>::new(Phase::Request, &definitions, &mut names);
-        let mut body = PhaseEnv::<BodyData<'_>>::new(Phase::RequestBody, &definitions, &mut names);
-        let mut response = PhaseEnv::<ResponseData<'_>>::new(Phase::Response, &definitions, &mut names);
-        let mut response_body = PhaseEnv::<ResponseBodyData<'_>>::new(Phase::ResponseBody, &definitions, &mut names);
-        let mut log = PhaseEnv::<LogData<'_>>::new(Phase::Log, &definitions, &mut names);
+        let (mut names, options) = (DeclaredNames::default(), &{ normalization.options });
+        let mut connection = PhaseEnv::<ConnectionData<'_>>::new(Phase::Connection, &definitions, options, &mut names);
+        let mut request = PhaseEnv::<RequestData<'_>>::new(Phase::Request, &definitions, options, &mut names);
+        let mut body = PhaseEnv::<BodyData<'_>>::new(Phase::RequestBody, &definitions, options, &mut names);
+        let mut response = PhaseEnv::<ResponseData<'_>>::new(Phase::Response, &definitions, options, &mut names);
+        let mut response_body =
+            PhaseEnv::<ResponseBodyData<'_>>::new(Phase::ResponseBody, &definitions, options, &mut names);
+        let mut log = PhaseEnv::<LogData<'_>>::new(Phase::Log, &definitions, options, &mut names);
         names.broken = definitions.report(
             &mut [&mut connection, &mut request, &mut body, &mut response, &mut response_body, &mut log],
             &mut problems,

@@ -6,8 +6,9 @@ use crate::problems::{Problems, similar};
 use crate::yaml::{MapEntry, Node, NodeValue, Scalar};
 use saphyr_parser::ScalarStyle;
 
-/// Keys that other tools have for a key of a rule, and that key.
-const SYNONYMS: [(&str, &[&str]); 3] = [
+/// Keys that other tools have for a key of a rule or of the request of a case, and that key.
+const SYNONYMS: [(&str, &[&str]); 4] = [
+    ("uri", &["path", "url", "target"]),
     ("when", &["if", "condition", "conditions", "match", "matches", "expr", "expression"]),
     ("deny", &["block", "reject", "forbid"]),
     ("allow", &["accept", "permit", "pass"]),
@@ -87,6 +88,9 @@ impl Checker<'_> {
             if let Some(name) = of_other_tool.or_else(|| similar(&key.text, &open)) {
                 problem.help(format!("did you mean `{name}`?"));
                 meant.push(name);
+            } else if spec.key("rules").is_some() && matches!(value.value, NodeValue::Map(_)) {
+                problem
+                    .help(format!("the rules of a phase are a list: `- name: {}`, and its other keys below", key.text));
             } else if !std::mem::replace(&mut listed, true) {
                 problem.help(format!("its keys are `{}`", names.join("`, `")));
             }
@@ -132,6 +136,13 @@ fn correction(node: &Node, specs: &[ValueSpec]) -> Option<String> {
         (ValueSpec::Text | ValueSpec::Template, NodeValue::List(_) | NodeValue::Map(_)) => {
             Some("put the text in quotes, or in a block: `|` and indented lines".to_owned())
         }
+        (ValueSpec::Map(_), NodeValue::List(_)) => {
+            Some("it has names and values, without `- `: `{name: value}`".to_owned())
+        }
+        (ValueSpec::Map(_), NodeValue::Scalar(_)) => Some("it has names and values: `{name: value}`".to_owned()),
+        (_, NodeValue::Scalar(scalar)) if let Some(meant) = meant_by(&scalar.text, specs) => {
+            Some(format!("write `{meant}`"))
+        }
         (ValueSpec::List(ValueSpec::Text), NodeValue::Scalar(scalar)) => Some(format!("write `[{}]`", scalar.text)),
         (ValueSpec::List(ValueSpec::Mapping(entry)), _) => {
             let key = entry.keys.iter().find(|key| key.required).or(entry.keys.first())?;
@@ -143,6 +154,33 @@ fn correction(node: &Node, specs: &[ValueSpec]) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// Returns what a text probably means that has another form: `403` by `403 Forbidden`, `true` by `yes`, and the mapping
+/// of a message by its status or its first line.
+fn meant_by(text: &str, specs: &[ValueSpec]) -> Option<String> {
+    let plain = |text: &str| {
+        let scalar = Scalar { text: text.to_owned(), style: ScalarStyle::Plain };
+        Node { place: crate::problems::FileSpan::new(0, 0, 0), value: NodeValue::Scalar(scalar) }
+    };
+    let fits = |text: &str| specs.iter().any(|spec| spec.fits(&plain(text)));
+    let first = text.split(' ').next().unwrap_or_default();
+    let word = match text.to_ascii_lowercase().as_str() {
+        "yes" | "on" | "enabled" => "true",
+        "no" | "off" | "disabled" => "false",
+        _ => first,
+    };
+    if word != text && fits(word) {
+        return Some(word.to_owned());
+    }
+    let ValueSpec::Mapping(mapping) = specs.last()? else { return None };
+    if let Some(status) = mapping.key("status").filter(|key| key.value.fits(&plain(text))) {
+        return Some(format!("{{{}: {text}}}", status.name));
+    }
+    let (method, target) = text.split_once(' ')?;
+    let is_line =
+        method.bytes().all(|byte| byte.is_ascii_uppercase()) && target.starts_with('/') && !target.contains(' ');
+    (is_line && mapping.key("uri").is_some()).then(|| format!("{{method: {method}, uri: {target}}}"))
 }
 
 impl ValueSpec {

@@ -68,14 +68,15 @@ fn every_error_of_a_file_is_at_its_place() {
         ("functions: ['f(x: int) -> int', 'f(y: int) -> int']", "the environment already has `f(int) -> int`"),
         ("function: []", "did you mean `functions`?"),
         ("", "the file is empty"),
+        ("variables:\n  a: string\n  request.path: string\n", "host.yaml:3:3"),
+        ("variables: {request.path: string}", "`request.path` collides with `request.path`, which policies have"),
+        ("variables: {jwt.plan: string}", "give it another name, or a prefix"),
+        ("variables:\n  a.b: string\n  a: string\n", "host.yaml:3:3"),
+        ("variables: {a.b: string, a: string}", "`a` collides with its variable `a.b`"),
     ] {
         let error = wrong(text);
         assert!(error.contains(expected), "{text}\n{error}");
     }
-    // Collisions are found when a policy is loaded.
-    let loader = Loader::of_declarations("host.yaml", "variables: {request.path: string}").unwrap();
-    let error = loader.check("policy.yaml", POLICY, base()).unwrap_err().to_string();
-    assert!(error.contains("`request.path` collides with `request.path`"), "{error}");
 }
 
 #[derive(celero::Context)]

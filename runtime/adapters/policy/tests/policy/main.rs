@@ -20,6 +20,7 @@ mod host_data;
 mod host_declarations;
 mod hostile;
 mod imitations;
+mod impossible_paths;
 mod key_sources;
 mod languages;
 mod layout;

@@ -63,9 +63,6 @@ pub(crate) struct Args {
     /// What a rule of a file with a failed evaluation counts as.
     #[arg(long, value_enum, default_value_t = ErrorPolicyArg(ErrorPolicy::NoMatch))]
     on_error: ErrorPolicyArg,
-    /// What the host of policies declares: functions and variables that they may use.
-    #[arg(long, value_name = "HOST.yaml")]
-    env: Option<PathBuf>,
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
@@ -89,13 +86,13 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     if !args.watch {
         return once(args, output);
     }
-    let given = [&args.given.bindings, &args.given.requests, &args.env].into_iter().flatten();
+    let given = [&args.given.bindings, &args.given.requests, &args.given.env].into_iter().flatten();
     let files: Vec<PathBuf> = args.source.files.iter().chain(given).cloned().collect();
     if args.source.files.is_empty() || files.iter().any(|file| file == Path::new("-")) {
         return Err("--watch needs files, not texts or standard input".to_owned());
     }
     // An error in the file of `--env` is reported by the check.
-    let loader = || Host::read(args.env.as_deref()).unwrap_or_default().loader;
+    let loader = || Host::read(args.given.env.as_deref()).unwrap_or_default().loader;
     watch::each_change(&files, output, loader, |output| {
         if let Err(why) = once(args, output) {
             output.complain(&format!("error: {why}"));
@@ -105,10 +102,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
 
 fn once(args: &Args, output: &mut Output) -> Result<u8, String> {
     let sources = args.source.read("check")?;
-    if args.env.is_some() && sources.iter().all(|source| source.format != Format::Policy) {
-        return Err("--env is for policies: declare the variables of other rules with --vars".to_owned());
-    }
-    let host = Host::read(args.env.as_deref())?;
+    let host = Host::read(args.given.env.as_deref())?;
     let input = args.given.read()?.for_rules(&sources);
     input.run(CheckAll { args, sources, host }, output)
 }

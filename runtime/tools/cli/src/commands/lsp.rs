@@ -9,7 +9,6 @@ use celero::ErrorPolicy;
 use celero_lsp::Environment;
 use celero_policy::Loader;
 use std::io::BufReader;
-use std::path::PathBuf;
 
 /// Run the language server for editors, on standard input and output.
 #[derive(clap::Args)]
@@ -29,15 +28,12 @@ pub(crate) struct Args {
     /// Accepted because many editors give it. The server uses standard input and output without it too.
     #[arg(long, hide = true)]
     stdio: bool,
-    /// What the host of policies declares: functions and variables that they may use.
-    #[arg(long, value_name = "HOST.yaml")]
-    env: Option<PathBuf>,
     #[command(flatten)]
     given: InputArgs,
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
-    let loader = policy::Host::read(args.env.as_deref())?.loader;
+    let loader = policy::Host::read(args.given.env.as_deref())?.loader;
     args.given.read()?.run(Serve { on_error: args.on_error.0, loader }, output)
 }
 

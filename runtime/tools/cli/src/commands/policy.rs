@@ -1,6 +1,7 @@
 //! `celero check`, `test`, `explain` and `schema` for policies (YAML files).
 
 use crate::REJECTED;
+use crate::input::host::loader;
 use crate::input::source::{Source, read_text};
 use crate::output::units::counted;
 use crate::output::{Output, hints};
@@ -74,16 +75,17 @@ impl Host {
     /// # Errors
     /// The file that can't be read, or its errors as text.
     pub(crate) fn read(env: Option<&Path>) -> Result<Self, String> {
-        let Some(path) = env else { return Ok(Self::default()) };
-        let text = if path.exists() { read_text(path) } else { Err(hints::missing_file(path)) }?;
-        let loader = Loader::of_declarations(&path.display().to_string(), &text);
-        loader.map(|loader| Self { loader, is_given: true }).map_err(|error| format!("--env: {error}"))
+        match env {
+            Some(path) => loader(path).map(|loader| Self { loader, is_given: true }),
+            None => Ok(Self::default()),
+        }
     }
 
     /// Returns a hint if a policy uses names that nobody declares: its host may declare them.
-    fn hints(&self, error: &PolicyError) -> Vec<String> {
+    pub(crate) fn hints(&self, error: &PolicyError) -> Vec<String> {
         let is_undeclared = |found: &Diagnostic| {
             matches!(found.code, "undeclared-name" | "undeclared-function")
+                && !found.message.contains("exists in the phase")
                 && !found.help.iter().any(|help| help.starts_with("did you mean"))
         };
         let is_of_host = !self.is_given && error.diagnostics().any(|(_, found)| is_undeclared(&found));
@@ -140,9 +142,15 @@ pub(crate) fn check(source: &Source, host: &Host, deny_warnings: bool, color: bo
     }
 }
 
-pub(crate) fn explain(source: &Source, json: bool, output: &mut Output) -> u8 {
-    match Policy::explain_text(&source.name, &source.text, source.base()) {
-        Err(error) => return rejected(&error, json, output),
+pub(crate) fn explain(source: &Source, host: &Host, json: bool, output: &mut Output) -> u8 {
+    match host.loader.explain_text(&source.name, &source.text, source.base()) {
+        Err(error) => {
+            let code = rejected(&error, json, output);
+            if !json {
+                output.hints(&host.hints(&error));
+            }
+            return code;
+        }
         Ok(text) if json => output.line(&json!({ "sections": [{ "title": "policy", "text": text }] }).to_string()),
         Ok(text) => output.print(&text),
     }

@@ -1,5 +1,6 @@
 //! `celero serve`: a local web page for rules, a policy or a rule set.
 
+use crate::input::host::loader;
 use crate::input::source::{Format, Source, SourceArgs};
 use crate::output::Output;
 use celero_serve::{Files, FirstRule, RuleFiles, Server};
@@ -28,7 +29,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     source: SourceArgs,
     /// The address and the port. Port 0 is a free one.
-    #[arg(long, value_name = "IP:PORT")]
+    #[arg(long, value_name = "IP:PORT", value_parser = listen)]
     listen: Option<SocketAddr>,
     /// Recorded requests, on which the policy or the rules are tried: HTTP/1.1 as text, several separated by lines that
     /// start with `###`; or JSON, one object per line
@@ -37,10 +38,16 @@ pub(crate) struct Args {
     /// A page that `celero lab report` wrote: charts of celero's own performance over versions
     #[arg(long, value_name = "FILE")]
     lab: Option<PathBuf>,
+    /// What the host of the policy declares: functions, and variables for which cases give values.
+    #[arg(long, value_name = "HOST.yaml")]
+    env: Option<PathBuf>,
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     let files = files(args)?;
+    if args.env.is_some() && files.policy.is_none() {
+        return Err("--env is for a policy: celero serve --env HOST.yaml POLICY.yaml".to_owned());
+    }
     let server = match args.listen {
         Some(address) => Server::bind(address).map_err(|error| format!("{address}: {error}"))?,
         None => usual()?,
@@ -53,6 +60,15 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     output.flush();
     server.run(files).map_err(|error| format!("the server ended: {error}"))?;
     Ok(0)
+}
+
+/// Reads the address to listen on.
+///
+/// # Errors
+/// How to write it.
+fn listen(text: &str) -> Result<SocketAddr, String> {
+    let port = text.trim_start_matches(':').parse().unwrap_or(ADDRESS.port());
+    text.parse().map_err(|_| format!("expected an address and a port, as in `{}`", SocketAddr::new(ADDRESS.ip(), port)))
 }
 
 /// Opens the usual port, or a free one.
@@ -73,6 +89,9 @@ fn usual() -> Result<Server, String> {
 /// A file that can't be read or served, or a text beside files or other texts.
 fn files(args: &Args) -> Result<Files, String> {
     let mut files = Files { lab: args.lab.clone(), requests: args.requests.clone(), ..Files::default() };
+    if let Some(file) = &args.env {
+        files.host = loader(file)?;
+    }
     args.lab.iter().chain(&args.requests).try_for_each(|path| celero_serve::admit(path))?;
     let SourceArgs { files: paths, texts, format, language } = &args.source;
     if paths.is_empty() && texts.is_empty() {

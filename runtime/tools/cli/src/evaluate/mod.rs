@@ -4,7 +4,8 @@ pub(crate) mod as_policy;
 pub(crate) mod cost;
 pub(crate) mod rule_sets;
 
-use crate::input::contexts::{Contexts, INPUT_MEMORY};
+use crate::input::contexts::Contexts;
+use crate::input::host::INPUT_MEMORY;
 use crate::output::failure::Failure;
 use crate::{DISAGREE, REJECTED};
 use celero::values::Arena;

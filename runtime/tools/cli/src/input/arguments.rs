@@ -1,6 +1,7 @@
 //! What rules are evaluated with: declared variables and their values, or requests.
 
 use crate::input::filter_args::{FilterArgs, FilterDeclarations};
+use crate::input::host::HostInput;
 use crate::input::source::{Source, read_bytes};
 use crate::requests::recorded::{self, RecordedRequest, RecordedRequests};
 use celero::Type;
@@ -15,12 +16,17 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 pub(crate) struct InputArgs {
     /// Values of variables: a JSON object, `{"user.name": "ada", "n": {"uint": "1"}}`. Names may
-    /// contain dots. Variables that `--vars` does not declare have the type `dyn`.
-    #[arg(long, value_name = "FILE.json", conflicts_with = "requests")]
+    /// contain dots. Variables that `--vars` does not declare have the type `dyn`; with `--env` they are
+    /// those of the host.
+    #[arg(long, value_name = "FILE.json")]
     pub(crate) bindings: Option<PathBuf>,
     /// Types of variables: `user.age: int, tags: list(string)`. May be repeated.
     #[arg(long, value_name = "NAME: TYPE, ..", conflicts_with = "requests")]
     pub(crate) vars: Vec<String>,
+    /// What the host of policies declares: functions, which have no code here, and variables beside those of requests.
+    /// `--bindings` gives them values; one without a value is absent. With `--vars` other rules than policies read these.
+    #[arg(long, value_name = "HOST.yaml")]
+    pub(crate) env: Option<PathBuf>,
     /// HTTP requests: HTTP/1.1 as text, several separated by lines that start with `###`; or JSON, one object per line:
     /// `{"method": "GET", "uri": "/", "headers": {"host": "a"}, "body": "", "source": "192.0.2.7:4711"}`.
     #[arg(long, visible_alias = "request", value_name = "FILE")]
@@ -63,6 +69,8 @@ pub(crate) struct Declarations {
     pub(crate) functions: Vec<(String, String)>,
     /// Of rules in the filter language.
     pub(crate) filter: FilterDeclarations,
+    /// What the host of policies declares.
+    pub(crate) host: Option<HostInput>,
 }
 
 /// Named values and their types.
@@ -118,7 +126,7 @@ impl Input {
 impl InputArgs {
     /// Returns whether the command line declares or binds variables, so that there is no request.
     pub(crate) fn declares(&self) -> bool {
-        !self.vars.is_empty() || self.bindings.is_some()
+        !self.vars.is_empty() || self.bindings.is_some() && self.env.is_none()
     }
 
     /// Reads the input files. Rules read a request, unless variables are declared or bound.
@@ -128,14 +136,20 @@ impl InputArgs {
     pub(crate) fn read(&self) -> Result<Input, String> {
         let functions = self.define.iter().map(|text| values::notation::definition(text)).collect::<Result<_, _>>();
         let functions = functions.map_err(|why| format!("--define: {why}"))?;
-        let declarations = Declarations {
-            container: self.container.clone(),
-            unchecked: self.no_check,
-            functions,
-            filter: self.filter.read()?,
+        let values = self.bindings.as_deref().map(bindings_of).transpose()?;
+        let host = match &self.env {
+            Some(file) => Some(HostInput::read(file, values.as_ref().filter(|_| !self.declares()))?),
+            None if values.is_some() && self.requests.is_some() => {
+                return Err("--bindings gives no values beside --requests: requests have their own, and a host the variables that --env \
+                            declares"
+                    .to_owned());
+            }
+            None => None,
         };
+        let (container, unchecked, filter) = (self.container.clone(), self.no_check, self.filter.read()?);
+        let declarations = Declarations { container, unchecked, functions, filter, host };
         if self.declares() {
-            return self.named(declarations).map(Input::Named);
+            return self.named(declarations, values).map(Input::Named);
         }
         let RecordedRequests { requests, left_out } = match &self.requests {
             Some(path) => requests_of(path)?,
@@ -144,24 +158,22 @@ impl InputArgs {
         Ok(Input::Requests(RequestInput { requests, left_out, source: self.source, declarations }))
     }
 
-    fn named(&self, declarations: Declarations) -> Result<NamedInput, String> {
-        let mut named = NamedInput { declarations, given: self.bindings.is_some(), ..NamedInput::default() };
+    fn named(&self, declarations: Declarations, values: Option<Map<String, Json>>) -> Result<NamedInput, String> {
+        let given = values.is_some();
+        let mut named = NamedInput { declarations, given, values: values.unwrap_or_default(), ..NamedInput::default() };
         for text in &self.vars {
             named.types.extend(values::notation::declarations(text).map_err(|why| format!("--vars: {why}"))?);
         }
-        if let Some(path) = &self.bindings {
-            named.values = match serde_json::from_slice(&read_bytes(path)?) {
-                Ok(Json::Object(values)) => values,
-                Ok(_) => {
-                    return Err(format!(
-                        "{}: expected an object of names and values, as in {{\"user.age\": 18}}",
-                        path.display()
-                    ));
-                }
-                Err(error) => return Err(format!("{}: not JSON: {error}", path.display())),
-            };
-        }
         Ok(named)
+    }
+}
+
+/// Reads a file of values by their names.
+fn bindings_of(path: &Path) -> Result<Map<String, Json>, String> {
+    match serde_json::from_slice(&read_bytes(path)?) {
+        Ok(Json::Object(values)) => Ok(values),
+        Ok(_) => Err(format!("{}: expected an object of names and values, as in {{\"user.age\": 18}}", path.display())),
+        Err(error) => Err(format!("{}: not JSON: {error}", path.display())),
     }
 }
 

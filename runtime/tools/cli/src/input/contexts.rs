@@ -3,17 +3,16 @@
 use crate::envs::Envs;
 use crate::input::arguments::{Declarations, Input, NamedInput, RequestInput};
 use crate::input::filter_args::FilterDeclarations;
+use crate::input::host::{HostInput, HostRequest, INPUT_MEMORY};
 use crate::language::Language;
 use crate::output::Output;
 use crate::requests::recorded::RecordedRequest;
 use celero::filter::FilterLanguage;
+use celero::host::{Extension, ExtensionFields};
 use celero::http::RequestContext;
 use celero::values::Arena;
 use celero::{Bindings, Context, Env, Type};
 use std::net::SocketAddr;
-
-/// The memory limit of input values, in bytes.
-pub(crate) const INPUT_MEMORY: usize = 256 << 20;
 
 /// An environment and the contexts that rules are evaluated with. Contexts are made anew by each
 /// thread that needs them.
@@ -68,7 +67,13 @@ impl Input {
                     let why = "requests that are not valid HTTP are left out";
                     output.complain(&format!("warning: {why}: {count}, such as {first}"));
                 }
-                command.run(&RequestContexts::new(requests)?, output)
+                match &requests.declarations.host {
+                    Some(HostInput { variables: Some(variables), values, .. }) => {
+                        let (variables, values) = (variables.clone(), values.clone());
+                        command.run(&HostContexts::new(requests, &variables, values)?, output)
+                    }
+                    _ => command.run(&RequestContexts::new(requests)?, output),
+                }
             }
         }
     }
@@ -134,10 +139,82 @@ impl Contexts for NamedContexts {
 
 /// Requests.
 pub(crate) struct RequestContexts {
+    requests: Requests,
+    envs: Envs<RequestContext<'static>>,
+}
+
+/// Requests, and values for variables of the host.
+struct HostContexts {
+    requests: Requests,
+    values: Option<Extension>,
+    envs: Envs<HostRequest<'static>>,
+}
+
+/// The requests of an input, or an empty one.
+struct Requests {
     requests: Vec<RecordedRequest>,
     given: bool,
     source: SocketAddr,
-    envs: Envs<RequestContext<'static>>,
+}
+
+impl Requests {
+    fn new(input: RequestInput) -> Self {
+        let given = !input.requests.is_empty();
+        let requests = if given { input.requests } else { vec![RecordedRequest::default()] };
+        Self { requests, given, source: input.source }
+    }
+
+    fn contexts(&self) -> impl Iterator<Item = RequestContext<'_>> {
+        self.requests.iter().map(|request| {
+            let message = &request.message;
+            RequestContext::new(message).with_body(message.body()).with_source(request.source.unwrap_or(self.source))
+        })
+    }
+
+    fn label(&self, number: usize) -> String {
+        let Some(RecordedRequest { message, .. }) = self.requests.get(number) else { return String::new() };
+        let host = message.headers().get(http::header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("");
+        format!("{} {host}{}", message.method(), message.uri())
+    }
+}
+
+impl HostContexts {
+    /// Declares the fields of requests, and the variables of the host.
+    ///
+    /// # Errors
+    /// A name or a function that can't be declared.
+    fn new(input: RequestInput, variables: &ExtensionFields, values: Option<Extension>) -> Result<Self, String> {
+        let env = with_declarations(Env::new().extend(variables), &input.declarations)?;
+        let envs = with_language(env, FilterLanguage::http(), &input.declarations.filter)?;
+        Ok(Self { requests: Requests::new(input), values, envs })
+    }
+}
+
+impl Contexts for HostContexts {
+    type Static = HostRequest<'static>;
+    type Of<'a> = HostRequest<'a>;
+
+    fn envs(&self) -> &Envs<Self::Static> {
+        &self.envs
+    }
+
+    fn given(&self) -> bool {
+        self.requests.given || self.values.is_some()
+    }
+
+    fn with<R>(&self, run: impl FnOnce(&[HostRequest<'_>]) -> R) -> Result<R, String> {
+        let variables = self.values.clone().unwrap_or_default();
+        let contexts = self.requests.contexts().map(|request| HostRequest { request, variables: variables.clone() });
+        let contexts: Vec<HostRequest<'_>> = contexts.collect();
+        Ok(run(&contexts))
+    }
+
+    fn label(&self, number: usize) -> String {
+        match self.requests.given {
+            true => self.requests.label(number),
+            false => "the bindings".to_owned(),
+        }
+    }
 }
 
 impl RequestContexts {
@@ -148,9 +225,7 @@ impl RequestContexts {
     pub(crate) fn new(input: RequestInput) -> Result<Self, String> {
         let env = with_declarations(Env::new(), &input.declarations)?;
         let envs = with_language(env, FilterLanguage::http(), &input.declarations.filter)?;
-        let given = !input.requests.is_empty();
-        let requests = if given { input.requests } else { vec![RecordedRequest::default()] };
-        Ok(Self { requests, given, source: input.source, envs })
+        Ok(Self { requests: Requests::new(input), envs })
     }
 }
 
@@ -163,29 +238,26 @@ impl Contexts for RequestContexts {
     }
 
     fn given(&self) -> bool {
-        self.given
+        self.requests.given
     }
 
     fn with<R>(&self, run: impl FnOnce(&[RequestContext<'_>]) -> R) -> Result<R, String> {
-        fn context(request: &RecordedRequest, source: SocketAddr) -> RequestContext<'_> {
-            let message = &request.message;
-            RequestContext::new(message).with_body(message.body()).with_source(request.source.unwrap_or(source))
-        }
-        let contexts = self.requests.iter().map(|request| context(request, self.source));
-        let contexts: Vec<RequestContext<'_>> = contexts.collect();
+        let contexts: Vec<RequestContext<'_>> = self.requests.contexts().collect();
         Ok(run(&contexts))
     }
 
     fn label(&self, number: usize) -> String {
-        let Some(RecordedRequest { message, .. }) = self.requests.get(number) else { return String::new() };
-        let host = message.headers().get(http::header::HOST).and_then(|host| host.to_str().ok()).unwrap_or("");
-        format!("{} {host}{}", message.method(), message.uri())
+        self.requests.label(number)
     }
 }
 
 /// Returns an environment with further declarations.
 fn with_declarations<C>(env: Env<C>, declarations: &Declarations) -> Result<Env<C>, String> {
     let env = declarations.filter.add_lists(env)?;
+    let env = match &declarations.host {
+        Some(host) => env.functions_of(&host.functions),
+        None => env,
+    };
     let env = env.container(&declarations.container).unchecked(declarations.unchecked);
     let env = declarations.functions.iter().fold(env, |env, (declaration, body)| env.define(declaration, body));
     match env.problems().first() {

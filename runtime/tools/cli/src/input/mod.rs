@@ -4,6 +4,7 @@ pub(crate) mod arguments;
 pub(crate) mod contexts;
 pub(crate) mod filter_args;
 pub(crate) mod filter_values;
+pub(crate) mod host;
 pub(crate) mod in_language;
 pub(crate) mod list_file;
 pub(crate) mod source;

@@ -101,8 +101,57 @@ fn policies_are_translated_and_stay_policies() {
         "{}",
         back.out
     );
+    let run = celero(&["translate", "--to", "cel", &policy]);
+    assert!(run.code == 2 && run.err.contains("another language than `cel`"), "{}", run.err);
     let run = celero(&["translate", "--to", "filter", &policy, "--vars", "a: int"]);
     assert!(run.code == 2 && run.err.contains("try the translation with `celero test`"), "{}", run.err);
     let wrong = file("wrong-policy.yaml", "request:\n  - when: request.pth == 1\n    deny: 404\n");
     assert!(celero(&["translate", "--to", "filter", &wrong]).err.contains("did you mean"));
+}
+
+/// The pairs of the page about Wirefilter are what the command writes.
+#[test]
+fn the_page_about_wirefilter_agrees() {
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/migration/wirefilter.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let office = file("office.txt", "10.0.0.0/8\n");
+    let (mut rows, mut near) = (0, 0);
+    for row in page.lines().filter_map(|line| line.strip_prefix("| `")) {
+        let (filter, rest) = row.split_once("` | `").unwrap_or_else(|| panic!("{row}"));
+        let (cel, note) = rest.split_once('`').unwrap_or_else(|| panic!("{row}"));
+        let list = format!("office:addresses={office}");
+        let run = celero(&["translate", "--to", "cel", "--near", "--list", &list, "-e", &filter.replace("\\|", "|")]);
+        let written = run.out.lines().map(str::trim).collect::<Vec<_>>().join(" ");
+        assert_eq!((run.code, written), (0, cel.replace("\\|", "|")), "{row}\n{}", run.err);
+        assert_eq!(run.err.contains("other-meaning"), note.contains("with a warning"), "{row}\n{}", run.err);
+        rows += 1;
+        near += usize::from(note.contains("with a warning"));
+    }
+    assert!(rows > 15 && near > 0, "{rows} rows, {near} near");
+}
+
+#[test]
+fn the_nearest_form_is_written_with_a_warning() {
+    let rule = r#"http.request.uri.path matches "^/.{3}$""#;
+    let run = celero(&["translate", "--to", "cel", "-e", rule]);
+    assert!(run.code == 1 && run.err.contains("hint: --near writes the nearest form"), "{}", run.err);
+    let run = celero(&["translate", "--to", "cel", "--near", "-e", rule]);
+    assert_eq!((run.code, &*run.out), (0, "request.path.matches(\"^/.{3}$\")\n"));
+    assert!(run.err.contains("warning[other-meaning]") && run.err.contains("values that are not ASCII"), "{}", run.err);
+    let run = celero(&["translate", "--to", "filter", "--near", "-e", "request.path == '/'"]);
+    assert!(run.code == 2 && run.err.contains("--near is for --to cel"), "{}", run.err);
+    let policy = file(
+        "near.yaml",
+        "request:\n  - name: three\n    language: filter\n    when: http.request.uri.path matches \"^/.{3}$\"\n    deny: 404\n",
+    );
+    let run = celero(&["translate", "--to", "cel", &policy]);
+    assert_eq!(run.code, 1, "{}", run.err);
+    let run = celero(&["translate", "--to", "cel", "--near", &policy]);
+    assert_eq!(run.code, 0, "{}", run.err);
+    assert!(run.out.contains("request.path.matches(") && run.err.contains("near.yaml:4:11"), "{}{}", run.out, run.err);
+    let lines = celero_reading(
+        &["translate", "--to", "cel", "--near", "--jsonl", "-"],
+        b"{\"expr\": \"len(http.user_agent) gt 3\"}\n",
+    );
+    assert!(lines.code == 0 && lines.err.contains("other-meaning"), "{}", lines.err);
 }

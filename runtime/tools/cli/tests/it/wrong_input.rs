@@ -177,3 +177,74 @@ fn a_session_says_what_a_command_needs() {
     let run = celero_reading(&["repl"], b":type\n");
     assert!(run.err.contains("`:type` needs an expression, as in `:type 1 + 1`"), "{}", run.err);
 }
+
+#[test]
+fn filter_rules_in_other_words_are_explained() {
+    let folder = Folder::new("filter-words", &[]);
+    for (rule, help) in [
+        (
+            r#"http.request.headers.x-team eq "a""#,
+            r#"a header is `http.request.headers["x-team"][0]`, or `[*]` for all its lines"#,
+        ),
+        (r#"if http.host eq "a""#, "a rule is a condition, without `if`"),
+        (r#"http.cookie["sid"] eq "a""#, r#"a cookie is `http.request.cookies["sid"][0]`"#),
+        (r#"http.host["a"] eq "b""#, "a text has no parts: remove the brackets"),
+        (r#"http.host.startsWith("a")"#, "functions stand before their values: `starts_with(http.host, ..)`"),
+    ] {
+        folder.says(&["check", "--language", "filter", "-e", rule], 1, &[help]);
+    }
+}
+
+#[test]
+fn policies_and_cases_of_another_form_are_explained() {
+    let policy = |text: &str| format!("request:\n{text}\n").into_bytes();
+    let of_policies: &[(&str, &[&str])] = &[
+        ("  - {name: a, deny: 403 Forbidden}", &["p.yaml:2:21", "write `403`"]),
+        ("  - {name: a, deny: yes}", &["p.yaml:2:21", "write `true`"]),
+        ("  a: {when: 'true', deny: 403}", &["p.yaml:2:3", "the rules of a phase are a list: `- name: a`"]),
+        (
+            "  - {name: a, setHeaders: [x-a: b]}",
+            &["p.yaml:2:27", "it has names and values, without `- `: `{name: value}`"],
+        ),
+        ("  - {name: a, setHeaders: x-a}", &["p.yaml:2:27", "it has names and values: `{name: value}`"]),
+    ];
+    for (text, parts) in of_policies {
+        let folder = Folder::new("policy-forms", &[("p.yaml", &policy(text))]);
+        folder.says(&["check", "p.yaml"], 1, parts);
+    }
+    // One mistake is one error, and no option of the command helps where a phase is wrong.
+    let folder = Folder::new("one-error", &[("limit.yaml", &policy("  - {name: a, limit: 100}"))]);
+    let run = folder.run(&["check", "limit.yaml"]);
+    assert!(run.code == 1 && run.err.matches("error[").count() == 1, "{}", run.err);
+    let folder = Folder::new("phase", &[("p.yaml", &policy("  - {name: a, when: response.code == 200, deny: 403}"))]);
+    let run = folder.run(&["check", "p.yaml"]);
+    assert!(run.code == 1 && !run.err.contains("--env"), "{}", run.err);
+    let of_cases: &[(&str, &[&str])] = &[
+        ("- {name: a, request: {uri: /}, expect: 403}", &["c.yaml:1:40", "write `{status: 403}`"]),
+        ("- {name: a, request: GET /a, expect: {status: 403}}", &["c.yaml:1:22", "write `{method: GET, uri: /a}`"]),
+        ("- {name: a, request: {path: /}, expect: {status: 403}}", &["c.yaml:1:23", "did you mean `uri`?"]),
+        (
+            "- {name: a, request: {uri: /, headers: [host: a]}, expect: {status: 403}}",
+            &["it has names and values, without"],
+        ),
+    ];
+    for (text, parts) in of_cases {
+        let folder = Folder::new("case-forms", &[("p.yaml", POLICY), ("c.yaml", text.as_bytes())]);
+        folder.says(&["test", "p.yaml", "c.yaml"], 1, parts);
+    }
+}
+
+#[test]
+fn options_of_another_form_are_explained() {
+    let folder = Folder::new("option-forms", &[("policy.yaml", POLICY)]);
+    for (name, meant) in [("integer", "int"), ("boolean", "bool"), ("strng", "string"), ("ip", "net.IP")] {
+        let vars = format!("a: {name}");
+        folder.says(&["check", "--vars", &vars, "-e", "a == a"], 2, &[&format!("did you mean `{meant}`?")]);
+    }
+    folder.says(&["serve", "--listen", "8080"], 2, &["expected an address and a port, as in `127.0.0.1:8080`"]);
+    folder.says(
+        &["translate", "--to", "cel", "policy.yaml"],
+        2,
+        &["no rule of policy.yaml has a condition in another language"],
+    );
+}

@@ -6,14 +6,14 @@ use crate::cursor::locals::locals;
 use crate::cursor::tokens::{Token, TokenKind, tokens};
 use crate::documents::document::Document;
 use crate::documents::region::{Region, Regions};
-use crate::features::tree::{filter_node_at, is_constant, node_at, shows_itself};
+use crate::features::tree::{filter_node_at, filter_tree, is_constant, node_at, shows_itself};
 use crate::features::yaml_keys;
 use celero::filter::{Named, Scheme};
 use celero::language::{Checked, Declarations, Expr, FoldKind, NodeId, Reference, Variable};
+use celero::settings::StaticCost;
 use celero::{Bindings, Engine, Env, Limits, Scratch, Tier};
 use celero_tooling::language::Language;
 use celero_tooling::names::{callables, filter_doc, macros, overload_text};
-use celero_tooling::static_cost::{StaticCost, costs_of_checked, costs_of_filter, filter_tree};
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
 use std::ops::Range;
 use std::sync::Arc;
@@ -55,10 +55,10 @@ fn code(text: &str) -> String {
 fn of_scheme(region: &Region, scheme: &Arc<Scheme>, at: usize) -> Option<(Range<usize>, String)> {
     filter_name(region, scheme, at).or_else(|| {
         // No name: the comparison, connective or access whose operator is there.
-        let tree = filter_tree(&region.source, scheme, &Limits::default().source)?;
+        let tree = filter_tree(&region.source, scheme)?;
         let id = filter_node_at(&tree, at)?;
         let node = tree.node(id);
-        let cost = costs_of_filter(&tree).get(id.0 as usize).and_then(cost_text)?;
+        let cost = celero::filter::static_costs(&tree).get(id.0 as usize).and_then(cost_text)?;
         Some((node.span.start as usize..node.span.end as usize, format!("{}{cost}", code(&node.ty.to_string()))))
     })
 }
@@ -222,7 +222,7 @@ fn node(checked: &Checked, id: NodeId, at: usize, declarations: &Declarations) -
     };
     if let Some(value) = constant(checked, id, source) {
         text.push_str(&format!("\n\nValue: `{value}`"));
-    } else if let Some(cost) = costs_of_checked(checked).get(id.0 as usize).and_then(cost_text) {
+    } else if let Some(cost) = celero::language::static_costs(checked).get(id.0 as usize).and_then(cost_text) {
         text.push_str(&cost);
     }
     // The expression around white space is not what the place is about.

@@ -1,7 +1,8 @@
 //! The node of a checked expression at a place.
 
-use celero::filter::{FilterExpr, FilterTree};
+use celero::filter::{FilterExpr, FilterOptions, FilterTree, Scheme, check_filter, check_value};
 use celero::language::{Ast, Checked, Expr, NodeId, Reference};
+use std::sync::Arc;
 
 /// Returns the node that a place is about: the qualified name around it, else the node whose
 /// operator or name is there, else the smallest node.
@@ -21,6 +22,13 @@ pub(crate) fn node_at(checked: &Checked, at: usize) -> Option<NodeId> {
     let names = ids().filter(|id| is_name(id) && around(id) && !is_test(id));
     let focused = ids().filter(|id| around(id) && is_focused(id));
     names.min_by_key(size).or_else(|| focused.min_by_key(size)).or_else(|| ids().filter(around).min_by_key(size))
+}
+
+/// Returns the checked tree of a rule in the filter language, a condition or a value; `None` of one with errors.
+pub(crate) fn filter_tree(source: &str, scheme: &Arc<Scheme>) -> Option<FilterTree> {
+    let options = FilterOptions::default();
+    let checked = check_filter(source, scheme, &options).or_else(|_| check_value(source, scheme, &options));
+    checked.ok().map(|(tree, _)| tree)
 }
 
 /// Returns the node of a tree of the filter language whose operator is at a place.
@@ -44,7 +52,11 @@ pub(crate) fn is_constant(checked: &Checked, id: NodeId) -> bool {
             | Reference::ListValue { .. }
             | Reference::Undeclared
             | Reference::Guard(_) => false,
-            Reference::None | Reference::Type(_) | Reference::Call { .. } => true,
+            Reference::None
+            | Reference::Type(_)
+            | Reference::Constant(_)
+            | Reference::Message(_)
+            | Reference::Call { .. } => true,
         };
         checked.ast().each_child(id, |child| open.push(child));
     }

@@ -4,20 +4,13 @@ use crate::limits;
 use celero::settings::Explanation;
 use celero::{Context, Engine, Env, Program, Scratch};
 use celero_tooling::disassembly::Disassembly;
-use celero_tooling::language::Language;
 use celero_tooling::measure::fastest_within;
-use celero_tooling::static_cost::{parts_of_checked, parts_of_filter};
 use serde_json::{Value as Json, json};
 
 /// Returns the static cost of each part of a rule, the whole rule last.
-pub(super) fn of_parts<C>(engine: &Engine, env: &Env<C>, language: Language, rule: &str) -> Json {
-    let limits = &engine.limits().source;
-    let parts = match (env.filter_scheme(), language.any().checked_language()) {
-        (Some(scheme), _) => parts_of_filter(rule, scheme, limits),
-        (None, Some(language)) => parts_of_checked(language, rule, env.declarations(), limits),
-        (None, None) => Vec::new(),
-    };
-    let part = |part: &celero_tooling::static_cost::PartCost| {
+pub(super) fn of_parts<C: Context>(engine: &Engine, env: &Env<C>, rule: &str) -> Json {
+    let parts = engine.check(env, rule).map(|rule| rule.part_costs()).unwrap_or_default();
+    let part = |part: &celero::settings::PartCost| {
         let span = [part.span.start, part.span.end];
         json!({ "span": span, "least": part.cost.least, "most": part.cost.most, "text": part.cost.to_string() })
     };

@@ -127,7 +127,7 @@ impl Opened {
         let path = files.policy.as_deref();
         let name = path.map_or_else(|| "policy.yaml".to_owned(), |path| path.display().to_string());
         let base = path.and_then(Path::parent).unwrap_or(Path::new(".")).to_owned();
-        let loader = Policy::loader();
+        let loader = files.host.clone();
         let Some(text) = changed else {
             let Some(path) = path else {
                 return Err(Refusal::not_found("no policy was given: celero serve policy.yaml"));

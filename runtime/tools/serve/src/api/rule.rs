@@ -128,7 +128,7 @@ where
     add("diagnostics", diagnostics_json(program.warnings()));
     add("type", json!(program.type_name()));
     add("index", index::of_text(native, env, rule));
-    add("static_cost", cost::of_parts(native, env, question.language, rule));
+    add("static_cost", cost::of_parts(native, env, rule));
     if let Ok(explanation) = native.explain(env, rule) {
         let disassembly = explanation.machine_code().map(disassemble);
         let stages =

@@ -5,6 +5,7 @@ mod measure;
 mod report;
 mod subject;
 
+use crate::commands::policy::Host;
 use crate::evaluate::cost::Cost;
 use crate::evaluate::rule_sets::{ErrorPolicyArg, builder, compiling, complain, rejected};
 use crate::input::arguments::{Input, InputArgs};
@@ -16,8 +17,8 @@ use crate::output::{Output, hints};
 use crate::requests::recorded::RecordedRequest;
 use crate::rules::file::RulesFile;
 use crate::{DISAGREE, REJECTED};
+use celero::host::Extension;
 use celero::{Engine, ErrorPolicy, RuleSet, Tier};
-use celero_policy::Policy;
 use report::{About, Report};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -70,11 +71,16 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     }
     let input = args.given.read()?.for_rules(&sources);
     // Policies read the requests themselves.
-    let (requests, client) = match &input {
-        Input::Requests(input) => (input.requests.clone(), input.source),
-        Input::Named(_) => (Vec::new(), args.given.source),
+    let (requests, client, variables) = match &input {
+        Input::Requests(input) => {
+            let values = input.declarations.host.as_ref().and_then(|host| host.values.clone());
+            (input.requests.clone(), input.source, values)
+        }
+        Input::Named(_) => (Vec::new(), args.given.source, None),
     };
-    input.run(Bench { args, sources: &sources, requests, client }, output)
+    let host = Host::read(args.given.env.as_deref())?;
+    let variables = variables.unwrap_or_default();
+    input.run(Bench { args, sources: &sources, requests, client, variables, host }, output)
 }
 
 struct Bench<'a> {
@@ -82,6 +88,9 @@ struct Bench<'a> {
     sources: &'a [Source],
     requests: Vec<RecordedRequest>,
     client: std::net::SocketAddr,
+    /// The values of the host's variables.
+    variables: Extension,
+    host: Host,
 }
 
 /// A file of rules that is compiled.
@@ -93,7 +102,7 @@ struct CompiledRules<S> {
 
 impl Command for Bench<'_> {
     fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
-        let Self { args, sources, requests, client } = self;
+        let Self { args, sources, requests, client, variables, host } = self;
         let envs = contexts.envs();
         let [native, interpret] = [Tier::Auto, Tier::Interpret].map(|tier| Engine::builder().tier(tier).build());
         let mut about = Vec::new();
@@ -155,17 +164,18 @@ impl Command for Bench<'_> {
                     if requests.is_empty() {
                         return Err("a policy is measured with requests: give --requests FILE".to_owned());
                     }
-                    let policy = match Policy::parse(&source.name, &source.text, source.base()) {
+                    let policy = match host.loader.parse(&source.name, &source.text, source.base()) {
                         Ok(policy) => policy,
                         Err(error) => {
                             output.complain(&error.render(output.color()));
+                            output.hints(&host.hints(&error));
                             return Ok(REJECTED);
                         }
                     };
                     of_source.build = began.elapsed();
                     let count = policy.rules().count();
                     of_source.policy_rules = Some(count);
-                    subjects.push(Subject::policy(policy, &requests, client));
+                    subjects.push(Subject::policy(policy, &requests, client, variables.clone()));
                 }
             }
             about.push(of_source);

@@ -3,6 +3,7 @@
 
 use crate::input::contexts::Contexts;
 use crate::requests::recorded::RecordedRequest;
+use celero::host::Extension;
 use celero::{Context, Program, RuleSet, Scratch};
 use celero_policy::{Exchange, Outcome, Policy};
 use std::hint::black_box;
@@ -61,15 +62,19 @@ impl<'a> Subject<'a> {
     }
 
     /// A policy, in its phase `request`.
-    pub(crate) fn policy(policy: Policy, requests: &'a [RecordedRequest], source: SocketAddr) -> Self {
+    pub(crate) fn policy(
+        policy: Policy,
+        requests: &'a [RecordedRequest],
+        source: SocketAddr,
+        variables: Extension,
+    ) -> Self {
         let prepare: Prepare<'a> = Box::new(move |run| {
             let heads = requests.iter().map(|request| {
                 let (head, _) = request.message.clone().into_parts();
                 (head, request.source.unwrap_or(source))
             });
-            let mut runner =
-                PolicyRunner { policy: &policy, heads: heads.collect(), exchange: Exchange::new(None, None) };
-            run(&mut runner);
+            let (heads, exchange, variables) = (heads.collect(), Exchange::new(None, None), variables.clone());
+            run(&mut PolicyRunner { policy: &policy, heads, exchange, variables });
             Ok(())
         });
         Self { source: 0, name: "phase request".to_owned(), is_same: true, prepare }
@@ -152,6 +157,7 @@ struct PolicyRunner<'r> {
     policy: &'r Policy,
     heads: Vec<(http::request::Parts, SocketAddr)>,
     exchange: Exchange,
+    variables: Extension,
 }
 
 impl Runner for PolicyRunner<'_> {
@@ -164,6 +170,7 @@ impl Runner for PolicyRunner<'_> {
         for _ in 0..times {
             for (head, source) in &mut *heads {
                 self.exchange.reset(Some(*source), None);
+                self.exchange.set_declared_variables(&self.variables);
                 let _ = black_box(self.policy.request(black_box(head), &mut self.exchange));
             }
         }
@@ -172,6 +179,7 @@ impl Runner for PolicyRunner<'_> {
     fn answer(&mut self, request: usize) -> String {
         let Some((head, source)) = self.heads.get_mut(request) else { return String::new() };
         self.exchange.reset(Some(*source), None);
+        self.exchange.set_declared_variables(&self.variables);
         match self.policy.request(head, &mut self.exchange).outcome {
             Outcome::Continue => "continue".to_owned(),
             Outcome::Respond(answer) => format!("{} by {}", answer.status.as_u16(), answer.rule),

@@ -4,8 +4,9 @@
 
 use crate::envs::Envs;
 use crate::evaluate::{Engines, Evaluated, RenderedValue, answers};
-use crate::input::contexts::{Contexts, INPUT_MEMORY};
+use crate::input::contexts::Contexts;
 use crate::input::filter_values::{FilterLists, filter_type, filter_value, variable_value};
+use crate::input::host::INPUT_MEMORY;
 use crate::language::Language;
 use crate::output::failure::Failure;
 use celero::filter::{Filter, FilterHost, FilterLanguage, FilterOptions, FilterType, FilterValue, Scheme};

@@ -4,7 +4,7 @@ mod rule_set;
 
 use crate::REJECTED;
 use crate::commands::explain::rule_set::ExplainSet;
-use crate::commands::policy;
+use crate::commands::policy::{self, Host};
 use crate::evaluate::rule_sets::ErrorPolicyArg;
 use crate::evaluate::{Engines, Evaluated, TierChoice, answers};
 use crate::input::arguments::InputArgs;
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     args.suit(source.format)?;
     let input = args.given.read()?.for_rules(std::slice::from_ref(&source));
     match source.format {
-        Format::Policy => Ok(policy::explain(&source, args.json, output)),
+        Format::Policy => Ok(policy::explain(&source, &Host::read(args.given.env.as_deref())?, args.json, output)),
         Format::Rules => {
             let file = RulesFile::parse(source.name, source.text, source.language)?;
             let (policy, json, all, names) = (args.on_error, args.json, args.all, &*args.rule);

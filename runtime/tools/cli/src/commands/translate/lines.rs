@@ -2,7 +2,7 @@
 //! are those of `celero eval --jsonl`.
 
 use crate::commands::eval::jsonl::evaluate_line;
-use crate::commands::translate::translation::{Written, compared, is_false_for_failure, written};
+use crate::commands::translate::translation::{Goal, Written, compared, is_false_for_failure, written};
 use crate::envs::Envs;
 use crate::evaluate::agree_on_value;
 use crate::input::arguments::{Declarations, NamedInput};
@@ -25,7 +25,7 @@ pub(crate) struct TranslateLines<'a> {
     pub(crate) source: &'a Source,
     /// The language of lines that name none.
     pub(crate) from: Language,
-    pub(crate) to: Language,
+    pub(crate) to: Goal,
 }
 
 /// Why a line stays as it is.
@@ -56,7 +56,7 @@ impl Command for TranslateLines<'_> {
                 Some(word) => Language::named(word).map_err(|why| format!("{name}: {why}"))?,
                 None => self.from,
             };
-            if language == self.to {
+            if language == self.to.language {
                 output.line(text);
                 continue;
             }
@@ -79,7 +79,7 @@ impl Command for TranslateLines<'_> {
                     code = code.max(if line.members.contains_key("bindings") {
                         line.compared(&name, text, &after, output)
                     } else {
-                        compared(contexts, self.to, &name, &line.expr, &text_after, output)
+                        compared(contexts, self.to.language, &name, &line.expr, &text_after, output)
                     });
                 }
                 Err(why) => {
@@ -109,12 +109,12 @@ impl Command for TranslateLines<'_> {
 struct Line {
     members: Map<String, Json>,
     expr: String,
-    to: Language,
+    to: Goal,
 }
 
 impl Line {
     fn to_cel(&self) -> bool {
-        self.to == Language::cel()
+        self.to.language == Language::cel()
     }
 
     /// Returns the line in the other language, the warnings about it, and its expression. A line
@@ -138,7 +138,7 @@ impl Line {
         };
         let text = text.trim_end().to_owned();
         members.insert("expr".to_owned(), json!(text));
-        members.insert("language".to_owned(), json!(self.to.name()));
+        members.insert("language".to_owned(), json!(self.to.language.name()));
         // Each of these is of one language.
         for name in ["lists", "nilNotEqual", "container", "define", "check"] {
             members.remove(name);
@@ -200,7 +200,7 @@ impl Line {
 
     /// Changes a value to the form of the other language.
     fn convert(&self, value: &mut Json) -> Result<(), String> {
-        match (value, self.to) {
+        match (value, self.to.language) {
             (Json::Array(values), _) => values.iter_mut().try_for_each(|value| self.convert(value)),
             (value @ Json::Object(_), to) => {
                 if to == Language::cel()
@@ -225,9 +225,9 @@ impl Line {
 
     /// Evaluates both lines and returns the exit code.
     fn compared(&self, name: &str, before: &str, after: &str, output: &mut Output) -> u8 {
-        let before = evaluate_line(counterpart(self.to), before.as_bytes());
-        let after = evaluate_line(self.to, after.as_bytes());
-        if agree_on_value(&before, &after) || is_false_for_failure(self.to, &before, &after) {
+        let before = evaluate_line(counterpart(self.to.language), before.as_bytes());
+        let after = evaluate_line(self.to.language, after.as_bytes());
+        if agree_on_value(&before, &after) || is_false_for_failure(self.to.language, &before, &after) {
             return 0;
         }
         let (before, after) = (before.json(), after.json());

@@ -4,8 +4,9 @@ mod lines;
 mod translation;
 
 use crate::REJECTED;
+use crate::commands::policy::Host;
 use crate::commands::translate::lines::TranslateLines;
-use crate::commands::translate::translation::{compared, written};
+use crate::commands::translate::translation::{Goal, compared, written};
 use crate::evaluate::rule_sets::complain;
 use crate::input::arguments::InputArgs;
 use crate::input::contexts::{Command, Contexts};
@@ -17,7 +18,6 @@ use crate::output::units::counted;
 use crate::rules::file::{Rule, RulesFile};
 use crate::rules::layout::{kept, laid_out, rewritten, untrimmed};
 use celero::{Diagnostic, Engine};
-use celero_policy::Policy;
 
 /// Translate rules between CEL and Cloudflare's filter language.
 #[derive(clap::Args)]
@@ -25,6 +25,7 @@ use celero_policy::Policy;
 Examples:
   celero translate --to cel rule.filter
   celero translate --to filter site.rules > site-filter.rules
+  celero translate --to cel --near -e 'http.request.uri.path matches \"^/.{3}$\"'
   celero translate --to cel -e 'http.host contains \"a\" and ip.src in {10.0.0.0/8}'
   celero translate --to cel rule.filter --requests traffic.jsonl   # also compares the answers
   celero translate --to json -e 'http.host eq \"a\"'
@@ -35,6 +36,7 @@ Examples:
 
 What has no equal is marked, all of it at once, and the exit code is 1. A rule of a file for which there is no translation stays in its
 language, and its attributes say so (`[language cel]`), so that the file written has the same rules. Names, attributes and comments stay.
+With --near the nearest form in CEL stands for what has one, and a warning says for which values it differs.
 The same holds of the lines of --jsonl and of the rules of a policy, which stay also if they have expressions in `${..}`.
 
 The filter language has no errors: where a rule in CEL would fail, its translation is false, and a warning says so. With --requests or
@@ -45,6 +47,9 @@ pub(crate) struct Args {
     /// What to translate to.
     #[arg(long, value_enum)]
     to: Target,
+    /// To CEL, write the nearest form of what has an equal except for few values, with a warning that says which.
+    #[arg(long)]
+    near: bool,
     /// The file holds one rule in Cloudflare's filter language as JSON: its tree, in the shape that Wirefilter writes.
     #[arg(long)]
     tree: bool,
@@ -70,6 +75,11 @@ enum Target {
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
+    if args.near && args.to != Target::Cel {
+        return Err(
+            "--near is for --to cel: what the filter language has no equal of has no near form in it either".to_owned()
+        );
+    }
     let mut source = match args.tree || args.jsonl {
         true => args.source.only_as("translate", Some(Format::Cel))?,
         false => args.source.only("translate")?,
@@ -78,6 +88,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
         Target::Cel => Language::cel(),
         Target::Filter | Target::Json | Target::Policy => Language::filter(),
     };
+    let goal = Goal { language: to, near: args.near };
     if args.jsonl || source.format == Format::Policy {
         let what = if args.jsonl { "lines of JSON" } else { "a policy" };
         if matches!(args.to, Target::Policy | Target::Json) {
@@ -86,12 +97,12 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
         if args.jsonl {
             let from = args.source.language.unwrap_or(counterpart(to));
             let input = args.given.read()?.for_both_languages();
-            return input.run(TranslateLines { source: &source, from, to }, output);
+            return input.run(TranslateLines { source: &source, from, to: goal }, output);
         }
         if args.given.requests.is_some() || args.given.declares() {
             return Err(format!("{} is a policy: try the translation with `celero test`", source.name));
         }
-        return policy(&source, to, output);
+        return policy(&source, &Host::read(args.given.env.as_deref())?, goal, output);
     }
     if args.to == Target::Policy {
         return as_policy(&source, output);
@@ -105,20 +116,29 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
         source.language = args.source.language.unwrap_or(default);
     }
     if args.tree || args.to == Target::Json {
-        return input.run(WithTree { source, is_tree: args.tree, to: args.to }, output);
+        return input.run(WithTree { source, is_tree: args.tree, to: args.to, goal }, output);
     }
-    input.run(Translate { source: &source, to }, output)
+    input.run(Translate { source: &source, to: goal }, output)
 }
 
 /// Writes the conditions of a policy in another language.
-fn policy(source: &Source, to: Language, output: &mut Output) -> Result<u8, String> {
-    let translated = match Policy::translate(&source.name, &source.text, source.base(), to) {
+fn policy(source: &Source, host: &Host, to: Goal, output: &mut Output) -> Result<u8, String> {
+    let translated = host.loader.translate(&source.name, &source.text, source.base(), to.language, to.near);
+    let translated = match translated {
         Ok(translated) => translated,
         Err(error) => {
             output.complain(&error.render(output.color()));
+            output.hints(&host.hints(&error));
             return Ok(REJECTED);
         }
     };
+    if translated.translated() == 0 && translated.kept().is_empty() {
+        return Err(format!(
+            "no rule of {} has a condition in another language than `{}`",
+            source.name,
+            to.language.name()
+        ));
+    }
     output.print(translated.text());
     let found = translated.render(output.color());
     if !found.is_empty() {
@@ -149,11 +169,12 @@ struct WithTree {
     source: Source,
     is_tree: bool,
     to: Target,
+    goal: Goal,
 }
 
 impl Command for WithTree {
     fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
-        let Self { mut source, is_tree, to } = self;
+        let Self { mut source, is_tree, to, goal } = self;
         let (engine, env) = (Engine::new(), contexts.envs().of(Language::filter()));
         if is_tree {
             let json = serde_json::from_str(&source.text).map_err(|error| format!("{}: {error}", source.name))?;
@@ -169,7 +190,7 @@ impl Command for WithTree {
         }
         match to {
             Target::Filter | Target::Policy => output.print(&source.text),
-            Target::Cel => return Translate { source: &source, to: Language::cel() }.one(contexts, output),
+            Target::Cel => return Translate { source: &source, to: goal }.one(contexts, output),
             Target::Json => match engine.explain(env, &source.text) {
                 Ok(explanation) => {
                     let tree = explanation.sections().find(|(title, _)| *title == "tree");
@@ -187,7 +208,7 @@ impl Command for WithTree {
 
 struct Translate<'a> {
     source: &'a Source,
-    to: Language,
+    to: Goal,
 }
 
 impl Command for Translate<'_> {
@@ -202,13 +223,17 @@ impl Command for Translate<'_> {
 impl Translate<'_> {
     fn one(&self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
         let source = self.source;
-        if source.language == self.to {
-            return Err(format!("{} is in the language `{}` already", source.name, self.to.name()));
+        if source.language == self.to.language {
+            return Err(format!("{} is in the language `{}` already", source.name, self.to.language.name()));
         }
         let (text, warnings) = match written(contexts.envs(), self.to, &source.text) {
             Ok(written) => written,
             Err(error) => {
                 output.complain(&Failure::from(&error).render(&source.name, &source.text, output.color()));
+                let nearest = Goal { near: true, ..self.to };
+                if !self.to.near && written(contexts.envs(), nearest, &source.text).is_ok() {
+                    output.hints(&["--near writes the nearest form, and says where it differs".to_owned()]);
+                }
                 return Ok(REJECTED);
             }
         };
@@ -217,34 +242,36 @@ impl Translate<'_> {
             output.complain(&celero::diagnostics::render(&source.text, &source.name, &warnings, style));
         }
         // `#` begins a comment before a rule whose language has none, and nothing in CEL.
-        let comments = if has_comments_before(self.to) { &*source.comments } else { "" };
+        let comments = if has_comments_before(self.to.language) { &*source.comments } else { "" };
         output.print(&format!("{comments}{text}"));
-        Ok(compared(contexts, self.to, "", &source.text, &text, output))
+        Ok(compared(contexts, self.to.language, "", &source.text, &text, output))
     }
 
     fn file(&self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
         let source = self.source;
         let (text, language) = (source.text.clone(), source.language);
         let file = RulesFile::parse(source.name.clone(), text, language)?;
-        if file.rules.iter().all(|rule| rule.language == self.to) {
-            let hint = format!("--language {} says otherwise", counterpart(self.to).name());
+        if file.rules.iter().all(|rule| rule.language == self.to.language) {
+            let hint = format!("--language {} says otherwise", counterpart(self.to.language).name());
             return Err(format!(
                 "all rules of {} are in the language `{}` already; {hint}",
                 source.name,
-                self.to.name()
+                self.to.language.name()
             ));
         }
         let (mut found, mut kept, mut code) = (Vec::new(), Vec::new(), 0);
         let lines = |number: usize, rule: &Rule| -> String {
-            let as_it_is = |rule: &Rule| format!("{}:{}\n", RulesFile::head(rule, self.to), rule.source.trim_end());
+            let as_it_is =
+                |rule: &Rule| format!("{}:{}\n", RulesFile::head(rule, self.to.language), rule.source.trim_end());
             let comments = comments_of(&file.text, rule);
-            if rule.language == self.to {
+            if rule.language == self.to.language {
                 return comments + &as_it_is(rule);
             }
             match self.rule(contexts, rule) {
                 Ok((lines, text, warnings)) => {
                     found.extend(warnings.into_iter().map(|warning| (number, warning)));
-                    code = code.max(compared(contexts, self.to, &rule.name, rule.source.trim(), &text, output));
+                    code =
+                        code.max(compared(contexts, self.to.language, &rule.name, rule.source.trim(), &text, output));
                     comments + &lines
                 }
                 Err(notes) => {
@@ -257,7 +284,7 @@ impl Translate<'_> {
         let text = rewritten(&file, lines);
         output.print(&self.named(&text));
         complain(&file, &found, output);
-        let many = file.rules.iter().filter(|rule| rule.language != self.to).count();
+        let many = file.rules.iter().filter(|rule| rule.language != self.to.language).count();
         let done = format!("{} of {} translated", many.saturating_sub(kept.len()), counted(many, "rule"));
         if kept.is_empty() {
             output.complain(&done);
@@ -277,10 +304,10 @@ impl Translate<'_> {
         let placed = |found: &[Diagnostic]| untrimmed(&rule.source, found);
         let (text, warnings) =
             written(contexts.envs(), self.to, source).map_err(|error| placed(error.diagnostics()))?;
-        let head = RulesFile::head(&Rule { language: self.to, ..rule.clone() }, self.to);
+        let head = RulesFile::head(&Rule { language: self.to.language, ..rule.clone() }, self.to.language);
         let engine = Engine::new();
         let layout = |language: Language, text: &str| contexts.envs().format(&engine, language, text);
-        match laid_out(&layout, self.to, &head, &text) {
+        match laid_out(&layout, self.to.language, &head, &text) {
             Some(lines) => Ok((lines, text, placed(&warnings))),
             None => Err(vec![kept(&rule.source, "its translation has lines that would change in a file of rules")]),
         }
@@ -290,7 +317,11 @@ impl Translate<'_> {
     fn named(&self, text: &str) -> String {
         let named = matches!(crate::language::of_first_line(text), Ok(Some(_)));
         let rest = if named { text.split_once('\n').map_or("", |(_, rest)| rest) } else { text };
-        if self.to.is_default() { rest.to_owned() } else { format!("# language: {}\n{rest}", self.to.name()) }
+        if self.to.language.is_default() {
+            rest.to_owned()
+        } else {
+            format!("# language: {}\n{rest}", self.to.language.name())
+        }
     }
 }
 

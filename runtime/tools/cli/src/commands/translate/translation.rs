@@ -9,16 +9,24 @@ use crate::language::{Language, counterpart};
 use crate::output::Output;
 use celero::{CompileError, Context, Diagnostic, Engine};
 
-/// A rule in the other language, and where it is false because the original fails.
+/// A rule in the other language, and where it may have another result.
 pub(crate) type Written = (String, Vec<Diagnostic>);
 
+/// The language of a translation, and whether the nearest form stands for what has no equal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Goal {
+    pub(crate) language: Language,
+    pub(crate) near: bool,
+}
+
 /// Translates a rule.
-pub(crate) fn written<C: Context>(envs: &Envs<C>, to: Language, text: &str) -> Result<Written, CompileError> {
+pub(crate) fn written<C: Context>(envs: &Envs<C>, to: Goal, text: &str) -> Result<Written, CompileError> {
     let (engine, env) = (Engine::new(), envs.of(Language::filter()));
-    if to == Language::cel() {
-        return Ok((engine.to_cel(env, text)?, Vec::new()));
-    }
-    let translated = engine.to_filter(env, text)?;
+    let translated = match (to.language == Language::cel(), to.near) {
+        (true, false) => return Ok((engine.to_cel(env, text)?, Vec::new())),
+        (true, true) => engine.to_cel_near(env, text)?,
+        (false, _) => engine.to_filter(env, text)?,
+    };
     Ok((translated.text().to_owned(), translated.warnings().to_vec()))
 }
 

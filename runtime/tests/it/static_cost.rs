@@ -1,13 +1,14 @@
-//! Costs as they are shown, and held against what the interpreter evaluates.
+//! Static costs of rules: how they are shown, and held against what the interpreter evaluates.
+#![cfg(feature = "http")]
+#![expect(clippy::unwrap_used, clippy::string_slice, reason = "tests")]
 
-use super::*;
 use celero::http::RequestContext;
 use celero::language::Cel;
-use celero::settings::SourceLimits;
+use celero::settings::{PartCost, SourceLimits, StaticCost};
 use celero::{Engine, Env, Scratch, Tier};
 
 fn env() -> Env<RequestContext<'static>> {
-    Env::new()
+    Env::new().define("ours(path: string) -> bool", "path == '/' || path.startsWith('/ours')")
 }
 
 fn filter_env() -> Env<RequestContext<'static>> {
@@ -15,11 +16,8 @@ fn filter_env() -> Env<RequestContext<'static>> {
 }
 
 fn parts(source: &str, is_filter: bool) -> Vec<PartCost> {
-    let limits = SourceLimits::default();
-    match is_filter {
-        false => parts_of_checked(&Cel, source, env().declarations(), &limits),
-        true => parts_of_filter(source, filter_env().filter_scheme().unwrap(), &limits),
-    }
+    let env = if is_filter { filter_env() } else { env() };
+    Engine::new().check(&env, source).unwrap_or_else(|error| panic!("{source}: {error}")).part_costs()
 }
 
 #[test]
@@ -44,6 +42,9 @@ fn costs_are_shown() {
             "2 to 2 + 2n + 3n² operations (n: elements of the largest list or map); the time of 1 grows with the length of a text",
         ),
         ("cel.bind(a, request.path, true || a == 'x')", "2 to 5 operations"),
+        // A definition costs what its body costs.
+        ("request.path == '/' || request.path.startsWith('/ours')", "3 to 5 operations"),
+        ("ours(request.path)", "3 to 5 operations"),
     ] {
         let cost = parts(source, false).last().map_or(StaticCost::default(), |part| part.cost);
         assert_eq!(cost.to_string(), shown, "{source}");
@@ -70,9 +71,27 @@ fn loops_that_are_nested_deeper_are_said() {
     assert!(cost.deeper && cost.to_string().ends_with("or more: its loops are nested too deep"), "{cost}");
 }
 
+#[test]
+fn bounds_are_known_for_the_largest_list() {
+    let cost = StaticCost { least: 1, most: [2, 3, 5, 0, 0], ..StaticCost::default() };
+    assert_eq!((cost.most_for(0), cost.most_for(10), cost.most_for(u64::MAX)), (2, 532, u64::MAX));
+    assert_eq!(StaticCost { deeper: true, ..cost }.most_for(0), u64::MAX);
+}
+
+/// A rule of the most nodes takes a time that is linear in them.
+#[test]
+fn parts_are_no_more_than_nodes() {
+    let many = vec!["ours(request.path)"; 200].join(" && ");
+    let rule = Engine::new().check(&env(), &many).unwrap();
+    let parts = rule.part_costs();
+    assert!((200..=rule.inlined_nodes().max(2_000)).contains(&parts.len()), "{}", parts.len());
+    assert_eq!(rule.static_cost(), parts.last().unwrap().cost);
+    assert_eq!(Engine::new().check(&env(), "1 == 1").unwrap().static_cost().least, 1);
+    assert_eq!(Engine::new().check(&env(), "true").unwrap().static_cost(), StaticCost::default());
+}
+
 /// The interpreter evaluates parts between `least` and `most` times.
 #[test]
-#[expect(clippy::string_slice, reason = "tests")]
 fn evaluations_are_within_the_bounds() {
     let mut request = http::Request::new(());
     *request.uri_mut() = "/admin/keys?a=1".parse().unwrap();
@@ -124,8 +143,7 @@ fn evaluations_are_within_the_bounds() {
                 .filter(is_operation)
                 .map(celero::settings::TracedPart::evaluations)
                 .sum();
-            let most: u64 = (0_u32..).zip(part.cost.most).map(|(power, factor)| factor * 3_u64.pow(power)).sum();
-            let bounds = part.cost.least * times..=most * times;
+            let bounds = part.cost.least * times..=part.cost.most_for(3) * times;
             assert!(bounds.contains(&evaluated), "{source}: {span:?}: {evaluated} is not in {bounds:?}");
         }
     }

@@ -2,67 +2,64 @@
 //!
 //! A comparison with a missing value is false here and an error in CEL, so it becomes
 //! `default(.., false)`. Text is bytes here and UTF-8 there: where that could make a difference,
-//! and for everything that CEL lacks, there is no translation, and a note says why.
+//! and for everything that CEL lacks, there is no translation, and a note says why. The nearest
+//! forms have one where only few values make a difference, and a warning says which.
 
-use super::cel_text::{int, operator, quoted};
-use crate::cx::PATTERN_DIALECT;
-use crate::env::names;
+mod comparison;
+mod value;
+
+use super::cel_text::quoted;
 use crate::filter::binding::{FilterBinding, Source};
-use crate::filter::pattern::difference;
-use crate::lint::NO_EQUAL;
+use crate::lint::{NO_EQUAL, OTHER_MEANING};
 use celero_frontend::filter::{
-    AccessStep, BytesLiteral, Comparison, Connective, FilterExpr, FilterLiteral, FilterTree, FilterType, IpItem,
-    OrderOp, SetItems, Wildcard,
+    AccessStep, BytesLiteral, Comparison, Connective, FilterExpr, FilterLiteral, FilterTree, FilterType, OrderOp,
+    SetItems,
 };
 use celero_frontend::{Cel, Diagnostic, Language as _, NodeId, Severity, Span, Stage, Type, Variable, with_stack};
-use celero_matching::pattern::compile;
-use std::net::IpAddr;
+use celero_ir::Domain;
+use celero_ir::layout::Field as Layout;
+use value::{Failure, Value, absorbed};
 
-/// Writes a rule as CEL.
+/// What is translated, and how.
+pub(super) struct Given<'t> {
+    pub(super) tree: &'t FilterTree,
+    pub(super) binding: &'t FilterBinding,
+    pub(super) variables: &'t [Variable],
+    pub(super) layouts: &'t [Layout],
+    /// Whether the nearest form stands for what has no equal.
+    pub(super) near: bool,
+}
+
+/// Writes a rule as CEL. Returns the warnings about its nearest forms too.
 ///
 /// # Errors
 /// What has no equal in CEL: each part of the rule.
-pub(crate) fn to_cel(
-    tree: &FilterTree,
-    binding: &FilterBinding,
-    variables: &[Variable],
-) -> Result<String, Vec<Diagnostic>> {
-    let mut translation = Translation { tree, binding, variables, notes: Vec::new() };
+pub(super) fn to_cel(given: Given<'_>) -> Result<(String, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let Given { tree, binding, variables, layouts, near } = given;
+    let (notes, warnings) = (Vec::new(), Vec::new());
+    let mut translation = Translation { tree, binding, variables, layouts, near, notes, warnings };
     let text = with_stack(tree.depth(), || match tree.result_type() {
         FilterType::Bool => translation.condition(tree.root(), None),
         _ => translation.none(tree.root(), "a value that is no condition").map(|never: Value| never.text),
     });
     match text {
-        Some(text) if translation.notes.is_empty() => Ok(text),
+        Some(text) if translation.notes.is_empty() => {
+            let mut warnings = translation.warnings;
+            warnings.sort_by_key(|warning| warning.span.start);
+            Ok((text, warnings))
+        }
         _ => Err(translation.notes),
     }
-}
-
-/// Why a value may have no result.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Failure {
-    Never,
-    /// It may be missing.
-    Missing,
-    /// It may fail in any way, which here is a missing value.
-    Any,
-}
-
-/// A value in CEL.
-#[derive(Clone)]
-struct Value {
-    text: String,
-    ty: Type,
-    failure: Failure,
-    /// A condition that must hold for there to be a value: an index within a list.
-    guard: Option<String>,
 }
 
 struct Translation<'t> {
     tree: &'t FilterTree,
     binding: &'t FilterBinding,
     variables: &'t [Variable],
+    layouts: &'t [Layout],
+    near: bool,
     notes: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
 }
 
 /// The name of the element in a macro.
@@ -85,6 +82,17 @@ impl Translation<'_> {
             labels: Vec::new(),
             help: Vec::new(),
         });
+    }
+
+    /// Takes the nearest form, if it is asked for, with a warning about what differs. Otherwise notes
+    /// that there is no equal of `what`.
+    fn nearest(&mut self, id: NodeId, what: &str, differs: &str) -> Option<()> {
+        if !self.near {
+            return self.none(id, what);
+        }
+        let message = format!("this is the nearest form of {what}: {differs}");
+        self.warnings.push(Diagnostic::warning(OTHER_MEANING, self.tree.node(id).span, message));
+        Some(())
     }
 
     /// A condition. `element` is the value that `[*]` stands for, in the operand of a quantifier.
@@ -153,7 +161,8 @@ impl Translation<'_> {
             _ => return None,
         };
         let failure = if variable.optional { Failure::Missing } else { Failure::Never };
-        Some((Value { text: variable.name.to_string(), ty: variable.ty.clone(), failure, guard: None }, comparison))
+        let value = Value::new(variable.name.to_string(), variable.ty.clone(), failure);
+        Some((value, comparison))
     }
 
     /// `any` and `all` of comparisons of the elements of one list, which has one `[*]`.
@@ -193,7 +202,10 @@ impl Translation<'_> {
         let base = self.value(*base)?;
         let list = self.access(id, base, before)?;
         let Type::List(element) = &list.ty else { return self.none(id, "`[*]` of a map") };
-        let element = Value { text: ELEMENT.to_owned(), ty: (**element).clone(), failure: Failure::Never, guard: None };
+        let element = Value {
+            may_be_invalid: list.may_be_invalid,
+            ..Value::new(ELEMENT.to_owned(), (**element).clone(), Failure::Never)
+        };
         Some((list, element))
     }
 
@@ -223,126 +235,6 @@ impl Translation<'_> {
         }
     }
 
-    fn comparison(&mut self, id: NodeId, value: &Value, comparison: &Comparison) -> Option<String> {
-        let text = &value.text;
-        Some(match comparison {
-            Comparison::Order(op, FilterLiteral::Int(number)) => format!("{text} {} {}", operator(*op), int(*number)),
-            Comparison::Order(
-                OrderOp::Less | OrderOp::LessEqual | OrderOp::Greater | OrderOp::GreaterEqual,
-                FilterLiteral::Bytes(bytes),
-            ) if !bytes.value.is_ascii() => {
-                return self.none(id, "an order of bytes that are not ASCII");
-            }
-            Comparison::Order(op, FilterLiteral::Bytes(bytes)) => {
-                format!("{text} {} {}", operator(*op), self.text(id, value, bytes)?)
-            }
-            Comparison::Order(op @ (OrderOp::Equal | OrderOp::NotEqual), FilterLiteral::Ip(address)) => {
-                let address = self.address(id, *address)?;
-                format!("{} {} ip(\"{address}\")", address_of(value), operator(*op))
-            }
-            Comparison::Order(_, FilterLiteral::Ip(_)) => return self.none(id, "an order of addresses"),
-            Comparison::BitwiseAnd(number) => format!("math.bitAnd({text}, {}) != 0", int(*number)),
-            Comparison::Contains(bytes) => {
-                self.is_text(id, value)?;
-                format!("{text}.contains({})", self.text(id, value, bytes)?)
-            }
-            Comparison::Matches(pattern) => {
-                self.is_text(id, value)?;
-                if let Some(difference) = difference(&pattern.text) {
-                    return self.none(id, difference);
-                }
-                if compile(PATTERN_DIALECT.pattern(&pattern.text)).is_err() {
-                    return self.none(id, "a pattern that is longer, larger or nested deeper than CEL's may be");
-                }
-                format!("{text}.matches({})", quoted(&pattern.text))
-            }
-            Comparison::Wildcard(wildcard) => self.wildcard(id, value, wildcard, "wildcard")?,
-            Comparison::StrictWildcard(wildcard) => self.wildcard(id, value, wildcard, "strictWildcard")?,
-            Comparison::OneOf(items) => return self.one_of(id, value, items),
-            Comparison::InList(_) => return self.none(id, "a list here"),
-        })
-    }
-
-    /// A query of a list. `is_whole` says whether `value` is what the comparison names, not an element of it.
-    fn in_list(&mut self, id: NodeId, value: &Value, is_whole: bool, name: &str) -> Option<String> {
-        let FilterExpr::Compare { value: node, .. } = *self.tree.expr(id) else { return self.none(id, "this") };
-        let ty = &self.tree.node(node).ty;
-        if self.binding.list(name, ty).is_none() {
-            return self.none(id, &format!("the list `{name}`, which is not declared"));
-        }
-        if let Err(why) = names::list(name) {
-            return self.none(id, &format!("the list `{name}`: {why}"));
-        }
-        // The list sees bytes here and text there, which differ where they are not UTF-8.
-        let is_text = |field: u32| matches!(self.binding.source(field), Source::Variable(_, Type::String));
-        let is_text = is_whole && matches!(self.tree.expr(node), FilterExpr::Field(field) if is_text(*field));
-        if *ty == FilterType::Bytes && !is_text {
-            return self.none(id, "a list that is asked for bytes that may not be UTF-8");
-        }
-        Some(format!("{} in lists.{name}", value.text))
-    }
-
-    fn one_of(&mut self, id: NodeId, value: &Value, items: &SetItems) -> Option<String> {
-        let text = &value.text;
-        if items.is_empty() {
-            return Some("false".to_owned());
-        }
-        let tests: Vec<String> = match items {
-            SetItems::Bytes(items) => {
-                let items: Option<Vec<String>> = items.iter().map(|item| self.text(id, value, item)).collect();
-                vec![format!("{text} in [{}]", items?.join(", "))]
-            }
-            SetItems::Ints(items) => {
-                let single: Vec<String> =
-                    items.iter().filter(|(first, last)| first == last).map(|(first, _)| int(*first)).collect();
-                let range =
-                    |(first, last): &(i64, i64)| format!("({text} >= {} && {text} <= {})", int(*first), int(*last));
-                let ranges = items.iter().filter(|(first, last)| first != last).map(range);
-                let single = (!single.is_empty()).then(|| format!("{text} in [{}]", single.join(", ")));
-                single.into_iter().chain(ranges).collect()
-            }
-            SetItems::Ips(items) => {
-                let mut tests = Vec::new();
-                for item in items {
-                    let IpItem::Network(address, prefix) = *item else {
-                        return self.none(id, "a range of addresses");
-                    };
-                    let address = self.address(id, address)?;
-                    tests.push(format!("cidr(\"{address}/{prefix}\").containsIP({})", address_of(value)));
-                }
-                tests
-            }
-        };
-        Some(format!("({})", tests.join(" || ")))
-    }
-
-    /// A wildcard. Both languages have one syntax for its pattern.
-    fn wildcard(&mut self, id: NodeId, value: &Value, wildcard: &Wildcard, function: &str) -> Option<String> {
-        let pattern = self.text(id, value, &wildcard.pattern)?;
-        Some(format!("{}.{function}({pattern})", value.text))
-    }
-
-    /// A byte string as a literal of the type of a value.
-    fn text(&mut self, id: NodeId, value: &Value, bytes: &BytesLiteral) -> Option<String> {
-        self.is_text(id, value)?;
-        match std::str::from_utf8(&bytes.value) {
-            // Text that is not UTF-8 is read with this character.
-            Ok(text) if !text.contains('\u{fffd}') => Some(quoted(text)),
-            _ => self.none(id, "bytes that are not UTF-8"),
-        }
-    }
-
-    fn is_text(&mut self, id: NodeId, value: &Value) -> Option<()> {
-        if value.ty == Type::String { Some(()) } else { self.none(id, "text operations on `bytes`") }
-    }
-
-    fn address(&mut self, id: NodeId, address: IpAddr) -> Option<IpAddr> {
-        match address {
-            IpAddr::V6(v6) if v6.to_ipv4_mapped().is_some() => self.none(id, "an IPv4-mapped address"),
-            address => Some(address),
-        }
-    }
-
     /// A value of one part.
     fn value(&mut self, id: NodeId) -> Option<Value> {
         let tree = self.tree;
@@ -361,28 +253,33 @@ impl Translation<'_> {
     }
 
     fn field(&mut self, id: NodeId, index: u32) -> Option<Value> {
-        let value = |text: String, ty: Type, failure| Some(Value { text, ty, failure, guard: None });
+        let value = |text: String, ty: Type, failure| Some(Value::new(text, ty, failure));
         if let Some(constant) = self.tree.field(index).and_then(|field| field.constant) {
             return value(constant.to_string(), Type::Bool, Failure::Never);
         }
         match self.binding.source(index) {
             Source::Variable(variable, ty) => {
+                let layout = self.layouts.get(*variable as usize);
                 let Some(variable) = self.variables.get(*variable as usize) else { return self.none(id, "this field") };
                 let failure = if variable.optional { Failure::Missing } else { Failure::Never };
                 // CEL joins the lines of a header; this view has each.
                 if self.tree.node(id).ty == lines() && *ty == Type::map(Type::String, Type::String) {
                     let lines = Type::map(Type::String, Type::list(Type::String));
-                    return value(format!("{}.raw()", variable.name), lines, failure);
+                    let text = format!("{}.raw()", variable.name);
+                    return Some(Value { may_be_invalid: true, ..Value::new(text, lines, failure) });
                 }
-                value(variable.name.to_string(), ty.clone(), failure)
+                let is_address = *ty == Type::String && layout.is_some_and(|it| it.domain == Some(Domain::Address));
+                Some(Value { is_address, ..Value::new(variable.name.to_string(), ty.clone(), failure) })
             }
             Source::Header { map, name } => {
                 let Some(map) = self.variables.get(*map as usize) else { return self.none(id, "this field") };
-                value(format!("{}[{}]", map.name, quoted(name)), Type::String, Failure::Missing)
+                let text = format!("{}[{}]", map.name, quoted(name));
+                Some(Value { may_be_invalid: true, ..Value::new(text, Type::String, Failure::Missing) })
             }
             Source::Expression(expression) => {
                 let checked = expression.checked();
-                value(format!("({})", Cel.unparse(checked)), checked.result_type().clone(), Failure::Any)
+                let (text, ty) = (format!("({})", Cel.unparse(checked)), checked.result_type().clone());
+                Some(Value::new(text, ty, Failure::Any))
             }
             Source::Derived(..) => self.none(id, "this field, which follows from another one"),
             Source::Missing => self.none(id, "this field, which has no value"),
@@ -427,8 +324,17 @@ impl Translation<'_> {
         let value = self.value(first)?;
         let (text, ty) = match (method, second) {
             ("size", _) if matches!(value.ty, Type::List(_)) => (format!("size({})", value.text), Type::Int),
-            // CEL reads bytes that are not UTF-8 as a character of three bytes.
-            ("size", _) => return self.none(id, "the number of bytes of a text"),
+            ("size", _) if value.ty == Type::String => {
+                if value.may_be_invalid {
+                    self.nearest(
+                        id,
+                        "the number of bytes of a text",
+                        "it differs for values that are not UTF-8: of U+FFFD, as which CEL reads what is not, three are counted",
+                    )?;
+                }
+                (format!("bytes({}).size()", value.text), Type::Int)
+            }
+            ("size", _) => return self.none(id, "the number of bytes of this value"),
             ("lowerAscii" | "upperAscii", _) => {
                 self.is_text(id, &value)?;
                 (format!("{}.{method}()", value.text), Type::String)
@@ -460,23 +366,4 @@ fn lines() -> FilterType {
 
 fn has_capitals(name: &str) -> bool {
     name.bytes().any(|byte| byte.is_ascii_uppercase())
-}
-
-/// A test of a value that is `missing` where there is no value.
-fn absorbed(value: &Value, test: &str, missing: bool) -> String {
-    let test = match (&value.guard, missing) {
-        (Some(guard), false) => format!("({guard} && {test})"),
-        (Some(guard), true) => format!("(!({guard}) || {test})"),
-        (None, _) => test.to_owned(),
-    };
-    match value.failure {
-        Failure::Never => test,
-        Failure::Missing => format!("default({test}, {missing})"),
-        Failure::Any => format!("coalesce({test}, {missing})"),
-    }
-}
-
-/// The address that a value is, of type `net.IP`.
-fn address_of(value: &Value) -> String {
-    if value.ty == Type::String { format!("ip({})", value.text) } else { value.text.clone() }
 }

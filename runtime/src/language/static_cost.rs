@@ -1,25 +1,19 @@
-//! The static cost of each part of a rule: how many operations an evaluation takes, read off the
-//! checked tree without a request.
+//! The static cost of a rule: how many operations an evaluation takes, read off the checked tree without a request.
+//! Each language counts in its own tree.
 
-mod cel;
-mod filter;
-
-pub use cel::{costs_of_checked, parts_of_checked};
-pub use filter::{costs_of_filter, filter_tree, parts_of_filter};
-
-use celero::diagnostics::Span;
+use celero_frontend::Span;
 use std::fmt;
 
 /// The most nested loops that are told apart.
-pub const DEEPEST: usize = 4;
+pub(crate) const DEEPEST: usize = 4;
 
 /// The static cost of an expression, in *operations*: evaluations of a variable, selection,
 /// operator, call or loop in it. Literals, and lists and maps of literals, are no operations; a
-/// call of a function that is defined in CEL is one.
+/// call of a function defined in CEL costs what its body costs.
 ///
-/// It is about the rule as it is written. Passes remove and share operations, so that native code
-/// may take fewer. It says nothing about time: some operations take a nanosecond, others read a
-/// whole text ([`texts`](Self::texts)).
+/// It is an upper bound of what the interpreter evaluates. Passes remove and share operations, so
+/// that native code may take fewer. It says nothing about time: some operations take a nanosecond,
+/// others read a whole text ([`texts`](Self::texts)), and a function of the host takes what it takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StaticCost {
     /// The fewest operations of an evaluation without an error: `&&` and `||` are decided by their
@@ -28,8 +22,8 @@ pub struct StaticCost {
     /// The most operations: `most[0] + most[1] n + most[2] n² ..`, where `n` is the number of
     /// elements of the largest list or map that a loop goes through. Loops over a list that is
     /// written out have a known number of elements.
-    pub most: [u64; DEEPEST + 1],
-    /// Whether loops are nested more than [`DEEPEST`] deep; `most` is too small then.
+    pub most: [u64; 5],
+    /// Whether loops are nested more than four deep; `most` is too small then.
     pub deeper: bool,
     /// How many operations are written in the expression whose time grows with the length of a
     /// text, such as searches and concatenations.
@@ -37,6 +31,18 @@ pub struct StaticCost {
 }
 
 impl StaticCost {
+    /// Returns the most operations if no list or map that a loop goes through has more than `elements` elements;
+    /// `u64::MAX` if that is not known.
+    #[must_use]
+    pub fn most_for(&self, elements: u64) -> u64 {
+        if self.deeper {
+            return u64::MAX;
+        }
+        let powers = std::iter::successors(Some(1_u64), |power| Some(power.saturating_mul(elements)));
+        let terms = self.most.into_iter().zip(powers).map(|(factor, power)| factor.saturating_mul(power));
+        terms.fold(0, u64::saturating_add)
+    }
+
     /// One operation.
     pub const ONE: Self = Self { least: 1, most: [1, 0, 0, 0, 0], deeper: false, texts: 0 };
 
@@ -47,12 +53,12 @@ impl StaticCost {
     }
 
     /// One after the other.
-    fn and(self, other: Self) -> Self {
+    pub(crate) fn and(self, other: Self) -> Self {
         Self { least: self.least.saturating_add(other.least), ..self.and_perhaps(other) }
     }
 
     /// The other is evaluated only sometimes.
-    fn and_perhaps(mut self, other: Self) -> Self {
+    pub(crate) fn and_perhaps(mut self, other: Self) -> Self {
         for (sum, more) in self.most.iter_mut().zip(other.most) {
             *sum = sum.saturating_add(more);
         }
@@ -60,7 +66,7 @@ impl StaticCost {
     }
 
     /// Either of two.
-    fn or(mut self, other: Self) -> Self {
+    pub(crate) fn or(mut self, other: Self) -> Self {
         for (most, more) in self.most.iter_mut().zip(other.most) {
             *most = (*most).max(more);
         }
@@ -69,7 +75,7 @@ impl StaticCost {
     }
 
     /// For each element of a list or map.
-    fn for_each(mut self) -> Self {
+    pub(crate) fn for_each(mut self) -> Self {
         self.deeper |= self.most.last().is_some_and(|deepest| *deepest > 0);
         self.most.rotate_right(1);
         if let Some(constant) = self.most.first_mut() {
@@ -79,7 +85,7 @@ impl StaticCost {
     }
 
     /// This many times at most, and this many at least.
-    fn times(mut self, least: u64, most: u64) -> Self {
+    pub(crate) fn times(mut self, least: u64, most: u64) -> Self {
         for coefficient in &mut self.most {
             *coefficient = coefficient.saturating_mul(most);
         }
@@ -125,6 +131,3 @@ pub struct PartCost {
     /// Its cost.
     pub cost: StaticCost,
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,16 +1,13 @@
 //! The static cost of the nodes of a tree of the filter language.
 
-use super::{DEEPEST, PartCost, StaticCost};
-use celero::filter::{
-    AccessStep, Comparison, FilterExpr, FilterOptions, FilterTree, FilterType, Scheme, check_filter, check_value,
-};
-use celero::language::{Limits, NodeId};
-use std::sync::Arc;
+use crate::language::{DEEPEST, PartCost, StaticCost};
+use celero_frontend::NodeId;
+use celero_frontend::filter::{AccessStep, Comparison, FilterExpr, FilterTree, FilterType};
 
-/// Returns the costs of the nodes of a tree of the filter language, by their ids. Time and memory
-/// are linear in the number of nodes.
+/// Returns the [static cost](crate::StaticCost) of each node of a tree of the filter language, by its id. Time and
+/// memory are linear in the number of nodes.
 #[must_use]
-pub fn costs_of_filter(tree: &FilterTree) -> Vec<StaticCost> {
+pub fn static_costs(tree: &FilterTree) -> Vec<StaticCost> {
     // With each cost, how deep the lists are that `[*]` makes of the value.
     let mut costs: Vec<(StaticCost, usize)> = Vec::with_capacity(tree.nodes().len());
     for node in tree.nodes() {
@@ -76,20 +73,9 @@ pub fn costs_of_filter(tree: &FilterTree) -> Vec<StaticCost> {
     costs.into_iter().map(|(cost, _)| cost).collect()
 }
 
-/// Returns the static cost of each part of a rule in the filter language, the whole rule last;
-/// nothing for one with errors.
-#[must_use]
-pub fn parts_of_filter(source: &str, scheme: &Arc<Scheme>, limits: &Limits) -> Vec<PartCost> {
-    let Some(tree) = filter_tree(source, scheme, limits) else { return Vec::new() };
-    let costs = costs_of_filter(&tree).into_iter();
+/// Returns the cost of each part that is no literal, the whole rule last.
+pub(super) fn part_costs(tree: &FilterTree) -> Vec<PartCost> {
+    let costs = static_costs(tree).into_iter();
     let parts = tree.nodes().iter().zip(costs).filter(|(_, cost)| !cost.is_constant());
     parts.map(|(node, cost)| PartCost { span: node.span, cost }).collect()
-}
-
-/// Returns the checked tree of a rule in the filter language, a condition or a value; `None` of one with errors.
-#[must_use]
-pub fn filter_tree(source: &str, scheme: &Arc<Scheme>, limits: &Limits) -> Option<FilterTree> {
-    let options = FilterOptions { limits: *limits, ..FilterOptions::default() };
-    let checked = check_filter(source, scheme, &options).or_else(|_| check_value(source, scheme, &options));
-    checked.ok().map(|(tree, _)| tree)
 }

@@ -1,12 +1,14 @@
 //! The static cost of the nodes of a checked tree, as CEL's are.
 
-use super::{PartCost, StaticCost};
-use celero::language::{BinaryOp, Checked, Declarations, Expr, FoldKind, Language, Limits, NodeId, Reference, Type};
+use super::static_cost::{PartCost, StaticCost};
+use celero_frontend::{BinaryOp, Checked, Expr, FoldKind, NodeId, Reference, Type};
 use std::collections::HashSet;
 
-/// Returns the costs of the nodes of a checked tree, by their ids. Time and memory are linear in the number of nodes.
+/// Returns the [static cost](StaticCost) of each node of a checked tree, by its id. A call of a
+/// definition that the tree does not have the body of is one operation. Time and memory are linear
+/// in the number of nodes.
 #[must_use]
-pub fn costs_of_checked(tree: &Checked) -> Vec<StaticCost> {
+pub fn static_costs(tree: &Checked) -> Vec<StaticCost> {
     let mut costs: Vec<StaticCost> = Vec::with_capacity(tree.ast().nodes().len());
     // Children have smaller ids.
     for id in (0..u32::try_from(tree.ast().nodes().len()).unwrap_or(u32::MAX)).map(NodeId) {
@@ -89,24 +91,22 @@ fn reads_text(tree: &Checked, id: NodeId, cost: &dyn Fn(NodeId) -> StaticCost) -
     operands.iter().any(|id| is_text(id) && !is_literal(id)) && !(is_bounded && operands.iter().any(is_literal))
 }
 
-/// Returns the static cost of each part of a rule in a language whose trees are those of CEL, the
-/// whole rule last; nothing for one with errors.
-#[must_use]
-pub fn parts_of_checked(
-    language: &dyn Language,
-    source: &str,
-    declarations: &Declarations,
-    limits: &Limits,
-) -> Vec<PartCost> {
-    let Ok((tree, _)) = language.check(source, declarations, limits) else { return Vec::new() };
-    let costs = costs_of_checked(&tree);
-    let mut evaluated = HashSet::from([tree.ast().root()]);
-    for id in (0..u32::try_from(costs.len()).unwrap_or(u32::MAX)).rev().map(NodeId) {
-        if evaluated.contains(&id) {
-            evaluated.extend(evaluated_children(&tree, id));
+/// Returns the cost of each part that is evaluated and is no literal, the whole rule last. Of parts in the same place,
+/// such as those of the body of a definition, the outermost.
+pub(crate) fn part_costs(tree: &Checked) -> Vec<PartCost> {
+    let costs = static_costs(tree);
+    let (mut evaluated, mut places) = (HashSet::from([tree.ast().root()]), HashSet::new());
+    let mut parts = Vec::new();
+    for (id, cost) in (0..u32::try_from(costs.len()).unwrap_or(u32::MAX)).map(NodeId).zip(costs).rev() {
+        if !evaluated.contains(&id) {
+            continue;
+        }
+        evaluated.extend(evaluated_children(tree, id));
+        let span = tree.ast().span(id);
+        if !cost.is_constant() && places.insert((span.start, span.end)) {
+            parts.push(PartCost { span, cost });
         }
     }
-    let part = |(id, cost): (u32, StaticCost)| PartCost { span: tree.ast().span(NodeId(id)), cost };
-    let numbered = (0_u32..).zip(costs).filter(|(id, cost)| evaluated.contains(&NodeId(*id)) && !cost.is_constant());
-    numbered.map(part).collect()
+    parts.reverse();
+    parts
 }
