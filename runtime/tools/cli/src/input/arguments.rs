@@ -24,7 +24,8 @@ pub(crate) struct InputArgs {
     #[arg(long, value_name = "NAME: TYPE, ..", conflicts_with = "requests")]
     pub(crate) vars: Vec<String>,
     /// What the host of policies declares: functions, which have no code here, and variables beside those of requests.
-    /// `--bindings` gives them values; one without a value is absent. With `--vars` other rules than policies read these.
+    /// `--bindings` gives them values; one without a value is absent. With `--vars` other rules than
+    /// policies read these.
     #[arg(long, value_name = "HOST.yaml")]
     pub(crate) env: Option<PathBuf>,
     /// HTTP requests: HTTP/1.1 as text, several separated by lines that start with `###`; or JSON, one object per line:
