@@ -379,6 +379,7 @@ pub mod messages {
     //! types known.
 
     pub use crate::message::Message;
+    pub use celero_frontend::type_of_message;
     pub use celero_protobuf::{DescriptorError, Descriptors};
 }
 

@@ -2,6 +2,7 @@
 
 use crate::input::filter_args::{FilterArgs, FilterDeclarations};
 use crate::input::host::HostInput;
+use crate::input::message_files::{MessageArgs, MessageFile, MessageInput};
 use crate::input::source::{Source, read_bytes};
 use crate::requests::recorded::{self, RecordedRequest, RecordedRequests};
 use celero::Type;
@@ -35,6 +36,8 @@ pub(crate) struct InputArgs {
     /// The address of the client, for requests without one.
     #[arg(long, value_name = "IP:PORT", default_value = "127.0.0.1:0", requires = "requests", value_parser = address)]
     pub(crate) source: SocketAddr,
+    #[command(flatten)]
+    pub(crate) messages: MessageArgs,
     /// The namespace in which names are resolved first.
     #[arg(long, value_name = "NAME", default_value = "")]
     pub(crate) container: String,
@@ -72,6 +75,8 @@ pub(crate) struct Declarations {
     pub(crate) filter: FilterDeclarations,
     /// What the host of policies declares.
     pub(crate) host: Option<HostInput>,
+    /// The types of messages, and messages.
+    pub(crate) messages: Option<MessageInput>,
 }
 
 /// Named values and their types.
@@ -93,6 +98,13 @@ pub(crate) struct RequestInput {
     pub(crate) left_out: Vec<String>,
     pub(crate) source: SocketAddr,
     pub(crate) declarations: Declarations,
+}
+
+impl NamedInput {
+    /// The variables that are messages.
+    pub(crate) fn messages(&self) -> &[MessageFile] {
+        self.declarations.messages.as_ref().map_or(&[], |messages| &messages.messages)
+    }
 }
 
 impl RequestInput {
@@ -127,7 +139,7 @@ impl Input {
 impl InputArgs {
     /// Returns whether the command line declares or binds variables, so that there is no request.
     pub(crate) fn declares(&self) -> bool {
-        !self.vars.is_empty() || self.bindings.is_some() && self.env.is_none()
+        !self.vars.is_empty() || self.messages.given() || self.bindings.is_some() && self.env.is_none()
     }
 
     /// Reads the input files. Rules read a request, unless variables are declared or bound.
@@ -148,7 +160,8 @@ impl InputArgs {
             None => None,
         };
         let (container, unchecked, filter) = (self.container.clone(), self.no_check, self.filter.read()?);
-        let declarations = Declarations { container, unchecked, functions, filter, host };
+        let declarations =
+            Declarations { container, unchecked, functions, filter, host, messages: self.messages.read()? };
         if self.declares() {
             return self.named(declarations, values).map(Input::Named);
         }

@@ -4,14 +4,16 @@ use crate::envs::Envs;
 use crate::input::arguments::{Declarations, Input, NamedInput, RequestInput};
 use crate::input::filter_args::FilterDeclarations;
 use crate::input::host::{HostInput, HostRequest, INPUT_MEMORY};
+use crate::input::message_files::MessageFile;
 use crate::language::Language;
 use crate::output::Output;
 use crate::requests::recorded::RecordedRequest;
 use celero::filter::FilterLanguage;
 use celero::host::{Extension, ExtensionFields};
 use celero::http::RequestContext;
+use celero::messages::Message;
 use celero::values::Arena;
-use celero::{Bindings, Context, Env, Type};
+use celero::{Bindings, Context, Env, ErrorKind, Type};
 use std::net::SocketAddr;
 
 /// An environment and the contexts that rules are evaluated with. Contexts are made anew by each
@@ -98,6 +100,9 @@ impl NamedContexts {
         for name in input.values.keys().filter(|name| declared(&input, name).is_none()) {
             env = env.variable(name, Type::Dyn);
         }
+        for message in input.messages() {
+            env = env.variable(&message.name, message.ty());
+        }
         let env = with_declarations(env, &input.declarations)?;
         let envs = with_language(env, FilterLanguage::new(), &input.declarations.filter)?;
         Ok(Self { input, envs })
@@ -117,7 +122,7 @@ impl Contexts for NamedContexts {
     }
 
     fn given(&self) -> bool {
-        self.input.given
+        self.input.given || !self.input.messages().is_empty()
     }
 
     fn with<R>(&self, run: impl FnOnce(&[Bindings<'_>]) -> R) -> Result<R, String> {
@@ -127,6 +132,13 @@ impl Contexts for NamedContexts {
             let ty = declared(&self.input, name).unwrap_or(&Type::Dyn);
             let value = celero_tooling::values::json::to_value(json, ty, &arena)
                 .map_err(|why| format!("variable `{name}`: {why}"))?;
+            bindings.set(name, value).map_err(|why| why.to_string())?;
+        }
+        for MessageFile { name, type_name, bytes } in self.input.messages() {
+            let types = self.input.declarations.messages.as_ref().map(|messages| &messages.types);
+            let message = types.and_then(|types| Message::new(types, type_name, bytes));
+            let value = message.ok_or(ErrorKind::InvalidArgument).and_then(|message| message.value(&arena));
+            let value = value.map_err(|why| format!("message `{name}`: {why}"))?;
             bindings.set(name, value).map_err(|why| why.to_string())?;
         }
         Ok(run(&[bindings]))
@@ -256,6 +268,10 @@ fn with_declarations<C>(env: Env<C>, declarations: &Declarations) -> Result<Env<
     let env = declarations.filter.add_lists(env)?;
     let env = match &declarations.host {
         Some(host) => env.functions_of(&host.functions),
+        None => env,
+    };
+    let env = match &declarations.messages {
+        Some(messages) => env.messages(&messages.types),
         None => env,
     };
     let env = env.container(&declarations.container).unchecked(declarations.unchecked);

@@ -7,4 +7,5 @@ pub(crate) mod filter_values;
 pub(crate) mod host;
 pub(crate) mod in_language;
 pub(crate) mod list_file;
+pub(crate) mod message_files;
 pub(crate) mod source;

@@ -15,6 +15,7 @@ mod jsonl;
 mod lab;
 mod language_server;
 mod lists;
+mod messages;
 mod newcomer;
 mod policies;
 mod rule_files;

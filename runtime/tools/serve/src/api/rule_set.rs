@@ -6,7 +6,6 @@ use super::{Refusal, index, recorded, rule, shown};
 use crate::files::{FileOfRules, Files, RuleTexts};
 use crate::limits;
 use celero::diagnostics::Severity;
-use celero::diagnostics::Severity;
 use celero::http::RequestContext;
 use celero::{Engine, ErrorPolicy, RuleSet, Scratch, Tier};
 use celero_tooling::diagnostic_json::diagnostic_json;

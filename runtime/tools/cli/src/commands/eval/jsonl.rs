@@ -129,7 +129,7 @@ fn read(line: &[u8]) -> Result<(String, NamedInput), String> {
     let functions = question.define.iter().map(|text| values::notation::definition(text)).collect::<Result<_, _>>()?;
     let JsonlRequest { expr, bindings: values, container, check, .. } = question;
     let filter = FilterDeclarations::default();
-    let declarations = Declarations { container, unchecked: !check, functions, filter, host: None };
+    let declarations = Declarations { container, unchecked: !check, functions, filter, host: None, messages: None };
     Ok((expr, NamedInput { types: declared, values, given: true, declarations }))
 }
 

@@ -1,0 +1,51 @@
+//! `--descriptors` and `--message`: rules on messages of protocol buffers.
+
+use crate::support::{celero, file};
+use std::path::PathBuf;
+
+/// A file of bytes for a test.
+fn bytes(name: &str, content: &[u8]) -> String {
+    let path: PathBuf = file(name, "").into();
+    std::fs::write(&path, content).unwrap();
+    path.display().to_string()
+}
+
+/// `syntax = "proto3"; package a; message M { int32 n = 1; string t = 2; }`
+const DESCRIPTORS: &[u8] = b"\x0a\x2c\x0a\x07a.proto\x12\x01a\x22\x16\x0a\x01M\x12\x07\x0a\x01n\x18\x01\x28\x05\x12\x08\x0a\x02tt\x18\x02\x28\x09b\x06proto3";
+
+#[test]
+fn rules_read_messages_from_files() {
+    let descriptors = bytes("a.binpb", DESCRIPTORS);
+    let message = bytes("m.bin", &[0x08, 7, 0x12, 2, b'h', b'i']);
+    let bound = format!("m:a.M={message}");
+    let eval = |rule: &str| celero(&["eval", "--descriptors", &descriptors, "--message", &bound, rule]);
+    let run = eval("m.n > 5 && m.tt == 'hi' && m == a.M{n: 7, tt: 'hi'}");
+    assert_eq!((run.code, run.out.trim(), &*run.err), (0, "true", ""));
+    let run = eval("m");
+    assert_eq!((run.code, run.out.trim(), &*run.err), (0, "a.M{n: 7, tt: \"hi\"}", ""));
+    let run = eval("m.nn > 5");
+    assert!(run.code == 1 && run.err.contains("message `a.M` has no field `nn`"), "{}", run.err);
+    assert!(run.err.contains("did you mean `n`?"), "{}", run.err);
+    let run = eval("a.N{}");
+    assert!(run.code == 1 && run.err.contains("undeclared type `a.N`"), "{}", run.err);
+    let run = celero(&["check", "--descriptors", &descriptors, "-e", "a.M{n: 'x'}"]);
+    assert!(run.code == 1 && run.err.contains("the field `n` of `a.M` is `int`, this is `string`"), "{}", run.err);
+}
+
+#[test]
+fn wrong_messages_are_named() {
+    let descriptors = bytes("b.binpb", DESCRIPTORS);
+    let message = bytes("short.bin", &[0x08]);
+    let eval = |descriptors: &str, bound: &str| celero(&["eval", "--descriptors", descriptors, "--message", bound, "m.n > 5"]);
+    let run = eval(&descriptors, &format!("m:a.M={message}"));
+    assert!(run.code == 1 && run.err.contains("invalid_argument") || run.err.contains("invalid argument"), "{}", run.err);
+    let run = eval(&descriptors, &format!("m:a.m={message}"));
+    assert!(run.code == 2 && run.err.contains("b.binpb has no message `a.m`; did you mean `a.M`?"), "{}", run.err);
+    let run = eval(&descriptors, &message);
+    assert!(run.code == 2 && run.err.contains("is not of the form NAME:TYPE=FILE"), "{}", run.err);
+    let run = eval(&message, &format!("m:a.M={message}"));
+    let wrong = "short.bin: these bytes are no file descriptor set: the message ends inside a field";
+    assert!(run.code == 2 && run.err.contains(wrong), "{}", run.err);
+    let run = eval("/nowhere.binpb", &format!("m:a.M={message}"));
+    assert!(run.code == 2 && run.err.contains("/nowhere.binpb"), "{}", run.err);
+}
