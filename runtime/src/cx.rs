@@ -5,7 +5,7 @@
 
 use crate::arena::{Arena, EvalResult};
 use celero_ir::ErrorKind;
-use celero_lists::Snapshot;
+use celero_lists::View as ListsView;
 use celero_matching::pattern::Dialect;
 use std::cell::Cell;
 
@@ -30,7 +30,7 @@ pub(crate) struct CxSettings {
 impl CxSettings {
     /// A context for one evaluation, with the named lists of this generation.
     #[inline]
-    pub(crate) fn cx<'a>(self, arena: &'a Arena, lists: Option<&'a Snapshot>) -> Cx<'a> {
+    pub(crate) fn cx<'a>(self, arena: &'a Arena, lists: Option<&'a ListsView>) -> Cx<'a> {
         Cx { fuel: Cell::new(self.steps), arena, lists, dialect: self.dialect }
     }
 }
@@ -49,7 +49,7 @@ pub struct Cx<'a> {
     fuel: Cell<i64>,
     arena: &'a Arena,
     /// The named lists; `None` if the expression asks none.
-    lists: Option<&'a Snapshot>,
+    lists: Option<&'a ListsView>,
     /// How patterns are read that are known at evaluation only.
     dialect: Dialect,
 }
@@ -76,7 +76,7 @@ impl<'a> Cx<'a> {
     /// # Errors
     /// `host` if there are none: they are there wherever an expression that asks lists is evaluated.
     #[inline]
-    pub(crate) fn lists(&self) -> EvalResult<&'a Snapshot> {
+    pub(crate) fn lists(&self) -> EvalResult<&'a ListsView> {
         self.lists.ok_or(ErrorKind::Host)
     }
 

@@ -408,7 +408,8 @@ pub mod counting {
 pub mod lists {
     pub use celero_lists::{
         Change, Changed, Entries, Entry, EntryId, EntryValue, Kind, Limits, ListId, ListInfo, ListType, Lists,
-        ListsError, MAX_ENTRY_BYTES, Row, Scalar, ScalarRef, ScalarType, Snapshot, ValueType, WrongEntries, WrongEntry,
+        ListsError, MAX_ENTRY_BYTES, Row, Scalar, ScalarRef, ScalarType, Snapshot, ValueType, View, WrongEntries,
+        WrongEntry,
     };
 }
 

@@ -19,6 +19,7 @@
 //! | `mmdb/` | entries from databases in the MaxMind DB format |
 //! | `lists/` | all lists: changes by writers, snapshots for readers |
 
+mod clock;
 mod entry;
 mod error;
 #[cfg(feature = "files")]
@@ -46,7 +47,9 @@ pub use files::{FilePattern, Format, MAX_FILE_BYTES, MAX_PATTERN_FILES, ReadErro
 pub use kind::Kind;
 pub use limits::Limits;
 pub use list::{Covered, Entries};
-pub use lists::{Applied, Change, Changed, EntryId, ListId, ListInfo, Lists, Mark, Overlay, Record, Records, Snapshot};
+pub use lists::{
+    Applied, Change, Changed, EntryId, ListId, ListInfo, Lists, Mark, Overlay, Record, Records, Snapshot, View,
+};
 #[cfg(feature = "mmdb")]
 pub use mmdb::{MAX_MMDB_BYTES, RecordPaths};
 pub use sets::{Meter, Unmetered};

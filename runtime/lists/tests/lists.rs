@@ -1,6 +1,6 @@
 //! Generations, limits, mistakes, files.
 
-use celero_lists::{Entries, EntryValue, Format, Kind, Limits, ListType, Lists, ListsError, ScalarRef};
+use celero_lists::{Entries, Entry, EntryValue, Format, Kind, Limits, ListType, Lists, ListsError, ScalarRef};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
@@ -149,7 +149,7 @@ fn a_refused_change_changes_nothing() {
     }
     assert_eq!(lists.load().infos().map(|info| info.entries).sum::<usize>(), 0);
     assert_eq!(lists.load().generation(), 2);
-    limits.bytes = 10_000;
+    limits.bytes = 8_000;
     let small = Lists::new(limits);
     small.declare("t", Kind::Texts).unwrap();
     let error = small.change().insert("t", &"x".repeat(4_000)).insert("t", &"y".repeat(4_000)).commit().unwrap_err();
@@ -165,10 +165,11 @@ fn an_entry_that_is_inserted_again_stays() {
     insert(5);
     assert_eq!(insert(9).inserted, 0);
     assert_eq!(lists.expire(at(8)).unwrap().removed, 0);
-    assert!(lists.load().contains_address(id, "10.0.0.1".parse().unwrap()));
+    let is_in = || lists.view_at(at(8)).has_address(id, "10.0.0.1".parse().unwrap());
+    assert_eq!(is_in(), Some(true));
     assert_eq!(lists.next_expiry(), Some(at(9)));
     assert_eq!(lists.expire(at(9)).unwrap().removed, 1);
-    assert!(!lists.load().contains_address(id, "10.0.0.1".parse().unwrap()));
+    assert_eq!(is_in(), Some(false));
     insert(20);
     lists.change().insert("a", "10.0.0.1").commit().unwrap();
     assert_eq!((lists.expire(at(30)).unwrap().removed, lists.next_expiry()), (0, None));
@@ -298,8 +299,8 @@ fn few_values_take_a_byte_an_entry() {
 #[test]
 fn values_come_from_files() {
     let ty: ListType = "addresses:{country: string, asn: int, vpn: bool}".parse().unwrap();
-    let csv = "vpn,entry,note,asn,country,expires\ntrue,10.0.0.0/8,x,-5,\"D,E\",\n,10.1.0.1..10.1.0.2,,,,9\n";
-    let json = "{\"entry\":\"10.0.0.0/8\",\"vpn\":true,\"asn\":-5,\"country\":\"D,E\",\"x\":[]}\n{\"entry\":\"10.1.0.1..10.1.0.2\",\"asn\":null,\"expires\":9}\n\"::\"\n";
+    let csv = "vpn,entry,note,asn,country,expires\ntrue,10.0.0.0/8,x,-5,\"D,E\",\n,10.1.0.1..10.1.0.2,,,,9999999999\n";
+    let json = "{\"entry\":\"10.0.0.0/8\",\"vpn\":true,\"asn\":-5,\"country\":\"D,E\",\"x\":[]}\n{\"entry\":\"10.1.0.1..10.1.0.2\",\"asn\":null,\"expires\":9999999999}\n\"::\"\n";
     for (format, text, entries) in [(Format::Csv, csv, 3), (Format::JsonLines, json, 4)] {
         let lists = Lists::new(Limits::default());
         let id = lists.declare("geo", &ty).unwrap();
@@ -315,7 +316,7 @@ fn values_come_from_files() {
             [Some(ScalarRef::Text("D,E")), Some(ScalarRef::Int(-5)), Some(ScalarRef::Bool(true))]
         );
         assert_eq!(row("10.1.0.2"), [None; 3]);
-        assert_eq!(lists.next_expiry(), Some(SystemTime::UNIX_EPOCH + Duration::from_secs(9)));
+        assert_eq!(lists.next_expiry(), Some(SystemTime::UNIX_EPOCH + Duration::from_secs(9_999_999_999)));
     }
     // Of equal entries the last one counts.
     let tier: ListType = "hosts:string".parse().unwrap();
@@ -386,7 +387,8 @@ fn of_equal_entries_the_last_says_when_they_expire() {
         let id = lists.declare("n", Kind::Integers).unwrap();
         lists.change().replace("n", entries).commit().unwrap();
         lists.expire(at(1_000)).unwrap();
-        let held: Vec<i64> = (0..10).filter(|number| lists.load().contains_integer(id, *number)).collect();
+        let view = lists.view_at(at(1_000));
+        let held: Vec<i64> = (0..10).filter(|number| view.has_integer(id, *number) == Some(true)).collect();
         (times, held)
     };
     let (one, two) = ("1".to_owned(), "2".to_owned());
@@ -447,4 +449,45 @@ fn what_only_removes_needs_no_room() {
     assert!(bytes(&lists) > limits.bytes, "the removed entries take room");
     let error = lists.change().insert("t", "x").commit().unwrap_err();
     assert!(matches!(error, ListsError::Limit { what: "bytes", .. }), "{error}");
+}
+
+#[test]
+fn a_view_is_of_one_time() {
+    let lists = Lists::new(Limits::default());
+    let id = lists.declare("n", Kind::Integers).unwrap();
+    let end = SystemTime::now() + Duration::from_millis(20);
+    lists.change().insert_until("n", "7", end).insert("n", "8").commit().unwrap();
+    let view = lists.view();
+    let before = view.has_integer(id, 7);
+    while SystemTime::now() < end {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert_eq!(view.has_integer(id, 7), before);
+    assert_eq!(lists.view().has_integer(id, 7), Some(false));
+    // Lookups of the snapshot, and what names entries, are of now.
+    let snapshot = view.snapshot();
+    assert!(!snapshot.contains_integer(id, 7) && snapshot.find_integer(id, 7).is_none());
+    let entry = |text| Entry::parse(Kind::Integers, text).unwrap();
+    assert_eq!((snapshot.has_entry(id, &entry("7")), snapshot.has_entry(id, &entry("8"))), (false, true));
+    assert_eq!(snapshot.entries(id).collect::<Vec<_>>(), [entry("8")]);
+    assert_eq!(snapshot.infos().next().map(|info| info.entries), Some(2));
+}
+
+#[test]
+fn another_time_is_a_change() {
+    let lists = Lists::new(Limits::default());
+    let id = lists.declare("n", Kind::Integers).unwrap();
+    let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+    let first = lists.change().insert_until("n", "7", at(5)).commit().unwrap();
+    let second = lists.change().insert_until("n", "7", at(9)).commit().unwrap();
+    assert_eq!((second.inserted, second.removed, second.updated), (0, 0, 0));
+    assert!(second.generation > first.generation);
+    assert_eq!([8, 9].map(|time| lists.view_at(at(time)).has_integer(id, 7)), [Some(true), Some(false)]);
+    // Also where all entries are replaced by equal ones.
+    let mut entries = Entries::new(Kind::Integers);
+    entries.insert("7", EntryValue::default()).unwrap();
+    let third = lists.change().replace("n", entries).commit().unwrap();
+    assert_eq!((third.inserted, third.removed, third.updated), (0, 0, 0));
+    assert_eq!((lists.view_at(at(99)).has_integer(id, 7), lists.next_expiry()), (Some(true), None));
+    assert_eq!(lists.change().insert("n", "7").commit().unwrap().generation, third.generation);
 }

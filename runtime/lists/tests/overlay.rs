@@ -13,8 +13,11 @@ use std::time::{Duration, SystemTime};
 
 const KIND: Kind = Kind::Integers;
 
+/// Seconds since 1970 of the beginning of all tests here, in the future: nothing has expired but by their own time.
+const START: u64 = 9_000_000_000;
+
 fn at(seconds: u64) -> SystemTime {
-    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+    SystemTime::UNIX_EPOCH + Duration::from_secs(START + seconds)
 }
 
 fn entries(text: &str) -> Entries {
@@ -78,7 +81,7 @@ fn the_last_word_counts() {
                 0 | 1 => {
                     let expires = random.bool().then(|| now + random.u64(1..6));
                     let text = match expires {
-                        Some(expires) => format!("{{\"entry\": {number}, \"expires\": {expires}}}"),
+                        Some(expires) => format!("{{\"entry\": {number}, \"expires\": {}}}", START + expires),
                         None => number.to_string(),
                     };
                     let keep = |records: Records<'_>| -> Result<(), Infallible> {
@@ -237,7 +240,7 @@ fn what_a_missing_source_may_have_stays_removed() {
         kept.keep(records);
         Ok(())
     };
-    overlay.insert(&lists, "n", &entries("{\"entry\": 5, \"expires\": 7}"), keep).unwrap().unwrap();
+    overlay.insert(&lists, "n", &entries("{\"entry\": 5, \"expires\": 9000000007}"), keep).unwrap().unwrap();
     kept.keep(overlay.expire(&lists, at(7)).unwrap().1);
     let removed = |kept: &Kept| kept.0.values().filter(|mark| **mark == Mark::Removed).count();
     assert_eq!((removed(&kept), kept.0.len()), (5, 5));
@@ -288,7 +291,7 @@ fn values_are_changed_kept_and_restored() {
     // Of equal entries the last counts; a field that an entry leaves out is absent, also if the source has it.
     let text = r#"{"entry": "c.example", "rank": 8, "name": "x"}
         {"entry": "a.example", "name": "uno"}
-        {"entry": "c.example", "rank": 9, "expires": 5}"#;
+        {"entry": "c.example", "rank": 9, "expires": 9000000005}"#;
     let changed = overlay.insert(&lists, "tier", &parsed(text), &mut keep).unwrap().unwrap();
     assert_eq!((changed.inserted, changed.updated), (1, 1));
     // Only the value is another one: this is to be kept, too.

@@ -15,7 +15,7 @@ use crate::scratch::{Scratch, with_thread_scratch};
 use crate::value::Value;
 use crate::variables::Variables;
 use celero_frontend::{Diagnostic, Type};
-use celero_lists::{Lists, Snapshot};
+use celero_lists::{Lists, View as ListsView};
 use celero_matching::pattern::Dialect;
 use std::fmt;
 use std::marker::PhantomData;
@@ -224,8 +224,8 @@ impl<S: Context + 'static> Program<S> {
         if let Err(error) = self.is_for(context) {
             return word_of(&error);
         }
-        let snapshot = lists.load();
-        match with_zero_capacity(|arena| code.run(context, arena, Some(&snapshot))) {
+        let view = lists.view();
+        match with_zero_capacity(|arena| code.run(context, arena, Some(&view))) {
             Some(word) if word <= 1 => word,
             word => self.retry_with_arena(word, context),
         }
@@ -364,7 +364,7 @@ impl<S: Context + 'static> Program<S> {
         &'a self,
         context: &'a C,
         arena: &'a Arena,
-        lists: Option<&'a Snapshot>,
+        lists: Option<&'a ListsView>,
     ) -> Result<Value<'a>, EvalError> {
         let Shared { expression, functions, .. } = &*self.shared;
         match &self.native {

@@ -1,8 +1,7 @@
 //! [`NamedLists`]: the lists of the host that rules may ask. [`PinnedLists`]: those of one
-//! generation, for one evaluation.
+//! generation at one time, for one evaluation.
 
-use arc_swap::Guard;
-use celero_lists::{Kind, ListType, Lists, Snapshot, ValueType};
+use celero_lists::{Kind, ListType, Lists, ValueType, View};
 use std::sync::Arc;
 
 /// The lists that were there when they were declared, by the numbers that they have in [`Lists`].
@@ -50,17 +49,17 @@ impl NamedLists {
 }
 
 /// The lists of the current generation, kept for one evaluation. Empty if no rule asks a list.
-pub(crate) struct PinnedLists(Option<Guard<Arc<Snapshot>>>);
+pub(crate) struct PinnedLists(Option<View>);
 
 impl PinnedLists {
     /// Loads the current generation of the lists, if rules ask any. Never waits.
     #[inline]
     pub(crate) fn load(lists: Option<&Lists>) -> Self {
-        Self(lists.map(Lists::load))
+        Self(lists.map(Lists::view))
     }
 
     #[inline]
-    pub(crate) fn snapshot(&self) -> Option<&Snapshot> {
-        self.0.as_deref().map(|lists| &**lists)
+    pub(crate) fn view(&self) -> Option<&View> {
+        self.0.as_ref()
     }
 }

@@ -1,8 +1,8 @@
 //! Whether a named list contains a value: `value in lists.NAME`, and `value in $name` in the filter
 //! language. Which value it has for a key: `lists.NAME[key]`.
 //!
-//! An evaluation asks the lists of one generation, which [`Cx`] has. Lists are known by their
-//! numbers, entries by their numbers in this generation.
+//! An evaluation asks the lists of one generation at one time, which [`Cx`] has. Lists are known by
+//! their numbers, entries by their numbers in this generation.
 //!
 //! Invariant: the text of a list's value is not copied. It lives as long as the snapshot, which outlives every value of
 //! an evaluation: `Cx` borrows both for one lifetime. A program's value borrows the `Scratch` that keeps the snapshot;
@@ -13,12 +13,12 @@ use crate::cx::Cx;
 use crate::value::Value;
 use celero_frontend::ListAccess;
 use celero_ir::ErrorKind;
-use celero_lists::{EntryId, Kind, ListId, ScalarRef, Snapshot};
+use celero_lists::{EntryId, Kind, ListId, ScalarRef, View};
 use std::net::IpAddr;
 
 /// The lists, and the list of a number. Whether it exists is asked of the snapshot.
 #[inline]
-fn numbered<'a>(cx: &Cx<'a>, list: i64) -> EvalResult<(&'a Snapshot, ListId)> {
+fn numbered<'a>(cx: &Cx<'a>, list: i64) -> EvalResult<(&'a View, ListId)> {
     let id = u32::try_from(list).map(ListId::from_number).map_err(|_| ErrorKind::Host)?;
     Ok((cx.lists()?, id))
 }
@@ -28,15 +28,15 @@ fn numbered<'a>(cx: &Cx<'a>, list: i64) -> EvalResult<(&'a Snapshot, ListId)> {
 /// # Errors
 /// `host` if there is no such list.
 #[inline]
-fn asked<'a>(cx: &Cx<'a>, list: i64) -> EvalResult<(&'a Snapshot, ListId, Kind)> {
+fn asked<'a>(cx: &Cx<'a>, list: i64) -> EvalResult<(&'a View, ListId, Kind)> {
     let (lists, id) = numbered(cx, list)?;
-    Ok((lists, id, lists.kind(id).ok_or(ErrorKind::Host)?))
+    Ok((lists, id, lists.snapshot().kind(id).ok_or(ErrorKind::Host)?))
 }
 
 /// The error of a list that can't be asked for a value: it is of another kind, or does not exist.
 #[cold]
-fn unsuited(lists: &Snapshot, list: ListId) -> ErrorKind {
-    lists.kind(list).map_or(ErrorKind::Host, |_| ErrorKind::NoSuchOverload)
+fn unsuited(lists: &View, list: ListId) -> ErrorKind {
+    lists.snapshot().kind(list).map_or(ErrorKind::Host, |_| ErrorKind::NoSuchOverload)
 }
 
 /// Whether a list contains a value.
@@ -77,7 +77,7 @@ pub(crate) fn list_has_text(cx: &Cx<'_>, list: i64, text: &str) -> EvalResult<bo
     let (lists, id) = numbered(cx, list)?;
     match lists.has_text_metered(id, text.as_bytes(), cx)? {
         Some(has) => Ok(has),
-        None if lists.kind(id) == Some(Kind::Addresses) => {
+        None if lists.snapshot().kind(id) == Some(Kind::Addresses) => {
             let address: IpAddr = text.parse().map_err(|_| ErrorKind::InvalidArgument)?;
             list_has_address(cx, list, address)
         }
@@ -131,7 +131,7 @@ pub(crate) fn list_find<'a>(cx: &Cx<'a>, list: i64, key: Value<'a>) -> EvalResul
 pub(crate) fn list_find_address(cx: &Cx<'_>, list: i64, address: IpAddr) -> EvalResult<i64> {
     let (lists, id) = numbered(cx, list)?;
     match lists.find_address(id, address) {
-        None if lists.kind(id) != Some(Kind::Addresses) => Err(unsuited(lists, id)),
+        None if lists.snapshot().kind(id) != Some(Kind::Addresses) => Err(unsuited(lists, id)),
         found => Ok(entry_number(found)),
     }
 }
@@ -160,7 +160,7 @@ pub(crate) fn list_find_text(cx: &Cx<'_>, list: i64, text: &str) -> EvalResult<i
 pub(crate) fn list_find_integer(cx: &Cx<'_>, list: i64, number: i64) -> EvalResult<i64> {
     let (lists, id) = numbered(cx, list)?;
     match lists.find_integer(id, number) {
-        None if lists.kind(id) != Some(Kind::Integers) => Err(unsuited(lists, id)),
+        None if lists.snapshot().kind(id) != Some(Kind::Integers) => Err(unsuited(lists, id)),
         found => Ok(entry_number(found)),
     }
 }
@@ -179,7 +179,7 @@ pub(crate) fn list_entry(_: &Cx<'_>, entry: i64) -> EvalResult<i64> {
 fn value_of<'a>(cx: &Cx<'a>, list: i64, field: i64, entry: i64) -> EvalResult<Option<ScalarRef<'a>>> {
     let (lists, id) = numbered(cx, list)?;
     let field = u32::try_from(field).map_err(|_| ErrorKind::Host)?;
-    Ok(EntryId::from_number(entry).and_then(|entry| lists.value(id, entry, field)))
+    Ok(EntryId::from_number(entry).and_then(|entry| lists.snapshot().value(id, entry, field)))
 }
 
 /// A field that is a text.

@@ -14,7 +14,7 @@ use crate::function::PinnedLists;
 use crate::report::Report;
 use crate::rules::{ErrorPolicy, Excluded, Match, RuleSet};
 use crate::scratch::{FirstPerTag, Scratch};
-use celero_lists::Snapshot;
+use celero_lists::View as ListsView;
 use std::sync::Arc;
 
 /// A segment of a snapshot.
@@ -167,7 +167,7 @@ impl<S: Context + 'static, A> SegmentViews<S, A> {
         let mut stopped: Option<(RuleOrder, RuleError)> = None;
         // One generation of lists for all segments.
         let pinned = PinnedLists::load(self.views.iter().find_map(|view| view.segment.set()?.lists()));
-        let lists = pinned.snapshot();
+        let lists = pinned.view();
         for view in &self.views {
             let result = view.evaluate(context, scratch, once, lists, &mut matched);
             let at = |error: &RuleError| RuleError::new(view.first.saturating_add(error.rule), error.error);
@@ -240,7 +240,7 @@ impl<S: Context + 'static, A> SegmentView<S, A> {
         context: &C,
         scratch: &mut Scratch,
         once: bool,
-        lists: Option<&Snapshot>,
+        lists: Option<&ListsView>,
         matched: &mut Vec<usize>,
     ) -> Result<(), RuleError> {
         let Some(set) = self.segment.set() else { return Ok(()) };

@@ -11,7 +11,7 @@ use crate::value::Value;
 use celero_ir::layout::{Access, Field};
 use celero_ir::{CallForm, FoldKind, Graph, Helper, NodeId, Op, Param, Ty};
 use celero_jit::{ContextEntry, Entry, TextEntry};
-use celero_lists::Snapshot;
+use celero_lists::View as ListsView;
 
 /// A compiled function, and what a call to it provides.
 #[derive(Clone, Copy, Debug)]
@@ -169,7 +169,7 @@ impl<'a> TextCode<'a> {
         self,
         context: &'a C,
         arena: &'a Arena,
-        lists: Option<&'a Snapshot>,
+        lists: Option<&'a ListsView>,
     ) -> Result<Value<'a>, EvalError> {
         let mut base = BaseFrame::new(self.settings.cx(arena, lists));
         // SAFETY: as in `NativeProgram::run_with_whole_frame`. Code with this ABI calls only
@@ -193,7 +193,7 @@ impl BaseFrameCode<'_> {
     /// Runs the code. Returns 0 or 1, or an [`ErrorWord`](celero_ir::ErrorWord). If `arena` has no
     /// capacity and the code needs some, that is the error `out_of_budget`.
     #[inline]
-    pub(crate) fn run<C: Context>(self, context: &C, arena: &Arena, lists: Option<&Snapshot>) -> u64 {
+    pub(crate) fn run<C: Context>(self, context: &C, arena: &Arena, lists: Option<&ListsView>) -> u64 {
         let mut base = BaseFrame::new(self.settings.cx(arena, lists));
         // SAFETY: as in `NativeProgram::run_with_whole_frame`. Code with this ABI calls only
         // helpers that use the base of the frame.

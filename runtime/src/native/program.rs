@@ -16,7 +16,7 @@ use crate::value::Value;
 use celero_ir::layout::Field;
 use celero_ir::{Graph, NodeId, Ty};
 use celero_jit::{Code, Compiler, Entry, Listing, SharedFunction, Unit};
-use celero_lists::Snapshot;
+use celero_lists::View as ListsView;
 use celero_matching::pattern::PatternCache;
 use std::sync::Arc;
 
@@ -161,7 +161,7 @@ impl NativeProgram {
         context: &'a C,
         functions: &'a Functions,
         arena: &'a Arena,
-        lists: Option<&'a Snapshot>,
+        lists: Option<&'a ListsView>,
     ) -> Result<Value<'a>, EvalError> {
         let word = match self.abi {
             EntryAbi::ContextOnly(entry) => ContextOnlyCode(entry).run(context),
@@ -222,7 +222,7 @@ impl NativeProgram {
         context: &C,
         functions: &Functions,
         arena: &Arena,
-        lists: Option<&Snapshot>,
+        lists: Option<&ListsView>,
     ) -> Option<u64> {
         let EntryAbi::FullFrame(FullFrameCode::Truth(entry)) = self.abi else { return None };
         let cx = self.settings.cx(arena, lists);

@@ -18,7 +18,7 @@ use crate::function::PinnedLists;
 use crate::native::HostData;
 use crate::report::Report;
 use crate::scratch::Scratch;
-use celero_lists::{Lists, Snapshot};
+use celero_lists::{Lists, View as ListsView};
 
 impl<S: Context + 'static, A> RuleSet<S, A> {
     /// Returns the first rule that matches. Later rules are not evaluated, as far as rules are evaluated one by one.
@@ -125,7 +125,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
             let found = if self.is_for_others(context) {
                 Found::All
             } else {
-                index.search(HostData::new(context), read, search, Mode::All, None, pinned.snapshot())
+                index.search(HostData::new(context), read, search, Mode::All, None, pinned.view())
             };
             match found {
                 Found::Nothing => {}
@@ -167,7 +167,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         }
         let (standalone, arena) = (&self.standalone, &mut scratch.arena);
         let pinned = PinnedLists::load(standalone.lists.as_ref());
-        let lists = pinned.snapshot();
+        let lists = pinned.view();
         let row = self.whole.get(rule).copied().flatten();
         Some(match (row, &self.native) {
             (Some(row), Some(native)) if native.builds(row).is_some() => {
@@ -251,7 +251,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         matches: &mut impl Matches,
     ) -> Result<(), RuleError> {
         let pinned = PinnedLists::load(self.lists());
-        let query = Query { context, mode, excluded: None, lists: pinned.snapshot() };
+        let query = Query { context, mode, excluded: None, lists: pinned.view() };
         let Some(counters) = &self.counters else {
             return self.evaluate_query(&query, scratch, matches).map_err(|error| self.named(error));
         };
@@ -290,7 +290,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         scratch: &mut Scratch,
         excluded: Option<&Excluded>,
         once: bool,
-        lists: Option<&Snapshot>,
+        lists: Option<&ListsView>,
         mut on_match: impl FnMut(usize),
     ) -> Result<(), RuleError> {
         let mode = if once { Mode::First } else { Mode::All };
@@ -367,5 +367,5 @@ struct Query<'q, C> {
     /// Rules to be ignored.
     excluded: Option<&'q Excluded>,
     /// The lists of the generation that the evaluation asks.
-    lists: Option<&'q Snapshot>,
+    lists: Option<&'q ListsView>,
 }

@@ -8,7 +8,7 @@ use crate::context::Context;
 use crate::error::{ErrorKind, EvalError};
 use crate::native::{RuleBits, StopConditions};
 use crate::scratch::{IndexSearch, Verdict};
-use celero_lists::Snapshot;
+use celero_lists::View as ListsView;
 
 /// The evaluation of a set on a context.
 pub(super) struct Evaluation<'e, S, A, C> {
@@ -16,7 +16,7 @@ pub(super) struct Evaluation<'e, S, A, C> {
     pub(super) context: &'e C,
     pub(super) arena: &'e mut Arena,
     /// The lists of the generation that the evaluation asks.
-    pub(super) lists: Option<&'e Snapshot>,
+    pub(super) lists: Option<&'e ListsView>,
     /// Rules to be ignored.
     pub(super) excluded: Option<&'e Excluded>,
     /// Whether rules after the first that matches are not wanted.

@@ -15,7 +15,7 @@ use crate::limits::Limits;
 use crate::report::{Known, Report};
 use crate::variables::Variables;
 use celero_frontend::Declarations;
-use celero_lists::{Lists, Snapshot};
+use celero_lists::{Lists, View as ListsView};
 use celero_matching::pattern::Dialect;
 use std::sync::{Arc, OnceLock};
 
@@ -67,7 +67,7 @@ impl Standalone {
         Self { language, declarations, functions, lists, limits, dialect, variables, extension, names }
     }
 
-    pub(super) fn cx<'a>(&self, arena: &'a Arena, lists: Option<&'a Snapshot>) -> Cx<'a> {
+    pub(super) fn cx<'a>(&self, arena: &'a Arena, lists: Option<&'a ListsView>) -> Cx<'a> {
         CxSettings { steps: i64::from(self.limits.steps), dialect: self.dialect }.cx(arena, lists)
     }
 
@@ -77,7 +77,7 @@ impl Standalone {
         rule: &RuleSource,
         host: &dyn Host,
         arena: &mut Arena,
-        lists: Option<&Snapshot>,
+        lists: Option<&ListsView>,
     ) -> Result<bool, EvalError> {
         let expression = rule.expression.get_or_init(|| self.checked(&rule.source)).as_ref().ok_or(EvalError::HOST)?;
         arena.recycle(self.limits.memory);

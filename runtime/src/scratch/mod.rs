@@ -7,10 +7,8 @@ pub(crate) use search::{IndexSearch, NumberMap};
 use crate::arena::Arena;
 use crate::counters::CounterShards;
 use crate::error::{EvalError, RuleError};
-use arc_swap::Guard;
-use celero_lists::{Lists, Snapshot};
+use celero_lists::{Lists, View as ListsView};
 use std::cell::Cell;
-use std::sync::Arc;
 
 /// Working memory of evaluations. Keep one per worker thread: after the first evaluations, further
 /// ones do not allocate.
@@ -34,7 +32,7 @@ pub struct Scratch {
     /// The results that may matter, before they are sorted.
     pub(crate) verdicts: Vec<Verdict>,
     /// The named lists of the last evaluation that returned a value, which may borrow from them.
-    pub(crate) lists: Option<Guard<Arc<Snapshot>>>,
+    pub(crate) lists: Option<ListsView>,
     /// Shards of the counters of sets that count.
     pub(crate) shards: CounterShards,
 }
@@ -108,7 +106,7 @@ impl Scratch {
 
     /// The arena, emptied, with this limit in bytes, and the lists of the current generation.
     #[inline(always)]
-    pub(crate) fn prepare(&mut self, limit: usize, lists: Option<&Lists>) -> (&Arena, Option<&Snapshot>) {
+    pub(crate) fn prepare(&mut self, limit: usize, lists: Option<&Lists>) -> (&Arena, Option<&ListsView>) {
         self.arena.recycle(limit);
         match lists {
             Some(lists) => (&self.arena, Some(Self::load_lists(&mut self.lists, lists))),
@@ -134,12 +132,12 @@ impl Scratch {
     }
 
     #[inline(never)]
-    fn load_lists<'s>(kept: &'s mut Option<Guard<Arc<Snapshot>>>, lists: &Lists) -> &'s Snapshot {
-        kept.insert(lists.load())
+    fn load_lists<'s>(kept: &'s mut Option<ListsView>, lists: &Lists) -> &'s ListsView {
+        kept.insert(lists.view())
     }
 
     #[cold]
-    fn drop_lists(kept: &mut Option<Guard<Arc<Snapshot>>>) {
+    fn drop_lists(kept: &mut Option<ListsView>) {
         *kept = None;
     }
 }

@@ -37,6 +37,7 @@ mod letter_cases;
 mod lint;
 mod lint_domains;
 mod lint_requests;
+mod list_expiry;
 mod list_types;
 mod list_values;
 mod lists;

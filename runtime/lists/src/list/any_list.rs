@@ -1,11 +1,14 @@
 //! [`AnyList`]: a list of any kind.
 
-use super::levels::{Counts, Keyed, Levels, Position};
+use super::levels::{Effects, Keyed, Levels, Position, Wanted};
+use crate::clock::Clock;
 use crate::entry::Entry;
 use crate::error::TooLarge;
 use crate::kind::Kind;
 use crate::sets::{Addresses, EntrySet, Hosts, Integers, Meter, Patterns, Texts, with_meter};
-use crate::value::{Cells, Row, RowsBuilder};
+use crate::value::{Cells, Row};
+use std::collections::BTreeMap;
+use std::time::SystemTime;
 
 /// An immutable list.
 #[derive(Clone)]
@@ -60,36 +63,27 @@ macro_rules! map_levels {
 }
 
 impl AnyList {
-    /// A list of these entries. Entries of other kinds are left out. In a list with values, `rows`
-    /// has those of the entries, by the `numbers` that are indexed as the entries.
-    pub(crate) fn new(
-        kind: Kind,
-        entries: Vec<Entry>,
-        numbers: Vec<u32>,
-        rows: Option<RowsBuilder>,
-    ) -> Result<Self, TooLarge> {
-        fn levels<S: EntrySet>(
-            entries: Vec<Entry>,
-            mut numbers: Vec<u32>,
-            rows: Option<RowsBuilder>,
-        ) -> Result<Levels<S>, TooLarge> {
-            let wanted = entries.len();
-            let keys: Vec<S::Key> = entries.into_iter().filter_map(|entry| S::key_of(entry.0)).collect();
+    /// A list of these entries, which are of its kind.
+    pub(crate) fn new(kind: Kind, entries: Keyed<Entry>) -> Result<Self, TooLarge> {
+        fn levels<S: EntrySet>(entries: Keyed<Entry>) -> Result<Levels<S>, TooLarge> {
+            let Keyed { keys, mut numbers, rows, expiries } = entries;
+            let wanted = keys.len();
+            let keys: Vec<S::Key> = keys.into_iter().filter_map(|entry| S::key_of(entry.0)).collect();
             // Never otherwise: callers read all entries as those of one kind.
             if keys.len() != wanted || (rows.is_some() && numbers.len() != wanted) {
                 return Err(TooLarge::Numbers);
             }
             numbers.shrink_to_fit();
-            Levels::new(Keyed { keys, numbers, rows })
+            Levels::new(Keyed { keys, numbers, rows, expiries })
         }
         Ok(match kind {
-            Kind::Addresses => Self::Addresses(levels(entries, numbers, rows)?),
-            Kind::Texts => Self::Texts(levels(entries, numbers, rows)?),
-            Kind::TextsIgnoringCase => Self::TextsIgnoringCase(levels(entries, numbers, rows)?),
-            Kind::Hosts => Self::Hosts(levels(entries, numbers, rows)?),
-            Kind::Integers => Self::Integers(levels(entries, numbers, rows)?),
-            Kind::Patterns => Self::Patterns(levels(entries, numbers, rows)?),
-            Kind::Wildcards => Self::Wildcards(levels(entries, numbers, rows)?),
+            Kind::Addresses => Self::Addresses(levels(entries)?),
+            Kind::Texts => Self::Texts(levels(entries)?),
+            Kind::TextsIgnoringCase => Self::TextsIgnoringCase(levels(entries)?),
+            Kind::Hosts => Self::Hosts(levels(entries)?),
+            Kind::Integers => Self::Integers(levels(entries)?),
+            Kind::Patterns => Self::Patterns(levels(entries)?),
+            Kind::Wildcards => Self::Wildcards(levels(entries)?),
         })
     }
 
@@ -135,50 +129,60 @@ impl AnyList {
 
     /// Whether an entry contains the address, in the bits of IPv6; `None` if this is no list of addresses.
     #[inline]
-    pub(crate) fn has_address(&self, address: u128) -> Option<bool> {
-        if let Self::Addresses(levels) = self { Some(levels.contains(address)) } else { None }
+    pub(crate) fn has_address(&self, address: u128, clock: &dyn Clock) -> Option<bool> {
+        if let Self::Addresses(levels) = self { Some(levels.contains(address, clock)) } else { None }
     }
 
     /// Whether an entry contains the text; `None` if this is no list that is asked for texts. Takes
     /// the cost of patterns from `meter`.
     #[inline]
-    pub(crate) fn has_text<M: Meter>(&self, text: &[u8], meter: &M) -> Result<Option<bool>, M::Error> {
+    pub(crate) fn has_text<M: Meter>(
+        &self,
+        text: &[u8],
+        meter: &M,
+        clock: &dyn Clock,
+    ) -> Result<Option<bool>, M::Error> {
         Ok(match self {
-            Self::Texts(levels) => Some(levels.contains(text)),
-            Self::TextsIgnoringCase(levels) => Some(levels.contains(text)),
-            Self::Hosts(levels) => Some(levels.contains(text)),
-            Self::Patterns(levels) => Some(with_meter(text, meter, |text| levels.contains(text))?),
-            Self::Wildcards(levels) => Some(with_meter(text, meter, |text| levels.contains(text))?),
+            Self::Texts(levels) => Some(levels.contains(text, clock)),
+            Self::TextsIgnoringCase(levels) => Some(levels.contains(text, clock)),
+            Self::Hosts(levels) => Some(levels.contains(text, clock)),
+            Self::Patterns(levels) => Some(with_meter(text, meter, |text| levels.contains(text, clock))?),
+            Self::Wildcards(levels) => Some(with_meter(text, meter, |text| levels.contains(text, clock))?),
             Self::Addresses(_) | Self::Integers(_) => None,
         })
     }
 
     /// Whether an entry contains the integer; `None` if this is no list of integers.
     #[inline]
-    pub(crate) fn has_integer(&self, number: i64) -> Option<bool> {
-        if let Self::Integers(levels) = self { Some(levels.contains(number)) } else { None }
+    pub(crate) fn has_integer(&self, number: i64, clock: &dyn Clock) -> Option<bool> {
+        if let Self::Integers(levels) = self { Some(levels.contains(number, clock)) } else { None }
     }
 
     #[inline]
-    pub(crate) fn find_address(&self, address: u128) -> Option<Position> {
-        if let Self::Addresses(levels) = self { levels.most_specific(address) } else { None }
+    pub(crate) fn find_address(&self, address: u128, clock: &dyn Clock) -> Option<Position> {
+        if let Self::Addresses(levels) = self { levels.most_specific(address, clock) } else { None }
     }
 
     #[inline]
-    pub(crate) fn find_text<M: Meter>(&self, text: &[u8], meter: &M) -> Result<Option<Position>, M::Error> {
+    pub(crate) fn find_text<M: Meter>(
+        &self,
+        text: &[u8],
+        meter: &M,
+        clock: &dyn Clock,
+    ) -> Result<Option<Position>, M::Error> {
         Ok(match self {
-            Self::Texts(levels) => levels.most_specific(text),
-            Self::TextsIgnoringCase(levels) => levels.most_specific(text),
-            Self::Hosts(levels) => levels.most_specific(text),
-            Self::Patterns(levels) => with_meter(text, meter, |text| levels.most_specific(text))?,
-            Self::Wildcards(levels) => with_meter(text, meter, |text| levels.most_specific(text))?,
+            Self::Texts(levels) => levels.most_specific(text, clock),
+            Self::TextsIgnoringCase(levels) => levels.most_specific(text, clock),
+            Self::Hosts(levels) => levels.most_specific(text, clock),
+            Self::Patterns(levels) => with_meter(text, meter, |text| levels.most_specific(text, clock))?,
+            Self::Wildcards(levels) => with_meter(text, meter, |text| levels.most_specific(text, clock))?,
             Self::Addresses(_) | Self::Integers(_) => None,
         })
     }
 
     #[inline]
-    pub(crate) fn find_integer(&self, number: i64) -> Option<Position> {
-        if let Self::Integers(levels) = self { levels.most_specific(number) } else { None }
+    pub(crate) fn find_integer(&self, number: i64, clock: &dyn Clock) -> Option<Position> {
+        if let Self::Integers(levels) = self { levels.most_specific(number, clock) } else { None }
     }
 
     /// The value of the entry at a position.
@@ -192,19 +196,26 @@ impl AnyList {
         with_levels!(self, levels => levels.key(at).map(|key| Entry(key.into())))
     }
 
-    /// The value of this entry; `None` if it is none.
-    pub(crate) fn row_of(&self, entry: &Entry) -> Option<Row<'_>> {
-        with_levels!(self, levels => row_of(levels, entry))
+    /// The value of this entry, and when it expires; `None` if it is none. It may have expired.
+    pub(crate) fn get(&self, entry: &Entry) -> Option<(Row<'_>, Option<SystemTime>)> {
+        with_levels!(self, levels => get(levels, entry))
     }
 
-    pub(crate) fn entries(&self) -> Box<dyn Iterator<Item = (Entry, Row<'_>)> + '_> {
-        with_levels!(self, levels => Box::new(levels.iter().map(|(key, row)| (Entry(key.into()), row))))
+    /// All entries with their values and when they expire. Some may have expired.
+    pub(crate) fn entries(&self) -> Box<dyn Iterator<Item = (Entry, Row<'_>, Option<SystemTime>)> + '_> {
+        with_levels!(self, levels => {
+            Box::new(levels.iter().map(|(key, row, expires)| (Entry(key.into()), row, expires)))
+        })
     }
 
     /// The list after a change, and what that did. The entries are sorted and distinct: each with
-    /// the value that it has from now on, or none if it is removed.
-    pub(crate) fn changed(&self, changes: Vec<(Entry, Option<Cells>)>) -> Result<(Self, Counts), TooLarge> {
-        map_levels!(self, levels => levels.changed(delta(levels, changes)))
+    /// the value that it has from now on, or none if it is removed. `expiries` says when they expire.
+    pub(crate) fn changed(
+        &self,
+        changes: Vec<(Entry, Option<Cells>)>,
+        expiries: &BTreeMap<Entry, SystemTime>,
+    ) -> Result<(Self, Effects), TooLarge> {
+        map_levels!(self, levels => levels.changed(delta(levels, changes, expiries)))
     }
 
     /// The same list with fewer levels.
@@ -237,13 +248,17 @@ impl AnyList {
     }
 }
 
-fn row_of<'l, S: EntrySet>(levels: &'l Levels<S>, entry: &Entry) -> Option<Row<'l>> {
-    S::key_of(entry.0.clone()).and_then(|key| levels.row_of(&key))
+fn get<'l, S: EntrySet>(levels: &'l Levels<S>, entry: &Entry) -> Option<(Row<'l>, Option<SystemTime>)> {
+    S::key_of(entry.0.clone()).and_then(|key| levels.get(&key))
 }
 
 fn delta<S: EntrySet>(
     _: &Levels<S>,
     changes: Vec<(Entry, Option<Cells>)>,
-) -> impl Iterator<Item = (S::Key, Option<Cells>)> {
-    changes.into_iter().filter_map(|(entry, wanted)| Some((S::key_of(entry.0)?, wanted)))
+    expiries: &BTreeMap<Entry, SystemTime>,
+) -> impl Iterator<Item = (S::Key, Option<Wanted>)> {
+    changes.into_iter().filter_map(|(entry, cells)| {
+        let expires = expiries.get(&entry).copied();
+        Some((S::key_of(entry.0)?, cells.map(|cells| Wanted { cells, expires })))
+    })
 }

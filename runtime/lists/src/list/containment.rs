@@ -2,6 +2,8 @@
 
 use super::any_list::AnyList;
 use super::entries::Entries;
+use super::levels::Keyed;
+use crate::clock::SystemClock;
 use crate::entry::{Entry, Key, Network};
 use crate::kind::Kind;
 use crate::sets::{Unmetered, entry_matches};
@@ -34,8 +36,8 @@ impl Entry {
                 let (text, value) = (text.trim_start_matches('*').as_bytes(), value.as_bytes());
                 let occurs = text.is_empty() || value.windows(text.len()).any(|part| part.eq_ignore_ascii_case(text));
                 occurs
-                    && AnyList::new(kind, vec![self.clone()], Vec::new(), None)
-                        .is_ok_and(|list| list.has_text(value, &Unmetered) == Ok(Some(true)))
+                    && AnyList::new(kind, Keyed { keys: vec![self.clone()], ..Keyed::new(None) })
+                        .is_ok_and(|list| list.has_text(value, &Unmetered, &SystemClock) == Ok(Some(true)))
             }
         })
     }

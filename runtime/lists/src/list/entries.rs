@@ -1,6 +1,7 @@
 //! [`Entries`]: the entries of one list, read from text.
 
 use super::any_list::AnyList;
+use super::levels::Keyed;
 use crate::entry::pattern_text::{
     MAX_CASE_STEPS, MAX_LARGE_PATTERNS, MAX_PATTERNS, case_steps, may_be_large, too_many_cases,
 };
@@ -282,11 +283,10 @@ impl Entries {
         self.numbers.get(index).copied()
     }
 
-    /// The list of these entries, and when they expire.
-    pub(crate) fn into_list(self) -> Result<(AnyList, Vec<(Entry, SystemTime)>), TooLarge> {
-        let expiries = self.last_expiries().into_iter().map(|(entry, time)| (entry.clone(), time)).collect();
-        let Self { ty, entries, numbers, rows, .. } = self;
-        Ok((AnyList::new(ty.kind(), entries, numbers, rows)?, expiries))
+    /// The list of these entries.
+    pub(crate) fn into_list(self) -> Result<AnyList, TooLarge> {
+        let Self { ty, entries, numbers, rows, expiries, .. } = self;
+        AnyList::new(ty.kind(), Keyed { keys: entries, numbers, rows, expiries })
     }
 
     /// Returns the entries in the order of the text, each with the time at which it expires. An

@@ -3,9 +3,12 @@
 mod any_list;
 mod containment;
 mod entries;
+#[cfg(test)]
+mod expiry_tests;
+mod expiry_times;
 mod levels;
 
 pub(crate) use any_list::{AnyList, KeyType};
 pub use containment::Covered;
 pub use entries::Entries;
-pub(crate) use levels::{Counts, Position};
+pub(crate) use levels::{Counts, Keyed, Position};

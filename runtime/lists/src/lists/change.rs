@@ -54,7 +54,8 @@ impl<'l> Change<'l> {
         self.inserted(list, entry, EntryValue::default(), None)
     }
 
-    /// Inserts an entry that expires at a time: [`Lists::expire`](crate::Lists::expire) removes it then.
+    /// Inserts an entry that expires at a time: lookups from then on do not find it, and
+    /// [`Lists::expire`](crate::Lists::expire) removes it.
     pub fn insert_until(self, list: &str, entry: &str, expires: SystemTime) -> Self {
         self.inserted(list, entry, EntryValue::default(), Some(expires))
     }
@@ -104,7 +105,7 @@ impl<'l> Change<'l> {
         // Here, where no other change waits for it.
         let wanted = entries.len();
         match entries.into_list() {
-            Ok((new, expiries)) => self.plan(id).replace(new, expiries),
+            Ok(new) => self.plan(id).replace(new),
             Err(too_large) => {
                 self.error.get_or_insert(too_large.error(wanted, self.shared.limits.entries));
             }
@@ -211,25 +212,34 @@ impl<'l> Change<'l> {
         let mut writer = shared.lock();
         let mut snapshot = Snapshot::clone(&shared.current.load());
         let mut changed = Changed { generation: snapshot.generation, ..Changed::default() };
+        let mut renewed = 0_usize;
         let too_large = |why: TooLarge| why.error(usize::MAX, limits.entries);
 
         for (&list, plan) in &mut plans {
             let Some(place) = snapshot.lists.get_mut(list as usize) else { continue };
-            plan.sort(writer.expiries.get(list as usize));
+            plan.sort(&place.list);
             let mut list = place.list.clone();
             if let Some(new) = plan.replaced.take() {
-                let (mut kept, mut updated) = (0_usize, 0_usize);
-                for (entry, row) in new.entries() {
-                    let before = list.row_of(&entry);
-                    kept = kept.saturating_add(before.is_some().into());
-                    updated = updated.saturating_add(before.is_some_and(|before| before != row).into());
+                let (mut kept, mut updated, mut expiries) = (0_usize, 0_usize, Expiries::default());
+                for (entry, row, expires) in new.entries() {
+                    if let Some((row_before, expires_before)) = list.get(&entry) {
+                        kept = kept.saturating_add(1);
+                        updated = updated.saturating_add((row_before != row).into());
+                        renewed = renewed.saturating_add((expires_before != expires).into());
+                    }
+                    if let Some(time) = expires {
+                        expiries.insert(time, entry);
+                    }
                 }
                 let (inserted, removed) = (new.len().saturating_sub(kept), list.len().saturating_sub(kept));
-                changed.add(Counts { inserted, removed, updated });
+                changed.add(Counts { inserted, removed, updated, renewed: 0 });
+                plan.expiries_of_all = Some(expiries);
                 list = new;
             }
-            let (list, counts) = list.changed(std::mem::take(&mut plan.entries)).map_err(too_large)?;
-            changed.add(counts);
+            let (list, effects) = list.changed(std::mem::take(&mut plan.entries), &plan.expiries).map_err(too_large)?;
+            changed.add(effects.counts);
+            renewed = renewed.saturating_add(effects.counts.renewed);
+            plan.ended = effects.ended;
             *place = Arc::new(place.with(list));
         }
         // What only removes may need more bytes for a while: what is removed is remembered until levels are merged.
@@ -238,7 +248,7 @@ impl<'l> Change<'l> {
             snapshot.check_size(limits)?;
         }
 
-        let is_different = changed.inserted > 0 || changed.removed > 0 || changed.updated > 0;
+        let is_different = adds || changed.removed > 0 || renewed > 0;
         if is_different {
             snapshot.generation = snapshot.generation.saturating_add(1);
             changed.generation = snapshot.generation;
@@ -250,15 +260,11 @@ impl<'l> Change<'l> {
         // From here on nothing fails.
         for (list, plan) in plans {
             if let Some(expiries) = writer.expiries.get_mut(list as usize) {
-                if plan.replaces {
-                    expiries.clear();
+                if let Some(of_all) = plan.expiries_of_all {
+                    *expiries = of_all;
                 }
-                for entry in plan.lasting {
-                    expiries.set(entry, None);
-                }
-                for (entry, time) in plan.expiries {
-                    expiries.set(entry, Some(time));
-                }
+                plan.ended.into_iter().for_each(|ended| expiries.remove(&ended));
+                plan.expiries.into_iter().for_each(|(entry, time)| expiries.insert(time, entry));
             }
         }
         if is_different {
@@ -273,7 +279,6 @@ impl<'l> Change<'l> {
 /// What happens to one list.
 #[derive(Default)]
 struct Plan {
-    replaces: bool,
     /// What takes its place.
     replaced: Option<AnyList>,
     /// Then these are inserted with their values, or removed (`None`), in this order.
@@ -282,8 +287,10 @@ struct Plan {
     expiries: BTreeMap<Entry, SystemTime>,
     /// Entries that are removed if they have expired at this time: they may have been inserted again meanwhile.
     expiring: Vec<(Entry, SystemTime)>,
-    /// Entries that expired before the change, and no longer do.
-    lasting: Vec<Entry>,
+    /// When the entries of what takes its place expire.
+    expiries_of_all: Option<Expiries>,
+    /// The entries that do not expire any more at these times.
+    ended: Vec<(SystemTime, Entry)>,
 }
 
 impl Plan {
@@ -300,15 +307,15 @@ impl Plan {
         self.entries.push((entry, None));
     }
 
-    fn replace(&mut self, list: AnyList, expiries: Vec<(Entry, SystemTime)>) {
-        let expiries = expiries.into_iter().collect();
-        *self = Self { replaces: true, replaced: Some(list), expiries, ..Self::default() };
+    fn replace(&mut self, list: AnyList) {
+        *self = Self { replaced: Some(list), ..Self::default() };
     }
 
-    /// Sorts the entries, of which the last of equal ones counts. `before` is when entries expire before the change.
-    fn sort(&mut self, before: Option<&Expiries>) {
+    /// Sorts the entries, of which the last of equal ones counts. `before` is the list before the change.
+    fn sort(&mut self, before: &AnyList) {
         for (entry, now) in std::mem::take(&mut self.expiring) {
-            if before.is_some_and(|before| before.has_expired(&entry, now)) {
+            let expires = before.get(&entry).and_then(|(_, expires)| expires);
+            if expires.is_some_and(|time| time <= now) {
                 self.remove(entry);
             }
         }
@@ -323,8 +330,5 @@ impl Plan {
                 same
             });
         }
-        let Some(before) = before else { return };
-        let lasts = |entry: &&Entry| before.has(entry) && !self.expiries.contains_key(*entry);
-        self.lasting = self.entries.iter().map(|(entry, _)| entry).filter(lasts).cloned().collect();
     }
 }

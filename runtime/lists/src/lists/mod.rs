@@ -5,16 +5,18 @@ mod expiry;
 mod overlay;
 mod shared;
 mod snapshot;
+mod view;
 
 pub use change::Change;
 pub use overlay::{Applied, Mark, Overlay, Record, Records};
 pub use shared::Changed;
 pub use snapshot::{EntryId, ListId, ListInfo, Snapshot};
+pub use view::View;
 
 use crate::entry::Entry;
 use crate::error::{ListsError, MAX_NAME_BYTES};
 use crate::limits::Limits;
-use crate::list::AnyList;
+use crate::list::{AnyList, Keyed};
 use crate::lookup_counter::LookupCounter;
 use crate::value::{ListType, RowsBuilder};
 use arc_swap::Guard;
@@ -78,7 +80,7 @@ impl Lists {
             return Err(too_many);
         }
         let rows = ty.values().map(RowsBuilder::new);
-        let list = AnyList::new(ty.kind(), Vec::new(), Vec::new(), rows).map_err(|_| too_many)?;
+        let list = AnyList::new(ty.kind(), Keyed::new(rows)).map_err(|_| too_many)?;
         let lookups = Arc::new(LookupCounter::default());
         snapshot.lists.push(Arc::new(NamedList { name: name.into(), values: ty.values().cloned(), list, lookups }));
         snapshot.generation = snapshot.generation.saturating_add(1);
@@ -95,13 +97,27 @@ impl Lists {
         self.shared.current.load()
     }
 
+    /// Returns the lists of the current generation for one evaluation. Never waits, as [`load`](Self::load).
+    #[must_use]
+    #[inline]
+    pub fn view(&self) -> View {
+        View::new(self.load())
+    }
+
+    /// As [`view`](Self::view), with this time instead of that of the system's clock: for tests, and for what was
+    /// recorded.
+    #[must_use]
+    pub fn view_at(&self, time: SystemTime) -> View {
+        View::at(self.load(), time)
+    }
+
     /// Begins a change. Nothing happens until it is [committed](Change::commit).
     pub fn change(&self) -> Change<'_> {
         Change::new(&self.shared)
     }
 
-    /// Removes the entries that have expired at this time, in one change. Call it from a timer: an
-    /// entry is in its list until then.
+    /// Removes the entries that have expired at this time, in one change. Lookups do not find them any more
+    /// since then, but they take memory and count as entries of their list: call it from a timer.
     ///
     /// # Errors
     /// As [`Change::commit`].

@@ -216,7 +216,7 @@ impl Overlay {
             let Some(id) = find(&source, name, &marks.ty) else { continue };
             let may_have = lists.iter().any(|(list, complete)| *list == *name && !complete);
             for (entry, known) in &marks.by_entry {
-                let in_source = may_have || source.has_entry(id, entry);
+                let in_source = may_have || source.holds(id, entry);
                 let gone = match &known.mark {
                     Mark::Inserted { expires, .. } => expires.is_some_and(|time| time <= now),
                     Mark::Removed => true,
@@ -319,7 +319,7 @@ impl Overlay {
             let (entry, mark) = wanted.get(number)?;
             let known = marks.by_entry.get(entry);
             // What is in the list and was not inserted at run time is in a source.
-            let in_source = may_have || known.map_or_else(|| snapshot.has_entry(id, entry), |known| known.in_source);
+            let in_source = may_have || known.map_or_else(|| snapshot.holds(id, entry), |known| known.in_source);
             mark.add_to(&mut change, id, entry);
             let mut step = Step { number, in_source, is_new: false };
             step.is_new = known.map(|known| &known.mark) != step.keeps(&mark).then_some(&mark);

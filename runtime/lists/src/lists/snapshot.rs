@@ -5,6 +5,7 @@
 //! Invariant: a published snapshot never changes, except for the counts of lookups. Test:
 //! `runtime/lists/tests/lists.rs::a_reader_sees_one_generation_of_all_lists`.
 
+use crate::clock::{Clock, PinnedClock, SystemClock};
 use crate::entry::Entry;
 use crate::error::ListsError;
 use crate::kind::Kind;
@@ -39,7 +40,7 @@ impl ListId {
 
 /// An entry of a list of one [`Snapshot`]: what a lookup found. Means nothing in another one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EntryId(Position);
+pub struct EntryId(pub(super) Position);
 
 impl EntryId {
     /// Returns the entry as a number, which is at least 0.
@@ -61,7 +62,7 @@ impl EntryId {
 
 /// The bits of an IPv6 address; those of an IPv4 address in its IPv4-mapped form.
 #[inline(always)]
-fn mapped(address: IpAddr) -> u128 {
+pub(super) fn mapped(address: IpAddr) -> u128 {
     match address {
         IpAddr::V4(address) => 0xffff << 32 | u128::from(address.to_bits()),
         IpAddr::V6(address) => address.to_bits(),
@@ -70,6 +71,9 @@ fn mapped(address: IpAddr) -> u128 {
 
 /// All lists of one generation. Immutable, but for the counts of [lookups](crate::Lists::lookups),
 /// which all generations share.
+///
+/// Entries that have expired are not found. A lookup reads the clock of the system when it finds an entry that expires;
+/// a [`View`](crate::View) reads it at most once.
 #[derive(Clone)]
 pub struct Snapshot {
     pub(crate) generation: u64,
@@ -96,7 +100,7 @@ pub struct ListInfo {
     pub kind: Kind,
     /// What they carry.
     pub values: Option<ValueType>,
-    /// Number of entries.
+    /// Number of entries, with those that have expired until [`Lists::expire`](crate::Lists::expire) removes them.
     pub entries: usize,
     /// Bytes on the heap.
     pub bytes: usize,
@@ -160,7 +164,7 @@ impl Snapshot {
     #[must_use]
     #[inline]
     pub fn has_mapped_address(&self, list: ListId, address: u128) -> Option<bool> {
-        self.asked(list, KeyType::Address)?.has_address(address)
+        self.asked(list, KeyType::Address)?.has_address(address, &SystemClock)
     }
 
     /// Returns whether a text is in a list of texts, hosts, patterns or wildcards; false if the
@@ -190,7 +194,7 @@ impl Snapshot {
     /// That of the meter, if the search costs more than is left.
     #[inline]
     pub fn has_text_metered<M: Meter>(&self, list: ListId, text: &[u8], meter: &M) -> Result<Option<bool>, M::Error> {
-        self.asked(list, KeyType::Text).map_or(Ok(None), |list| list.has_text(text, meter))
+        self.asked(list, KeyType::Text).map_or(Ok(None), |list| list.has_text(text, meter, &SystemClock))
     }
 
     /// Returns whether an integer is in a list of integers; false if the list is of another kind.
@@ -204,7 +208,7 @@ impl Snapshot {
     #[must_use]
     #[inline]
     pub fn has_integer(&self, list: ListId, number: i64) -> Option<bool> {
-        self.asked(list, KeyType::Integer)?.has_integer(number)
+        self.asked(list, KeyType::Integer)?.has_integer(number, &SystemClock)
     }
 
     /// Returns the type of a list; `None` if it was not declared.
@@ -227,7 +231,7 @@ impl Snapshot {
     #[must_use]
     #[inline]
     pub fn find_mapped_address(&self, list: ListId, address: u128) -> Option<EntryId> {
-        self.asked(list, KeyType::Address)?.find_address(address).map(EntryId)
+        self.asked(list, KeyType::Address)?.find_address(address, &SystemClock).map(EntryId)
     }
 
     /// Returns the entry of a text in a list of texts, hosts, patterns or wildcards: that text;
@@ -254,7 +258,7 @@ impl Snapshot {
         meter: &M,
     ) -> Result<Option<EntryId>, M::Error> {
         let Some(list) = self.asked(list, KeyType::Text) else { return Ok(None) };
-        Ok(list.find_text(text, meter)?.map(EntryId))
+        Ok(list.find_text(text, meter, &SystemClock)?.map(EntryId))
     }
 
     /// Returns the entry of an integer: the narrowest range that contains it, and of equally wide
@@ -263,7 +267,7 @@ impl Snapshot {
     #[must_use]
     #[inline]
     pub fn find_integer(&self, list: ListId, number: i64) -> Option<EntryId> {
-        self.asked(list, KeyType::Integer)?.find_integer(number).map(EntryId)
+        self.asked(list, KeyType::Integer)?.find_integer(number, &SystemClock).map(EntryId)
     }
 
     /// Returns the value of a field of an entry; `None` if the entry leaves it out, or the list has
@@ -283,12 +287,20 @@ impl Snapshot {
     /// Returns the value of this very entry; `None` if it is not in the list.
     #[must_use]
     pub fn row(&self, list: ListId, entry: &Entry) -> Option<Row<'_>> {
-        self.get(list)?.row_of(entry)
+        let (row, expires) = self.get(list)?.get(entry)?;
+        (!SystemClock.has_passed(expires)).then_some(row)
+    }
+
+    /// Whether this very entry is in a list, also if it has expired.
+    pub(super) fn holds(&self, list: ListId, entry: &Entry) -> bool {
+        self.get(list).is_some_and(|list| list.get(entry).is_some())
     }
 
     /// Returns the entries of a list with their values, in no order.
     pub fn rows(&self, list: ListId) -> impl Iterator<Item = (Entry, Row<'_>)> + '_ {
-        self.get(list).into_iter().flat_map(AnyList::entries)
+        let clock = PinnedClock::default();
+        let entries = self.get(list).into_iter().flat_map(AnyList::entries);
+        entries.filter_map(move |(entry, row, expires)| (!clock.has_passed(expires)).then_some((entry, row)))
     }
 
     /// Returns whether this very entry is in a list; a network that is part of one in the list is not.
@@ -330,7 +342,7 @@ impl Snapshot {
 
     /// The list, if it can be asked for a value of this type: then a lookup follows, which is counted.
     #[inline(always)]
-    fn asked(&self, list: ListId, keys: KeyType) -> Option<&AnyList> {
+    pub(super) fn asked(&self, list: ListId, keys: KeyType) -> Option<&AnyList> {
         let named = self.lists.get(list.0 as usize).filter(|named| named.list.key_type() == keys)?;
         named.lookups.count();
         Some(&named.list)

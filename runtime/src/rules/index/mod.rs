@@ -42,7 +42,7 @@ use crate::rules::excluded::Excluded;
 use crate::scratch::IndexSearch;
 use attribute::Attributes;
 use celero_ir::layout::Field;
-use celero_lists::Snapshot;
+use celero_lists::View as ListsView;
 use celero_matching::pattern::PatternCache;
 use field_reader::FieldReader;
 use findings::{Candidate, Findings};
@@ -162,7 +162,7 @@ impl Index {
         search: &mut IndexSearch,
         mode: Mode,
         excluded: Option<&Excluded>,
-        lists: Option<&Snapshot>,
+        lists: Option<&ListsView>,
     ) -> Found {
         arena.recycle(usize::MAX);
         let IndexSearch { found, pending, reads, keys } = search;

@@ -6,7 +6,7 @@ use super::findings::Findings;
 use super::lookup::{Lookup, Matcher, NOWHERE, Target, TextMatcher, with_presence};
 use crate::native::MIN_BATCHED_HEADERS;
 use crate::scratch::NumberMap;
-use celero_lists::{ListId, Snapshot};
+use celero_lists::{ListId, View as ListsView};
 use celero_matching::{ExactMap, LiteralMap, PatternMatch};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
@@ -55,7 +55,7 @@ pub(super) struct Memory<'m> {
     /// The keys that the current lookup has found.
     pub(super) keys: &'m mut NumberMap,
     /// The named lists of the evaluation, if a rule asks any.
-    pub(super) lists: Option<&'m Snapshot>,
+    pub(super) lists: Option<&'m ListsView>,
 }
 
 /// The nodes of an index, and the candidates that they lead to.
@@ -235,7 +235,9 @@ impl Nodes {
             Matcher::AddressLists(lists) => {
                 let value = reader.address(lookup.attribute)?;
                 if let Some(address) = value {
-                    self.ask_lists(lookup, lists, found, memory, |all, list| all.contains_address(list, address))?;
+                    self.ask_lists(lookup, lists, found, memory, |all, list| {
+                        all.has_address(list, address) == Some(true)
+                    })?;
                 }
                 value.is_some()
             }
@@ -244,7 +246,9 @@ impl Nodes {
                 if let Some(number) = value {
                     // Lists have no other integers.
                     let number = i64::try_from(number).ok();
-                    let has = |all: &Snapshot, list| number.is_some_and(|number| all.contains_integer(list, number));
+                    let has = |all: &ListsView, list| {
+                        number.is_some_and(|number| all.has_integer(list, number) == Some(true))
+                    };
                     self.ask_lists(lookup, lists, found, memory, has)?;
                 }
                 value.is_some()
@@ -322,7 +326,7 @@ impl Nodes {
             TextMatcher::Lists(lists) => {
                 // As a rule sees it. Usually borrowed.
                 let text = String::from_utf8_lossy(text);
-                let has = |all: &Snapshot, list| all.contains_text(list, text.as_bytes());
+                let has = |all: &ListsView, list| all.has_text(list, text.as_bytes()) == Some(true);
                 self.ask_lists(lookup, lists, found, memory, has)?;
             }
         }
@@ -364,7 +368,7 @@ impl Nodes {
         lists: &[ListId],
         found: &mut Findings<'_>,
         memory: &mut Memory<'_>,
-        has: impl Fn(&Snapshot, ListId) -> bool,
+        has: impl Fn(&ListsView, ListId) -> bool,
     ) -> Result<(), Unreadable> {
         let all = memory.lists.ok_or(Unreadable)?;
         for (list, target) in lists.iter().zip(&lookup.targets) {

@@ -13,9 +13,8 @@ impl Policy {
     /// Returns the named lists of the policy; `None` if it has none. A host may change them while
     /// requests are evaluated: the next phase of a request sees the change. A reload begins with
     /// the entries of the files again; a [`celero_lists::Overlay`] brings back what was changed.
-    /// Entries with a time at which they expire are in their list until the host calls
-    /// [`Lists::expire`], for instance each second; those that had expired when the policy was
-    /// loaded are left out. [`Lists::lookups`] says how often each was asked.
+    /// No rule finds an entry that has expired; it takes memory until the host calls
+    /// [`Lists::expire`], for instance each second. [`Lists::lookups`] says how often each was asked.
     #[must_use]
     pub fn lists(&self) -> Option<&Lists> {
         self.lists.as_ref()
