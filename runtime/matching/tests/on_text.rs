@@ -1,6 +1,6 @@
 //! Patterns on bytes as patterns on text, held against each other on bytes that are UTF-8 or not.
 
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "tests")]
+#![expect(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero_matching::Matcher;
 use celero_matching::pattern::{ByteRegex, Dialect, OnText, Unmetered, on_text};

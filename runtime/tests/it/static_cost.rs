@@ -1,6 +1,6 @@
 //! Static costs of rules: how they are shown, and held against what the interpreter evaluates.
 #![cfg(feature = "http")]
-#![expect(clippy::unwrap_used, clippy::string_slice, reason = "tests")]
+#![expect(clippy::panic, clippy::string_slice, reason = "tests")]
 
 use celero::http::RequestContext;
 use celero::language::Cel;
