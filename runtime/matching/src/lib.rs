@@ -14,6 +14,7 @@
 //! |---|---|
 //! | Is this text a member of a set? | [`ByteSet`] |
 //! | Which key equals this text? | [`ExactMap`] |
+//! | Which of many texts, stored elsewhere, equals this one? | [`TextIndex`] |
 //! | Which keys does this text start with, or end with? | [`PrefixMap`], [`SuffixMap`] |
 //! | Which keys occur in this text? | [`LiteralMap`], for up to 64 keys also [`FewLiterals`] |
 //! | Which networks contain this address? | [`Networks`] |
@@ -52,7 +53,7 @@
 //!
 //! # Letter case
 //!
-//! The matchers of texts compare bytes. [`ByteSet`], [`ExactMap`] and [`LiteralMap`] have a
+//! The matchers of texts compare bytes. [`ByteSet`], [`ExactMap`], [`TextIndex`] and [`LiteralMap`] have a
 //! parameter `IGNORE_CASE`: with `true`, ASCII letters of the value match in either case, and keys
 //! must be given in lower case. Other letters have one case.
 //!
@@ -82,9 +83,11 @@ mod memory_budget;
 mod networks;
 pub mod pattern;
 mod pattern_set;
+mod perfect_hash;
 mod prefixes;
 mod ranges;
 pub mod search;
+mod text_index;
 mod wildcard;
 
 #[cfg(test)]
@@ -109,4 +112,5 @@ pub use pattern_set::{PatternMatch, PatternSet};
 pub use prefixes::{PrefixMap, SuffixMap};
 pub use ranges::RangeMap;
 pub use search::Searcher;
+pub use text_index::TextIndex;
 pub use wildcard::Wildcard;

@@ -4,12 +4,12 @@ use super::strings::Strings;
 use super::{EntrySet, Keys};
 use crate::entry::Key;
 use crate::error::TooLarge;
-use celero_matching::ExactMap;
+use celero_matching::TextIndex;
 use std::sync::Arc;
 
 /// A set of texts; with `IGNORE_CASE`, in lower case.
 pub(crate) struct Texts<const IGNORE_CASE: bool> {
-    map: ExactMap<IGNORE_CASE>,
+    index: TextIndex<IGNORE_CASE>,
     texts: Strings,
 }
 
@@ -26,8 +26,7 @@ impl<const IGNORE_CASE: bool> EntrySet for Texts<IGNORE_CASE> {
 
     fn build(keys: Vec<Arc<str>>) -> Result<Self, TooLarge> {
         let texts = Strings::new(&keys).ok_or(TooLarge::Numbers)?;
-        let keys: Vec<&[u8]> = keys.iter().map(|key| key.as_bytes()).collect();
-        Ok(Self { map: ExactMap::new(&keys), texts })
+        Ok(Self { index: TextIndex::new(texts.len(), |id| texts.bytes(id)), texts })
     }
 
     fn len(&self) -> usize {
@@ -38,19 +37,20 @@ impl<const IGNORE_CASE: bool> EntrySet for Texts<IGNORE_CASE> {
         self.texts.get(id).map(Arc::from)
     }
 
+    #[inline(always)]
     fn any(&self, text: &[u8], counts: impl FnMut(u32) -> bool) -> bool {
-        self.map.get(text).is_some_and(counts)
+        self.find(text).is_some_and(counts)
     }
 
     fn most_specific(&self, text: &[u8], mut counts: impl FnMut(u32) -> bool) -> Option<u32> {
-        self.map.get(text).filter(|id| counts(*id))
+        self.find(text).filter(|id| counts(*id))
     }
 
     /// At most one entry is a text.
     fn rank(&self, _: u32) {}
 
     fn id_of(&self, key: &Arc<str>) -> Option<u32> {
-        self.map.get(key.as_bytes())
+        self.find(key.as_bytes())
     }
 
     fn is_among(&self, id: u32, keys: &Keys<Arc<str>>) -> bool {
@@ -62,6 +62,13 @@ impl<const IGNORE_CASE: bool> EntrySet for Texts<IGNORE_CASE> {
     }
 
     fn heap_bytes(&self) -> usize {
-        self.map.heap_bytes().saturating_add(self.texts.heap_bytes())
+        self.index.heap_bytes().saturating_add(self.texts.heap_bytes())
+    }
+}
+
+impl<const IGNORE_CASE: bool> Texts<IGNORE_CASE> {
+    #[inline(always)]
+    fn find(&self, text: &[u8]) -> Option<u32> {
+        self.index.find(text, |id| self.texts.bytes(id))
     }
 }

@@ -37,13 +37,13 @@ impl<const IGNORE_CASE: bool> Ends<IGNORE_CASE> {
 
     /// Hashes the ends and the length of their text.
     #[inline(always)]
-    pub(super) fn hash(self, length: usize, seed: u64) -> u64 {
+    pub(crate) fn hash(self, length: usize, seed: u64) -> u64 {
         let length = (length as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         mix(self.first ^ seed, self.last ^ length ^ 0x243f_6a88_85a3_08d3)
     }
 
     /// Hashes all of the text that has these ends.
-    pub(super) fn hash_whole(self, text: &[u8], seed: u64) -> u64 {
+    pub(crate) fn hash_whole(self, text: &[u8], seed: u64) -> u64 {
         let lower_case = if IGNORE_CASE { LOWER_CASE } else { 0 };
         let (chunks, _) = text.as_chunks();
         let hash = chunks.iter().fold(seed, |hash, chunk| {
@@ -58,4 +58,22 @@ impl<const IGNORE_CASE: bool> Ends<IGNORE_CASE> {
 fn mix(a: u64, b: u64) -> u64 {
     let product = u128::from(a).wrapping_mul(u128::from(b));
     (product as u64) ^ ((product >> 64) as u64)
+}
+
+/// Whether two texts of the same length are equal. With `IGNORE_CASE`, the first is in lower case.
+#[inline(always)]
+pub(crate) fn same<const IGNORE_CASE: bool>(member: &[u8], text: &[u8]) -> bool {
+    // Mostly two overlapping words cover all bytes.
+    let equal = match text.len() {
+        ..8 => member == text,
+        8..16 => same_ends::<8>(member, text),
+        16..=32 => same_ends::<16>(member, text),
+        33.. => member == text,
+    };
+    equal || IGNORE_CASE && member.eq_ignore_ascii_case(text)
+}
+
+#[inline(always)]
+fn same_ends<const BYTES: usize>(a: &[u8], b: &[u8]) -> bool {
+    a.first_chunk::<BYTES>() == b.first_chunk() && a.last_chunk::<BYTES>() == b.last_chunk()
 }

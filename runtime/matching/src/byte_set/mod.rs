@@ -1,15 +1,14 @@
-//! A fixed set of byte strings as a perfect hash table: a lookup is one hash, two reads and one comparison.
+//! A fixed set of byte strings in a table with a [perfect hash](crate::perfect_hash): a lookup is one hash, two reads
+//! and one comparison.
 //!
 //! The hash covers a string's length, first eight and last eight bytes; it covers the whole string
-//! only if the members can't be told apart otherwise. The upper bits of a hash select a bucket of a
-//! few members. Each bucket has a *pilot*, a number that is combined with the lower bits so that
-//! every member of the table gets a slot of its own. A slot holds the ends of its member, its
+//! only if the members can't be told apart otherwise. A slot holds the ends of its member, its
 //! length, and where its remaining bytes are stored.
 
-mod build;
 mod ends;
 
-pub(crate) use ends::Ends;
+use crate::perfect_hash::{NO_MEMBER, PerfectHash};
+pub(crate) use ends::{Ends, same};
 
 /// A fixed set of byte strings. With `IGNORE_CASE`, ASCII letters match in either case.
 ///
@@ -44,11 +43,7 @@ enum Fallback {
 
 #[derive(Clone, Debug, Default)]
 struct PerfectHashTable<const IGNORE_CASE: bool> {
-    seed: u64,
-    /// A hash shifted right by this is the index of a bucket.
-    shift: u32,
-    /// Indexed by bucket.
-    pilots: Box<[u32]>,
+    hash: PerfectHash,
     slots: Box<[Slot<IGNORE_CASE>]>,
     /// The bytes of the members that their ends do not hold, one member after the other.
     rests: Box<[u8]>,
@@ -105,7 +100,7 @@ impl<const IGNORE_CASE: bool> ByteSet<IGNORE_CASE> {
         if self.fallback.is_some() {
             return self.find_fallback(ends, text);
         }
-        self.table.find(ends.hash(text.len(), self.table.seed), ends, text)
+        self.table.find(ends.hash(text.len(), self.table.hash.seed), ends, text)
     }
 
     /// Upper bound of the slots that [`find`](Self::find) returns, exclusive.
@@ -119,8 +114,8 @@ impl<const IGNORE_CASE: bool> ByteSet<IGNORE_CASE> {
     /// Bytes held on the heap.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
-        let PerfectHashTable { pilots, slots, rests, .. } = &self.table;
-        let table = [size_of_val(&**pilots), size_of_val(&**slots), size_of_val(&**rests)];
+        let PerfectHashTable { hash, slots, rests } = &self.table;
+        let table = [hash.heap_bytes(), size_of_val(&**slots), size_of_val(&**rests)];
         let sorted = match &self.fallback {
             Some(Fallback::Sorted(members)) => {
                 members.iter().map(|member| size_of_val(member).saturating_add(member.len())).sum()
@@ -136,7 +131,7 @@ impl<const IGNORE_CASE: bool> ByteSet<IGNORE_CASE> {
         match &self.fallback {
             Some(Fallback::Whole { longest }) => {
                 let known = text.len() <= *longest;
-                known.then(|| self.table.find(ends.hash_whole(text, self.table.seed), ends, text)).flatten()
+                known.then(|| self.table.find(ends.hash_whole(text, self.table.hash.seed), ends, text)).flatten()
             }
             Some(Fallback::Sorted(members)) => find_sorted::<IGNORE_CASE>(members, text),
             None => None,
@@ -145,10 +140,33 @@ impl<const IGNORE_CASE: bool> ByteSet<IGNORE_CASE> {
 }
 
 impl<const IGNORE_CASE: bool> PerfectHashTable<IGNORE_CASE> {
+    /// Builds the table of `members`, which `hash` hashes with a seed. Returns `None` if the hash
+    /// does not tell them apart with any seed, or if they exceed 4 GiB.
+    fn new(members: &[&[u8]], hash: impl Fn(u64, &[u8]) -> u64) -> Option<Self> {
+        let member = |number: u32| members.get(number as usize).copied().unwrap_or_default();
+        let (hash, numbers) = PerfectHash::new(
+            members.len(),
+            |seed, number| hash(seed, member(number)),
+            |one, other| member(one).cmp(member(other)),
+        )?;
+        let mut rests = Vec::with_capacity(members.iter().map(|member| rest::<IGNORE_CASE>(member).len()).sum());
+        let mut slots = Vec::with_capacity(numbers.len());
+        for number in numbers {
+            if number == NO_MEMBER {
+                slots.push(Slot { ends: Ends::of(&[]), length: EMPTY, at: 0 });
+                continue;
+            }
+            let member = member(number);
+            let length = u32::try_from(member.len()).ok().filter(|length| *length != EMPTY)?;
+            slots.push(Slot { ends: Ends::of(member), length, at: u32::try_from(rests.len()).ok()? });
+            rests.extend_from_slice(rest::<IGNORE_CASE>(member));
+        }
+        Some(Self { hash, slots: slots.into(), rests: rests.into() })
+    }
+
     #[inline(always)]
     fn find(&self, hash: u64, ends: Ends<IGNORE_CASE>, text: &[u8]) -> Option<usize> {
-        let pilot = self.pilots.get(bucket(hash, self.shift))?;
-        let index = slot_index(hash, *pilot, self.slots.len());
+        let index = self.hash.slot(hash)?;
         let slot = self.slots.get(index)?;
         if slot.ends != ends || slot.length as usize != text.len() {
             return None;
@@ -166,18 +184,6 @@ impl<const IGNORE_CASE: bool> PerfectHashTable<IGNORE_CASE> {
     }
 }
 
-/// The bucket of a hash.
-#[inline(always)]
-fn bucket(hash: u64, shift: u32) -> usize {
-    hash.wrapping_shr(shift) as usize
-}
-
-/// The slot, below `slots`, of a hash in a bucket with this pilot.
-#[inline(always)]
-fn slot_index(hash: u64, pilot: u32, slots: usize) -> usize {
-    (u64::from(hash as u32 ^ pilot).wrapping_mul(slots as u64) >> 32) as usize
-}
-
 /// The bytes of a text that its ends do not hold: none, or eight or more. With `IGNORE_CASE` the
 /// whole text, since folded ends also agree for some bytes that are not letters.
 #[inline(always)]
@@ -187,24 +193,6 @@ fn rest<const IGNORE_CASE: bool>(text: &[u8]) -> &[u8] {
     }
     let Some(more @ 1..) = text.len().checked_sub(16) else { return &[] };
     text.get(more.min(8)..text.len().saturating_sub(8)).unwrap_or(text)
-}
-
-/// Whether the remaining bytes of two texts, of the same length, are equal.
-#[inline(always)]
-fn same<const IGNORE_CASE: bool>(member: &[u8], text: &[u8]) -> bool {
-    // Mostly two overlapping words cover all bytes.
-    let equal = match text.len() {
-        ..8 => member == text,
-        8..16 => same_ends::<8>(member, text),
-        16..=32 => same_ends::<16>(member, text),
-        33.. => member == text,
-    };
-    equal || IGNORE_CASE && member.eq_ignore_ascii_case(text)
-}
-
-#[inline(always)]
-fn same_ends<const BYTES: usize>(a: &[u8], b: &[u8]) -> bool {
-    a.first_chunk::<BYTES>() == b.first_chunk() && a.last_chunk::<BYTES>() == b.last_chunk()
 }
 
 fn find_sorted<const IGNORE_CASE: bool>(members: &[Box<[u8]>], text: &[u8]) -> Option<usize> {
