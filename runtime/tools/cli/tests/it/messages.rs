@@ -36,9 +36,14 @@ fn rules_read_messages_from_files() {
 fn wrong_messages_are_named() {
     let descriptors = bytes("b.binpb", DESCRIPTORS);
     let message = bytes("short.bin", &[0x08]);
-    let eval = |descriptors: &str, bound: &str| celero(&["eval", "--descriptors", descriptors, "--message", bound, "m.n > 5"]);
+    let eval =
+        |descriptors: &str, bound: &str| celero(&["eval", "--descriptors", descriptors, "--message", bound, "m.n > 5"]);
     let run = eval(&descriptors, &format!("m:a.M={message}"));
-    assert!(run.code == 1 && run.err.contains("invalid_argument") || run.err.contains("invalid argument"), "{}", run.err);
+    assert!(
+        run.code == 1 && run.err.contains("invalid_argument") || run.err.contains("invalid argument"),
+        "{}",
+        run.err
+    );
     let run = eval(&descriptors, &format!("m:a.m={message}"));
     assert!(run.code == 2 && run.err.contains("b.binpb has no message `a.m`; did you mean `a.M`?"), "{}", run.err);
     let run = eval(&descriptors, &message);
