@@ -29,6 +29,7 @@ mod links;
 mod policies;
 mod printed;
 mod security;
+mod width;
 
 use celero_book::markdown::{Block, blocks};
 use std::path::{Path, PathBuf};
