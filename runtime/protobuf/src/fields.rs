@@ -198,7 +198,7 @@ impl Descriptors {
         for record in Records::new(message) {
             let record = record?;
             if record.number != field.number() {
-                if unsets(ty, field, &record) {
+                if self.unsets(ty, field, &record)? {
                     found = Found::Unset;
                 }
                 continue;
@@ -226,7 +226,7 @@ impl Descriptors {
         for record in Records::new(message) {
             let record = record?;
             if record.number != field.number() {
-                if unsets(ty, field, &record) {
+                if self.unsets(ty, field, &record)? {
                     each(Part::Unset)?;
                 }
                 continue;
@@ -298,10 +298,19 @@ pub enum Part<'a> {
     Bytes(&'a [u8]),
 }
 
-/// Whether a record sets another field of a field's `oneof`.
-#[inline]
-fn unsets(ty: &MessageType, field: &Field, record: &Record<'_>) -> bool {
-    field.oneof().is_some() && ty.by_number(record.number).is_some_and(|other| other.oneof() == field.oneof())
+impl Descriptors {
+    /// Whether a record sets another field of a field's `oneof`.
+    #[inline]
+    fn unsets(&self, ty: &MessageType, field: &Field, record: &Record<'_>) -> Result<bool, WireError> {
+        if field.oneof().is_none() {
+            return Ok(false);
+        }
+        let other = ty.by_number(record.number).filter(|other| other.oneof() == field.oneof());
+        Ok(match other {
+            Some(other) => self.value_of(other, record.payload)?.is_some(),
+            None => false,
+        })
+    }
 }
 
 impl Field {

@@ -37,7 +37,7 @@ impl<'a> Walk<'a, '_> {
         let values = self.operands(values)?;
         let built = self.functions.messages().ok_or(ErrorKind::Host).and_then(|types| {
             let names = fields.iter().map(|field| self.checked.ast().name(*field));
-            let numbers = message::field_numbers(types, name, names).ok_or(ErrorKind::NoSuchField)?;
+            let numbers = message::field_numbers(types, name, names).ok_or(ErrorKind::NoSuchOverload)?;
             message::build(self.cx, types, name, &numbers, &values, optional)
         });
         built.map_err(|kind| self.failed(id, kind, &values))

@@ -23,7 +23,7 @@ pub(crate) fn of_non_zero<'a>(cx: &Cx<'a>, value: Value<'a>) -> EvalResult<Optio
         Value::Bytes(bytes) => bytes.is_empty(),
         Value::List(list) => list.is_empty(),
         Value::Map(map) => map.is_empty(),
-        Value::Message(message) => message.bytes().is_empty(),
+        Value::Message(message) => message::is_empty(cx, message)?,
         _ => false,
     };
     if zero { Ok(None) } else { of(cx, value) }

@@ -1,6 +1,6 @@
 //! Literals of messages: `package.Message{field: value}` (language definition, "Protocol Buffer Data Conversion").
 
-use super::read::message_value;
+use super::read::{is_null_value, message_value, whole};
 use super::well_known::{Buffer, bytes_of, scalar_of, written};
 use crate::arena::EvalResult;
 use crate::cx::Cx;
@@ -125,15 +125,17 @@ fn payload<'a>(cx: &Cx<'a>, types: &'a Descriptors, field: &Field, value: &Value
     match field.kind() {
         Kind::Scalar(scalar) => written(scalar, scalar_of(value).ok_or(ErrorKind::NoSuchOverload)?),
         // The only value of the enum `NullValue` is null.
-        Kind::Enum(_) if matches!(value, Value::Null) => Ok(Payload::Varint(0)),
+        Kind::Enum(_) if matches!(value, Value::Null) && is_null_value(types, field) => Ok(Payload::Varint(0)),
         Kind::Enum(_) => written(Scalar::Int32, scalar_of(value).ok_or(ErrorKind::NoSuchOverload)?),
         Kind::Message(_) | Kind::Group(_) => {
             let ty = types.message_of(field).ok_or(ErrorKind::NoSuchField)?;
             let bytes = bytes_of(cx, ty, value, MAX_DEPTH)?;
-            Ok(match field.kind() {
-                Kind::Group(_) => Payload::Group(bytes),
-                _ => Payload::Bytes(bytes),
-            })
+            if let Kind::Message(_) = field.kind() {
+                return Ok(Payload::Bytes(bytes));
+            }
+            // A group ends where its bytes say so.
+            whole(cx, bytes)?;
+            Ok(Payload::Group(bytes))
         }
     }
 }

@@ -1,41 +1,67 @@
-//! Equality of messages (language definition, "Equality"): the same type, equal fields, equal unknown fields. Fields that
-//! are not set differ from those that are set to their default, where a field has presence.
+//! Equality of messages (language definition, "Equality"): the same type, equal fields, equal unknown fields. A field that
+//! is not set differs from one that is set to its default, where it has presence.
 
-use super::Message;
-use super::read::{field_value, has_field, records};
+use super::read::{field_value, has_field, merged, message_value, records};
 use super::well_known::any_parts;
+use super::{Failure, Message};
 use crate::arena::EvalResult;
 use crate::cx::Cx;
-use crate::value::Value;
-use celero_protobuf::{Cardinality, Field, Found, Payload, WellKnown};
-use std::collections::BTreeSet;
+use crate::value::{MAX_DEPTH, Value};
+use celero_ir::ErrorKind;
+use celero_protobuf::{Cardinality, Field, FieldValue, Found, Payload, Record, WellKnown};
+
+/// Compares the values of fields.
+type Equal<'a, 'e> = &'e mut dyn FnMut(&Value<'a>, &Value<'a>) -> EvalResult<bool>;
 
 /// Whether two messages are equal; `equal` compares the values of their fields.
-pub(crate) fn equal<'a>(
-    a: &Message<'a>,
-    b: &Message<'a>,
-    cx: &Cx<'a>,
-    equal: &mut dyn FnMut(&Value<'a>, &Value<'a>) -> EvalResult<bool>,
-) -> EvalResult<bool> {
+///
+/// # Errors
+/// `invalid_argument` for messages of different descriptors, and for malformed ones; those of `equal`.
+pub(crate) fn equal<'a>(a: &Message<'a>, b: &Message<'a>, cx: &Cx<'a>, equal: Equal<'a, '_>) -> EvalResult<bool> {
     if a.name() != b.name() {
         return Ok(false);
     }
-    let mut numbers = BTreeSet::new();
-    for record in records(a.bytes).chain(records(b.bytes)) {
-        cx.charge(1)?;
-        numbers.insert(record?.number);
+    if a.types != b.types {
+        return Err(ErrorKind::InvalidArgument);
     }
-    for number in numbers {
-        cx.charge(1)?;
-        let same = match a.ty.by_number(number) {
-            Some(field) => fields_equal(a, b, field, cx, equal)?,
-            None => unknown_equal(a, b, number, cx)?,
+    let (one, other) = (by_number(a, cx)?, by_number(b, cx)?);
+    let (mut one, mut other) = (one.chunk_by(same_number).peekable(), other.chunk_by(same_number).peekable());
+    loop {
+        let numbers = [&mut one, &mut other].map(|groups| groups.peek().and_then(|group| number_of(group)));
+        let Some(number) = numbers.iter().flatten().min().copied() else { return Ok(true) };
+        let mut group = |at: usize| {
+            let groups = if at == 0 { &mut one } else { &mut other };
+            groups.next_if(|group| number_of(group) == Some(number)).unwrap_or_default()
+        };
+        let (records, others) = (group(0), group(1));
+        let field = a.ty.by_number(number);
+        let same = match field {
+            Some(field) if !fields_equal(a, b, field, cx, equal)? => false,
+            field => unknown_equal(a, field, records, others, cx)?,
         };
         if !same {
             return Ok(false);
         }
     }
-    Ok(true)
+}
+
+/// The records of a message, sorted by number; those of one number stay in order.
+fn by_number<'a>(message: &Message<'a>, cx: &Cx<'a>) -> EvalResult<&'a [(usize, Record<'a>)]> {
+    let mut all = cx.arena().vec();
+    for (at, record) in records(message.bytes).enumerate() {
+        cx.charge(1)?;
+        all.push((at, record?))?;
+    }
+    all.as_mut_slice().sort_unstable_by_key(|(at, record)| (record.number, *at));
+    Ok(all.finish())
+}
+
+fn same_number(one: &(usize, Record<'_>), other: &(usize, Record<'_>)) -> bool {
+    one.1.number == other.1.number
+}
+
+fn number_of(group: &[(usize, Record<'_>)]) -> Option<u32> {
+    group.first().map(|(_, record)| record.number)
 }
 
 fn fields_equal<'a>(
@@ -43,43 +69,97 @@ fn fields_equal<'a>(
     b: &Message<'a>,
     field: &'a Field,
     cx: &Cx<'a>,
-    equal: &mut dyn FnMut(&Value<'a>, &Value<'a>) -> EvalResult<bool>,
+    equal: Equal<'a, '_>,
 ) -> EvalResult<bool> {
     let (has, has_other) = (has_field(cx, a, field)?, has_field(cx, b, field)?);
     if !has || !has_other {
         return Ok(has == has_other);
     }
-    if is_any(a, field)
-        && let (Some(one), Some(other)) = (unreadable(a, field)?, unreadable(b, field)?)
-    {
-        return Ok(one == other);
+    let is_any = a.types.message_of(field).is_some_and(|ty| ty.well_known() == Some(WellKnown::Any));
+    if !is_any || field.cardinality() == Cardinality::Map {
+        return equal(&field_value(cx, a, field)?, &field_value(cx, b, field)?);
     }
-    equal(&field_value(cx, a, field)?, &field_value(cx, b, field)?)
+    let (one, other) = (anys(a, field, cx)?, anys(b, field, cx)?);
+    if one.len() != other.len() {
+        return Ok(false);
+    }
+    for (one, other) in one.iter().zip(other) {
+        if !any_equal(a, one, other, cx, equal)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
-fn is_any(message: &Message<'_>, field: &Field) -> bool {
-    field.cardinality() == Cardinality::Singular
-        && message.types.message_of(field).is_some_and(|ty| ty.well_known() == Some(WellKnown::Any))
+/// The bytes of a field that is an `Any` or a list of them.
+fn anys<'a>(message: &Message<'a>, field: &Field, cx: &Cx<'a>) -> EvalResult<&'a [&'a [u8]]> {
+    let mut all = cx.arena().vec();
+    if field.is_singular() {
+        match message.types.find(message.ty, field, message.bytes).map_err(Failure::from)? {
+            Found::Value(FieldValue::Message(bytes)) => all.push(bytes)?,
+            Found::Parts(_) => all.push(merged(cx, message, field)?)?,
+            _ => {}
+        }
+    } else {
+        message.types.each(field, message.bytes, |value| match value {
+            FieldValue::Message(bytes) => {
+                cx.charge(1)?;
+                Ok::<(), Failure>(all.push(bytes)?)
+            }
+            _ => Ok(()),
+        })?;
+    }
+    Ok(all.finish())
 }
 
-/// The parts of an `Any` whose type is unknown: it equals one with the same bytes.
-fn unreadable<'a>(message: &Message<'a>, field: &Field) -> EvalResult<Option<(&'a str, &'a [u8])>> {
-    let found = message.types.find(message.ty, field, message.bytes).map_err(super::Failure::from)?;
-    let Found::Value(celero_protobuf::FieldValue::Message(bytes)) = found else { return Ok(None) };
-    let parts = any_parts(bytes)?;
-    Ok(if message.types.message(parts.0).is_none() { Some(parts) } else { None })
+/// Whether two `Any` hold equal messages; those of an unknown type are compared by their bytes.
+fn any_equal<'a>(
+    message: &Message<'a>,
+    one: &'a [u8],
+    other: &'a [u8],
+    cx: &Cx<'a>,
+    equal: Equal<'a, '_>,
+) -> EvalResult<bool> {
+    let ((name, bytes), (other_name, other_bytes)) = (any_parts(one)?, any_parts(other)?);
+    if name != other_name {
+        return Ok(false);
+    }
+    let Some(ty) = message.types.message(name) else {
+        cx.charge_bytes(bytes.len())?;
+        return Ok(bytes == other_bytes);
+    };
+    let value = |bytes| message_value(cx, message.types, ty, bytes, MAX_DEPTH);
+    equal(&value(bytes)?, &value(other_bytes)?)
 }
 
-/// Whether two messages have the same unknown records of a number, in the same order.
-fn unknown_equal(a: &Message<'_>, b: &Message<'_>, number: u32, cx: &Cx<'_>) -> EvalResult<bool> {
-    let mut unknown = [a, b].map(|message| {
-        records(message.bytes).filter(move |record| record.as_ref().map_or(true, |record| record.number == number))
-    });
+/// Whether the records of one number that are no value of its field are the same, in the same order.
+fn unknown_equal<'a>(
+    message: &Message<'a>,
+    field: Option<&Field>,
+    one: &[(usize, Record<'a>)],
+    other: &[(usize, Record<'a>)],
+    cx: &Cx<'a>,
+) -> EvalResult<bool> {
+    let is_unknown = |payload: Payload<'a>| -> EvalResult<bool> {
+        let Some(field) = field else { return Ok(true) };
+        let fits = message.types.each_in(field, payload, &mut |_| Ok::<(), Failure>(()))?;
+        Ok(!fits)
+    };
+    let mut unknown = [one, other].map(|records| records.iter().map(|(_, record)| record.payload));
     let [one, other] = &mut unknown;
+    let next = |payloads: &mut dyn Iterator<Item = Payload<'a>>| -> EvalResult<Option<Payload<'a>>> {
+        for payload in payloads {
+            cx.charge(1)?;
+            if is_unknown(payload)? {
+                return Ok(Some(payload));
+            }
+        }
+        Ok(None)
+    };
     loop {
-        let (one, other) = match (one.next(), other.next()) {
+        let (one, other) = match (next(one)?, next(other)?) {
             (None, None) => return Ok(true),
-            (Some(one), Some(other)) => (one?.payload, other?.payload),
+            (Some(one), Some(other)) => (one, other),
             _ => return Ok(false),
         };
         if let Payload::Bytes(bytes) | Payload::Group(bytes) = one {

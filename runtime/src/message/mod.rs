@@ -12,14 +12,15 @@ mod well_known;
 
 pub(crate) use build::{build, field_numbers};
 pub(crate) use equality::equal;
-pub(crate) use read::{has, has_known, select, select_known, select_optional};
+pub(crate) use read::{has, has_known, is_empty, select, select_known, select_optional};
 pub(crate) use types::declared_types;
 
 use crate::arena::{Arena, EvalResult};
 use crate::cx::Cx;
 use crate::value::Value;
 use celero_ir::ErrorKind;
-use celero_protobuf::{Descriptors, MessageType, WireError};
+use celero_protobuf::{Descriptors, Field, MessageType, WireError};
+use std::collections::BTreeSet;
 use std::fmt;
 
 /// A message: its type, and its bytes in the wire format, from which rules read fields in place. Bind one as
@@ -62,8 +63,8 @@ impl<'a> Message<'a> {
     /// `google.protobuf` with a meaning of their own, such as a timestamp.
     ///
     /// # Errors
-    /// `invalid_argument` if such a message is malformed or out of range; `out_of_budget` at the
-    /// limit of the arena.
+    /// `invalid_argument` if such a message is malformed or out of range, `overflow` for a duration of
+    /// more than 64 bits of nanoseconds; `out_of_budget` at the limit of the arena.
     pub fn value(self, arena: &'a Arena) -> EvalResult<Value<'a>> {
         read::message_value(&Cx::new(i64::MAX, arena), self.types, self.ty, self.bytes, crate::value::MAX_DEPTH)
     }
@@ -96,21 +97,31 @@ impl<'a> Message<'a> {
         Ok(Message { types, ty, bytes: arena.alloc_slice(self.bytes)? })
     }
 
-    /// Calls `each` with the name and the value of every field that is set, in the order of their numbers.
+    /// Returns the fields that are set, in the order of their numbers.
     ///
     /// # Errors
-    /// `invalid_argument` if the message is malformed; the first error of `each`.
-    pub(crate) fn each_field(
-        &self,
-        cx: &Cx<'a>,
-        mut each: impl FnMut(&'a str, Value<'a>) -> EvalResult<()>,
-    ) -> EvalResult<()> {
-        for field in self.ty.fields() {
+    /// `invalid_argument` if the message is malformed; `out_of_budget`.
+    pub(crate) fn set_fields(&self, cx: &Cx<'a>) -> EvalResult<Vec<&'a Field>> {
+        let mut numbers = BTreeSet::new();
+        for record in read::records(self.bytes) {
+            cx.charge(1)?;
+            numbers.insert(record?.number);
+        }
+        let mut fields = Vec::new();
+        for field in numbers.iter().filter_map(|number| self.ty.by_number(*number)) {
             if read::has_field(cx, self, field)? {
-                each(field.name(), read::field_value(cx, self, field)?)?;
+                fields.push(field);
             }
         }
-        Ok(())
+        Ok(fields)
+    }
+
+    /// Returns the value of a field.
+    ///
+    /// # Errors
+    /// `invalid_argument` if the message is malformed; `out_of_budget`.
+    pub(crate) fn value_of(&self, cx: &Cx<'a>, field: &'a Field) -> EvalResult<Value<'a>> {
+        read::field_value(cx, self, field)
     }
 }
 

@@ -65,6 +65,18 @@ pub(super) fn has_field<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &Field) -
     })
 }
 
+/// Whether no field of a message is set, and there is none that is unknown.
+pub(crate) fn is_empty<'a>(cx: &Cx<'a>, message: &Message<'a>) -> EvalResult<bool> {
+    let is_known = |number| message.ty.by_number(number).is_some();
+    for record in records(message.bytes) {
+        cx.charge(1)?;
+        if !is_known(record?.number) {
+            return Ok(false);
+        }
+    }
+    Ok(message.set_fields(cx)?.is_empty())
+}
+
 fn is_zero(value: FieldValue<'_>) -> bool {
     match value {
         FieldValue::Scalar(ScalarValue::Double(value)) => value.to_bits() == 0,
@@ -107,26 +119,34 @@ pub(super) fn field_value<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &'a Fie
     }
 }
 
-/// Reading a message to its end costs as much as copying it.
+/// Bytes of a message that are read for one step: of records with a number of one byte, eight.
+const BYTES_PER_STEP: usize = 16;
+
+/// A field is looked for in all bytes of a message.
 fn charge(cx: &Cx<'_>, bytes: &[u8]) -> EvalResult<()> {
-    cx.charge(1)?;
-    cx.charge_each_byte(bytes.len())
+    cx.charge((bytes.len() / BYTES_PER_STEP).saturating_add(1))
 }
 
 /// A message that is written in several parts.
-fn merged<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &Field) -> EvalResult<&'a [u8]> {
+pub(super) fn merged<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &Field) -> EvalResult<&'a [u8]> {
     let mut bytes = cx.arena().vec();
     message.types.parts(message.ty, field, message.bytes, |part| {
         match part {
             Part::Unset => bytes.truncate(0),
             Part::Bytes(more) => {
-                cx.charge_bytes(more.len())?;
+                whole(cx, more)?;
                 bytes.extend(more)?;
             }
         }
         Ok::<(), Failure>(())
     })?;
     Ok(bytes.finish())
+}
+
+/// Tests that bytes are a message to their end. Only then may others follow them, or stand around them.
+pub(super) fn whole(cx: &Cx<'_>, bytes: &[u8]) -> EvalResult<()> {
+    charge(cx, bytes)?;
+    records(bytes).try_for_each(|record| record.map(|_| ()))
 }
 
 /// The value of a field that is not set.
@@ -159,10 +179,12 @@ pub(super) fn scalar_value(value: ScalarValue<'_>) -> Value<'_> {
 }
 
 fn enum_value<'a>(types: &Descriptors, field: &Field, number: i32) -> Value<'a> {
-    match types.enum_of(field) {
-        Some(enumeration) if enumeration.name() == "google.protobuf.NullValue" => Value::Null,
-        _ => Value::Int(number.into()),
-    }
+    if is_null_value(types, field) { Value::Null } else { Value::Int(number.into()) }
+}
+
+/// Whether a field is of the enum whose only value is null.
+pub(super) fn is_null_value(types: &Descriptors, field: &Field) -> bool {
+    types.enum_of(field).is_some_and(|enumeration| enumeration.name() == "google.protobuf.NullValue")
 }
 
 /// One value of a field.
@@ -199,11 +221,29 @@ fn map<'a>(cx: &Cx<'a>, types: &'a Descriptors, field: &Field, bytes: &'a [u8]) 
     types.each(field, bytes, |entry_bytes| {
         let FieldValue::Message(bytes) = entry_bytes else { return Ok::<(), Failure>(()) };
         let message = Message { types, ty: entry, bytes };
+        if is_unknown(types, value_field, bytes)? {
+            return Ok(());
+        }
         let key = field_value(cx, &message, key_field)?;
         let value = field_value(cx, &message, value_field)?;
         Ok(map.insert(key, value)?)
     })?;
     map.finish_with_last(cx).map(Value::Map)
+}
+
+/// Whether the value of an entry is a number that its closed enum does not name: the whole entry is unknown then.
+fn is_unknown(types: &Descriptors, value_field: &Field, entry: &[u8]) -> EvalResult<bool> {
+    if !matches!(value_field.kind(), Kind::Enum(_)) {
+        return Ok(false);
+    }
+    let mut is_unknown = false;
+    for record in records(entry) {
+        let record = record?;
+        if record.number == value_field.number() {
+            is_unknown = types.value_of(value_field, record.payload).map_err(Failure::from)?.is_none();
+        }
+    }
+    Ok(is_unknown)
 }
 
 /// The records of a message, as long as it is not malformed.

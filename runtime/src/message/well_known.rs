@@ -2,7 +2,7 @@
 //! Values", "Timestamps and Durations"; protocol buffers' "ProtoJSON Format").
 
 use super::build::is_zero;
-use super::read::{message_value, records, scalar_value};
+use super::read::{message_value, records, scalar_value, whole};
 use super::{Failure, Message};
 use crate::arena::{ArenaVec, EvalResult};
 use crate::cx::Cx;
@@ -45,6 +45,9 @@ pub(super) fn read<'a>(
         }
         WellKnown::Duration => {
             let (seconds, nanos) = time(bytes)?;
+            if nanos.abs() >= NANOS_PER_SECOND || seconds.signum().saturating_mul(nanos.signum()) < 0 {
+                return Err(ErrorKind::InvalidArgument);
+            }
             let whole = seconds.checked_mul(NANOS_PER_SECOND).and_then(|whole| whole.checked_add(nanos));
             Value::Duration(Duration(whole.ok_or(ErrorKind::Overflow)?))
         }
@@ -107,18 +110,17 @@ fn object<'a>(cx: &Cx<'a>, types: &'a Descriptors, bytes: &'a [u8], depth: u32) 
     let mut map = MapBuilder::new(cx.arena(), 0)?;
     for record in records(bytes) {
         let Record { number: 1, payload: Payload::Bytes(entry) } = record? else { continue };
-        let (mut key, mut value): (&str, Value<'a>) = ("", Value::Null);
+        let (mut key, mut value): (&str, Option<&[u8]>) = ("", None);
         for record in records(entry) {
             match record? {
                 Record { number: 1, payload: Payload::Bytes(text) } => {
                     key = std::str::from_utf8(text).map_err(|_| ErrorKind::InvalidArgument)?;
                 }
-                Record { number: 2, payload: Payload::Bytes(bytes) } => {
-                    value = read(cx, types, WellKnown::Value, bytes, depth)?;
-                }
+                Record { number: 2, payload: Payload::Bytes(bytes) } => value = Some(joined(cx, value, bytes)?),
                 _ => {}
             }
         }
+        let value = value.map_or(Ok(Value::Null), |bytes| read(cx, types, WellKnown::Value, bytes, depth))?;
         map.insert(Value::String(key), value)?;
     }
     map.finish_with_last(cx).map(Value::Map)
@@ -134,22 +136,45 @@ fn array<'a>(cx: &Cx<'a>, types: &'a Descriptors, bytes: &'a [u8], depth: u32) -
     Ok(Value::List(List::Slice(list.finish())))
 }
 
+/// A message of two parts, or of one.
+fn joined<'a>(cx: &Cx<'a>, first: Option<&'a [u8]>, second: &'a [u8]) -> EvalResult<&'a [u8]> {
+    let Some(first) = first else { return Ok(second) };
+    whole(cx, first)?;
+    whole(cx, second)?;
+    let mut bytes = cx.arena().vec();
+    bytes.extend(first)?;
+    bytes.extend(second)?;
+    Ok(bytes.finish())
+}
+
 fn json<'a>(cx: &Cx<'a>, types: &'a Descriptors, bytes: &'a [u8], depth: u32) -> EvalResult<Value<'a>> {
     let mut value = Value::Null;
+    // The object or array that was set last, which further parts are added to.
+    let mut container: Option<(u32, &'a [u8])> = None;
     for record in records(bytes) {
         let Record { number, payload } = record?;
         let scalar = |scalar: Scalar| scalar.read(payload).map_err(|error| ErrorKind::from(Failure::from(error)));
-        value = match (number, payload) {
-            (1, Payload::Varint(_)) => Value::Null,
-            (2, _) => scalar(Scalar::Double)?.map_or(value, scalar_value),
-            (3, _) => scalar(Scalar::String)?.map_or(value, scalar_value),
-            (4, _) => scalar(Scalar::Bool)?.map_or(value, scalar_value),
-            (5, Payload::Bytes(bytes)) => read(cx, types, WellKnown::Struct, bytes, depth)?,
-            (6, Payload::Bytes(bytes)) => read(cx, types, WellKnown::ListValue, bytes, depth)?,
-            _ => value,
+        let set = match (number, payload) {
+            (1, Payload::Varint(_)) => Some(Value::Null),
+            (2, _) => scalar(Scalar::Double)?.map(scalar_value),
+            (3, _) => scalar(Scalar::String)?.map(scalar_value),
+            (4, _) => scalar(Scalar::Bool)?.map(scalar_value),
+            (5 | 6, Payload::Bytes(bytes)) => {
+                let first = container.filter(|(other, _)| *other == number).map(|(_, first)| first);
+                container = Some((number, joined(cx, first, bytes)?));
+                continue;
+            }
+            _ => None,
         };
+        if let Some(set) = set {
+            (value, container) = (set, None);
+        }
     }
-    Ok(value)
+    match container {
+        Some((5, bytes)) => read(cx, types, WellKnown::Struct, bytes, depth),
+        Some((_, bytes)) => read(cx, types, WellKnown::ListValue, bytes, depth),
+        None => Ok(value),
+    }
 }
 
 /// Bytes of a message that is written into the arena.

@@ -9,6 +9,7 @@ use crate::value::{List, Map, Value, collect_list, collect_map};
 use celero_ir::ErrorKind;
 use celero_protobuf::Descriptors;
 use std::cell::OnceCell;
+use std::sync::Arc;
 
 /// Returns a copy of a value. Maps are sorted by their keys.
 ///
@@ -31,12 +32,12 @@ pub(crate) struct Place<'a> {
 
 /// The descriptors of the messages of a copy. They stay where they are when this is moved.
 #[derive(Default)]
-pub(crate) struct KeptTypes(OnceCell<Box<Descriptors>>);
+pub(crate) struct KeptTypes(OnceCell<Arc<Descriptors>>);
 
 impl KeptTypes {
     /// `invalid_argument` if messages of other descriptors are in the value too.
     fn keep(&self, types: &Descriptors) -> EvalResult<&Descriptors> {
-        let kept = self.0.get_or_init(|| Box::new(types.clone()));
+        let kept = self.0.get_or_init(|| Arc::new(types.clone()));
         if **kept == *types { Ok(kept) } else { Err(ErrorKind::InvalidArgument) }
     }
 }

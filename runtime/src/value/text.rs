@@ -6,6 +6,7 @@ use crate::message::Message;
 use crate::value::nesting::{MAX_DEPTH, nested};
 use crate::value::network::network_text;
 use crate::value::{List, Map, Value};
+use celero_frontend::cel::KEYWORDS;
 use celero_frontend::{push_escaped, push_escaped_byte};
 use celero_ir::ErrorKind;
 use std::fmt::{self, Write};
@@ -13,6 +14,9 @@ use std::fmt::{self, Write};
 /// Most bytes of a value that `Display` writes. A rule can make a small value whose text would not
 /// fit into any memory: a list that has the same list in it many times, and so on.
 const MAX_SHOWN: usize = 16 << 20;
+
+/// Steps for reading the fields of one message: each is looked for in all bytes.
+const MESSAGE_STEPS: i64 = 1 << 24;
 
 impl Value<'_> {
     /// Returns the value as CEL source: `[1u, b"\xff", duration("1.5s")]`. What can't be seen in a
@@ -125,24 +129,31 @@ impl Text {
         Ok(())
     }
 
-    /// The literal of a message: `package.Message{field: value}`.
+    fn fields<'m>(&mut self, message: &Message<'m>, cx: &Cx<'m>, depth: u32) -> EvalResult<()> {
+        for (at, field) in message.set_fields(cx)?.into_iter().enumerate() {
+            if self.is_full() {
+                break;
+            }
+            // An extension has a full name.
+            let quote = if field.name().contains('.') || KEYWORDS.contains(&field.name()) { "`" } else { "" };
+            let comma = if at > 0 { ", " } else { "" };
+            self.out.push_str(&format!("{comma}{quote}{}{quote}: ", field.name()));
+            self.write(&message.value_of(cx, field)?, depth)?;
+        }
+        Ok(())
+    }
+
+    /// The literal of a message: `package.Message{field: value}`, without unknown fields.
     fn message(&mut self, message: &Message<'_>, depth: u32) -> EvalResult<()> {
         self.out.push_str(message.name());
         self.out.push('{');
-        let made = Arena::new(usize::MAX);
-        let mut is_first = true;
-        message.each_field(&Cx::new(i64::MAX, &made), |name, value| {
-            if self.is_full() {
-                return Ok(());
-            }
-            if !std::mem::take(&mut is_first) {
-                self.out.push_str(", ");
-            }
-            // An extension has a full name.
-            let quote = if name.contains('.') { "`" } else { "" };
-            self.out.push_str(&format!("{quote}{name}{quote}: "));
-            self.write(&value, depth)
-        })?;
+        let made = Arena::new(MAX_SHOWN);
+        let cx = Cx::new(MESSAGE_STEPS, &made);
+        match self.fields(message, &cx, depth) {
+            // The rest is too much to be shown.
+            Err(ErrorKind::OutOfBudget) => self.out.push('…'),
+            result => result?,
+        }
         self.out.push('}');
         Ok(())
     }

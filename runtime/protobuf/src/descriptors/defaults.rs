@@ -11,7 +11,8 @@ pub(super) fn read(text: &str, kind: Kind, enumeration: Option<&EnumType>) -> Op
     };
     match scalar {
         Scalar::Bool => text.parse().ok().map(|value: bool| Default::Int(value.into())),
-        Scalar::Double | Scalar::Float => text.parse().ok().map(Default::Double),
+        Scalar::Double => text.parse().ok().map(Default::Double),
+        Scalar::Float => text.parse().ok().map(|value: f32| Default::Double(value.into())),
         Scalar::Int32 | Scalar::Sint32 | Scalar::Sfixed32 => {
             text.parse().ok().map(|value: i32| Default::Int(value.into()))
         }

@@ -2,7 +2,8 @@
 
 use super::read::{RawEnum, RawField, RawFile, RawMessage};
 use super::{
-    Cardinality, Default, DescriptorError, EnumType, Field, Kind, MessageType, Named, Pool, defaults, well_known,
+    Cardinality, Default, DescriptorError, EnumType, Field, Kind, MessageType, Named, Pool, Scalar, defaults,
+    well_known,
 };
 use crate::wire::MAX_NUMBER;
 use std::collections::HashMap;
@@ -19,7 +20,11 @@ pub(super) fn pool(files: Vec<RawFile>) -> Result<Pool, DescriptorError> {
         messages.extend(file.messages);
         enums.extend(file.enums);
         extensions.extend(file.extensions);
-        pool.methods.extend(file.methods.into_iter().map(|(path, method)| (path.into(), method)));
+        for (path, method) in file.methods {
+            if pool.methods.insert(path.as_str().into(), method).is_some() {
+                return Err(DescriptorError::new(format!("method `{path}` is declared twice")));
+            }
+        }
     }
     let mut names: HashMap<Box<str>, Named> = HashMap::new();
     for (name, named) in names_of(&messages, &enums) {
@@ -84,7 +89,9 @@ fn names_of<'r>(messages: &'r [RawMessage], enums: &'r [RawEnum]) -> impl Iterat
 }
 
 fn enumeration(raw: RawEnum) -> EnumType {
-    EnumType { name: raw.name.into(), values: raw.values, is_closed: raw.is_closed }
+    let mut numbers: Vec<i32> = raw.values.iter().map(|(_, number)| *number).collect();
+    numbers.sort_unstable();
+    EnumType { name: raw.name.into(), values: raw.values, numbers, is_closed: raw.is_closed }
 }
 
 fn set_fields(message: &mut MessageType, mut fields: Vec<Field>) -> Result<(), DescriptorError> {
@@ -100,7 +107,24 @@ fn set_fields(message: &mut MessageType, mut fields: Vec<Field>) -> Result<(), D
         }
     }
     message.fields = fields;
+    if message.is_map_entry && !is_entry(message) {
+        return Err(DescriptorError::new(format!("message `{}` is no entry of a map", message.name)));
+    }
     Ok(())
+}
+
+/// Whether a message has what an entry of a map has: one key, which is an integer, a bool or a text, and one value.
+fn is_entry(message: &MessageType) -> bool {
+    let [key, value] = message.fields.as_slice() else { return false };
+    let is_key = !matches!(
+        key.kind,
+        Kind::Scalar(Scalar::Double | Scalar::Float | Scalar::Bytes)
+            | Kind::Enum(_)
+            | Kind::Message(_)
+            | Kind::Group(_)
+    );
+    let singular = |field: &Field| field.cardinality == Cardinality::Singular;
+    key.number == 1 && value.number == 2 && is_key && singular(key) && singular(value)
 }
 
 fn link(pool: &Pool, is_entry: &[bool], message: usize, raw: RawField) -> Result<Field, DescriptorError> {
@@ -111,17 +135,20 @@ fn link(pool: &Pool, is_entry: &[bool], message: usize, raw: RawField) -> Result
     if !(1..=MAX_NUMBER).contains(&raw.number) {
         return Err(wrong("has a number that no field can have"));
     }
+    let is_map = |index: u32| is_entry.get(index as usize) == Some(&true);
+    let in_map = |index: u32| is_map(index) || is_entry.get(message) == Some(&true);
     let missing = || wrong(&format!("is of the type `{}`, which is not in the set", raw.type_name));
     let kind = match (raw.scalar, pool.names.get(&*raw.type_name)) {
         (Some(scalar), _) => Kind::Scalar(scalar),
-        (None, Some(Named::Message(index))) if raw.is_group => Kind::Group(*index),
+        // Maps, and what is in them, are written by their length whatever the feature says.
+        (None, Some(Named::Message(index))) if raw.is_group && !in_map(*index) => Kind::Group(*index),
         (None, Some(Named::Message(index))) => Kind::Message(*index),
         (None, Some(Named::Enum(index))) => Kind::Enum(*index),
         (None, None) => return Err(missing()),
     };
     let cardinality = match kind {
         _ if !raw.is_repeated => Cardinality::Singular,
-        Kind::Message(index) if is_entry.get(index as usize) == Some(&true) => Cardinality::Map,
+        Kind::Message(index) if is_map(index) => Cardinality::Map,
         _ => Cardinality::Repeated,
     };
     let enumeration = match kind {

@@ -190,6 +190,8 @@ impl MessageType {
 pub struct EnumType {
     name: Box<str>,
     values: Vec<(Box<str>, i32)>,
+    /// Sorted.
+    numbers: Vec<i32>,
     /// Whether numbers without a name are unknown fields (proto2), not values.
     is_closed: bool,
 }
@@ -216,7 +218,7 @@ impl EnumType {
     /// Whether a field can have this number: of a closed enum (proto2) only those that have a name.
     #[must_use]
     pub fn accepts(&self, number: i32) -> bool {
-        !self.is_closed || self.values.iter().any(|(_, known)| *known == number)
+        !self.is_closed || self.numbers.binary_search(&number).is_ok()
     }
 }
 

@@ -126,7 +126,10 @@ impl Translation<'_> {
                     let networks = match *item {
                         IpItem::Network(address, prefix) => vec![(self.address(id, address)?, prefix)],
                         IpItem::Range(first, last) => {
-                            networks_of_range(self.address(id, first)?, self.address(id, last)?)
+                            let networks = networks_of_range(self.address(id, first)?, self.address(id, last)?);
+                            // A range may have addresses in it that CEL does not read, as its ends may be.
+                            let read = |(address, prefix)| Some((self.address(id, address)?, prefix));
+                            networks.into_iter().map(read).collect::<Option<_>>()?
                         }
                     };
                     let test = |(address, prefix)| format!("cidr(\"{address}/{prefix}\").containsIP({asked})");

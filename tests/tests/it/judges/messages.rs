@@ -196,6 +196,7 @@ fn same(pool: &DescriptorPool, one: &Owned, other: &Owned) -> bool {
 }
 
 struct Rules {
+    name: &'static str,
     types: Descriptors,
     env: Env<Bindings<'static>>,
     engines: [Engine; 2],
@@ -204,14 +205,19 @@ struct Rules {
 impl Rules {
     /// What a rule gives in both tiers, which must agree.
     fn eval(&self, pool: &DescriptorPool, source: &str, messages: &[(&str, &DynamicMessage)]) -> Result<Owned, String> {
-        let bytes: Vec<(String, Vec<u8>)> =
-            messages.iter().map(|(name, message)| ((*name).to_owned(), message.encode_to_vec())).collect();
+        let bytes: Vec<(&str, Vec<u8>)> =
+            messages.iter().map(|(name, message)| (*name, message.encode_to_vec())).collect();
+        self.eval_bytes(pool, source, &bytes)
+    }
+
+    /// The same of messages of the type of the rules, by their bytes.
+    fn eval_bytes(&self, pool: &DescriptorPool, source: &str, messages: &[(&str, Vec<u8>)]) -> Result<Owned, String> {
         let results = self.engines.each_ref().map(|engine| {
             let program = engine.compile(&self.env, source).unwrap_or_else(|error| panic!("{source}: {error}"));
             let arena = Arena::new(1 << 20);
             let mut bindings = Bindings::new(&self.env);
-            for ((name, bytes), (_, message)) in bytes.iter().zip(messages) {
-                let message = Message::new(&self.types, message.descriptor().full_name(), bytes).unwrap();
+            for (name, bytes) in messages {
+                let message = Message::new(&self.types, self.name, bytes).unwrap();
                 bindings.set(name, arena.alloc(message).map(Value::Message).unwrap()).unwrap();
             }
             let mut scratch = Scratch::new();
@@ -227,11 +233,11 @@ impl Rules {
     }
 }
 
-fn rules(types: &Descriptors, name: &str) -> Rules {
+fn rules(types: &Descriptors, name: &'static str) -> Rules {
     let ty = Type::message(name);
     let env = Env::dynamic().messages(types).variable("m", ty.clone()).variable("n", ty);
     let engines = [Tier::Native, Tier::Interpret].map(|tier| Engine::builder().tier(tier).build());
-    Rules { types: types.clone(), env, engines }
+    Rules { name, types: types.clone(), env, engines }
 }
 
 #[test]
@@ -261,6 +267,62 @@ fn fields_are_read_as_another_implementation_reads_them() {
         }
         assert!(read.values().all(|times| *times > 3), "{read:?}");
     }
+}
+
+/// Messages that no writer writes in one piece: two after each other, which are merged, records in another order, and
+/// unknown ones.
+#[test]
+fn messages_in_pieces_are_read_as_another_implementation_reads_them() {
+    let (types, pool) = types();
+    let mut rng = Rng::new(11);
+    for name in ["test.three.All", "test.two.All"] {
+        let ty = pool.get_message_by_name(name).unwrap();
+        let rules = rules(&types, name);
+        let mut compared = 0;
+        for _ in 0..60 {
+            let pieces: Vec<Vec<u8>> = (0..3).map(|_| random_message(&mut rng, &ty, 3).encode_to_vec()).collect();
+            let mut records: Vec<&[u8]> = pieces.iter().flat_map(|piece| records_of(piece)).collect();
+            for at in (1..records.len()).rev() {
+                if rng.chance(30) {
+                    records.swap(at, rng.below(at + 1));
+                }
+            }
+            let unknown = [0xfa, 0x3f, 2, 1, 2];
+            let mut bytes = unknown.to_vec();
+            bytes.extend(records.concat());
+            let message = DynamicMessage::decode(ty.clone(), bytes.as_slice()).unwrap();
+            for field in ty.fields() {
+                let path = format!("m.{}", field.name());
+                let bound = [("m", bytes.clone())];
+                let has = rules.eval_bytes(&pool, &format!("has({path})"), &bound).unwrap();
+                assert!(has.same(&Owned::Bool(message.has_field(&field))), "has({path}): {has} of {message:?}");
+                if !message.has_field(&field) {
+                    continue;
+                }
+                let want = expected(&message.get_field(&field)).unwrap();
+                let got = rules.eval_bytes(&pool, &path, &bound).unwrap();
+                assert!(same(&pool, &want, &got), "{path}: expected {want}, got {got} of {message:?}");
+                compared += 1;
+            }
+            let again = rules.eval_bytes(&pool, "m == n", &[("m", bytes.clone()), ("n", bytes.clone())]).unwrap();
+            assert!(again.same(&Owned::Bool(true)), "{message:?}");
+            let other = rules.eval_bytes(&pool, "m == n", &[("m", bytes.clone()), ("n", bytes[5..].to_vec())]).unwrap();
+            assert!(other.same(&Owned::Bool(false)), "an unknown field counts");
+        }
+        assert!(compared > 400, "{compared}");
+    }
+}
+
+/// The records of a message, each with its tag.
+fn records_of(message: &[u8]) -> Vec<&[u8]> {
+    let mut ends = vec![0];
+    for end in 1..=message.len() {
+        let whole = celero_protobuf::Records::new(&message[*ends.last().unwrap()..end]).all(|record| record.is_ok());
+        if whole {
+            ends.push(end);
+        }
+    }
+    ends.windows(2).map(|ends| &message[ends[0]..ends[1]]).collect()
 }
 
 #[test]

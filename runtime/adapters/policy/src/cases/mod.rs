@@ -141,6 +141,9 @@ struct Case<'n> {
     node: &'n Node,
 }
 
+/// Most requests that stay open until a case ends.
+const MAX_OPEN: u64 = 10_000;
+
 /// Requests that precede the one of a case.
 struct Earlier<'n> {
     request: Case<'n>,
@@ -176,8 +179,14 @@ impl<'n> Case<'n> {
             times: Node::text_of(node, "times").and_then(|text| text.text.parse().ok()).unwrap_or(1),
             is_open: Node::get(node, "open").is_some(),
         };
-        let before: Vec<Earlier<'n>> =
+        let mut before: Vec<Earlier<'n>> =
             node.get("before").map_or(&[][..], Node::elements).iter().map(|node| earlier(node, problems)).collect();
+        let open: u64 = before.iter().filter(|earlier| earlier.is_open).map(|earlier| u64::from(earlier.times)).sum();
+        if open > MAX_OPEN {
+            let message = format!("a case leaves at most {MAX_OPEN} requests open, this one {open}");
+            problems.add("policy-value", node.place, message);
+            before.clear();
+        }
         let last = before.last().map_or(Duration::ZERO, |earlier| earlier.request.at);
         let mut case = Self::request(policy, node, name, problems);
         if node.get("at").is_none() {

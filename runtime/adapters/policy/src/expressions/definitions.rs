@@ -63,7 +63,7 @@ impl Definitions {
         let names: Vec<SourceText> =
             document.all("env").flat_map(|section| section.node.elements()).filter_map(|node| node.text()).collect();
         for name in names {
-            if !problems.may_use(Use::Variable, name.text.as_ref(), &name) {
+            if !problems.may_use(Use::Variable, name.text.as_ref(), None, &name) {
                 continue;
             }
             let Some(value) = std::env::var_os(&name.text) else {

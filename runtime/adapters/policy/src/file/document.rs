@@ -130,11 +130,11 @@ impl Document {
         if self.folder.is_some() && !is_named_below(path, problems) {
             return;
         }
-        if !problems.may_use(Use::Include, file.as_os_str(), path) {
+        let folder = level.or(self.folder.as_deref());
+        if !problems.may_use(Use::Include, file.as_os_str(), folder, path) {
             return;
         }
         problems.watch(&file);
-        let folder = level.or(self.folder.as_deref());
         let Some(opened) = open_unwatched(&file, folder, path, problems) else { return };
         let identity = identity(&file);
         let refusal = if within.contains(&identity) {
@@ -376,7 +376,7 @@ fn twice(what: &str, place: FileSpan, first: FileSpan, problems: &mut Problems) 
 /// Returns the content of a file with credentials that a policy names, and adds the file to those
 /// that hosts watch. Reports at `at` that it can't be read.
 pub(crate) fn read_credentials(file: &Path, at: &SourceText, problems: &mut Problems) -> Option<Vec<u8>> {
-    if !problems.may_use(Use::Credentials, file.as_os_str(), at) {
+    if !problems.may_use(Use::Credentials, file.as_os_str(), None, at) {
         return None;
     }
     problems.watch(file);

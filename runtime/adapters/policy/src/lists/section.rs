@@ -158,7 +158,7 @@ fn read_list(
         if section.folder.is_some() && !is_named_below(&path, problems) {
             continue;
         }
-        if !problems.may_use(Use::List, file.as_os_str(), &path) {
+        if !problems.may_use(Use::List, file.as_os_str(), section.folder, &path) {
             continue;
         }
         problems.watch(&file);

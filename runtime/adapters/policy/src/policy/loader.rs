@@ -176,7 +176,8 @@ impl Loader {
     /// # Errors
     /// See [`load`](Self::load).
     pub fn check(&self, name: &str, text: &str, base: &Path) -> Result<Policy, PolicyError> {
-        let (policy, _) = Policy::compile(name, text, base, self.problems(), Purpose::Check, &self.host)?;
+        let purpose = if self.reach.is_some() { Purpose::Confined } else { Purpose::Check };
+        let (policy, _) = Policy::compile(name, text, base, self.problems(), purpose, &self.host)?;
         Ok(self.completed(policy))
     }
 

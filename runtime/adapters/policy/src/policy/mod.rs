@@ -176,7 +176,8 @@ impl Policy {
         host: &HostEnvironment,
     ) -> Result<(Self, String), PolicyError> {
         // A check is about what the host declares; a case may leave out any value.
-        let host = &if purpose == Purpose::Check { host.clone() } else { host.clone().for_run() };
+        let host =
+            &if matches!(purpose, Purpose::Check | Purpose::Confined) { host.clone() } else { host.clone().for_run() };
         let document = Document::read(name, text, base, &mut problems);
         let before = problems.count();
         host.report(own_variables(), &mut problems);

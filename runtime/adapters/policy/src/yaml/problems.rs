@@ -80,16 +80,17 @@ impl Problems {
         Self { reach, ..Self::default() }
     }
 
-    /// Returns whether a file or an environment variable may be used. Reports at `at` that it may not.
-    pub(crate) fn may_use(&mut self, purpose: Use, name: &OsStr, at: &SourceText) -> bool {
-        if self.reach.as_ref().is_some_and(|reach| !reach.has(purpose, name)) {
+    /// Returns whether a file, which must be in `folder`, or an environment variable may be used. Reports at `at` that
+    /// it may not.
+    pub(crate) fn may_use(&mut self, purpose: Use, name: &OsStr, folder: Option<&Path>, at: &SourceText) -> bool {
+        if self.reach.as_ref().is_some_and(|reach| !reach.has(purpose, name, folder)) {
             let what = if purpose == Use::Variable { "environment variable" } else { "file" };
             let message = format!("the {what} `{}` is out of reach of this text", at.text);
             let problem = self.add("policy-reach", at.place, message);
             problem.help("a changed text uses the files and environment variables of the policy that was loaded, for what it uses them");
             return false;
         }
-        self.used.add(purpose, name);
+        self.used.add(purpose, name, folder);
         true
     }
 

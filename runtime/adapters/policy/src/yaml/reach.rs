@@ -6,6 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
 
 /// For what a policy uses something of the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,14 +23,15 @@ pub(crate) enum Use {
 /// A tool that shows a policy and lets people change its text gives the reach of the file to
 /// [`Loader::within`](crate::Loader::within): so the changed text reads nothing that the file does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reach(BTreeSet<(Use, OsString)>);
+pub struct Reach(BTreeSet<(Use, OsString, Option<PathBuf>)>);
 
 impl Reach {
-    pub(crate) fn has(&self, purpose: Use, name: &OsStr) -> bool {
-        self.0.contains(&(purpose, name.to_owned()))
+    /// `folder`: the folder that a file must be in, whatever links lead to; `None`: any.
+    pub(crate) fn has(&self, purpose: Use, name: &OsStr, folder: Option<&Path>) -> bool {
+        self.0.contains(&(purpose, name.to_owned(), folder.map(Path::to_owned)))
     }
 
-    pub(crate) fn add(&mut self, purpose: Use, name: &OsStr) {
-        self.0.insert((purpose, name.to_owned()));
+    pub(crate) fn add(&mut self, purpose: Use, name: &OsStr, folder: Option<&Path>) {
+        self.0.insert((purpose, name.to_owned(), folder.map(Path::to_owned)));
     }
 }

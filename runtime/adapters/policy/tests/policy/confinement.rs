@@ -56,6 +56,47 @@ fn a_confined_policy_uses_what_the_other_one_uses() {
     assert_eq!(*error.reach(), Reach::default(), "what was refused was not used");
 }
 
+/// A file of a level must be in its folder, whatever links say. Of the first level it need not.
+#[test]
+fn a_file_of_a_level_is_not_in_reach_as_another_file() {
+    let folder = Folder::new("confined-level");
+    std::fs::create_dir_all(folder.path("tenant")).unwrap();
+    folder.write("tenant/policy.yaml", "request: [{name: low, deny: 403}]\n");
+    let (text, base) =
+        ("levels: [tenant/policy.yaml]\nrequest: [{name: high, when: 'false', deny: 404}]\n", folder.path(""));
+    let policy = Policy::parse("policy.yaml", text, &base).unwrap();
+    let confined = Policy::loader().within(policy.reach().clone());
+    assert!(confined.parse("policy.yaml", text, &base).is_ok());
+    let changed = "include: [tenant/policy.yaml]\nrequest: [{deny: 404}]\n";
+    let error = confined.parse("policy.yaml", changed, &base).unwrap_err().to_string();
+    assert!(error.contains("error[policy-reach]"), "{error}");
+}
+
+#[test]
+fn expressions_of_a_confined_policy_have_few_steps() {
+    let list = format!("[{}]", (0..40).map(|n| n.to_string()).collect::<Vec<_>>().join(", "));
+    let when = format!("{list}.all(a, {list}.all(b, {list}.all(c, a + b + c >= 0)))");
+    let text = format!("request: [{{name: slow, when: '{when}', onError: noMatch, deny: 403}}]\n");
+    for (loader, failed) in [(Policy::loader(), 0), (Policy::loader().within(Reach::default()), 1)] {
+        let policy = loader.check("policy.yaml", &text, ".".as_ref()).unwrap();
+        policy.request(&mut head("GET /", &[]), &mut exchange());
+        assert_eq!(policy.rules().map(|rule| rule.failed).sum::<u64>(), failed);
+    }
+}
+
+#[test]
+fn a_case_leaves_a_bounded_number_of_requests_open() {
+    let policy = crate::support::policy("request:\n- {name: a, when: 'request.path == \"/a\"', deny: 403}\n");
+    let cases = |times: u32| {
+        format!(
+            "- {{name: open, before: [{{times: {times}, open: true, request: {{uri: /}}}}], request: {{uri: /a}}, expect: {{status: 403}}}}\n"
+        )
+    };
+    assert!(policy.test("cases.yaml", &cases(100)).is_ok());
+    let error = policy.test("cases.yaml", &cases(100_000)).unwrap_err().to_string();
+    assert!(error.contains("a case leaves at most 10000 requests open, this one 100000"), "{error}");
+}
+
 #[test]
 fn cases_end_when_nobody_waits_for_them() {
     let policy = crate::support::policy("request:\n- {name: a, when: 'request.path == \"/a\"', deny: 403}\n");

@@ -98,6 +98,7 @@ impl Comparison {
         }
         let is_run = bytes.max.is_none() && bytes.min <= 1;
         if let (true, HirKind::Class(of_text), HirKind::Class(of_bytes)) = (is_run, text.sub.kind(), bytes.sub.kind())
+            && is_wide(of_bytes)
             && is_same_class(of_text, of_bytes, true)
         {
             // A character has enough bytes for two runs of at least one, so only one is allowed.
@@ -131,6 +132,11 @@ fn is_same_class(text: &Class, bytes: &Class, wide: bool) -> bool {
     };
     ascii(&text) == ascii(&bytes)
         && of_text.zip(others(&bytes, 0xFF)).is_some_and(|(text, bytes)| text == bytes && (wide || !bytes))
+}
+
+/// Whether a class of bytes has bytes of characters that are not ASCII.
+fn is_wide(bytes: &Class) -> bool {
+    ranges(bytes).last().is_some_and(|(_, last)| *last >= 0x80)
 }
 
 fn ascii(ranges: &[(u32, u32)]) -> Vec<(u32, u32)> {
@@ -274,6 +280,8 @@ mod tests {
             (r"(?x) a # one", "a"),
             ("(?m)^a$", "(?m)^a$"),
             ("a**", "(?:a*)*"),
+            ("[0-9]+-[0-9]+", "[0-9]+-[0-9]+"),
+            ("([0-9]+,)*", "([0-9]+,)*"),
         ] {
             assert_eq!(on_text(pattern), OnText::Exact(exact.to_owned()), "{pattern}");
         }
