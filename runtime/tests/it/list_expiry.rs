@@ -4,7 +4,8 @@
 
 use celero::filter::FilterLanguage;
 use celero::lists::{EntryValue, Limits, ListType, Lists};
-use celero::{Context, Engine, Env, ErrorKind, ErrorPolicy, Indexing, Live, Rule, Scratch, Tier};
+use celero::sets::Indexing;
+use celero::{Context, Engine, Env, ErrorKind, ErrorPolicy, Live, Rule, Scratch, Tier};
 use std::net::IpAddr;
 use std::time::{Duration, SystemTime};
 
