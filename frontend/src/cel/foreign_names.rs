@@ -69,8 +69,13 @@ fn meant(path: &[&str]) -> Option<Meant> {
         | ["client_ip" | "clientIp" | "remote_addr" | "remoteAddr" | "source_ip"] => &["ip"],
         ["now"] => &["time"],
         ["cookies" | "params" | "args", ..] => path,
+        ["connection", attribute] => return of_envoy(attribute),
         _ => return None,
     };
+    // Envoy's version of HTTP; in other hosts `req.protocol` is the scheme.
+    if path == ["request", "protocol"] {
+        return plain("request.version");
+    }
     let query = "request.uri";
     let headers = "request.headers";
     let (expression, variable) = match request {
@@ -91,9 +96,13 @@ fn meant(path: &[&str]) -> Option<Meant> {
             | "source_ip" | "sourceIp" | "peer",
         ] => return plain("source.address"),
         ["time" | "now" | "timestamp" | "date" | "start_time"] => return plain("request.startTime"),
-        ["user_agent" | "userAgent"] => (r#"request.headers["user-agent"]"#.to_owned(), headers),
+        ["user_agent" | "userAgent" | "useragent"] => (r#"request.headers["user-agent"]"#.to_owned(), headers),
         ["referer" | "referrer"] => (r#"request.headers["referer"]"#.to_owned(), headers),
         ["content_type" | "contentType"] => (r#"request.headers["content-type"]"#.to_owned(), headers),
+        ["id" | "request_id" | "requestId"] => (r#"request.headers["x-request-id"]"#.to_owned(), headers),
+        ["size" | "content_length" | "contentLength"] => {
+            (r#"int(request.headers["content-length"])"#.to_owned(), headers)
+        }
         ["headers" | "header"] => return plain(headers),
         ["headers" | "header" | "http", name] => {
             (format!("request.headers[\"{}\"]", name.to_ascii_lowercase().replace('_', "-")), headers)
@@ -114,6 +123,20 @@ fn meant(path: &[&str]) -> Option<Meant> {
         _ => return None,
     };
     Some(Meant { expression, variable })
+}
+
+/// An attribute of Envoy's `connection`.
+fn of_envoy(attribute: &str) -> Option<Meant> {
+    let (expression, variable) = match attribute {
+        "mtls" => ("has(source.tls.fingerprint)", "source.tls.fingerprint"),
+        "requested_server_name" => return plain("source.tls.sni"),
+        "tls_version" => return plain("source.tls.version"),
+        "subject_peer_certificate" => return plain("source.tls.subject"),
+        "dns_san_peer_certificate" | "uri_san_peer_certificate" => return plain("source.tls.sans"),
+        "sha256_peer_certificate_digest" => return plain("source.tls.fingerprint"),
+        _ => return None,
+    };
+    Some(Meant { expression: expression.to_owned(), variable })
 }
 
 fn plain(variable: &'static str) -> Option<Meant> {

@@ -25,6 +25,12 @@ fn a_field_without_a_value_is_warned_of_once() {
     let message = &program.warnings().first().unwrap().message;
     assert_eq!(message, "`cf.threat_score` has no value here, so no comparison with it is true");
 
+    // What a documented field follows from has a name.
+    let time = engine.check(&env(FilterLanguage::http()), "http.request.timestamp.sec gt 0").unwrap();
+    let help = &time.warnings().first().unwrap().help;
+    assert_eq!(help.first().unwrap(), "it is `int(request.startTime)`, which the host does not have");
+    assert!(help.last().unwrap().contains("`--field 'http.request.timestamp.sec = ..'`"), "{help:?}");
+
     let unequal = engine.check(&env(FilterLanguage::http().nil_not_equal(true)), rule).unwrap();
     assert!(unequal.warnings().first().unwrap().message.ends_with("so no comparison with it but `ne` is true"));
     let given = env(FilterLanguage::http().field("cf.threat_score", "7").field("http.response.code", "200"));

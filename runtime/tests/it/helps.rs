@@ -15,6 +15,18 @@ struct Data<'a> {
     source: Source,
     #[context(name = "request.startTime")]
     started: SystemTime,
+    #[context(nested, name = "source.tls")]
+    tls: Tls,
+}
+
+/// What the host knows of the client's TLS connection, by the names that policies have.
+#[derive(Context)]
+struct Tls {
+    version: Option<String>,
+    sni: Option<String>,
+    subject: Option<String>,
+    sans: Option<Vec<String>>,
+    fingerprint: Option<String>,
 }
 
 /// What a help suggests, in its last backquotes.
@@ -154,6 +166,18 @@ const ROWS: &[(&str, &str, Suggested)] = &[
     (r#"request.remote_addr == "10.0.0.1""#, "did you mean `source.address`?", Rule),
     (r#"client.ip == "10.0.0.1""#, "did you mean `source.address`?", Rule),
     (r#"ip.src == "10.0.0.1""#, "did you mean `source.address`?", Rule),
+    (r#"request.useragent == "a""#, r#"did you mean `request.headers["user-agent"]`?"#, Rule),
+    (r#"request.protocol == "HTTP/1.1""#, "did you mean `request.version`?", Rule),
+    (r#"req.protocol == "https""#, "did you mean `request.scheme`?", Rule),
+    (r#"request.id == "a""#, r#"did you mean `request.headers["x-request-id"]`?"#, Rule),
+    (r#"request.size > 9"#, r#"did you mean `int(request.headers["content-length"])`?"#, Rule),
+    (r#"connection.mtls"#, "did you mean `has(source.tls.fingerprint)`?", Rule),
+    (r#"connection.requested_server_name == "a""#, "did you mean `source.tls.sni`?", Rule),
+    (r#"connection.tls_version == "TLSv1.3""#, "did you mean `source.tls.version`?", Rule),
+    (r#"connection.subject_peer_certificate == "CN=a""#, "did you mean `source.tls.subject`?", Rule),
+    (r#"connection.uri_san_peer_certificate == "spiffe://a/b""#, "did you mean `source.tls.sans`?", Rule),
+    (r#"connection.dns_san_peer_certificate == "a""#, "did you mean `source.tls.sans`?", Rule),
+    (r#"connection.sha256_peer_certificate_digest == "a""#, "did you mean `source.tls.fingerprint`?", Rule),
     (r#"request.headers.x-team == "a""#, r#"a name with `-` is in brackets: `request.headers["x-team"]`"#, Rule),
     (
         r#"request.headers.x-forwarded-for == "a""#,
@@ -173,6 +197,12 @@ const ROWS: &[(&str, &str, Suggested)] = &[
     (r#"request.header("x-team") == "a""#, r#"did you mean `request.headers["x-team"]`?"#, Rule),
     (r#"req.get("x-team") == "a""#, r#"did you mean `request.headers["x-team"]`?"#, Rule),
     (r#"input.request.headers["x-team"] == "a""#, "did you mean `request.headers`?", Rule),
+    (
+        r#"request.?query.orValue("") == "a""#,
+        "`request.query` is one name: write `default(request.query, ..)`, or test for it with `has(request.query)`",
+        Rule,
+    ),
+    (r#"request.?path.orValue("") == "/""#, "`request.path` is one name, and never absent: write `request.path`", Rule),
     (r#"cookies.sid == "a""#, r#"did you mean `request.headers.cookie("sid")`?"#, Rule),
     (r#"req.url == "/""#, "did you mean `request.uri`?", Rule),
     (r#"req.path == "/""#, "did you mean `request.path`?", Rule),

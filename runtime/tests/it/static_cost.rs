@@ -3,8 +3,7 @@
 #![expect(clippy::panic, clippy::string_slice, reason = "tests")]
 
 use celero::http::RequestContext;
-use celero::language::Cel;
-use celero::settings::{PartCost, SourceLimits, StaticCost};
+use celero::settings::{PartCost, StaticCost};
 use celero::{Engine, Env, Scratch, Tier};
 
 fn env() -> Env<RequestContext<'static>> {

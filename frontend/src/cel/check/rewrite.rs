@@ -1,9 +1,10 @@
 //! What an author probably meant by an expression that has an error, written anew: the checker's helps that
 //! repeat parts of the rule.
 
+use super::names::Meaning;
 use super::select::Path;
 use super::{Argument, Checker, codes};
-use crate::ast::{BinaryOp, Expr, Literal, LogicOp, NodeId, UnaryOp};
+use crate::ast::{BinaryOp, Expr, Literal, LogicOp, Name, NodeId, UnaryOp};
 use crate::cel::{foreign, foreign_names};
 use crate::diagnostic::Diagnostic;
 use crate::similar::similar;
@@ -58,6 +59,29 @@ impl<'a> Checker<'a> {
     fn error_at(&mut self, id: NodeId, code: &str) -> Option<&mut Diagnostic> {
         let span = self.ast.node(id).focus;
         self.errors.iter_mut().rev().find(|error| error.span == span && error.code == code)
+    }
+
+    /// Replaces the helps of an error about `a` in `a.?b` if `a.b` is the name of a variable.
+    pub(super) fn explain_optional_name(&mut self, operand: NodeId, field: Name) {
+        if self.errors.is_empty() || self.full() {
+            return;
+        }
+        let Some(mut path) = self.path(operand) else { return };
+        path.names.push(field);
+        let parts = self.path_parts(&path);
+        let Some((count, Meaning::Variable(index, _))) = self.names.resolve(&parts, path.rooted) else { return };
+        if count != parts.len() {
+            return;
+        }
+        let name = self.show_path(&path.names);
+        let variable = self.names.declarations.variables().get(index as usize);
+        let help = match variable.is_some_and(|variable| variable.optional) {
+            true => format!("`{name}` is one name: write `default({name}, ..)`, or test for it with `has({name})`"),
+            false => format!("`{name}` is one name, and never absent: write `{name}`"),
+        };
+        if let Some(error) = self.error_at(operand, codes::UNDECLARED_NAME) {
+            error.help = vec![help];
+        }
     }
 
     /// Adds to the errors of operands what they mean in a comparison: `!a == b`, and `GET` without quotes.

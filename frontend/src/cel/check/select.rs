@@ -67,6 +67,9 @@ impl<'a> Checker<'a> {
                 return self.set_type(id, ty);
             }
             let ty = self.check(operand);
+            if optional {
+                self.explain_optional_name(operand, field);
+            }
             return self.check_field(id, &ty, field, test, optional);
         };
         if path.nodes.len() == 1 && self.ast.expr(id).is_test() {

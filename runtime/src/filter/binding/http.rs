@@ -122,6 +122,11 @@ pub(super) fn sources(source: impl Fn(&str) -> Option<(FilterType, Source)>) -> 
     values.chain(spelled).chain(derived).collect()
 }
 
+/// Returns the expression whose value a documented field has.
+pub(crate) fn expression_of(field: &str) -> Option<&'static str> {
+    VALUES.iter().find(|(name, _)| *name == field).map(|(_, cel)| *cel)
+}
+
 /// The value of a variable in the words of a field, as CEL.
 fn translated(variable: &str, words: Words) -> String {
     words.iter().rev().fold(variable.to_owned(), |otherwise, (of_variable, of_field)| {

@@ -5,6 +5,7 @@ mod source;
 mod spelling;
 mod types;
 
+pub(crate) use http::expression_of;
 pub(crate) use source::{Derivation, PartValue, Source};
 pub(crate) use spelling::Spelling;
 

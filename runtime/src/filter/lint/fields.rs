@@ -1,6 +1,6 @@
 //! Fields of the filter language without a value: no comparison with them is true.
 
-use crate::filter::binding::{FilterBinding, Source};
+use crate::filter::binding::{FilterBinding, Source, expression_of};
 use crate::lint::FIELD_MISSING;
 use celero_frontend::filter::{FilterExpr, FilterTree, HttpFieldValue, http_fields};
 use celero_frontend::{Diagnostic, Severity, Stage};
@@ -23,14 +23,20 @@ pub(super) fn missing_fields(tree: &FilterTree, binding: &FilterBinding, found: 
             false => "no comparison with it is true",
         };
         let reason = http_fields().find(|known| *known.name == **name).map(|known| match known.value {
-            HttpFieldValue::Host(reason) => reason,
-            HttpFieldValue::RequestBody(_) => "it is the body of a request, which is not read here",
-            HttpFieldValue::Response(_) => "there is no response yet",
-            HttpFieldValue::Tls(_) => "the connection is not known here",
-            HttpFieldValue::Request(_) => "the host does not give what it follows from",
+            HttpFieldValue::Host(reason) => reason.to_owned(),
+            HttpFieldValue::RequestBody(_) => "it is the body of a request, which is not read here".to_owned(),
+            HttpFieldValue::Response(_) => "there is no response yet".to_owned(),
+            HttpFieldValue::Tls(_) => "the connection is not known here".to_owned(),
+            HttpFieldValue::Request(_) => match expression_of(name) {
+                Some(expression) => format!("it is `{expression}`, which the host does not have"),
+                None => "the host does not have what it follows from".to_owned(),
+            },
         });
-        let mut help: Vec<String> = reason.into_iter().map(str::to_owned).collect();
-        help.push(format!("the host can give it one: `FilterLanguage::field(\"{name}\", \"a CEL expression\")`"));
+        let mut help: Vec<String> = reason.into_iter().collect();
+        help.push(format!(
+            "the host can give it one: by a variable of that name, with \
+             `FilterLanguage::field(\"{name}\", \"a CEL expression\")`, or by the option `--field '{name} = ..'`"
+        ));
         found.push(Diagnostic {
             severity: Severity::Warning,
             stage: Stage::Check,

@@ -51,7 +51,12 @@ impl MessageArgs {
     /// The file that can't be read or is none of descriptors, the message whose type is not in it.
     pub(crate) fn read(&self) -> Result<Option<MessageInput>, String> {
         let Some(path) = &self.descriptors else { return Ok(None) };
-        let wrong = |error| format!("--descriptors: {}: {error}", path.display());
+        let is_source = path.extension().is_some_and(|extension| extension == "proto");
+        let help = match is_source {
+            true => "; it is made with `protoc --include_imports --descriptor_set_out=FILE`",
+            false => "",
+        };
+        let wrong = |error| format!("--descriptors: {}: {error}{help}", path.display());
         let types = Descriptors::from_bytes(&read_bytes(path)?).map_err(wrong)?;
         let messages = self.message.iter().map(|text| message(text, &types, path)).collect::<Result<_, _>>()?;
         Ok(Some(MessageInput { types, messages }))
@@ -64,8 +69,10 @@ fn message(text: &str, types: &Descriptors, descriptors: &Path) -> Result<Messag
         return Err(format!("--message: `{text}` is not of the form NAME:TYPE=FILE"));
     };
     if types.message(type_name).is_none() {
-        let names = types.messages().map(|message| message.name());
-        let meant = celero::diagnostics::similar(type_name, names);
+        let names = || types.messages().map(|message| message.name());
+        // The name without its package, else a misspelt one.
+        let short = names().find(|name| name.rsplit('.').next() == Some(type_name));
+        let meant = short.or_else(|| celero::diagnostics::similar(type_name, names()));
         let meant = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
         return Err(format!("--message: {} has no message `{type_name}`{meant}", descriptors.display()));
     }
