@@ -202,11 +202,7 @@ const ROWS: &[(&str, &str, Suggested)] = &[
         "`request.query` is one name: write `default(request.query, ..)`, or test for it with `has(request.query)`",
         Rule,
     ),
-    (
-        r#"request.?path.orValue("") == "/""#,
-        "`request.path` is one name, and never absent: write `request.path`",
-        Rule,
-    ),
+    (r#"request.?path.orValue("") == "/""#, "`request.path` is one name, and never absent: write `request.path`", Rule),
     (r#"cookies.sid == "a""#, r#"did you mean `request.headers.cookie("sid")`?"#, Rule),
     (r#"req.url == "/""#, "did you mean `request.uri`?", Rule),
     (r#"req.path == "/""#, "did you mean `request.path`?", Rule),

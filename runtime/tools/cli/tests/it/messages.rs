@@ -18,7 +18,7 @@ fn rules_read_messages_from_files() {
     let descriptors = bytes("a.binpb", DESCRIPTORS);
     let message = bytes("m.bin", &[0x08, 7, 0x12, 2, b'h', b'i']);
     let bound = format!("m:a.M={message}");
-    let eval = |rule: &str| celero(&["eval", "--descriptors", &descriptors, "--message", &bound, rule]);
+    let eval = |rule: &str| celero(&["eval", "--descriptors", &descriptors, "--message", &bound, "-e", rule]);
     let run = eval("m.n > 5 && m.tt == 'hi' && m == a.M{n: 7, tt: 'hi'}");
     assert_eq!((run.code, run.out.trim(), &*run.err), (0, "true", ""));
     let run = eval("m");
@@ -36,7 +36,9 @@ fn rules_read_messages_from_files() {
 fn wrong_messages_are_named() {
     let descriptors = bytes("b.binpb", DESCRIPTORS);
     let message = bytes("short.bin", &[0x08]);
-    let eval = |descriptors: &str, bound: &str| celero(&["eval", "--descriptors", descriptors, "--message", bound, "m.n > 5"]);
+    let eval = |descriptors: &str, bound: &str| {
+        celero(&["eval", "--descriptors", descriptors, "--message", bound, "-e", "m.n > 5"])
+    };
     let run = eval(&descriptors, &format!("m:a.M={message}"));
     assert!(run.code == 1 && run.err.contains("error[invalid-argument]"), "{}", run.err);
     let run = eval(&descriptors, &format!("m:a.m={message}"));
