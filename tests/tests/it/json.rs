@@ -292,7 +292,7 @@ fn hostile_documents_are_bounded() {
                     let mut scratch = Scratch::new();
                     // Results are not copied: they may be as large as the memory's limit.
                     let result = rules[index].eval(&bindings, &mut scratch);
-                    ended.push(result.map(|value| value.type_name()).map_err(|error| error.kind.name()));
+                    ended.push(result.map(|value| value.type_name().to_owned()).map_err(|error| error.kind.name()));
                 }
                 let spent = ended.contains(&Err("out_of_budget"));
                 assert!(spent || ended[0] == ended[1], "{name}: {rule}: {ended:?}");

@@ -2,7 +2,6 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero::diagnostics::Span;
-use celero::diagnostics::Span;
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
 use celero::{Engine, Env, Tier};
