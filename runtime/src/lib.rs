@@ -314,7 +314,6 @@ mod limits;
 mod lint;
 mod live;
 mod lower;
-mod message;
 mod native;
 mod owned;
 mod report;
@@ -378,7 +377,7 @@ pub mod messages {
     //! Messages of protocol buffers, which rules read from their bytes: [`Env::messages`] makes their
     //! types known.
 
-    pub use crate::message::Message;
+    pub use crate::value::message::Message;
     pub use celero_frontend::type_of_message;
     pub use celero_protobuf::{DescriptorError, Descriptors};
 }

@@ -1,7 +1,8 @@
 //! The wire format: records of a message, read one after the other and written (protocol buffers' "Encoding").
 //!
 //! Invariant: every record is inside the bytes it is read from, groups are at most [`MAX_DEPTH`] deep, and a reader
-//! ends after an error. Test: `tests::what_is_malformed_ends_with_an_error`.
+//! ends after an error. Test:
+//! `runtime/protobuf/src/wire.rs::what_is_malformed_ends_with_an_error`.
 
 use std::fmt;
 

@@ -17,7 +17,7 @@ use crate::context::{Context, ExtensionFields, Shape, read_by_call};
 use crate::cx::PATTERN_DIALECT;
 use crate::function::{self, DynFunction, Functions, HostFunction};
 use crate::language::{AnyLanguage, Declared, RuleLanguage};
-use crate::message::declared_types;
+use crate::value::message::declared_types;
 use crate::variables::Variables;
 use celero_frontend::stdlib::{Library, Signature};
 use celero_frontend::{Declarations, FunctionDeclaration, Language, Type, Variable};

@@ -4,7 +4,7 @@
 use super::{Failure, Outcome, Walk, literal_value};
 use crate::error::ErrorKind;
 use crate::library;
-use crate::message;
+use crate::value::message;
 use crate::value::{List, Value};
 use celero_frontend::{Expr, Literal, Name, NodeId, Reference};
 use smallvec::SmallVec;

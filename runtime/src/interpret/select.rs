@@ -3,8 +3,8 @@
 use super::{Failure, Outcome, Walk};
 use crate::error::ErrorKind;
 use crate::library;
-use crate::message;
 use crate::value::Value;
+use crate::value::message;
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Name, NodeId, Reference};
 

@@ -36,7 +36,7 @@ pub(crate) use self::calls::{
     takes_any_index,
 };
 pub(crate) use self::encoders::padding_is_whole;
-pub(crate) use self::json::{ProjectionPlan, Selected, find, json_parse, project, scalar_text};
+pub(crate) use self::json::{ProjectionPlan, Selected, find, json_parse, project};
 pub(crate) use self::literals::{list_of, map_of};
 pub(crate) use self::named_lists::{list_has, list_has_address, list_has_bytes, list_has_integer, list_value};
 pub(crate) use self::network::{cidr_from_string, ip_from_string, masked};

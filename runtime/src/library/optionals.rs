@@ -2,7 +2,7 @@
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
-use crate::message;
+use crate::value::message;
 use crate::value::{Duration, List, Timestamp, Value};
 use celero_ir::ErrorKind;
 

@@ -3,7 +3,7 @@
 use crate::arena::EvalResult;
 use crate::function::Functions;
 use crate::library::{self, Cx};
-use crate::message;
+use crate::value::message;
 use crate::value::{Value, type_name_of};
 use celero_frontend::stdlib::{Builtin, TABLE};
 use celero_frontend::{Overload, Type};
@@ -116,6 +116,7 @@ impl Callee {
                         | Builtin::IndexOptionalList
                         | Builtin::IndexOptionalMap
                         | Builtin::OptionalSelectMap
+                        | Builtin::OptionalSelectMessage
                         | Builtin::OptionalSelectOptional
                         | Builtin::OptionalIndexList
                         | Builtin::OptionalIndexMap

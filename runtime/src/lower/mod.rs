@@ -15,7 +15,7 @@
 //!
 //! # How to add a type of values
 //!
-//! As messages of protocol buffers were (`message/`). Each place below either handles all types
+//! As messages of protocol buffers were (`value/message/`). Each place below either handles all types
 //! explicitly or says what it rejects, in this order:
 //!
 //! 1. `frontend/src/types.rs`: the static type, and what `frontend/src/cel/check/` infers.
@@ -54,7 +54,7 @@ pub(crate) use signature::signature_of;
 
 use self::signature::representation;
 use crate::function::Functions;
-use crate::message;
+use crate::value::message;
 use celero_frontend::{
     Ast, BinaryOp, Checked, Expr, FallbackKind, Literal, LogicOp, Name, NodeId as AstId, Overload, Reference, Type,
     UnaryOp, with_stack,

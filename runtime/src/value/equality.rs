@@ -5,7 +5,7 @@
 
 use crate::arena::EvalResult;
 use crate::cx::Cx;
-use crate::message;
+use crate::value::message;
 use crate::value::nesting::{MAX_DEPTH, nested};
 use crate::value::network::canonical_network;
 use crate::value::order::{int_double, int_uint, uint_double};

@@ -8,6 +8,7 @@ mod from;
 mod list;
 mod lookup_cost;
 mod map;
+pub(crate) mod message;
 mod nesting;
 mod network;
 pub(crate) mod order;
@@ -24,7 +25,7 @@ pub(crate) use nesting::{MAX_DEPTH, nested};
 pub(crate) use network::{canonical_network, network_text};
 pub use time::{Duration, Timestamp};
 
-use crate::message::Message;
+use crate::value::message::Message;
 use celero_frontend::Type;
 use std::net::IpAddr;
 

@@ -2,7 +2,7 @@
 
 use crate::arena::{Arena, EvalResult};
 use crate::cx::Cx;
-use crate::message::Message;
+use crate::value::message::Message;
 use crate::value::nesting::{MAX_DEPTH, nested};
 use crate::value::network::network_text;
 use crate::value::{List, Map, Value};

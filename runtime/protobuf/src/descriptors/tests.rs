@@ -1,3 +1,5 @@
+//! Descriptors that are built by hand, field by field of `descriptor.proto`.
+
 use super::*;
 use crate::wire::{Payload, Sink};
 

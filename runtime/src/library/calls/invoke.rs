@@ -13,7 +13,7 @@ use crate::library::standard::text::{
 };
 use crate::library::standard::time::{Part, duration_text, part, part_in, timestamp_text};
 use crate::library::{encoders, gateway, http, json, lists, math, network, optionals, regex, sets, strings, wildcard};
-use crate::message;
+use crate::value::message;
 use crate::value::order::{int_double, int_uint, uint_double};
 use crate::value::{Duration, Timestamp, Value as V, canonical_network};
 use celero_frontend::stdlib::Builtin;

@@ -13,7 +13,6 @@ mod write;
 
 pub(crate) use self::find::Selected;
 pub(crate) use self::project::{ProjectionPlan, find, project};
-pub(crate) use self::write::scalar_text;
 
 use super::encoders::{BASE64_TOKEN, base64_decode};
 use crate::arena::EvalResult;

@@ -30,18 +30,6 @@ pub(super) fn write<'a>(cx: &Cx<'a>, value: &Value<'a>) -> EvalResult<&'a str> {
     std::str::from_utf8(writer.out.finish()).map_err(|_| InvalidArgument)
 }
 
-/// The text of an integer, of bytes or of a time.
-pub(crate) fn scalar_text<'a>(cx: &Cx<'a>, value: &Value<'a>) -> EvalResult<&'a str> {
-    match value {
-        Value::Int(value) => string_from_int(cx, *value),
-        Value::Uint(value) => string_from_uint(cx, *value),
-        Value::Bytes(bytes) => base64_encode(cx, &BASE64, bytes),
-        Value::Duration(value) => duration_text(cx, *value),
-        Value::Timestamp(value) => timestamp_text(cx, *value),
-        _ => Err(InvalidArgument),
-    }
-}
-
 struct Writer<'c, 'a> {
     cx: &'c Cx<'a>,
     out: ArenaVec<'a, u8>,
@@ -54,10 +42,13 @@ impl<'a> Writer<'_, 'a> {
         match value {
             Value::Null | Value::Optional(None) => self.plain("null"),
             Value::Bool(value) => self.plain(if *value { "true" } else { "false" }),
-            Value::Int(_) | Value::Uint(_) => self.plain(scalar_text(cx, value)?),
+            Value::Int(value) => self.plain(string_from_int(cx, *value)?),
+            Value::Uint(value) => self.plain(string_from_uint(cx, *value)?),
             Value::Double(value) => self.double(*value),
             Value::String(text) | Value::Type(text) => self.text(text),
-            Value::Bytes(_) | Value::Duration(_) | Value::Timestamp(_) => self.text(scalar_text(cx, value)?),
+            Value::Bytes(bytes) => self.text(base64_encode(cx, &BASE64, bytes)?),
+            Value::Duration(value) => self.text(duration_text(cx, *value)?),
+            Value::Timestamp(value) => self.text(timestamp_text(cx, *value)?),
             Value::Ip(address) => self.text(ip_text(cx, *address)?),
             Value::Cidr(address, prefix) => self.text(cidr_text(cx, *address, *prefix)?),
             Value::Optional(Some(inner)) => nested(depth, |depth| self.value(inner, depth)),

@@ -4,7 +4,7 @@ use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::library::optionals;
 use crate::library::standard::text::{bytes_size, length, string_size};
-use crate::message;
+use crate::value::message;
 use crate::value::{List, Map, Value};
 use celero_ir::ErrorKind;
 

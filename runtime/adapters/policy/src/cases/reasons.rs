@@ -4,6 +4,7 @@ use crate::phases::watch::{RuleWatch, WatchedRule};
 use crate::policy::Policy;
 use crate::problems::Problems;
 use crate::yaml::Node;
+use http::StatusCode;
 
 /// The name of who answers if no rule does.
 const SERVER: &str = "server";
@@ -11,9 +12,14 @@ const SERVER: &str = "server";
 /// Returns which rules a case with this expectation asks about.
 pub(super) fn watch(expected: Option<&Node>) -> Box<RuleWatch> {
     let text = |key: &str| expected?.text_of(key);
-    let name = text("rule").map(|text| text.text).filter(|name| name != SERVER);
-    let status = text("status").and_then(|text| text.text.parse().ok());
-    Box::new(RuleWatch { name, status, ..RuleWatch::default() })
+    let rule = text("rule").map(|text| text.text);
+    let status: Option<StatusCode> = text("status").and_then(|text| text.text.parse().ok());
+    let passes = match rule.as_deref() {
+        Some(name) => name == SERVER,
+        None => status.is_some_and(|status| status.is_success()),
+    };
+    let name = rule.filter(|name| name != SERVER);
+    Box::new(RuleWatch { name, status, passes, ..RuleWatch::default() })
 }
 
 /// Adds to the last problem why another rule decided than was expected.
@@ -42,9 +48,14 @@ pub(super) fn explain(expected: &Node, watched: &[&RuleWatch], policy: &Policy, 
         let others = seen().filter(|rule| !rule.has_ended());
         lines.extend(others.flat_map(WatchedRule::lines));
         let more = watched.iter().map(|watch| watch.more_of_status).fold(0_usize, usize::saturating_add);
-        if let Some(status) = watched.iter().find_map(|watch| watch.status).filter(|_| more > 0) {
-            let (rules, answer) = if more == 1 { ("rule", "answers") } else { ("rules", "answer") };
-            lines.push(format!("and {more} more {rules} that {answer} {}", status.as_str()));
+        if more > 0 {
+            let (rules, answer, allow) =
+                if more == 1 { ("rule", "answers", "allows") } else { ("rules", "answer", "allow") };
+            let answer =
+                watched.iter().find_map(|watch| watch.status).map(|status| format!("{answer} {}", status.as_str()));
+            let allow = watched.iter().any(|watch| watch.passes).then(|| allow.to_owned());
+            let does: Vec<_> = answer.into_iter().chain(allow).collect();
+            lines.push(format!("and {more} more {rules} that {}", does.join(" or ")));
         }
     }
     let ended = seen().filter(|rule| rule.has_ended() && name.as_deref() != Some(&*rule.name));

@@ -26,9 +26,11 @@ pub(crate) struct RuleWatch {
     pub(crate) name: Option<String>,
     /// Some of those that answer with this status.
     pub(crate) status: Option<StatusCode>,
+    /// Whether some of those that allow a message.
+    pub(crate) passes: bool,
     /// Those above, and those that ended a phase.
     pub(crate) seen: Vec<WatchedRule>,
-    /// How many more rules answer with the status.
+    /// How many more rules answer with the status, or allow.
     pub(crate) more_of_status: usize,
     /// The functions without code that were called: rule and function.
     pub(crate) without_code: Vec<(Arc<str>, String)>,

@@ -10,7 +10,7 @@ use celero::host::ONLY_DECLARED;
 use celero::{Context, Scratch};
 use std::sync::Arc;
 
-/// Most rules of a phase that are watched because of their status.
+/// Most rules of a phase that are watched because they answer with the status, or let a message pass.
 const MAX_OF_STATUS: usize = 3;
 
 impl<S: Context + 'static> PhaseRules<S> {
@@ -36,7 +36,8 @@ impl<S: Context + 'static> PhaseRules<S> {
         for (index, rule) in self.rules.iter().enumerate() {
             let end = self.end_of(index, rule, answered, noted);
             let is_named = watch.name.as_deref() == Some(&*rule.name);
-            let has_status = watch.status.is_some() && rule.status_of_answer() == watch.status;
+            let has_status =
+                watch.status.is_some() && rule.status_of_answer() == watch.status || watch.passes && rule.may_allow();
             of_status = of_status.saturating_add(usize::from(has_status));
             let is_shown =
                 is_named || (has_status && of_status <= MAX_OF_STATUS) || matches!(end, Some(Fate::Ended(_)));

@@ -164,6 +164,34 @@ fn rules_that_are_not_shown_are_counted() {
 }
 
 #[test]
+fn a_rule_that_should_have_allowed_says_why_it_did_not() {
+    let of = |count: usize| -> String {
+        let rule = |number| format!("- {{name: r{number}, when: 'request.path == \"/{number}\"', allow: true}}\n");
+        let first =
+            "request:\n- {name: team, when: 'request.headers[\"x-team\"] == \"ops\"', allow: true}\n".to_owned();
+        std::iter::once(first)
+            .chain((0..count).map(rule))
+            .chain(["- {name: others, deny: true}\n".to_owned()])
+            .collect()
+    };
+    let denied = "`others` matches and ends the phase";
+    for (expected, more) in [
+        ("{status: 200}", "and 2 more rules that answer 200 or allow"),
+        ("{rule: server}", "and 2 more rules that allow"),
+    ] {
+        let case = format!("request: {{uri: /x}}, expect: {expected}");
+        let [team, path, last] = &*helps_of(&policy(&of(1)), &case) else { panic!("{expected}") };
+        assert!(team.starts_with("`team` failed, which counts as no match: "), "{team}");
+        assert_eq!(path, r#"`r0` does not match: request.path == "/0" is false: request.path is "/x""#);
+        assert_eq!(last, denied);
+        let helps = helps_of(&policy(&of(4)), &case);
+        assert_eq!(helps.get(3..), Some(&[more.to_owned(), denied.to_owned()][..]));
+    }
+    // Whoever expects a refusal is not told what allows.
+    assert_eq!(helps_of(&policy(&of(1)), "request: {uri: /x}, expect: {status: 401}"), [denied]);
+}
+
+#[test]
 fn other_differences_have_no_reasons() {
     let case = "request: {uri: /x}, response: {status: 201}, expect: {status: 201, labels: {a: c}}";
     assert_eq!(helps(case), [""; 0]);

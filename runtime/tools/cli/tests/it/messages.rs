@@ -18,14 +18,14 @@ fn rules_read_messages_from_files() {
     let descriptors = bytes("a.binpb", DESCRIPTORS);
     let message = bytes("m.bin", &[0x08, 7, 0x12, 2, b'h', b'i']);
     let bound = format!("m:a.M={message}");
-    let eval = |rule: &str| celero(&["eval", "--descriptors", &descriptors, "--message", &bound, rule]);
+    let eval = |rule: &str| celero(&["eval", "--descriptors", &descriptors, "--message", &bound, "-e", rule]);
     let run = eval("m.n > 5 && m.tt == 'hi' && m == a.M{n: 7, tt: 'hi'}");
     assert_eq!((run.code, run.out.trim(), &*run.err), (0, "true", ""));
     let run = eval("m");
     assert_eq!((run.code, run.out.trim(), &*run.err), (0, "a.M{n: 7, tt: \"hi\"}", ""));
-    let run = eval("m.nn > 5");
-    assert!(run.code == 1 && run.err.contains("message `a.M` has no field `nn`"), "{}", run.err);
-    assert!(run.err.contains("did you mean `n`?"), "{}", run.err);
+    let run = eval("m.ttt == 'a'");
+    assert!(run.code == 1 && run.err.contains("message `a.M` has no field `ttt`"), "{}", run.err);
+    assert!(run.err.contains("did you mean `tt`?"), "{}", run.err);
     let run = eval("a.N{}");
     assert!(run.code == 1 && run.err.contains("undeclared type `a.N`"), "{}", run.err);
     let run = celero(&["check", "--descriptors", &descriptors, "-e", "a.M{n: 'x'}"]);
@@ -36,8 +36,9 @@ fn rules_read_messages_from_files() {
 fn wrong_messages_are_named() {
     let descriptors = bytes("b.binpb", DESCRIPTORS);
     let message = bytes("short.bin", &[0x08]);
-    let eval =
-        |descriptors: &str, bound: &str| celero(&["eval", "--descriptors", descriptors, "--message", bound, "m.n > 5"]);
+    let eval = |descriptors: &str, bound: &str| {
+        celero(&["eval", "--descriptors", descriptors, "--message", bound, "-e", "m.n > 5"])
+    };
     let run = eval(&descriptors, &format!("m:a.M={message}"));
     assert!(run.code == 1 && run.err.contains("error[invalid-argument]"), "{}", run.err);
     let run = eval(&descriptors, &format!("m:a.m={message}"));

@@ -6,8 +6,9 @@ use super::read::{message_value, records, scalar_value, whole};
 use super::{Failure, Message};
 use crate::arena::{ArenaVec, EvalResult};
 use crate::cx::Cx;
-use crate::library;
 use crate::value::{Duration, List, MapBuilder, Timestamp, Value, nested};
+use base64::display::Base64Display;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use celero_ir::ErrorKind;
 use celero_protobuf::{Descriptors, MessageType, Payload, Record, Scalar, ScalarValue, Sink, WellKnown};
 
@@ -293,10 +294,25 @@ fn write_json<'a>(cx: &Cx<'a>, out: &mut Buffer<'a, '_>, value: &Value<'a>, dept
             out.record(6, Payload::Bytes(bytes))
         }
         Value::Int(_) | Value::Uint(_) | Value::Bytes(_) | Value::Duration(_) | Value::Timestamp(_) => {
-            let text = library::scalar_text(cx, value)?;
-            out.record(3, Payload::Bytes(text.as_bytes()))
+            out.record(3, Payload::Bytes(text_of(cx, value)?.as_bytes()))
         }
         Value::Message(message) => write_message_json(cx, out, message),
+        _ => Err(ErrorKind::NoSuchOverload),
+    }
+}
+
+/// The text that stands for an integer that no double holds, for bytes or for a time.
+fn text_of<'a>(cx: &Cx<'a>, value: &Value<'a>) -> EvalResult<&'a str> {
+    let arena = cx.arena();
+    match value {
+        Value::Int(value) => arena.format(format_args!("{value}")),
+        Value::Uint(value) => arena.format(format_args!("{value}")),
+        Value::Bytes(bytes) => {
+            cx.charge_each_byte(bytes.len())?;
+            arena.format(format_args!("{}", Base64Display::new(bytes, &BASE64)))
+        }
+        Value::Duration(value) => arena.format(format_args!("{value}")),
+        Value::Timestamp(value) => arena.format(format_args!("{value}")),
         _ => Err(ErrorKind::NoSuchOverload),
     }
 }
