@@ -3,6 +3,7 @@
 use super::format::{Settings, definition};
 use super::{data, request, show};
 use celero::http::RequestContext;
+use celero::messages::Descriptors;
 use celero::settings::Library;
 use celero::{Bindings, Context, Engine, Env, Program, Scratch, Tier, Type};
 use celero_frontend::Style;
@@ -148,7 +149,7 @@ impl Host {
             let env = defined(set(Env::new(), settings)?, settings)?;
             return Ok(Self::Http { env, request: Box::default(), body: None, source: settings.source });
         }
-        let mut env = set(Env::dynamic(), settings)?;
+        let mut env = set(Env::dynamic().messages(&Descriptors::well_known()), settings)?;
         let mut named = Vec::new();
         for (name, text) in &settings.variables {
             let ty: Type = text.parse().map_err(|error| format!("type of `{name}`: {error}"))?;

@@ -45,6 +45,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("call-form", "startsWith(request.path, \"/\")"),
     ("no-matching-overload", "request.path > 3"),
     ("no-fields", "request.path.length == 3"),
+    ("field-value", "google.protobuf.Duration{seconds: \"1\"} < duration(\"1m\")"),
     ("not-bool", "request.path && true"),
     ("branch-types", "request.path == \"/\" ? 1 : \"none\""),
     ("not-iterable", "request.path.exists(c, c == \"a\")"),
@@ -224,6 +225,7 @@ fn reported(code: &str, source: &str) -> Vec<celero::Diagnostic> {
         }
         _ => {
             let env = Env::<RequestContext<'_>>::new().library(Library::Strings, code != "library-off");
+            let env = env.messages(&celero::messages::Descriptors::well_known());
             engine.compile(&env, source).map_or_else(errors, |program| program.warnings().to_vec())
         }
     }
