@@ -1,4 +1,5 @@
-//! Rules on a message of protocol buffers, from its wire bytes: against decoding it with prost and testing it in Rust.
+//! Rules on a message of protocol buffers, from its wire bytes: against decoding it with prost and
+//! testing it in Rust.
 
 use crate::{allocations, interleaved};
 use celero::messages::{Descriptors, Message};

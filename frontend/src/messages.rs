@@ -1,7 +1,7 @@
 //! The message types of protocol buffers that expressions may name.
 //!
-//! Where descriptors come from is a matter of the host; here are the types that the language definition gives to what
-//! they declare ("Protocol Buffer Data Conversion", "Dynamic Values").
+//! Where descriptors come from is a matter of the host; here are the types that the language
+//! definition gives to what they declare ("Protocol Buffer Data Conversion", "Dynamic Values").
 
 use crate::types::Type;
 use std::collections::HashMap;
@@ -24,8 +24,9 @@ struct DeclaredMessage {
 }
 
 impl MessageTypes {
-    /// Adds a message type with the types of its fields, which are what expressions read and what a literal sets;
-    /// extensions are fields with full names. A second one of the same name hides the first.
+    /// Adds a message type with the types of its fields, which are what expressions read and what a
+    /// literal sets; extensions are fields with full names. A second one of the same name hides the
+    /// first.
     pub fn add_message(&mut self, name: &str, fields: impl IntoIterator<Item = (Arc<str>, Type)>) {
         let ty = type_of_message(name);
         self.keep_dots(name);
@@ -76,8 +77,9 @@ impl MessageTypes {
     }
 }
 
-/// Returns the type of the messages of this name: the messages of `google.protobuf` that stand for values of the language
-/// have the types of these (language definition, "Dynamic Values", "Timestamps and Durations").
+/// Returns the type of the messages of this name: the messages of `google.protobuf` that stand for
+/// values of the language have the types of these (language definition, "Dynamic Values",
+/// "Timestamps and Durations").
 #[must_use]
 pub fn type_of_message(name: &str) -> Type {
     let wrapper = |inner| Type::Wrapper(Arc::new(inner));

@@ -1,7 +1,8 @@
 //! The values of fields in the bytes of a message.
 //!
-//! As the parsers of protocol buffers do: of a field with at most one value the last one counts, messages of one field are
-//! merged, a record of another wire type than the field's is an unknown field, packed numbers are accepted everywhere.
+//! As the parsers of protocol buffers do: of a field with at most one value the last one counts,
+//! messages of one field are merged, a record of another wire type than the field's is an unknown
+//! field, packed numbers are accepted everywhere.
 
 use crate::descriptors::{Cardinality, Descriptors, Field, Kind, MessageType, Scalar};
 use crate::wire::{Payload, Record, Records, WireError, varint};
@@ -41,8 +42,8 @@ pub enum Found<'a> {
     Unset,
     /// The value.
     Value(FieldValue<'a>),
-    /// A message that is written in several parts, the last of which is this one. Together the parts
-    /// are the message: see [`Descriptors::parts`].
+    /// A message that is written in several parts, the last of which is this one. Together the
+    /// parts are the message: see [`Descriptors::parts`].
     Parts(&'a [u8]),
 }
 
@@ -168,8 +169,8 @@ impl PackedForm {
 }
 
 impl Descriptors {
-    /// Returns the value that a record is of a field; `None` if it is of another wire type, or a number that a closed
-    /// enum does not name: then it is an unknown field.
+    /// Returns the value that a record is of a field; `None` if it is of another wire type, or a
+    /// number that a closed enum does not name: then it is an unknown field.
     ///
     /// # Errors
     /// `Utf8` for a text that is not UTF-8.
@@ -212,7 +213,8 @@ impl Descriptors {
         Ok(found)
     }
 
-    /// Calls `each` with every part of a message that is the value of a field; together they are the message.
+    /// Calls `each` with every part of a message that is the value of a field; together they are
+    /// the message.
     ///
     /// # Errors
     /// When the message is malformed; the first error of `each`.
@@ -257,8 +259,8 @@ impl Descriptors {
         Ok(())
     }
 
-    /// Calls `each` with the values that one record holds of a repeated field. Returns whether the record is of a wire
-    /// type that the field can have.
+    /// Calls `each` with the values that one record holds of a repeated field. Returns whether the
+    /// record is of a wire type that the field can have.
     ///
     /// # Errors
     /// As [`each`](Self::each).

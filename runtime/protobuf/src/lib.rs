@@ -1,7 +1,8 @@
 //! Messages of protocol buffers by their descriptors, read in place from their wire bytes.
 //!
-//! [`Descriptors`] are read once from the bytes of a `FileDescriptorSet`. A [`MessageType`] has the [fields](Field) by
-//! name and by number, extensions of it among them. [`Records`] reads a message, [`Sink`] writes one.
+//! [`Descriptors`] are read once from the bytes of a `FileDescriptorSet`. A [`MessageType`] has the
+//! [fields](Field) by name and by number, extensions of it among them. [`Records`] reads a message,
+//! [`Sink`] writes one.
 //!
 //! ```
 //! use celero_protobuf::{Descriptors, Payload, Records};

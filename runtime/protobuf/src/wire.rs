@@ -1,13 +1,14 @@
-//! The wire format: records of a message, read one after the other and written (protocol buffers' "Encoding").
+//! The wire format: records of a message, read one after the other and written (protocol buffers'
+//! "Encoding").
 //!
-//! Invariant: every record is inside the bytes it is read from, groups are at most [`MAX_DEPTH`] deep, and a reader
-//! ends after an error. Test:
+//! Invariant: every record is inside the bytes it is read from, groups are at most [`MAX_DEPTH`]
+//! deep, and a reader ends after an error. Test:
 //! `runtime/protobuf/src/wire.rs::what_is_malformed_ends_with_an_error`.
 
 use std::fmt;
 
-/// Most levels of groups inside one another, and of messages that are read recursively: the limit of other
-/// implementations.
+/// Most levels of groups inside one another, and of messages that are read recursively: the limit
+/// of other implementations.
 pub const MAX_DEPTH: u32 = 100;
 
 /// The largest number of a field.
@@ -210,7 +211,8 @@ fn long_varint(bytes: &[u8]) -> Result<(u64, &[u8]), WireError> {
     Err(WireError::Varint)
 }
 
-/// Appends bytes to a message that is written. The caller owns the buffer, so that it may be memory of any kind.
+/// Appends bytes to a message that is written. The caller owns the buffer, so that it may be memory
+/// of any kind.
 pub trait Sink {
     /// Why nothing more can be appended.
     type Error;

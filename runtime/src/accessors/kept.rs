@@ -23,8 +23,9 @@ impl KeptValue {
         let copied = copy(value, Place { arena: &memory, types: Some(&types) })?;
         // SAFETY: all that the copy refers to is in the arena (invariant of `value/copy.rs`), in
         // memory that the arena allocated and that stays where it is when the arena is moved, or
-        // descriptors that `types` keeps in a place of their own. Both are dropped with the value, and nothing empties it before: the field is private and
-        // not used. `get` shortens the lifetime to that of the borrow.
+        // descriptors that `types` keeps in a place of their own. Both are dropped with the value,
+        // and nothing empties it before: the field is private and not used. `get` shortens the
+        // lifetime to that of the borrow.
         let value = unsafe { std::mem::transmute::<Value<'_>, Value<'static>>(copied) };
         Ok(Self { value, _memory: memory, _types: types })
     }
@@ -36,9 +37,9 @@ impl KeptValue {
     }
 }
 
-// SAFETY: the value has no list or map of a host in it, which may be bound to a thread (invariant of
-// `value/copy.rs`): it is plain data, in memory that belongs to it alone and that does not change.
-// An arena may be sent.
+// SAFETY: the value has no list or map of a host in it, which may be bound to a thread (invariant
+// of `value/copy.rs`): it is plain data, in memory that belongs to it alone and that does not
+// change. An arena may be sent.
 unsafe impl Send for KeptValue {}
 
 // SAFETY: as for `Send`; what is shared between threads is read only, and the arena is not used.

@@ -1,7 +1,7 @@
 //! Deep copies of values.
 //!
-//! Invariant: a copy has no list or map of a host in it; all that it refers to is in the arena. Test:
-//! `runtime/src/value/copy.rs::copies_have_no_parts_of_the_host`.
+//! Invariant: a copy has no list or map of a host in it; all that it refers to is in the arena.
+//! Test: `runtime/src/value/copy.rs::copies_have_no_parts_of_the_host`.
 
 use crate::arena::{Arena, EvalResult};
 use crate::value::nesting::{MAX_DEPTH, nested};

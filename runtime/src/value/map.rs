@@ -377,27 +377,6 @@ impl<'a> MapBuilder<'a> {
         sort_entries(self.entries.as_mut_slice())?;
         Ok(Map::Sorted(self.entries.finish()))
     }
-
-    /// As [`finish`](Self::finish), but of equal keys the last one counts.
-    pub(crate) fn finish_with_last(mut self, cx: &Cx<'a>) -> EvalResult<Map<'a>> {
-        let entries = self.entries.as_mut_slice();
-        entries.iter().try_for_each(|(key, _)| charge_comparisons(key, entries.len(), cx))?;
-        // Stable: equal keys stay in order.
-        entries.sort_by(|(a, _), (b, _)| key_order(a, b));
-        let mut kept = 0usize;
-        for at in 0..entries.len() {
-            let next = entries.get(at.saturating_add(1)).copied();
-            let Some(entry) = entries.get(at).copied() else { break };
-            if next.is_none_or(|(key, _)| !key_order(&key, &entry.0).is_eq())
-                && let Some(place) = entries.get_mut(kept)
-            {
-                *place = entry;
-                kept = kept.saturating_add(1);
-            }
-        }
-        self.entries.truncate(kept);
-        Ok(Map::Sorted(self.entries.finish()))
-    }
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ pub(crate) mod order;
 mod text;
 mod time;
 
-pub(crate) use collect::{collect_list, collect_map};
+pub(crate) use collect::{collect_list, collect_map, map_with_last};
 pub(crate) use copy::{KeptTypes, Place, copy};
 pub use list::{HostList, List};
 pub(crate) use lookup_cost::charge_comparisons;

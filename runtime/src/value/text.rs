@@ -20,9 +20,9 @@ const MESSAGE_STEPS: i64 = 1 << 24;
 
 impl Value<'_> {
     /// Returns the value as CEL source: `[1u, b"\xff", duration("1.5s")]`. What can't be seen in a
-    /// text, or changes its direction, is escaped. The text is cut after about `most` bytes: then it
-    /// ends in `…`. Takes time for what is returned, not for the rest of a text, of bytes or of a
-    /// list.
+    /// text, or changes its direction, is escaped. The text is cut after about `most` bytes: then
+    /// it ends in `…`. Takes time for what is returned, not for the rest of a text, of bytes or of
+    /// a list.
     ///
     /// The source of a type is its name without parameters, as in `type([1])`, which is `list`.
     ///

@@ -1,5 +1,5 @@
-//! Messages of the suite: written from the text format to the wire format, and compared by another implementation of protocol
-//! buffers.
+//! Messages of the suite: written from the text format to the wire format, and compared by another
+//! implementation of protocol buffers.
 
 use super::textproto::{Message as Text, Node};
 use celero::messages::Descriptors;
@@ -18,7 +18,8 @@ pub struct Types {
 
 static TYPES: OnceLock<Types> = OnceLock::new();
 
-/// Reads the descriptors of a suite, `descriptors.binpb` beside its files. The first suite that is read counts.
+/// Reads the descriptors of a suite, `descriptors.binpb` beside its files. The first suite that is
+/// read counts.
 ///
 /// # Errors
 /// The file can't be read, or is none of descriptors.
@@ -42,7 +43,8 @@ pub fn types() -> &'static Types {
     TYPES.get_or_init(|| Types { types: Descriptors::well_known(), judge: DescriptorPool::global() })
 }
 
-/// Whether two messages are the same, by the judge: unknown fields and the order of fields do not count.
+/// Whether two messages are the same, by the judge: unknown fields and the order of fields do not
+/// count.
 #[must_use]
 pub fn same(name: &str, one: &[u8], other: &[u8]) -> bool {
     let Some(ty) = types().judge.get_message_by_name(name) else { return false };

@@ -113,7 +113,8 @@ fn set_fields(message: &mut MessageType, mut fields: Vec<Field>) -> Result<(), D
     Ok(())
 }
 
-/// Whether a message has what an entry of a map has: one key, which is an integer, a bool or a text, and one value.
+/// Whether a message has what an entry of a map has: one key, which is an integer, a bool or a
+/// text, and one value.
 fn is_entry(message: &MessageType) -> bool {
     let [key, value] = message.fields.as_slice() else { return false };
     let is_key = !matches!(

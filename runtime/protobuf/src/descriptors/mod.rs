@@ -15,8 +15,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The messages, enums and methods of a `FileDescriptorSet`, and those of `google.protobuf` that have a meaning of their
-/// own. Cheap to clone: clones share their memory. Equal if they are clones of each other.
+/// The messages, enums and methods of a `FileDescriptorSet`, and those of `google.protobuf` that
+/// have a meaning of their own. Cheap to clone: clones share their memory. Equal if they are clones
+/// of each other.
 #[derive(Clone)]
 pub struct Descriptors(Arc<Pool>);
 
@@ -36,7 +37,8 @@ enum Named {
 }
 
 impl Descriptors {
-    /// Reads a `FileDescriptorSet`, as `protoc --include_imports --descriptor_set_out=FILE` writes it.
+    /// Reads a `FileDescriptorSet`, as `protoc --include_imports --descriptor_set_out=FILE` writes
+    /// it.
     ///
     /// # Errors
     /// Bytes that are no such set; a name that is declared twice; a field whose type is not in the set; two fields of a
@@ -81,7 +83,8 @@ impl Descriptors {
         &self.0.enums
     }
 
-    /// Returns the methods of services by the path of their calls, `/package.Service/Method`, in no order.
+    /// Returns the methods of services by the path of their calls, `/package.Service/Method`, in no
+    /// order.
     pub fn methods(&self) -> impl Iterator<Item = (&str, &Method)> {
         self.0.methods.iter().map(|(path, method)| (&**path, method))
     }
@@ -203,7 +206,8 @@ impl EnumType {
         &self.name
     }
 
-    /// The names and numbers of its values, in the order written. Several names may have the same number.
+    /// The names and numbers of its values, in the order written. Several names may have the same
+    /// number.
     #[must_use]
     pub fn values(&self) -> &[(Box<str>, i32)] {
         &self.values
@@ -344,7 +348,8 @@ impl Field {
         self.has_presence
     }
 
-    /// Whether the numbers of a repeated field are written in one record. Readers accept both forms.
+    /// Whether the numbers of a repeated field are written in one record. Readers accept both
+    /// forms.
     #[must_use]
     pub fn is_packed(&self) -> bool {
         self.is_packed

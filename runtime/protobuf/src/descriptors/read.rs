@@ -1,7 +1,8 @@
 //! Reads a `FileDescriptorSet` (`google/protobuf/descriptor.proto`), types by name, not linked yet.
 //!
-//! Presence, packing and closed enums follow the features of editions; proto2 and proto3 are editions with fixed ones
-//! (protocol buffers' "Feature Settings for Editions"). Features of messages and oneofs don't reach these three.
+//! Presence, packing and closed enums follow the features of editions; proto2 and proto3 are
+//! editions with fixed ones (protocol buffers' "Feature Settings for Editions"). Features of
+//! messages and oneofs don't reach these three.
 
 use super::{DescriptorError, Scalar};
 use crate::wire::{Payload, Records, WireError};

@@ -57,7 +57,8 @@ fn the_well_known_types_are_always_there() {
     }
 }
 
-/// Presence, packing and delimiting of a field, by syntax, edition and features ("Feature Settings for Editions").
+/// Presence, packing and delimiting of a field, by syntax, edition and features ("Feature Settings
+/// for Editions").
 #[test]
 fn features_follow_the_syntax_the_file_and_the_field() {
     let number = || field("f", 1, 1, 5);

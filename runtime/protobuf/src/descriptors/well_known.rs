@@ -1,5 +1,5 @@
-//! The types of `google.protobuf` that have a meaning of their own ("ProtoJSON Format", and the language definition of
-//! CEL, "Dynamic Values").
+//! The types of `google.protobuf` that have a meaning of their own ("ProtoJSON Format", and the
+//! language definition of CEL, "Dynamic Values").
 
 use super::Scalar;
 use super::read::{RawField, RawMessage};

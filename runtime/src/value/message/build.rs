@@ -1,4 +1,5 @@
-//! Literals of messages: `package.Message{field: value}` (language definition, "Protocol Buffer Data Conversion").
+//! Literals of messages: `package.Message{field: value}` (language definition, "Protocol Buffer
+//! Data Conversion").
 
 use super::read::{is_null_value, message_value, whole};
 use super::well_known::{Buffer, bytes_of, scalar_of, written};
@@ -18,8 +19,8 @@ pub(crate) fn field_numbers<'f>(
     fields.map(|field| ty.field(field).map(Field::number)).collect()
 }
 
-/// Returns the message of this type with these fields, or what it stands for. A marked field is an optional, and not set
-/// if that is empty.
+/// Returns the message of this type with these fields, or what it stands for. A marked field is an
+/// optional, and not set if that is empty.
 ///
 /// # Errors
 /// `no_such_overload` for a value of another type than the field's, `overflow` for a number that the field can't hold;
@@ -94,7 +95,8 @@ fn write_field<'a>(
     }
 }
 
-/// Whether null leaves a field unset, or is left out of its list or map: a message, but for those that stand for null or for JSON.
+/// Whether null leaves a field unset, or is left out of its list or map: a message, but for those
+/// that stand for null or for JSON.
 fn is_unset_by_null(types: &Descriptors, field: &Field) -> bool {
     types.message_of(field).is_some_and(|ty: &MessageType| {
         !matches!(ty.well_known(), Some(WellKnown::Value | WellKnown::Any | WellKnown::Struct | WellKnown::ListValue))

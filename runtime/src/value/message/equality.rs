@@ -1,5 +1,6 @@
-//! Equality of messages (language definition, "Equality"): the same type, equal fields, equal unknown fields. A field that
-//! is not set differs from one that is set to its default, where it has presence.
+//! Equality of messages (language definition, "Equality"): the same type, equal fields, equal
+//! unknown fields. A field that is not set differs from one that is set to its default, where it
+//! has presence.
 
 use super::read::{field_value, has_field, merged, message_value, records};
 use super::well_known::any_parts;
@@ -132,7 +133,8 @@ fn any_equal<'a>(
     equal(&value(bytes)?, &value(other_bytes)?)
 }
 
-/// Whether the records of one number that are no value of its field are the same, in the same order.
+/// Whether the records of one number that are no value of its field are the same, in the same
+/// order.
 fn unknown_equal<'a>(
     message: &Message<'a>,
     field: Option<&Field>,

@@ -1,8 +1,8 @@
-//! Messages of protocol buffers: read from their wire bytes field by field, and written by literals (language definition,
-//! "Protocol Buffer Data Conversion").
+//! Messages of protocol buffers: read from their wire bytes field by field, and written by literals
+//! (language definition, "Protocol Buffer Data Conversion").
 //!
-//! Every message is wire bytes and a type. What a rule does not read is not decoded, and a literal writes the bytes that
-//! the next selection reads.
+//! Every message is wire bytes and a type. What a rule does not read is not decoded, and a literal
+//! writes the bytes that the next selection reads.
 
 mod build;
 mod equality;
@@ -23,8 +23,8 @@ use celero_protobuf::{Descriptors, Field, MessageType, WireError};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A message: its type, and its bytes in the wire format, from which rules read fields in place. Bind one as
-/// [`Value::Message`].
+/// A message: its type, and its bytes in the wire format, from which rules read fields in place.
+/// Bind one as [`Value::Message`].
 ///
 /// ```
 /// use celero::messages::{Descriptors, Message};
@@ -52,15 +52,16 @@ pub struct Message<'a> {
 }
 
 impl<'a> Message<'a> {
-    /// Returns a message of the type with this full name; `None` if there is no such type. The bytes
-    /// are not read: what is wrong with them is an error of the evaluation that comes upon it.
+    /// Returns a message of the type with this full name; `None` if there is no such type. The
+    /// bytes are not read: what is wrong with them is an error of the evaluation that comes upon
+    /// it.
     #[must_use]
     pub fn new(types: &'a Descriptors, name: &str, bytes: &'a [u8]) -> Option<Self> {
         types.message(name).map(|ty| Self { types, ty, bytes })
     }
 
-    /// Returns the message as rules see it: itself, or what it stands for if it is one of the types of
-    /// `google.protobuf` with a meaning of their own, such as a timestamp.
+    /// Returns the message as rules see it: itself, or what it stands for if it is one of the types
+    /// of `google.protobuf` with a meaning of their own, such as a timestamp.
     ///
     /// # Errors
     /// `invalid_argument` if such a message is malformed or out of range, `overflow` for a duration of

@@ -3,7 +3,7 @@
 use super::{Failure, Message, well_known};
 use crate::arena::EvalResult;
 use crate::cx::Cx;
-use crate::value::{List, MAX_DEPTH, MapBuilder, Value};
+use crate::value::{List, MAX_DEPTH, Value, map_with_last};
 use celero_ir::ErrorKind;
 use celero_protobuf::{
     Cardinality, Default, Descriptors, Field, FieldValue, Found, Kind, MessageType, Part, Records, Scalar, ScalarValue,
@@ -14,8 +14,8 @@ pub(crate) fn select<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> Eval
     field_value(cx, message, field(message, name)?)
 }
 
-/// `has(message.field)`: whether it is set; of a list or a map, whether it has elements; of a field without presence,
-/// whether it differs from its default (language definition, "Field Selection").
+/// `has(message.field)`: whether it is set; of a list or a map, whether it has elements; of a field
+/// without presence, whether it differs from its default (language definition, "Field Selection").
 pub(crate) fn has<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> EvalResult<bool> {
     has_field(cx, message, field(message, name)?)
 }
@@ -143,7 +143,8 @@ pub(super) fn merged<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &Field) -> E
     Ok(bytes.finish())
 }
 
-/// Tests that bytes are a message to their end. Only then may others follow them, or stand around them.
+/// Tests that bytes are a message to their end. Only then may others follow them, or stand around
+/// them.
 pub(super) fn whole(cx: &Cx<'_>, bytes: &[u8]) -> EvalResult<()> {
     charge(cx, bytes)?;
     records(bytes).try_for_each(|record| record.map(|_| ()))
@@ -217,7 +218,7 @@ pub(super) fn message_value<'a>(
 fn map<'a>(cx: &Cx<'a>, types: &'a Descriptors, field: &Field, bytes: &'a [u8]) -> EvalResult<Value<'a>> {
     let entry = types.message_of(field).ok_or(ErrorKind::NoSuchField)?;
     let (key_field, value_field) = types.entry_of(field).ok_or(ErrorKind::NoSuchField)?;
-    let mut map = MapBuilder::new(cx.arena(), 0)?;
+    let mut map = cx.arena().vec();
     types.each(field, bytes, |entry_bytes| {
         let FieldValue::Message(bytes) = entry_bytes else { return Ok::<(), Failure>(()) };
         let message = Message { types, ty: entry, bytes };
@@ -226,12 +227,13 @@ fn map<'a>(cx: &Cx<'a>, types: &'a Descriptors, field: &Field, bytes: &'a [u8]) 
         }
         let key = field_value(cx, &message, key_field)?;
         let value = field_value(cx, &message, value_field)?;
-        Ok(map.insert(key, value)?)
+        Ok(map.push((key, value))?)
     })?;
-    map.finish_with_last(cx).map(Value::Map)
+    map_with_last(map, cx)
 }
 
-/// Whether the value of an entry is a number that its closed enum does not name: the whole entry is unknown then.
+/// Whether the value of an entry is a number that its closed enum does not name: the whole entry is
+/// unknown then.
 fn is_unknown(types: &Descriptors, value_field: &Field, entry: &[u8]) -> EvalResult<bool> {
     if !matches!(value_field.kind(), Kind::Enum(_)) {
         return Ok(false);

@@ -1,12 +1,13 @@
-//! The messages of `google.protobuf` that stand for values of the language, read and written (language definition, "Dynamic
-//! Values", "Timestamps and Durations"; protocol buffers' "ProtoJSON Format").
+//! The messages of `google.protobuf` that stand for values of the language, read and written
+//! (language definition, "Dynamic Values", "Timestamps and Durations"; protocol buffers' "ProtoJSON
+//! Format").
 
 use super::build::is_zero;
 use super::read::{message_value, records, scalar_value, whole};
 use super::{Failure, Message};
 use crate::arena::{ArenaVec, EvalResult};
 use crate::cx::Cx;
-use crate::value::{Duration, List, MapBuilder, Timestamp, Value, nested};
+use crate::value::{Duration, List, Timestamp, Value, map_with_last, nested};
 use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use celero_ir::ErrorKind;
@@ -14,11 +15,12 @@ use celero_protobuf::{Descriptors, MessageType, Payload, Record, Scalar, ScalarV
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
-/// The largest integer that a double holds exactly, with all below it: larger ones are text in JSON.
+/// The largest integer that a double holds exactly, with all below it: larger ones are text in
+/// JSON.
 const MAX_EXACT: i64 = (1 << 53) - 1;
 
-/// The value of a field that has a message type and is not set: what an empty message stands for, but that wrappers and
-/// `Any` are null.
+/// The value of a field that has a message type and is not set: what an empty message stands for,
+/// but that wrappers and `Any` are null.
 pub(super) fn unset<'a>(cx: &Cx<'a>, types: &'a Descriptors, ty: &'a MessageType) -> EvalResult<Value<'a>> {
     match ty.well_known() {
         Some(WellKnown::Wrapper(_) | WellKnown::Any) => Ok(Value::Null),
@@ -108,7 +110,7 @@ fn any<'a>(cx: &Cx<'a>, types: &'a Descriptors, bytes: &'a [u8], depth: u32) -> 
 }
 
 fn object<'a>(cx: &Cx<'a>, types: &'a Descriptors, bytes: &'a [u8], depth: u32) -> EvalResult<Value<'a>> {
-    let mut map = MapBuilder::new(cx.arena(), 0)?;
+    let mut map = cx.arena().vec();
     for record in records(bytes) {
         let Record { number: 1, payload: Payload::Bytes(entry) } = record? else { continue };
         let (mut key, mut value): (&str, Option<&[u8]>) = ("", None);
@@ -122,9 +124,9 @@ fn object<'a>(cx: &Cx<'a>, types: &'a Descriptors, bytes: &'a [u8], depth: u32) 
             }
         }
         let value = value.map_or(Ok(Value::Null), |bytes| read(cx, types, WellKnown::Value, bytes, depth))?;
-        map.insert(Value::String(key), value)?;
+        map.push((Value::String(key), value))?;
     }
-    map.finish_with_last(cx).map(Value::Map)
+    map_with_last(map, cx)
 }
 
 fn array<'a>(cx: &Cx<'a>, types: &'a Descriptors, bytes: &'a [u8], depth: u32) -> EvalResult<Value<'a>> {
@@ -203,8 +205,8 @@ impl Sink for Buffer<'_, '_> {
     }
 }
 
-/// Writes the message that stands for a value. `no_such_overload` if none of this type does; `overflow` for a number that
-/// does not fit.
+/// Writes the message that stands for a value. `no_such_overload` if none of this type does;
+/// `overflow` for a number that does not fit.
 pub(super) fn write<'a>(cx: &Cx<'a>, meaning: WellKnown, value: &Value<'a>, depth: u32) -> EvalResult<&'a [u8]> {
     cx.charge(1)?;
     let mut out = Buffer::new(cx);
@@ -267,7 +269,8 @@ pub(super) fn scalar_of<'v>(value: &Value<'v>) -> Option<ScalarValue<'v>> {
     })
 }
 
-/// The record of a scalar. `overflow` if the number does not fit, `no_such_overload` if it is of another type.
+/// The record of a scalar. `overflow` if the number does not fit, `no_such_overload` if it is of
+/// another type.
 pub(super) fn written(scalar: Scalar, value: ScalarValue<'_>) -> EvalResult<Payload<'_>> {
     let same = std::mem::discriminant(&scalar.zero()) == std::mem::discriminant(&value);
     scalar.write(value).ok_or(if same { ErrorKind::Overflow } else { ErrorKind::NoSuchOverload })

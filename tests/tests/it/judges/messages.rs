@@ -1,5 +1,5 @@
-//! Messages of protocol buffers, judged by another implementation: random ones of types with a field of every kind are
-//! written and read by it, and by rules in both tiers.
+//! Messages of protocol buffers, judged by another implementation: random ones of types with a
+//! field of every kind are written and read by it, and by rules in both tiers.
 
 use celero::messages::{Descriptors, Message};
 use celero::values::Arena;
@@ -109,7 +109,8 @@ fn time(ty: &MessageDescriptor, (seconds, nanos): &(i64, i32)) -> Judged {
     Judged::Message(time)
 }
 
-/// What a rule reads of a field, by the judge; `None` where the value of an `Any` or of JSON would have to be converted.
+/// What a rule reads of a field, by the judge; `None` where the value of an `Any` or of JSON would
+/// have to be converted.
 fn expected(value: &Judged) -> Option<Owned> {
     Some(match value {
         Judged::Bool(value) => Owned::Bool(*value),
@@ -269,8 +270,8 @@ fn fields_are_read_as_another_implementation_reads_them() {
     }
 }
 
-/// Messages that no writer writes in one piece: two after each other, which are merged, records in another order, and
-/// unknown ones.
+/// Messages that no writer writes in one piece: two after each other, which are merged, records in
+/// another order, and unknown ones.
 #[test]
 fn messages_in_pieces_are_read_as_another_implementation_reads_them() {
     let (types, pool) = types();
@@ -369,7 +370,8 @@ fn literals_are_the_messages_that_another_implementation_decodes() {
     }
 }
 
-/// Every end of a message, and single wrong bytes in it, give an error or a value, the same in both tiers.
+/// Every end of a message, and single wrong bytes in it, give an error or a value, the same in both
+/// tiers.
 #[test]
 fn malformed_messages_end_with_an_error() {
     let (types, pool) = types();
