@@ -26,6 +26,7 @@ pub(super) fn entry<'v>(builtin: Builtin, values: &mut Values<'v>) -> Entry<'v> 
             Entry::Derived(equality(values))
         }
         IndexMap | InMap | OptionalIndexMap | OptionalSelectMap => Entry::Derived(lookups(values)),
+        OptionalSelectMessage => Entry::Derived(messages(values)),
         OptionalIndexOptionalMap | IndexOptionalMap | OptionalSelectOptional => {
             Entry::Derived(lookups_in_optionals(values))
         }

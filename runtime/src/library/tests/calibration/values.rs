@@ -1,8 +1,10 @@
 //! Values of each type in many shapes and sizes.
 
 use super::*;
+use crate::value::message::Message;
 use crate::value::{View, ViewForm};
 use celero_frontend::Type;
+use celero_protobuf::Descriptors;
 
 /// Lengths of texts in bytes, around the 64 that a step scans.
 const LENGTHS: [usize; 11] = [0, 1, 7, 31, 63, 64, 100, 250, 1_000, 8_000, 40_000];
@@ -247,6 +249,14 @@ impl<'v> Values<'v> {
         Value::Map(builder.finish(&Cx::new(i64::MAX, self.arena)).unwrap())
     }
 
+    /// A message with this many fields that nobody asks for.
+    pub(super) fn message(&mut self, records: usize) -> Value<'v> {
+        let types: &'v Descriptors = self.arena.keep(Descriptors::well_known()).unwrap();
+        let bytes = self.arena.alloc_slice(&[0x18, 1].repeat(records)).unwrap();
+        let message = Message::new(types, "google.protobuf.Struct.FieldsEntry", bytes).unwrap();
+        Value::Message(self.arena.alloc(message).unwrap())
+    }
+
     /// A value of a type.
     pub(super) fn of(&mut self, ty: &Type) -> Value<'v> {
         match ty {
@@ -282,6 +292,10 @@ impl<'v> Values<'v> {
                     Value::Optional(Some(self.arena.alloc(inner).unwrap()))
                 }
             },
+            Type::Opaque(name, _) if **name == *Type::ANY_MESSAGE => {
+                let records = self.one(&[0, 10, 1_000]);
+                self.message(records)
+            }
             Type::Opaque(name, _) => {
                 let addresses =
                     ["0.0.0.0", "255.255.255.255", "::ffff:1.2.3.4", "2001:db8:ffff:ffff:ffff:ffff:ffff:fff0"];

@@ -83,6 +83,10 @@ pub(super) fn lookups<'v>(values: &mut Values<'v>) -> Vec<Calls<'v>> {
     maps(values).into_iter().flat_map(|(map, key)| [one(&[map, key]), one(&[key, map])]).collect()
 }
 
+pub(super) fn messages<'v>(values: &mut Values<'v>) -> Vec<Calls<'v>> {
+    [10, 1_000, 100_000].map(|records| one(&[values.message(records), S("key")])).into()
+}
+
 pub(super) fn lookups_in_optionals<'v>(values: &mut Values<'v>) -> Vec<Calls<'v>> {
     let maps = maps(values);
     let optional = |map| Value::Optional(Some(values.arena.alloc(map).unwrap()));
