@@ -11,6 +11,7 @@ use std::collections::BTreeSet;
 
 /// Overloads without a cell, and why.
 const LEFT_OUT: &[(Builtin, &str)] = &[
+    (Builtin::OptionalSelectMessage, "`compare --messages` measures messages"),
     (Builtin::Fail, "its answer is an error"),
     (Builtin::Uuid, "its answer is another one each time"),
     (Builtin::Random, "its answer is another one each time"),
@@ -46,7 +47,8 @@ fn each_overload_has_a_cell() {
 #[test]
 fn each_macro_has_a_cell() {
     let sources: Vec<String> = cells().into_iter().map(|cell| cell.source).collect();
-    for form in macro_forms() {
+    // `compare --messages` measures messages.
+    for form in macro_forms().filter(|form| !["getExt", "hasExt"].contains(&form.name)) {
         let dot = if form.method { "." } else { "" };
         let variables = r"\w+, ".repeat(form.variables);
         let call = Regex::new(&format!(r"{}\b{}\({variables}", regex::escape(dot), form.name)).unwrap();

@@ -139,7 +139,7 @@ fn what_is_no_variable_or_never_absent_is_refused() {
         ("[1].all(x, has(x))", "macro-argument", selection),
         ("[optional.of(1)].all(x, has(x))", "macro-argument", optional),
         ("[optional.of(1)].all(tenant, has(tenant))", "macro-argument", optional),
-        ("has(labels['a'])", "macro-argument", selection),
+        ("has(labels['a'])", "macro-argument", [selection[0], "write `'a' in labels`"]),
         ("has(alias())", "macro-argument", selection),
         ("has(has(tenant))", "macro-argument", selection),
         ("has(tenat)", "undeclared-name", [&*misspelt[0], &misspelt[1]]),

@@ -119,7 +119,9 @@ pub(super) const ELEMENTS: [Type; 6] = [Type::Bool, Type::Int, Type::Uint, Type:
 impl Default for Coverage {
     fn default() -> Self {
         let mut coverage = Self { lines: BTreeMap::new() };
-        coverage.expect(Group::Function, Builtin::ALL.iter().map(|b| function(*b).into()));
+        // Random hosts have no messages: `tests/tests/it/judges/messages.rs` reads them.
+        let of_values = Builtin::ALL.iter().filter(|builtin| **builtin != Builtin::OptionalSelectMessage);
+        coverage.expect(Group::Function, of_values.map(|b| function(*b).into()));
         coverage.expect(Group::Syntax, SYNTAX.iter().map(|s| Cow::Borrowed(*s)));
         for fold in FOLDS {
             coverage.expect(Group::Syntax, ranges(fold).iter().map(|range| format!("{fold} over {range}").into()));

@@ -2,7 +2,7 @@
 
 use super::{chain, check, host, parse, table};
 use celero_frontend::stdlib::Library;
-use celero_frontend::{Limits, ListKey, ListValues, Type};
+use celero_frontend::{Limits, ListKey, ListValues, MessageTypes, Type};
 
 #[test]
 fn an_unused_binding_is_a_warning() {
@@ -121,6 +121,21 @@ fn every_code_is_reported() {
         ("no-fields", "lists.v[s].y"),
     ] {
         let errors = check(&lists, text).unwrap_err();
+        assert_eq!(errors.iter().map(|e| e.code).collect::<Vec<_>>(), [code], "{text}");
+        seen.push(code);
+    }
+    let mut messages = host();
+    let mut types = MessageTypes::default();
+    types.add_message("a.M", [("x".into(), Type::Int)]);
+    messages.set_messages(types);
+    for (code, text) in [
+        ("field-value", "a.M{x: s}"),
+        ("field-value", "a.M{x: 1, x: 2}"),
+        ("no-fields", "a.M{y: 1}"),
+        ("no-fields", "a.M{}.y"),
+        ("undeclared-type", "a.N{x: 1}"),
+    ] {
+        let errors = check(&messages, text).unwrap_err();
         assert_eq!(errors.iter().map(|e| e.code).collect::<Vec<_>>(), [code], "{text}");
         seen.push(code);
     }

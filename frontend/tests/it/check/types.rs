@@ -143,10 +143,7 @@ fn operators() {
                 "i == u",
                 "no-matching-overload at \"==\": no overload of `==` fits `int == uint` (convert one side with `int(..)`, `uint(..)` or `double(..)`)",
             ),
-            (
-                "s != 1",
-                "no-matching-overload at \"!=\": no overload of `!=` fits `string != int` (values of these types are never equal)",
-            ),
+            ("s != 1", "no-matching-overload at \"!=\": no overload of `!=` fits `string != int` (write `s != \"1\"`)"),
             (
                 "s + 1",
                 "no-matching-overload at \"+\": no overload of `+` fits `string + int` (convert to text with `string(..)`)",
@@ -174,7 +171,7 @@ fn operators() {
             ),
             (
                 "ints.?a",
-                "no-matching-overload at \"a\": no overload of `.?` fits `list(int).?field` (possible are `map(string, A).?field`, `optional_type(map(string, A)).?field`)",
+                "no-matching-overload at \"a\": no overload of `.?` fits `list(int).?field` (possible are `map(string, A).?field`, `google.protobuf.Message.?field`, `optional_type(map(string, A)).?field`)",
             ),
             (
                 "null == 1",
@@ -256,7 +253,7 @@ fn fields() {
             ("ports.a", "no-fields at \"a\": a value of type `map(int, string)` has no key `\"a\"`"),
             ("maybe.a.b", "no-fields at \"b\": a value of type `int` has no field `b`"),
             ("Foo{a: 1}", "undeclared-type at \"Foo\": undeclared type `Foo`"),
-            ("net.IQ{}", "undeclared-type at \"net.IQ\": undeclared type `net.IQ` (did you mean `net.IP`?)"),
+            ("net.IQ{}", "undeclared-type at \"net.IQ\": undeclared type `net.IQ`"),
         ],
     );
 }

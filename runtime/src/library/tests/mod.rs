@@ -8,6 +8,7 @@ mod scalars;
 use crate::arena::{Arena, EvalResult};
 use crate::cx::Cx;
 use crate::library::{accepts, form_of, helper_functions as helpers, invoke};
+use crate::value::message::Message;
 use crate::value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, Value};
 use celero_frontend::stdlib::{Builtin, Libraries, Row, TABLE};
 use celero_frontend::{Overload, Type};
@@ -16,6 +17,7 @@ use celero_ir::ErrorKind::{
     DivideByZero, DuplicateKey, InvalidArgument, ModulusByZero, NoSuchField, NoSuchKey, NoSuchOverload, OutOfBudget,
     Overflow,
 };
+use celero_protobuf::Descriptors;
 use std::net::IpAddr;
 
 /// Calls a function by its name, as unchecked code does: all its overloads are candidates.
@@ -74,7 +76,10 @@ use Value::{Bool as B, Bytes as Y, Double as D, Int as I, Null as N, String as S
 
 /// A value of each type.
 fn one_of_each_type<'a>(cx: &Cx<'a>) -> Vec<Value<'a>> {
+    let types: &'a Descriptors = cx.arena().keep(Descriptors::well_known()).unwrap();
+    let message = Message::new(types, "google.protobuf.Struct.FieldsEntry", &[]).unwrap();
     vec![
+        Value::Message(cx.arena().alloc(message).unwrap()),
         Value::Null,
         Value::Bool(true),
         Value::Int(1),

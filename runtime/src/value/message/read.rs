@@ -11,18 +11,18 @@ use celero_protobuf::{
 
 /// `message.field`
 pub(crate) fn select<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> EvalResult<Value<'a>> {
-    field_value(cx, message, field(message, name)?)
+    field_value(cx, message, field(cx, message, name)?)
 }
 
 /// `has(message.field)`: whether it is set; of a list or a map, whether it has elements; of a field
 /// without presence, whether it differs from its default (language definition, "Field Selection").
 pub(crate) fn has<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> EvalResult<bool> {
-    has_field(cx, message, field(message, name)?)
+    has_field(cx, message, field(cx, message, name)?)
 }
 
 /// `message.?field`
 pub(crate) fn select_optional<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> EvalResult<Option<&'a Value<'a>>> {
-    let field = field(message, name)?;
+    let field = field(cx, message, name)?;
     if !has_field(cx, message, field)? {
         return Ok(None);
     }
@@ -31,20 +31,21 @@ pub(crate) fn select_optional<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str
 
 /// As [`select`]; `number` is that of the field, if the message is of the type that was expected.
 pub(crate) fn select_known<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str, number: i64) -> EvalResult<Value<'a>> {
-    field_value(cx, message, known(message, name, number)?)
+    field_value(cx, message, known(cx, message, name, number)?)
 }
 
 /// As [`has`], as [`select_known`] is to [`select`].
 pub(crate) fn has_known<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str, number: i64) -> EvalResult<bool> {
-    has_field(cx, message, known(message, name, number)?)
+    has_field(cx, message, known(cx, message, name, number)?)
 }
 
-fn known<'a>(message: &Message<'a>, name: &str, number: i64) -> EvalResult<&'a Field> {
+fn known<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str, number: i64) -> EvalResult<&'a Field> {
     let found = u32::try_from(number).ok().and_then(|number| message.ty.by_number(number));
-    found.filter(|field| field.name() == name).map_or_else(|| field(message, name), Ok)
+    found.filter(|field| field.name() == name).map_or_else(|| field(cx, message, name), Ok)
 }
 
-fn field<'a>(message: &Message<'a>, name: &str) -> EvalResult<&'a Field> {
+fn field<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> EvalResult<&'a Field> {
+    cx.charge_bytes(name.len())?;
     message.ty.field(name).ok_or(ErrorKind::NoSuchField)
 }
 
