@@ -81,7 +81,7 @@ fn random_value(rng: &mut Rng, kind: &Kind, levels: usize) -> Option<Judged> {
         }
         Kind::Message(ty) => match ty.full_name() {
             "google.protobuf.Timestamp" => time(ty, rng.pick(&[(0, 0), (1_700_000_000, 5), (-62_135_596_800, 0)])),
-            "google.protobuf.Duration" => time(ty, rng.pick(&[(0, 0), (5, 500), (-5, -500), (9_000_000_000, 0)])),
+            "google.protobuf.Duration" => time(ty, rng.pick(&[(0, 0), (5, 500), (-5, 0), (9_000_000_000, 0)])),
             "google.protobuf.Any" => {
                 let inner = ty.parent_pool().get_message_by_name("test.three.Inner")?;
                 let inner = random_message(rng, &inner, levels.checked_sub(1)?);
@@ -196,6 +196,11 @@ fn same(pool: &DescriptorPool, one: &Owned, other: &Owned) -> bool {
     }
 }
 
+/// The bytes of a message: its `Debug` does not end.
+fn shown(message: &DynamicMessage) -> String {
+    message.encode_to_vec().escape_ascii().to_string()
+}
+
 struct Rules {
     name: &'static str,
     types: Descriptors,
@@ -255,14 +260,14 @@ fn fields_are_read_as_another_implementation_reads_them() {
             for field in ty.fields() {
                 let path = format!("m.{}", field.name());
                 let has = rules.eval(&pool, &format!("has({path})"), &[("m", &message)]).unwrap();
-                assert!(has.same(&Owned::Bool(message.has_field(&field))), "has({path}): {has} of {message:?}");
+                assert!(has.same(&Owned::Bool(message.has_field(&field))), "has({path}): {has} of {}", shown(&message));
                 let want = match message.has_field(&field) {
                     true => expected(&message.get_field(&field)),
                     false => unset(&field),
                 };
                 let got = rules.eval(&pool, &path, &[("m", &message)]);
                 let (want, got) = (want.unwrap(), got.unwrap());
-                assert!(same(&pool, &want, &got), "{path}: expected {want}, got {got} of {message:?}");
+                assert!(same(&pool, &want, &got), "{path}: expected {want}, got {got} of {}", shown(&message));
                 *read.entry(path).or_default() += usize::from(message.has_field(&field));
             }
         }
@@ -296,17 +301,17 @@ fn messages_in_pieces_are_read_as_another_implementation_reads_them() {
                 let path = format!("m.{}", field.name());
                 let bound = [("m", bytes.clone())];
                 let has = rules.eval_bytes(&pool, &format!("has({path})"), &bound).unwrap();
-                assert!(has.same(&Owned::Bool(message.has_field(&field))), "has({path}): {has} of {message:?}");
+                assert!(has.same(&Owned::Bool(message.has_field(&field))), "has({path}): {has} of {}", shown(&message));
                 if !message.has_field(&field) {
                     continue;
                 }
                 let want = expected(&message.get_field(&field)).unwrap();
                 let got = rules.eval_bytes(&pool, &path, &bound).unwrap();
-                assert!(same(&pool, &want, &got), "{path}: expected {want}, got {got} of {message:?}");
+                assert!(same(&pool, &want, &got), "{path}: expected {want}, got {got} of {}", shown(&message));
                 compared += 1;
             }
             let again = rules.eval_bytes(&pool, "m == n", &[("m", bytes.clone()), ("n", bytes.clone())]).unwrap();
-            assert!(again.same(&Owned::Bool(true)), "{message:?}");
+            assert!(again.same(&Owned::Bool(true)), "{}", shown(&message));
             let other = rules.eval_bytes(&pool, "m == n", &[("m", bytes.clone()), ("n", bytes[5..].to_vec())]).unwrap();
             assert!(other.same(&Owned::Bool(false)), "an unknown field counts");
         }
@@ -343,7 +348,7 @@ fn messages_are_equal_if_another_implementation_says_so() {
             }
         }
         let got = rules.eval(&pool, "m == n", &[("m", &one), ("n", &other)]).unwrap();
-        assert!(got.same(&Owned::Bool(one == other)), "{got}: {one:?} and {other:?}");
+        assert!(got.same(&Owned::Bool(one == other)), "{got}: {} and {}", shown(&one), shown(&other));
         equal += usize::from(one == other);
     }
     assert!((20..180).contains(&equal), "{equal}");
@@ -365,7 +370,7 @@ fn literals_are_the_messages_that_another_implementation_decodes() {
             };
             let got = rules.eval(&pool, &source, &[]).unwrap();
             let want = Owned::Message(name.to_owned(), bytes);
-            assert!(same(&pool, &want, &got), "{source}: {got} of {message:?}");
+            assert!(same(&pool, &want, &got), "{source}: {got} of {}", shown(&message));
         }
     }
 }
