@@ -109,7 +109,8 @@ fn every_overload_gives_what_its_judge_gives() {
     let cases = number("CELERO_JUDGED_CASES", CASES);
     let mut wrong = Vec::new();
     let (mut all, mut judged) = (0, 0);
-    for row in TABLE.rows() {
+    // `messages.rs` judges what selects from messages.
+    for row in TABLE.rows().iter().filter(|row| row.builtin != Builtin::OptionalSelectMessage) {
         let mut rng = Rng::new(number("CELERO_SEED", 1) ^ (row.builtin as u64) << 32);
         let mut tally = Tally::default();
         let open = row.params.iter().any(is_open);
