@@ -79,7 +79,7 @@ fn expressions_of_a_confined_policy_have_few_steps() {
     let text = format!("request: [{{name: slow, when: '{when}', deny: 403}}]\n");
     for (loader, failed) in [(Policy::loader(), 0), (Policy::loader().within(Reach::default()), 1)] {
         let policy = loader.check("policy.yaml", &text, ".".as_ref()).unwrap();
-        policy.request(&mut head("GET /", &[]), &mut exchange());
+        let _ = policy.request(&mut head("GET /", &[]), &mut exchange());
         assert_eq!(policy.rules().map(|rule| rule.failed).sum::<u64>(), failed);
     }
 }
