@@ -149,6 +149,9 @@ fn record() -> Record {
     }
 }
 
+/// Asks an engine once.
+type Ask = Box<dyn Fn(&()) -> u64>;
+
 /// A rule, and the same test of the decoded message.
 type Case = (&'static str, fn(&Record) -> bool);
 
@@ -176,7 +179,7 @@ pub fn compare_messages(rounds: usize, print: &mut dyn FnMut(String)) -> Result<
     print(format!("a message of {} bytes; ns for an evaluation (median)", bytes.len()));
     let mut rows = Vec::new();
     for (source, by_hand) in CASES {
-        let mut engines: Vec<Box<dyn Fn(&()) -> u64>> = vec![Box::new(move |()| {
+        let mut engines: Vec<Ask> = vec![Box::new(move |()| {
             Record::decode(std::hint::black_box(bytes)).is_ok_and(|record| by_hand(&record)).into()
         })];
         for tier in [Tier::Native, Tier::Interpret] {

@@ -105,13 +105,13 @@ fn read_case(file: &str, section: &str, test: &Message) -> Result<Case, String> 
     for decl in test.all("type_env").filter_map(Node::message) {
         let name = decl.text("name").to_owned();
         if let Some(ident) = decl.message("ident") {
-            let ty = ident.message("type").map_or(Ok(Type::Dyn), |t| read_type(t))?;
+            let ty = ident.message("type").map_or(Ok(Type::Dyn), read_type)?;
             case.variables.push((name, ty));
         } else if let Some(function) = decl.message("function") {
             for overload in function.all("overloads").filter_map(Node::message) {
                 let params = overload.all("params").filter_map(Node::message);
-                let params = params.map(|t| read_type(t)).collect::<Result<_, _>>()?;
-                let result = overload.message("result_type").map_or(Ok(Type::Dyn), |t| read_type(t))?;
+                let params = params.map(read_type).collect::<Result<_, _>>()?;
+                let result = overload.message("result_type").map_or(Ok(Type::Dyn), read_type)?;
                 let receiver = overload.flag("is_instance_function");
                 case.functions.push(Function { name: name.clone(), receiver, params, result });
             }
@@ -140,7 +140,7 @@ fn read_expected(test: &Message, skip: &mut Option<String>) -> Result<Option<Exp
         return Ok(read_value(value, skip)?.map(Expected::Value));
     }
     if let Some(typed) = test.message("typed_result") {
-        let ty = typed.message("deduced_type").map_or(Ok(Type::Dyn), |t| read_type(t))?;
+        let ty = typed.message("deduced_type").map_or(Ok(Type::Dyn), read_type)?;
         let value = typed.message("result").map_or(Ok(None), |v| read_value(v, skip))?;
         return Ok(Some(Expected::Typed(ty, value)));
     }
@@ -189,7 +189,7 @@ fn read_type(ty: &Message) -> Result<Type, String> {
         ("list_type", Node::Message(m)) => Type::list(part(m, "elem_type")?),
         ("map_type", Node::Message(m)) => Type::map(part(m, "key_type")?, part(m, "value_type")?),
         ("abstract_type", Node::Message(m)) => {
-            let params = m.all("parameter_types").filter_map(Node::message).map(|t| read_type(t));
+            let params = m.all("parameter_types").filter_map(Node::message).map(read_type);
             let mut params = params.collect::<Result<Vec<_>, _>>()?;
             match m.text("name") {
                 "optional_type" | "optional" if params.len() == 1 => params.pop().map_or(Type::Dyn, Type::optional),
@@ -201,7 +201,7 @@ fn read_type(ty: &Message) -> Result<Type, String> {
 }
 
 fn part(message: &Message, name: &str) -> Result<Type, String> {
-    message.message(name).map_or(Ok(Type::Dyn), |t| read_type(t))
+    message.message(name).map_or(Ok(Type::Dyn), read_type)
 }
 
 fn primitive(word: &str) -> Result<Type, String> {

@@ -348,7 +348,7 @@ rows! { cx:
     SplitFirst(V::String(text), V::String(separator), V::Int(most)) tries strings::split(cx, text, separator, most);
     Substring(V::String(text), V::Int(start)) tries strings::substring(cx, text, start, None);
     SubstringTo(V::String(text), V::Int(start), V::Int(end)) tries strings::substring(cx, text, start, Some(end));
-    Trim(V::String(text)) tries scanned(cx, text).map(str::trim);
+    Trim(V::String(text)) tries cx.charge_each_byte(text.len()).map(|()| text.trim());
     ReverseString(V::String(text)) tries strings::reverse(cx, text);
     Quote(V::String(text)) tries strings::quote(cx, text);
     Format(V::String(text), V::List(args)) tries strings::format(cx, text, args);

@@ -46,12 +46,12 @@ pub(crate) fn with_paths<C: Context>(mut env: Env<C>, phase: Phase, options: &Op
 fn never(of_canonical: &'static [Never], options: &Options) -> &'static [Never] {
     static LISTS: [OnceLock<Vec<Never>>; 6] = [const { OnceLock::new() }; 6];
     let merged = (options.slashes == Slashes::Merge).then_some(MERGED);
-    let (number, encoded) = match options.encoded_slashes {
+    let (number, encoded): (usize, _) = match options.encoded_slashes {
         EncodedSlashes::Keep => (0, None),
         EncodedSlashes::Decode => (2, Some(DECODED)),
         EncodedSlashes::Refuse => (4, Some(REFUSED)),
     };
-    let number: usize = if merged.is_some() { number + 1 } else { number };
+    let number = if merged.is_some() { number.saturating_add(1) } else { number };
     let Some(list) = LISTS.get(number) else { return of_canonical };
     list.get_or_init(|| {
         // The first of the list that a text has is the reason that is told.
