@@ -140,6 +140,9 @@ impl Default for Coverage {
         // `passes/literals` do. Random rules declare no named lists: `runtime/tests/it/lists.rs`
         // asks them in both tiers.
         let elsewhere = [
+            // Messages have a judge of their own, `tests/tests/it/judges/messages.rs`.
+            Helper::message_field,
+            Helper::message_has,
             Helper::headers_get,
             Helper::byte_regex_find,
             Helper::text_made,

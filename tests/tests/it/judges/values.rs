@@ -16,7 +16,8 @@ pub(super) fn equal(a: &Owned, b: &Owned) -> bool {
             (Some(a), Some(b)) => equal(a, b),
             (a, b) => a.is_none() && b.is_none(),
         },
-        (Ip(a), Ip(b)) => a == b,
+        // An IPv4-mapped address is the IPv4 address.
+        (Ip(a), Ip(b)) => a.to_canonical() == b.to_canonical(),
         (Cidr(a, length), Cidr(b, other)) => (a, length) == (b, other),
         _ => order(a, b) == Some(Ordering::Equal),
     }
