@@ -10,6 +10,7 @@ pub mod filter;
 pub mod filter_differential;
 pub mod generate;
 pub mod heap;
+pub mod messages;
 pub mod rule_shapes;
 pub mod shape;
 pub mod shared;

@@ -2,9 +2,9 @@
 
 use super::block;
 use super::case::Case;
-use super::messages;
 use super::verdict::Outcome;
 use crate::generate::Owned;
+use crate::messages;
 use celero::diagnostics::Stage;
 use celero::values::Arena;
 use celero::{Bindings, CompileError, Diagnostic, Engine, Env, Scratch, Tier, Type};

@@ -26,7 +26,7 @@ impl Suite {
         if !dir.is_dir() {
             return Err(format!("{} is not a directory", dir.display()));
         }
-        super::messages::load(dir)?;
+        crate::messages::load(dir)?;
         let inner = dir.join("testdata");
         let folder = if inner.is_dir() { inner.as_path() } else { dir };
         let entries = std::fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;

@@ -2,7 +2,7 @@
 
 use super::rng::Rng;
 use super::types;
-use crate::conformance::messages;
+use crate::messages;
 use celero::messages::Message;
 use celero::values::{Arena, Duration, EvalResult, HostList, HostMap, List, Map, Timestamp};
 use celero::{ErrorKind, Type, Value};

@@ -1,8 +1,9 @@
 //! Literals of messages: `package.Message{field: value}` (language definition, "Protocol Buffer
 //! Data Conversion").
 
-use super::read::{is_null_value, message_value, whole};
-use super::well_known::{Buffer, bytes_of, scalar_of, written};
+use super::bytes::{is_zero, whole};
+use super::read::is_null_value;
+use super::well_known::{Buffer, bytes_of, message_value, scalar_of, written};
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::value::{MAX_DEPTH, Value};
@@ -101,16 +102,6 @@ fn is_unset_by_null(types: &Descriptors, field: &Field) -> bool {
     types.message_of(field).is_some_and(|ty: &MessageType| {
         !matches!(ty.well_known(), Some(WellKnown::Value | WellKnown::Any | WellKnown::Struct | WellKnown::ListValue))
     })
-}
-
-/// Whether this is the record of a field that is not set, if it has no presence.
-pub(super) fn is_zero(payload: Payload<'_>) -> bool {
-    match payload {
-        Payload::Varint(value) | Payload::Fixed64(value) => value == 0,
-        Payload::Fixed32(value) => value == 0,
-        Payload::Bytes(bytes) => bytes.is_empty(),
-        Payload::Group(_) => false,
-    }
 }
 
 fn pack(out: &mut Buffer<'_, '_>, payload: Payload<'_>) -> EvalResult<()> {

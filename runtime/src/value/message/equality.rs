@@ -2,8 +2,9 @@
 //! unknown fields. A field that is not set differs from one that is set to its default, where it
 //! has presence.
 
-use super::read::{field_value, has_field, merged, message_value, records};
-use super::well_known::any_parts;
+use super::bytes::records;
+use super::read::{field_value, has_field, merged};
+use super::well_known::{any_parts, message_value};
 use super::{Failure, Message};
 use crate::arena::EvalResult;
 use crate::cx::Cx;

@@ -5,6 +5,7 @@
 //! writes the bytes that the next selection reads.
 
 mod build;
+mod bytes;
 mod equality;
 mod read;
 mod types;
@@ -67,7 +68,7 @@ impl<'a> Message<'a> {
     /// `invalid_argument` if such a message is malformed or out of range, `overflow` for a duration of
     /// more than 64 bits of nanoseconds; `out_of_budget` at the limit of the arena.
     pub fn value(self, arena: &'a Arena) -> EvalResult<Value<'a>> {
-        read::message_value(&Cx::new(i64::MAX, arena), self.types, self.ty, self.bytes, crate::value::MAX_DEPTH)
+        well_known::message_value(&Cx::new(i64::MAX, arena), self.types, self.ty, self.bytes, crate::value::MAX_DEPTH)
     }
 
     /// The full name of its type.
@@ -104,7 +105,7 @@ impl<'a> Message<'a> {
     /// `invalid_argument` if the message is malformed; `out_of_budget`.
     pub(crate) fn set_fields(&self, cx: &Cx<'a>) -> EvalResult<Vec<&'a Field>> {
         let mut numbers = BTreeSet::new();
-        for record in read::records(self.bytes) {
+        for record in bytes::records(self.bytes) {
             cx.charge(1)?;
             numbers.insert(record?.number);
         }

@@ -1,13 +1,13 @@
 //! Fields of a message, read from its bytes.
 
-use super::{Failure, Message, well_known};
+use super::bytes::{charge, records, scalar_value, whole};
+use super::well_known::{self, message_value};
+use super::{Failure, Message};
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::value::{List, MAX_DEPTH, Value, map_with_last};
 use celero_ir::ErrorKind;
-use celero_protobuf::{
-    Cardinality, Default, Descriptors, Field, FieldValue, Found, Kind, MessageType, Part, Records, Scalar, ScalarValue,
-};
+use celero_protobuf::{Cardinality, Default, Descriptors, Field, FieldValue, Found, Kind, Part, Scalar, ScalarValue};
 
 /// `message.field`
 pub(crate) fn select<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> EvalResult<Value<'a>> {
@@ -120,14 +120,6 @@ pub(super) fn field_value<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &'a Fie
     }
 }
 
-/// Bytes of a message that are read for one step: of records with a number of one byte, eight.
-const BYTES_PER_STEP: usize = 16;
-
-/// A field is looked for in all bytes of a message.
-fn charge(cx: &Cx<'_>, bytes: &[u8]) -> EvalResult<()> {
-    cx.charge((bytes.len() / BYTES_PER_STEP).saturating_add(1))
-}
-
 /// A message that is written in several parts.
 pub(super) fn merged<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &Field) -> EvalResult<&'a [u8]> {
     let mut bytes = cx.arena().vec();
@@ -142,13 +134,6 @@ pub(super) fn merged<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &Field) -> E
         Ok::<(), Failure>(())
     })?;
     Ok(bytes.finish())
-}
-
-/// Tests that bytes are a message to their end. Only then may others follow them, or stand around
-/// them.
-pub(super) fn whole(cx: &Cx<'_>, bytes: &[u8]) -> EvalResult<()> {
-    charge(cx, bytes)?;
-    records(bytes).try_for_each(|record| record.map(|_| ()))
 }
 
 /// The value of a field that is not set.
@@ -169,17 +154,6 @@ fn unset<'a>(cx: &Cx<'a>, types: &'a Descriptors, field: &'a Field) -> EvalResul
     })
 }
 
-pub(super) fn scalar_value(value: ScalarValue<'_>) -> Value<'_> {
-    match value {
-        ScalarValue::Bool(value) => Value::Bool(value),
-        ScalarValue::Int(value) => Value::Int(value),
-        ScalarValue::Uint(value) => Value::Uint(value),
-        ScalarValue::Double(value) => Value::Double(value),
-        ScalarValue::Text(text) => Value::String(text),
-        ScalarValue::Bytes(bytes) => Value::Bytes(bytes),
-    }
-}
-
 fn enum_value<'a>(types: &Descriptors, field: &Field, number: i32) -> Value<'a> {
     if is_null_value(types, field) { Value::Null } else { Value::Int(number.into()) }
 }
@@ -198,20 +172,6 @@ fn element<'a>(cx: &Cx<'a>, types: &'a Descriptors, field: &Field, value: FieldV
             let ty = types.message_of(field).ok_or(ErrorKind::NoSuchField)?;
             message_value(cx, types, ty, bytes, MAX_DEPTH)
         }
-    }
-}
-
-/// The value that a message is: itself, or what it stands for.
-pub(super) fn message_value<'a>(
-    cx: &Cx<'a>,
-    types: &'a Descriptors,
-    ty: &'a MessageType,
-    bytes: &'a [u8],
-    depth: u32,
-) -> EvalResult<Value<'a>> {
-    match ty.well_known() {
-        None => cx.arena().alloc(Message { types, ty, bytes }).map(Value::Message),
-        Some(meaning) => well_known::read(cx, types, meaning, bytes, depth),
     }
 }
 
@@ -247,9 +207,4 @@ fn is_unknown(types: &Descriptors, value_field: &Field, entry: &[u8]) -> EvalRes
         }
     }
     Ok(is_unknown)
-}
-
-/// The records of a message, as long as it is not malformed.
-pub(super) fn records(bytes: &[u8]) -> impl Iterator<Item = EvalResult<celero_protobuf::Record<'_>>> {
-    Records::new(bytes).map(|record| record.map_err(|_| ErrorKind::InvalidArgument))
 }

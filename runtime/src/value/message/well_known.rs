@@ -2,8 +2,7 @@
 //! (language definition, "Dynamic Values", "Timestamps and Durations"; protocol buffers' "ProtoJSON
 //! Format").
 
-use super::build::is_zero;
-use super::read::{message_value, records, scalar_value, whole};
+use super::bytes::{is_zero, records, scalar_value, whole};
 use super::{Failure, Message};
 use crate::arena::{ArenaVec, EvalResult};
 use crate::cx::Cx;
@@ -18,6 +17,20 @@ const NANOS_PER_SECOND: i64 = 1_000_000_000;
 /// The largest integer that a double holds exactly, with all below it: larger ones are text in
 /// JSON.
 const MAX_EXACT: i64 = (1 << 53) - 1;
+
+/// The value that a message is: itself, or what it stands for.
+pub(super) fn message_value<'a>(
+    cx: &Cx<'a>,
+    types: &'a Descriptors,
+    ty: &'a MessageType,
+    bytes: &'a [u8],
+    depth: u32,
+) -> EvalResult<Value<'a>> {
+    match ty.well_known() {
+        None => cx.arena().alloc(Message { types, ty, bytes }).map(Value::Message),
+        Some(meaning) => read(cx, types, meaning, bytes, depth),
+    }
+}
 
 /// The value of a field that has a message type and is not set: what an empty message stands for,
 /// but that wrappers and `Any` are null.
