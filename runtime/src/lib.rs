@@ -374,7 +374,7 @@ pub mod values {
 }
 
 pub mod messages {
-    //! Messages of protocol buffers, which rules read from their bytes: [`Env::messages`] makes their
+    //! Messages of protocol buffers, which rules read from their bytes: [`Env::messages`](crate::Env::messages) makes their
     //! types known.
 
     pub use crate::value::message::Message;
