@@ -60,6 +60,14 @@ pub enum Reference {
     Undeclared,
 }
 
+impl Reference {
+    /// Whether a node with this reference is a name as a whole: what is below it is not evaluated.
+    #[must_use]
+    pub fn is_name(&self) -> bool {
+        matches!(self, Self::Variable(_) | Self::Local(_) | Self::Type(_) | Self::Constant(_) | Self::Undeclared)
+    }
+}
+
 impl Leaf for Reference {
     fn is_leaf(&self) -> bool {
         matches!(self, Self::None)

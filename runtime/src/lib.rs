@@ -374,8 +374,8 @@ pub mod values {
 }
 
 pub mod messages {
-    //! Messages of protocol buffers, which rules read from their bytes: [`Env::messages`](crate::Env::messages) makes their
-    //! types known.
+    //! Messages of protocol buffers, which rules read from their bytes:
+    //! [`Env::messages`](crate::Env::messages) makes their types known.
 
     pub use crate::value::message::Message;
     pub use celero_frontend::type_of_message;

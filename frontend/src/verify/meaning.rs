@@ -43,10 +43,7 @@ impl Meaning<'_> {
     /// The children that are evaluated: those of a name are only its parts, and a call's target may be one.
     fn evaluated(&self, id: NodeId) -> Operands {
         match (self.ast.expr(id), self.checked.reference(id)) {
-            (_, Reference::Variable(_) | Reference::Local(_) | Reference::Type(_) | Reference::Constant(_)) => {
-                Operands::new()
-            }
-            (Expr::Ident { .. } | Expr::Select { .. }, Reference::Undeclared) => Operands::new(),
+            (_, reference) if reference.is_name() => Operands::new(),
             (&Expr::Binary { left, .. }, Reference::InList(_)) => smallvec![(left, 0)],
             (_, Reference::ListValue { .. }) => {
                 self.checked.list_access(id).into_iter().map(|access| (access.key, 0)).collect()

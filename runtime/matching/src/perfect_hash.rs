@@ -68,6 +68,9 @@ impl PerfectHash {
                 members.dedup_by(|(a, one), (b, other)| a == b && compare(*one, *other).is_eq());
                 return if have_equal_hashes(&members) { None } else { Self::of_hashes(members, seed, compare) };
             }
+            if share_low_words(group) {
+                return None;
+            }
             by_bucket.push(&*group);
         }
         // Large buckets first, while most slots are free.
@@ -116,6 +119,14 @@ fn slot_index(hash: u64, pilot: u32, slots: usize) -> usize {
 /// Whether two neighbours have the same hash.
 fn have_equal_hashes(members: &[Hashed]) -> bool {
     members.windows(2).any(|two| matches!(two, [(a, _), (b, _)] if a == b))
+}
+
+/// Whether two members of a bucket have hashes with the same low word: no pilot leads them to two slots. Their finder
+/// may have been looking for them, so that they are not searched for.
+fn share_low_words(members: &[Hashed]) -> bool {
+    let mut words: Vec<u32> = members.iter().map(|(hash, _)| *hash as u32).collect();
+    words.sort_unstable();
+    words.windows(2).any(|two| matches!(two, [a, b] if a == b))
 }
 
 /// The members of one bucket after those of another. Takes linear time, because the number of buckets is known.

@@ -24,6 +24,21 @@ pub enum ScalarValue<'a> {
     Bytes(&'a [u8]),
 }
 
+impl ScalarValue<'_> {
+    /// Whether this is the value of a field that is not set and has no other default. -0.0 is not.
+    #[must_use]
+    pub fn is_zero(self) -> bool {
+        match self {
+            Self::Bool(value) => !value,
+            Self::Int(value) => value == 0,
+            Self::Uint(value) => value == 0,
+            Self::Double(value) => value.to_bits() == 0,
+            Self::Text(text) => text.is_empty(),
+            Self::Bytes(bytes) => bytes.is_empty(),
+        }
+    }
+}
+
 /// One value of a field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum FieldValue<'a> {

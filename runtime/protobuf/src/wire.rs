@@ -65,6 +65,19 @@ pub enum Payload<'a> {
     Group(&'a [u8]),
 }
 
+impl Payload<'_> {
+    /// Whether this is what a field without presence has that is not set. A group is not.
+    #[must_use]
+    pub fn is_zero(self) -> bool {
+        match self {
+            Self::Varint(value) | Self::Fixed64(value) => value == 0,
+            Self::Fixed32(value) => value == 0,
+            Self::Bytes(bytes) => bytes.is_empty(),
+            Self::Group(_) => false,
+        }
+    }
+}
+
 /// A record: the value of a field, or one of its values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {

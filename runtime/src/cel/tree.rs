@@ -106,7 +106,7 @@ impl RuleTree for CheckedTree {
     fn add_parts(&self, id: NodeId, parts: &mut Vec<NodeId>) {
         let tree = self.evaluated();
         // The beginning of a name with points is not evaluated.
-        if !matches!(tree.reference(id), Reference::Variable(_) | Reference::Type(_)) {
+        if !tree.reference(id).is_name() {
             tree.ast().each_child(id, |child| parts.push(child));
         }
     }

@@ -68,7 +68,7 @@ fn of_node(tree: &Checked, id: NodeId, costs: &[StaticCost]) -> StaticCost {
 fn evaluated_children(tree: &Checked, id: NodeId) -> Vec<NodeId> {
     let mut children = Vec::new();
     match (tree.reference(id), tree.ast().expr(id)) {
-        (Reference::Variable(_) | Reference::Type(_), _) => {}
+        (reference, _) if reference.is_name() => {}
         (Reference::Call { receiver: false, .. }, Expr::Call { args, .. }) => {
             children.extend_from_slice(tree.ast().children(*args));
         }

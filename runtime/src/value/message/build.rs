@@ -1,9 +1,10 @@
 //! Literals of messages: `package.Message{field: value}` (language definition, "Protocol Buffer
 //! Data Conversion").
 
-use super::bytes::{is_zero, whole};
+use super::bytes::{Buffer, whole};
 use super::read::is_null_value;
-use super::well_known::{Buffer, bytes_of, message_value, scalar_of, written};
+use super::scalar::{scalar_of, written};
+use super::well_known::{bytes_of, message_value};
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::value::{MAX_DEPTH, Value};
@@ -61,7 +62,7 @@ fn write_field<'a>(
         (Cardinality::Singular, Value::Null) if is_unset_by_null(types, field) => Ok(()),
         (Cardinality::Singular, value) => {
             let payload = payload(cx, types, field, value)?;
-            let is_default = !field.has_presence() && is_zero(payload);
+            let is_default = !field.has_presence() && payload.is_zero();
             if is_default { Ok(()) } else { out.record(field.number(), payload) }
         }
         (Cardinality::Repeated, Value::List(list)) => {

@@ -1,10 +1,9 @@
-//! The bytes of messages: what reading them costs, and the values of scalars.
+//! The bytes of messages, read and written in the memory of an evaluation, and what that costs.
 
-use crate::arena::EvalResult;
+use crate::arena::{ArenaVec, EvalResult};
 use crate::cx::Cx;
-use crate::value::Value;
 use celero_ir::ErrorKind;
-use celero_protobuf::{Payload, Record, Records, ScalarValue};
+use celero_protobuf::{Record, Records, Sink};
 
 /// Bytes of a message that are read for one step: of records with a number of one byte, eight.
 const BYTES_PER_STEP: usize = 16;
@@ -26,23 +25,27 @@ pub(super) fn records(bytes: &[u8]) -> impl Iterator<Item = EvalResult<Record<'_
     Records::new(bytes).map(|record| record.map_err(|_| ErrorKind::InvalidArgument))
 }
 
-pub(super) fn scalar_value(value: ScalarValue<'_>) -> Value<'_> {
-    match value {
-        ScalarValue::Bool(value) => Value::Bool(value),
-        ScalarValue::Int(value) => Value::Int(value),
-        ScalarValue::Uint(value) => Value::Uint(value),
-        ScalarValue::Double(value) => Value::Double(value),
-        ScalarValue::Text(text) => Value::String(text),
-        ScalarValue::Bytes(bytes) => Value::Bytes(bytes),
+/// Bytes of a message that is written into the arena.
+pub(super) struct Buffer<'a, 'c> {
+    cx: &'c Cx<'a>,
+    bytes: ArenaVec<'a, u8>,
+}
+
+impl<'a, 'c> Buffer<'a, 'c> {
+    pub(super) fn new(cx: &'c Cx<'a>) -> Self {
+        Self { cx, bytes: cx.arena().vec() }
+    }
+
+    pub(super) fn finish(self) -> &'a [u8] {
+        self.bytes.finish()
     }
 }
 
-/// Whether this is the record of a field that is not set, if it has no presence.
-pub(super) fn is_zero(payload: Payload<'_>) -> bool {
-    match payload {
-        Payload::Varint(value) | Payload::Fixed64(value) => value == 0,
-        Payload::Fixed32(value) => value == 0,
-        Payload::Bytes(bytes) => bytes.is_empty(),
-        Payload::Group(_) => false,
+impl Sink for Buffer<'_, '_> {
+    type Error = ErrorKind;
+
+    fn append(&mut self, bytes: &[u8]) -> EvalResult<()> {
+        self.cx.charge_bytes(bytes.len())?;
+        self.bytes.extend(bytes)
     }
 }

@@ -8,6 +8,7 @@ mod build;
 mod bytes;
 mod equality;
 mod read;
+mod scalar;
 mod types;
 mod well_known;
 

@@ -1,13 +1,14 @@
 //! Fields of a message, read from its bytes.
 
-use super::bytes::{charge, records, scalar_value, whole};
+use super::bytes::{charge, records, whole};
+use super::scalar::scalar_value;
 use super::well_known::{self, message_value};
 use super::{Failure, Message};
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::value::{List, MAX_DEPTH, Value, map_with_last};
 use celero_ir::ErrorKind;
-use celero_protobuf::{Cardinality, Default, Descriptors, Field, FieldValue, Found, Kind, Part, Scalar, ScalarValue};
+use celero_protobuf::{Cardinality, Default, Descriptors, Field, FieldValue, Found, Kind, Part, Scalar};
 
 /// `message.field`
 pub(crate) fn select<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> EvalResult<Value<'a>> {
@@ -52,9 +53,13 @@ fn field<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> EvalResult<&'a F
 pub(super) fn has_field<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &Field) -> EvalResult<bool> {
     charge(cx, message.bytes)?;
     if !field.is_singular() {
+        let value_field = message.types.entry_of(field).map(|(_, value)| value);
         let mut any = false;
-        message.types.each(field, message.bytes, |_| {
-            any = true;
+        message.types.each(field, message.bytes, |value| {
+            any |= match (value, value_field) {
+                (FieldValue::Message(entry), Some(value_field)) => !is_unknown(message.types, value_field, entry)?,
+                _ => true,
+            };
             Ok::<(), Failure>(())
         })?;
         return Ok(any);
@@ -80,17 +85,7 @@ pub(crate) fn is_empty<'a>(cx: &Cx<'a>, message: &Message<'a>) -> EvalResult<boo
 
 fn is_zero(value: FieldValue<'_>) -> bool {
     match value {
-        FieldValue::Scalar(ScalarValue::Double(value)) => value.to_bits() == 0,
-        FieldValue::Scalar(value) => {
-            let zero = [
-                ScalarValue::Bool(false),
-                ScalarValue::Int(0),
-                ScalarValue::Uint(0),
-                ScalarValue::Text(""),
-                ScalarValue::Bytes(&[]),
-            ];
-            zero.contains(&value)
-        }
+        FieldValue::Scalar(value) => value.is_zero(),
         FieldValue::Enum(number) => number == 0,
         FieldValue::Message(_) => false,
     }

@@ -2,9 +2,10 @@
 //! (language definition, "Dynamic Values", "Timestamps and Durations"; protocol buffers' "ProtoJSON
 //! Format").
 
-use super::bytes::{is_zero, records, scalar_value, whole};
+use super::bytes::{Buffer, records, whole};
+use super::scalar::{scalar_of, scalar_value, written};
 use super::{Failure, Message};
-use crate::arena::{ArenaVec, EvalResult};
+use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::value::{Duration, List, Timestamp, Value, map_with_last, nested};
 use base64::display::Base64Display;
@@ -193,31 +194,6 @@ fn json<'a>(cx: &Cx<'a>, types: &'a Descriptors, bytes: &'a [u8], depth: u32) ->
     }
 }
 
-/// Bytes of a message that is written into the arena.
-pub(super) struct Buffer<'a, 'c> {
-    cx: &'c Cx<'a>,
-    bytes: ArenaVec<'a, u8>,
-}
-
-impl<'a, 'c> Buffer<'a, 'c> {
-    pub(super) fn new(cx: &'c Cx<'a>) -> Self {
-        Self { cx, bytes: cx.arena().vec() }
-    }
-
-    pub(super) fn finish(self) -> &'a [u8] {
-        self.bytes.finish()
-    }
-}
-
-impl Sink for Buffer<'_, '_> {
-    type Error = ErrorKind;
-
-    fn append(&mut self, bytes: &[u8]) -> EvalResult<()> {
-        self.cx.charge_bytes(bytes.len())?;
-        self.bytes.extend(bytes)
-    }
-}
-
 /// Writes the message that stands for a value. `no_such_overload` if none of this type does;
 /// `overflow` for a number that does not fit.
 pub(super) fn write<'a>(cx: &Cx<'a>, meaning: WellKnown, value: &Value<'a>, depth: u32) -> EvalResult<&'a [u8]> {
@@ -232,7 +208,7 @@ pub(super) fn write<'a>(cx: &Cx<'a>, meaning: WellKnown, value: &Value<'a>, dept
         (WellKnown::Wrapper(scalar), value) => {
             let value = scalar_of(value).ok_or(ErrorKind::NoSuchOverload)?;
             let payload = written(scalar, value)?;
-            if !is_zero(payload) {
+            if !payload.is_zero() {
                 out.record(1, payload)?;
             }
         }
@@ -267,26 +243,6 @@ fn write_time(out: &mut Buffer<'_, '_>, seconds: i64, nanos: i64) -> EvalResult<
         }
     }
     Ok(())
-}
-
-/// The scalar that a value is.
-pub(super) fn scalar_of<'v>(value: &Value<'v>) -> Option<ScalarValue<'v>> {
-    Some(match *value {
-        Value::Bool(value) => ScalarValue::Bool(value),
-        Value::Int(value) => ScalarValue::Int(value),
-        Value::Uint(value) => ScalarValue::Uint(value),
-        Value::Double(value) => ScalarValue::Double(value),
-        Value::String(text) => ScalarValue::Text(text),
-        Value::Bytes(bytes) => ScalarValue::Bytes(bytes),
-        _ => return None,
-    })
-}
-
-/// The record of a scalar. `overflow` if the number does not fit, `no_such_overload` if it is of
-/// another type.
-pub(super) fn written(scalar: Scalar, value: ScalarValue<'_>) -> EvalResult<Payload<'_>> {
-    let same = std::mem::discriminant(&scalar.zero()) == std::mem::discriminant(&value);
-    scalar.write(value).ok_or(if same { ErrorKind::Overflow } else { ErrorKind::NoSuchOverload })
 }
 
 /// A value as JSON. Integers that a double does not hold are text, as are times; bytes are base64.
@@ -393,7 +349,9 @@ fn pack<'a>(cx: &Cx<'a>, value: &Value<'a>, depth: u32) -> EvalResult<&'a [u8]> 
     let url = cx.arena().format(format_args!("type.googleapis.com/{package}{name}"))?;
     let mut out = Buffer::new(cx);
     out.record(1, Payload::Bytes(url.as_bytes()))?;
-    out.record(2, Payload::Bytes(bytes))?;
+    if !bytes.is_empty() {
+        out.record(2, Payload::Bytes(bytes))?;
+    }
     Ok(out.finish())
 }
 

@@ -85,9 +85,7 @@ fn random_value(rng: &mut Rng, kind: &Kind, levels: usize) -> Option<Judged> {
             "google.protobuf.Duration" => time(ty, rng.pick(&[(0, 0), (5, 500), (7, 0), (9_000_000_000, 0)])),
             "google.protobuf.Any" => {
                 let inner = ty.parent_pool().get_message_by_name("test.three.Inner")?;
-                let mut inner = random_message(rng, &inner, levels.checked_sub(1)?);
-                // An empty value is written by one side and left out by the other.
-                inner.set_field_by_name("number", Judged::I32(7));
+                let inner = random_message(rng, &inner, levels.checked_sub(1)?);
                 let mut any = DynamicMessage::new(ty.clone());
                 any.set_field_by_name("type_url", Judged::String("type.googleapis.com/test.three.Inner".into()));
                 any.set_field_by_name("value", Judged::Bytes(inner.encode_to_vec().into()));
@@ -419,4 +417,43 @@ fn malformed_messages_end_with_an_error() {
         }
     }
     assert!(failed > 100 && ended > 100, "{failed} {ended}");
+}
+
+/// Protocol buffers' "Enum Behavior": of a closed enum a number without a name is an unknown field, and in a map the whole
+/// entry is.
+#[test]
+fn numbers_without_a_name_are_unknown_fields_of_closed_enums() {
+    let (types, pool) = types();
+    let rules = rules(&types, "test.two.All");
+    let (known, unknown) = (3, 99);
+    let bytes = |size: u8| {
+        let entry = [0x72, 5, 0x0a, 1, b'a', 0x10, size];
+        [&[0x40, size, 0x68, size][..], &entry].concat()
+    };
+    for (source, of_known, of_unknown) in [
+        ("has(m.size)", Owned::Bool(true), Owned::Bool(false)),
+        ("m.size", Owned::Int(3), Owned::Int(4)),
+        ("has(m.sizes)", Owned::Bool(true), Owned::Bool(false)),
+        ("m.sizes.size()", Owned::Int(1), Owned::Int(0)),
+        ("has(m.by_name)", Owned::Bool(true), Owned::Bool(false)),
+        ("m.by_name.size()", Owned::Int(1), Owned::Int(0)),
+    ] {
+        for (number, wanted) in [(known, of_known), (unknown, of_unknown)] {
+            let got = rules.eval_bytes(&pool, source, &[("m", bytes(number))]).unwrap();
+            assert!(got.same(&wanted), "{source} of {number}: {got}");
+        }
+    }
+    let equal = |one, other| rules.eval_bytes(&pool, "m == n", &[("m", bytes(one)), ("n", bytes(other))]).unwrap();
+    assert!(equal(99, 99).same(&Owned::Bool(true)) && equal(99, 98).same(&Owned::Bool(false)));
+}
+
+/// A constant is one operation, however many names it is written with.
+#[test]
+fn the_constant_of_an_enum_is_a_name_as_a_whole() {
+    let (types, pool) = types();
+    let rules = rules(&types, "test.three.All");
+    let got = rules.eval_bytes(&pool, "test.three.Color.BLUE == 7", &[]).unwrap();
+    assert!(got.same(&Owned::Bool(true)));
+    let cost = rules.engines[0].check(&rules.env, "m.a_color == test.three.Color.BLUE").unwrap().static_cost();
+    assert_eq!((cost.least, cost.most_for(9)), (4, 4), "the comparison, the selection, the variable, the constant");
 }

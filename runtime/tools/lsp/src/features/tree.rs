@@ -14,8 +14,7 @@ pub(crate) fn node_at(checked: &Checked, at: usize) -> Option<NodeId> {
     let is_focused = |id: &NodeId| (ast.node(*id).focus.start..=ast.node(*id).focus.end).contains(&at);
     let size = |id: &NodeId| ast.span(*id).end.saturating_sub(ast.span(*id).start);
     let is_name = |id: &NodeId| {
-        matches!(checked.reference(*id), Reference::Variable(_) | Reference::Type(_))
-            && matches!(ast.expr(*id), Expr::Select { .. } | Expr::Ident { .. })
+        checked.reference(*id).is_name() && matches!(ast.expr(*id), Expr::Select { .. } | Expr::Ident { .. })
     };
     // `has(a.b)` is a selection whose span holds more than the name.
     let is_test = |id: &NodeId| ast.expr(*id).is_test();
