@@ -68,6 +68,8 @@ kinds! {
     Host = 11, "host", "host function failed";
     /// The rule called `fail`.
     Failed = 12, "failed", "the rule failed on purpose";
+    /// A variable is not known yet, in an evaluation that was told so.
+    Unknown = 13, "unknown", "the value is not known yet";
 }
 
 impl ErrorKind {
@@ -75,6 +77,13 @@ impl ErrorKind {
     #[must_use]
     pub const fn is_final(self) -> bool {
         matches!(self, Self::OutOfBudget)
+    }
+
+    /// Whether another value may take the place of the one that failed. What is not known yet need
+    /// not fail.
+    #[must_use]
+    pub const fn has_substitute(self) -> bool {
+        !matches!(self, Self::OutOfBudget | Self::Unknown)
     }
 }
 

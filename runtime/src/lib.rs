@@ -345,8 +345,8 @@ pub use {
 };
 
 pub mod sets {
-    //! Rules in sets: how they are built, what they return, how they are found, and sets that change
-    //! while they are used.
+    //! Rules in sets: how they are built, what they return, how they are found, and sets that
+    //! change while they are used.
     //!
     //! A [`RuleSetBuilder`] makes a [`RuleSet`] from [`Rule`]s; a [`Live`] takes changes and gives
     //! [`Rules`] to the threads that evaluate, each through a [`Reader`]. [`Match`] is a rule that
@@ -363,9 +363,8 @@ pub mod sets {
 pub mod values {
     //! Values of rules: what evaluations return, and what functions of the host take and return.
     //!
-    //! [`Value`] is any CEL value; [`List`] and [`Map`] borrow from the host, the rule or an [`Arena`].
-    //! [`OwnedValue`] is a copy that borrows nothing.
-    //! [`Type`] is a static type.
+    //! [`Value`] is any CEL value; [`List`] and [`Map`] borrow from the host, the rule or an
+    //! [`Arena`]. [`OwnedValue`] is a copy that borrows nothing. [`Type`] is a static type.
 
     pub use crate::arena::{Arena, ArenaVec, EvalResult};
     pub use crate::owned::OwnedValue;
@@ -386,8 +385,8 @@ pub mod host {
     //! The host's side: the data that rules read, and the functions that they call.
     //!
     //! [`FieldType`] lists the types that a field of a context may have, [`FromValue`] and
-    //! [`IntoValue`] those of functions. [`Bindings`] are for hosts that have no Rust type for their
-    //! data. [`crate::layout`] is for types of your own.
+    //! [`IntoValue`] those of functions. [`Bindings`] are for hosts that have no Rust type for
+    //! their data. [`crate::layout`] is for types of your own.
 
     pub use crate::context::{Element, Extension, ExtensionFields, Field, FieldType, FieldValue, Host, MapKey, Nested};
     pub use crate::cx::Cx;
@@ -403,7 +402,8 @@ pub mod counting {
     pub use crate::counters::{CounterShards, Counters, Counting, Evaluations, SlotCounts};
 }
 
-/// Named lists that rules ask as `value in lists.NAME`, and that change while they do: [`Env::lists`] declares them.
+/// Named lists that rules ask as `value in lists.NAME`, and that change while they do:
+/// [`Env::lists`] declares them.
 pub mod lists {
     pub use celero_lists::{
         Change, Changed, Entries, Entry, EntryId, EntryValue, Kind, Limits, ListId, ListInfo, ListType, Lists,
@@ -423,10 +423,11 @@ pub mod diagnostics {
     pub use celero_frontend::{CodeInfo, Diagnostic, Label, Severity, Span, Stage, Style, render, similar};
 }
 
-/// How an [`Engine`] compiles: tiers, limits, libraries, profiling, and what a compilation shows of itself.
+/// How an [`Engine`] compiles: tiers, limits, libraries, profiling, and what a compilation shows of
+/// itself.
 pub mod settings {
     pub use crate::engine::{CodeSpan, EngineBuilder, Explanation, MachineCode, Tier};
-    pub use crate::expression::{CheckedRule, PartResult, TextPiece, Trace, TracedPart};
+    pub use crate::expression::{CheckedRule, PartResult, Partial, TextPiece, Trace, TracedPart, Unknowns};
     pub use crate::language::{PartCost, StaticCost};
     pub use crate::limits::Limits;
     pub use celero_frontend::Limits as SourceLimits;

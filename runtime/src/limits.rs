@@ -59,6 +59,14 @@ pub struct Limits {
     /// fields with a small body count nothing. The rule that exceeds the limit does not compile.
     /// Default: 4,000,000.
     pub inlined_nodes: usize,
+    /// Most operations of a rule by its [static cost](crate::CheckedRule::static_cost), where every
+    /// list and map that a loop goes through has [`elements`](Self::elements) elements. A rule
+    /// beyond the limit does not compile. Unlike [`steps`](Self::steps) it says before the first
+    /// request which rules may take long, for hosts that take rules of their tenants. Default: no
+    /// limit.
+    pub operations: Option<u64>,
+    /// The elements that [`operations`](Self::operations) takes lists and maps to have. Default: 100.
+    pub elements: u64,
 }
 
 impl Default for Limits {
@@ -71,6 +79,8 @@ impl Default for Limits {
             patterns: 256 << 20,
             case_steps: 8_000_000,
             inlined_nodes: 4_000_000,
+            operations: None,
+            elements: 100,
         }
     }
 }

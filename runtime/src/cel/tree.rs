@@ -1,10 +1,11 @@
 //! [`CheckedTree`]: a rule whose tree is that of CEL.
 
+use super::residual::Residual;
 use crate::context::Host;
 use crate::error::EvalError;
 use crate::fields::Fields;
 use crate::function::Functions;
-use crate::interpret::{Recorder, interpret, interpret_recorded};
+use crate::interpret::{Recorded, Recorder, interpret, interpret_recorded};
 use crate::language::{PartCost, Role, RuleTree, part_costs};
 use crate::library::Cx;
 use crate::lint;
@@ -13,7 +14,7 @@ use crate::report::{Known, Words, describe_checked};
 use crate::value::Value;
 use celero_frontend::{
     Checked, Declarations, Diagnostic, Expr, Language, Limits, NodeId, Reference, Span, Type, UnaryOp, Variable,
-    dump_checked, inline, unparse_node,
+    dump_checked, inline, unparse_node, with_stack,
 };
 use celero_ir::layout::Field as Layout;
 use celero_matching::pattern::{Dialect, PatternCache};
@@ -198,6 +199,11 @@ impl RuleTree for CheckedTree {
                 interpret(self.evaluated(), functions, host, cx, &mut value).map(|()| value)
             }
         }
+    }
+
+    fn write_residual(&self, results: &[Recorded<'_>], out: &mut String) {
+        let tree = self.evaluated();
+        with_stack(tree.ast().depth(), || Residual { tree, results }.write(self.root(), out));
     }
 
     fn lower(&self, functions: &Functions, layouts: &[Layout]) -> Result<Lowered, String> {

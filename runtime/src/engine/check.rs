@@ -6,6 +6,7 @@ use crate::env::{Env, EnvError};
 use crate::error::CompileError;
 use crate::expression::{CheckedRule, Expression, TextPiece};
 use crate::language::Piece;
+use crate::limits::Limits;
 use crate::lint;
 use celero_frontend::{CHECKER_CODES, CodeInfo, Diagnostic, FORMAT_CODES, PARSER_CODES, Severity, Span, Stage};
 use celero_matching::pattern::PatternCache;
@@ -76,6 +77,7 @@ impl Engine {
         if let Err(error) = expression.count_case_steps(limits.case_steps, env.dialect()) {
             return Err(CompileError::new(expression.source(), vec![error]));
         }
+        self.affordable(&expression)?;
         Ok(CheckedRule::new(expression, env))
     }
 
@@ -99,11 +101,24 @@ impl Engine {
         // Before anything parses the patterns.
         let most = self.limits().case_steps;
         expression.count_case_steps(most, env.dialect()).map_err(|error| failed(vec![error]))?;
+        self.affordable(&expression)?;
         let mut warnings = expression.warnings().to_vec();
         let found = without_errors(env, expression.tree().lint(env.fields(), patterns));
         warnings.extend(found.map_err(|errors| failed(self.ordered(errors)))?);
         let warnings = self.ordered(warnings);
         Ok(expression.with_warnings(warnings))
+    }
+
+    /// Refuses an expression whose static cost is above the limit, and blames the first part that
+    /// exceeds it alone: the innermost one, because parts come before what they are parts of.
+    fn affordable(&self, expression: &Expression) -> Result<(), CompileError> {
+        let &Limits { operations: Some(limit), elements, .. } = self.limits() else { return Ok(()) };
+        let parts = expression.tree().part_costs();
+        let Some(part) = parts.iter().find(|part| part.cost.most_for(elements) > limit) else { return Ok(()) };
+        let with = if part.cost.most_for(0) > limit { String::new() } else { format!("with {elements} elements ") };
+        let message = format!("this takes {}: {with}more than the limit of {limit} (`operations`)", part.cost);
+        let error = Diagnostic::error(Stage::Limit, lint::TOO_COSTLY, part.span, message);
+        Err(CompileError::new(expression.source(), vec![error]))
     }
 
     /// Returns the first diagnostics, in the order of the source.

@@ -4,6 +4,7 @@ mod check;
 mod compile;
 mod explain;
 mod format;
+mod interpreted;
 mod program;
 
 pub use check::diagnostic_codes;

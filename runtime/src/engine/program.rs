@@ -5,7 +5,7 @@ use crate::context::{Context, Shape};
 use crate::cx::CxSettings;
 use crate::env::Env;
 use crate::error::{ErrorKind, EvalError};
-use crate::expression::{Expression, Trace};
+use crate::expression::Expression;
 use crate::fields::Fields;
 use crate::function::Functions;
 use crate::limits::Limits;
@@ -25,27 +25,27 @@ use std::sync::Arc;
 pub struct Program<S> {
     native: Option<NativeProgram>,
     /// The lists of the host, if the expression asks any.
-    lists: Option<Lists>,
+    pub(super) lists: Option<Lists>,
     /// What the extension of a context must consist of.
     extension: Option<Shape>,
-    shared: Arc<Shared>,
+    pub(super) shared: Arc<Shared>,
     context: PhantomData<fn(&S)>,
 }
 
-struct Shared {
-    expression: Arc<Expression>,
+pub(super) struct Shared {
+    pub(super) expression: Arc<Expression>,
     fields: Fields,
-    functions: Functions,
+    pub(super) functions: Functions,
     variables: Arc<Variables>,
     /// Fingerprint of the variables.
-    declarations: u64,
-    limits: Limits,
+    pub(super) declarations: u64,
+    pub(super) limits: Limits,
     dialect: Dialect,
 }
 
 impl Shared {
     /// What an evaluation by the interpreter begins with.
-    fn settings(&self) -> CxSettings {
+    pub(super) fn settings(&self) -> CxSettings {
         CxSettings { steps: i64::from(self.limits.steps), dialect: self.dialect }
     }
 }
@@ -378,44 +378,6 @@ impl<S: Context + 'static> Program<S> {
         error.widen_budget_error(self.source())
     }
 
-    /// Evaluates the expression with the interpreter and returns what each part of it evaluated to,
-    /// for people who ask why a rule matches or doesn't. Values borrow as those of
-    /// [`eval`](Self::eval) do.
-    ///
-    /// Bounded as an evaluation is, by [`Limits::steps`] and [`Limits::memory`];
-    /// [`TracedPart::results`](crate::settings::TracedPart::results) says how many results are kept. It is an
-    /// evaluation of its own: impure functions are called again, and their results may differ.
-    ///
-    /// ```
-    /// use celero::settings::PartResult;
-    /// use celero::{Bindings, Engine, Env, Scratch, Value};
-    ///
-    /// let env = Env::dynamic();
-    /// let source = "1 + 1 == 3 || 'a' in ['a']";
-    /// let program = Engine::new().compile(&env, source)?;
-    /// let (context, mut scratch) = (Bindings::new(&env), Scratch::new());
-    /// let trace = program.trace(&context, &mut scratch)?;
-    /// let sum = &trace.parts()[2];
-    /// assert_eq!(&source[sum.span().start as usize..sum.span().end as usize], "1 + 1");
-    /// assert!(matches!(sum.results(), [PartResult::Value(Value::Int(2))]));
-    /// assert!(matches!(trace.result()?, Value::Bool(true)));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Errors
-    /// The context is for other variables than the program. An error of the evaluation is [the
-    /// trace's result](Trace::result).
-    pub fn trace<'a, C: Context<Static = S>>(
-        &'a self,
-        context: &'a C,
-        scratch: &'a mut Scratch,
-    ) -> Result<Trace<'a>, EvalError> {
-        self.is_for(context)?;
-        let Shared { expression, functions, limits, .. } = &*self.shared;
-        let (arena, lists) = scratch.prepare(limits.memory, self.lists.as_ref());
-        Ok(expression.trace(functions, context, &self.shared.settings().cx(arena, lists)))
-    }
-
     /// Puts an error of an evaluation into words: which key, index, pattern, variable or overload
     /// it is about, and what the host's function says. `context` is the context of that evaluation.
     ///
@@ -467,7 +429,7 @@ impl<S: Context + 'static> Program<S> {
 
     /// Refuses a context of the right type with other variables, or other data in its extension.
     #[inline]
-    fn is_for<C: Context>(&self, context: &C) -> Result<(), EvalError> {
+    pub(super) fn is_for<C: Context>(&self, context: &C) -> Result<(), EvalError> {
         let is_for_others = context.declarations().is_some_and(|declared| declared != self.shared.declarations)
             || context.extension().is_some_and(|extension| !extension.is_for(self.extension));
         if is_for_others { Err(EvalError::HOST) } else { Ok(()) }

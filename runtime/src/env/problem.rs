@@ -22,7 +22,7 @@ struct Definition {
 }
 
 impl EnvError {
-    pub(super) fn new(message: String) -> Self {
+    pub(crate) fn new(message: String) -> Self {
         Self { message, definition: None }
     }
 

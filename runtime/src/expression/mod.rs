@@ -2,10 +2,14 @@
 
 mod checked_rule;
 mod deciding;
+mod partial;
 mod trace;
 
 pub use checked_rule::{CheckedRule, TextPiece};
+pub use partial::{Partial, Unknowns};
 pub use trace::{PartResult, Trace, TracedPart};
+
+pub(crate) use partial::decided;
 
 use crate::context::Host;
 use crate::error::{ErrorKind, EvalError};

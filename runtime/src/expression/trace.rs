@@ -101,6 +101,15 @@ impl<'a> Trace<'a> {
     }
 }
 
+impl Trace<'_> {
+    /// See [`Partial::residual`](super::Partial::residual).
+    pub(super) fn residual(&self) -> String {
+        let mut residual = String::new();
+        self.tree.write_residual(&self.nodes, &mut residual);
+        residual
+    }
+}
+
 impl<'a> TracedPart<'a> {
     /// Returns the place in the source.
     #[must_use]

@@ -117,8 +117,8 @@ impl Data for Bound<'_, '_> {
         let binding = self.binding;
         match self.value(binding.source(index), ty) {
             Ok(value) => Ok(value.map(Cow::Owned)),
-            Err(kind) if kind.is_final() => Err(kind),
-            Err(_) => Ok(None),
+            Err(kind) if kind.has_substitute() => Ok(None),
+            Err(kind) => Err(kind),
         }
     }
 
@@ -128,7 +128,7 @@ impl Data for Bound<'_, '_> {
 
     fn call(&self, function: u32, args: &[Option<&FilterValue>]) -> EvalResult<Option<FilterValue>> {
         match call_host(self.binding, function, self.functions, args, self.cx) {
-            Err(kind) if !kind.is_final() => Ok(None),
+            Err(kind) if kind.has_substitute() => Ok(None),
             called => called,
         }
     }

@@ -17,7 +17,7 @@ use std::cell::Cell;
 /// A value that the host or the tree owns, or that was computed.
 type Held<'a> = Cow<'a, FilterValue>;
 
-/// An evaluation that ended at this node: its budget is spent.
+/// An evaluation that ended at this node: its budget is spent, or a value is not known yet.
 struct Failure(NodeId, ErrorKind);
 
 type Outcome<T> = Result<T, Failure>;
@@ -204,32 +204,37 @@ impl<'a, 'w> Walk<'a, 'w> {
         }))
     }
 
+    /// An operand that decides wins, else what is not known yet; so no later operand is left out for
+    /// one that is not known.
     fn logic(&self, op: Connective, operands: &[NodeId]) -> Outcome<Results> {
-        let Some((first, rest)) = operands.split_first() else { return Ok(Results::One(false)) };
         let join = |a: bool, b: bool| match op {
             Connective::Or => a || b,
             Connective::Xor => a != b,
             Connective::And => a && b,
         };
-        match self.condition(*first)? {
-            Results::One(mut value) => {
-                for &operand in rest {
-                    if matches!((op, value), (Connective::Or, true) | (Connective::And, false)) {
-                        break;
-                    }
-                    let Results::One(next) = self.condition(operand)? else { continue };
-                    value = join(value, next);
+        let (mut unknown, mut results) = (None, None);
+        for &operand in operands {
+            let next = match self.condition(operand) {
+                Err(failure) if failure.1 == ErrorKind::Unknown => {
+                    unknown = unknown.or(Some(failure));
+                    continue;
                 }
-                Ok(Results::One(value))
-            }
-            Results::Many(mut values) => {
-                for &operand in rest {
-                    let Results::Many(next) = self.condition(operand)? else { continue };
-                    values = values.into_iter().zip(next).map(|(a, b)| join(a, b)).collect();
+                next => next?,
+            };
+            let joined = match (results, next) {
+                (None, next) => next,
+                (Some(Results::One(a)), Results::One(b)) => Results::One(join(a, b)),
+                (Some(Results::Many(a)), Results::Many(b)) => {
+                    Results::Many(a.into_iter().zip(b).map(|(a, b)| join(a, b)).collect())
                 }
-                Ok(Results::Many(values))
+                (Some(kept), _) => kept,
+            };
+            if matches!((op, &joined), (Connective::Or, Results::One(true)) | (Connective::And, Results::One(false))) {
+                return Ok(joined);
             }
+            results = Some(joined);
         }
+        unknown.map_or(Ok(results.unwrap_or(Results::One(false))), Err)
     }
 
     fn quantifier(&self, all: bool, operand: NodeId) -> Outcome<Results> {

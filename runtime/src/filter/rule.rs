@@ -7,14 +7,14 @@ use crate::context::Host;
 use crate::error::{ErrorKind, EvalError};
 use crate::fields::Fields;
 use crate::function::Functions;
-use crate::interpret::Recorder;
+use crate::interpret::{Recorded, Recorder};
 use crate::language::{PartCost, Role, RuleTree};
 use crate::library::Cx;
 use crate::lower::Lowered;
 use crate::report::{Known, Words};
 use crate::value::Value;
 use celero_frontend::filter::{Connective, FilterExpr, FilterTree, filter_json, unparse_filter};
-use celero_frontend::{Diagnostic, Limits, NodeId, Span, Type, Variable};
+use celero_frontend::{Diagnostic, Limits, NodeId, Span, Type, Variable, with_stack};
 use celero_ir::layout::Field as Layout;
 use celero_matching::pattern::{Dialect, PatternCache};
 use std::sync::Arc;
@@ -42,6 +42,37 @@ impl FilterRule {
 
     pub(super) fn tree(&self) -> &FilterTree {
         self.filter.tree()
+    }
+}
+
+impl FilterRule {
+    /// Writes a condition without the operands of `and` and `or` in it that are decided.
+    fn write_undecided(&self, id: NodeId, results: &[Recorded<'_>], out: &mut String) {
+        let tree = self.tree();
+        let is_decided = |id: NodeId| {
+            let value = results.get(id.0 as usize).and_then(Recorded::only_value);
+            matches!(value, Some(Value::Bool(_)))
+        };
+        // Of what is decided, no operand may be left out: one that was not evaluated would be left.
+        let (FilterExpr::Logic { op, operands }, false) = (tree.expr(id), is_decided(id)) else {
+            let Span { start, end } = self.span(id);
+            return out.push_str(self.source().get(start as usize..end as usize).unwrap_or_default());
+        };
+        let word = match op {
+            Connective::And => "and",
+            Connective::Or => "or",
+            Connective::Xor => "xor",
+        };
+        let operands = tree.children(*operands);
+        let undecided = operands.iter().filter(|operand| *op == Connective::Xor || !is_decided(**operand));
+        for (at, &operand) in undecided.enumerate() {
+            if at > 0 {
+                out.push_str(&format!(" {word} "));
+            }
+            out.push('(');
+            self.write_undecided(operand, results, out);
+            out.push(')');
+        }
     }
 }
 
@@ -166,6 +197,11 @@ impl RuleTree for FilterRule {
             Some(recorder) => filter.interpret_recorded(recorder, binding, functions, host, cx),
             None => filter.interpret(binding, functions, host, cx),
         }
+    }
+
+    fn write_residual(&self, results: &[Recorded<'_>], out: &mut String) {
+        let tree = self.tree();
+        with_stack(tree.depth(), || self.write_undecided(self.root(), results, out));
     }
 
     fn lower(&self, functions: &Functions, layouts: &[Layout]) -> Result<Lowered, String> {

@@ -4,8 +4,8 @@ use crate::language::{DEEPEST, PartCost, StaticCost};
 use celero_frontend::NodeId;
 use celero_frontend::filter::{AccessStep, Comparison, FilterExpr, FilterTree, FilterType};
 
-/// Returns the [static cost](crate::settings::StaticCost) of each node of a tree of the filter language, by its id. Time and
-/// memory are linear in the number of nodes.
+/// Returns the [static cost](crate::settings::StaticCost) of each node of a tree of the filter
+/// language, by its id. Time and memory are linear in the number of nodes.
 #[must_use]
 pub fn static_costs(tree: &FilterTree) -> Vec<StaticCost> {
     // With each cost, how deep the lists are that `[*]` makes of the value.

@@ -107,7 +107,7 @@ impl<'a> Walk<'a, '_> {
                 Ok(value) if value == decides => return Ok(Value::Bool(decides)),
                 Ok(_) => {}
                 Err(error) if error.kind.is_final() => return Err(error),
-                Err(error) => first = first.or(Some(error)),
+                Err(error) => error.add_to(&mut first),
             }
         }
         first.map_or(Ok(Value::Bool(!decides)), Err)

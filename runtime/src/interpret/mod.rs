@@ -97,6 +97,15 @@ pub(crate) fn interpret_recorded<'a>(
     })
 }
 
+impl Failure {
+    /// Keeps the first failure of operands of which none decides; one that is not known could.
+    fn add_to(self, first: &mut Option<Self>) {
+        if first.is_none_or(|kept| self.kind == ErrorKind::Unknown && kept.kind != ErrorKind::Unknown) {
+            *first = Some(self);
+        }
+    }
+}
+
 struct Walk<'a, 'w> {
     checked: &'a Checked,
     functions: &'a Functions,
@@ -140,7 +149,7 @@ impl<'a> Walk<'a, '_> {
         match checked.ast().expr(id) {
             Expr::Literal(literal) => *place = literal_value(literal),
             Expr::Ident { test, .. } => {
-                if *test && let Some(present) = self.presence(id) {
+                if *test && let Some(present) = self.presence(id)? {
                     *place = Value::Bool(present);
                 } else if !self.name(id, place)? {
                     return Err(self.error(id, ErrorKind::NoSuchKey));
@@ -208,7 +217,8 @@ impl<'a> Walk<'a, '_> {
         Ok(true)
     }
 
-    /// `&&` and `||`: any operand that decides wins, else the first error, else the other value.
+    /// `&&` and `||`: any operand that decides wins, else what is not known, else the first error,
+    /// else the other value.
     fn logic(&mut self, op: LogicOp, operands: &[NodeId]) -> Outcome<'a> {
         let decides = op == LogicOp::Or;
         let mut first = None;
@@ -217,7 +227,7 @@ impl<'a> Walk<'a, '_> {
                 Ok(value) if value == decides => return Ok(Value::Bool(decides)),
                 Ok(_) => {}
                 Err(error) if error.kind.is_final() => return Err(error),
-                Err(error) => first = first.or(Some(error)),
+                Err(error) => error.add_to(&mut first),
             }
         }
         first.map_or(Ok(Value::Bool(!decides)), Err)
@@ -237,7 +247,7 @@ impl<'a> Walk<'a, '_> {
         for &operand in operands {
             match self.eval(operand) {
                 Ok(Value::Null) => {}
-                Err(error) if !error.kind.is_final() => result = Err(error),
+                Err(error) if error.kind.has_substitute() => result = Err(error),
                 outcome => return outcome,
             }
         }

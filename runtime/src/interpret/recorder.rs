@@ -23,6 +23,16 @@ pub(crate) struct Recorded<'a> {
     pub(crate) results: Vec<NodeResult<'a>>,
 }
 
+impl<'a> Recorded<'a> {
+    /// The value of a node that was evaluated once, and has one.
+    pub(crate) fn only_value(&self) -> Option<Value<'a>> {
+        match (self.count, self.results.as_slice()) {
+            (1, [Ok(value)]) => *value,
+            _ => None,
+        }
+    }
+}
+
 /// The results of all nodes.
 #[derive(Debug)]
 pub(crate) struct Recorder<'a> {

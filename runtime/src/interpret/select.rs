@@ -20,7 +20,7 @@ impl<'a> Walk<'a, '_> {
         place: &mut Value<'a>,
     ) -> Result<(), Failure> {
         let checked = self.checked;
-        if test && let Some(present) = self.presence(id) {
+        if test && let Some(present) = self.presence(id)? {
             *place = Value::Bool(present);
             return Ok(());
         }
@@ -40,10 +40,13 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// Whether the variable that a `has(..)` is about is present; `None` if it is about no variable.
-    pub(super) fn presence(&self, id: NodeId) -> Option<bool> {
-        let Reference::Variable(index) = self.checked.reference(id) else { return None };
-        // A field that exists but cannot be read is present.
-        Some(!matches!(self.host.field(*index, self.cx.arena()), Ok(None)))
+    pub(super) fn presence(&self, id: NodeId) -> Result<Option<bool>, Failure> {
+        let Reference::Variable(index) = self.checked.reference(id) else { return Ok(None) };
+        match self.host.field(*index, self.cx.arena()) {
+            Err(ErrorKind::Unknown) => Err(self.error(id, ErrorKind::Unknown)),
+            // A field that exists but cannot be read is present.
+            field => Ok(Some(!matches!(field, Ok(None)))),
+        }
     }
 
     fn field(&self, id: NodeId, operand: Value<'a>, field: Value<'a>) -> Outcome<'a> {

@@ -16,7 +16,7 @@ use crate::context::Host;
 use crate::error::EvalError;
 use crate::fields::Fields;
 use crate::function::Functions;
-use crate::interpret::Recorder;
+use crate::interpret::{Recorded, Recorder};
 use crate::library::Cx;
 use crate::lower::Lowered;
 use crate::report::{Known, Words};
@@ -258,6 +258,9 @@ pub(crate) trait RuleTree: Debug + Send + Sync + Any {
         host: &'a dyn Host,
         cx: &Cx<'a>,
     ) -> Result<Value<'a>, EvalError>;
+
+    /// Writes the source of the rule without what is decided by these results of its nodes.
+    fn write_residual(&self, results: &[Recorded<'_>], out: &mut String);
 
     /// Builds the graph of the rule for a host with these fields.
     ///

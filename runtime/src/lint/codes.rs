@@ -17,6 +17,7 @@ codes! {
     ENVIRONMENT "environment" Check "a variable or function that the host declares can't be declared";
     NATIVE_CODE "native-code" Limit "the rule exceeds a bound of the compiler to native code, and the host asks for native code only";
     TOO_MANY_CASES "too-many-cases" Limit "patterns that ignore case have too many classes of most characters: see `Limits::case_steps`";
+    TOO_COSTLY "too-costly" Limit "a rule takes too many operations by its static cost: see `Limits::operations`";
     NO_TEXT "no-text" Check "a result that is to be a part of a text has none";
     NO_EQUAL "no-equal" Check "a part of a rule has no equal in the language that it is translated to";
     FALSE_FOR_FAILURE "false-for-failure" Check "a translated rule is false where the original one fails (a warning)";

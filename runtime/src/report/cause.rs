@@ -56,6 +56,7 @@ impl<'c> Cause<'c> {
             ErrorKind::OutOfBudget => Some(self.out_of_budget()),
             ErrorKind::Host => Some(self.host()),
             ErrorKind::Failed => self.deliberate(),
+            ErrorKind::Unknown => None,
         };
         message.unwrap_or_else(|| match self.failed.id {
             Some(id) => format!("{} in {}", self.kind.message(), source_of(self.checked, id)),

@@ -4,7 +4,7 @@
 
 use celero::http::RequestContext;
 use celero::settings::{PartCost, StaticCost};
-use celero::{Engine, Env, Scratch, Tier};
+use celero::{Engine, Env, Limits, Scratch, Tier};
 
 fn env() -> Env<RequestContext<'static>> {
     Env::new().define("ours(path: string) -> bool", "path == '/' || path.startsWith('/ours')")
@@ -146,4 +146,26 @@ fn evaluations_are_within_the_bounds() {
             assert!(bounds.contains(&evaluated), "{source}: {span:?}: {evaluated} is not in {bounds:?}");
         }
     }
+}
+
+#[test]
+fn rules_above_the_limit_are_refused_and_the_part_to_blame_is_named() {
+    let check = |operations, elements, source: &str| {
+        let engine = Engine::builder().limits(Limits { operations: Some(operations), elements, ..Limits::default() });
+        engine.build().check(&env(), source).map_err(|error| {
+            let [found] = error.diagnostics() else { panic!("{error}") };
+            assert_eq!(found.code, "too-costly");
+            source[found.span.start as usize..found.span.end as usize].to_owned()
+        })
+    };
+    let source = "1 + 1 == 2 && [1, 2].exists(x, x == size(string(x)))";
+    let cost = Engine::new().check(&env(), source).unwrap().static_cost().most_for(0);
+    assert!(check(cost, 0, source).is_ok());
+    assert_eq!(check(cost - 1, 0, source).unwrap_err(), source);
+    assert_eq!(check(5, 0, source).unwrap_err(), "[1, 2].exists(x, x == size(string(x)))");
+    let set = |operations| {
+        let limits = Limits { operations, ..Limits::default() };
+        Engine::builder().limits(limits).build().rules(&env()).rule("a", source, ()).build().is_ok()
+    };
+    assert_eq!([set(None), set(Some(cost)), set(Some(cost - 1))], [true, true, false]);
 }

@@ -62,6 +62,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("unused-binding", "cel.bind(p, request.path, request.method == \"GET\")"),
     ("environment", "request.path == \"/\""),
     ("too-many-cases", "request.path.matches(r\"(?i)^/\\pL+/\\pN+/\\pL\")"),
+    ("too-costly", "request.headers.exists(name, request.path.contains(name))"),
     ("native-code", "request.path == \"/a/path/that/needs/room\""),
     ("no-text", "request.headers"),
     ("literal-never-valid", "request.path.matches(\"^/user/([0-9]+$\")"),
@@ -164,6 +165,7 @@ fn reported(code: &str, source: &str) -> Vec<celero::Diagnostic> {
         "too-deep" => limits.source = SourceLimits { max_depth: 3, ..limits.source },
         "too-many-nodes" => limits.source = SourceLimits { max_nodes: 10, ..limits.source },
         "too-many-cases" => limits.case_steps = 2_000,
+        "too-costly" => limits.operations = Some(200),
         "native-code" => limits.constants = 8,
         _ => {}
     }

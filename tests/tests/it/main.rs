@@ -14,6 +14,7 @@ mod hostile_sets;
 mod json;
 mod judges;
 mod lint_corpus;
+mod partial;
 mod patterns;
 mod random_budgets;
 mod random_indexed_sets;

@@ -419,8 +419,8 @@ fn malformed_messages_end_with_an_error() {
     assert!(failed > 100 && ended > 100, "{failed} {ended}");
 }
 
-/// Protocol buffers' "Enum Behavior": of a closed enum a number without a name is an unknown field, and in a map the whole
-/// entry is.
+/// Protocol buffers' "Enum Behavior": of a closed enum a number without a name is an unknown field,
+/// and in a map the whole entry is.
 #[test]
 fn numbers_without_a_name_are_unknown_fields_of_closed_enums() {
     let (types, pool) = types();
