@@ -76,14 +76,14 @@ mod verify;
 pub use ast::{Ast, BinaryOp, Expr, FallbackKind, FoldKind, Literal, LogicOp, Name, Node, NodeId, Nodes, UnaryOp};
 pub use cel::{
     CHECKER_CODES, Cel, FORMAT_CODES, FunctionDeclaration, MacroForm, NotationError, PARSER_CODES, Parameter, RECEIVER,
-    check, define, format, layout, macro_forms, macro_library, misdeclared, parse, parse_variables, parse_with,
+    check, common_type, define, format, layout, macro_forms, macro_library, misdeclared, parse, parse_variables, parse_with,
     push_escaped, push_escaped_byte, quote_string, unparse, unparse_node,
 };
 pub use checked::{Checked, ListAccess, Reference};
 pub use declarations::{Declarations, DeclaredList, Definition, HostFunction, LISTS, ListKey, ListValues, Variable};
 pub use diagnostic::{CodeInfo, Diagnostic, Label, Severity, Stage, TOO_DEEP, TOO_MANY_NODES};
 pub use dump::{dump, dump_checked};
-pub use inline::{inline, inlined_nodes};
+pub use inline::{Graft, inline, inlined_nodes};
 pub use language::Language;
 pub use lexicon::{Lexicon, TextLiteral, quoted_text};
 pub use limits::{Limits, with_stack};

@@ -26,6 +26,7 @@ use crate::types::{MAX_TYPE_DEPTH, Type};
 pub use codes::CHECKER_CODES;
 pub use define::{define, misdeclared};
 use infer::Inference;
+pub use infer::common_type;
 use names::Names;
 use std::borrow::Cow;
 
