@@ -360,11 +360,18 @@ impl<C> Env<C> {
         let FunctionDeclaration { name, receiver, parameters, result, .. } = parsed;
         let is_method = receiver.is_some();
         let params = receiver.into_iter().chain(parameters.into_iter().map(|parameter| parameter.ty)).collect();
+        self.declare_signature(&name, is_method, params, result.unwrap_or(Type::Dyn))
+    }
+
+    /// Declares a function without code by its signature; the first parameter of a method is what it
+    /// is called on. Else as [`declare_function`](Self::declare_function).
+    #[must_use]
+    pub fn declare_signature(mut self, name: &str, is_method: bool, params: Vec<Type>, result: Type) -> Self {
         let call: Arc<DynFunction> = Arc::new(|_, _| {
             function::explain(&ONLY_DECLARED);
             Err(ErrorKind::Host)
         });
-        self.add_erased(&name, is_method, (params, result.unwrap_or(Type::Dyn)), false, call);
+        self.add_erased(name, is_method, (params, result), false, call);
         self
     }
 
