@@ -25,10 +25,10 @@ const ERRORS: &[(&str, &str, (usize, usize))] = &[
     ("duplicate_variable", "cel-policy-variable", (20, 13)),
     ("import", "cel-policy-import", (19, 7)),
     ("incompatible_outputs", "cel-policy-outputs", (21, 16)),
-    ("syntax", "syntax", (19, 55)),
+    ("syntax", "unexpected-token", (19, 51)),
     ("undeclared_reference", "undeclared-name", (19, 19)),
-    ("unreachable", "cel-policy-unreachable", (28, 9)),
-    ("unreachable_under_unconditional_aggregate_subrule", "cel-policy-unreachable", (19, 9)),
+    ("unreachable", "cel-policy-unreachable", (28, 7)),
+    ("unreachable_under_unconditional_aggregate_subrule", "cel-policy-unreachable", (20, 9)),
 ];
 
 fn testdata(used_for: &str) -> Option<PathBuf> {

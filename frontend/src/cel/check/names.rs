@@ -187,9 +187,11 @@ impl<'a> Names<'a> {
         TABLE.libraries_of(name).find(|library| !self.libraries.contains(*library))
     }
 
-    /// Returns the names of variables and of definitions without parameters.
+    /// Returns the names of variables in scope and of definitions without parameters.
     fn variables(&self) -> impl Iterator<Item = &'a str> + use<'a> {
-        self.declarations.variables().iter().map(|variable| &*variable.name).chain(self.declarations.aliases())
+        let declarations = self.declarations;
+        let names = declarations.variables().iter().map(|variable| &*variable.name);
+        names.filter(|name| declarations.has_name(name)).chain(declarations.aliases())
     }
 
     /// Returns the variables below a prefix in any scope, as they are written in a rule; sorted.

@@ -42,6 +42,8 @@ struct Part {
     result: Composed,
     /// Where the output or the inner rule is written.
     outcome: Span,
+    /// The inner rule, or else the whole match.
+    whole: Span,
     is_rule: bool,
 }
 
@@ -85,6 +87,8 @@ pub(crate) struct Composer<'c> {
     used: RefCell<HashSet<usize>>,
     /// The number of variables in scope.
     level: u32,
+    /// The number of errors in expressions.
+    errors: u32,
     found: Vec<Diagnostic>,
 }
 
@@ -99,6 +103,7 @@ impl<'c> Composer<'c> {
             levels: Vec::new(),
             used: RefCell::default(),
             level: 0,
+            errors: 0,
             found: Vec::new(),
         }
     }
@@ -202,13 +207,18 @@ impl<'c> Composer<'c> {
         Composed { node: body, ..composed }
     }
 
-    /// Checks an expression. `None` after an error.
+    /// Checks an expression. `None` after an error. Nothing is checked where no more errors are shown: each looks for
+    /// what was meant among all names.
     fn check(&mut self, expression: &Expression) -> Option<Checked> {
+        if self.errors >= self.limits.max_diagnostics.max(1) {
+            return None;
+        }
         let (checked, found) = match Cel.check(&expression.text, &self.declarations, self.limits) {
             Ok((checked, warnings)) => (Some(checked), warnings),
             Err(found) => (None, found),
         };
         for mut diagnostic in found {
+            self.errors = self.errors.saturating_add(u32::from(diagnostic.severity == Severity::Error));
             diagnostic.span = expression.span(self.file, diagnostic.span);
             for label in &mut diagnostic.labels {
                 label.span = expression.span(self.file, label.span);
@@ -258,7 +268,8 @@ impl<'c> Composer<'c> {
         let at = condition.and_then(|_| one.condition.as_ref()).map_or(outcome, |text| text.place(self.file));
         let place = Place { span: at, focus: at };
         let is_rule = matches!(one.outcome, Outcome::Rule(_));
-        Some(Part { place, condition, result: result?, outcome, is_rule })
+        let whole = if is_rule { outcome } else { whole(one.place) };
+        Some(Part { place, condition, result: result?, outcome, whole, is_rule })
     }
 
     /// Returns the node of a condition: `Some(None)` if it is always true, `None` after an error.
@@ -313,19 +324,21 @@ impl<'c> Composer<'c> {
 
     /// Reports a match after which no other one is reached.
     fn reachable(&mut self, parts: &[Option<Part>]) {
-        let before_last = parts.iter().flatten().rev().skip(1);
-        let hides = |part: &&Part| part.condition.is_none() && !part.result.optional;
-        if let Some(part) = { before_last }.find(hides) {
+        let mut before_last = parts.iter().rev().skip(1).flatten();
+        if let Some(part) = before_last.find(|part| part.condition.is_none() && !part.result.optional) {
             let what = if part.is_rule { "rule" } else { "match" };
-            self.error(codes::UNREACHABLE, part.outcome, format!("{what} creates unreachable outputs"));
+            self.error(codes::UNREACHABLE, part.whole, format!("{what} creates unreachable outputs"));
         }
     }
 
     /// Composes a rule of which the first match counts, from its last match on. `None` after an error.
     fn first(&mut self, rule: &Rule, parts: Vec<Part>, output: Type) -> Option<Composed> {
         let place = Place::from(whole(rule.place));
-        let mut after: Option<Composed> =
-            may_fail(&parts).then(|| Composed { node: self.none(place, &output), output: output.clone(), optional: true });
+        let mut after: Option<Composed> = may_fail(&parts).then(|| Composed {
+            node: self.none(place, &output),
+            output: output.clone(),
+            optional: true,
+        });
         let mut is_none = true;
         for Part { place, condition, result, .. } in parts.into_iter().rev() {
             let Some(next) = after.take() else {

@@ -3,7 +3,7 @@
 use crate::codes;
 use crate::environment_file::{self, EnvironmentFile, Overload};
 use crate::extensions::{self, ALWAYS};
-use celero::language::Declarations;
+use celero::language::{Declarations, KEYWORDS, RESERVED};
 use celero::settings::{Library, SourceLimits};
 use celero::{Bindings, Context, Env, Type};
 use celero_policy::PolicyError;
@@ -190,8 +190,8 @@ fn resolved(found: Result<Type, (FileSpan, String)>, problems: &mut Problems) ->
 /// Makes the fields of the message of a context variables: names for selections from it.
 fn with_fields<C: Context>(env: Env<C>, message: &str, place: FileSpan, problems: &mut Problems) -> Env<C> {
     let mut fields: Vec<String> = env.declarations().messages().fields(message).map(str::to_owned).collect();
-    // Extensions have names with dots.
-    fields.retain(|field| !field.contains('.'));
+    // Extensions have names with dots; rules can't mention a reserved word.
+    fields.retain(|field| !field.contains('.') && !KEYWORDS.contains(&&**field) && !RESERVED.contains(&&**field));
     fields.sort_unstable();
     at(place, problems, env, |env| {
         fields.iter().fold(env, |env, field| env.alias(field, &format!("{}.{field}", Environment::CONTEXT)))

@@ -160,7 +160,9 @@ impl EnvironmentFile {
         }
         self.excluded.extend(macros("exclude_macros", reader).unwrap_or_default());
         let standard = standard_functions();
-        if let Some(included) = functions(node, "include_functions", &standard, reader).filter(|names| !names.is_empty()) {
+        if let Some(included) =
+            functions(node, "include_functions", &standard, reader).filter(|names| !names.is_empty())
+        {
             let excluded = standard.iter().filter(|name| !included.iter().any(|included| included == *name));
             self.excluded.extend(excluded.map(|name| (*name).to_owned()));
         }

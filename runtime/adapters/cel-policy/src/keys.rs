@@ -22,8 +22,11 @@ impl Reader<'_> {
     /// it is a mapping.
     pub(crate) fn mapping(&mut self, node: &Node, what: &str, known: &[&str]) -> bool {
         if node.entries().is_empty() {
-            let form = if matches!(node.kind(), "a mapping") { "an empty mapping" } else { node.kind() };
-            self.error(node.place, format!("{what} must be a mapping, this is {form}"));
+            let message = match node.kind() {
+                "a mapping" => format!("{what} has no keys"),
+                form => format!("{what} must be a mapping, this is {form}"),
+            };
+            self.error(node.place, message);
             return false;
         }
         for entry in node.entries().iter().filter(|entry| !known.contains(&&*entry.key.text)) {

@@ -4,9 +4,7 @@ use crate::codes;
 use crate::compose::{Composer, Composition};
 use crate::policy;
 use celero::diagnostics::{Severity, Span, Stage};
-use celero::language::{
-    Cel, Checked, CodeInfo, Declarations, Diagnostic, Language, Lexicon, Limits, inline,
-};
+use celero::language::{Cel, Checked, CodeInfo, Declarations, Diagnostic, Language, Lexicon, Limits, inline};
 use celero::{CompileError, Context, Engine, Env, Program};
 use celero_policy::PolicyError;
 use celero_policy::problems::Problems;
@@ -50,6 +48,15 @@ impl CelPolicy {
             ..*limits
         }
     }
+}
+
+/// Returns whether a text is a policy in the CEL Policy format, by its keys: a file that has both
+/// this format and celero's own policies can tell them apart.
+#[must_use]
+pub fn is_policy(text: &str) -> bool {
+    let kind = "ValidatingAdmissionPolicy";
+    let is_kind = |rest: &str| rest.trim().trim_matches(['"', '\'']) == kind;
+    text.lines().any(|line| line.starts_with("rule:") || line.strip_prefix("kind:").is_some_and(is_kind))
 }
 
 impl Language for CelPolicy {

@@ -76,7 +76,11 @@ pub(crate) fn read(file: usize, problems: &mut Problems) -> Option<Policy> {
     };
     let text = problems.text(file).to_owned();
     let mut reader = PolicyReader { reader: Reader { problems }, text: &text };
-    if root.get("spec").is_some() && root.get("rule").is_none() { reader.admission(&root) } else { reader.policy(&root) }
+    if root.get("spec").is_some() && root.get("rule").is_none() {
+        reader.admission(&root)
+    } else {
+        reader.policy(&root)
+    }
 }
 
 struct PolicyReader<'p> {

@@ -2,7 +2,7 @@
 
 use crate::REJECTED;
 use crate::commands::policy::Host;
-use crate::commands::{policy, watch};
+use crate::commands::{cel_policy, policy, watch};
 use crate::evaluate::rule_sets::ErrorPolicyArg;
 use crate::input::arguments::InputArgs;
 use crate::input::contexts::{Command, Contexts};
@@ -124,6 +124,9 @@ impl Command for CheckAll<'_> {
                 Format::Cel => expression(args, contexts, &source, output.color()),
                 Format::Rules => {
                     rules(args, contexts, RulesFile::parse(source.name, source.text, source.language)?, output.color())
+                }
+                Format::Policy if celero_cel_policy::is_policy(&source.text) => {
+                    of_policy(cel_policy::check(&source, args.deny_warnings, output.color())?)
                 }
                 Format::Policy => of_policy(policy::check(&source, &host, args.deny_warnings, output.color())),
             };

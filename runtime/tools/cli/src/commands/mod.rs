@@ -1,6 +1,7 @@
 //! The commands, each with its arguments and its `run`.
 
 pub(crate) mod bench;
+pub(crate) mod cel_policy;
 pub(crate) mod check;
 pub(crate) mod eval;
 pub(crate) mod explain;
