@@ -39,10 +39,7 @@ fn a_graft_has_its_variables_and_its_places_in_the_new_tree() {
     let root = tree.add(bind, Span::new(0, 0), Type::Bool, Reference::None);
     let whole = tree.finish(root, &declarations, &Limits::default()).unwrap();
 
-    assert_eq!(
-        unparse(whole.ast()),
-        "cel.bind(list, [n, 2], parts.list.exists(x, x > n && parts.list[0] == x))"
-    );
+    assert_eq!(unparse(whole.ast()), "cel.bind(list, [n, 2], parts.list.exists(x, x > n && parts.list[0] == x))");
     let mut seen = Vec::new();
     for (id, node) in (0..).map(celero_frontend::NodeId).zip(whole.ast().nodes()) {
         let text = &source[node.span.start as usize..node.span.end as usize];
@@ -120,9 +117,8 @@ fn what_is_taken_away_is_named() {
 
 #[test]
 fn types_that_agree_have_a_common_one() {
-    let common = |one: &str, other: &str| {
-        common_type(&one.parse().unwrap(), &other.parse().unwrap()).map(|ty| ty.to_string())
-    };
+    let common =
+        |one: &str, other: &str| common_type(&one.parse().unwrap(), &other.parse().unwrap()).map(|ty| ty.to_string());
     assert_eq!(common("int", "int").as_deref(), Some("int"));
     assert_eq!(common("int", "string"), None);
     assert_eq!(common("list(dyn)", "list(int)").as_deref(), Some("list(dyn)"));

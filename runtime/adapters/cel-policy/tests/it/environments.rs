@@ -60,7 +60,7 @@ fn libraries_are_those_that_the_file_names() {
         "extensions:\n- {name: strings, version: 2}\n- name: two-var-comprehensions\n- {name: celero.network, version: latest}\n",
     );
     assert!(accepts(&some, "'a'.charAt(0) == 'a' && [1].all(i, n, n > i) && isIP('::1')"));
-    refused("extensions: [{name: string}]\n", "did you mean `strings`?", "1:20");
+    refused("extensions: [{name: string}]\n", "did you mean `strings`?", "1:21");
     refused("extensions: [{name: strings, version: 99}]\n", "has version 5 at most", "1:39");
 }
 
@@ -84,7 +84,7 @@ fn macros_and_functions_are_taken_away() {
     refused("stdlib: {include_macros: [al]}\n", "`al` is no macro of the standard library", "1:27");
     refused("stdlib: {disabled: true}\n", "not supported: `disabled`", "1:20");
     refused("stdlib: {exclude_functions: [{name: sizes}]}\n", "did you mean `size`?", "1:37");
-    refused("stdlib: {include_macros: [all], exclude_macros: [map]}\n", "exclude each other", "1:50");
+    refused("stdlib: {include_macros: [all], exclude_macros: [map]}\n", "exclude each other", "1:49");
 }
 
 #[test]

@@ -6,16 +6,22 @@ use celero::{Bindings, Engine, Scratch};
 use celero_cel_policy::CelPolicy;
 use std::fmt::Write as _;
 
+/// A policy of so many matches, over variables that use one another.
 fn matches(count: usize) -> String {
-    let mut policy = "rule:\n  variables:\n  - v0: a\n".to_owned();
-    for i in 1..count / 4 {
-        let _ = writeln!(policy, "  - v{i}: variables.v{} + {i}", i - 1);
-    }
+    let mut policy = chain(40);
     policy.push_str("  match:\n");
     for i in 0..count {
-        let _ = writeln!(policy, "  - condition: variables.v{} == {i}\n    output: \"'m{i}'\"", i % (count / 4));
+        let _ = writeln!(policy, "  - condition: variables.v{} == {i}\n    output: \"'m{i}'\"", i % 40);
     }
     policy.push_str("  - output: \"'none'\"\n");
+    policy
+}
+
+fn chain(count: usize) -> String {
+    let mut policy = "rule:\n  variables:\n  - v0: a\n".to_owned();
+    for i in 1..count {
+        let _ = writeln!(policy, "  - v{i}: variables.v{} + {i}", i - 1);
+    }
     policy
 }
 
@@ -43,6 +49,12 @@ fn a_thousand_matches_run_in_both_tiers() {
         bindings.set("a", -1_000_000).unwrap();
         assert_eq!(program.eval(&bindings, &mut Scratch::new()).unwrap().to_string(), r#""none""#);
     }
+}
+
+#[test]
+fn a_thousand_variables_run() {
+    let policy = format!("{}  match:\n  - output: variables.v999\n", chain(1000));
+    assert_eq!(super::result(&policy, 1, 0), (1 + 999 * 1000 / 2).to_string());
 }
 
 #[test]
