@@ -265,7 +265,7 @@ impl<'c> Composer<'c> {
             None => None,
             Some(condition) => condition?,
         };
-        let at = condition.and_then(|_| one.condition.as_ref()).map_or(outcome, |text| text.place(self.file));
+        let at = condition.and(one.condition.as_ref()).map_or(outcome, |text| text.place(self.file));
         let place = Place { span: at, focus: at };
         let is_rule = matches!(one.outcome, Outcome::Rule(_));
         let whole = if is_rule { outcome } else { whole(one.place) };

@@ -121,7 +121,7 @@ impl WrittenType {
             None => Ok(Type::Dyn),
         };
         let wrapper = |inner| Type::Wrapper(Arc::new(inner));
-        let with_params = match &*self.name {
+        match &*self.name {
             "list" => counted(1).and_then(|()| Ok(Type::list(param(0)?))),
             "map" => counted(2).and_then(|()| Ok(Type::map(param(0)?, param(1)?))),
             "optional_type" => counted(1).and_then(|()| Ok(Type::optional(param(0)?))),
@@ -155,7 +155,6 @@ impl WrittenType {
                     },
                 })
             }
-        };
-        with_params
+        }
     }
 }

@@ -4,7 +4,6 @@
     clippy::panic,
     clippy::arithmetic_side_effects,
     clippy::string_slice,
-    missing_docs,
     reason = "tests"
 )]
 
