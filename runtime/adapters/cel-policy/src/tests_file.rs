@@ -93,9 +93,11 @@ impl Tests {
     pub fn parse(name: &str, text: &str) -> Result<Self, PolicyError> {
         let mut problems = Problems::default();
         let file = problems.file(name.to_owned(), text);
+        // Without a byte order mark.
+        let text = problems.text(file).to_owned();
         let mut cases = Vec::new();
         match yaml::read(file, &mut problems) {
-            Some(root) => read(&root, text, &mut Reader { problems: &mut problems }, &mut cases),
+            Some(root) => read(&root, &text, &mut Reader { problems: &mut problems }, &mut cases),
             None if problems.count() == 0 => {
                 problems.add(codes::FORM, FileSpan::new(file, 0, 0), "the file is empty".to_owned());
             }

@@ -1,15 +1,14 @@
 //! `celero check` and `celero test` for policies in the CEL Policy format.
 
-use crate::commands::policy::{Report, one};
+use crate::commands::policy_report::{Report, placed};
 use crate::input::source::{Source, read_text};
 use crate::output::Output;
 use crate::{DISAGREE, REJECTED};
 use celero::messages::Descriptors;
 use celero::settings::{Limits, SourceLimits};
-use celero::{Bindings, CompileError, Engine, Env, Program, Tier};
+use celero::{Bindings, CompileError, Diagnostic, Engine, Env, Program, Tier};
 use celero_cel_policy::{CelPolicy, Environment, TestReport, Tests};
 use celero_policy::PolicyError;
-use celero_tooling::diagnostic_json::diagnostics_json;
 use celero_tooling::values;
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
@@ -95,12 +94,12 @@ pub(crate) fn check(source: &Source, deny_warnings: bool, color: bool) -> Result
         Ok(program) => {
             let (summary, warnings) = (program.type_name(), program.warnings());
             let ok = !deny_warnings || warnings.is_empty();
-            let json = json!({ "ok": ok, "type": summary, "diagnostics": diagnostics_json(warnings) });
+            let json = json!({ "ok": ok, "type": summary, "diagnostics": named(&source.name, warnings) });
             let complaint = program.render_warnings(&source.name, color);
             Report { ok, summary, complaint, hints: Vec::new(), json }
         }
         Err(error) => {
-            let json = json!({ "ok": false, "diagnostics": diagnostics_json(error.diagnostics()) });
+            let json = json!({ "ok": false, "diagnostics": named(&source.name, error.diagnostics()) });
             refused(error.render(&source.name, color), json)
         }
     })
@@ -135,12 +134,13 @@ pub(crate) fn test(
     };
     let programs = compile(&declared, text, Tier::Auto)
         .and_then(|native| Ok((native, compile(&declared, text, Tier::Interpret)?)));
+    let name = policy.display().to_string();
     let (native, interpreted) = match programs {
         Ok(programs) => programs,
         Err(error) if tests.iter().all(Tests::expect_errors) => {
             let count: usize = tests.iter().map(Tests::len).sum();
             if json {
-                output.line(&json!({ "ok": true, "diagnostics": diagnostics_json(error.diagnostics()) }).to_string());
+                output.line(&json!({ "ok": true, "diagnostics": named(&name, error.diagnostics()) }).to_string());
             } else {
                 let verdict = format!("{}: the policy is refused, as {count} tests expect", output.paint().good("ok"));
                 output.line(&verdict);
@@ -149,9 +149,9 @@ pub(crate) fn test(
         }
         Err(error) => {
             if json {
-                output.line(&json!({ "ok": false, "diagnostics": diagnostics_json(error.diagnostics()) }).to_string());
+                output.line(&json!({ "ok": false, "diagnostics": named(&name, error.diagnostics()) }).to_string());
             } else {
-                output.complain(&error.render(&policy.display().to_string(), output.color()));
+                output.complain(&error.render(&name, output.color()));
             }
             return Ok(REJECTED);
         }
@@ -170,7 +170,7 @@ fn reported(reports: &[TestReport], json: bool, output: &mut Output) -> u8 {
     let cases: Vec<(&str, bool)> = reports.iter().flat_map(TestReport::cases).collect();
     if json {
         let cases: Vec<Json> = cases.iter().map(|(name, ok)| json!({ "name": name, "ok": ok })).collect();
-        let found: Vec<Json> = reports.iter().flat_map(|report| placed(&report.failures())).collect();
+        let found: Vec<Json> = reports.iter().flat_map(|report| placed(report.failures().diagnostics())).collect();
         output.line(&json!({ "ok": fine, "cases": cases, "diagnostics": found }).to_string());
     } else {
         for report in reports.iter().filter(|report| !report.passed()) {
@@ -197,9 +197,10 @@ fn rejected(error: &PolicyError, json: bool, output: &mut Output) -> u8 {
 }
 
 fn rejection(error: &PolicyError) -> Json {
-    json!({ "ok": false, "diagnostics": placed(error) })
+    json!({ "ok": false, "diagnostics": placed(error.diagnostics()) })
 }
 
-fn placed(error: &PolicyError) -> Vec<Json> {
-    error.diagnostics().map(|(file, diagnostic)| one(file, &diagnostic)).collect()
+/// Diagnostics of a file, as JSON.
+fn named(file: &str, found: &[Diagnostic]) -> Vec<Json> {
+    placed(found.iter().map(|found| (file, found.clone())))
 }

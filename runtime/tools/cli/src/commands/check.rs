@@ -2,6 +2,7 @@
 
 use crate::REJECTED;
 use crate::commands::policy::Host;
+use crate::commands::policy_report::Report;
 use crate::commands::{cel_policy, policy, watch};
 use crate::evaluate::rule_sets::ErrorPolicyArg;
 use crate::input::arguments::InputArgs;
@@ -164,8 +165,8 @@ impl Command for CheckAll<'_> {
     }
 }
 
-fn of_policy(report: policy::Report) -> Checked {
-    let policy::Report { ok, summary, complaint, hints, json } = report;
+fn of_policy(report: Report) -> Checked {
+    let Report { ok, summary, complaint, hints, json } = report;
     Checked { ok, summary, complaint, hints, json }
 }
 

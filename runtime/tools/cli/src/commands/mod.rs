@@ -11,6 +11,7 @@ pub(crate) mod lists;
 pub(crate) mod lsp;
 pub(crate) mod manual;
 pub(crate) mod policy;
+mod policy_report;
 pub(crate) mod repl;
 pub(crate) mod serve;
 pub(crate) mod translate;

@@ -2,6 +2,7 @@
 
 use crate::REJECTED;
 use crate::commands::cel_policy;
+use crate::commands::policy_report::{self, Report, placed};
 use crate::input::host::loader;
 use crate::input::source::{Source, read_text};
 use crate::output::units::counted;
@@ -9,7 +10,6 @@ use crate::output::{Output, hints};
 use celero::Diagnostic;
 use celero_policy::problems::Problems;
 use celero_policy::{Loader, Phase, Policy, PolicyError, yaml};
-use celero_tooling::diagnostic_json::diagnostic_json;
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 
@@ -103,19 +103,6 @@ impl Host {
         let hint = "if the host of the policy declares the name: --env HOST.yaml";
         is_of_host.then(|| hint.to_owned()).into_iter().collect()
     }
-}
-
-/// The result of the check of a policy.
-pub(crate) struct Report {
-    /// Whether there is no error and, if they are denied, no warning.
-    pub(crate) ok: bool,
-    /// The number of rules, and which bodies are buffered.
-    pub(crate) summary: String,
-    /// Errors and warnings as text.
-    pub(crate) complaint: String,
-    /// What is valid but probably not meant.
-    pub(crate) hints: Vec<String>,
-    pub(crate) json: Json,
 }
 
 /// Checks a policy.
@@ -221,7 +208,7 @@ pub(crate) fn test(args: &TestArgs, output: &mut Output) -> Result<u8, String> {
         results.extend(report.cases().map(|(name, passed)| (name.to_owned(), passed)));
         unmatched = report.unmatched_rules().to_vec();
         if args.json {
-            found.extend(report.diagnostics().map(|(file, diagnostic)| one(file, &diagnostic)));
+            found.extend(report.diagnostics().map(|(file, diagnostic)| policy_report::one(file, &diagnostic)));
         } else if !report.passed() {
             output.complain(&report.render(output.color()));
         }
@@ -268,16 +255,4 @@ fn rejected(error: &PolicyError, json: bool, output: &mut Output) -> u8 {
 
 fn rejection(error: &PolicyError) -> Json {
     json!({ "ok": false, "diagnostics": placed(error.diagnostics()) })
-}
-
-fn placed<'d>(found: impl Iterator<Item = (&'d str, Diagnostic)>) -> Json {
-    found.map(|(file, diagnostic)| one(file, &diagnostic)).collect()
-}
-
-pub(crate) fn one(file: &str, diagnostic: &Diagnostic) -> Json {
-    let mut json = diagnostic_json(diagnostic);
-    if let Some(members) = json.as_object_mut() {
-        members.insert("file".to_owned(), json!(file));
-    }
-    json
 }
