@@ -1,5 +1,6 @@
 //! The published test suite of CEL Policy in both tiers. `CEL_POLICY` names its directory, which holds `testdata`
 //! (default: the shared test data).
+#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use celero::messages::Descriptors;
 use celero::settings::Tier;
