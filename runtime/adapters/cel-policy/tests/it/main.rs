@@ -1,11 +1,5 @@
 //! Policies, their environments and their tests.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::arithmetic_side_effects,
-    clippy::string_slice,
-    reason = "tests"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, clippy::string_slice, reason = "tests")]
 
 mod environments;
 mod errors;
