@@ -8,7 +8,7 @@ use crate::expanded_size::ExpandedSize;
 use crate::messages::MessageTypes;
 use crate::stdlib::{Libraries, Library, Overload, Signature, TABLE};
 use crate::types::Type;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// A variable, possibly with a qualified name (`request.path`).
@@ -160,6 +160,10 @@ pub struct Declarations {
     callable: HashMap<Arc<str>, Vec<Overload>>,
     /// Definitions without parameters by name: their index.
     aliases: HashMap<Arc<str>, u32>,
+    /// Full names by the short names that stand for them.
+    abbreviations: HashMap<Arc<str>, Arc<str>>,
+    /// Names of macros and functions of the libraries that expressions may not use.
+    excluded: Arc<HashSet<Arc<str>>>,
     lists: Vec<DeclaredList>,
     messages: Arc<MessageTypes>,
     unchecked: bool,
@@ -202,6 +206,53 @@ impl Declarations {
         self.by_name.insert(Arc::clone(&variable.name), index);
         self.variables.push(variable);
         index
+    }
+
+    /// Makes a name stand for another variable, by its index, or for none. Returns the index of the variable that it
+    /// stood for: a language with scopes names a variable on entering one, and restores the name on leaving it.
+    pub fn rename_variable(&mut self, name: &str, variable: Option<u32>) -> Option<u32> {
+        match variable {
+            Some(index) => self.by_name.insert(name.into(), index),
+            None => self.by_name.remove(name),
+        }
+    }
+
+    /// Lets the last part of a qualified name stand for the whole name, before names of the container and before
+    /// variables.
+    ///
+    /// # Errors
+    /// The name has no dot, or its last part stands for another name; in words.
+    pub fn abbreviate(&mut self, name: &str) -> Result<(), String> {
+        let Some((_, short)) = name.rsplit_once('.') else {
+            return Err(format!("`{name}` has no dot: there is nothing to abbreviate"));
+        };
+        match self.abbreviations.get(short) {
+            Some(known) if **known != *name => {
+                Err(format!("`{short}` stands for `{known}` already, and can't stand for `{name}`"))
+            }
+            Some(_) => Ok(()),
+            None => {
+                self.most_dots = self.most_dots.max(name.matches('.').count());
+                self.abbreviations.insert(short.into(), name.into());
+                Ok(())
+            }
+        }
+    }
+
+    /// The full name that a name stands for.
+    pub(crate) fn abbreviated(&self, short: &str) -> Option<&str> {
+        self.abbreviations.get(short).map(|full| &**full)
+    }
+
+    /// Takes a macro or a function of the libraries away from expressions, by its name: `exists`, `startsWith`, `_+_`.
+    pub fn exclude(&mut self, name: &str) {
+        Arc::make_mut(&mut self.excluded).insert(name.into());
+    }
+
+    /// Whether a macro or a function of the libraries was taken away.
+    #[must_use]
+    pub fn is_excluded(&self, name: &str) -> bool {
+        !self.excluded.is_empty() && self.excluded.contains(name)
     }
 
     /// The variable of a qualified name, with its index for [`Reference::Variable`](crate::Reference::Variable).

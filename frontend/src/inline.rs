@@ -13,7 +13,7 @@
 //! it was written, so they take memory linear in their text. Test:
 //! `frontend/tests/it/define.rs::definitions_share_what_they_use`.
 
-use crate::ast::{Expr, NodeId, Nodes};
+use crate::ast::{Ast, Expr, Node, NodeId, Nodes};
 use crate::checked::{Checked, Reference};
 use crate::declarations::{Declarations, Definition};
 use crate::defined_call::{Passing, arguments};
@@ -21,6 +21,7 @@ use crate::diagnostic::Diagnostic;
 use crate::expanded_size::ExpandedSize;
 use crate::expansion::expanded_size;
 use crate::limits::{Limits, with_stack};
+use crate::span::Span;
 use crate::tree_builder::{Place, TreeBuilder};
 use crate::types::Type;
 use std::sync::Arc;
@@ -93,7 +94,7 @@ fn written(
     with_stack(size.levels(), || {
         let tree = TreeBuilder::over(Arc::clone(from.ast().source()));
         let mut writer = Writer { declarations, tree, level: 0 };
-        let mut copy = Copy { from, replacements: Vec::new(), place: None };
+        let mut copy = Copy { from, replacements: Vec::new(), place: None, graft: None };
         let root = write(&mut writer, &mut copy);
         writer.tree.finish_unverified(root)
     })
@@ -115,6 +116,57 @@ struct Copy<'c> {
     replacements: Vec<Replacement>,
     /// For a body, the place of the call, which all copied nodes get.
     place: Option<Place>,
+    graft: Option<&'c Graft<'c>>,
+}
+
+impl Copy<'_> {
+    fn place_of(&self, node: &Node) -> Place {
+        let graft = |span| self.graft.map_or(span, |graft| (graft.span)(span));
+        self.place.unwrap_or_else(|| Place { span: graft(node.span), focus: graft(node.focus) })
+    }
+}
+
+/// Where a tree becomes a part of another one.
+pub struct Graft<'g> {
+    /// The number of macro variables in scope there.
+    pub level: u32,
+    /// For each declared variable of the tree that is a macro's variable there, by index: its level.
+    pub local: &'g dyn Fn(u32) -> Option<u32>,
+    /// The span there of a span of the tree.
+    pub span: &'g dyn Fn(Span) -> Span,
+}
+
+impl TreeBuilder {
+    /// Adds a copy of a tree and returns its root. The other tree's declared variables may be macro variables here.
+    pub fn graft(&mut self, from: &Checked, at: &Graft<'_>) -> NodeId {
+        let none = Declarations::new();
+        let tree = std::mem::replace(self, Self::new(""));
+        let mut writer = Writer { declarations: &none, tree, level: at.level };
+        let mut copy = Copy { from, replacements: Vec::new(), place: None, graft: Some(at) };
+        let root = with_stack(from.ast().depth(), || writer.copy(&mut copy, from.ast().root()));
+        *self = writer.tree;
+        root
+    }
+}
+
+/// The text of a name with dots.
+fn written_name(ast: &Ast, mut id: NodeId) -> String {
+    let mut names = Vec::new();
+    loop {
+        match ast.expr(id) {
+            Expr::Select { operand, field, .. } => {
+                names.push(ast.name(*field));
+                id = *operand;
+            }
+            Expr::Ident { name, .. } => {
+                names.push(ast.name(*name));
+                break;
+            }
+            _ => break,
+        }
+    }
+    names.reverse();
+    names.join(".")
 }
 
 struct Writer<'a> {
@@ -128,7 +180,7 @@ impl Writer<'_> {
     fn copy(&mut self, copy: &mut Copy<'_>, id: NodeId) -> NodeId {
         let from = copy.from;
         let (node, reference) = (from.ast().node(id), from.reference(id));
-        let place = copy.place.unwrap_or(Place { span: node.span, focus: node.focus });
+        let place = copy.place_of(node);
         if let Some(definition) = self.declarations.definition_of(reference) {
             return self.call(copy, id, definition, place);
         }
@@ -140,6 +192,13 @@ impl Writer<'_> {
                 None => {}
             }
         }
+        if let Reference::Variable(index) = reference
+            && let Some(level) = copy.graft.and_then(|graft| (graft.local)(index))
+        {
+            let name = self.tree.name(&written_name(from.ast(), id));
+            let local = Expr::Ident { name, rooted: false, test: false };
+            return self.tree.add(local, place, from.type_of(id).clone(), Reference::Local(level));
+        }
         let expr = self.expr(copy, &node.expr);
         self.tree.add(expr, place, from.type_of(id).clone(), reference)
     }
@@ -149,10 +208,10 @@ impl Writer<'_> {
         let ast = copy.from.ast();
         let outside = self.level;
         let mut binds = Vec::new();
-        let mut body = Copy { from: &definition.body, replacements: Vec::new(), place: Some(place) };
+        let mut body = Copy { from: &definition.body, replacements: Vec::new(), place: Some(place), graft: None };
         let args = arguments(ast, ast.expr(id), definition);
         for ((arg, name), ty) in args.iter().zip(&*definition.parameters).zip(&*definition.signature.params) {
-            let at = copy.place.unwrap_or(Place { span: ast.span(*arg), focus: ast.node(*arg).focus });
+            let at = copy.place_of(ast.node(*arg));
             let arg = self.copy(copy, *arg);
             let passing = self.passing(arg, ty);
             if passing.is_some_and(Passing::replaces) {

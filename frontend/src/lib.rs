@@ -44,6 +44,8 @@
 //!    implementation in the runtime's library.
 //! 3. Build the tree with [`TreeBuilder`], children first. [`TreeBuilder::finish`] verifies it; an
 //!    [`InvalidTree`] is a fault of the language, not of the rule.
+//!    A language whose rules are made of several expressions of CEL checks each with [`Cel`] and puts
+//!    their trees together with [`TreeBuilder::graft`].
 //! 4. Report what is wrong as [`Diagnostic`]s whose codes [`Language::codes`] lists; [`similar`] finds what was meant.
 //! 5. Implement [`Language::format`] and [`Language::unparse`], and test that their results check to the same tree.
 //!
@@ -76,14 +78,14 @@ mod verify;
 pub use ast::{Ast, BinaryOp, Expr, FallbackKind, FoldKind, Literal, LogicOp, Name, Node, NodeId, Nodes, UnaryOp};
 pub use cel::{
     CHECKER_CODES, Cel, FORMAT_CODES, FunctionDeclaration, MacroForm, NotationError, PARSER_CODES, Parameter, RECEIVER,
-    check, define, format, layout, macro_forms, macro_library, misdeclared, parse, parse_variables, parse_with,
-    push_escaped, push_escaped_byte, quote_string, unparse, unparse_node,
+    check, common_type, define, format, layout, macro_forms, macro_library, misdeclared, parse, parse_variables,
+    parse_with, push_escaped, push_escaped_byte, quote_string, unparse, unparse_node,
 };
 pub use checked::{Checked, ListAccess, Reference};
 pub use declarations::{Declarations, DeclaredList, Definition, HostFunction, LISTS, ListKey, ListValues, Variable};
 pub use diagnostic::{CodeInfo, Diagnostic, Label, Severity, Stage, TOO_DEEP, TOO_MANY_NODES};
 pub use dump::{dump, dump_checked};
-pub use inline::{inline, inlined_nodes};
+pub use inline::{Graft, inline, inlined_nodes};
 pub use language::Language;
 pub use lexicon::{Lexicon, TextLiteral, quoted_text};
 pub use limits::{Limits, with_stack};

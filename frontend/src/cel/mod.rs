@@ -13,7 +13,7 @@ mod quote;
 mod unparse;
 mod words;
 
-pub use check::{CHECKER_CODES, RECEIVER, check, define, misdeclared};
+pub use check::{CHECKER_CODES, RECEIVER, check, common_type, define, misdeclared};
 pub use format::{FORMAT_CODES, format};
 pub use language::Cel;
 pub use macros::{MacroForm, is_macro_name, macro_forms, macro_library};

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, clippy::string_slice, clippy::arithmetic_side_effects, reason = "tests")]
 
 mod check;
+mod composed;
 mod corpus;
 mod define;
 mod diagnostics;

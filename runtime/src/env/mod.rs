@@ -184,6 +184,32 @@ impl<C> Env<C> {
         self
     }
 
+    /// Lets the last part of a qualified name stand for the whole name, for names of types and of
+    /// constants: `acme.v1.Order` lets rules write `Order{id: 1}`. It comes before names of the
+    /// [container](Self::container) and before variables.
+    #[must_use]
+    pub fn abbreviate(mut self, name: &str) -> Self {
+        if let Err(reason) = names::qualified(name).and_then(|()| self.declarations.abbreviate(name)) {
+            self.problems.push(EnvError::new(format!("abbreviation `{name}`: {reason}")));
+        }
+        self
+    }
+
+    /// Takes macros and functions of the libraries away from rules, by their names; operators have
+    /// the names that CEL gives them, such as `_+_`.
+    ///
+    /// ```
+    /// # use celero::{Engine, Env};
+    /// let env = Env::dynamic().without(["exists", "matches"]);
+    /// assert!(Engine::new().check(&env, "[1].all(n, n > 0)").is_ok());
+    /// assert!(Engine::new().check(&env, "[1].exists(n, n > 0)").is_err());
+    /// ```
+    #[must_use]
+    pub fn without<'n>(mut self, names: impl IntoIterator<Item = &'n str>) -> Self {
+        names.into_iter().for_each(|name| self.declarations.exclude(name));
+        self
+    }
+
     /// Turns static types off: what does not fit is then an error of the evaluation instead of a diagnostic.
     #[must_use]
     pub fn unchecked(mut self, unchecked: bool) -> Self {
@@ -334,11 +360,18 @@ impl<C> Env<C> {
         let FunctionDeclaration { name, receiver, parameters, result, .. } = parsed;
         let is_method = receiver.is_some();
         let params = receiver.into_iter().chain(parameters.into_iter().map(|parameter| parameter.ty)).collect();
+        self.declare_signature(&name, is_method, params, result.unwrap_or(Type::Dyn))
+    }
+
+    /// Declares a function without code by its signature; the first parameter of a method is what it
+    /// is called on. Else as [`declare_function`](Self::declare_function).
+    #[must_use]
+    pub fn declare_signature(mut self, name: &str, is_method: bool, params: Vec<Type>, result: Type) -> Self {
         let call: Arc<DynFunction> = Arc::new(|_, _| {
             function::explain(&ONLY_DECLARED);
             Err(ErrorKind::Host)
         });
-        self.add_erased(&name, is_method, (params, result.unwrap_or(Type::Dyn)), false, call);
+        self.add_erased(name, is_method, (params, result), false, call);
         self
     }
 

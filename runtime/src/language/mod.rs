@@ -66,12 +66,14 @@ mod checked_costs;
 mod rule_language;
 mod static_cost;
 
+pub use celero_frontend::cel::{KEYWORDS, RESERVED};
 pub use celero_frontend::stdlib::{Builtin, TABLE};
 pub use celero_frontend::{
     Ast, BinaryOp, Cel, Checked, CodeInfo, Declarations, Definition, Diagnostic, Expr, FallbackKind, FoldKind,
-    FunctionDeclaration, HostFunction, InvalidTree, Invariant, Label, Language, Lexicon, Limits, Literal, LogicOp,
-    MacroForm, Name, Node, NodeId, Nodes, Overload, Parameter, Place, RECEIVER, Reference, Severity, Signature, Span,
-    Stage, TreeBuilder, Type, UnaryOp, Variable, edit_distance, macro_forms, similar,
+    FunctionDeclaration, Graft, HostFunction, InvalidTree, Invariant, Label, Language, Lexicon, Limits, Literal,
+    LogicOp, MacroForm, Name, Node, NodeId, Nodes, Overload, Parameter, Place, RECEIVER, Reference, Severity,
+    Signature, Span, Stage, TreeBuilder, Type, UnaryOp, Variable, common_type, edit_distance, inline, macro_forms,
+    similar,
 };
 pub(crate) use checked_costs::part_costs;
 pub use checked_costs::static_costs;

@@ -1,6 +1,7 @@
 //! Properties of the whole product: agreement of the tiers, conformance, hostile input, and the
 //! rules of this repository.
 
+mod cel_policy;
 mod conformance;
 mod corpus;
 mod counters;

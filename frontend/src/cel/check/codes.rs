@@ -16,7 +16,7 @@ codes! {
     UNDECLARED_NAME "undeclared-name" Check "no variable, macro variable or type has this name";
     UNDECLARED_FUNCTION "undeclared-function" Check "no function has this name, in any form";
     UNDECLARED_TYPE "undeclared-type" Check "no message type has this name";
-    LIBRARY_OFF "library-off" Check "a function or a form of syntax is of a library that the environment has turned off";
+    LIBRARY_OFF "library-off" Check "a function or a form of syntax, or the library that it is of, was taken away by the environment";
     CALL_FORM "call-form" Check "a function is called as `f(x)` that exists as `x.f()` only, or the other way round";
     NO_OVERLOAD "no-matching-overload" Check "the operands or arguments fit no overload of the operator or function";
     NO_FIELDS "no-fields" Check "a field is selected from a value that has none";

@@ -11,6 +11,9 @@ impl Checker<'_> {
         let &Expr::Fold { kind, range, var, var2, filter, transform } = self.ast.expr(id) else {
             return Type::Error;
         };
+        if var2.is_none() && self.refuse_excluded(id, kind.name()) {
+            return Type::Error;
+        }
         let range_type = self.check(range);
         let over_map = matches!(kind, FoldKind::MapValues | FoldKind::FilterKeys);
         let (first, second) = match self.infer.shallow(&range_type) {

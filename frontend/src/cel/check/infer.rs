@@ -22,6 +22,15 @@ pub(super) enum Excess {
     Parts,
 }
 
+/// Returns the type of a value that may be of either type, as `?:` has it; `None` if the types do not agree.
+#[must_use]
+pub fn common_type(left: &Type, right: &Type) -> Option<Type> {
+    let mut infer = Inference::new(u64::from(MAX_TYPE_PARTS).saturating_mul(8));
+    let merged = infer.merge(left, right)?;
+    let ty = infer.resolve(&merged, false);
+    (!infer.exhausted() && ty.is_concrete()).then_some(ty)
+}
+
 pub(super) struct Inference {
     bindings: Vec<Option<Type>>,
     /// Earlier bindings, to restore when an attempt fails; newest last.

@@ -26,6 +26,7 @@ use crate::types::{MAX_TYPE_DEPTH, Type};
 pub use codes::CHECKER_CODES;
 pub use define::{define, misdeclared};
 use infer::Inference;
+pub use infer::common_type;
 use names::Names;
 use std::borrow::Cow;
 
@@ -139,7 +140,7 @@ impl<'a> Checker<'a> {
             Expr::Call { target, function, rooted, args } => {
                 self.check_call(id, *target, *function, *rooted, ast.children(*args))
             }
-            Expr::Logic { op, operands } => self.check_logic(*op, ast.children(*operands)),
+            Expr::Logic { op, operands } => self.check_logic(id, *op, ast.children(*operands)),
             Expr::Cond { condition, then, otherwise } => self.check_cond(id, *condition, *then, *otherwise),
             Expr::List { elements, optional } => self.check_list(ast.children(*elements), optional),
             Expr::Map { entries, optional } => self.check_map(ast.children(*entries), optional),
@@ -193,11 +194,14 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn check_logic(&mut self, op: LogicOp, operands: &[NodeId]) -> Type {
-        let symbol = match op {
-            LogicOp::And => "&&",
-            LogicOp::Or => "||",
+    fn check_logic(&mut self, id: NodeId, op: LogicOp, operands: &[NodeId]) -> Type {
+        let (symbol, name) = match op {
+            LogicOp::And => ("&&", "_&&_"),
+            LogicOp::Or => ("||", "_||_"),
         };
+        if self.refuse_excluded(id, name) {
+            return Type::Error;
+        }
         // Whether what the literals before this operand mean was said: one mistake causes one diagnostic.
         let mut explained = false;
         for (at, &operand) in operands.iter().enumerate() {
@@ -218,6 +222,9 @@ impl<'a> Checker<'a> {
     }
 
     fn check_cond(&mut self, id: NodeId, condition: NodeId, then: NodeId, otherwise: NodeId) -> Type {
+        if self.refuse_excluded(id, "_?_:_") {
+            return Type::Error;
+        }
         let ty = self.check(condition);
         self.expect_bool(condition, &ty, format_args!("the condition of `?:`"));
         let left = self.check(then);

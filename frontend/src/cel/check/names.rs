@@ -4,7 +4,7 @@ use crate::ast::Name;
 use crate::declarations::Declarations;
 use crate::stdlib::{Libraries, Library, Signature, TABLE};
 use crate::types::Type;
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -104,6 +104,13 @@ impl<'a> Names<'a> {
     /// Resolves `parts[0].parts[1]...`: the longest prefix of it that some scope declares, in the innermost such
     /// scope. Also returns the number of parts in that prefix.
     pub(super) fn resolve(&self, parts: &[&str], rooted: bool) -> Option<(usize, Meaning)> {
+        if let Some(full) = parts.first().and_then(|first| self.abbreviated(first, rooted)) {
+            let written: SmallVec<[&str; 8]> = full.split('.').chain(parts.iter().skip(1).copied()).collect();
+            let (count, meaning) = self.resolve(&written, true)?;
+            // The parts of the full name are one part as written.
+            let count = count.checked_sub(components(full).saturating_sub(1)).filter(|count| *count > 0)?;
+            return Some((count, meaning));
+        }
         let mut name = parts.get(..self.longest).unwrap_or(parts).join(".");
         let mut count = parts.len().min(self.longest);
         while count > 0 {
@@ -115,6 +122,21 @@ impl<'a> Names<'a> {
             name.truncate(name.rfind('.').unwrap_or(0));
         }
         None
+    }
+
+    /// The full name that the first part of a name stands for.
+    fn abbreviated(&self, first: &str, rooted: bool) -> Option<&'a str> {
+        if rooted { None } else { self.declarations.abbreviated(first) }
+    }
+
+    /// The names that a name may stand for, the first choice first.
+    fn candidates<'n>(&self, name: &'n str, rooted: bool) -> SmallVec<[Cow<'n, str>; 4]> {
+        let first = name.split('.').next().unwrap_or(name);
+        if let Some(full) = self.abbreviated(first, rooted) {
+            let rest = name.strip_prefix(first).unwrap_or("");
+            return smallvec![Cow::Owned(format!("{full}{rest}"))];
+        }
+        self.scopes(rooted).iter().map(|scope| qualified(scope, name)).collect()
     }
 
     /// Returns whether a path starts with a declared name or with a prefix of one.
@@ -139,21 +161,25 @@ impl<'a> Names<'a> {
 
     /// Returns the full name of a message type.
     pub(super) fn message(&self, name: &str, rooted: bool) -> Option<String> {
-        let mut names = self.scopes(rooted).iter().map(|scope| qualified(scope, name));
+        let mut names = self.candidates(name, rooted).into_iter();
         names.find(|name| self.declarations.messages().message(name).is_some()).map(Cow::into_owned)
     }
 
     /// Returns the declared name that a function's name refers to.
     pub(super) fn function<'n>(&self, name: &'n str, rooted: bool) -> Option<Cow<'n, str>> {
-        self.scopes(rooted)
-            .iter()
-            .map(|scope| qualified(scope, name))
-            .find(|n| self.declarations.is_callable(n) || TABLE.signatures(n, self.libraries).next().is_some())
+        let mut names = self.candidates(name, rooted).into_iter();
+        names.find(|name| self.declarations.is_callable(name) || self.of_libraries(name).next().is_some())
     }
 
     /// The signatures of a function by its declared name.
     pub(super) fn signatures(&self, name: &str) -> SmallVec<[&'a Signature; 8]> {
-        TABLE.signatures(name, self.libraries).chain(self.declarations.signatures(name)).collect()
+        self.of_libraries(name).chain(self.declarations.signatures(name)).collect()
+    }
+
+    /// The signatures of a function of the libraries that expressions may use.
+    fn of_libraries(&self, name: &str) -> impl Iterator<Item = &'a Signature> {
+        let excluded = self.declarations.is_excluded(name);
+        TABLE.signatures(name, self.libraries).filter(move |_| !excluded)
     }
 
     /// Returns a library that is off and has a function of this name.
@@ -161,9 +187,11 @@ impl<'a> Names<'a> {
         TABLE.libraries_of(name).find(|library| !self.libraries.contains(*library))
     }
 
-    /// Returns the names of variables and of definitions without parameters.
+    /// Returns the names of variables in scope and of definitions without parameters.
     fn variables(&self) -> impl Iterator<Item = &'a str> + use<'a> {
-        self.declarations.variables().iter().map(|variable| &*variable.name).chain(self.declarations.aliases())
+        let declarations = self.declarations;
+        let names = declarations.variables().iter().map(|variable| &*variable.name);
+        names.filter(|name| declarations.has_name(name)).chain(declarations.aliases())
     }
 
     /// Returns the variables below a prefix in any scope, as they are written in a rule; sorted.

@@ -170,7 +170,20 @@ impl Checker<'_> {
         Type::Error
     }
 
+    /// Reports a macro, a function or an operator that the environment has taken away. Returns whether it has.
+    pub(super) fn refuse_excluded(&mut self, id: NodeId, name: &str) -> bool {
+        let excluded = self.names.declarations.is_excluded(name);
+        if excluded {
+            let message = format!("the environment does not have `{}`", symbol(name));
+            self.error(codes::LIBRARY_OFF, self.ast.node(id).focus, message);
+        }
+        excluded
+    }
+
     pub(super) fn report_undeclared_function(&mut self, id: NodeId, name: &str, mut help: Vec<String>) -> Type {
+        if self.refuse_excluded(id, name) {
+            return Type::Error;
+        }
         help.extend(self.only_earlier(name));
         let message = format!("undeclared function `{name}`");
         self.error(codes::UNDECLARED_FUNCTION, self.ast.node(id).focus, message).help = help;
@@ -241,7 +254,7 @@ impl Checker<'_> {
         receiver: bool,
         args: &[Argument],
     ) -> Type {
-        if args.iter().any(|(_, ty)| self.infer.shallow(ty) == Type::Error) {
+        if args.iter().any(|(_, ty)| self.infer.shallow(ty) == Type::Error) || self.refuse_excluded(id, name) {
             return Type::Error;
         }
         let types: Vec<Type> = args.iter().map(|(_, ty)| self.infer.resolve(ty, false)).collect();

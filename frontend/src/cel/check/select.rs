@@ -55,6 +55,9 @@ impl<'a> Checker<'a> {
 
     /// Checks an `Ident` or `Select`.
     pub(super) fn check_select(&mut self, id: NodeId) -> Type {
+        if self.ast.expr(id).is_test() && self.refuse_excluded(id, "has") {
+            return self.set_type(id, Type::Error);
+        }
         let Some(path) = self.path(id) else {
             let Expr::Select { operand, field, test, optional } = *self.ast.expr(id) else {
                 return self.set_type(id, Type::Error);

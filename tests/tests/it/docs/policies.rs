@@ -7,7 +7,8 @@ use celero_policy::Policy;
 use std::path::Path;
 
 /// Pages whose examples have tests of their own, in the crates that they describe.
-const ELSEWHERE: [(&str, &str); 4] = [
+const ELSEWHERE: [(&str, &str); 5] = [
+    ("docs/cel-policy.md", "runtime/tools/cli/tests/it/book.rs"),
     ("docs/policy.md", "runtime/adapters/policy/tests/policy/reference.rs"),
     ("docs/policy-reference.md", "runtime/adapters/policy/tests/policy/reference.rs"),
     ("docs/proxy.md", "runtime/adapters/proxy/tests/proxy/docs.rs"),

@@ -14,7 +14,9 @@ pub struct FileSpan {
 }
 
 impl FileSpan {
-    pub(crate) fn new(file: usize, start: u32, end: u32) -> Self {
+    /// The range of these bytes.
+    #[must_use]
+    pub fn new(file: usize, start: u32, end: u32) -> Self {
         Self { file, start, end }
     }
 

@@ -13,7 +13,7 @@ mod scalar_offset;
 mod surrogates;
 mod url_secrets;
 
-pub use read::read;
+pub use read::{read, read_nested};
 
 use problems::FileSpan;
 use saphyr_parser::ScalarStyle;
@@ -72,8 +72,15 @@ impl SourceText {
         Self { text, place, style, offsets: Offsets::default() }
     }
 
-    /// Returns the offset in its file of the byte `at` of the text.
-    pub(crate) fn offset_in_file(&self, file: &str, at: usize) -> usize {
+    /// Returns whether the text is written as a block: `|` or `>`.
+    #[must_use]
+    pub fn is_block(&self) -> bool {
+        matches!(self.style, ScalarStyle::Literal | ScalarStyle::Folded)
+    }
+
+    /// Returns the offset of the byte `at` of the text in its file, whose text is `file`.
+    #[must_use]
+    pub fn offset_in_file(&self, file: &str, at: usize) -> usize {
         let range = self.place.start as usize..self.place.end.max(self.place.start) as usize;
         self.offsets.get(file, range, &self.text, self.style, at)
     }
@@ -160,7 +167,8 @@ impl Node {
 
     /// Returns the node as JSON. A scalar without quotes that looks like a number, `true`, `false`
     /// or nothing becomes that.
-    pub(crate) fn json(&self) -> Json {
+    #[must_use]
+    pub fn json(&self) -> Json {
         match &self.value {
             _ if self.is_nothing() => Json::Null,
             NodeValue::Scalar(scalar) => {

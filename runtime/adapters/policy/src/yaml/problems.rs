@@ -139,7 +139,9 @@ impl Problems {
         &self.paths
     }
 
-    pub(crate) fn text(&self, file: usize) -> &str {
+    /// Returns the text of a file, without a byte order mark.
+    #[must_use]
+    pub fn text(&self, file: usize) -> &str {
         self.files.get(file).map_or("", |file| &file.text)
     }
 

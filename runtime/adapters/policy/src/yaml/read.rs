@@ -5,6 +5,7 @@ use super::problems::{FileSpan, Problems};
 use super::surrogates::{LoneSurrogate, Surrogates};
 use super::{MapEntry, Node, NodeValue, Scalar, SourceText};
 use saphyr_parser::{Event, Marker, Parser, Span};
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// The deepest nesting of a document.
@@ -14,9 +15,15 @@ const NO_TAGS: &str = "tags are not supported";
 
 /// Reads a file. Returns `None` if it is empty or not valid YAML, which is reported.
 pub fn read(file: usize, problems: &mut Problems) -> Option<Node> {
+    read_nested(file, MAX_LEVELS, problems)
+}
+
+/// Reads a file that may be nested this deep. Else as [`read`]; walks over its nodes recurse as deep.
+pub fn read_nested(file: usize, max_levels: usize, problems: &mut Problems) -> Option<Node> {
     let text = problems.text(file).to_owned();
     let surrogates = Surrogates::of(&text);
-    let reader = Reader { file, offsets: Offsets::of(&text), surrogates, open: Vec::new(), root: None, documents: 0 };
+    let offsets = Offsets::of(&text);
+    let reader = Reader { file, max_levels, offsets, surrogates, open: Vec::new(), root: None, documents: 0 };
     reader.run(&text, problems)
 }
 
@@ -68,6 +75,7 @@ enum Content {
 
 struct Reader<'t> {
     file: usize,
+    max_levels: usize,
     offsets: Offsets,
     surrogates: Surrogates<'t>,
     open: Vec<OpenCollection>,
@@ -94,9 +102,9 @@ impl Reader<'_> {
             };
             let place = self.place(span);
             if let Err(message) = self.take(event, place, problems) {
-                let problem = problems.add("policy-yaml", place, message.to_owned());
+                let problem = problems.add("policy-yaml", place, message.clone().into_owned());
                 if message == NO_TAGS
-                    && let Some(help) = advice(message, text, place.start as usize)
+                    && let Some(help) = advice(&message, text, place.start as usize)
                 {
                     problem.help(help);
                 }
@@ -110,20 +118,20 @@ impl Reader<'_> {
         FileSpan::new(self.file, self.offsets.at(span.start), self.offsets.at(span.end))
     }
 
-    fn take(&mut self, event: Event<'_>, place: FileSpan, problems: &mut Problems) -> Result<(), &'static str> {
+    fn take(&mut self, event: Event<'_>, place: FileSpan, problems: &mut Problems) -> Result<(), Cow<'static, str>> {
         match event {
             Event::Nothing | Event::StreamStart | Event::StreamEnd | Event::DocumentEnd => {}
             Event::DocumentStart(_) => {
                 self.documents = self.documents.saturating_add(1);
                 if self.documents > 1 {
-                    return Err("a file is one document: `---` is allowed at its start only");
+                    return Err("a file is one document: `---` is allowed at its start only".into());
                 }
             }
             Event::Alias(_) => {
-                return Err("aliases are not supported: repeat the value, or define it once under `variables`");
+                return Err("aliases are not supported: repeat the value, or define it once under `variables`".into());
             }
             Event::Scalar(_, _, _, Some(_)) | Event::SequenceStart(_, Some(_)) | Event::MappingStart(_, Some(_)) => {
-                return Err(NO_TAGS);
+                return Err(NO_TAGS.into());
             }
             Event::Scalar(text, style, ..) => {
                 let range = place.start as usize..place.end as usize;
@@ -156,17 +164,16 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn start(&mut self, place: FileSpan, content: Content) -> Result<(), &'static str> {
-        const { assert!(MAX_LEVELS == 32, "the message says so") };
-        if self.open.len() >= MAX_LEVELS {
-            return Err("this is nested deeper than 32 levels");
+    fn start(&mut self, place: FileSpan, content: Content) -> Result<(), Cow<'static, str>> {
+        if self.open.len() >= self.max_levels {
+            return Err(format!("this is nested deeper than {} levels", self.max_levels).into());
         }
         self.open.push(OpenCollection { place, content });
         Ok(())
     }
 
     /// Adds a node to the innermost open list or mapping.
-    fn put(&mut self, node: Node, problems: &mut Problems) -> Result<(), &'static str> {
+    fn put(&mut self, node: Node, problems: &mut Problems) -> Result<(), Cow<'static, str>> {
         let Some(open) = self.open.last_mut() else {
             self.root = Some(node);
             return Ok(());
@@ -176,7 +183,7 @@ impl Reader<'_> {
             Content::Map(map) => match map.key.take() {
                 None => {
                     let NodeValue::Scalar(Scalar { text, style }) = node.value else {
-                        return Err("a key must be text");
+                        return Err("a key must be text".into());
                     };
                     if let Some(first) = map.places.get(&text) {
                         let message = format!("`{text}` occurs a second time here");

@@ -2,7 +2,8 @@
 
 use crate::REJECTED;
 use crate::commands::policy::Host;
-use crate::commands::{policy, watch};
+use crate::commands::policy_report::Report;
+use crate::commands::{cel_policy, policy, watch};
 use crate::evaluate::rule_sets::ErrorPolicyArg;
 use crate::input::arguments::InputArgs;
 use crate::input::contexts::{Command, Contexts};
@@ -125,6 +126,9 @@ impl Command for CheckAll<'_> {
                 Format::Rules => {
                     rules(args, contexts, RulesFile::parse(source.name, source.text, source.language)?, output.color())
                 }
+                Format::Policy if celero_cel_policy::is_policy(&source.text) => {
+                    of_policy(cel_policy::check(&source, args.deny_warnings, output.color())?)
+                }
                 Format::Policy => of_policy(policy::check(&source, &host, args.deny_warnings, output.color())),
             };
             ok &= checked.ok;
@@ -161,8 +165,8 @@ impl Command for CheckAll<'_> {
     }
 }
 
-fn of_policy(report: policy::Report) -> Checked {
-    let policy::Report { ok, summary, complaint, hints, json } = report;
+fn of_policy(report: Report) -> Checked {
+    let Report { ok, summary, complaint, hints, json } = report;
     Checked { ok, summary, complaint, hints, json }
 }
 

@@ -1,6 +1,7 @@
 //! The commands, each with its arguments and its `run`.
 
 pub(crate) mod bench;
+pub(crate) mod cel_policy;
 pub(crate) mod check;
 pub(crate) mod eval;
 pub(crate) mod explain;
@@ -10,6 +11,7 @@ pub(crate) mod lists;
 pub(crate) mod lsp;
 pub(crate) mod manual;
 pub(crate) mod policy;
+mod policy_report;
 pub(crate) mod repl;
 pub(crate) mod serve;
 pub(crate) mod translate;

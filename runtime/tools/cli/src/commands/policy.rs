@@ -1,6 +1,8 @@
 //! `celero check`, `test`, `explain` and `schema` for policies (YAML files).
 
 use crate::REJECTED;
+use crate::commands::cel_policy;
+use crate::commands::policy_report::{self, Report, placed};
 use crate::input::host::loader;
 use crate::input::source::{Source, read_text};
 use crate::output::units::counted;
@@ -8,7 +10,6 @@ use crate::output::{Output, hints};
 use celero::Diagnostic;
 use celero_policy::problems::Problems;
 use celero_policy::{Loader, Phase, Policy, PolicyError, yaml};
-use celero_tooling::diagnostic_json::diagnostic_json;
 use serde_json::{Value as Json, json};
 use std::path::{Path, PathBuf};
 
@@ -17,6 +18,7 @@ use std::path::{Path, PathBuf};
 #[command(after_help = "\
 Examples:
   celero test policy.yaml cases.yaml
+  celero test policy.yaml              # in the CEL Policy format, with config.yaml and tests.yaml beside it
 
 A file of cases is a list:
   - name: the admin pages are closed
@@ -34,12 +36,21 @@ pub(crate) struct TestArgs {
     /// The policy.
     #[arg(value_name = "POLICY.yaml")]
     policy: PathBuf,
-    /// The cases.
-    #[arg(value_name = "CASES.yaml", required = true)]
+    /// The cases. For a policy in the CEL Policy format, files of tests: by default `tests.yaml` in its folder.
+    #[arg(value_name = "CASES.yaml")]
     cases: Vec<PathBuf>,
-    /// What the host of the policy declares: functions, and variables for which cases give values.
+    /// What the host of the policy declares: functions, and variables for which cases give values. For a policy in
+    /// the CEL Policy format its environment: by default `config.yaml` or `env.yaml` in its folder.
     #[arg(long, value_name = "HOST.yaml")]
     env: Option<PathBuf>,
+    /// The types of messages that a policy in the CEL Policy format names: a `FileDescriptorSet`, as
+    /// `protoc --include_imports --descriptor_set_out=FILE` writes it.
+    #[arg(long, value_name = "FILE")]
+    descriptors: Option<PathBuf>,
+    /// Defines a function that the environment of a policy in the CEL Policy format declares:
+    /// `plan(tenant: string) -> string = tenant == 'acme' ? 'pro' : 'free'`. May be repeated.
+    #[arg(long, value_name = "NAME(PARAMETER: TYPE, ..) -> TYPE = BODY", allow_hyphen_values = true)]
+    define: Vec<String>,
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
@@ -92,19 +103,6 @@ impl Host {
         let hint = "if the host of the policy declares the name: --env HOST.yaml";
         is_of_host.then(|| hint.to_owned()).into_iter().collect()
     }
-}
-
-/// The result of the check of a policy.
-pub(crate) struct Report {
-    /// Whether there is no error and, if they are denied, no warning.
-    pub(crate) ok: bool,
-    /// The number of rules, and which bodies are buffered.
-    pub(crate) summary: String,
-    /// Errors and warnings as text.
-    pub(crate) complaint: String,
-    /// What is valid but probably not meant.
-    pub(crate) hints: Vec<String>,
-    pub(crate) json: Json,
 }
 
 /// Checks a policy.
@@ -161,6 +159,19 @@ pub(crate) fn test(args: &TestArgs, output: &mut Output) -> Result<u8, String> {
     let read = |path: &Path| if path.exists() { read_text(path) } else { Err(hints::missing_file(path)) };
     let name = |path: &Path| path.display().to_string();
     let text = read(&args.policy)?;
+    if celero_cel_policy::is_policy(&text) {
+        let (environment, descriptors) = (args.env.as_deref(), args.descriptors.as_deref());
+        let given = cel_policy::Given { environment, descriptors, define: &args.define };
+        return cel_policy::test(&args.policy, &text, &args.cases, &given, args.json, output);
+    }
+    if args.descriptors.is_some() || !args.define.is_empty() {
+        let path = args.policy.display();
+        return Err(format!("{path}: --descriptors and --define are for policies in the CEL Policy format"));
+    }
+    if args.cases.is_empty() {
+        let path = args.policy.display();
+        return Err(format!("no cases are given: celero test {path} cases.yaml"));
+    }
     let cases = args.cases.iter().map(|path| Ok((path, read(path)?))).collect::<Result<Vec<_>, String>>()?;
     if let [(path, first), ..] = &cases[..]
         && is_list(&text)
@@ -197,7 +208,7 @@ pub(crate) fn test(args: &TestArgs, output: &mut Output) -> Result<u8, String> {
         results.extend(report.cases().map(|(name, passed)| (name.to_owned(), passed)));
         unmatched = report.unmatched_rules().to_vec();
         if args.json {
-            found.extend(report.diagnostics().map(|(file, diagnostic)| one(file, &diagnostic)));
+            found.extend(report.diagnostics().map(|(file, diagnostic)| policy_report::one(file, &diagnostic)));
         } else if !report.passed() {
             output.complain(&report.render(output.color()));
         }
@@ -244,16 +255,4 @@ fn rejected(error: &PolicyError, json: bool, output: &mut Output) -> u8 {
 
 fn rejection(error: &PolicyError) -> Json {
     json!({ "ok": false, "diagnostics": placed(error.diagnostics()) })
-}
-
-fn placed<'d>(found: impl Iterator<Item = (&'d str, Diagnostic)>) -> Json {
-    found.map(|(file, diagnostic)| one(file, &diagnostic)).collect()
-}
-
-fn one(file: &str, diagnostic: &Diagnostic) -> Json {
-    let mut json = diagnostic_json(diagnostic);
-    if let Some(members) = json.as_object_mut() {
-        members.insert("file".to_owned(), json!(file));
-    }
-    json
 }
