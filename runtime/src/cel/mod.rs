@@ -2,6 +2,7 @@
 
 mod text;
 mod tree;
+pub(crate) mod trees;
 
 pub(crate) use tree::CheckedTree;
 
