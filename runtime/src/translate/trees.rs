@@ -13,7 +13,8 @@ impl Engine {
     /// canonical text of the tree.
     ///
     /// The tree may be parsed or checked, and may come from anyone: its types and references are computed anew. A
-    /// checked tree whose names refer to other variables or constants than those of the environment is refused.
+    /// checked tree whose names refer to other variables or constants than those of the environment, or to variables of
+    /// other types, is refused.
     /// Comprehensions must be expansions of the macros of CEL and of cel-go's libraries; they become these macros again.
     ///
     /// # Errors
@@ -27,7 +28,7 @@ impl Engine {
             TreeError::of_expression(error, place)
         })?;
         if let Some(checked) = rule.expression().tree().downcast::<CheckedTree>() {
-            source.refuse_other_names(checked.as_written(), env.declarations())?;
+            source.refuse_other_names(tree, checked.as_written(), env.declarations())?;
         }
         Ok(rule)
     }

@@ -6,7 +6,8 @@ use super::schema::{Field, Kind, Label, Shape};
 use celero_frontend::with_stack;
 use celero_protobuf::{Payload, Records, Sink, WireError};
 
-/// Reads a message. Fields that the table does not have are skipped.
+/// Reads a message. Fields that the table does not have are skipped, except in expressions, whose meaning they could
+/// change.
 pub(super) fn read(
     messages: &mut Messages,
     shape: Shape,
@@ -29,8 +30,13 @@ impl Reader<'_> {
         let mut fields = Fields::new(shape);
         for record in Records::new(bytes) {
             let record = record.map_err(malformed)?;
-            if let Some(field) = shape.field(record.number) {
-                self.value(&mut fields, field, record.payload, depth)?;
+            match shape.field(record.number) {
+                Some(field) => self.value(&mut fields, field, record.payload, depth)?,
+                None if shape.is_expression() => {
+                    let number = record.number;
+                    return Err(TreeError::new(format!("a part of an expression has the unknown field {number}")));
+                }
+                None => {}
             }
         }
         Ok(fields.finish(self.messages))

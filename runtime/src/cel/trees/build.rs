@@ -3,6 +3,7 @@
 use super::message::{MessageId, Messages, Value};
 use super::numbers::{ACCUMULATOR, comprehension, constant, expr};
 use super::schema::Shape;
+use super::types::primitive;
 use celero_frontend::{Literal, Type};
 use std::collections::HashMap;
 
@@ -262,9 +263,7 @@ impl Builder {
             Type::Optional(inner) => {
                 (14, self.abstract_type("optional_type", std::slice::from_ref(&**inner), is_message))
             }
-            Type::Opaque(name, params) if params.is_empty() && is_message(name) => {
-                (9, Value::Text((&**name).into()))
-            }
+            Type::Opaque(name, params) if params.is_empty() && is_message(name) => (9, Value::Text((&**name).into())),
             Type::Opaque(name, params) => (14, self.abstract_type(name, params, is_message)),
             Type::Wrapper(inner) => match primitive(inner) {
                 Some(number) => (4, Value::Int(number)),
@@ -301,19 +300,6 @@ pub(super) struct Loop<'l> {
     pub(super) condition: Made,
     pub(super) step: Made,
     pub(super) result: Made,
-}
-
-/// The number of a type in the enum `PrimitiveType`.
-fn primitive(ty: &Type) -> Option<i64> {
-    Some(match ty {
-        Type::Bool => 1,
-        Type::Int => 2,
-        Type::Uint => 3,
-        Type::Double => 4,
-        Type::String => 5,
-        Type::Bytes => 6,
-        _ => return None,
-    })
 }
 
 impl Builder {

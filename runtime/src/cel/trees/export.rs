@@ -55,23 +55,32 @@ pub(super) struct Exporter<'e> {
     pub(super) build: Builder,
     /// The variables of the macros around, innermost last.
     pub(super) scope: Vec<Name>,
-    /// The offset of each line, in bytes and in code points.
-    lines: Vec<(usize, u32)>,
+    /// Offsets of characters, in bytes and in code points, each at most [`STEP`] bytes and a character after the last.
+    marks: Vec<(usize, u32)>,
+    /// The offset of each line but the first in code points, and one that is after the last.
+    lines: Vec<u32>,
 }
+
+/// Bytes between two marks.
+const STEP: usize = 64;
 
 impl<'e> Exporter<'e> {
     fn new(ast: &'e Ast, checked: Option<(&'e Checked, &'e Declarations)>) -> Self {
         let build = Builder::new(checked.is_some());
-        let mut lines = vec![(0, 0)];
+        let (mut marks, mut lines) = (vec![(0, 0)], Vec::new());
         let (mut bytes, mut points) = (0usize, 0u32);
         for c in ast.source().chars() {
             bytes = bytes.saturating_add(c.len_utf8());
             points = points.saturating_add(1);
             if c == '\n' {
-                lines.push((bytes, points));
+                lines.push(points);
+            }
+            if marks.last().is_none_or(|(last, _)| bytes.saturating_sub(*last) >= STEP) {
+                marks.push((bytes, points));
             }
         }
-        Self { ast, checked, build, scope: Vec::new(), lines }
+        lines.push(points.saturating_add(1));
+        Self { ast, checked, build, scope: Vec::new(), marks, lines }
     }
 
     fn root(&mut self) -> MessageId {
@@ -83,18 +92,15 @@ impl<'e> Exporter<'e> {
     /// The offset of a byte of the source in code points.
     fn points(&self, byte: u32) -> u32 {
         let byte = byte as usize;
-        let line = self.lines.partition_point(|(start, _)| *start <= byte).saturating_sub(1);
-        let (start, points) = self.lines.get(line).copied().unwrap_or_default();
+        let mark = self.marks.partition_point(|(start, _)| *start <= byte).saturating_sub(1);
+        let (start, points) = self.marks.get(mark).copied().unwrap_or_default();
         let before = self.ast.source().get(start..byte).unwrap_or("");
         points.saturating_add(u32::try_from(before.chars().count()).unwrap_or(u32::MAX))
     }
 
     fn source_info(&mut self) -> MessageId {
         let mut fields = vec![(2, Value::Text("<input>".into()))];
-        // As in cel-go: where each next line begins, and one after the last.
-        let ends = self.lines.iter().skip(1).map(|(_, points)| *points);
-        let length = u32::try_from(self.ast.source().chars().count()).unwrap_or(u32::MAX);
-        fields.extend(ends.chain([length.saturating_add(1)]).map(|offset| (3, Value::Int(offset.into()))));
+        fields.extend(self.lines.iter().map(|offset| (3, Value::Int((*offset).into()))));
         let messages = &mut self.build.messages;
         for &(id, offset) in &self.build.notes.positions {
             let entry = vec![(1, Value::Int(id)), (2, Value::Int(offset.into()))];

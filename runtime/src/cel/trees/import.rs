@@ -14,7 +14,7 @@ use celero_frontend::{
     Ast, BinaryOp, Expr, FallbackKind, FoldKind, Limits, Literal, LogicOp, Name, NodeId, Reference, Span, TreeBuilder,
     Type, UnaryOp, cel, with_stack,
 };
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// A syntax tree, and for each node the identifier of the expression that it stands for.
 pub(super) struct Imported {
@@ -40,15 +40,24 @@ pub(super) struct Importer<'i> {
     scope: Vec<Local>,
     /// Whether names are absolute, and there are others that they could be mistaken for.
     absolute: bool,
+    /// The names of the macros that expressions are expansions of, where the tree says so. They only tell spellings of
+    /// one expansion apart.
+    macros: HashMap<i64, &'i str>,
 }
 
 pub(super) type Import<T = NodeId> = Result<T, TreeError>;
 
 /// Reads an expression. `absolute` says that names that no macro declares are names in the root scope.
-pub(super) fn import(messages: &Messages, root: MessageId, absolute: bool, limits: &Limits) -> Import<Imported> {
+pub(super) fn import<'i>(
+    messages: &'i Messages,
+    root: MessageId,
+    absolute: bool,
+    macros: HashMap<i64, &'i str>,
+    limits: &'i Limits,
+) -> Import<Imported> {
     refuse_repeated_ids(messages, root)?;
     let tree = TreeBuilder::new(TEXT);
-    let mut importer = Importer { messages, limits, tree, origins: Vec::new(), scope: Vec::new(), absolute };
+    let mut importer = Importer { messages, limits, tree, origins: Vec::new(), scope: Vec::new(), absolute, macros };
     // An expression takes the frames of its kind, of comprehensions and of their parts.
     let levels = messages.depth(root).saturating_mul(2);
     let node = with_stack(levels, || importer.expr(root))?;
@@ -89,6 +98,11 @@ pub(super) struct Call<'c> {
 }
 
 impl<'i> Importer<'i> {
+    /// Whether the tree says that an expression is the expansion of this macro.
+    pub(super) fn is_written(&self, id: i64, name: &str) -> bool {
+        self.macros.get(&id) == Some(&name)
+    }
+
     pub(super) fn id(&self, message: MessageId) -> i64 {
         self.messages.int(message, expr::ID)
     }
@@ -351,7 +365,8 @@ impl<'i> Importer<'i> {
         };
         let is_chain = matches!(call.function, AND | OR) && call.args.len() > operands;
         if call.target.is_some() || call.args.len() != operands && !is_chain {
-            let message = format!("the operator `{}` has {} operands, not {}", call.function, operands, call.args.len());
+            let message =
+                format!("the operator `{}` has {} operands, not {}", call.function, operands, call.args.len());
             return Err(TreeError::new(message));
         }
         if matches!(call.function, AND | OR) {

@@ -180,7 +180,8 @@ impl<'r> Reader<'r> {
             Some('"') => self.string()?,
             _ => {
                 let rest = self.rest();
-                let after = rest.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E'));
+                let after =
+                    rest.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '+' | '-' | '.' | 'e' | 'E'));
                 let number = rest.get(..rest.len().saturating_sub(after.len())).unwrap_or("");
                 self.at = self.at.saturating_add(number.len());
                 Cow::Borrowed(number)

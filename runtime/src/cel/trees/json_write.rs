@@ -72,12 +72,10 @@ fn map<'v>(messages: &Messages, entries: impl Iterator<Item = &'v Value>, out: &
 fn one(messages: &Messages, kind: Kind, value: &Value, out: &mut String) {
     let _ = match (kind, value) {
         (Kind::Null, _) => out.write_str("null"),
-        (Kind::Enum(names), Value::Int(number)) => {
-            match usize::try_from(*number).ok().and_then(|at| names.get(at)) {
-                Some(name) => write!(out, "\"{name}\""),
-                None => write!(out, "{number}"),
-            }
-        }
+        (Kind::Enum(names), Value::Int(number)) => match usize::try_from(*number).ok().and_then(|at| names.get(at)) {
+            Some(name) => write!(out, "\"{name}\""),
+            None => write!(out, "{number}"),
+        },
         (Kind::Int32, Value::Int(number)) => write!(out, "{number}"),
         (_, Value::Int(number)) => write!(out, "\"{number}\""),
         (_, Value::Uint(number)) => write!(out, "\"{number}\""),

@@ -156,7 +156,10 @@ impl Fields {
             Label::Many | Label::Map => false,
         };
         if is_given {
-            return Err(TreeError::new(format!("the field `{}` is given although it, or another of its alternatives, was given before", field.name)));
+            return Err(TreeError::new(format!(
+                "the field `{}` is given although it, or another of its alternatives, was given before",
+                field.name
+            )));
         }
         self.values.push((field.number, value));
         Ok(())

@@ -20,6 +20,7 @@ mod recognise;
 mod same;
 mod schema;
 mod source;
+mod types;
 
 pub use error::{TreeError, TreePlace};
 pub(crate) use source::TreeSource;
@@ -59,7 +60,8 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Reads the binary form. Fields that the specification does not have are skipped.
+    /// Reads the binary form. Fields that the specification does not have are skipped, except in expressions, whose
+    /// meaning they could change.
     ///
     /// Time and memory are bounded by `limits`: a tree of an expression within them is read.
     ///

@@ -93,7 +93,7 @@ impl<'i> Importer<'i> {
         }
         let Loop { var, var2, accumulator, .. } = parts;
         let are_distinct = var != accumulator && var2 != accumulator && var != var2;
-        let Some(Fold { kind, filter, transform }) = self.fold_of(&parts).filter(|_| are_distinct) else {
+        let Some(Fold { mut kind, filter, mut transform }) = self.fold_of(&parts).filter(|_| are_distinct) else {
             return Err(TreeError::new(format!(
                 "a comprehension over `{}` that accumulates `{}` is not the expansion of a macro of CEL, and others are \
                  not supported",
@@ -101,6 +101,10 @@ impl<'i> Importer<'i> {
                 accumulator.escape_debug()
             )));
         };
+        // `l.map(x, p, x)` is `l.filter(x, p)`.
+        if kind == FoldKind::Filter && self.is_written(id, "map") {
+            (kind, transform) = (FoldKind::Map, self.transform_of(&parts));
+        }
         let range = self.expr(parts.range)?;
         let names: Vec<&str> = [var, var2].into_iter().filter(|name| !name.is_empty()).collect();
         let (filter, transform) = self.within(Some(accumulator), &names, |importer| {
@@ -187,6 +191,13 @@ impl<'i> Importer<'i> {
         merges.then_some(Fold { kind: FoldKind::TransformMapEntry, filter, transform: Some(transform) })
     }
 
+    /// What a step with a filter adds to a list.
+    fn transform_of(&self, parts: &Loop<'_>) -> Option<MessageId> {
+        let [_, step, _] = self.arguments(parts.step, CONDITIONAL)?;
+        let [_, one] = self.arguments(step, ADD)?;
+        self.single(one)
+    }
+
     /// The name that a method without arguments is called on.
     fn method_of_name(&self, message: MessageId, function: &str) -> Option<&'i str> {
         let call = self.as_call(message).filter(|call| call.function == function && call.args.is_empty())?;
@@ -241,7 +252,9 @@ impl<'i> Importer<'i> {
     /// `range.sortBy(x, key)`
     fn sort_by(&mut self, id: i64, parts: &Loop<'_>) -> Import {
         let Some((name, key)) = self.sorted(parts) else {
-            return Err(TreeError::new("a comprehension that binds `@__sortBy_input__` is not the expansion of `sortBy`"));
+            return Err(TreeError::new(
+                "a comprehension that binds `@__sortBy_input__` is not the expansion of `sortBy`",
+            ));
         };
         let range = self.expr(parts.init)?;
         let var = self.plain_name(name)?;

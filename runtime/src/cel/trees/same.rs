@@ -32,10 +32,9 @@ fn are_heads_same((a, x): (&Ast, NodeId), (b, y): (&Ast, NodeId)) -> bool {
     match (a.expr(x), b.expr(y)) {
         (Expr::Literal(Literal::Double(x)), Expr::Literal(Literal::Double(y))) => x.to_bits() == y.to_bits(),
         (Expr::Literal(x), Expr::Literal(y)) => x == y,
-        (
-            Expr::Ident { name: x, rooted, test },
-            Expr::Ident { name: y, rooted: other_rooted, test: other_test },
-        ) => named(x, y) && rooted == other_rooted && test == other_test,
+        (Expr::Ident { name: x, rooted, test }, Expr::Ident { name: y, rooted: other_rooted, test: other_test }) => {
+            named(x, y) && rooted == other_rooted && test == other_test
+        }
         (
             Expr::Select { field: x, test, optional, .. },
             Expr::Select { field: y, test: other_test, optional: other_optional, .. },
@@ -66,9 +65,7 @@ fn are_heads_same((a, x): (&Ast, NodeId), (b, y): (&Ast, NodeId)) -> bool {
             kind == other && named(var, v) && maybe(var2, v2) && parts
         }
         (Expr::Bind { var: x, with, .. }, Expr::Bind { var: y, with: other, .. }) => named(x, y) && with == other,
-        (Expr::OptMap { var: x, flat, .. }, Expr::OptMap { var: y, flat: other, .. }) => {
-            named(x, y) && flat == other
-        }
+        (Expr::OptMap { var: x, flat, .. }, Expr::OptMap { var: y, flat: other, .. }) => named(x, y) && flat == other,
         (Expr::Fallback { kind: x, .. }, Expr::Fallback { kind: y, .. }) => x == y,
         _ => false,
     }

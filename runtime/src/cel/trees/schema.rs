@@ -223,6 +223,37 @@ impl Shape {
         }
     }
 
+    /// Whether it is an expression or a part of one.
+    pub(super) fn is_expression(self) -> bool {
+        match self {
+            Self::Expr
+            | Self::Ident
+            | Self::Select
+            | Self::Call
+            | Self::CreateList
+            | Self::CreateStruct
+            | Self::Entry
+            | Self::Comprehension
+            | Self::Constant => true,
+            Self::ParsedExpr
+            | Self::CheckedExpr
+            | Self::SourceInfo
+            | Self::Extension
+            | Self::Version
+            | Self::Reference
+            | Self::Type
+            | Self::ListType
+            | Self::MapType
+            | Self::FunctionType
+            | Self::AbstractType
+            | Self::Empty
+            | Self::PositionEntry
+            | Self::MacroCallEntry
+            | Self::ReferenceEntry
+            | Self::TypeEntry => false,
+        }
+    }
+
     /// The field of this number.
     pub(super) fn field(self, number: u32) -> Option<&'static Field> {
         self.fields().iter().find(|field| field.number == number)

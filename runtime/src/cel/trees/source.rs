@@ -2,8 +2,10 @@
 
 use super::error::{TreeError, TreePlace};
 use super::import::import;
-use super::message::Value;
+use super::message::{MessageId, Value};
+use super::numbers::expr;
 use super::same::same;
+use super::types::fits;
 use super::{Tree, TreeKind};
 use celero_frontend::{Checked, Declarations, Limits, NodeId, Reference, Span, parse_with, unparse};
 use std::collections::HashMap;
@@ -24,11 +26,12 @@ pub(crate) struct TreeSource {
 impl TreeSource {
     pub(super) fn of(tree: &Tree, declarations: &Declarations, limits: &Limits) -> Result<Self, TreeError> {
         let places = Places::of(tree)?;
+        refuse_extensions(tree)?;
         let references = references(tree)?;
         let placed = |error: TreeError| places.complete(error);
         let root = tree.expr().ok_or_else(|| TreeError::new("the tree has no expression"))?;
         let absolute = tree.kind == TreeKind::Checked && !declarations.container().is_empty();
-        let imported = import(&tree.messages, root, absolute, limits).map_err(placed)?;
+        let imported = import(&tree.messages, root, absolute, macros(tree), limits).map_err(placed)?;
         let text = unparse(&imported.ast);
         let parsed = parse_with(&text, limits, declarations.libraries());
         let pairs = parsed.as_ref().ok().and_then(|parsed| same(&imported.ast, parsed));
@@ -65,12 +68,15 @@ impl TreeSource {
         Some(self.places.place(id))
     }
 
-    /// Refuses an expression whose names refer to other variables and constants than the tree says.
+    /// Refuses an expression whose names refer to other variables and constants than the tree says, or to variables of
+    /// other types.
     pub(crate) fn refuse_other_names(
         &self,
+        tree: &Tree,
         checked: &Checked,
         declarations: &Declarations,
     ) -> Result<(), TreeError> {
+        self.refuse_other_types(tree, checked, declarations)?;
         for (node, id) in (0u32..).map(NodeId).zip(&self.origins) {
             let Some((name, constant)) = self.references.get(id) else { continue };
             let wanted = name.trim_start_matches('.');
@@ -93,6 +99,53 @@ impl TreeSource {
         }
         Ok(())
     }
+}
+
+impl TreeSource {
+    fn refuse_other_types(&self, tree: &Tree, checked: &Checked, declarations: &Declarations) -> Result<(), TreeError> {
+        if tree.kind == TreeKind::Parsed {
+            return Ok(());
+        }
+        let messages = &tree.messages;
+        let entries = messages.parts(tree.root, 3);
+        let types: HashMap<i64, MessageId> =
+            entries.filter_map(|entry| Some((messages.int(entry, 1), messages.part(entry, 2)?))).collect();
+        for (node, id) in (0u32..).map(NodeId).zip(&self.origins) {
+            let Reference::Variable(index) = *checked.reference(node) else { continue };
+            let Some(variable) = declarations.variables().get(index as usize) else { continue };
+            let differs = types.get(id).is_some_and(|ty| !fits(messages, *ty, &variable.ty));
+            if differs && !checked.ast().expr(node).is_test() {
+                let (name, ty) = (&variable.name, &variable.ty);
+                let message = format!("`{name}` is `{ty}` here, and of another type in the tree");
+                return Err(TreeError::new(message).at(self.places.place(*id)));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The names of the macros that expressions are expansions of.
+fn macros(tree: &Tree) -> HashMap<i64, &str> {
+    let messages = &tree.messages;
+    let entries = tree.source_info().into_iter().flat_map(|info| messages.parts(info, 5));
+    let named = entries.filter_map(|entry| {
+        let call = messages.part(messages.part(entry, 2)?, expr::CALL)?;
+        Some((messages.int(entry, 1), messages.text(call, 2)))
+    });
+    named.collect()
+}
+
+/// Refuses what a checker or an evaluator must know of besides the expression.
+fn refuse_extensions(tree: &Tree) -> Result<(), TreeError> {
+    let messages = &tree.messages;
+    for extension in tree.source_info().into_iter().flat_map(|info| messages.parts(info, 6)) {
+        // A parser is done.
+        if messages.values(extension, 2).any(|component| !matches!(component, Value::Int(0 | 1))) {
+            let name: String = messages.text(extension, 1).chars().take(40).collect();
+            return Err(TreeError::new(format!("the tree needs the extension `{}`", name.escape_debug())));
+        }
+    }
+    Ok(())
 }
 
 /// The references by name of a checked tree.

@@ -63,10 +63,11 @@ fn the_judge_reads_the_trees_of_the_conformance_suite() {
     let (engine, suite) = (Engine::new(), Suite::read(&dir).unwrap());
     let mut judged = 0;
     for case in &suite.cases {
-        let env = case.variables.iter().fold(
-            Env::dynamic().container(&case.container).messages(&messages::types().types),
-            |env, (name, ty)| env.variable(name, ty.clone()),
-        );
+        let env =
+            case.variables.iter().fold(
+                Env::dynamic().container(&case.container).messages(&messages::types().types),
+                |env, (name, ty)| env.variable(name, ty.clone()),
+            );
         let Ok(rule) = engine.check(&env, &case.expr) else { continue };
         let trees = read_again(&engine, &env, &case.expr).unwrap();
         for tree in &trees {
