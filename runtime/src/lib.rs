@@ -376,7 +376,7 @@ pub mod values {
 
 pub mod trees {
     //! Trees that implementations of CEL exchange, in the binary form and in JSON: `cel.expr.ParsedExpr` and
-    //! `cel.expr.CheckedExpr` of the [CEL specification](https://github.com/cel-expr/cel-spec/tree/master/proto/cel/expr).
+    //! `cel.expr.CheckedExpr` of the CEL specification (`proto/cel/expr/syntax.proto`, `checked.proto`).
     //!
     //! [`Engine::parsed_tree`](crate::Engine::parsed_tree) and [`Engine::checked_tree`](crate::Engine::checked_tree)
     //! make trees of expressions, [`Engine::compile_tree`](crate::Engine::compile_tree) and

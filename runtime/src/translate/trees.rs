@@ -13,9 +13,10 @@ impl Engine {
     /// canonical text of the tree.
     ///
     /// The tree may be parsed or checked, and may come from anyone: its types and references are computed anew. A
-    /// checked tree whose names refer to other variables or constants than those of the environment, or to variables of
-    /// other types, is refused.
-    /// Comprehensions must be expansions of the macros of CEL and of cel-go's libraries; they become these macros again.
+    /// checked tree whose names refer to other variables or constants than those of the environment, or to variables
+    /// of other types, is refused.
+    /// Comprehensions must be expansions of the macros of CEL and of cel-go's libraries; they become these macros
+    /// again.
     ///
     /// # Errors
     /// What has no meaning in CEL or is not supported, with the part of the tree and its place in the source, if the
@@ -58,11 +59,11 @@ impl Engine {
         self.compile_checked(env, &rule).map_err(|error| TreeError::of_expression(error, None))
     }
 
-    /// Returns the tree `cel.expr.ParsedExpr` of an expression, which need not be valid in any environment but that
-    /// its macros are those of the environment's libraries.
+    /// Returns the tree `cel.expr.ParsedExpr` of a rule that was checked for this environment: the expression as
+    /// written, with expanded macros. [`Tree::parse`] makes one of a source without an environment.
     ///
     /// # Errors
-    /// The syntax errors; and that the rule is not in CEL.
+    /// The rule was checked for another environment, or is not in CEL.
     pub fn parsed_tree<C: Context>(&self, env: &Env<C>, rule: &CheckedRule) -> Result<Tree, TreeError> {
         rule.expression_for(env).map_err(|error| TreeError::of_expression(error, None))?;
         Ok(Tree::of_parsed(written(rule)?.as_written().ast()))

@@ -201,15 +201,20 @@ func order(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
+func isLogic(expression *exprpb.Expr) bool {
+	function := expression.GetCallExpr().GetFunction()
+	return function == "_&&_" || function == "_||_"
+}
+
 // The text of an expression without identifiers. Chains of `&&` and `||` have one level, whatever parentheses they were written with.
 func shape(expression *exprpb.Expr) string {
 	copied := proto.Clone(expression).(*exprpb.Expr)
 	visit(copied, func(expression *exprpb.Expr, id *int64) {
 		*id = 0
-		call := expression.GetCallExpr()
-		if call.GetFunction() != "_&&_" && call.GetFunction() != "_||_" {
+		if !isLogic(expression) {
 			return
 		}
+		call := expression.GetCallExpr()
 		operands := []*exprpb.Expr{}
 		for todo := call.Args; len(todo) > 0; {
 			next := todo[0]
@@ -267,11 +272,17 @@ func visit(expression *exprpb.Expr, see func(*exprpb.Expr, *int64)) {
 func references(checked *exprpb.CheckedExpr) []string {
 	found := []string{}
 	visit(checked.Expr, func(expression *exprpb.Expr, id *int64) {
-		if expression == nil {
+		if expression == nil || isLogic(expression) {
 			return
 		}
 		reference := checked.ReferenceMap[*id]
-		overloads := append([]string{}, reference.GetOverloadId()...)
+		overloads := []string{}
+		for _, overload := range reference.GetOverloadId() {
+			// Of the functions that both have, the only overload that celero does not have.
+			if overload != "duration_to_int64" {
+				overloads = append(overloads, overload)
+			}
+		}
 		sort.Strings(overloads)
 		found = append(found, fmt.Sprintf("%s%v%v", reference.GetName(), overloads, reference.GetValue()))
 	})
@@ -289,7 +300,7 @@ func typeOf(checked *exprpb.CheckedExpr, expression *exprpb.Expr) *exprpb.Type {
 func typesOf(checked *exprpb.CheckedExpr) []string {
 	found := []string{}
 	visit(checked.Expr, func(expression *exprpb.Expr, id *int64) {
-		if expression != nil {
+		if expression != nil && !isLogic(expression) {
 			found = append(found, strings.Join(strings.Fields(prototext.MarshalOptions{}.Format(typeOf(checked, expression))), " "))
 		}
 	})

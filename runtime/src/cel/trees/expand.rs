@@ -184,7 +184,7 @@ impl Exporter<'_> {
         self.build.call(id, Some(range), function, &args)
     }
 
-    /// `range.sortBy(x, key)`, which the parser expands to `cel.bind(@range, range, @sortBy(@range, @range.map(x, key)))`.
+    /// `range.sortBy(x, key)`, which the parser expands to a call of `@sortBy` with the range and the list of the keys.
     fn sort_by(&mut self, id: i64, node: NodeId, range: NodeId, body: NodeId) -> Made {
         let range_type = self.type_of(range);
         let keys = match self.ast.expr(body) {

@@ -1,5 +1,5 @@
-//! `cel.expr` expressions as syntax trees of celero. Comprehensions become the macros that they are expansions of; others
-//! are refused.
+//! `cel.expr` expressions as syntax trees of celero. Comprehensions become the macros that they are expansions of;
+//! others are refused.
 //!
 //! Invariant: what is not understood in full is refused, so that no tree changes its meaning. Test:
 //! `tests/tests/it/trees/hostile.rs::what_is_not_understood_is_refused`.
