@@ -98,7 +98,7 @@ fn what_is_not_understood_is_refused() {
         (all(ACCU), "accumulates the result"),
         (all(&call("!_", &[ACCU])), "accumulates the result"),
         (
-            format!(r#"{{"id": 4, "listExpr": {{"elements": [{{"id": 4, "constExpr": {{"nullValue": null}}}}]}}}}"#),
+            r#"{"id": 4, "listExpr": {"elements": [{"id": 4, "constExpr": {"nullValue": null}}]}}"#.to_owned(),
             "two expressions have the same id (expression 4)",
         ),
     ];
@@ -254,7 +254,7 @@ fn broken_bytes_end_with_an_error_or_mean_what_they_say() {
             let _ = cut.and_then(|tree| engine.check_tree(&env(), &tree));
         }
         for end in (0..json.len()).filter(|end| json.is_char_boundary(*end)) {
-            assert!(Tree::from_json(tree.kind(), &json[..end], &limits).is_err(), "{end}");
+            assert!(Tree::from_json(tree.kind(), json.get(..end).unwrap(), &limits).is_err(), "{end}");
         }
         for at in (0..bytes.len()).step_by(3) {
             for change in [1, 8, 0x80] {
