@@ -153,6 +153,10 @@ impl Checked {
         Some(ListAccess { list, field, key, test, optional_key, optional_field })
     }
 
+    pub(crate) fn into_ast(self) -> Ast {
+        self.ast
+    }
+
     /// The tree.
     #[inline]
     #[must_use]

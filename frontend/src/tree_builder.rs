@@ -115,6 +115,19 @@ impl TreeBuilder {
         Ok(checked)
     }
 
+    /// Returns the tree below `root` without types and references, for [`check`](crate::check): what [`add`](Self::add)
+    /// was given of these is left out. Its structure is verified.
+    ///
+    /// # Errors
+    ///
+    /// The first invariant on structure that does not hold, and the node where it does not.
+    pub fn finish_ast(self, root: NodeId, limits: &Limits) -> Result<Ast, Box<InvalidTree>> {
+        let untyped = PerNode::filled(self.nodes.len(), Type::Dyn);
+        let checked = Self { types: untyped, ..self }.finish_unverified(root);
+        checked.verify_structure(limits)?;
+        Ok(checked.into_ast())
+    }
+
     /// As [`finish`](Self::finish), of a tree copied from ones that were verified.
     pub(crate) fn finish_unverified(self, root: NodeId) -> Checked {
         let Self { source, nodes, pool, names, types, references, .. } = self;

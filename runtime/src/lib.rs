@@ -62,6 +62,7 @@
 //! | [`values`] | [`Value`], [`OwnedValue`], [`Type`], lists, maps, times, the [`Arena`](values::Arena) |
 //! | [`diagnostics`] | [`CompileError`], [`EvalError`], [`Report`](diagnostics::Report), [`Diagnostic`] |
 //! | [`settings`] | [`Tier`], [`Limits`], [`Library`](settings::Library), [`EngineBuilder`](settings::EngineBuilder), [`Explanation`](settings::Explanation), [`Trace`](settings::Trace) |
+//! | [`trees`] | trees of other implementations of CEL: [`Tree`](trees::Tree) |
 //! | [`messages`] | messages of protocol buffers: [`Message`](messages::Message), [`Descriptors`](messages::Descriptors) |
 //! | [`http`] | contexts for requests of the crate `http` |
 //! | [`lists`] | named lists that rules ask, and that change |
@@ -370,6 +371,18 @@ pub mod values {
     pub use crate::owned::OwnedValue;
     pub use crate::value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, Value};
     pub use celero_frontend::{NotationError, Type, parse_variables};
+}
+
+pub mod trees {
+    //! Trees that implementations of CEL exchange, in the binary form and in JSON: `cel.expr.ParsedExpr` and
+    //! `cel.expr.CheckedExpr` of the CEL specification (`proto/cel/expr/syntax.proto`, `checked.proto`).
+    //!
+    //! [`Engine::parsed_tree`](crate::Engine::parsed_tree) and [`Engine::checked_tree`](crate::Engine::checked_tree)
+    //! make trees of expressions, [`Engine::compile_tree`](crate::Engine::compile_tree) and
+    //! [`Engine::check_tree`](crate::Engine::check_tree) take those of anyone. Trees of cel-go compile here, and those
+    //! of celero load in cel-go (`cel.CheckedExprToAst`).
+
+    pub use crate::cel::trees::{Tree, TreeError, TreeKind, TreePlace};
 }
 
 pub mod messages {

@@ -7,6 +7,7 @@
 //! have a faster form than a call of the library.
 
 mod library;
+mod overload_ids;
 mod signature;
 mod table;
 

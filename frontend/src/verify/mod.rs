@@ -70,7 +70,12 @@ impl Checked {
     ///
     /// The first invariant that does not hold, and the node where it does not.
     pub fn verify(&self, declarations: &Declarations, limits: &Limits) -> Verified {
-        structure::verify(self, limits)?;
+        self.verify_structure(limits)?;
         meaning::verify(self, declarations)
+    }
+
+    /// Tests the invariants that say nothing about types and references.
+    pub(crate) fn verify_structure(&self, limits: &Limits) -> Verified {
+        structure::verify(self, limits)
     }
 }

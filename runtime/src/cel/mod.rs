@@ -3,6 +3,7 @@
 mod residual;
 mod text;
 mod tree;
+pub(crate) mod trees;
 
 pub(crate) use tree::CheckedTree;
 

@@ -44,6 +44,11 @@ impl CheckedTree {
         Ok(Self { inlined, ..self })
     }
 
+    /// The tree as it is written, with calls of functions defined in CEL.
+    pub(crate) fn as_written(&self) -> &Checked {
+        &self.written
+    }
+
     /// The tree that is evaluated.
     pub(crate) fn evaluated(&self) -> &Checked {
         self.inlined.as_ref().unwrap_or(&self.written)

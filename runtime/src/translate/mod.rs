@@ -3,6 +3,7 @@
 mod cel_text;
 mod from_cel;
 mod to_cel;
+mod trees;
 
 use crate::cel::CheckedTree;
 use crate::context::Context;

@@ -1,8 +1,8 @@
-//! Programs in Go that judge by Go's standard library: the folders of `tests/cel-go`.
+//! Programs in Go that judge by Go's standard library, and by cel-go: the folders of `tests/cel-go`.
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use celero_tests::shared::left_out;
+use celero_tests::shared::{left_out, say};
 use serde_json::Value as Json;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,22 @@ impl GoProgram {
     /// Builds a folder of `tests/cel-go`, without network. `None`, and a line about what is not
     /// judged, where Go is not installed.
     pub(crate) fn build(source: &str, judged: &str) -> Option<Self> {
+        Self::build_in(Path::new("."), source, judged, &[("GOFLAGS", "-mod=mod"), ("GOPROXY", "off")])
+    }
+
+    /// Builds a folder of `tests/cel-go` that is a module of its own, with the modules that it needs. `None`, and a
+    /// line about it, also where these can't be had.
+    pub(crate) fn build_module(source: &str, judged: &str) -> Option<Self> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cel-go").join(source);
+        let downloaded = Command::new("go").args(["mod", "download"]).current_dir(folder).output();
+        if downloaded.is_ok_and(|done| !done.status.success()) {
+            say(&format!("left out: {judged} (the modules of tests/cel-go/{source} can't be downloaded)"));
+            return None;
+        }
+        Self::build_in(Path::new(source), ".", judged, &[("GOFLAGS", "-mod=readonly")])
+    }
+
+    fn build_in(within: &Path, source: &str, judged: &str, settings: &[(&str, &str)]) -> Option<Self> {
         if Command::new("go").arg("version").output().is_err() {
             left_out(&format!("Go is not installed: {judged}"));
             return None;
@@ -32,8 +48,9 @@ impl GoProgram {
             .args(["build", "-o"])
             .arg(program.path())
             .arg(format!("./{source}"))
-            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("cel-go"))
-            .envs([("GOFLAGS", "-mod=mod"), ("GOPROXY", "off"), ("GOTOOLCHAIN", "local")])
+            .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("cel-go").join(within))
+            .envs(settings.iter().copied())
+            .env("GOTOOLCHAIN", "local")
             .output()
             .unwrap();
         assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));

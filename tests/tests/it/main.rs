@@ -24,4 +24,5 @@ mod requests;
 mod second_parser;
 mod threads;
 mod tidy;
+mod trees;
 mod unparse;

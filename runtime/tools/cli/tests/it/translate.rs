@@ -155,3 +155,25 @@ fn the_nearest_form_is_written_with_a_warning() {
     );
     assert!(lines.code == 0 && lines.err.contains("other-meaning"), "{}", lines.err);
 }
+
+#[test]
+fn rules_are_written_as_trees_of_cel() {
+    let rule = ["-e", "request.headers.exists(h, h == 'a')"];
+    let run = celero(&[&["translate", "--to", "checked-expr"], &rule[..]].concat());
+    assert_eq!((run.code, &*run.err), (0, ""));
+    let json = run.json();
+    let loops = &json["expr"]["comprehensionExpr"];
+    assert_eq!((&loops["iterVar"], &loops["iterRange"]["identExpr"]["name"]), (&json!("h"), &json!("request.headers")));
+    let path = file("tree.binpb", "");
+    let run = celero(&[&["translate", "--to", "parsed-expr", "--binary", &path], &rule[..]].concat());
+    assert_eq!((run.code, &*run.out, &*run.err), (0, "", ""));
+    let limits = celero::Limits::default().source;
+    let tree =
+        celero::trees::Tree::from_bytes(celero::trees::TreeKind::Parsed, &std::fs::read(&path).unwrap(), &limits);
+    assert!(tree.unwrap().to_json().contains(r#""field":"headers""#));
+    for wrong in [&["--to", "cel", "--binary", "x", "-e", "ssl"][..], &["--to", "checked-expr", "--jsonl", "-e", "{}"]]
+    {
+        assert_eq!(celero(&[&["translate"], wrong].concat()).code, 2, "{wrong:?}");
+    }
+    assert_eq!(celero(&["translate", "--to", "parsed-expr", "-e", "1 +"]).code, 1);
+}

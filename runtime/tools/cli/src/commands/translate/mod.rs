@@ -1,12 +1,14 @@
-//! `celero translate`: writes rules in another language. Lines of JSON are in `lines.rs`.
+//! `celero translate`: writes rules in another language. Lines of JSON are in `lines.rs`, trees of CEL in `tree.rs`.
 
 mod lines;
 mod translation;
+mod tree;
 
 use crate::REJECTED;
 use crate::commands::policy::Host;
 use crate::commands::translate::lines::TranslateLines;
 use crate::commands::translate::translation::{Goal, compared, written};
+use crate::commands::translate::tree::AsTree;
 use crate::evaluate::rule_sets::complain;
 use crate::input::arguments::InputArgs;
 use crate::input::contexts::{Command, Contexts};
@@ -17,7 +19,9 @@ use crate::output::failure::Failure;
 use crate::output::units::counted;
 use crate::rules::file::{Rule, RulesFile};
 use crate::rules::layout::{kept, laid_out, rewritten, untrimmed};
+use celero::trees::TreeKind;
 use celero::{Diagnostic, Engine};
+use std::path::PathBuf;
 
 /// Translate rules between CEL and Cloudflare's filter language.
 #[derive(clap::Args)]
@@ -33,6 +37,7 @@ Examples:
   celero translate --to policy site.rules > policy.yaml            # each rule denies
   celero translate --to filter policy.yaml > translated.yaml       # the conditions of a policy
   celero translate --to cel --jsonl rules.jsonl                    # lines of JSON: {\"expr\": ..}
+  celero translate --to checked-expr --binary rule.binpb rule.cel  # cel.expr.CheckedExpr, for other implementations of CEL
 
 What has no equal is marked, all of it at once, and the exit code is 1. A rule of a file for which there is no translation stays in its
 language, and its attributes say so (`[language cel]`), so that the file written has the same rules. Names, attributes and comments stay.
@@ -57,6 +62,9 @@ pub(crate) struct Args {
     /// about requests, or what --vars declares.
     #[arg(long, conflicts_with = "tree")]
     jsonl: bool,
+    /// With --to parsed-expr and --to checked-expr, write the binary form to this file in place of JSON.
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
     #[command(flatten)]
     given: InputArgs,
 }
@@ -72,6 +80,21 @@ enum Target {
     Policy,
     /// The tree of a rule in Cloudflare's filter language, as JSON in the shape that Wirefilter writes.
     Json,
+    /// The tree of a rule in CEL that implementations of CEL exchange, `cel.expr.ParsedExpr`: as JSON.
+    ParsedExpr,
+    /// The same with types and references, `cel.expr.CheckedExpr`: as JSON.
+    CheckedExpr,
+}
+
+impl Target {
+    /// The tree of CEL that it is, if it is one.
+    fn tree(self) -> Option<TreeKind> {
+        match self {
+            Self::ParsedExpr => Some(TreeKind::Parsed),
+            Self::CheckedExpr => Some(TreeKind::Checked),
+            Self::Cel | Self::Filter | Self::Policy | Self::Json => None,
+        }
+    }
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
@@ -84,8 +107,18 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
         true => args.source.only_as("translate", Some(Format::Cel))?,
         false => args.source.only("translate")?,
     };
+    if let Some(kind) = args.to.tree() {
+        if args.tree || args.jsonl || source.format != Format::Cel {
+            return Err(format!("a tree is that of one rule in CEL, and {} is none", source.name));
+        }
+        let binary = args.binary.clone();
+        return args.given.read()?.for_both_languages().run(AsTree { source, kind, binary }, output);
+    }
+    if args.binary.is_some() {
+        return Err("--binary is for --to parsed-expr and --to checked-expr".to_owned());
+    }
     let to = match args.to {
-        Target::Cel => Language::cel(),
+        Target::Cel | Target::ParsedExpr | Target::CheckedExpr => Language::cel(),
         Target::Filter | Target::Json | Target::Policy => Language::filter(),
     };
     let goal = Goal { language: to, near: args.near };
@@ -189,7 +222,7 @@ impl Command for WithTree {
             };
         }
         match to {
-            Target::Filter | Target::Policy => output.print(&source.text),
+            Target::Filter | Target::Policy | Target::ParsedExpr | Target::CheckedExpr => output.print(&source.text),
             Target::Cel => return Translate { source: &source, to: goal }.one(contexts, output),
             Target::Json => match engine.explain(env, &source.text) {
                 Ok(explanation) => {

@@ -1,0 +1,271 @@
+//! cel-go as a judge (`tests/cel-go/trees`): it loads celero's trees, which are the same as its own and evaluate alike;
+//! its trees compile here and evaluate as the source does.
+
+use super::{Dynamic, canonical};
+use crate::go_program::GoProgram;
+use celero::trees::{Tree, TreeKind};
+use celero::values::Arena;
+use celero::{Bindings, Engine, Program, Scratch, Type};
+use celero_frontend::{Limits, parse};
+use celero_tests::differential::Ended;
+use celero_tests::generate::{Generator, Owned, Rng};
+use celero_tests::shape::Shapes;
+use celero_tests::shared::{find, say};
+use serde_json::{Map, Value as Json, json};
+use std::collections::BTreeMap;
+
+/// Sets of values of the variables of an expression.
+const SETS: usize = 3;
+
+/// An expression with values for its variables.
+struct Asked {
+    source: String,
+    env: Dynamic,
+    variables: Vec<(String, Type)>,
+    sets: Vec<Vec<(String, Owned)>>,
+}
+
+/// A value as the judge reads it; `None` if it has no such value.
+fn shown(value: &Owned) -> Option<Json> {
+    let leaf = |kind: &str, text: String| Some(json!({"kind": kind, "text": text}));
+    let parts = |kind: &str, parts: Option<Vec<Json>>| Some(json!({"kind": kind, "parts": parts?}));
+    match value {
+        Owned::Null => leaf("null", String::new()),
+        Owned::Bool(value) => leaf("bool", value.to_string()),
+        Owned::Int(value) => leaf("int", value.to_string()),
+        Owned::Uint(value) => leaf("uint", value.to_string()),
+        Owned::Double(value) => leaf("double", value.to_string()),
+        Owned::String(value) => leaf("string", value.clone()),
+        Owned::Bytes(value) => {
+            let text = serde_json::to_value(base64(value)).unwrap();
+            leaf("bytes", text.as_str().unwrap().to_owned())
+        }
+        Owned::Duration(nanos) => leaf("duration", nanos.to_string()),
+        Owned::Timestamp(seconds, nanos) => {
+            let time = chrono::DateTime::from_timestamp(*seconds, u32::try_from(*nanos).ok()?)?;
+            leaf("timestamp", time.to_rfc3339())
+        }
+        Owned::List(elements) => parts("list", elements.iter().map(shown).collect()),
+        Owned::Map(entries) => {
+            // The judge's keys are values of Go, which lists and doubles that are no numbers can't be.
+            let is_key =
+                |key: &Owned| matches!(key, Owned::Bool(_) | Owned::Int(_) | Owned::Uint(_) | Owned::String(_));
+            let all = entries.iter().all(|(key, _)| is_key(key));
+            let both = entries.iter().flat_map(|(key, value)| [shown(key), shown(value)]).collect();
+            if all { parts("map", both) } else { None }
+        }
+        Owned::Type(_) | Owned::Optional(_) | Owned::Ip(_) | Owned::Cidr(..) | Owned::Message(..) => None,
+    }
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for chunk in bytes.chunks(3) {
+        let bits = chunk.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        for at in 0..4 {
+            let digit = DIGITS[(bits >> (18 - 6 * at) & 63) as usize];
+            text.push(if at > chunk.len() { '=' } else { char::from(digit) });
+        }
+    }
+    text
+}
+
+fn bytes(text: &Json) -> Vec<u8> {
+    let text = text.as_str().unwrap_or_default().trim_end_matches('=');
+    let (mut out, mut bits, mut count) = (Vec::new(), 0u32, 0);
+    for c in text.bytes() {
+        let digit = match c {
+            b'A'..=b'Z' => c - b'A',
+            b'a'..=b'z' => c - b'a' + 26,
+            b'0'..=b'9' => c - b'0' + 52,
+            b'+' => 62,
+            _ => 63,
+        };
+        bits = bits << 6 | u32::from(digit);
+        count += 6;
+        if count >= 8 {
+            count -= 8;
+            out.push((bits >> count & 0xff) as u8);
+        }
+    }
+    out
+}
+
+impl Asked {
+    /// The question with celero's trees; `None` if the judge has no such values.
+    fn question(&self, engine: &Engine) -> Option<Json> {
+        let rule = engine.check(&self.env, &self.source).ok()?;
+        let parsed = engine.parsed_tree(&self.env, &rule).unwrap();
+        let checked = engine.checked_tree(&self.env, &rule).unwrap();
+        let set = |set: &Vec<(String, Owned)>| {
+            let values = set.iter().map(|(name, value)| Some((name.clone(), shown(value)?)));
+            values.collect::<Option<Map<_, _>>>().map(Json::Object)
+        };
+        let variables: Map<_, _> =
+            self.variables.iter().map(|(name, ty)| (name.clone(), json!(ty.to_string()))).collect();
+        Some(json!({
+            "source": self.source,
+            "variables": variables,
+            "bindings": self.sets.iter().map(set).collect::<Option<Vec<_>>>()?,
+            "parsed": base64(&parsed.to_bytes()),
+            "checked": base64(&checked.to_bytes()),
+            "parsed_json": parsed.to_json(),
+            "checked_json": checked.to_json(),
+        }))
+    }
+
+    fn results(&self, program: &Program<Bindings<'static>>) -> Vec<Ended> {
+        let mut scratch = Scratch::new();
+        let result = |set: &Vec<(String, Owned)>| {
+            let (arena, shown) = (Arena::new(1 << 24), Arena::new(1 << 24));
+            let mut bindings = Bindings::new(&self.env);
+            for (name, value) in set {
+                bindings.set(name, value.in_arena(&arena).unwrap()).unwrap();
+            }
+            match program.eval(&bindings, &mut scratch) {
+                Ok(value) => Ended::Value(Owned::of(&value, &shown).unwrap()),
+                Err(error) => Ended::failed(&error),
+            }
+        };
+        self.sets.iter().map(result).collect()
+    }
+}
+
+fn is_same(one: &Ended, other: &Ended) -> bool {
+    match (one, other) {
+        (Ended::Value(one), Ended::Value(other)) => one.same(other),
+        (one, other) => one.error().is_some() && one.error() == other.error(),
+    }
+}
+
+/// Expressions that other people wrote, with their free names as `dyn`.
+fn collected() -> Vec<Asked> {
+    let Some(path) = find("corpora/cel_expressions.jsonl", "trees of collected expressions by cel-go") else {
+        return Vec::new();
+    };
+    let mut asked = Vec::new();
+    for (number, line) in std::fs::read_to_string(path).unwrap().lines().enumerate() {
+        let entry: Json = serde_json::from_str(line).unwrap();
+        let source = entry["expr"].as_str().unwrap().to_owned();
+        let Ok(ast) = parse(&source, &Limits::default()) else { continue };
+        let shapes = Shapes::of(&ast);
+        let is_type = |name: &str| {
+            matches!(
+                name,
+                "int" | "uint" | "double" | "bool" | "string" | "bytes" | "list" | "map" | "type" | "null_type"
+            )
+        };
+        let names: Vec<String> = shapes.names().filter(|name| !is_type(name)).map(str::to_owned).collect();
+        let env = names.iter().fold(Dynamic::dynamic(), |env, name| env.variable(name, Type::Dyn));
+        let mut rng = Rng::new(number as u64);
+        let sets = (0..SETS)
+            .map(|_| names.iter().filter_map(|name| Some((name.clone(), shapes.value(name, &mut rng)?))).collect());
+        let sets = sets.collect();
+        let variables = names.into_iter().map(|name| (name, Type::Dyn)).collect();
+        asked.push(Asked { source, env, variables, sets });
+    }
+    asked
+}
+
+fn random(count: usize) -> Vec<Asked> {
+    let mut generator = Generator::new(41);
+    let mut asked = Vec::new();
+    for _ in 0..count {
+        let case = generator.case();
+        // A variable that may be absent is more than cel-go has.
+        if case.steps.is_some() || case.variables.iter().any(|variable| variable.optional) {
+            continue;
+        }
+        let set = |set: &Vec<Option<Owned>>| {
+            let values = case.variables.iter().zip(set);
+            values.filter_map(|(variable, value)| Some((variable.name.clone(), value.clone()?))).collect()
+        };
+        asked.push(Asked {
+            env: case.env(),
+            variables: case.variables.iter().map(|variable| (variable.name.clone(), variable.ty.clone())).collect(),
+            sets: case.bindings.iter().take(SETS).map(set).collect(),
+            source: case.source,
+        });
+    }
+    asked
+}
+
+fn texts(json: &Json) -> Vec<String> {
+    json.as_array().into_iter().flatten().filter_map(Json::as_str).map(str::to_owned).collect()
+}
+
+#[test]
+fn trees_are_those_of_cel_go() {
+    let Some(judge) = GoProgram::build_module("trees", "trees are not judged by cel-go") else { return };
+    let engine = Engine::new();
+    let mut asked = collected();
+    asked.extend(random(8_000));
+    let (asked, questions): (Vec<Asked>, Vec<Json>) =
+        asked.into_iter().filter_map(|asked| asked.question(&engine).map(|question| (asked, question))).unzip();
+    let answers = judge.ask(&questions);
+    let limits = engine.limits().source;
+    let (mut taken, mut evaluated, mut other_types) = (0, 0, 0);
+    let mut wrong: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for (asked, answer) in asked.iter().zip(&answers) {
+        if !answer["refused"].as_str().unwrap().is_empty() {
+            continue;
+        }
+        taken += 1;
+        other_types += usize::from(answer["other_types"].as_bool().unwrap());
+        let source = &asked.source;
+        let mut note = |kind: &str, what: String| {
+            wrong.entry(kind.to_owned()).or_default().push(format!("{source}\n  {what}"));
+        };
+        for difference in texts(&answer["differences"]) {
+            let kind = difference.split(':').next().unwrap_or_default().to_owned();
+            note(&kind, difference);
+        }
+        let expected = texts(&answer["results"]);
+        for from in ["from_parsed", "from_checked"] {
+            if texts(&answer[from]) != expected {
+                note(from, format!("{:?}, cel-go: {expected:?}", texts(&answer[from])));
+            }
+        }
+        // cel-go's trees here.
+        let trees = [
+            Tree::from_bytes(TreeKind::Parsed, &bytes(&answer["parsed"]), &limits),
+            Tree::from_bytes(TreeKind::Checked, &bytes(&answer["checked"]), &limits),
+            Tree::from_json(TreeKind::Checked, answer["checked_json"].as_str().unwrap(), &limits),
+        ];
+        let own = engine.compile(&asked.env, source).unwrap();
+        let own_results = asked.results(&own);
+        for tree in trees {
+            let program = match tree.and_then(|tree| engine.compile_tree(&asked.env, &tree)) {
+                Ok(program) => program,
+                Err(error) => {
+                    note("import", error.to_string());
+                    continue;
+                }
+            };
+            if canonical(&asked.env, source) != program.source() {
+                note("text", program.source().to_owned());
+            }
+            for (one, other) in own_results.iter().zip(asked.results(&program)) {
+                evaluated += 1;
+                if !is_same(one, &other) && own.is_pure() {
+                    note("result", format!("{other}, of the source: {one}"));
+                }
+            }
+        }
+    }
+    say(&format!(
+        "{taken} of {} trees are judged by cel-go, {other_types} with parts of other types; {evaluated} evaluations of its trees",
+        questions.len()
+    ));
+    let shown: Vec<String> = wrong
+        .iter()
+        .map(|(kind, cases)| {
+            format!("{} {kind}:\n{}", cases.len(), cases.iter().take(6).cloned().collect::<Vec<_>>().join("\n"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", shown.join("\n\n"));
+    assert!(taken > 1_000, "{taken} trees are judged");
+    // Elements of empty literals have types that differ from checker to checker.
+    assert!(other_types * 8 < taken, "{other_types} of {taken} have other types");
+}
