@@ -181,3 +181,50 @@ fn a_thread_that_ends_asks_lists() {
     drop(lists);
     assert!(kept.upgrade().is_none(), "the thread has kept nothing");
 }
+
+#[test]
+fn what_is_pinned_stays() {
+    let (lists, id) = integers();
+    let (other, _) = integers();
+    let end = SystemTime::now() + Duration::from_millis(200);
+    lists.change().insert_until("n", "7", end).commit().unwrap();
+    let mut reader = Reader::default();
+    lists.pin(|| {
+        assert!(has(&lists, &mut reader, id, 7));
+        insert(&lists, 8);
+        insert(&other, 8);
+        while SystemTime::now() < end {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        // One generation at one time, also within another pin and for another reader.
+        assert!(has(&lists, &mut reader, id, 7) && !has(&lists, &mut reader, id, 8));
+        lists.pin(|| assert!(has(&lists, &mut Reader::default(), id, 7) && !has(&lists, &mut reader, id, 8)));
+        // Other lists are not pinned, unless they are too.
+        assert!(has(&other, &mut reader, id, 8));
+        other.pin(|| {
+            insert(&other, 9);
+            assert!(!has(&other, &mut reader, id, 9) && !has(&lists, &mut reader, id, 9));
+        });
+        assert!(has(&other, &mut reader, id, 9) && has(&lists, &mut reader, id, 7));
+        assert!(!has(&lists, &mut reader, id, 8));
+        // Another thread is not concerned.
+        std::thread::scope(|scope| {
+            let seen = scope.spawn(|| has(&lists, &mut Reader::default(), id, 8)).join();
+            assert!(seen.unwrap());
+        });
+    });
+    assert!(!has(&lists, &mut reader, id, 7) && has(&lists, &mut reader, id, 8));
+}
+
+#[test]
+fn a_pin_ends_with_a_panic() {
+    let (lists, id) = integers();
+    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        lists.pin(|| {
+            insert(&lists, 7);
+            assert!(has(&lists, &mut Reader::default(), id, 7), "what is pinned has it not");
+        });
+    }));
+    assert!(result.is_err());
+    assert!(has(&lists, &mut Reader::default(), id, 7));
+}

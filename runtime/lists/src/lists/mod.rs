@@ -115,6 +115,29 @@ impl Lists {
         reader::with_view(self, f)
     }
 
+    /// Calls `f`, and lets all evaluations that this thread makes meanwhile, one after the other, ask these lists in one
+    /// generation at one time: for what belongs together, such as a decision and its explanation. Concerns
+    /// [`with_view`](Self::with_view) and [`Reader`]s, through which rules ask; not what a function of the host asks
+    /// during an evaluation.
+    ///
+    /// ```
+    /// use celero_lists::{Kind, Limits, Lists};
+    ///
+    /// let lists = Lists::new(Limits::default());
+    /// let ports = lists.declare("ports", Kind::Integers)?;
+    /// let has = || lists.with_view(|view| view.contains_integer(ports, 443));
+    /// lists.pin(|| {
+    ///     lists.change().insert("ports", "443").commit()?;
+    ///     assert!(!has());
+    ///     Ok::<(), celero_lists::ListsError>(())
+    /// })?;
+    /// assert!(has());
+    /// # Ok::<(), celero_lists::ListsError>(())
+    /// ```
+    pub fn pin<R>(&self, f: impl FnOnce() -> R) -> R {
+        reader::pin(self, f)
+    }
+
     /// As [`view`](Self::view), with this time instead of that of the system's clock: for tests, and for what was
     /// recorded.
     #[must_use]

@@ -12,6 +12,8 @@ pub(crate) struct Shared {
     current: ArcSwap<Snapshot>,
     /// The stamp of the current snapshot, or of one that is about to be published.
     stamp: AtomicU64,
+    /// The stamp of the first snapshot.
+    pub(super) owner: u64,
     writer: Mutex<Writer>,
     pub(crate) limits: Limits,
     /// Whether a thread merges.
@@ -56,10 +58,10 @@ fn new_stamp() -> u64 {
 impl Shared {
     /// No lists.
     pub(crate) fn new(limits: Limits) -> Self {
-        let stamp = new_stamp();
-        let current = ArcSwap::from_pointee(Snapshot { generation: 0, stamp, lists: Vec::new() });
-        let (stamp, merging) = (AtomicU64::new(stamp), AtomicBool::new(false));
-        Self { current, stamp, writer: Mutex::default(), limits, merging }
+        let owner = new_stamp();
+        let current = ArcSwap::from_pointee(Snapshot { generation: 0, stamp: owner, owner, lists: Vec::new() });
+        let (stamp, merging) = (AtomicU64::new(owner), AtomicBool::new(false));
+        Self { current, stamp, owner, writer: Mutex::default(), limits, merging }
     }
 
     /// The current snapshot.

@@ -68,6 +68,8 @@ pub struct Snapshot {
     pub(crate) generation: u64,
     /// The number of its publication among all of the process.
     pub(super) stamp: u64,
+    /// The stamp of the first snapshot of these lists.
+    pub(super) owner: u64,
     /// Indexed by number.
     pub(crate) lists: Vec<Arc<NamedList>>,
 }

@@ -41,6 +41,17 @@ impl View {
         self.snapshot.stamp == lists.stamp()
     }
 
+    /// Whether it is one of these lists, of any generation.
+    #[inline]
+    pub(super) fn is_of(&self, lists: &Shared) -> bool {
+        self.snapshot.owner == lists.owner
+    }
+
+    /// The same lists at the same time.
+    pub(super) fn copy(&self) -> Self {
+        Self { snapshot: Arc::clone(&self.snapshot), clock: PinnedClock::at(self.clock.now()) }
+    }
+
     /// The same lists for another evaluation, at its own time.
     #[inline]
     pub(super) fn restart(&mut self) {

@@ -2,6 +2,9 @@
 //!
 //! Invariant: the rules of a phase read the message as it was when the phase began. Its edits are applied when it ends.
 //! Test: `runtime/adapters/policy/tests/policy/actions.rs::rules_match_the_message_as_the_phase_found_it`.
+//!
+//! Invariant: all that a phase evaluates asks the named lists in one generation at one time. Test:
+//! `runtime/adapters/policy/tests/policy/lists.rs::a_phase_asks_one_generation`.
 
 use crate::auth::{LazyCredentials, UNVERIFIED, UnverifiedRead};
 use crate::host::failure_log::{FailureLog, FailureSink};
@@ -21,6 +24,7 @@ use crate::rules::rule::Rule;
 use crate::rules::target::NoPath;
 use crate::rules::times::RuleTimes;
 use celero::counting::{CounterShards, Counters};
+use celero::lists::Lists;
 use celero::{Context, RuleError, RuleSet, Scratch};
 use http::{StatusCode, header};
 use serde_json::Value as Json;
@@ -52,6 +56,8 @@ pub(crate) struct PhaseRules<S> {
     pub(crate) times: RuleTimes,
     /// Where failing rules are reported, if the host has a log.
     pub(crate) failure_log: Option<FailureLog>,
+    /// The named lists of the policy.
+    pub(crate) lists: Option<Lists>,
 }
 
 /// The memory that the evaluations of a thread reuse.
@@ -103,6 +109,19 @@ impl<S: Context + 'static> PhaseRules<S> {
         if self.rules.is_empty() {
             return if ready() { Ok(None) } else { Err(NotReady) };
         }
+        let run = || self.run_whole(context, message, effects, credentials, ready);
+        if let Some(lists) = &self.lists { lists.pin(run) } else { run() }
+    }
+
+    /// Runs the phase: evaluates the conditions, what rules compute, and what says why they did what they did.
+    fn run_whole<C: Context<Static = S>>(
+        &self,
+        context: &C,
+        message: Message<'_>,
+        effects: &mut Effects,
+        credentials: Option<&LazyCredentials<'_>>,
+        ready: impl FnOnce() -> bool,
+    ) -> Result<Option<PolicyAnswer>, NotReady> {
         // Thread-local storage is gone if the thread is ending; then the memory is not reused.
         let mut memory = MEMORY.try_with(Cell::take).ok().flatten().unwrap_or_default();
         let ThreadMemory { scratch, matched, counted, shards } = &mut *memory;
