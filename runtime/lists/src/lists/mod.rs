@@ -115,8 +115,8 @@ impl Lists {
         reader::with_view(self, f)
     }
 
-    /// Calls `f`, and lets all evaluations that this thread makes meanwhile, one after the other, ask these lists in one
-    /// generation at one time: for what belongs together, such as a decision and its explanation. Concerns
+    /// Calls `f`, and lets all evaluations that this thread makes meanwhile, one after the other, ask these lists in
+    /// one generation at one time: for what belongs together, such as a decision and its explanation. Concerns
     /// [`with_view`](Self::with_view) and [`Reader`]s, through which rules ask; not what a function of the host asks
     /// during an evaluation.
     ///

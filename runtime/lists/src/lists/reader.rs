@@ -4,8 +4,10 @@
 //! snapshot is published: who reads the old stamp comes before the change. Test:
 //! `runtime/lists/tests/readers.rs::a_change_that_has_returned_is_seen`.
 //!
-//! Invariant: while lists are pinned, evaluations that follow each other ask one generation at one time; afterwards the
-//! thread asks the newest again, whatever ended the pin. Tests: `runtime/lists/tests/readers.rs::what_is_pinned_stays`,
+//! Invariant: while lists are pinned, evaluations that follow each other ask one generation at one time. Test:
+//! `runtime/lists/tests/readers.rs::what_is_pinned_stays`.
+//!
+//! Invariant: when a pin ends, also by a panic, the thread asks the newest generation again. Test:
 //! `runtime/lists/tests/readers.rs::a_pin_ends_with_a_panic`.
 //!
 //! Invariant: a thread keeps at most one generation beyond its evaluations, until it asks lists again or ends. Test:

@@ -15,6 +15,7 @@ use crate::limits::remote::RemoteVerdict;
 use crate::limits::request::PendingQuestion;
 use crate::limits::settings::TellsClient;
 use crate::phases::exchange::Effects;
+use crate::phases::watch::{FailedActions, Noted};
 use crate::rules::action_failure::{ActionFailure, ActionPart};
 use crate::rules::actions::PhaseEnd;
 use crate::rules::body_change::Message;
@@ -30,17 +31,6 @@ use http::{StatusCode, header};
 use serde_json::Value as Json;
 use std::cell::Cell;
 use std::sync::Arc;
-
-/// What the evaluation of a phase has noted of its rules.
-pub(crate) struct Noted<'n, 'r, S> {
-    /// The rules whose condition is true or counts as true.
-    pub(crate) matched: &'n [usize],
-    /// The rules that acted (true) or failed.
-    pub(crate) counted: &'n [(usize, bool)],
-    /// Which rules with `sample` act, as far as it was drawn and kept.
-    pub(crate) drawn: &'n [(usize, bool)],
-    pub(crate) failed_actions: &'n FailedActions<'r, S>,
-}
 
 /// The rules of a phase.
 #[derive(Debug)]
@@ -69,9 +59,6 @@ struct ThreadMemory {
     counted: Vec<(usize, bool)>,
     shards: CounterShards,
 }
-
-/// What failed in actions, by the index of the rule.
-pub(crate) type FailedActions<'r, S> = Vec<(usize, ActionFailure<'r, S>)>;
 
 /// The outcome of a phase depends on a verification that takes long, or on a service that is to be
 /// asked. The phase had no effect.

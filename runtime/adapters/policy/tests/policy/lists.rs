@@ -229,7 +229,9 @@ request:
   when: lists.geo[source.address].country == 'DE' && moves()
   deny: {status: 403, body: '${lists.geo[source.address].country}'}
 response:
-- {name: french, when: lists.geo[source.address].country == 'FR', deny: 502}
+- name: french
+  when: lists.geo[source.address].country == 'FR'
+  deny: 502
 ";
     for read in [celero_policy::Loader::parse, celero_policy::Loader::check] {
         let lists = Arc::new(OnceLock::<Lists>::new());
