@@ -1,4 +1,5 @@
 //! Views that threads and readers keep between evaluations.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero_lists::{Kind, Limits, ListId, Lists, Reader, Snapshot};
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
