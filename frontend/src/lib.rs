@@ -79,7 +79,7 @@ pub use ast::{Ast, BinaryOp, Expr, FallbackKind, FoldKind, Literal, LogicOp, Nam
 pub use cel::{
     CHECKER_CODES, Cel, FORMAT_CODES, FunctionDeclaration, MacroForm, NotationError, PARSER_CODES, Parameter, RECEIVER,
     check, common_type, define, format, layout, macro_forms, macro_library, misdeclared, parse, parse_variables,
-    parse_with, push_escaped, push_escaped_byte, quote_string, unparse, unparse_node,
+    parse_variables_with, parse_with, push_escaped, push_escaped_byte, quote_string, unparse, unparse_node,
 };
 pub use checked::{Checked, ListAccess, Reference};
 pub use declarations::{Declarations, DeclaredList, Definition, HostFunction, LISTS, ListKey, ListValues, Variable};

@@ -370,7 +370,7 @@ pub mod values {
     pub use crate::arena::{Arena, ArenaVec, EvalResult};
     pub use crate::owned::OwnedValue;
     pub use crate::value::{Duration, HostList, HostMap, List, Map, MapBuilder, Timestamp, Value};
-    pub use celero_frontend::{NotationError, Type, parse_variables};
+    pub use celero_frontend::{NotationError, Type, parse_variables, parse_variables_with};
 }
 
 pub mod trees {

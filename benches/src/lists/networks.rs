@@ -77,7 +77,7 @@ fn measure_list(
             *lists.borrow_mut() = Some(made.clone());
             (made, id)
         },
-        |(lists, id), address: &Ipv4Addr| lists.load().contains_address(*id, (*address).into()),
+        |(lists, id), address: &Ipv4Addr| lists.with_view(|view| view.contains_address(*id, (*address).into())),
     );
     let lists = lists.into_inner().ok_or("no lists")?;
     let program = rule(&lists, "peer in lists.list");

@@ -86,7 +86,7 @@ fn own(kind: Kind, known: &[String]) -> Result<Vec<Contender<String>>, String> {
             *lists.borrow_mut() = Some(made.clone());
             (made, id)
         },
-        |(lists, id), text: &String| lists.load().contains_text(*id, text.as_bytes()),
+        |(lists, id), text: &String| lists.with_view(|view| view.contains_text(*id, text.as_bytes())),
     );
     let program = rule(&lists.into_inner().ok_or("no lists")?, "text in lists.list");
     let peer = IpAddr::V4(Ipv4Addr::LOCALHOST);

@@ -17,7 +17,7 @@ pub use check::{CHECKER_CODES, RECEIVER, check, common_type, define, misdeclared
 pub use format::{FORMAT_CODES, format};
 pub use language::Cel;
 pub use macros::{MacroForm, is_macro_name, macro_forms, macro_library};
-pub use notation::{FunctionDeclaration, NotationError, Parameter, parse_variables};
+pub use notation::{FunctionDeclaration, NotationError, Parameter, parse_variables, parse_variables_with};
 pub use parser::{PARSER_CODES, parse, parse_with};
 pub use quote::{push_escaped, push_escaped_byte, quote_string};
 pub use unparse::{layout, unparse, unparse_node};

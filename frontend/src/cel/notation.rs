@@ -124,7 +124,15 @@ impl FunctionDeclaration {
 /// # Errors
 /// What is not understood.
 pub fn parse_variables(text: &str) -> Result<Vec<(String, Type)>, NotationError> {
-    let mut reader = Reader::new(text);
+    parse_variables_with(text, &[])
+}
+
+/// As [`parse_variables`], with the full names of messages, which are types too: `m: test.Request`.
+///
+/// # Errors
+/// What is not understood.
+pub fn parse_variables_with(text: &str, messages: &[&str]) -> Result<Vec<(String, Type)>, NotationError> {
+    let mut reader = Reader { messages, ..Reader::new(text) };
     let mut found = Vec::new();
     while !reader.rest().is_empty() {
         let (name, _) = reader.word();
@@ -142,11 +150,13 @@ pub fn parse_variables(text: &str) -> Result<Vec<(String, Type)>, NotationError>
 struct Reader<'t> {
     text: &'t str,
     at: usize,
+    /// The full names of messages.
+    messages: &'t [&'t str],
 }
 
 impl<'t> Reader<'t> {
     fn new(text: &'t str) -> Self {
-        Self { text, at: 0 }
+        Self { text, at: 0, messages: &[] }
     }
 
     /// Returns the remaining text without leading blanks.
@@ -207,7 +217,7 @@ impl<'t> Reader<'t> {
                 }
             }
         }
-        named(name, params).map_err(|message| NotationError { message, span: place })
+        named(name, params, self.messages).map_err(|message| NotationError { message, span: place })
     }
 
     fn function(&mut self) -> Result<FunctionDeclaration, NotationError> {
@@ -243,7 +253,7 @@ impl<'t> Reader<'t> {
         {
             // `list(string).first`: the receiver's type has parameters.
             let end = self.at.saturating_add(end);
-            let mut receiver = Reader { text: self.text.get(..end).unwrap_or_default(), at: start };
+            let mut receiver = Reader { text: self.text.get(..end).unwrap_or_default(), at: start, ..*self };
             let ty = receiver.ty(0)?;
             receiver.end()?;
             self.at = end.saturating_add(1);
@@ -254,7 +264,7 @@ impl<'t> Reader<'t> {
             return Ok((Some(ty), name.to_owned(), place));
         }
         if let Some((prefix, name)) = path.rsplit_once('.')
-            && let Ok(ty) = named(prefix, Vec::new())
+            && let Ok(ty) = named(prefix, Vec::new(), self.messages)
         {
             let after = prefix.len().saturating_add(1);
             let place = Span::new(place.start.saturating_add(u32::try_from(after).unwrap_or(u32::MAX)), place.end);
@@ -285,7 +295,7 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-fn named(name: &str, params: Vec<Type>) -> Result<Type, String> {
+fn named(name: &str, params: Vec<Type>, messages: &[&str]) -> Result<Type, String> {
     let given = params.len();
     let mut params = params.into_iter();
     let plain = match name {
@@ -325,7 +335,10 @@ fn named(name: &str, params: Vec<Type>) -> Result<Type, String> {
         }
         "map" => return Err("`map` takes a key and a value type".into()),
         "" => return Err("expected a type".into()),
+        name if messages.contains(&name) => Type::message(name),
         _ => {
+            // The name without its package.
+            let short = messages.iter().copied().find(|message| message.rsplit('.').next() == Some(name));
             let known = match name {
                 "integer" | "long" | "i64" | "number" => Some("int"),
                 "float" | "f64" | "decimal" => Some("double"),
@@ -335,7 +348,7 @@ fn named(name: &str, params: Vec<Type>) -> Result<Type, String> {
                 "object" | "dict" | "struct" => Some("map"),
                 "any" | "json" => Some("dyn"),
                 "ip" | "address" | "inet" => Some("net.IP"),
-                _ => similar(name, TYPES.iter().copied()),
+                _ => short.or_else(|| similar(name, TYPES.iter().copied().chain(messages.iter().copied()))),
             };
             if let Some(known) = known {
                 return Err(format!("there is no type `{name}`; did you mean `{known}`?"));

@@ -48,7 +48,7 @@ pub use kind::Kind;
 pub use limits::Limits;
 pub use list::{Covered, Entries};
 pub use lists::{
-    Applied, Change, Changed, EntryId, ListId, ListInfo, Lists, Mark, Overlay, Record, Records, Snapshot, View,
+    Applied, Change, Changed, EntryId, ListId, ListInfo, Lists, Mark, Overlay, Reader, Record, Records, Snapshot, View,
 };
 #[cfg(feature = "mmdb")]
 pub use mmdb::{MAX_MMDB_BYTES, RecordPaths};

@@ -4,21 +4,37 @@
 //! that is combined with the lower bits so that no two members of the set get the same slot.
 
 use std::cmp::{Ordering, Reverse};
+use std::hash::{BuildHasher, RandomState};
 
 /// Members of a bucket, on average, at most.
 const BUCKET_MEMBERS: usize = 4;
 /// Most members of one bucket. More occur only with members that were made to collide.
 const MAX_BUCKET_MEMBERS: usize = 64;
 /// Number of seeds that are tried.
-const SEEDS: u64 = 4;
+const SEEDS: usize = 4;
 /// Most slots that are tried for each member with one seed, on average over all members. Usually it takes a few.
 const MAX_TRIES_PER_MEMBER: usize = 256;
+
+/// What members are hashed with.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Seed {
+    pub(crate) first: u64,
+    pub(crate) second: u64,
+}
+
+impl Seed {
+    /// A seed that nobody knows who chooses members: made as those of the maps of the standard library are.
+    fn random() -> Self {
+        let state = RandomState::new();
+        Self { first: state.hash_one(1_u8), second: state.hash_one(2_u8) }
+    }
+}
 
 /// Which slot a hash leads to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PerfectHash {
     /// What the members were hashed with.
-    pub(crate) seed: u64,
+    pub(crate) seed: Seed,
     /// A hash shifted right by this is the index of a bucket.
     shift: u32,
     /// Number of slots.
@@ -41,12 +57,21 @@ impl PerfectHash {
     /// Returns `None` if `hash` does not tell the members apart with any seed, or if a `u32` can't number them.
     pub(crate) fn new(
         count: usize,
-        hash: impl Fn(u64, u32) -> u64,
+        hash: impl Fn(Seed, u32) -> u64,
+        compare: impl Fn(u32, u32) -> Ordering,
+    ) -> Option<(Self, Vec<u32>)> {
+        Self::with_seeds(std::iter::repeat_with(Seed::random).take(SEEDS), count, hash, compare)
+    }
+
+    /// As [`new`](Self::new), with the first of these seeds that tells the members apart.
+    pub(crate) fn with_seeds(
+        mut seeds: impl Iterator<Item = Seed>,
+        count: usize,
+        hash: impl Fn(Seed, u32) -> u64,
         compare: impl Fn(u32, u32) -> Ordering,
     ) -> Option<(Self, Vec<u32>)> {
         let count = u32::try_from(count).ok()?;
-        let seeds = (1..=SEEDS).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        seeds.into_iter().find_map(|seed| {
+        seeds.find_map(|seed| {
             let hashed = (0..count).map(|member| (hash(seed, member), member));
             Self::of_hashes(hashed.collect(), seed, &compare)
         })
@@ -54,7 +79,7 @@ impl PerfectHash {
 
     fn of_hashes(
         mut members: Vec<Hashed>,
-        seed: u64,
+        seed: Seed,
         compare: &impl Fn(u32, u32) -> Ordering,
     ) -> Option<(Self, Vec<u32>)> {
         let buckets = members.len().div_ceil(BUCKET_MEMBERS).next_power_of_two().max(2);

@@ -1,7 +1,7 @@
 //! Finds a text among many that are stored elsewhere.
 
 use crate::byte_set::{Ends, same};
-use crate::perfect_hash::{NO_MEMBER, PerfectHash};
+use crate::perfect_hash::{NO_MEMBER, PerfectHash, Seed};
 use std::cmp::Ordering;
 
 /// Finds which of many texts equals a text. It keeps no text, only the numbers of texts that its owner stores. With
@@ -30,7 +30,7 @@ enum Search {
     Ends(Table),
     /// By a hash of all bytes: the ends do not tell the texts apart. `longest` is the length of the longest, in bytes.
     Whole { table: Table, longest: usize },
-    /// By a binary search among this many texts: adversarial ones whose hashes collide with every seed.
+    /// By a binary search among this many texts, whose hashes collide with every seed that was tried.
     Sorted(u32),
 }
 
@@ -100,7 +100,7 @@ impl<const IGNORE_CASE: bool> TextIndex<IGNORE_CASE> {
 
 impl Table {
     /// The table of texts, which `hash` hashes with a seed; `None` if it does not tell them apart.
-    fn new(count: usize, hash: impl Fn(u64, u32) -> u64) -> Option<Self> {
+    fn new(count: usize, hash: impl Fn(Seed, u32) -> u64) -> Option<Self> {
         // Two texts are never equal.
         let (perfect, numbers) = PerfectHash::new(count, &hash, |one, other| one.cmp(&other))?;
         let tag_of = |number: &u32| if *number == NO_MEMBER { 0 } else { tag(hash(perfect.seed, *number)) };
@@ -209,6 +209,47 @@ mod tests {
         assert!(Table::new(100, |_, _| 7).is_none());
         assert!(Table::new(100, |_, number| number.into()).is_none());
         assert!(Table::new(100, |_, number| u64::from(number).wrapping_mul(0x9e37_79b9_7f4a_7c15)).is_some());
+    }
+
+    /// Whoever chooses texts may know how they are hashed, but not with which seed.
+    #[test]
+    fn texts_that_collide_with_a_known_seed_get_a_table() {
+        let known = Seed { first: 0x243f_6a88_85a3_08d3, second: 0x1319_8a2e_0370_7344 };
+        let length = |length: u64| length.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        // Texts that end so that the second factor of their hash is 0: also if it had no seed of its own.
+        for second in [known.second, known.first, known.first.rotate_left(32), 0] {
+            let whole = [&0_u64.to_le_bytes()[..], &(second ^ length(24)).to_le_bytes()].concat();
+            let ends = (second ^ length(16)).to_le_bytes().to_vec();
+            for end in [ends, whole] {
+                let texts = sorted((0..5_000_u64).map(|n| [&n.to_le_bytes()[..], &end].concat()));
+                let hashed = std::cell::Cell::new(0_usize);
+                let text = |number: u32| &*texts[number as usize];
+                let hash = |seed: Seed, number: u32| {
+                    hashed.set(hashed.get() + 1);
+                    Ends::<false>::of(text(number)).hash_whole(text(number), seed)
+                };
+                if second == known.second {
+                    assert!(texts.iter().all(|text| Ends::<false>::of(text).hash(text.len(), known) == 0));
+                    let all = texts.len();
+                    let compare = |one: u32, other: u32| one.cmp(&other);
+                    assert!(PerfectHash::with_seeds([known].into_iter(), all, hash, compare).is_none());
+                }
+                hashed.set(0);
+                assert!(Table::new(texts.len(), hash).is_some());
+                assert!(hashed.get() <= 3 * texts.len(), "{} hashes", hashed.get());
+                let found = index::<false>(&texts);
+                assert!(matches!(found.search, Search::Ends(_)), "{second:x}");
+                check(&found, &texts[..50], &texts[..50]);
+            }
+        }
+        // Texts of which a known seed puts too many into one bucket.
+        let bucket = |text: &[u8], seed| Ends::<false>::of(text).hash(text.len(), seed) >> 56;
+        let crowd = (0_u64..).map(|n| [&n.to_le_bytes()[..], b"-crafted"].concat());
+        let texts = sorted(crowd.filter(|text| bucket(text, known) == 0).take(1_000));
+        let hash = |seed, number: u32| Ends::<false>::of(&texts[number as usize]).hash(16, seed);
+        let compare = |one: u32, other: u32| one.cmp(&other);
+        assert!(PerfectHash::with_seeds([known].into_iter(), texts.len(), hash, compare).is_none());
+        assert!(matches!(index::<false>(&texts).search, Search::Ends(_)));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::env::Env;
 use crate::error::{ErrorKind, EvalError};
 use crate::expression::Expression;
 use crate::fields::Fields;
-use crate::function::Functions;
+use crate::function::{Functions, with_lists};
 use crate::limits::Limits;
 use crate::native::{BaseFrameCode, ContextOnlyCode, FrameNeeded, NativeProgram, failure, word_of};
 use crate::report::{DescribedError, Known, Report};
@@ -224,8 +224,7 @@ impl<S: Context + 'static> Program<S> {
         if let Err(error) = self.is_for(context) {
             return word_of(&error);
         }
-        let view = lists.view();
-        match with_zero_capacity(|arena| code.run(context, arena, Some(&view))) {
+        match lists.with_view(|view| with_zero_capacity(|arena| code.run(context, arena, Some(view)))) {
             Some(word) if word <= 1 => word,
             word => self.retry_with_arena(word, context),
         }
@@ -320,15 +319,19 @@ impl<S: Context + 'static> Program<S> {
     /// Evaluates a rule of any kind.
     #[inline(never)]
     fn test_whole<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> u64 {
-        let word = self.word(context, scratch).unwrap_or_else(|error| word_of(&error));
-        scratch.release_lists();
-        word
+        let (arena, _) = scratch.prepare(self.shared.limits.memory, None);
+        with_lists(self.lists.as_ref(), |lists| self.word(context, arena, lists))
+            .unwrap_or_else(|error| word_of(&error))
     }
 
-    fn word<C: Context<Static = S>>(&self, context: &C, scratch: &mut Scratch) -> Result<u64, EvalError> {
+    fn word<C: Context<Static = S>>(
+        &self,
+        context: &C,
+        arena: &Arena,
+        lists: Option<&ListsView>,
+    ) -> Result<u64, EvalError> {
         self.is_for(context)?;
-        let Shared { expression, functions, limits, .. } = &*self.shared;
-        let (arena, lists) = scratch.prepare(limits.memory, self.lists.as_ref());
+        let Shared { expression, functions, .. } = &*self.shared;
         let native = self.native.as_ref();
         match native.and_then(|native| native.test_with_whole_frame(context, functions, arena, lists)) {
             Some(word) => Ok(word),

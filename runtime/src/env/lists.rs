@@ -71,6 +71,15 @@ impl<C> Env<C> {
         self.functions.set_lists(lists);
         self
     }
+
+    /// Calls `f`, and lets all evaluations that this thread makes meanwhile ask the lists of the environment in one
+    /// generation at one time, as [`Lists::pin`] does: for a decision and its explanation. Without lists it calls `f`.
+    pub fn pin_lists<R>(&self, f: impl FnOnce() -> R) -> R {
+        match self.functions.lists() {
+            Some(named) => named.lists.pin(f),
+            None => f(),
+        }
+    }
 }
 
 /// What the entries of a list carry, as types of CEL.

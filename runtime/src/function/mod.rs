@@ -11,7 +11,7 @@ pub use argument::FromValue;
 pub(crate) use dispatch::dispatch;
 use message::in_parameter;
 pub(crate) use message::{explain, explain_field, last_message, message_of, message_of_field};
-pub(crate) use named_lists::{NamedLists, PinnedLists};
+pub(crate) use named_lists::{NamedLists, with_lists};
 pub use outcome::IntoValue;
 pub use typed::HostFunction;
 

@@ -1,5 +1,4 @@
-//! [`NamedLists`]: the lists of the host that rules may ask. [`PinnedLists`]: those of one
-//! generation at one time, for one evaluation.
+//! [`NamedLists`]: the lists of the host that rules may ask.
 
 use celero_lists::{Kind, ListType, Lists, ValueType, View};
 use std::sync::Arc;
@@ -48,18 +47,11 @@ impl NamedLists {
     }
 }
 
-/// The lists of the current generation, kept for one evaluation. Empty if no rule asks a list.
-pub(crate) struct PinnedLists(Option<View>);
-
-impl PinnedLists {
-    /// Loads the current generation of the lists, if rules ask any. Never waits.
-    #[inline]
-    pub(crate) fn load(lists: Option<&Lists>) -> Self {
-        Self(lists.map(Lists::view))
-    }
-
-    #[inline]
-    pub(crate) fn view(&self) -> Option<&View> {
-        self.0.as_ref()
+/// Calls `f` with the lists of the current generation, if rules ask any, for one evaluation. Never waits.
+#[inline]
+pub(crate) fn with_lists<R>(lists: Option<&Lists>, f: impl FnOnce(Option<&View>) -> R) -> R {
+    match lists {
+        Some(lists) => lists.with_view(|view| f(Some(view))),
+        None => f(None),
     }
 }

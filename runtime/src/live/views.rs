@@ -10,7 +10,7 @@ use super::segment::{RuleOrder, Segment};
 use crate::context::Context;
 use crate::counters::Counters;
 use crate::error::RuleError;
-use crate::function::PinnedLists;
+use crate::function::with_lists;
 use crate::report::Report;
 use crate::rules::{ErrorPolicy, Excluded, Match, RuleSet};
 use crate::scratch::{FirstPerTag, Scratch};
@@ -166,19 +166,19 @@ impl<S: Context + 'static, A> SegmentViews<S, A> {
         errors.clear();
         let mut stopped: Option<(RuleOrder, RuleError)> = None;
         // One generation of lists for all segments.
-        let pinned = PinnedLists::load(self.views.iter().find_map(|view| view.segment.set()?.lists()));
-        let lists = pinned.view();
-        for view in &self.views {
-            let result = view.evaluate(context, scratch, once, lists, &mut matched);
-            let at = |error: &RuleError| RuleError::new(view.first.saturating_add(error.rule), error.error);
-            errors.extend(scratch.errors.iter().map(at));
-            if let Err(error) = result.as_ref().map_err(at) {
-                let key = self.key(error.rule);
-                if stopped.as_ref().is_none_or(|(first, _)| key < *first) {
-                    stopped = Some((key, error));
+        with_lists(self.views.iter().find_map(|view| view.segment.set()?.lists()), |lists| {
+            for view in &self.views {
+                let result = view.evaluate(context, scratch, once, lists, &mut matched);
+                let at = |error: &RuleError| RuleError::new(view.first.saturating_add(error.rule), error.error);
+                errors.extend(scratch.errors.iter().map(at));
+                if let Err(error) = result.as_ref().map_err(at) {
+                    let key = self.key(error.rule);
+                    if stopped.as_ref().is_none_or(|(first, _)| key < *first) {
+                        stopped = Some((key, error));
+                    }
                 }
             }
-        }
+        });
         let result = self.merged(&mut matched, &mut errors, stopped, once);
         scratch.gathered = std::mem::replace(&mut scratch.errors, errors);
         scratch.matched = matched;

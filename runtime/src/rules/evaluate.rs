@@ -14,7 +14,7 @@ use super::{ErrorPolicy, Excluded, Match, RuleSet, SetRule};
 use crate::context::Context;
 use crate::error::{EvalError, RuleError};
 use crate::expression::Trace;
-use crate::function::PinnedLists;
+use crate::function::with_lists;
 use crate::native::HostData;
 use crate::report::Report;
 use crate::scratch::Scratch;
@@ -119,13 +119,14 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     /// statistics about a set.
     pub fn candidates<'s, C: Context<Static = S>>(&self, context: &C, scratch: &'s mut Scratch) -> &'s [usize] {
         let Scratch { read, search, matched, .. } = scratch;
-        let pinned = PinnedLists::load(self.lists());
         matched.clear();
         if let Some(index) = &self.index {
             let found = if self.is_for_others(context) {
                 Found::All
             } else {
-                index.search(HostData::new(context), read, search, Mode::All, None, pinned.view())
+                with_lists(self.lists(), |lists| {
+                    index.search(HostData::new(context), read, search, Mode::All, None, lists)
+                })
             };
             match found {
                 Found::Nothing => {}
@@ -166,17 +167,15 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
             return Some(Err(EvalError::HOST));
         }
         let (standalone, arena) = (&self.standalone, &mut scratch.arena);
-        let pinned = PinnedLists::load(standalone.lists.as_ref());
-        let lists = pinned.view();
         let row = self.whole.get(rule).copied().flatten();
-        Some(match (row, &self.native) {
+        Some(with_lists(standalone.lists.as_ref(), |lists| match (row, &self.native) {
             (Some(row), Some(native)) if native.builds(row).is_some() => {
                 arena.recycle(standalone.limits.memory);
                 let answer = native.test(row, context, &standalone.functions, standalone.cx(arena, lists));
                 answer.map_err(|error| error.widen_budget_error(source.text()))
             }
             _ => standalone.test(source, context, arena, lists),
-        })
+        }))
     }
 
     /// Puts an error of a rule into words, as [`Program::describe`](crate::Program::describe) does,
@@ -250,15 +249,26 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
         mode: Mode,
         matches: &mut impl Matches,
     ) -> Result<(), RuleError> {
-        let pinned = PinnedLists::load(self.lists());
-        let query = Query { context, mode, excluded: None, lists: pinned.view() };
+        with_lists(self.lists(), |lists| {
+            self.count_query(&Query { context, mode, excluded: None, lists }, scratch, matches)
+        })
+    }
+
+    /// Evaluates the rules that the query needs, and updates the counters, if there are any.
+    #[inline]
+    fn count_query<C: Context<Static = S>>(
+        &self,
+        query: &Query<'_, C>,
+        scratch: &mut Scratch,
+        matches: &mut impl Matches,
+    ) -> Result<(), RuleError> {
         let Some(counters) = &self.counters else {
-            return self.evaluate_query(&query, scratch, matches).map_err(|error| self.named(error));
+            return self.evaluate_query(query, scratch, matches).map_err(|error| self.named(error));
         };
         let mut shards = std::mem::take(&mut scratch.shards);
         let mut counting = shards.begin(counters);
         let place = |rule: usize| u32::try_from(rule).unwrap_or(u32::MAX);
-        let result = self.evaluate_query(&query, scratch, &mut |rule| {
+        let result = self.evaluate_query(query, scratch, &mut |rule| {
             counting.matched(place(rule));
             matches.take(rule);
         });

@@ -7,7 +7,7 @@ pub(crate) use search::{IndexSearch, NumberMap};
 use crate::arena::Arena;
 use crate::counters::CounterShards;
 use crate::error::{EvalError, RuleError};
-use celero_lists::{Lists, View as ListsView};
+use celero_lists::{Lists, Reader as ListsReader, View as ListsView};
 use std::cell::Cell;
 
 /// Working memory of evaluations. Keep one per worker thread: after the first evaluations, further
@@ -31,8 +31,8 @@ pub struct Scratch {
     pub(crate) search: IndexSearch,
     /// The results that may matter, before they are sorted.
     pub(crate) verdicts: Vec<Verdict>,
-    /// The named lists of the last evaluation that returned a value, which may borrow from them.
-    pub(crate) lists: Option<ListsView>,
+    /// Has the named lists of the last evaluation that returned a value, which may borrow from them.
+    lists: ListsReader,
     /// Shards of the counters of sets that count.
     pub(crate) shards: CounterShards,
 }
@@ -92,7 +92,7 @@ impl Scratch {
             read: Arena::new(usize::MAX),
             search: IndexSearch::default(),
             verdicts: Vec::new(),
-            lists: None,
+            lists: ListsReader::default(),
             shards: CounterShards::default(),
         }
     }
@@ -108,13 +108,11 @@ impl Scratch {
     #[inline(always)]
     pub(crate) fn prepare(&mut self, limit: usize, lists: Option<&Lists>) -> (&Arena, Option<&ListsView>) {
         self.arena.recycle(limit);
-        match lists {
-            Some(lists) => (&self.arena, Some(Self::load_lists(&mut self.lists, lists))),
-            None => {
-                self.release_lists();
-                (&self.arena, None)
-            }
-        }
+        let Some(lists) = lists else {
+            self.lists.clear();
+            return (&self.arena, None);
+        };
+        (&self.arena, Some(self.lists.view(lists)))
     }
 
     /// The arena with this limit in bytes, if it is empty.
@@ -123,22 +121,10 @@ impl Scratch {
         self.arena.is_fresh(limit).then_some(&self.arena)
     }
 
-    /// Lets go of the lists of the last evaluation. Most rules ask none: then this is a test.
+    /// Lets go of the lists of the last evaluation.
     #[inline]
     pub(crate) fn release_lists(&mut self) {
-        if self.lists.is_some() {
-            Self::drop_lists(&mut self.lists);
-        }
-    }
-
-    #[inline(never)]
-    fn load_lists<'s>(kept: &'s mut Option<ListsView>, lists: &Lists) -> &'s ListsView {
-        kept.insert(lists.view())
-    }
-
-    #[cold]
-    fn drop_lists(kept: &mut Option<ListsView>) {
-        *kept = None;
+        self.lists.clear();
     }
 }
 

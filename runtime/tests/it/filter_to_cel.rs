@@ -36,6 +36,18 @@ const RULES: &[&str] = &[
     r#"http.request.version eq "HTTP/2" or http.request.version eq "HTTP/2.0""#,
     r#"not http.request.version in {"HTTP/2" "HTTP/3"} and starts_with(http.request.version, "HTTP/")"#,
     r#"http.request.version in {"HTTP/2.0" "HTTP/1.1"} xor http.request.version matches "2$""#,
+    r#"any(http.request.uri.args["a"][*] eq "1") or any(raw.http.request.uri.args["a"][*] eq "%31")"#,
+    r#"all(http.request.uri.args["a"][*] ne "1") and not all(http.request.uri.args["none"][*] eq "1")"#,
+    r#"http.request.uri.args["a"][0] eq "1" xor http.request.uri.args["a"][1] ne "2""#,
+    r#"len(http.request.uri.args["a"]) eq 2 or len(http.request.uri.args["none"]) eq 0"#,
+    r#"any(http.request.uri.args["b"][*] eq "") or http.request.uri.args[""][0] eq "=x""#,
+    r#"any(http.request.uri.args["é"][*] eq "1=2") xor http.request.uri.args["é"][0] wildcard "*""#,
+    r#"any(http.request.uri.args.values[*] contains "=") or any(http.request.uri.args.values[*] eq "")"#,
+    r#"any(lower(http.request.uri.args.values[*])[*] eq "x") and not all(http.request.uri.args.values[*] eq "")"#,
+    r#"any(http.request.uri.args.names[*] eq "a") xor len(http.request.uri.args.names) gt 3"#,
+    r#"http.request.uri.args.names[1] eq "b" or http.request.uri.args.values[0] eq "1" or any(http.request.uri.args.names[*] eq "")"#,
+    r#"any(http.request.headers.names[*] eq "x-lines") and all(http.request.headers.names[*] ne "user-agent")"#,
+    r#"any(upper(http.request.headers.names[*])[*] eq "HOST") xor any(http.request.headers.names[*] contains "age")"#,
 ];
 
 #[test]
@@ -66,6 +78,11 @@ fn translations_of_rules_about_requests_are_equal() {
             ("/", None, "[2001:db8::1]:5500"),
             ("/admin", Some(b"bot \xff"), "198.51.100.7:8"),
             ("/a?a=1", Some(b"CURL/8"), "203.0.113.9:9"),
+            ("/b?a=1&b&a=2&&b=&=X", None, "203.0.113.9:9"),
+            ("/b?b=X&%61=3&a=%31&==x&\u{e9}=1=2&ab=7", None, "203.0.113.9:9"),
+            ("/b?", None, "203.0.113.9:9"),
+            ("/b?&", None, "203.0.113.9:9"),
+            ("/b?b=&c&\u{e9}", None, "203.0.113.9:9"),
         ]
         .into_iter()
         .map(|(uri, agent, source)| {
@@ -219,6 +236,41 @@ fn questions_to_lists_have_an_equal() {
     }
 }
 
+/// A list gets the same text of expressions, of functions and of elements in both languages.
+#[test]
+fn values_that_are_text_are_asked_for_exactly() {
+    let lists = lists();
+    lists.change().insert("agents", "/x").insert("agents", "1").insert("tenants", "a.example").commit().unwrap();
+    let cel = Env::<RequestContext<'_>>::new().lists(&lists);
+    let filter = cel.clone().filter_language(FilterLanguage::http().field("first", "request.headers['x-a'] + ''"));
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let uris = ["https://a.example/x?a=1", "https://b.example/X", "/x?b=1&a=2"];
+    let requests = uris.map(|uri| http::Request::get(uri).header("x-a", "/x").body(()).unwrap());
+    for (rule, truths) in [
+        ("raw.http.request.uri.path in $agents", 2),
+        ("lower(http.request.uri.path) in $agents", 3),
+        ("first in $agents", 3),
+        ("any(http.request.uri.args.values[*] in $agents)", 2),
+        ("any(http.request.uri.args[\"a\"][*] in $agents) and not http.request.uri.args[\"b\"][0] in $agents", 1),
+        ("any(lower(http.request.uri.args.names[*])[*] in $agents)", 0),
+        ("lower(http.host) in $tenants", 1),
+    ] {
+        let text = engine.to_cel(&filter, rule).unwrap_or_else(|error| panic!("{rule}: {error}"));
+        let programs = [engine.compile(&filter, rule).unwrap(), engine.compile(&cel, &text).unwrap()];
+        let results = requests.each_ref().map(|request| {
+            let context = RequestContext::new(request);
+            let [right, translated] = programs.each_ref().map(|program| program.test(&context));
+            assert_eq!(translated, right, "{rule}\n{text}");
+            right.unwrap()
+        });
+        assert_eq!(results.into_iter().filter(|truth| *truth).count(), truths, "{rule}");
+    }
+    for rule in ["lower(http.user_agent) in $agents", "any(lower(http.request.headers[\"a\"][*])[*] in $agents)"] {
+        let error = engine.to_cel(&filter, rule).unwrap_err().to_string();
+        assert!(error.contains("bytes that may not be UTF-8"), "{rule}: {error}");
+    }
+}
+
 #[test]
 fn what_has_no_equal_is_marked() {
     let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http().any_list(true));
@@ -233,7 +285,12 @@ fn what_has_no_equal_is_marked() {
         (r#"any(http.request.headers[*][*] eq "b")"#, "several `[*]`"),
         (r#"any(http.request.headers["A"][*] eq "b")"#, "capital letters"),
         ("cf.threat_score gt 1", "has no value"),
-        (r#"http.request.uri.args["a"][0] eq "b""#, "follows from another"),
+        (r#"http.request.cookies["a"][0] eq "b""#, r#"the cookies by name from `request.headers["cookie"]`"#),
+        (r#"http.request.uri.path.extension eq "b""#, "the extension from `request.path`"),
+        (r#"http.request.headers.names[0] eq "b""#, "a name for each line from `request.headers`"),
+        (r#"any(http.request.headers.values[*] eq "b")"#, "the lines of all headers as one list"),
+        (r#"any(http.request.uri.args["a=b"][*] eq "b")"#, "an argument with `=`"),
+        (r#"any(http.request.uri.args[*][*] eq "b")"#, "several `[*]`"),
         ("ip.src eq ::ffff:192.0.2.1", "an IPv4-mapped address"),
         (r#"sha256(http.host) eq "a""#, "the function `sha256`"),
         ("len(http.user_agent) gt 3", "the number of bytes"),

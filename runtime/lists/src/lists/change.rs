@@ -45,7 +45,7 @@ pub struct Change<'l> {
 
 impl<'l> Change<'l> {
     pub(crate) fn new(shared: &'l Arc<Shared>) -> Self {
-        let known = shared.current.load_full();
+        let known = Arc::clone(&shared.load());
         Self { shared, known, plans: BTreeMap::new(), wrong: WrongEntries::default(), case_steps: 0, error: None }
     }
 
@@ -210,7 +210,7 @@ impl<'l> Change<'l> {
         }
         let limits = shared.limits;
         let mut writer = shared.lock();
-        let mut snapshot = Snapshot::clone(&shared.current.load());
+        let mut snapshot = Snapshot::clone(&shared.load());
         let mut changed = Changed { generation: snapshot.generation, ..Changed::default() };
         let mut renewed = 0_usize;
         let too_large = |why: TooLarge| why.error(usize::MAX, limits.entries);
@@ -268,7 +268,7 @@ impl<'l> Change<'l> {
             }
         }
         if is_different {
-            shared.current.store(Arc::new(snapshot));
+            shared.publish(&mut writer, snapshot);
         }
         drop(writer);
         shared.merge_in_background();

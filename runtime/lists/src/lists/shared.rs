@@ -4,12 +4,16 @@ use super::expiry::Expiries;
 use super::snapshot::Snapshot;
 use crate::limits::Limits;
 use crate::list::{AnyList, Counts};
-use arc_swap::ArcSwap;
-use std::sync::atomic::{AtomicBool, Ordering};
+use arc_swap::{ArcSwap, Guard};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 pub(crate) struct Shared {
-    pub(crate) current: ArcSwap<Snapshot>,
+    current: ArcSwap<Snapshot>,
+    /// The stamp of the current snapshot, or of one that is about to be published.
+    stamp: AtomicU64,
+    /// The stamp of the first snapshot.
+    pub(super) owner: u64,
     writer: Mutex<Writer>,
     pub(crate) limits: Limits,
     /// Whether a thread merges.
@@ -45,11 +49,39 @@ impl Changed {
     }
 }
 
+/// A number that no snapshot of the process has.
+fn new_stamp() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
+}
+
 impl Shared {
     /// No lists.
     pub(crate) fn new(limits: Limits) -> Self {
-        let current = ArcSwap::from_pointee(Snapshot { generation: 0, lists: Vec::new() });
-        Self { current, writer: Mutex::default(), limits, merging: AtomicBool::new(false) }
+        let owner = new_stamp();
+        let current = ArcSwap::from_pointee(Snapshot { generation: 0, stamp: owner, owner, lists: Vec::new() });
+        let (stamp, merging) = (AtomicU64::new(owner), AtomicBool::new(false));
+        Self { current, stamp, owner, writer: Mutex::default(), limits, merging }
+    }
+
+    /// The current snapshot.
+    #[inline]
+    pub(crate) fn load(&self) -> Guard<Arc<Snapshot>> {
+        self.current.load()
+    }
+
+    /// A snapshot with another stamp is not the current one.
+    #[inline]
+    pub(super) fn stamp(&self) -> u64 {
+        self.stamp.load(Ordering::Acquire)
+    }
+
+    /// Publishes a snapshot. Who has the lock calls it.
+    pub(crate) fn publish(&self, _: &mut Writer, mut snapshot: Snapshot) {
+        snapshot.stamp = new_stamp();
+        // First: a reader that still finds the old stamp comes before everything that follows from the new snapshot.
+        self.stamp.store(snapshot.stamp, Ordering::Release);
+        self.current.store(Arc::new(snapshot));
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Writer> {
@@ -62,14 +94,14 @@ impl Shared {
         for (index, old) in before.lists.iter().enumerate().filter(|(_, old)| wanted(&old.list)) {
             // A list that is too large to merge keeps its levels.
             let Ok(merged) = old.list.merged() else { continue };
-            let writer = self.lock();
-            let mut snapshot = Snapshot::clone(&self.current.load());
+            let mut writer = self.lock();
+            let mut snapshot = Snapshot::clone(&self.load());
             if let Some(place) = snapshot.lists.get_mut(index)
                 && let Some(list) = place.list.with_merged(&old.list, &merged)
             {
                 *place = Arc::new(place.with(list));
                 snapshot.generation = snapshot.generation.saturating_add(1);
-                self.current.store(Arc::new(snapshot));
+                self.publish(&mut writer, snapshot);
             }
             drop(writer);
         }
@@ -77,7 +109,7 @@ impl Shared {
 
     /// Lets a thread merge what should be, unless one does already.
     pub(crate) fn merge_in_background(self: &Arc<Self>) {
-        let wanted = self.current.load().lists.iter().any(|list| list.list.wants_merge());
+        let wanted = self.load().lists.iter().any(|list| list.list.wants_merge());
         if !wanted || self.merging.swap(true, Ordering::AcqRel) {
             return;
         }

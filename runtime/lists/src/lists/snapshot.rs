@@ -12,10 +12,8 @@ use crate::kind::Kind;
 use crate::limits::Limits;
 use crate::list::{AnyList, KeyType, Position};
 use crate::lookup_counter::LookupCounter;
-use crate::sets::{Meter, Unmetered};
 use crate::value::{ListType, Row, ScalarRef, ValueType};
 use std::fmt;
-use std::net::IpAddr;
 use std::sync::Arc;
 
 /// The number of a list of a [`Lists`](crate::Lists). Stays the same as long as that exists.
@@ -60,15 +58,6 @@ impl EntryId {
     }
 }
 
-/// The bits of an IPv6 address; those of an IPv4 address in its IPv4-mapped form.
-#[inline(always)]
-pub(super) fn mapped(address: IpAddr) -> u128 {
-    match address {
-        IpAddr::V4(address) => 0xffff << 32 | u128::from(address.to_bits()),
-        IpAddr::V6(address) => address.to_bits(),
-    }
-}
-
 /// All lists of one generation. Immutable, but for the counts of [lookups](crate::Lists::lookups),
 /// which all generations share.
 ///
@@ -77,6 +66,10 @@ pub(super) fn mapped(address: IpAddr) -> u128 {
 #[derive(Clone)]
 pub struct Snapshot {
     pub(crate) generation: u64,
+    /// The number of its publication among all of the process.
+    pub(super) stamp: u64,
+    /// The stamp of the first snapshot of these lists.
+    pub(super) owner: u64,
     /// Indexed by number.
     pub(crate) lists: Vec<Arc<NamedList>>,
 }
@@ -142,132 +135,10 @@ impl Snapshot {
         self.get(list).map(AnyList::kind)
     }
 
-    /// Returns whether an address is in a list: whether a network of the list contains it. False if
-    /// the list is none of addresses.
-    #[must_use]
-    #[inline]
-    pub fn contains_address(&self, list: ListId, address: IpAddr) -> bool {
-        self.has_address(list, address) == Some(true)
-    }
-
-    /// Returns whether an address is in a list; `None` if the list was not declared or is none of addresses.
-    #[must_use]
-    // Always inlined: as an argument in memory, an `IpAddr` is written in parts and read as a
-    // whole, which waits for all of them.
-    #[inline(always)]
-    pub fn has_address(&self, list: ListId, address: IpAddr) -> Option<bool> {
-        self.has_mapped_address(list, mapped(address))
-    }
-
-    /// As [`has_address`](Self::has_address) of an address as the bits of an IPv6 address, an IPv4
-    /// address in its IPv4-mapped form (`::ffff:192.0.2.7`).
-    #[must_use]
-    #[inline]
-    pub fn has_mapped_address(&self, list: ListId, address: u128) -> Option<bool> {
-        self.asked(list, KeyType::Address)?.has_address(address, &SystemClock)
-    }
-
-    /// Returns whether a text is in a list of texts, hosts, patterns or wildcards; false if the
-    /// list is of another kind. Takes time linear in the text, by a factor that patterns decide:
-    /// see [`has_text_metered`](Self::has_text_metered).
-    #[must_use]
-    #[inline]
-    pub fn contains_text(&self, list: ListId, text: &[u8]) -> bool {
-        self.has_text(list, text) == Some(true)
-    }
-
-    /// Returns whether a text is in a list; `None` if the list was not declared or is not asked for
-    /// texts. Takes time linear in the text.
-    #[must_use]
-    #[inline]
-    pub fn has_text(&self, list: ListId, text: &[u8]) -> Option<bool> {
-        let Ok(has) = self.has_text_metered(list, text, &Unmetered);
-        has
-    }
-
-    /// As [`has_text`](Self::has_text), and takes from `meter` what searching for patterns costs, a
-    /// part of it afterwards: up to a million steps for each set that the lookup
-    /// [searches](ListInfo::levels). Lists of other kinds cost nothing. Use it for texts that
-    /// somebody may have made to be slow.
-    ///
-    /// # Errors
-    /// That of the meter, if the search costs more than is left.
-    #[inline]
-    pub fn has_text_metered<M: Meter>(&self, list: ListId, text: &[u8], meter: &M) -> Result<Option<bool>, M::Error> {
-        self.asked(list, KeyType::Text).map_or(Ok(None), |list| list.has_text(text, meter, &SystemClock))
-    }
-
-    /// Returns whether an integer is in a list of integers; false if the list is of another kind.
-    #[must_use]
-    #[inline]
-    pub fn contains_integer(&self, list: ListId, number: i64) -> bool {
-        self.has_integer(list, number) == Some(true)
-    }
-
-    /// Returns whether an integer is in a list; `None` if the list was not declared or is none of integers.
-    #[must_use]
-    #[inline]
-    pub fn has_integer(&self, list: ListId, number: i64) -> Option<bool> {
-        self.asked(list, KeyType::Integer)?.has_integer(number, &SystemClock)
-    }
-
     /// Returns the type of a list; `None` if it was not declared.
     #[must_use]
     pub fn list_type(&self, list: ListId) -> Option<ListType> {
         self.lists.get(list.0 as usize).map(|list| list.list_type())
-    }
-
-    /// Returns the entry of an address: the smallest network that contains it. `None` if none does,
-    /// or the list is none of addresses.
-    #[must_use]
-    // Always inlined, as `has_address` is.
-    #[inline(always)]
-    pub fn find_address(&self, list: ListId, address: IpAddr) -> Option<EntryId> {
-        self.find_mapped_address(list, mapped(address))
-    }
-
-    /// As [`find_address`](Self::find_address) of an address as the bits of an IPv6 address, an
-    /// IPv4 address in its IPv4-mapped form.
-    #[must_use]
-    #[inline]
-    pub fn find_mapped_address(&self, list: ListId, address: u128) -> Option<EntryId> {
-        self.asked(list, KeyType::Address)?.find_address(address, &SystemClock).map(EntryId)
-    }
-
-    /// Returns the entry of a text in a list of texts, hosts, patterns or wildcards: that text;
-    /// that host, or else the longest name with a star that it is below; of the patterns or
-    /// wildcards that match, the longest, and of equally long ones the one that sorts first. `None`
-    /// if there is none, or the list is of another kind. Takes time linear in the text.
-    #[must_use]
-    #[inline]
-    pub fn find_text(&self, list: ListId, text: &[u8]) -> Option<EntryId> {
-        let Ok(found) = self.find_text_metered(list, text, &Unmetered);
-        found
-    }
-
-    /// As [`find_text`](Self::find_text), and takes from `meter` what searching for patterns costs, as
-    /// [`has_text_metered`](Self::has_text_metered) does.
-    ///
-    /// # Errors
-    /// That of the meter, if the search costs more than is left.
-    #[inline]
-    pub fn find_text_metered<M: Meter>(
-        &self,
-        list: ListId,
-        text: &[u8],
-        meter: &M,
-    ) -> Result<Option<EntryId>, M::Error> {
-        let Some(list) = self.asked(list, KeyType::Text) else { return Ok(None) };
-        Ok(list.find_text(text, meter, &SystemClock)?.map(EntryId))
-    }
-
-    /// Returns the entry of an integer: the narrowest range that contains it, and of equally wide
-    /// ones the one that begins last. `None` if none does, or the list is of another kind. Takes
-    /// time linear in the number of ranges that contain the integer.
-    #[must_use]
-    #[inline]
-    pub fn find_integer(&self, list: ListId, number: i64) -> Option<EntryId> {
-        self.asked(list, KeyType::Integer)?.find_integer(number, &SystemClock).map(EntryId)
     }
 
     /// Returns the value of a field of an entry; `None` if the entry leaves it out, or the list has
@@ -340,12 +211,24 @@ impl Snapshot {
         self.lists.get(list.0 as usize).map_or(0, |list| list.lookups.sum())
     }
 
-    /// The list, if it can be asked for a value of this type: then a lookup follows, which is counted.
+    /// The list, if it can be asked for a value of this type, and what says which entries have expired. A lookup
+    /// follows, which is counted.
     #[inline(always)]
-    pub(super) fn asked(&self, list: ListId, keys: KeyType) -> Option<&AnyList> {
+    pub(super) fn asked(&self, list: ListId, keys: KeyType) -> Option<(&AnyList, &dyn Clock)> {
+        self.asked_at(list, keys, &SystemClock)
+    }
+
+    /// As [`asked`](Self::asked), with a clock.
+    #[inline(always)]
+    pub(super) fn asked_at<'s>(
+        &'s self,
+        list: ListId,
+        keys: KeyType,
+        clock: &'s dyn Clock,
+    ) -> Option<(&'s AnyList, &'s dyn Clock)> {
         let named = self.lists.get(list.0 as usize).filter(|named| named.list.key_type() == keys)?;
         named.lookups.count();
-        Some(&named.list)
+        Some((&named.list, clock))
     }
 
     #[inline]

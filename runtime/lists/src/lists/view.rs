@@ -1,14 +1,11 @@
 //! [`View`]: the lists as one evaluation sees them.
 
-use super::snapshot::{EntryId, ListId, Snapshot, mapped};
-use crate::clock::PinnedClock;
-use crate::list::KeyType;
-use crate::sets::{Meter, Unmetered};
-use arc_swap::Guard;
+use super::shared::Shared;
+use super::snapshot::{ListId, Snapshot};
+use crate::clock::{Clock, PinnedClock};
+use crate::list::{AnyList, KeyType};
 use std::fmt;
-use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::SystemTime;
 
 /// The lists of one generation at one time: what several lookups find fits together, also if an entry expires between
 /// them. The time is that of the first lookup that finds an entry which expires; others read no clock.
@@ -28,18 +25,37 @@ use std::time::SystemTime;
 /// # Ok::<(), celero_lists::ListsError>(())
 /// ```
 pub struct View {
-    snapshot: Guard<Arc<Snapshot>>,
+    snapshot: Arc<Snapshot>,
     clock: PinnedClock,
 }
 
 impl View {
     #[inline]
-    pub(crate) fn new(snapshot: Guard<Arc<Snapshot>>) -> Self {
-        Self { snapshot, clock: PinnedClock::default() }
+    pub(super) fn new(snapshot: Arc<Snapshot>, clock: PinnedClock) -> Self {
+        Self { snapshot, clock }
     }
 
-    pub(crate) fn at(snapshot: Guard<Arc<Snapshot>>, time: SystemTime) -> Self {
-        Self { snapshot, clock: PinnedClock::at(time) }
+    /// Whether a change of these lists has not replaced what this shows.
+    #[inline]
+    pub(super) fn is_current(&self, lists: &Shared) -> bool {
+        self.snapshot.stamp == lists.stamp()
+    }
+
+    /// Whether it is one of these lists, of any generation.
+    #[inline]
+    pub(super) fn is_of(&self, lists: &Shared) -> bool {
+        self.snapshot.owner == lists.owner
+    }
+
+    /// The same lists at the same time.
+    pub(super) fn copy(&self) -> Self {
+        Self { snapshot: Arc::clone(&self.snapshot), clock: PinnedClock::at(self.clock.now()) }
+    }
+
+    /// The same lists for another evaluation, at its own time.
+    #[inline]
+    pub(super) fn restart(&mut self) {
+        self.clock = PinnedClock::default();
     }
 
     /// Returns the generation. Its own lookups read the clock each time that they find an entry which expires.
@@ -49,69 +65,15 @@ impl View {
         &self.snapshot
     }
 
-    /// As [`Snapshot::has_address`].
-    #[must_use]
+    /// The list, if it can be asked for a value of this type. A lookup follows, which is counted.
     #[inline(always)]
-    pub fn has_address(&self, list: ListId, address: IpAddr) -> Option<bool> {
-        self.snapshot.asked(list, KeyType::Address)?.has_address(mapped(address), &self.clock)
-    }
-
-    /// As [`Snapshot::has_text`].
-    #[must_use]
-    #[inline]
-    pub fn has_text(&self, list: ListId, text: &[u8]) -> Option<bool> {
-        let Ok(has) = self.has_text_metered(list, text, &Unmetered);
-        has
-    }
-
-    /// As [`Snapshot::has_text_metered`].
-    ///
-    /// # Errors
-    /// That of the meter, if the search costs more than is left.
-    #[inline]
-    pub fn has_text_metered<M: Meter>(&self, list: ListId, text: &[u8], meter: &M) -> Result<Option<bool>, M::Error> {
-        self.snapshot.asked(list, KeyType::Text).map_or(Ok(None), |list| list.has_text(text, meter, &self.clock))
-    }
-
-    /// As [`Snapshot::has_integer`].
-    #[must_use]
-    #[inline]
-    pub fn has_integer(&self, list: ListId, number: i64) -> Option<bool> {
-        self.snapshot.asked(list, KeyType::Integer)?.has_integer(number, &self.clock)
-    }
-
-    /// As [`Snapshot::find_address`].
-    #[must_use]
-    #[inline(always)]
-    pub fn find_address(&self, list: ListId, address: IpAddr) -> Option<EntryId> {
-        self.snapshot.asked(list, KeyType::Address)?.find_address(mapped(address), &self.clock).map(EntryId)
-    }
-
-    /// As [`Snapshot::find_text_metered`].
-    ///
-    /// # Errors
-    /// That of the meter, if the search costs more than is left.
-    #[inline]
-    pub fn find_text_metered<M: Meter>(
-        &self,
-        list: ListId,
-        text: &[u8],
-        meter: &M,
-    ) -> Result<Option<EntryId>, M::Error> {
-        let Some(list) = self.snapshot.asked(list, KeyType::Text) else { return Ok(None) };
-        Ok(list.find_text(text, meter, &self.clock)?.map(EntryId))
-    }
-
-    /// As [`Snapshot::find_integer`].
-    #[must_use]
-    #[inline]
-    pub fn find_integer(&self, list: ListId, number: i64) -> Option<EntryId> {
-        self.snapshot.asked(list, KeyType::Integer)?.find_integer(number, &self.clock).map(EntryId)
+    pub(super) fn asked(&self, list: ListId, keys: KeyType) -> Option<(&AnyList, &dyn Clock)> {
+        self.snapshot.asked_at(list, keys, &self.clock)
     }
 }
 
 impl fmt::Debug for View {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("View").field(&**self.snapshot).finish()
+        f.debug_tuple("View").field(&*self.snapshot).finish()
     }
 }

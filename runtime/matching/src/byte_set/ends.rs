@@ -1,5 +1,7 @@
 //! The first and last eight bytes of a text, and hashes computed from them.
 
+use crate::perfect_hash::Seed;
+
 /// Setting these bits turns ASCII letters to lower case. It changes other bytes too, which a hash may ignore.
 const LOWER_CASE: u64 = 0x2020_2020_2020_2020;
 
@@ -35,21 +37,22 @@ impl<const IGNORE_CASE: bool> Ends<IGNORE_CASE> {
         self.first
     }
 
-    /// Hashes the ends and the length of their text.
+    /// Hashes the ends and the length of their text. Both factors have a secret: with a known one, texts could be
+    /// chosen for which it is 0, and the hash with it.
     #[inline(always)]
-    pub(crate) fn hash(self, length: usize, seed: u64) -> u64 {
+    pub(crate) fn hash(self, length: usize, seed: Seed) -> u64 {
         let length = (length as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mix(self.first ^ seed, self.last ^ length ^ 0x243f_6a88_85a3_08d3)
+        mix(self.first ^ seed.first, self.last ^ length ^ seed.second)
     }
 
     /// Hashes all of the text that has these ends.
-    pub(crate) fn hash_whole(self, text: &[u8], seed: u64) -> u64 {
+    pub(crate) fn hash_whole(self, text: &[u8], seed: Seed) -> u64 {
         let lower_case = if IGNORE_CASE { LOWER_CASE } else { 0 };
         let (chunks, _) = text.as_chunks();
-        let hash = chunks.iter().fold(seed, |hash, chunk| {
-            mix(hash ^ (u64::from_le_bytes(*chunk) | lower_case), 0x1319_8a2e_0370_7344 ^ seed.rotate_left(32))
-        });
-        self.hash(text.len(), hash)
+        let first = chunks
+            .iter()
+            .fold(seed.first, |hash, chunk| mix(hash ^ (u64::from_le_bytes(*chunk) | lower_case), seed.second));
+        self.hash(text.len(), Seed { first, ..seed })
     }
 }
 

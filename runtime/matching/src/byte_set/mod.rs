@@ -7,7 +7,7 @@
 
 mod ends;
 
-use crate::perfect_hash::{NO_MEMBER, PerfectHash};
+use crate::perfect_hash::{NO_MEMBER, PerfectHash, Seed};
 pub(crate) use ends::{Ends, same};
 
 /// A fixed set of byte strings. With `IGNORE_CASE`, ASCII letters match in either case.
@@ -37,7 +37,7 @@ pub struct ByteSet<const IGNORE_CASE: bool> {
 enum Fallback {
     /// In the table, with a hash of all bytes. `longest` is the length of the longest member, in bytes.
     Whole { longest: usize },
-    /// Sorted, with a binary search: for adversarial members whose hashes collide with every seed.
+    /// Sorted, with a binary search: their hashes collide with every seed that was tried.
     Sorted(Box<[Box<[u8]>]>),
 }
 
@@ -142,7 +142,7 @@ impl<const IGNORE_CASE: bool> ByteSet<IGNORE_CASE> {
 impl<const IGNORE_CASE: bool> PerfectHashTable<IGNORE_CASE> {
     /// Builds the table of `members`, which `hash` hashes with a seed. Returns `None` if the hash
     /// does not tell them apart with any seed, or if they exceed 4 GiB.
-    fn new(members: &[&[u8]], hash: impl Fn(u64, &[u8]) -> u64) -> Option<Self> {
+    fn new(members: &[&[u8]], hash: impl Fn(Seed, &[u8]) -> u64) -> Option<Self> {
         let member = |number: u32| members.get(number as usize).copied().unwrap_or_default();
         let (hash, numbers) = PerfectHash::new(
             members.len(),

@@ -4,7 +4,6 @@ use super::Translation;
 use super::value::{Value, address_of};
 use crate::cx::PATTERN_DIALECT;
 use crate::env::names;
-use crate::filter::binding::Source;
 use crate::translate::cel_text::{int, operator, quoted};
 use celero_frontend::filter::{
     BytesLiteral, Comparison, FilterExpr, FilterLiteral, FilterType, IpItem, OrderOp, SetItems, Wildcard,
@@ -75,8 +74,8 @@ impl Translation<'_> {
         })
     }
 
-    /// A query of a list. `is_whole` says whether `value` is what the comparison names, not an element of it.
-    pub(super) fn in_list(&mut self, id: NodeId, value: &Value, is_whole: bool, name: &str) -> Option<String> {
+    /// A query of a list.
+    pub(super) fn in_list(&mut self, id: NodeId, value: &Value, name: &str) -> Option<String> {
         let FilterExpr::Compare { value: node, .. } = *self.tree.expr(id) else { return self.none(id, "this") };
         let ty = &self.tree.node(node).ty;
         if self.binding.list(name, ty).is_none() {
@@ -85,11 +84,11 @@ impl Translation<'_> {
         if let Err(why) = names::list(name) {
             return self.none(id, &format!("the list `{name}`: {why}"));
         }
-        // The list sees bytes here and text there, which differ where they are not UTF-8.
-        let is_text = |field: u32| matches!(self.binding.source(field), Source::Variable(_, Type::String));
-        let is_text = is_whole && matches!(self.tree.expr(node), FilterExpr::Field(field) if is_text(*field));
-        if *ty == FilterType::Bytes && !is_text {
+        if *ty == FilterType::Bytes {
             self.is_text(id, value)?;
+        }
+        // The list sees bytes here and text there, which differ where they are not UTF-8.
+        if *ty == FilterType::Bytes && value.may_be_invalid {
             self.nearest(
                 id,
                 "a list that is asked for bytes that may not be UTF-8",

@@ -6,6 +6,7 @@
 //! forms have one where only few values make a difference, and a warning says which.
 
 mod comparison;
+mod derived;
 mod value;
 
 use super::cel_text::quoted;
@@ -130,7 +131,7 @@ impl Translation<'_> {
                 let missing =
                     matches!(comparison, Comparison::Order(OrderOp::NotEqual, _)) && tree.scheme().nil_not_equal();
                 let test = match comparison {
-                    Comparison::InList(name) => self.in_list(id, &value, element.is_none(), name)?,
+                    Comparison::InList(name) => self.in_list(id, &value, name)?,
                     comparison => self.comparison(id, &value, comparison)?,
                 };
                 Some(absorbed(&value, &test, missing))
@@ -199,8 +200,13 @@ impl Translation<'_> {
             let text = format!("{}.{method}()", element.text);
             return Some((list, Value { text, ..element }));
         }
-        let base = self.value(*base)?;
-        let list = self.access(id, base, before)?;
+        let list = match self.header_names(*base).filter(|_| before.is_empty()) {
+            Some(names) => names,
+            None => {
+                let base = self.value(*base)?;
+                self.access(id, base, before)?
+            }
+        };
         let Type::List(element) = &list.ty else { return self.none(id, "`[*]` of a map") };
         let element = Value {
             may_be_invalid: list.may_be_invalid,
@@ -253,11 +259,16 @@ impl Translation<'_> {
     }
 
     fn field(&mut self, id: NodeId, index: u32) -> Option<Value> {
-        let value = |text: String, ty: Type, failure| Some(Value::new(text, ty, failure));
         if let Some(constant) = self.tree.field(index).and_then(|field| field.constant) {
-            return value(constant.to_string(), Type::Bool, Failure::Never);
+            return Some(Value::new(constant.to_string(), Type::Bool, Failure::Never));
         }
-        match self.binding.source(index) {
+        self.of_source(id, self.binding.source(index))
+    }
+
+    /// The value that a source gives a field.
+    fn of_source(&mut self, id: NodeId, source: &Source) -> Option<Value> {
+        let value = |text: String, ty: Type, failure| Some(Value::new(text, ty, failure));
+        match source {
             Source::Variable(variable, ty) => {
                 let layout = self.layouts.get(*variable as usize);
                 let Some(variable) = self.variables.get(*variable as usize) else { return self.none(id, "this field") };
@@ -278,10 +289,9 @@ impl Translation<'_> {
             }
             Source::Expression(expression) => {
                 let checked = expression.checked();
-                let (text, ty) = (format!("({})", Cel.unparse(checked)), checked.result_type().clone());
-                Some(Value::new(text, ty, Failure::Any))
+                value(format!("({})", Cel.unparse(checked)), checked.result_type().clone(), Failure::Any)
             }
-            Source::Derived(..) => self.none(id, "this field, which follows from another one"),
+            Source::Derived(how, base) => self.derived(id, *how, base),
             Source::Missing => self.none(id, "this field, which has no value"),
         }
     }
@@ -301,6 +311,7 @@ impl Translation<'_> {
                 (AccessStep::Key(key), _) if value.text.ends_with(".raw()") && has_capitals(key) => {
                     return self.none(id, "the name of a header with capital letters, which no header has");
                 }
+                (AccessStep::Key(name), _) if value.is_query => self.argument(id, value, name)?,
                 (AccessStep::Key(key), Type::Map(parts)) => {
                     let (text, ty) = (format!("{}[{}]", value.text, quoted(key)), parts.1.clone());
                     Value { text, ty, failure: value.failure.max(Failure::Missing), ..value }

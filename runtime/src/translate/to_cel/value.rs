@@ -25,11 +25,13 @@ pub(super) struct Value {
     pub(super) may_be_invalid: bool,
     /// Whether it is the canonical text of an address.
     pub(super) is_address: bool,
+    /// Whether `text` is a query, and the value its arguments by name.
+    pub(super) is_query: bool,
 }
 
 impl Value {
     pub(super) fn new(text: String, ty: Type, failure: Failure) -> Self {
-        Self { text, ty, failure, guard: None, may_be_invalid: false, is_address: false }
+        Self { text, ty, failure, guard: None, may_be_invalid: false, is_address: false, is_query: false }
     }
 }
 

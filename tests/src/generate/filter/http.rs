@@ -82,7 +82,7 @@ fn comparison(rng: &mut Rng) -> String {
         12 => format!("tcp.srcport in {{80 {}..9000}}", rng.pick(&[100, 8080])),
         13 => of_header(rng),
         14 => {
-            let (header, word) = (header(rng), word(rng));
+            let (header, word) = (if rng.chance(20) { arguments(rng) } else { header(rng) }, word(rng));
             let value = *rng.pick(&["[0]", "[1]"]);
             format!("{header}{value} {} {word}", rng.pick(&["eq", "ne", "contains"]))
         }
@@ -95,9 +95,19 @@ fn header(rng: &mut Rng) -> String {
     format!("http.request.headers[\"{}\"]", rng.pick(&["x-a", "x-b", "x-n", "user-agent", "x-none"]))
 }
 
-/// A quantifier over the lines of a header.
+/// Arguments of the query: the values of one, or something of all.
+fn arguments(rng: &mut Rng) -> String {
+    let which = rng.pick(&["[\"a\"]", "[\"debug\"]", "[\"b\"]", "[\"\"]", ".values", ".names"]);
+    format!("http.request.uri.args{which}")
+}
+
+/// A quantifier over the lines of a header, the names of headers, or arguments.
 fn of_header(rng: &mut Rng) -> String {
-    let header = header(rng);
+    let header = match rng.below(6) {
+        0 => arguments(rng),
+        1 if rng.chance(30) => "http.request.headers.names".to_owned(),
+        _ => header(rng),
+    };
     let lines = match rng.below(4) {
         0 => format!("lower({header}[*])[*]"),
         1 => format!("upper({header}[*])[*]"),

@@ -4,7 +4,10 @@
 pub(crate) mod keys;
 pub(crate) mod messages;
 mod reasons;
+mod report;
 pub(crate) mod variables;
+
+pub use report::TestReport;
 
 use crate::auth::VerifiedFields;
 use crate::bodies::buffering::BufferState;
@@ -23,7 +26,6 @@ use crate::problems::{FileSpan, Problems};
 use crate::schema::duration;
 use crate::yaml::{Node, read};
 use bytes::Bytes;
-use celero::Diagnostic;
 use celero::host::Extension;
 use http::uri::Scheme;
 use http::{HeaderMap, StatusCode, request, response};
@@ -31,45 +33,6 @@ use serde_json::Value as Json;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-
-/// The results of the cases of a file.
-#[derive(Debug)]
-pub struct TestReport {
-    cases: Vec<(String, bool)>,
-    unmatched: Vec<String>,
-    problems: Problems,
-}
-
-impl TestReport {
-    /// Returns the names of the cases, and whether each passed.
-    pub fn cases(&self) -> impl Iterator<Item = (&str, bool)> {
-        self.cases.iter().map(|(name, passed)| (&**name, *passed))
-    }
-
-    /// Returns whether all cases passed.
-    #[must_use]
-    pub fn passed(&self) -> bool {
-        !self.problems.has_errors()
-    }
-
-    /// Returns the rules that did not match in any case so far, as `phase: name`.
-    #[must_use]
-    pub fn unmatched_rules(&self) -> &[String] {
-        &self.unmatched
-    }
-
-    /// Returns the differences, each with the name of its file. Spans are byte offsets in that file.
-    pub fn diagnostics(&self) -> impl Iterator<Item = (&str, Diagnostic)> {
-        self.problems.all()
-    }
-
-    /// Returns the differences as text, each with the line of the file that expects otherwise.
-    /// `color` adds ANSI colours.
-    #[must_use]
-    pub fn render(&self, color: bool) -> String {
-        PolicyError::new(self.problems.clone()).render(color)
-    }
-}
 
 impl Policy {
     /// Runs the cases of a file's text. Messages call the file `name`. `docs/policy-reference.md` describes the format.
@@ -81,12 +44,30 @@ impl Policy {
         self.test_while(name, text, &|| true)
     }
 
+    /// Runs cases as [`test`](Self::test) does, and notes why each has its result: [`TestReport::reasons`].
+    ///
+    /// # Errors
+    /// As [`test`](Self::test).
+    pub fn test_with_reasons(&self, name: &str, text: &str) -> Result<TestReport, PolicyError> {
+        self.run_cases(name, text, &|| true, true)
+    }
+
     /// Runs cases as [`test`](Self::test) does, as long as the result is wanted, which is asked
     /// before each request: a case may have many. For tools that run what others have written.
     ///
     /// # Errors
     /// As [`test`](Self::test); also if the result is not wanted any more.
     pub fn test_while(&self, name: &str, text: &str, wanted: &dyn Fn() -> bool) -> Result<TestReport, PolicyError> {
+        self.run_cases(name, text, wanted, false)
+    }
+
+    fn run_cases(
+        &self,
+        name: &str,
+        text: &str,
+        wanted: &dyn Fn() -> bool,
+        with_reasons: bool,
+    ) -> Result<TestReport, PolicyError> {
         let mut problems = Problems::default();
         let file = problems.file(name.to_owned(), text);
         // Cases give values by names, and rules would read them from a value of the type.
@@ -105,20 +86,23 @@ impl Policy {
         if problems.has_errors() {
             return Err(PolicyError::new(problems));
         }
-        let mut cases = Vec::new();
+        let (mut cases, mut reasons) = (Vec::new(), Vec::new());
         for case in read.into_iter().flatten() {
             let before = problems.count();
-            let Some(seen) = case.run(self, wanted) else {
+            let Some(seen) = case.run(self, wanted, with_reasons) else {
                 let message = format!("{}: the cases take too long", case.name);
                 problems.add("case-time", case.node.place, message);
                 return Err(PolicyError::new(problems));
             };
             case.expect(&seen, self, &mut problems);
             cases.push((case.name, problems.count() == before));
+            if with_reasons {
+                reasons.push(reasons::lines(&seen.watched()));
+            }
         }
         let unmatched = self.rules().filter(|rule| rule.matched == 0);
         let unmatched = unmatched.map(|rule| format!("{}: {}", rule.phase.name(), rule.name)).collect();
-        Ok(TestReport { cases, unmatched, problems })
+        Ok(TestReport { cases, reasons, unmatched, problems })
     }
 }
 
@@ -216,7 +200,7 @@ impl<'n> Case<'n> {
     }
 
     /// Runs the case with unused limits; `None` if the result is not wanted any more.
-    fn run(&self, policy: &Policy, wanted: &dyn Fn() -> bool) -> Option<CaseResult> {
+    fn run(&self, policy: &Policy, wanted: &dyn Fn() -> bool, with_reasons: bool) -> Option<CaseResult> {
         policy.clear_limits();
         let (mut open, mut without_code) = (Vec::new(), Vec::new());
         for Earlier { request, times, is_open } in &self.before {
@@ -224,7 +208,7 @@ impl<'n> Case<'n> {
                 if !wanted() {
                     return None;
                 }
-                let earlier = run(policy, request);
+                let earlier = run(policy, request, false);
                 without_code.extend(earlier.functions_without_code());
                 let CaseResult { connection, exchange, .. } = earlier;
                 if *is_open {
@@ -235,7 +219,7 @@ impl<'n> Case<'n> {
         if !wanted() {
             return None;
         }
-        let mut seen = run(policy, self);
+        let mut seen = run(policy, self, with_reasons);
         without_code.extend(seen.functions_without_code());
         seen.without_code = without_code;
         Some(seen)
@@ -351,8 +335,8 @@ impl CaseResult {
     }
 }
 
-/// Runs all phases, as a host does.
-fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
+/// Runs all phases, as a host does. `with_reasons` notes also what became of rules that act.
+fn run(policy: &Policy, case: &Case<'_>, with_reasons: bool) -> CaseResult {
     let [source, destination] = case.addresses;
     let mut exchange = Exchange::new(Some(source), Some(destination));
     exchange.set_time(case.at);
@@ -368,7 +352,7 @@ fn run(policy: &Policy, case: &Case<'_>) -> CaseResult {
     let said = case.node.get("remote").map_or(&[][..], Node::entries).iter();
     let said = said.filter_map(|entry| Some((entry.key.text.clone(), rehearsed(&entry.value.text()?.text))));
     exchange.effects.limits.rehearsed = Some(said.collect());
-    exchange.effects.watch = Some(reasons::watch(case.node.get("expect")));
+    exchange.effects.watch = Some(reasons::watch(case.node.get("expect"), with_reasons));
     connection.effects.watch.clone_from(&exchange.effects.watch);
     if let ConnectionOutcome::Close { rule } = policy.connection(&mut connection) {
         let (request, response) = (case.head.parts.clone(), http::Response::new(()).into_parts().0);

@@ -1,4 +1,4 @@
-//! Why a case failed: what became of the rule that was expected, and of the one that decided.
+//! Why a case has its result: what became of the rule that was expected, and of those that decided.
 
 use crate::phases::watch::{RuleWatch, WatchedRule};
 use crate::policy::Policy;
@@ -9,8 +9,8 @@ use http::StatusCode;
 /// The name of who answers if no rule does.
 const SERVER: &str = "server";
 
-/// Returns which rules a case with this expectation asks about.
-pub(super) fn watch(expected: Option<&Node>) -> Box<RuleWatch> {
+/// Returns which rules a case with this expectation asks about; with `acting` also those that act.
+pub(super) fn watch(expected: Option<&Node>, acting: bool) -> Box<RuleWatch> {
     let text = |key: &str| expected?.text_of(key);
     let rule = text("rule").map(|text| text.text);
     let status: Option<StatusCode> = text("status").and_then(|text| text.text.parse().ok());
@@ -19,13 +19,19 @@ pub(super) fn watch(expected: Option<&Node>) -> Box<RuleWatch> {
         None => status.is_some_and(|status| status.is_success()),
     };
     let name = rule.filter(|name| name != SERVER);
-    Box::new(RuleWatch { name, status, passes, ..RuleWatch::default() })
+    Box::new(RuleWatch { name, status, passes, acting, ..RuleWatch::default() })
+}
+
+/// Returns what became of the watched rules, as lines.
+pub(super) fn lines(watched: &[&RuleWatch]) -> Vec<String> {
+    let lines: Vec<String> = watched.iter().flat_map(|watch| &watch.seen).flat_map(WatchedRule::lines).collect();
+    if lines.is_empty() { vec!["no rule acted".to_owned()] } else { lines }
 }
 
 /// Adds to the last problem why another rule decided than was expected.
 pub(super) fn explain(expected: &Node, watched: &[&RuleWatch], policy: &Policy, problems: &mut Problems) {
     let Some(problem) = problems.last_mut() else { return };
-    let seen = || watched.iter().flat_map(|watch| &watch.seen);
+    let seen = || watched.iter().flat_map(|watch| &watch.seen).filter(|rule| rule.is_asked);
     let name = expected.text_of("rule").map(|text| text.text).filter(|name| name != SERVER);
     let mut lines: Vec<String> = Vec::new();
     if let Some(name) = &name {

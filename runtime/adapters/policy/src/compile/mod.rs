@@ -198,7 +198,8 @@ impl Compilation<'_> {
         let times = RuleTimes::new(placed.iter().map(|rule| rule.when.as_ref().is_none_or(|when| when.is_pure())));
         let rules: Box<[Rule<C::Static>]> = placed.into_iter().map(|placed| placed.rule).collect();
         let counters = Counters::new(rules.len()).sampling_interval(SAMPLING_INTERVAL);
-        let rules = PhaseRules { phase, set, rules, error_policy, error_status, counters, times, failure_log: None };
+        let (failure_log, lists) = (None, self.definitions.lists.clone());
+        let rules = PhaseRules { phase, set, rules, error_policy, error_status, counters, times, failure_log, lists };
         Some(CompiledPhase { rules, reads, reads_ends, count_when })
     }
 

@@ -2,6 +2,9 @@
 //!
 //! Invariant: the rules of a phase read the message as it was when the phase began. Its edits are applied when it ends.
 //! Test: `runtime/adapters/policy/tests/policy/actions.rs::rules_match_the_message_as_the_phase_found_it`.
+//!
+//! Invariant: all that a phase evaluates asks the named lists in one generation at one time. Test:
+//! `runtime/adapters/policy/tests/policy/lists.rs::a_phase_asks_one_generation`.
 
 use crate::auth::{LazyCredentials, UNVERIFIED, UnverifiedRead};
 use crate::host::failure_log::{FailureLog, FailureSink};
@@ -12,6 +15,7 @@ use crate::limits::remote::RemoteVerdict;
 use crate::limits::request::PendingQuestion;
 use crate::limits::settings::TellsClient;
 use crate::phases::exchange::Effects;
+use crate::phases::watch::{FailedActions, Noted};
 use crate::rules::action_failure::{ActionFailure, ActionPart};
 use crate::rules::actions::PhaseEnd;
 use crate::rules::body_change::Message;
@@ -21,22 +25,12 @@ use crate::rules::rule::Rule;
 use crate::rules::target::NoPath;
 use crate::rules::times::RuleTimes;
 use celero::counting::{CounterShards, Counters};
+use celero::lists::Lists;
 use celero::{Context, RuleError, RuleSet, Scratch};
 use http::{StatusCode, header};
 use serde_json::Value as Json;
 use std::cell::Cell;
 use std::sync::Arc;
-
-/// What the evaluation of a phase has noted of its rules.
-pub(crate) struct Noted<'n, 'r, S> {
-    /// The rules whose condition is true or counts as true.
-    pub(crate) matched: &'n [usize],
-    /// The rules that acted (true) or failed.
-    pub(crate) counted: &'n [(usize, bool)],
-    /// Which rules with `sample` act, as far as it was drawn and kept.
-    pub(crate) drawn: &'n [(usize, bool)],
-    pub(crate) failed_actions: &'n FailedActions<'r, S>,
-}
 
 /// The rules of a phase.
 #[derive(Debug)]
@@ -52,6 +46,8 @@ pub(crate) struct PhaseRules<S> {
     pub(crate) times: RuleTimes,
     /// Where failing rules are reported, if the host has a log.
     pub(crate) failure_log: Option<FailureLog>,
+    /// The named lists of the policy.
+    pub(crate) lists: Option<Lists>,
 }
 
 /// The memory that the evaluations of a thread reuse.
@@ -63,9 +59,6 @@ struct ThreadMemory {
     counted: Vec<(usize, bool)>,
     shards: CounterShards,
 }
-
-/// What failed in actions, by the index of the rule.
-pub(crate) type FailedActions<'r, S> = Vec<(usize, ActionFailure<'r, S>)>;
 
 /// The outcome of a phase depends on a verification that takes long, or on a service that is to be
 /// asked. The phase had no effect.
@@ -103,6 +96,19 @@ impl<S: Context + 'static> PhaseRules<S> {
         if self.rules.is_empty() {
             return if ready() { Ok(None) } else { Err(NotReady) };
         }
+        let run = || self.run_whole(context, message, effects, credentials, ready);
+        if let Some(lists) = &self.lists { lists.pin(run) } else { run() }
+    }
+
+    /// Runs the phase: evaluates the conditions, what rules compute, and what says why they did what they did.
+    fn run_whole<C: Context<Static = S>>(
+        &self,
+        context: &C,
+        message: Message<'_>,
+        effects: &mut Effects,
+        credentials: Option<&LazyCredentials<'_>>,
+        ready: impl FnOnce() -> bool,
+    ) -> Result<Option<PolicyAnswer>, NotReady> {
         // Thread-local storage is gone if the thread is ending; then the memory is not reused.
         let mut memory = MEMORY.try_with(Cell::take).ok().flatten().unwrap_or_default();
         let ThreadMemory { scratch, matched, counted, shards } = &mut *memory;

@@ -1,6 +1,7 @@
 //! Why rules match or not, for the cases of `celero test` and for tools. Hosts do not ask.
 
 use crate::host::outcome::Phase;
+use crate::rules::action_failure::ActionFailure;
 use http::StatusCode;
 use std::sync::Arc;
 
@@ -19,6 +20,20 @@ pub struct RuleReasons {
     pub lines: Vec<String>,
 }
 
+/// What the evaluation of a phase has noted of its rules.
+pub(crate) struct Noted<'n, 'r, S> {
+    /// The rules whose condition is true or counts as true.
+    pub(crate) matched: &'n [usize],
+    /// The rules that acted (true) or failed.
+    pub(crate) counted: &'n [(usize, bool)],
+    /// Which rules with `sample` act, as far as it was drawn and kept.
+    pub(crate) drawn: &'n [(usize, bool)],
+    pub(crate) failed_actions: &'n FailedActions<'r, S>,
+}
+
+/// What failed in actions, by the index of the rule.
+pub(crate) type FailedActions<'r, S> = Vec<(usize, ActionFailure<'r, S>)>;
+
 /// Which rules a case or a tool asks about, and what became of them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RuleWatch {
@@ -28,6 +43,8 @@ pub(crate) struct RuleWatch {
     pub(crate) status: Option<StatusCode>,
     /// Whether some of those that allow a message.
     pub(crate) passes: bool,
+    /// Whether those that acted.
+    pub(crate) acting: bool,
     /// Those above, and those that ended a phase.
     pub(crate) seen: Vec<WatchedRule>,
     /// How many more rules answer with the status, or allow.
@@ -41,6 +58,8 @@ pub(crate) struct RuleWatch {
 pub(crate) struct WatchedRule {
     pub(crate) phase: Phase,
     pub(crate) name: Arc<str>,
+    /// Whether it ended a phase or was asked about, not only acted.
+    pub(crate) is_asked: bool,
     pub(crate) fate: Fate,
     /// Whether its condition failed.
     pub(crate) failed: bool,

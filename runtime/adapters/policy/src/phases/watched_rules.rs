@@ -1,8 +1,8 @@
 //! Finds out what became of the rules of a phase that a case asks about.
 
 use crate::host::outcome::{Phase, PolicyAnswer};
-use crate::phases::phase::{Noted, PhaseRules};
-use crate::phases::watch::{Extent, Fate, RuleWatch, WatchedRule};
+use crate::phases::phase::PhaseRules;
+use crate::phases::watch::{Extent, Fate, Noted, RuleWatch, WatchedRule};
 use crate::rules::action_failure::WhyFailed;
 use crate::rules::actions::PhaseEnd;
 use crate::rules::rule::Rule;
@@ -39,9 +39,9 @@ impl<S: Context + 'static> PhaseRules<S> {
             let has_status =
                 watch.status.is_some() && rule.status_of_answer() == watch.status || watch.passes && rule.may_allow();
             of_status = of_status.saturating_add(usize::from(has_status));
-            let is_shown =
+            let is_asked =
                 is_named || (has_status && of_status <= MAX_OF_STATUS) || matches!(end, Some(Fate::Ended(_)));
-            if !is_shown {
+            if !(is_asked || watch.acting && noted.counted.contains(&(index, true))) {
                 watch.more_of_status = watch.more_of_status.saturating_add(usize::from(has_status));
                 continue;
             }
@@ -56,7 +56,8 @@ impl<S: Context + 'static> PhaseRules<S> {
             let traced = self.set.trace(index, context, scratch).and_then(Result::ok);
             let why = traced.map_or_else(String::new, |trace| trace.render());
             let failed = failed.contains(&index);
-            watch.seen.push(WatchedRule { phase: self.phase, name: Arc::clone(&rule.name), fate, failed, why });
+            let name = Arc::clone(&rule.name);
+            watch.seen.push(WatchedRule { phase: self.phase, name, is_asked, fate, failed, why });
         }
     }
 

@@ -1,8 +1,10 @@
 //! The section `lists`: entries in the policy and in files, reloads, and mistakes.
 
-use crate::support::{Folder, ask, exchange, head, policy, status, wrong};
+use crate::support::{Folder, answer, ask, ask_response, exchange, head, policy, response, status, wrong};
+use celero::lists::Lists;
 use celero_policy::{LivePolicy, Policy};
 use std::path::Path;
+use std::sync::{Arc, OnceLock};
 
 const POLICY: &str = "
 lists:
@@ -215,4 +217,38 @@ request: [{when: source.address in lists.blocked && source.port in lists.new, de
     folder.write("policy.yaml", text);
     live.reload().unwrap();
     assert_eq!((lookups("blocked"), lookups("old")), (Some(103), Some(0)));
+}
+
+/// A function of the host changes a list between a condition and what its rule computes.
+#[test]
+fn a_phase_asks_one_generation() {
+    let text = "
+lists: {geo: {kind: addresses, values: {country: string}, entries: [{entry: 192.0.2.0/24, country: DE}]}}
+request:
+- name: german
+  when: lists.geo[source.address].country == 'DE' && moves()
+  deny: {status: 403, body: '${lists.geo[source.address].country}'}
+response:
+- name: french
+  when: lists.geo[source.address].country == 'FR'
+  deny: 502
+";
+    for read in [celero_policy::Loader::parse, celero_policy::Loader::check] {
+        let lists = Arc::new(OnceLock::<Lists>::new());
+        let moved = Arc::clone(&lists);
+        let moves = move || {
+            let change = moved.get().unwrap().change();
+            change.insert_value("geo", "192.0.2.0/24", [("country", "FR".into())], None).commit().is_ok()
+        };
+        let policy = read(&Policy::loader().function("moves", moves), "policy.yaml", text, Path::new(".")).unwrap();
+        lists.set(policy.lists().unwrap().clone()).unwrap();
+        let (head, mut exchange) = (head("GET /", &[]), exchange());
+        exchange.watch_rules(None);
+        let denied = answer(ask(&policy, &head, &mut exchange));
+        assert_eq!((denied.status.as_u16(), &*denied.body), (403, &b"DE"[..]));
+        let reasons: Vec<String> = exchange.rule_reasons().flat_map(|reasons| reasons.lines).collect();
+        assert!(reasons.concat().contains("== 'DE' is true"), "{reasons:?}");
+        let refused = answer(ask_response(&policy, &head, &response(200, &[]), &mut exchange));
+        assert_eq!(refused.status.as_u16(), 502, "the next phase asks the newest generation");
+    }
 }

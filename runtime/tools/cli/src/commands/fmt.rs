@@ -47,7 +47,7 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     let sources = args.source.read("fmt")?;
     let mut types = Vec::new();
     for text in &args.vars {
-        types.extend(values::notation::declarations(text).map_err(|why| format!("--vars: {why}"))?);
+        types.extend(values::notation::declarations(text, None).map_err(|why| format!("--vars: {why}"))?);
     }
     let input = match types.is_empty() {
         true => Input::Requests(RequestInput::none()),

@@ -31,6 +31,7 @@ A file of cases is a list:
     expect: {requestHeaders: {x-user: ada}, responseHeaders: {server: null}, labels: {}, log: {user: ada}}
 
 A difference is shown at the expectation in the file, and the exit code is 1. Rules that no case matches are listed.
+With --why each case has its rules under it: those that acted, and the one that was expected.
 With --json: {\"ok\": true, \"cases\": [{\"name\": .., \"ok\": true}], \"unmatched\": [..], \"diagnostics\": [..]}.")]
 pub(crate) struct TestArgs {
     /// The policy.
@@ -51,6 +52,10 @@ pub(crate) struct TestArgs {
     /// `plan(tenant: string) -> string = tenant == 'acme' ? 'pro' : 'free'`. May be repeated.
     #[arg(long, value_name = "NAME(PARAMETER: TYPE, ..) -> TYPE = BODY", allow_hyphen_values = true)]
     define: Vec<String>,
+    /// Print why, under each case: what became of the rules that acted and of the one that was expected, with the
+    /// values that their conditions read.
+    #[arg(long)]
+    why: bool,
     /// Print the result as JSON.
     #[arg(long)]
     json: bool,
@@ -161,6 +166,9 @@ pub(crate) fn test(args: &TestArgs, output: &mut Output) -> Result<u8, String> {
     let text = read(&args.policy)?;
     if celero_cel_policy::is_policy(&text) {
         let (environment, descriptors) = (args.env.as_deref(), args.descriptors.as_deref());
+        if args.why {
+            return Err(format!("{}: --why is not for policies in the CEL Policy format", args.policy.display()));
+        }
         let given = cel_policy::Given { environment, descriptors, define: &args.define };
         return cel_policy::test(&args.policy, &text, &args.cases, &given, args.json, output);
     }
@@ -197,7 +205,8 @@ pub(crate) fn test(args: &TestArgs, output: &mut Output) -> Result<u8, String> {
     let (mut results, mut found, mut unmatched) = (Vec::new(), Vec::new(), Vec::new());
     let mut fine = true;
     for (path, text) in &cases {
-        let report = match policy.test(&name(path), text) {
+        let tested = if args.why { Policy::test_with_reasons } else { Policy::test };
+        let report = match tested(&policy, &name(path), text) {
             Ok(report) => report,
             Err(error) => return Ok(rejected(&error, args.json, output)),
         };
@@ -205,7 +214,8 @@ pub(crate) fn test(args: &TestArgs, output: &mut Output) -> Result<u8, String> {
             return Err(format!("{}: the file has no cases", path.display()));
         }
         fine &= report.passed();
-        results.extend(report.cases().map(|(name, passed)| (name.to_owned(), passed)));
+        let reasons = report.reasons().map(<[String]>::to_vec).chain(std::iter::repeat(Vec::new()));
+        results.extend(report.cases().zip(reasons).map(|((name, passed), why)| (name.to_owned(), passed, why)));
         unmatched = report.unmatched_rules().to_vec();
         if args.json {
             found.extend(report.diagnostics().map(|(file, diagnostic)| policy_report::one(file, &diagnostic)));
@@ -214,11 +224,23 @@ pub(crate) fn test(args: &TestArgs, output: &mut Output) -> Result<u8, String> {
         }
     }
     if args.json {
-        let cases: Vec<Json> = results.iter().map(|(name, passed)| json!({ "name": name, "ok": passed })).collect();
+        let case = |(name, passed, why): &(String, bool, Vec<String>)| {
+            let mut case = json!({ "name": name, "ok": passed });
+            if let Some(members) = case.as_object_mut().filter(|_| args.why) {
+                members.insert("why".to_owned(), json!(why));
+            }
+            case
+        };
+        let cases: Vec<Json> = results.iter().map(case).collect();
         output.line(&json!({ "ok": fine, "cases": cases, "unmatched": unmatched, "diagnostics": found }).to_string());
     } else {
-        let failed = results.iter().filter(|(_, passed)| !passed).count();
+        let failed = results.iter().filter(|(_, passed, _)| !passed).count();
         let paint = output.paint();
+        for (name, passed, why) in results.iter().filter(|_| args.why) {
+            let verdict = if *passed { paint.good("ok") } else { paint.bad("failed") };
+            output.line(&format!("{verdict}: {name}"));
+            why.iter().for_each(|line| output.line(&format!("  {line}")));
+        }
         let verdict = match failed {
             0 => format!("{}: {} of {} cases", paint.good("ok"), results.len(), results.len()),
             failed => format!("{}: {failed} of {} cases", paint.bad("failed"), results.len()),

@@ -21,7 +21,8 @@ pub(crate) struct InputArgs {
     /// those of the host.
     #[arg(long, value_name = "FILE.json")]
     pub(crate) bindings: Option<PathBuf>,
-    /// Types of variables: `user.age: int, tags: list(string)`. May be repeated.
+    /// Types of variables: `user.age: int, tags: list(string)`, and with `--descriptors` messages: `m: test.Request`.
+    /// May be repeated.
     #[arg(long, value_name = "NAME: TYPE, ..", conflicts_with = "requests")]
     pub(crate) vars: Vec<String>,
     /// What the host of policies declares: functions, which have no code here, and variables beside those of requests.
@@ -139,7 +140,8 @@ impl Input {
 impl InputArgs {
     /// Returns whether the command line declares or binds variables, so that there is no request.
     pub(crate) fn declares(&self) -> bool {
-        !self.vars.is_empty() || self.messages.given() || self.bindings.is_some() && self.env.is_none()
+        let of_messages = self.messages.given() && self.requests.is_none();
+        !self.vars.is_empty() || of_messages || self.bindings.is_some() && self.env.is_none()
     }
 
     /// Reads the input files. Rules read a request, unless variables are declared or bound.
@@ -176,7 +178,9 @@ impl InputArgs {
         let given = values.is_some();
         let mut named = NamedInput { declarations, given, values: values.unwrap_or_default(), ..NamedInput::default() };
         for text in &self.vars {
-            named.types.extend(values::notation::declarations(text).map_err(|why| format!("--vars: {why}"))?);
+            let messages = named.declarations.messages.as_ref().map(|messages| &messages.types);
+            let types = values::notation::declarations(text, messages).map_err(|why| format!("--vars: {why}"))?;
+            named.types.extend(types);
         }
         Ok(named)
     }

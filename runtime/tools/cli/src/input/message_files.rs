@@ -9,11 +9,12 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 pub(crate) struct MessageArgs {
     /// The types of messages that rules may name: a `FileDescriptorSet`, as
-    /// `protoc --include_imports --descriptor_set_out=FILE` writes it.
-    #[arg(long, value_name = "FILE", conflicts_with = "requests")]
+    /// `protoc --include_imports --descriptor_set_out=FILE` writes it. With `--requests` rules about requests may name
+    /// them, with `--jsonl` the expressions and the types in `vars`.
+    #[arg(long, value_name = "FILE")]
     descriptors: Option<PathBuf>,
     /// A variable that is a message of this type, in the wire format. May be repeated.
-    #[arg(long, value_name = "NAME:TYPE=FILE", requires = "descriptors")]
+    #[arg(long, value_name = "NAME:TYPE=FILE", requires = "descriptors", conflicts_with = "requests")]
     message: Vec<String>,
 }
 

@@ -1,6 +1,6 @@
 //! `--descriptors` and `--message`: rules on messages of protocol buffers.
 
-use crate::support::{celero, file};
+use crate::support::{answers, celero, file};
 use std::path::PathBuf;
 
 /// A file of bytes for a test.
@@ -54,4 +54,48 @@ fn wrong_messages_are_named() {
     assert!(run.code == 2 && run.err.contains("it is made with `protoc --include_imports"), "{}", run.err);
     let run = eval("/nowhere.binpb", &format!("m:a.M={message}"));
     assert!(run.code == 2 && run.err.contains("/nowhere.binpb"), "{}", run.err);
+}
+
+#[test]
+fn variables_are_declared_as_messages() {
+    let descriptors = bytes("vars.binpb", DESCRIPTORS);
+    let check = |vars: &str, rule: &str| celero(&["check", "--descriptors", &descriptors, "--vars", vars, "-e", rule]);
+    let run = check("m: a.M, all: list(a.M), n: int", "m.n > n && all.exists(each, each.tt == 'x' && each == m)");
+    assert_eq!((run.code, &*run.err), (0, ""), "{}", run.out);
+    let run = check("m: a.M", "m.none");
+    assert!(run.code == 1 && run.err.contains("message `a.M` has no field `none`"), "{}", run.err);
+    for (vars, wrong) in [
+        ("m: M", "there is no type `M`; did you mean `a.M`?"),
+        ("m: a.m", "there is no type `a.m`; did you mean `a.M`?"),
+    ] {
+        let run = check(vars, "m.n > 1");
+        assert!(run.code == 2 && run.err.contains(wrong), "{}", run.err);
+    }
+}
+
+#[test]
+fn rules_about_requests_name_messages() {
+    let descriptors = bytes("requests.binpb", DESCRIPTORS);
+    let requests = file("messages.http", "GET /ab HTTP/1.1\nhost: h\n\n");
+    let rule = "a.M{n: size(request.path), tt: request.host} == a.M{n: 3, tt: 'h'}";
+    let eval = |more: &[&str]| celero(&[&["eval", "--descriptors", &descriptors, "-e", rule], more].concat());
+    let run = eval(&["--requests", &requests]);
+    assert_eq!((run.code, run.out.trim(), &*run.err), (0, "true", ""));
+    let run = eval(&["--requests", &requests, "--message", "m:a.M=m.bin"]);
+    assert!(run.code == 2 && run.err.contains("--requests"), "{}", run.err);
+}
+
+#[test]
+fn lines_name_messages() {
+    let descriptors = bytes("lines.binpb", DESCRIPTORS);
+    let lines = [
+        r#"{"expr": "a.M{n: 7}.n + 1"}"#,
+        r#"{"expr": "m.none", "vars": {"m": "a.M"}}"#,
+        r#"{"expr": "m", "vars": {"m": "a.N"}}"#,
+    ];
+    let (code, answers) = answers(&["--descriptors", &descriptors], &lines.join("\n"));
+    assert_eq!((code, &answers[0]), (0, &serde_json::json!({ "value": { "int": "8" } })));
+    let message = |answer: usize| answers[answer]["error"]["message"].as_str().unwrap();
+    assert!(message(1).contains("message `a.M` has no field `none`"), "{answers:?}");
+    assert!(message(2).contains("there is no type `a.N`"), "{answers:?}");
 }

@@ -51,3 +51,30 @@ fn policies_are_checked_tried_and_explained() {
     assert_eq!(celero(&["test", &idle, "/nowhere.yaml"]).code, 2);
     assert_eq!(celero(&["check", "/nowhere.yaml"]).code, 2);
 }
+
+/// Under each case, those that passed too: the rules that acted, and the one that was expected.
+#[test]
+fn reasons_stand_under_every_case() {
+    let policy = file(
+        "why.yaml",
+        "request:\n- {name: mark, when: 'request.method == \"GET\"', setHeaders: {x-a: b}}\n- {name: no, when: 'request.path == \"/no\"', deny: 403}\n",
+    );
+    let cases = file(
+        "why-cases.yaml",
+        "- {name: denied, request: {uri: /no}, expect: {status: 403}}\n- {name: wrong, request: {uri: /x, method: PUT}, expect: {rule: 'no'}}\n- {name: other, request: {uri: /x, method: PUT}, expect: {rule: server}}\n",
+    );
+    let run = celero(&["test", "--why", &policy, &cases]);
+    let denied = "`no` matches and ends the phase: request.path == \"/no\" is true: request.path is \"/no\"";
+    let wrong = "`no` does not match: request.path == \"/no\" is false: request.path is \"/x\"";
+    let marked = "`mark` matches and acts, but does not end the phase: request.method == \"GET\" is true: request.method is \"GET\"";
+    let wanted = format!(
+        "ok: denied\n  {marked}\n  {denied}\nfailed: wrong\n  {wrong}\nok: other\n  no rule acted\nfailed: 1 of 3 cases\n"
+    );
+    assert_eq!((run.code, &*run.out), (1, &*wanted));
+    let json = celero(&["test", "--why", "--json", &policy, &cases]).json();
+    assert_eq!(json["cases"][1], json!({ "name": "wrong", "ok": false, "why": [wrong] }));
+    assert_eq!(json["cases"][0]["why"], json!([marked, denied]));
+    // What is said of a failed case does not depend on it.
+    assert_eq!(run.err, celero(&["test", &policy, &cases]).err);
+    assert!(run.err.contains(wrong), "{}", run.err);
+}

@@ -1,6 +1,7 @@
 //! Parses types, declarations and function definitions of the command line.
 
 use celero::Type;
+use celero::messages::Descriptors;
 
 /// Reads a type: `list(string)`, `map(string, dyn)`, `optional_type(int)`.
 ///
@@ -10,12 +11,13 @@ pub fn parse(text: &str) -> Result<Type, String> {
     text.parse().map_err(|error| format!("type `{text}`: {error}"))
 }
 
-/// Reads declarations: `user.age: int, tags: list(string)`.
+/// Reads declarations: `user.age: int, tags: list(string)`. Messages of the descriptors are types too.
 ///
 /// # Errors
 /// What is not understood, for people.
-pub fn declarations(text: &str) -> Result<Vec<(String, Type)>, String> {
-    celero::values::parse_variables(text).map_err(|error| format!("`{text}`: {error}"))
+pub fn declarations(text: &str, messages: Option<&Descriptors>) -> Result<Vec<(String, Type)>, String> {
+    let names: Vec<&str> = messages.iter().flat_map(|types| types.messages()).map(|message| message.name()).collect();
+    celero::values::parse_variables_with(text, &names).map_err(|error| format!("`{text}`: {error}"))
 }
 
 /// Reads a definition:
@@ -37,7 +39,7 @@ mod tests {
     #[test]
     fn errors_name_the_text() {
         assert!(parse("strin").unwrap_err().starts_with("type `strin`: there is no type `strin`"));
-        assert_eq!(declarations("a").unwrap_err(), "`a`: expected `NAME: TYPE`");
+        assert_eq!(declarations("a", None).unwrap_err(), "`a`: expected `NAME: TYPE`");
     }
 
     #[test]

@@ -11,9 +11,11 @@ use crate::input::arguments::{Declarations, NamedInput};
 use crate::input::contexts::NamedContexts;
 use crate::input::filter_args::FilterDeclarations;
 use crate::input::in_language::InLanguage;
+use crate::input::message_files::MessageInput;
 use crate::language::Language;
 use crate::output::Output;
 use crate::output::failure::Failure;
+use celero::messages::type_of_message;
 use celero_tooling::values;
 use serde::Deserialize;
 use serde_json::{Map, Value as Json};
@@ -44,9 +46,16 @@ fn yes() -> bool {
     true
 }
 
-pub(crate) fn run(engines: &Engines, tier: TierChoice, language: Language, output: &mut Output) -> Result<u8, String> {
+/// `messages` has the types that expressions may name.
+pub(crate) fn run(
+    engines: &Engines,
+    tier: TierChoice,
+    language: Language,
+    messages: Option<MessageInput>,
+    output: &mut Output,
+) -> Result<u8, String> {
     let filter_engines = OnceCell::new();
-    let lines = Lines { engines, tier, filter_engines, language };
+    let lines = Lines { engines, tier, filter_engines, language, messages };
     let mut input = io::stdin().lock();
     let mut line = Vec::new();
     let mut code = 0;
@@ -76,7 +85,7 @@ pub(crate) fn run(engines: &Engines, tier: TierChoice, language: Language, outpu
 /// Evaluates a line whose expression is in a language.
 pub(crate) fn evaluate_line(language: Language, line: &[u8]) -> Evaluated {
     let (engines, filter_engines) = (Engines::new(TierChoice::Auto), OnceCell::new());
-    Lines { engines: &engines, tier: TierChoice::Auto, filter_engines, language }.evaluate(line)
+    Lines { engines: &engines, tier: TierChoice::Auto, filter_engines, language, messages: None }.evaluate(line)
 }
 
 /// The part of a line that names the language.
@@ -93,6 +102,8 @@ struct Lines<'e> {
     filter_engines: OnceCell<Engines>,
     /// The language of lines that name none.
     language: Language,
+    /// The types of messages.
+    messages: Option<MessageInput>,
 }
 
 impl Lines<'_> {
@@ -107,7 +118,7 @@ impl Lines<'_> {
             let engines = self.filter_engines.get_or_init(|| Engines::compared(self.tier));
             return filter_jsonl::evaluate_line(engines, line);
         }
-        let answer = read(line).and_then(|(expr, named)| {
+        let answer = read(line, self.messages.as_ref()).and_then(|(expr, named)| {
             let contexts = NamedContexts::new(named)?;
             Ok(answers(self.engines, &InLanguage::new(&contexts, language), &expr).pop())
         });
@@ -118,18 +129,24 @@ impl Lines<'_> {
     }
 }
 
-fn read(line: &[u8]) -> Result<(String, NamedInput), String> {
+fn read(line: &[u8], messages: Option<&MessageInput>) -> Result<(String, NamedInput), String> {
     let question: JsonlRequest =
         serde_json::from_slice(line).map_err(|error| format!("not a valid request: {error}"))?;
     let mut declared = Vec::new();
     for (name, notation) in question.vars {
         let notation = notation.as_str().ok_or_else(|| format!("type of `{name}`: expected a string"))?;
-        declared.push((name, values::notation::parse(notation)?));
+        let message = messages.and_then(|messages| messages.types.message(notation));
+        let ty = match message {
+            Some(message) => type_of_message(message.name()),
+            None => values::notation::parse(notation)?,
+        };
+        declared.push((name, ty));
     }
     let functions = question.define.iter().map(|text| values::notation::definition(text)).collect::<Result<_, _>>()?;
     let JsonlRequest { expr, bindings: values, container, check, .. } = question;
     let filter = FilterDeclarations::default();
-    let declarations = Declarations { container, unchecked: !check, functions, filter, host: None, messages: None };
+    let messages = messages.cloned();
+    let declarations = Declarations { container, unchecked: !check, functions, filter, host: None, messages };
     Ok((expr, NamedInput { types: declared, values, given: true, declarations }))
 }
 

@@ -71,7 +71,8 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
     let engines = Engines::new(args.tier);
     if args.jsonl {
-        return jsonl::run(&engines, args.tier, args.source.language.unwrap_or_default(), output);
+        let (language, messages) = (args.source.language.unwrap_or_default(), args.given.messages.read()?);
+        return jsonl::run(&engines, args.tier, language, messages, output);
     }
     let source = args.source.only("eval")?;
     let input = args.given.read()?.for_rules(std::slice::from_ref(&source));
@@ -101,8 +102,12 @@ impl Command for EvaluateExpression<'_> {
         if !contexts.given() && !args.given.declares() {
             needs_no_request(contexts, source)?;
         }
-        let answers = answers(engines, contexts, &source.text);
-        let reasons = if args.why { reasons(engines.first(), contexts, &source.text) } else { Vec::new() };
+        // The reasons are those of the answers, also if an entry of a list expires between them.
+        let (answers, reasons) = contexts.env().pin_lists(|| {
+            let answers = answers(engines, contexts, &source.text);
+            let reasons = if args.why { reasons(engines.first(), contexts, &source.text) } else { Vec::new() };
+            (answers, reasons)
+        });
         let mut code = 0;
         let several = answers.len() > 1;
         for (number, answer) in answers.iter().enumerate() {
@@ -164,6 +169,13 @@ struct EvaluateRules<'a> {
 
 impl Command for EvaluateRules<'_> {
     fn run(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
+        // The reasons are those of the matches, also if an entry of a list expires between them.
+        contexts.env().pin_lists(|| self.evaluate(contexts, output))
+    }
+}
+
+impl EvaluateRules<'_> {
+    fn evaluate(self, contexts: &impl Contexts, output: &mut Output) -> Result<u8, String> {
         let Self { args, file } = self;
         if !contexts.given() {
             return Err(

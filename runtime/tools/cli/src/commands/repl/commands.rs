@@ -125,7 +125,7 @@ impl Session {
                 self.set_requests(read.requests, output);
             }),
             "curl" => requests::curl::request(line).map(|message| self.set_requests(vec![message.into()], output)),
-            ":vars" => values::notation::declarations(rest).and_then(|types| {
+            ":vars" => values::notation::declarations(rest, None).and_then(|types| {
                 let change = |named: &mut NamedInput| {
                     named.types.retain(|(name, _)| !types.iter().any(|(new, _)| new == name));
                     named.types.extend(types);

@@ -1,0 +1,147 @@
+//! [`Reader`]: the lists of evaluations that follow each other, without an atomic write for each.
+//!
+//! Invariant: a view that is made after a change has returned shows the change. The stamp is written before the
+//! snapshot is published: who reads the old stamp comes before the change. Test:
+//! `runtime/lists/tests/readers.rs::a_change_that_has_returned_is_seen`.
+//!
+//! Invariant: while lists are pinned, evaluations that follow each other ask one generation at one time. Test:
+//! `runtime/lists/tests/readers.rs::what_is_pinned_stays`.
+//!
+//! Invariant: when a pin ends, also by a panic, the thread asks the newest generation again. Test:
+//! `runtime/lists/tests/readers.rs::a_pin_ends_with_a_panic`.
+//!
+//! Invariant: a thread keeps at most one generation beyond its evaluations, until it asks lists again or ends. Test:
+//! `runtime/lists/tests/readers.rs::a_thread_keeps_one_generation`.
+
+use super::Lists;
+use super::view::View;
+use std::cell::Cell;
+
+/// Returns [`View`]s, and keeps the last one: as long as the lists do not change, the next one costs the load of a
+/// number, and the counter of references is not written.
+///
+/// It keeps that generation in memory until it is [cleared](Self::clear), dropped, or asked for a newer one.
+///
+/// ```
+/// use celero_lists::{Kind, Limits, Lists, Reader};
+///
+/// let lists = Lists::new(Limits::default());
+/// let ports = lists.declare("ports", Kind::Integers)?;
+/// let mut reader = Reader::default();
+/// assert_eq!(reader.view(&lists).has_integer(ports, 443), Some(false));
+/// lists.change().insert("ports", "443").commit()?;
+/// assert_eq!(reader.view(&lists).has_integer(ports, 443), Some(true));
+/// # Ok::<(), celero_lists::ListsError>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Reader {
+    view: Option<View>,
+}
+
+impl Reader {
+    /// Returns the lists of the current generation for one evaluation, or those that are [pinned](Lists::pin). Never
+    /// waits.
+    #[inline]
+    pub fn view(&mut self, lists: &Lists) -> &View {
+        if let Some(pinned) = take_pinned(lists) {
+            let copy = pinned.copy();
+            set_pinned(Some(pinned));
+            return self.view.insert(copy);
+        }
+        if !self.view.as_ref().is_some_and(|view| view.is_current(&lists.shared)) {
+            self.clear();
+        }
+        let view = self.view.get_or_insert_with(|| lists.view());
+        view.restart();
+        view
+    }
+
+    /// Lets go of the generation that it keeps.
+    #[inline]
+    pub fn clear(&mut self) {
+        // Mostly there is none: then this is a test.
+        if self.view.is_some() {
+            self.drop_view();
+        }
+    }
+
+    #[cold]
+    fn drop_view(&mut self) {
+        self.view = None;
+    }
+}
+
+thread_local! {
+    /// The lists of the thread's last evaluation.
+    static LAST: Cell<Reader> = const { Cell::new(Reader { view: None }) };
+    /// What evaluations ask while something is [pinned](pin).
+    static PINNED: Cell<Option<View>> = const { Cell::new(None) };
+    /// Without a destructor: quick to read.
+    static IS_PINNED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls `f` with the pinned lists, or those of the current generation. A call during `f` has a view of its own.
+#[inline]
+pub(super) fn with_view<R>(lists: &Lists, f: impl FnOnce(&View) -> R) -> R {
+    if let Some(pinned) = take_pinned(lists) {
+        let result = f(&pinned);
+        set_pinned(Some(pinned));
+        return result;
+    }
+    // A thread that is ending keeps nothing.
+    let mut reader = LAST.try_with(Cell::take).unwrap_or_default();
+    let result = f(reader.view(lists));
+    let _ = LAST.try_with(|last| last.set(reader));
+    result
+}
+
+/// Calls `f` while all evaluations of this thread ask one view of these lists.
+pub(super) fn pin<R>(lists: &Lists, f: impl FnOnce() -> R) -> R {
+    let outer = PINNED.try_with(Cell::take).ok().flatten();
+    if outer.as_ref().is_some_and(|view| view.is_of(&lists.shared)) {
+        set_pinned(outer);
+        return f();
+    }
+    let mut reader = LAST.try_with(Cell::take).unwrap_or_default();
+    reader.view(lists);
+    let unpin = Unpin { outer, is_pinned: IS_PINNED.replace(true) };
+    set_pinned(reader.view);
+    let result = f();
+    drop(unpin);
+    result
+}
+
+/// Ends a pin, also if what was called panics.
+struct Unpin {
+    outer: Option<View>,
+    is_pinned: bool,
+}
+
+impl Drop for Unpin {
+    fn drop(&mut self) {
+        let view = PINNED.try_with(Cell::take).ok().flatten();
+        set_pinned(self.outer.take());
+        IS_PINNED.set(self.is_pinned);
+        let _ = LAST.try_with(|last| last.set(Reader { view }));
+    }
+}
+
+/// The pinned view, if there is one of these lists. Whoever takes it gives it back.
+#[inline]
+fn take_pinned(lists: &Lists) -> Option<View> {
+    if IS_PINNED.get() { take_pinned_of(lists) } else { None }
+}
+
+#[cold]
+fn take_pinned_of(lists: &Lists) -> Option<View> {
+    let view = PINNED.try_with(Cell::take).ok().flatten()?;
+    if view.is_of(&lists.shared) {
+        return Some(view);
+    }
+    set_pinned(Some(view));
+    None
+}
+
+fn set_pinned(view: Option<View>) {
+    let _ = PINNED.try_with(|pinned| pinned.set(view));
+}
