@@ -115,8 +115,11 @@ impl Engine {
         let &Limits { operations: Some(limit), elements, .. } = self.limits() else { return Ok(()) };
         let parts = expression.tree().part_costs();
         let Some(part) = parts.iter().find(|part| part.cost.most_for(elements) > limit) else { return Ok(()) };
-        let with = if part.cost.most_for(0) > limit { String::new() } else { format!("with {elements} elements ") };
-        let message = format!("this takes {}: {with}more than the limit of {limit} (`operations`)", part.cost);
+        let most = part.cost.most_for(elements);
+        let most = if most == u64::MAX { "uncounted".to_owned() } else { most.to_string() };
+        let message = format!(
+            "this takes up to {most} operations if lists and maps have up to {elements} elements, more than {limit} (`operations`)"
+        );
         let error = Diagnostic::error(Stage::Limit, lint::TOO_COSTLY, part.span, message);
         Err(CompileError::new(expression.source(), vec![error]))
     }

@@ -209,7 +209,7 @@ fn what_is_left_is_as_written() {
         ("b ? n > 1 : d == 'x'", "b ? n > 1 : d == 'x'"),
         ("[n, 2].exists(i, i == n && b)", "[(-4), 2].exists(i, i == n && b)"),
         ("[d, b] == ['x', true]", "[dyn(\"x\"), b] == ['x', true]"),
-        ("both(a, b)", "both(a, b)"),
+        ("both(a, b)", "b"),
         ("cel.bind(x, n, x > 2 || b)", "cel.bind(x, (-4), x > 2 || b)"),
         ("coalesce(b, a)", "coalesce(b, true)"),
         ("dyn(b) && a", "true && (dyn(b))"),
