@@ -61,7 +61,8 @@ pub struct Limits {
     pub inlined_nodes: usize,
     /// Most operations of a rule by its [static cost](crate::CheckedRule::static_cost), where every
     /// list and map that a loop goes through has [`elements`](Self::elements) elements. A rule
-    /// beyond the limit does not compile. Unlike [`steps`](Self::steps) it says before the first
+    /// beyond the limit is refused by [`Engine::check`](crate::Engine::check), and by whatever
+    /// compiles a source. Unlike [`steps`](Self::steps) it says before the first
     /// request which rules may take long, for hosts that take rules of their tenants. Default: no
     /// limit.
     pub operations: Option<u64>,

@@ -112,6 +112,7 @@ fn what_is_taken_away_is_named() {
         assert!(declarations.is_excluded(name));
         assert_eq!(message(&declarations, text), format!("the environment does not have {shown}"));
     }
+    assert!(checked(&declarations, "[2, 1].sortBy(n, n)").is_ok(), "its expansion has a `map`");
     assert!(checked(&declarations, "[1].all(n, n > 0) && true").is_err());
     assert!(checked(&declarations, "[1].all(n, n > 0)").is_ok());
 }

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero_lists::{Kind, Limits, ListId, Lists, Reader, Snapshot};
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
@@ -204,10 +205,14 @@ fn what_is_pinned_stays() {
         assert!(has(&other, &mut reader, id, 8));
         other.pin(|| {
             insert(&other, 9);
-            assert!(!has(&other, &mut reader, id, 9) && !has(&lists, &mut reader, id, 9));
+            assert!(!has(&other, &mut reader, id, 9) && !has(&lists, &mut reader, id, 8));
+            lists.pin(|| assert!(!has(&lists, &mut reader, id, 8)));
         });
         assert!(has(&other, &mut reader, id, 9) && has(&lists, &mut reader, id, 7));
         assert!(!has(&lists, &mut reader, id, 8));
+        // A panic in an evaluation that the host contains does not end a pin.
+        let contained = AssertUnwindSafe(|| lists.with_view(|_| panic!("contained")));
+        assert!(std::panic::catch_unwind(contained).is_err() && !has(&lists, &mut reader, id, 8));
         // Another thread is not concerned.
         std::thread::scope(|scope| {
             let seen = scope.spawn(|| has(&lists, &mut Reader::default(), id, 8)).join();
@@ -220,7 +225,7 @@ fn what_is_pinned_stays() {
 #[test]
 fn a_pin_ends_with_a_panic() {
     let (lists, id) = integers();
-    let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+    let result = std::panic::catch_unwind(AssertUnwindSafe(|| {
         lists.pin(|| {
             insert(&lists, 7);
             assert!(has(&lists, &mut Reader::default(), id, 7), "what is pinned has it not");

@@ -16,14 +16,20 @@ pub(super) struct Residual<'t, 'a> {
 }
 
 impl Residual<'_, '_> {
-    /// Writes what is left of a node. Recurses as deep as the tree is.
-    pub(super) fn write(&self, id: NodeId, out: &mut String) {
+    /// Writes what is left of the whole expression.
+    pub(super) fn write(&self, out: &mut String) {
+        self.write_node(self.tree.ast().root(), true, out);
+    }
+
+    /// Writes what is left of a node; `enclosed` is whether nothing around it can bind to a part of
+    /// it. Recurses as deep as the tree is.
+    fn write_node(&self, id: NodeId, enclosed: bool, out: &mut String) {
         let ast = self.tree.ast();
         if let Some(value) = self.value(id) {
             return out.push_str(&value);
         }
         match ast.expr(id) {
-            Expr::Logic { op, operands } => self.write_logic(id, *op, ast.children(*operands), out),
+            Expr::Logic { op, operands } => self.write_logic(id, *op, ast.children(*operands), enclosed, out),
             // A part that reads the variable of a macro differs from one evaluation to the next.
             Expr::Fold { range: outside, .. }
             | Expr::Bind { init: outside, .. }
@@ -41,32 +47,40 @@ impl Residual<'_, '_> {
     }
 
     /// Writes the operands that don't decide: where none does, those that are known can't.
-    fn write_logic(&self, id: NodeId, op: LogicOp, operands: &[NodeId], out: &mut String) {
+    fn write_logic(&self, id: NodeId, op: LogicOp, operands: &[NodeId], enclosed: bool, out: &mut String) {
         let left: Vec<NodeId> = operands.iter().copied().filter(|operand| self.truth(*operand).is_none()).collect();
         if left.is_empty() || !self.are_inside(id, operands) {
             return self.write_around(id, &[], out);
         }
+        if !enclosed {
+            out.push('(');
+        }
         let (word, neutral) = if op == LogicOp::And { (" && ", "true") } else { (" || ", "false") };
         match left.as_slice() {
-            &[only] if *self.tree.type_of(only) == Type::Bool => return self.write(only, out),
+            &[only] if *self.tree.type_of(only) == Type::Bool => self.write_node(only, true, out),
             // That it is a `bool` is checked by the operator.
-            [_] => {
+            &[only] => {
                 out.push_str(neutral);
                 out.push_str(word);
+                self.write_in_parentheses(only, out);
             }
-            _ => {}
+            left => {
+                for (at, &operand) in left.iter().enumerate() {
+                    if at > 0 {
+                        out.push_str(word);
+                    }
+                    self.write_in_parentheses(operand, out);
+                }
+            }
         }
-        for (at, &operand) in left.iter().enumerate() {
-            if at > 0 {
-                out.push_str(word);
-            }
-            self.write_in_parentheses(operand, out);
+        if !enclosed {
+            out.push(')');
         }
     }
 
     fn write_in_parentheses(&self, id: NodeId, out: &mut String) {
         out.push('(');
-        self.write(id, out);
+        self.write_node(id, true, out);
         out.push(')');
     }
 
@@ -80,15 +94,15 @@ impl Residual<'_, '_> {
             for &part in parts {
                 let Span { start, end } = ast.span(part);
                 out.push_str(source.get(written..start as usize).unwrap_or_default());
-                self.write(part, out);
+                self.write_node(part, false, out);
                 written = end as usize;
             }
         }
         out.push_str(source.get(written..end as usize).unwrap_or_default());
     }
 
-    /// Whether parts stand in the source of a node one after the other. The body of a definition
-    /// does not: it has the place of the call.
+    /// Whether parts stand in the source of a node one after the other. Of a definition, whose body
+    /// has the place of the call, only the arguments do.
     fn are_inside(&self, id: NodeId, parts: &[NodeId]) -> bool {
         let ast = self.tree.ast();
         let whole = ast.span(id);

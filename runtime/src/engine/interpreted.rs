@@ -69,6 +69,9 @@ impl<S: Context + 'static> Program<S> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
+    /// A rule that would spend its budget on what is not known may be decided, because that is not
+    /// evaluated.
+    ///
     /// # Errors
     /// The evaluation's error, if it is the same whatever their values are; `host` if the context
     /// or the unknown variables are of another environment than the program.

@@ -100,7 +100,8 @@ impl<'a> Partial<'a> {
     /// Operands of `&&` and `||` that don't decide are left out; in CEL, known values of at most 256
     /// bytes stand in the places of what they come from.
     ///
-    /// Functions of the host that are not pure are not called again in parts that are decided.
+    /// Functions that are not pure are not called again in parts that are decided. The residual of a
+    /// rule in a language other than CEL and the filter language is the rule.
     #[must_use]
     pub fn residual(&self) -> String {
         self.trace.residual()

@@ -219,7 +219,8 @@ impl<'a, 'w> Walk<'a, 'w> {
                     unknown = unknown.or(Some(failure));
                     continue;
                 }
-                next => next?,
+                Err(failure) => return Err(unknown.unwrap_or(failure)),
+                Ok(next) => next,
             };
             let joined = match (results, next) {
                 (None, next) => next,

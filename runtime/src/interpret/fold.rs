@@ -102,11 +102,11 @@ impl<'a> Walk<'a, '_> {
     fn quantify(&mut self, range: Range<'a>, fold: &Fold, decides: bool) -> Outcome<'a> {
         let mut first = None;
         for index in 0..range.len() {
-            self.start_iteration(range, index, fold)?;
+            self.start_iteration(range, index, fold).map_err(|error| error.after(first))?;
             match self.accepts(fold) {
                 Ok(value) if value == decides => return Ok(Value::Bool(decides)),
                 Ok(_) => {}
-                Err(error) if error.kind.is_final() => return Err(error),
+                Err(error) if error.kind.is_final() => return Err(error.after(first)),
                 Err(error) => error.add_to(&mut first),
             }
         }

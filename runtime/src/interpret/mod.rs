@@ -5,8 +5,9 @@
 //!
 //! Operands are evaluated in the order in which they are written. The error of an operand ends its
 //! parent, except in the operators that absorb errors (`&&`, `||`, `all`, `exists`, `default`,
-//! `coalesce`) and in `cel.bind`; a final error, such as a spent budget, ends these too. An error
-//! carries the position of the node that failed.
+//! `coalesce`) and in `cel.bind`; a final error, such as a spent budget, ends these too, and a value
+//! that is not known yet ends `default` and `coalesce`. An error carries the position of the node
+//! that failed.
 //!
 //! Invariant: the interpreter knows no graph, no helper and no frame. Test:
 //! `tests/tests/it/tidy/heads.rs::the_interpreter_shares_only_the_library`.
@@ -103,6 +104,12 @@ impl Failure {
         if first.is_none_or(|kept| self.kind == ErrorKind::Unknown && kept.kind != ErrorKind::Unknown) {
             *first = Some(self);
         }
+    }
+
+    /// A failure that ends the evaluation, after operands that failed. Of those, one that is not
+    /// known could have decided before.
+    fn after(self, first: Option<Self>) -> Self {
+        first.filter(|first| first.kind == ErrorKind::Unknown).unwrap_or(self)
     }
 }
 
@@ -226,7 +233,7 @@ impl<'a> Walk<'a, '_> {
             match self.boolean(operand) {
                 Ok(value) if value == decides => return Ok(Value::Bool(decides)),
                 Ok(_) => {}
-                Err(error) if error.kind.is_final() => return Err(error),
+                Err(error) if error.kind.is_final() => return Err(error.after(first)),
                 Err(error) => error.add_to(&mut first),
             }
         }

@@ -320,6 +320,7 @@ impl<S: Context + 'static, A> RuleSet<S, A> {
     ) -> Result<(), RuleError> {
         let &Query { context, mode, excluded, lists } = query;
         scratch.errors.clear();
+        scratch.release_lists();
         if self.is_for_others(context) {
             return self.evaluate_candidates(query, scratch, matches, None);
         }

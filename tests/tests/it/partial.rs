@@ -11,7 +11,7 @@ use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
 use celero::settings::Unknowns;
 use celero::values::Arena;
-use celero::{Bindings, Context, Engine, Env, ErrorKind, Program, Scratch, Tier};
+use celero::{Bindings, Context, Engine, Env, ErrorKind, Limits, Program, Scratch, Tier};
 use celero_tests::differential::Ended;
 use celero_tests::generate::gateway::{rule, sample};
 use celero_tests::generate::{Generator, Owned, Rng};
@@ -213,6 +213,9 @@ fn what_is_left_is_as_written() {
         ("cel.bind(x, n, x > 2 || b)", "cel.bind(x, (-4), x > 2 || b)"),
         ("coalesce(b, a)", "coalesce(b, true)"),
         ("dyn(b) && a", "true && (dyn(b))"),
+        ("(b ? false : true) && a ? false : true", "(b ? false : true) ? false : true"),
+        ("!both(a, b)", "!(b)"),
+        ("both(b, a) == b", "(b) == b"),
     ] {
         let program = engine.compile(&env, source).unwrap_or_else(|error| panic!("{error}"));
         let mut scratch = Scratch::new();
@@ -227,6 +230,11 @@ fn what_is_left_is_as_written() {
         let result = program.decide(&call, &unknowns, &mut Scratch::new());
         assert_eq!(result.map_err(|error| error.kind), decided.map(Some), "{source}");
     }
+    // What is not known could decide before the budget is spent.
+    let engine = Engine::builder().limits(Limits { steps: 50, ..Limits::default() }).build();
+    let program =
+        engine.compile(&env, "b || [1, 2, 3, 4, 5, 6, 7, 8, 9].all(i, [1, 2, 3, 4, 5, 6, 7, 8, 9].all(j, i + j > n))");
+    assert_eq!(program.unwrap().decide(&call, &unknowns, &mut Scratch::new()), Ok(None));
     for name in ["c", "", "aa", "a.b.c", "request"] {
         assert_eq!(Unknowns::new(&env, &[name]).is_ok(), name == "a.b.c", "{name}");
     }

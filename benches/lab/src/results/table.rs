@@ -56,7 +56,10 @@ pub fn tables(run: &Run) -> Result<String, String> {
         }
         text.push('\n');
     }
-    text.push_str("The improvement is that of a typical rule (Hodges-Lehmann), with its interval of 99.98 %; the third column is the mean.\n");
+    text.push_str(
+        "The improvement is that of a typical rule (Hodges-Lehmann), with its interval of 99.98 %; the third\n\
+         column is the mean.\n",
+    );
     Ok(text)
 }
 

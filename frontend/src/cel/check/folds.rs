@@ -11,7 +11,10 @@ impl Checker<'_> {
         let &Expr::Fold { kind, range, var, var2, filter, transform } = self.ast.expr(id) else {
             return Type::Error;
         };
-        if var2.is_none() && self.refuse_excluded(id, kind.name()) {
+        // The range of a fold in the expansion of another macro has a name that can't be written.
+        let expanded =
+            matches!(self.ast.expr(range), Expr::Ident { name, .. } if self.ast.name(*name).starts_with('@'));
+        if !expanded && var2.is_none() && self.refuse_excluded(id, kind.name()) {
             return Type::Error;
         }
         let range_type = self.check(range);

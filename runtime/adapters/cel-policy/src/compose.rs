@@ -2,8 +2,8 @@
 //!
 //! Each expression is checked by itself, in the scope of the variables before it, and its tree is
 //! put into the tree of the policy: variables become bindings around the matches of their rule,
-//! which evaluate them at most once and only where they are used; matches become conditional
-//! expressions. A rule whose matches may all fail has an optional as its result. What an inner rule
+//! which evaluate them once and keep their errors for where they are used; matches become
+//! conditional expressions. A rule whose matches may all fail has an optional as its result. What an inner rule
 //! with such a result does in a match depends on the match: after a condition, it decides; without
 //! one, the matches after it are next where it gives nothing.
 //!
@@ -225,7 +225,22 @@ impl<'c> Composer<'c> {
             }
             self.found.push(diagnostic);
         }
-        checked
+        checked.filter(|checked| self.tests_no_variable(expression, checked))
+    }
+
+    /// The number of a variable of the policy.
+    fn number(&self, index: u32) -> Option<usize> {
+        (index as usize).checked_sub(self.declared)
+    }
+
+    /// Refuses `has(variables.x)`: variables of the policy are always there.
+    fn tests_no_variable(&mut self, expression: &Expression, checked: &Checked) -> bool {
+        let is_test = |id: NodeId| checked.ast().expr(id).is_test();
+        let mut tests = variables_of(checked).filter(|(id, index)| is_test(*id) && self.number(*index).is_some());
+        let Some((id, _)) = tests.next() else { return true };
+        let span = expression.span(self.file, checked.ast().span(id));
+        self.error(codes::VARIABLE, span, "a variable of a policy is always present: `has` is for fields and keys");
+        false
     }
 
     fn graft(&mut self, checked: &Checked, expression: &Expression) -> NodeId {
@@ -241,8 +256,11 @@ impl<'c> Composer<'c> {
 
     fn one_match(&mut self, one: &Match, in_aggregate: bool) -> Option<Part> {
         let condition = one.condition.as_ref().map(|condition| self.condition(one, condition));
-        if let Some(explanation) = &one.explanation {
-            self.check(explanation);
+        if let Some(explanation) = &one.explanation
+            && let Some(checked) = self.check(explanation)
+        {
+            let read = variables_of(&checked).filter_map(|(_, index)| self.number(index));
+            self.used.borrow_mut().extend(read);
         }
         let (result, outcome) = match &one.outcome {
             Outcome::Rule(rule) => (self.rule(rule, in_aggregate), whole(rule.place)),
@@ -287,11 +305,12 @@ impl<'c> Composer<'c> {
         };
         match literal {
             Some(true) => return Some(None),
-            Some(false) => {
+            // `true` of a validation holds always: it never has its output.
+            Some(false) if !one.negated => {
                 self.error(codes::CONDITION, place, "condition is always false");
                 return None;
             }
-            None => {}
+            _ => {}
         }
         let mut node = self.graft(&checked, condition);
         if one.negated {
@@ -413,6 +432,15 @@ impl<'c> Composer<'c> {
         let call = Expr::Call { target: Some(result.node), function: self.tree.name(name), rooted: false, args };
         self.tree.add(call, place, ty, called(builtin, true))
     }
+}
+
+/// The nodes of an expression that are variables, with the variables' indices.
+fn variables_of(checked: &Checked) -> impl Iterator<Item = (NodeId, u32)> {
+    let ids = (0..u32::try_from(checked.ast().nodes().len()).unwrap_or(u32::MAX)).map(NodeId);
+    ids.filter_map(|id| match checked.reference(id) {
+        Reference::Variable(index) => Some((id, *index)),
+        _ => None,
+    })
 }
 
 /// Whether a rule may have no output.

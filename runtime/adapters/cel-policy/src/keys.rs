@@ -1,6 +1,7 @@
 //! Reads mappings key by key, and reports what they have too much.
 
 use crate::codes;
+use celero::language::KEYWORDS;
 use celero_policy::problems::{FileSpan, Problems};
 use celero_policy::yaml::{Node, SourceText};
 
@@ -84,10 +85,10 @@ pub(crate) fn listed(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether this is one or more identifiers with dots between them.
+/// Whether this is one or more identifiers with dots between them, as expressions can write them.
 pub(crate) fn is_qualified(name: &str) -> bool {
     name.split('.').all(|part| {
         let starts = part.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
-        starts && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        starts && !KEYWORDS.contains(&part) && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
     })
 }

@@ -209,7 +209,8 @@ impl Run<'_> {
             Err(message) => {
                 problems.add(codes::TEST, place, format!("the evaluation fails: {message}"));
             }
-            Ok(value) if value == expected || unwrapped(&value).is_some_and(|inner| inner == expected) => {}
+            Ok(value) if value == expected => {}
+            Ok(value) if !is_optional(&expected) && unwrapped(&value).is_some_and(|inner| inner == expected) => {}
             Ok(value) => {
                 problems.add(codes::TEST, place, format!("the result is {value}, not {expected}"));
             }
@@ -245,6 +246,10 @@ impl Run<'_> {
         problems.add(codes::TEST, at, format!("this has no value: {message}"));
         None
     }
+}
+
+fn is_optional(value: &OwnedValue) -> bool {
+    matches!(value.as_value(), celero::Value::Optional(_))
 }
 
 /// What is in an optional.
@@ -297,7 +302,10 @@ fn case(section: &str, node: &Node, text: &str, reader: &mut Reader<'_>) -> Opti
         return None;
     };
     let output = match output.entries().iter().find(|entry| matches!(&*entry.key.text, "error" | "error_set")) {
-        Some(entry) => Output::Error(entry.key.place),
+        Some(entry) => {
+            reader.mapping(output, "an output", &["error", "error_set"]);
+            Output::Error(entry.key.place)
+        }
         None => {
             let value = given(output, "an output", text, reader)?;
             Output::Given(value, output.entries().first().map_or(output.place, |entry| entry.value.place))

@@ -43,9 +43,7 @@ impl Reader {
     /// waits.
     #[inline]
     pub fn view(&mut self, lists: &Lists) -> &View {
-        if let Some(pinned) = take_pinned(lists) {
-            let copy = pinned.copy();
-            set_pinned(Some(pinned));
+        if let Some(copy) = take_pinned(lists).and_then(|pinned| Some(pinned.view()?.copy())) {
             return self.view.insert(copy);
         }
         if !self.view.as_ref().is_some_and(|view| view.is_current(&lists.shared)) {
@@ -74,8 +72,9 @@ impl Reader {
 thread_local! {
     /// The lists of the thread's last evaluation.
     static LAST: Cell<Reader> = const { Cell::new(Reader { view: None }) };
-    /// What evaluations ask while something is [pinned](pin).
-    static PINNED: Cell<Option<View>> = const { Cell::new(None) };
+    /// What evaluations ask while something is [pinned](pin): the views of the pins that have not ended, the first one
+    /// first, each of other lists.
+    static PINNED: Cell<Vec<View>> = const { Cell::new(Vec::new()) };
     /// Without a destructor: quick to read.
     static IS_PINNED: Cell<bool> = const { Cell::new(false) };
 }
@@ -83,10 +82,9 @@ thread_local! {
 /// Calls `f` with the pinned lists, or those of the current generation. A call during `f` has a view of its own.
 #[inline]
 pub(super) fn with_view<R>(lists: &Lists, f: impl FnOnce(&View) -> R) -> R {
-    if let Some(pinned) = take_pinned(lists) {
-        let result = f(&pinned);
-        set_pinned(Some(pinned));
-        return result;
+    let pinned = take_pinned(lists);
+    if let Some(view) = pinned.as_ref().and_then(Pinned::view) {
+        return f(view);
     }
     // A thread that is ending keeps nothing.
     let mut reader = LAST.try_with(Cell::take).unwrap_or_default();
@@ -97,51 +95,77 @@ pub(super) fn with_view<R>(lists: &Lists, f: impl FnOnce(&View) -> R) -> R {
 
 /// Calls `f` while all evaluations of this thread ask one view of these lists.
 pub(super) fn pin<R>(lists: &Lists, f: impl FnOnce() -> R) -> R {
-    let outer = PINNED.try_with(Cell::take).ok().flatten();
-    if outer.as_ref().is_some_and(|view| view.is_of(&lists.shared)) {
-        set_pinned(outer);
+    if take_pinned(lists).is_some() {
         return f();
     }
     let mut reader = LAST.try_with(Cell::take).unwrap_or_default();
     reader.view(lists);
-    let unpin = Unpin { outer, is_pinned: IS_PINNED.replace(true) };
-    set_pinned(reader.view);
-    let result = f();
-    drop(unpin);
-    result
+    let mut views = pinned_views();
+    let _unpin = Unpin { outer: views.len(), is_pinned: IS_PINNED.replace(true) };
+    views.extend(reader.view);
+    set_pinned(views);
+    f()
 }
 
 /// Ends a pin, also if what was called panics.
 struct Unpin {
-    outer: Option<View>,
+    /// The number of pins around it.
+    outer: usize,
     is_pinned: bool,
 }
 
 impl Drop for Unpin {
     fn drop(&mut self) {
-        let view = PINNED.try_with(Cell::take).ok().flatten();
-        set_pinned(self.outer.take());
+        let mut views = pinned_views();
+        let view = views.drain(self.outer.min(views.len())..).next();
+        set_pinned(views);
         IS_PINNED.set(self.is_pinned);
         let _ = LAST.try_with(|last| last.set(Reader { view }));
     }
 }
 
-/// The pinned view, if there is one of these lists. Whoever takes it gives it back.
+/// The pinned views, taken for one call, so that calls during it have views of their own. They are given back also
+/// if it panics.
+struct Pinned {
+    views: Vec<View>,
+    /// That of the lists that are asked.
+    asked: usize,
+}
+
+impl Pinned {
+    #[inline]
+    fn view(&self) -> Option<&View> {
+        self.views.get(self.asked)
+    }
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        set_pinned(std::mem::take(&mut self.views));
+    }
+}
+
+/// The pinned views, if one is of these lists.
 #[inline]
-fn take_pinned(lists: &Lists) -> Option<View> {
+fn take_pinned(lists: &Lists) -> Option<Pinned> {
     if IS_PINNED.get() { take_pinned_of(lists) } else { None }
 }
 
 #[cold]
-fn take_pinned_of(lists: &Lists) -> Option<View> {
-    let view = PINNED.try_with(Cell::take).ok().flatten()?;
-    if view.is_of(&lists.shared) {
-        return Some(view);
+fn take_pinned_of(lists: &Lists) -> Option<Pinned> {
+    let views = pinned_views();
+    let asked = views.iter().position(|view| view.is_of(&lists.shared));
+    if let Some(asked) = asked {
+        return Some(Pinned { views, asked });
     }
-    set_pinned(Some(view));
+    set_pinned(views);
     None
 }
 
-fn set_pinned(view: Option<View>) {
-    let _ = PINNED.try_with(|pinned| pinned.set(view));
+fn pinned_views() -> Vec<View> {
+    PINNED.try_with(Cell::take).unwrap_or_default()
+}
+
+fn set_pinned(views: Vec<View>) {
+    let _ = PINNED.try_with(|pinned| pinned.set(views));
 }

@@ -287,6 +287,9 @@ impl<'i> Importer<'i> {
             ("", ..) => return Err(TreeError::new("the name of a function is missing")),
             (PRESENCE, None, &[arg]) if let Some(name) = self.as_ident(arg) => {
                 let (rooted, name) = name.strip_prefix('.').map_or((false, name), |name| (true, name));
+                if !rooted && self.scope.iter().any(|local| local.name == name) {
+                    return Err(TreeError::new("`@has` is about a variable of a macro, and those are always present"));
+                }
                 let name = self.plain_name(name)?;
                 return self.add(id, Expr::Ident { name, rooted, test: true });
             }

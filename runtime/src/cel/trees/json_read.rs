@@ -101,6 +101,7 @@ impl<'r> Reader<'r> {
                 fields.push(field, value)
             }
             Label::Many => {
+                fields.refuse_second(field)?;
                 self.expect("[")?;
                 let mut more = !self.eat("]");
                 while more {
@@ -111,6 +112,7 @@ impl<'r> Reader<'r> {
                 Ok(())
             }
             Label::Map => {
+                fields.refuse_second(field)?;
                 self.expect("{")?;
                 let mut more = !self.eat("}");
                 while more {

@@ -147,21 +147,30 @@ impl Fields {
 
     /// Adds a value of a field.
     pub(super) fn push(&mut self, field: &Field, value: Value) -> Result<(), TreeError> {
-        let is_given = match field.label {
-            Label::One => self.values.iter().any(|(number, _)| *number == field.number),
+        match field.label {
+            Label::One => self.refuse_second(field)?,
             Label::Alternative => {
-                let other = |number: u32| self.shape.field(number).is_some_and(|own| own.label == Label::Alternative);
-                self.values.iter().any(|(number, _)| other(*number))
+                let is_other = |number| self.shape.field(number).is_some_and(|own| own.label == Label::Alternative);
+                self.refuse(field, is_other)?;
             }
-            Label::Many | Label::Map => false,
-        };
-        if is_given {
+            Label::Many | Label::Map => {}
+        }
+        self.values.push((field.number, value));
+        Ok(())
+    }
+
+    /// Refuses a field that has a value already: in JSON all of them.
+    pub(super) fn refuse_second(&self, field: &Field) -> Result<(), TreeError> {
+        self.refuse(field, |number| number == field.number)
+    }
+
+    fn refuse(&self, field: &Field, is_same: impl Fn(u32) -> bool) -> Result<(), TreeError> {
+        if self.values.iter().any(|(number, _)| is_same(*number)) {
             return Err(TreeError::new(format!(
                 "the field `{}` is given although it, or another of its alternatives, was given before",
                 field.name
             )));
         }
-        self.values.push((field.number, value));
         Ok(())
     }
 

@@ -251,14 +251,16 @@ impl<'i> Importer<'i> {
 
     /// `range.sortBy(x, key)`
     fn sort_by(&mut self, id: i64, parts: &Loop<'_>) -> Import {
-        let Some((name, key)) = self.sorted(parts) else {
+        let Some((accumulator, name, key)) = self.sorted(parts) else {
             return Err(TreeError::new(
                 "a comprehension that binds `@__sortBy_input__` is not the expansion of `sortBy`",
             ));
         };
         let range = self.expr(parts.init)?;
         let var = self.plain_name(name)?;
-        let key = self.within(Some(SORT_BY_INPUT), &[name], |importer| importer.expr(key))?;
+        let key = self.within(Some(SORT_BY_INPUT), &[], |importer| {
+            importer.within(Some(accumulator), &[name], |importer| importer.expr(key))
+        })?;
         let (input, function) = (self.tree.name(RANGE), self.tree.name("@sortBy"));
         let source = self.add(id, Expr::Ident { name: input, rooted: false, test: false })?;
         let kind = FoldKind::Map;
@@ -270,8 +272,8 @@ impl<'i> Importer<'i> {
         self.add(id, Expr::Bind { var: input, init: range, body, with: false })
     }
 
-    /// The variable and the key of a `sortBy`.
-    fn sorted(&mut self, parts: &Loop<'_>) -> Option<(&'i str, MessageId)> {
+    /// The accumulator of the keys of a `sortBy`, its variable and its key.
+    fn sorted(&mut self, parts: &Loop<'_>) -> Option<(&'i str, &'i str, MessageId)> {
         let call = self.as_call(parts.result).filter(|call| call.function == SORT_BY_KEYS)?;
         let &[keys] = call.args.as_slice() else { return None };
         let is_input = |message| self.is_ident(message, SORT_BY_INPUT);
@@ -281,6 +283,6 @@ impl<'i> Importer<'i> {
         let fold = self.fold_of(&keys)?;
         let is_map = matches!(fold.kind, FoldKind::Map) && fold.filter.is_none() && keys.var != keys.accumulator;
         let key = fold.transform.filter(|_| is_map && self.is_ident(keys.range, SORT_BY_INPUT))?;
-        Some((keys.var, key))
+        Some((keys.accumulator, keys.var, key))
     }
 }

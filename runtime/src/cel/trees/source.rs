@@ -78,7 +78,8 @@ impl TreeSource {
     ) -> Result<(), TreeError> {
         self.refuse_other_types(tree, checked, declarations)?;
         for (node, id) in (0u32..).map(NodeId).zip(&self.origins) {
-            let Some((name, constant)) = self.references.get(id) else { continue };
+            // Id 0 stands for none.
+            let Some((name, constant)) = self.references.get(id).filter(|_| *id != 0) else { continue };
             let wanted = name.trim_start_matches('.');
             let found = match checked.reference(node) {
                 Reference::Variable(index) => declarations.variables().get(*index as usize).map(|found| &*found.name),
@@ -108,12 +109,20 @@ impl TreeSource {
         }
         let messages = &tree.messages;
         let entries = messages.parts(tree.root, 3);
-        let types: HashMap<i64, MessageId> =
-            entries.filter_map(|entry| Some((messages.int(entry, 1), messages.part(entry, 2)?))).collect();
+        let mut types: HashMap<i64, MessageId> = HashMap::new();
+        for entry in entries {
+            let id = messages.int(entry, 1);
+            if let Some(ty) = messages.part(entry, 2)
+                && types.insert(id, ty).is_some()
+            {
+                let error = TreeError::new("the tree has two types of one expression");
+                return Err(error.at(self.places.place(id)));
+            }
+        }
         for (node, id) in (0u32..).map(NodeId).zip(&self.origins) {
             let Reference::Variable(index) = *checked.reference(node) else { continue };
             let Some(variable) = declarations.variables().get(index as usize) else { continue };
-            let differs = types.get(id).is_some_and(|ty| !fits(messages, *ty, &variable.ty));
+            let differs = *id != 0 && types.get(id).is_some_and(|ty| !fits(messages, *ty, &variable.ty));
             if differs && !checked.ast().expr(node).is_test() {
                 let (name, ty) = (&variable.name, &variable.ty);
                 let message = format!("`{name}` is `{ty}` here, and of another type in the tree");

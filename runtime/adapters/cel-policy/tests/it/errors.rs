@@ -10,6 +10,16 @@ fn refused(policy: &str, message: &str, place: &str) {
 }
 
 #[test]
+fn variables_are_always_present() {
+    refused(
+        "rule:\n  variables: [{flag: '1 > 5'}]\n  match: [{condition: has(variables.flag), output: '1'}]\n",
+        "a variable of a policy is always present",
+        "3:23",
+    );
+    refused("rule: {variables: [{in: '1'}], match: [{output: '1'}]}\n", "is no name", "1:21");
+}
+
+#[test]
 fn the_form_of_a_policy_is_checked() {
     refused("", "the file is empty", "1:1");
     refused("name: x\n", "a policy has no `rule`", "1:1");

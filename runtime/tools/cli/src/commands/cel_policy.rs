@@ -28,11 +28,6 @@ pub(crate) struct Given<'g> {
     pub(crate) define: &'g [String],
 }
 
-impl Given<'_> {
-    /// Nothing: the environment is the file beside the policy.
-    pub(crate) const NOTHING: Given<'static> = Given { environment: None, descriptors: None, define: &[] };
-}
-
 /// What expressions may mention, and the limits of the file that says so.
 struct Declared {
     env: Env<Bindings<'static>>,
@@ -68,7 +63,14 @@ fn declared(folder: &Path, given: &Given<'_>) -> Result<Declared, Failure> {
     if let Some(path) = given.environment.map(PathBuf::from).or_else(beside) {
         let text = read_text(&path).map_err(Failure::Usage)?;
         let file = Environment::parse(&path.display().to_string(), &text).map_err(Failure::File)?;
-        limits = file.limits(limits);
+        // The file stands beside the policy, and may be of the same stranger: it raises no limit.
+        let asked = file.limits(limits);
+        limits = SourceLimits {
+            max_source_bytes: asked.max_source_bytes.min(limits.max_source_bytes),
+            max_depth: asked.max_depth.min(limits.max_depth),
+            max_nodes: asked.max_nodes.min(limits.max_nodes),
+            max_diagnostics: asked.max_diagnostics.min(limits.max_diagnostics),
+        };
         env = file.bindings_for_tools(env).map_err(Failure::File)?;
     }
     Ok(Declared { env, limits })
@@ -83,9 +85,9 @@ fn compile(declared: &Declared, text: &str, tier: Tier) -> Result<Program<Bindin
 ///
 /// # Errors
 /// The environment file that can't be read.
-pub(crate) fn check(source: &Source, deny_warnings: bool, color: bool) -> Result<Report, String> {
+pub(crate) fn check(source: &Source, given: &Given<'_>, deny_warnings: bool, color: bool) -> Result<Report, String> {
     let refused = |complaint, json| Report { ok: false, summary: String::new(), complaint, hints: Vec::new(), json };
-    let declared = match declared(source.base(), &Given::NOTHING) {
+    let declared = match declared(source.base(), given) {
         Ok(declared) => declared,
         Err(Failure::Usage(why)) => return Err(why),
         Err(Failure::File(error)) => return Ok(refused(error.render(color), rejection(&error))),
@@ -127,6 +129,9 @@ pub(crate) fn test(
             Err(error) => return Ok(rejected(&error, json, output)),
         }
     }
+    if let Some((path, _)) = files.iter().zip(&tests).find(|(_, tests)| tests.len() == 0) {
+        return Err(format!("{}: the file has no tests", path.display()));
+    }
     let declared = match declared(folder, given) {
         Ok(declared) => declared,
         Err(Failure::Usage(why)) => return Err(why),
@@ -142,6 +147,7 @@ pub(crate) fn test(
             if json {
                 output.line(&json!({ "ok": true, "diagnostics": named(&name, error.diagnostics()) }).to_string());
             } else {
+                output.complain(&error.render(&name, output.color()));
                 let verdict = format!("{}: the policy is refused, as {count} tests expect", output.paint().good("ok"));
                 output.line(&verdict);
             }

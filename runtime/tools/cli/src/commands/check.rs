@@ -127,7 +127,12 @@ impl Command for CheckAll<'_> {
                     rules(args, contexts, RulesFile::parse(source.name, source.text, source.language)?, output.color())
                 }
                 Format::Policy if celero_cel_policy::is_policy(&source.text) => {
-                    of_policy(cel_policy::check(&source, args.deny_warnings, output.color())?)
+                    let given = cel_policy::Given {
+                        environment: None,
+                        descriptors: args.given.messages.descriptors.as_deref(),
+                        define: &args.given.define,
+                    };
+                    of_policy(cel_policy::check(&source, &given, args.deny_warnings, output.color())?)
                 }
                 Format::Policy => of_policy(policy::check(&source, &host, args.deny_warnings, output.color())),
             };

@@ -12,7 +12,7 @@ pub(crate) struct MessageArgs {
     /// `protoc --include_imports --descriptor_set_out=FILE` writes it. With `--requests` rules about requests may name
     /// them, with `--jsonl` the expressions and the types in `vars`.
     #[arg(long, value_name = "FILE")]
-    descriptors: Option<PathBuf>,
+    pub(crate) descriptors: Option<PathBuf>,
     /// A variable that is a message of this type, in the wire format. May be repeated.
     #[arg(long, value_name = "NAME:TYPE=FILE", requires = "descriptors", conflicts_with = "requests")]
     message: Vec<String>,
