@@ -5,7 +5,7 @@
 //! `CELERO_PARTIAL_CASES` sets how many evaluations of each kind are compared, `CELERO_SEED` the
 //! seed.
 
-#![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "tests")]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;

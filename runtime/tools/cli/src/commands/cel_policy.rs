@@ -129,7 +129,7 @@ pub(crate) fn test(
             Err(error) => return Ok(rejected(&error, json, output)),
         }
     }
-    if let Some((path, _)) = files.iter().zip(&tests).find(|(_, tests)| tests.len() == 0) {
+    if let Some((path, _)) = files.iter().zip(&tests).find(|(_, tests)| tests.is_empty()) {
         return Err(format!("{}: the file has no tests", path.display()));
     }
     let declared = match declared(folder, given) {
