@@ -174,7 +174,7 @@ fn rules_about_requests_are_decided_as_they_end() {
             for _ in 0..4 {
                 let sample = sample(&mut rng);
                 let context = RequestContext::new(&sample.request);
-                let context = sample.peer.map_or(context.clone(), |peer| context.with_source(peer));
+                let context = sample.peer.map_or(context, |peer| context.with_source(peer));
                 let unknown = some(&mut rng, &REQUEST);
                 judge(&env, &program, &context, &unknown, &mut counts).unwrap_or_else(|why| panic!("{why}"));
             }
