@@ -23,10 +23,19 @@ pub(crate) struct Seed {
 }
 
 impl Seed {
-    /// A seed that nobody knows who chooses members: made as those of the maps of the standard library are.
-    fn random() -> Self {
-        let state = RandomState::new();
-        Self { first: state.hash_one(1_u8), second: state.hash_one(2_u8) }
+    /// Seeds that nobody knows who chooses members: made as those of the maps of the standard library are.
+    pub(crate) fn random() -> impl Iterator<Item = Self> {
+        let seed = || {
+            let state = RandomState::new();
+            Self { first: state.hash_one(1_u8), second: state.hash_one(2_u8) }
+        };
+        std::iter::repeat_with(seed).take(SEEDS)
+    }
+
+    /// The same seeds always: for members that a rule holds, so that equal rules take equal work.
+    pub(crate) fn fixed() -> impl Iterator<Item = Self> {
+        let first = (1_u64..).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        first.map(|first| Self { first, second: 0x243f_6a88_85a3_08d3 }).take(SEEDS)
     }
 }
 
@@ -54,17 +63,8 @@ impl PerfectHash {
     /// slot. Members are known by their numbers: `hash` hashes one with a seed, and `compare` orders two. Repeated
     /// members get one slot. One slot in five has no member.
     ///
-    /// Returns `None` if `hash` does not tell the members apart with any seed, or if a `u32` can't number them.
+    /// Returns `None` if `hash` does not tell the members apart with any of the seeds, or if a `u32` can't number them.
     pub(crate) fn new(
-        count: usize,
-        hash: impl Fn(Seed, u32) -> u64,
-        compare: impl Fn(u32, u32) -> Ordering,
-    ) -> Option<(Self, Vec<u32>)> {
-        Self::with_seeds(std::iter::repeat_with(Seed::random).take(SEEDS), count, hash, compare)
-    }
-
-    /// As [`new`](Self::new), with the first of these seeds that tells the members apart.
-    pub(crate) fn with_seeds(
         mut seeds: impl Iterator<Item = Seed>,
         count: usize,
         hash: impl Fn(Seed, u32) -> u64,

@@ -102,7 +102,7 @@ impl Table {
     /// The table of texts, which `hash` hashes with a seed; `None` if it does not tell them apart.
     fn new(count: usize, hash: impl Fn(Seed, u32) -> u64) -> Option<Self> {
         // Two texts are never equal.
-        let (perfect, numbers) = PerfectHash::new(count, &hash, |one, other| one.cmp(&other))?;
+        let (perfect, numbers) = PerfectHash::new(Seed::random(), count, &hash, |one, other| one.cmp(&other))?;
         let tag_of = |number: &u32| if *number == NO_MEMBER { 0 } else { tag(hash(perfect.seed, *number)) };
         let tags = numbers.iter().map(tag_of).collect();
         Some(Self { hash: perfect, tags, numbers: numbers.into() })
@@ -232,7 +232,7 @@ mod tests {
                     assert!(texts.iter().all(|text| Ends::<false>::of(text).hash(text.len(), known) == 0));
                     let all = texts.len();
                     let compare = |one: u32, other: u32| one.cmp(&other);
-                    assert!(PerfectHash::with_seeds([known].into_iter(), all, hash, compare).is_none());
+                    assert!(PerfectHash::new([known].into_iter(), all, hash, compare).is_none());
                 }
                 hashed.set(0);
                 assert!(Table::new(texts.len(), hash).is_some());
@@ -248,7 +248,7 @@ mod tests {
         let texts = sorted(crowd.filter(|text| bucket(text, known) == 0).take(1_000));
         let hash = |seed, number: u32| Ends::<false>::of(&texts[number as usize]).hash(16, seed);
         let compare = |one: u32, other: u32| one.cmp(&other);
-        assert!(PerfectHash::with_seeds([known].into_iter(), texts.len(), hash, compare).is_none());
+        assert!(PerfectHash::new([known].into_iter(), texts.len(), hash, compare).is_none());
         assert!(matches!(index::<false>(&texts).search, Search::Ends(_)));
     }
 

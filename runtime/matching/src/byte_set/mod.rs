@@ -145,6 +145,7 @@ impl<const IGNORE_CASE: bool> PerfectHashTable<IGNORE_CASE> {
     fn new(members: &[&[u8]], hash: impl Fn(Seed, &[u8]) -> u64) -> Option<Self> {
         let member = |number: u32| members.get(number as usize).copied().unwrap_or_default();
         let (hash, numbers) = PerfectHash::new(
+            Seed::fixed(),
             members.len(),
             |seed, number| hash(seed, member(number)),
             |one, other| member(one).cmp(member(other)),
