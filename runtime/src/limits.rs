@@ -23,7 +23,8 @@
 pub struct Limits {
     /// Limits of source text and trees.
     pub source: celero_frontend::Limits,
-    /// Most steps of an evaluation; of each rule, in a set. Protects from requests that are made to take long.
+    /// Most steps of an evaluation; of each rule, in a set. Protects from requests that are made to
+    /// take long.
     ///
     /// An iteration of a loop is one step; building or scanning 64 bytes is about one.
     /// [`MeteredRegex`](celero_matching::pattern::MeteredRegex) says what compiling a pattern and
@@ -59,14 +60,14 @@ pub struct Limits {
     /// fields with a small body count nothing. The rule that exceeds the limit does not compile.
     /// Default: 4,000,000.
     pub inlined_nodes: usize,
-    /// Most operations of a rule by its [static cost](crate::CheckedRule::static_cost), where every
-    /// list and map that a loop goes through has [`elements`](Self::elements) elements. A rule
-    /// beyond the limit is refused by [`Engine::check`](crate::Engine::check), and by whatever
-    /// compiles a source. Unlike [`steps`](Self::steps) it says before the first
-    /// request which rules may take long, for hosts that take rules of their tenants. Default: no
-    /// limit.
+    /// Most operations of a rule by its [static cost](crate::settings::CheckedRule::static_cost),
+    /// where every list and map that a loop goes through has [`elements`](Self::elements) elements.
+    /// A rule beyond the limit is refused by [`Engine::check`](crate::Engine::check), and by
+    /// whatever compiles a source. Unlike [`steps`](Self::steps) it says before the first request
+    /// which rules may take long, for hosts that take rules of their tenants. Default: no limit.
     pub operations: Option<u64>,
-    /// The elements that [`operations`](Self::operations) takes lists and maps to have. Default: 100.
+    /// The elements that [`operations`](Self::operations) takes lists and maps to have. Default:
+    /// 100.
     pub elements: u64,
 }
 

@@ -53,18 +53,19 @@
 //!
 //! # Letter case
 //!
-//! The matchers of texts compare bytes. [`ByteSet`], [`ExactMap`], [`TextIndex`] and [`LiteralMap`] have a
-//! parameter `IGNORE_CASE`: with `true`, ASCII letters of the value match in either case, and keys
-//! must be given in lower case. Other letters have one case.
+//! The matchers of texts compare bytes. [`ByteSet`], [`ExactMap`], [`TextIndex`] and [`LiteralMap`]
+//! have a parameter `IGNORE_CASE`: with `true`, ASCII letters of the value match in either case,
+//! and keys must be given in lower case. Other letters have one case.
 //!
 //! # Untrusted keys and values
 //!
 //! Neither a key nor a value makes a lookup panic. No value makes a lookup slower than linear in
 //! its length for each key. A [`TextIndex`] hashes with random seeds; where keys collide all the
-//! same, a set falls back to a binary search. Patterns are compiled within [limits](pattern::MAX_PROGRAM_BYTES) and match in time linear in the text; what
-//! many of them may hold together is bounded by a [`MemoryBudget`]. The factor depends on the
-//! pattern: [`Matcher::search`] takes a budget of steps, so that no text makes a large pattern run
-//! for minutes.
+//! same, a set falls back to a binary search. Patterns are compiled within
+//! [limits](pattern::MAX_PROGRAM_BYTES) and match in time linear in the text; what many of them may
+//! hold together is bounded by a [`MemoryBudget`]. The factor depends on the pattern:
+//! [`Matcher::search`] takes a budget of steps, so that no text makes a large pattern run for
+//! minutes.
 //!
 //! # Features
 //!

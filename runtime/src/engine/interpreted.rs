@@ -1,4 +1,5 @@
-//! What a program does with the interpreter only: traces, and evaluations of a context that is known in part.
+//! What a program does with the interpreter only: traces, and evaluations of a context that is
+//! known in part.
 
 use super::program::{Program, Shared};
 use crate::context::Context;
@@ -11,9 +12,11 @@ impl<S: Context + 'static> Program<S> {
     /// for people who ask why a rule matches or doesn't. Values borrow as those of
     /// [`eval`](Self::eval) do.
     ///
-    /// Bounded as an evaluation is, by [`Limits::steps`] and [`Limits::memory`];
-    /// [`TracedPart::results`](crate::settings::TracedPart::results) says how many results are kept. It is an
-    /// evaluation of its own: impure functions are called again, and their results may differ.
+    /// Bounded as an evaluation is, by [`Limits::steps`](crate::Limits::steps) and
+    /// [`Limits::memory`](crate::Limits::memory);
+    /// [`TracedPart::results`](crate::settings::TracedPart::results) says how many results are
+    /// kept. It is an evaluation of its own: impure functions are called again, and their results
+    /// may differ.
     ///
     /// ```
     /// use celero::settings::PartResult;

@@ -166,10 +166,12 @@ impl Default for Coverage {
         let helpers = Helper::ALL.iter().filter(|helper| !elsewhere.contains(helper));
         coverage.expect(Group::Helper, helpers.map(|helper| helper.decl().name.into()));
         coverage.expect(Group::Result, Owned::KINDS.iter().map(|s| Cow::Borrowed(*s)));
-        coverage.expect(Group::Error, ErrorKind::ALL.iter().map(|kind| kind.name().into()));
+        // Values that are not known yet have judges of their own: `tests/tests/it/partial.rs`.
         let of = |fits: fn(ErrorKind) -> bool| {
-            ErrorKind::ALL.iter().filter(move |kind| fits(**kind)).map(|k| k.name().into())
+            let known = ErrorKind::ALL.iter().filter(|kind| **kind != ErrorKind::Unknown);
+            known.filter(move |kind| fits(**kind)).map(|k| k.name().into())
         };
+        coverage.expect(Group::Error, of(|_| true));
         coverage.expect(Group::Absorbed, of(|kind| !kind.is_final()));
         coverage.expect(Group::Caught, of(|kind| !kind.is_final()));
         coverage.expect(Group::Passed, of(|kind| kind != ErrorKind::NoSuchKey));

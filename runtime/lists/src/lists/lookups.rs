@@ -65,7 +65,7 @@ macro_rules! lookups {
 
             /// As [`has_text`](Self::has_text), and takes from `meter` what searching for patterns costs, a
             /// part of it afterwards: up to a million steps for each set that the lookup
-            /// [searches](ListInfo::levels). Lists of other kinds cost nothing. Use it for texts that
+            /// [searches](crate::ListInfo::levels). Lists of other kinds cost nothing. Use it for texts that
             /// somebody may have made to be slow.
             ///
             /// # Errors
