@@ -52,6 +52,12 @@ pub trait Language: Send + Sync + Debug {
     /// The codes of all diagnostics that [`check`](Self::check) and [`format`](Self::format) can report.
     fn codes(&self) -> Vec<CodeInfo>;
 
+    /// Whether the part of a source at the place of a node is a rule that has the node's value, and a
+    /// literal of CEL may stand in its place. By default not: a source may be of another form.
+    fn has_parts_in_source(&self) -> bool {
+        false
+    }
+
     /// What people call the language. By default its [name](Self::name).
     fn title(&self) -> &str {
         self.name()

@@ -54,6 +54,10 @@ impl Language for Cel {
         [PARSER_CODES, CHECKER_CODES, FORMAT_CODES].concat()
     }
 
+    fn has_parts_in_source(&self) -> bool {
+        true
+    }
+
     fn title(&self) -> &str {
         "CEL"
     }

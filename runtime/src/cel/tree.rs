@@ -13,7 +13,7 @@ use crate::lower::{Lowered, is_pure, lower};
 use crate::report::{Known, Words, describe_checked};
 use crate::value::Value;
 use celero_frontend::{
-    Cel, Checked, Declarations, Diagnostic, Expr, Language, Limits, NodeId, Reference, Span, Type, UnaryOp, Variable,
+    Checked, Declarations, Diagnostic, Expr, Language, Limits, NodeId, Reference, Span, Type, UnaryOp, Variable,
     dump_checked, inline, unparse_node, with_stack,
 };
 use celero_ir::layout::Field as Layout;
@@ -208,8 +208,7 @@ impl RuleTree for CheckedTree {
 
     fn write_residual(&self, results: &[Recorded<'_>], out: &mut String) {
         let tree = self.evaluated();
-        // Other languages have the same trees, and other sources.
-        if self.language.name() == Cel.name() {
+        if self.language.has_parts_in_source() {
             with_stack(tree.ast().depth(), || Residual { tree, results }.write(out));
         } else {
             out.push_str(self.source());

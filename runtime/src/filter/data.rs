@@ -20,7 +20,7 @@ pub(super) trait Data {
     /// The value of a field of this type; `None` if it is missing.
     ///
     /// # Errors
-    /// `out_of_budget`; every other failure is a missing value.
+    /// `out_of_budget`, and `unknown` for what is not known yet; every other failure is a missing value.
     fn field(&self, index: u32, ty: &FilterType) -> EvalResult<Option<Cow<'_, FilterValue>>>;
 
     /// Whether a list contains a value.

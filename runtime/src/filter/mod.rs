@@ -223,7 +223,10 @@ impl Filter {
         let record = |id, result: RecordedResult<'_>| {
             recorder.record_with(id, || {
                 let Ok(Some(value)) = result else { return Some(result.map(|_| None)) };
-                left.set(left.get().checked_sub(value.size())?);
+                // What is left of a rule follows from its conditions: none is without its result.
+                if !matches!(value, FilterValue::Bool(_)) {
+                    left.set(left.get().checked_sub(value.size())?);
+                }
                 convert::engine_value(value, cx.arena()).ok().map(|value| Ok(Some(value)))
             });
         };

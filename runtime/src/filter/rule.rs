@@ -49,18 +49,14 @@ impl FilterRule {
     /// Writes a condition without the operands of `and` and `or` in it that are decided.
     fn write_undecided(&self, id: NodeId, results: &[Recorded<'_>], out: &mut String) {
         let tree = self.tree();
-        let recorded = |id: NodeId| results.get(id.0 as usize);
-        let is_decided = |id: NodeId| matches!(recorded(id).and_then(Recorded::only_value), Some(Value::Bool(_)));
-        // Results beyond the recorder's bound are not kept: nothing follows from those that lack.
-        let is_lost =
-            |id: NodeId| recorded(id).is_none_or(|recorded| recorded.count > 0 && recorded.results.is_empty());
-        // Of what is decided, no operand may be left out: one that was not evaluated would be left.
-        let whole = |out: &mut String| {
-            let Span { start, end } = self.span(id);
-            out.push_str(self.source().get(start as usize..end as usize).unwrap_or_default());
+        let is_decided = |id: NodeId| {
+            let value = results.get(id.0 as usize).and_then(Recorded::only_value);
+            matches!(value, Some(Value::Bool(_)))
         };
-        let (FilterExpr::Logic { op, operands }, false) = (tree.expr(id), is_decided(id) || is_lost(id)) else {
-            return whole(out);
+        // Of what is decided, no operand may be left out: one that was not evaluated would be left.
+        let (FilterExpr::Logic { op, operands }, false) = (tree.expr(id), is_decided(id)) else {
+            let Span { start, end } = self.span(id);
+            return out.push_str(self.source().get(start as usize..end as usize).unwrap_or_default());
         };
         let word = match op {
             Connective::And => "and",
@@ -68,9 +64,6 @@ impl FilterRule {
             Connective::Xor => "xor",
         };
         let operands = tree.children(*operands);
-        if operands.iter().any(|operand| is_lost(*operand)) {
-            return whole(out);
-        }
         let undecided = operands.iter().filter(|operand| *op == Connective::Xor || !is_decided(**operand));
         for (at, &operand) in undecided.enumerate() {
             if at > 0 {

@@ -13,8 +13,8 @@ impl Engine {
     /// canonical text of the tree.
     ///
     /// The tree may be parsed or checked, and may come from anyone: its types and references are computed anew. A
-    /// checked tree whose names refer to other variables or constants than those of the environment, or to variables
-    /// of other types, is refused.
+    /// checked tree whose names refer to other variables, types or constants than those of the environment, or to
+    /// variables of other types, is refused; overloads are those of the function's name and of the types here.
     /// Comprehensions must be expansions of the macros of CEL and of cel-go's libraries; they become these macros
     /// again.
     ///

@@ -15,6 +15,7 @@ use celero::{Bindings, Context, Engine, Env, ErrorKind, Limits, Program, Scratch
 use celero_tests::differential::Ended;
 use celero_tests::generate::gateway::{rule, sample};
 use celero_tests::generate::{Generator, Owned, Rng};
+use std::time::{Duration, SystemTime};
 
 const CASES: u64 = 20_000;
 
@@ -242,4 +243,39 @@ fn what_is_left_is_as_written() {
     let of_another = Unknowns::new(&other, &["b"]).unwrap();
     let program = engine.compile(&env, "b").unwrap();
     assert_eq!(program.decide(&call, &of_another, &mut Scratch::new()).unwrap_err().kind, ErrorKind::Host);
+}
+
+/// What a client sends decides which results are kept: none may be needed to tell what is left.
+#[test]
+fn long_values_leave_no_condition_out() {
+    let env = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());
+    let source = "(http.user_agent contains \"a\" or http.host contains \"zz\") and (http.request.method eq \"GET\")";
+    let program = Engine::builder().tier(Tier::Interpret).build().compile(&env, source).unwrap();
+    let mut counts = Counts::default();
+    for length in ((1 << 20) - 160..(1 << 20) + 16).step_by(4) {
+        let request = http::Request::get("http://a/").header("user-agent", "a".repeat(length)).body(()).unwrap();
+        let context = RequestContext::new(&request);
+        judge(&env, &program, &context, &["request.method"], &mut counts)
+            .unwrap_or_else(|why| panic!("{length}: {why}"));
+    }
+    assert_eq!((counts.decided, counts.spent), (0, 0));
+}
+
+#[derive(Context)]
+struct Times {
+    flag: bool,
+    times: Vec<SystemTime>,
+}
+
+/// An element that can't be read comes after an iteration that could have decided.
+#[test]
+fn an_error_after_what_is_not_known_is_no_decision() {
+    let env = Env::<Times>::new();
+    let times = vec![SystemTime::UNIX_EPOCH, SystemTime::UNIX_EPOCH + Duration::from_secs(400_000_000_000)];
+    let (unknowns, context) = (Unknowns::new(&env, &["flag"]).unwrap(), Times { flag: true, times });
+    for source in ["times.exists(t, flag)", "times.all(t, !flag)"] {
+        let program = Engine::new().compile(&env, source).unwrap();
+        assert_eq!(program.decide(&context, &unknowns, &mut Scratch::new()), Ok(None), "{source}");
+        assert_eq!(program.test(&context), Ok(source.contains("exists")), "{source}");
+    }
 }

@@ -222,10 +222,10 @@ impl Run<'_> {
         let program = match self.engine.compile(self.env, &expression.text) {
             Ok(program) => program,
             Err(error) => {
-                let file = problems.text(at.file).to_owned();
-                for found in error.diagnostics().iter().filter(|found| found.severity == Severity::Error) {
-                    let Diagnostic { code, message, help, .. } = found;
-                    let span = expression.span(&file, found.span);
+                let errors = error.diagnostics().iter().filter(|found| found.severity == Severity::Error);
+                let file = problems.text(at.file);
+                let placed: Vec<_> = errors.map(|found| (found, expression.span(file, found.span))).collect();
+                for (Diagnostic { code, message, help, .. }, span) in placed {
                     let problem = problems.add(code, FileSpan::new(at.file, span.start, span.end), message.clone());
                     for help in help {
                         problem.help(help.clone());

@@ -137,7 +137,8 @@ impl<'e> Exporter<'e> {
         let id = self.begin(node);
         let ty = self.type_of(node);
         let (ast, reference) = (self.ast, self.reference(node));
-        if let Some(name) = self.resolved(node, reference) {
+        let is_test = ast.expr(node).is_test();
+        if let Some(name) = self.resolved(node, reference).filter(|_| !is_test) {
             self.build.set_type(id, &ty);
             let constant = if let Reference::Constant(number) = reference { Some(*number) } else { None };
             self.build.refer_to_name(id, &name, constant);
@@ -155,10 +156,14 @@ impl<'e> Exporter<'e> {
                 if !*test {
                     return self.build.ident(id, &name);
                 }
-                let arg = self.build.new_id();
-                let arg = self.build.ident(arg, &name);
-                self.refer(id, reference, PRESENCE);
-                self.build.call(id, None, PRESENCE, &[arg])
+                self.presence(id, reference, &name)
+            }
+            // A variable of the container: its name in full has no beginning that could be selected from.
+            Expr::Select { test: true, .. }
+                if let Some(name) = self.resolved(node, reference)
+                    && path_of(ast, node).is_some_and(|path| path != name) =>
+            {
+                self.presence(id, reference, &name)
             }
             Expr::Select { operand, field, test, optional: false } => {
                 self.refer(id, reference, "");
@@ -251,6 +256,14 @@ impl<'e> Exporter<'e> {
         }
     }
 
+    /// The test whether a variable is present, which has no other form in a tree.
+    fn presence(&mut self, id: i64, reference: &Reference, name: &str) -> Made {
+        let arg = self.build.new_id();
+        let arg = self.build.ident(arg, name);
+        self.refer(id, reference, PRESENCE);
+        self.build.call(id, None, PRESENCE, &[arg])
+    }
+
     /// Takes the place of a node for what is made next.
     pub(super) fn begin_again(&mut self, node: NodeId) {
         self.build.offset = self.points(self.ast.node(node).focus.start);
@@ -287,9 +300,6 @@ impl<'e> Exporter<'e> {
     /// What a name was resolved to, in full; `None` for what is no name.
     fn resolved(&self, node: NodeId, reference: &Reference) -> Option<String> {
         let (_, declarations) = self.checked?;
-        if self.ast.expr(node).is_test() {
-            return None;
-        }
         let name = match reference {
             Reference::Variable(index) => declarations.variables().get(*index as usize)?.name.to_string(),
             Reference::Local(_) => return Some(path_of(self.ast, node)?.trim_start_matches('.').to_owned()),

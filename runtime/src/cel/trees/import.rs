@@ -286,12 +286,7 @@ impl<'i> Importer<'i> {
         match (*function, target, args.as_slice()) {
             ("", ..) => return Err(TreeError::new("the name of a function is missing")),
             (PRESENCE, None, &[arg]) if let Some(name) = self.as_ident(arg) => {
-                let (rooted, name) = name.strip_prefix('.').map_or((false, name), |name| (true, name));
-                if !rooted && self.scope.iter().any(|local| local.name == name) {
-                    return Err(TreeError::new("`@has` is about a variable of a macro, and those are always present"));
-                }
-                let name = self.plain_name(name)?;
-                return self.add(id, Expr::Ident { name, rooted, test: true });
+                return self.presence(id, name);
             }
             (DEFAULT, None, &[_, _]) => return self.fallback(id, FallbackKind::Default, args),
             (COALESCE, None, &[_, ..]) => return self.fallback(id, FallbackKind::Coalesce, args),
@@ -308,6 +303,25 @@ impl<'i> Importer<'i> {
         let args = self.exprs(args)?;
         let args = self.tree.children(&args);
         self.add(id, Expr::Call { target: Some(target), function, rooted: false, args })
+    }
+
+    /// `has(name)`, of a variable.
+    fn presence(&mut self, id: i64, name: &str) -> Import {
+        let (rooted, path) = name.strip_prefix('.').map_or((false, name), |path| (true, path));
+        let (first, fields) = path.split_once('.').map_or((path, None), |(first, fields)| (first, Some(fields)));
+        if !rooted && self.scope.iter().any(|local| local.name == first) {
+            return Err(TreeError::new("`@has` is about a variable of a macro, and those are always present"));
+        }
+        let name = self.plain_name(first)?;
+        let Some(fields) = fields else { return self.add(id, Expr::Ident { name, rooted, test: true }) };
+        let mut node = self.add(id, Expr::Ident { name, rooted: rooted || self.absolute, test: false })?;
+        let mut fields = fields.split('.').peekable();
+        while let Some(field) = fields.next() {
+            let field = self.plain_name(field)?;
+            let test = fields.peek().is_none();
+            node = self.add(id, Expr::Select { operand: node, field, test, optional: false })?;
+        }
+        Ok(node)
     }
 
     fn exprs(&mut self, args: &[MessageId]) -> Import<Vec<NodeId>> {

@@ -63,7 +63,8 @@ impl Tree {
     /// Reads the binary form. Fields that the specification does not have are skipped, except in expressions, whose
     /// meaning they could change.
     ///
-    /// Time and memory are bounded by `limits`: a tree of an expression within them is read.
+    /// Time and memory are bounded by `limits`. The tree of an expression within them is read, unless
+    /// its names or types are very large: the tree repeats them at each expression.
     ///
     /// # Errors
     /// The bytes are no such message, or exceed the bounds. A field that is given twice is an error, because

@@ -7,7 +7,8 @@ use super::numbers::expr;
 use super::same::same;
 use super::types::fits;
 use super::{Tree, TreeKind};
-use celero_frontend::{Checked, Declarations, Limits, NodeId, Reference, Span, parse_with, unparse};
+use crate::value::type_name_of;
+use celero_frontend::{Checked, Declarations, Expr, Limits, NodeId, Reference, Span, parse_with, unparse};
 use std::collections::HashMap;
 
 /// The canonical text of a tree. It parses to the syntax tree that the tree stands for.
@@ -33,9 +34,11 @@ impl TreeSource {
         let absolute = tree.kind == TreeKind::Checked && !declarations.container().is_empty();
         let imported = import(&tree.messages, root, absolute, macros(tree), limits).map_err(placed)?;
         let text = unparse(&imported.ast);
-        let parsed = parse_with(&text, limits, declarations.libraries());
-        let pairs = parsed.as_ref().ok().and_then(|parsed| same(&imported.ast, parsed));
-        let (Ok(parsed), Some(pairs)) = (parsed, pairs) else {
+        let parsed = parse_with(&text, limits, declarations.libraries()).map_err(|found| {
+            let why = found.first().map_or("it can't be parsed", |found| &found.message);
+            TreeError::new(format!("the tree has no text in CEL: {why}"))
+        })?;
+        let Some(pairs) = same(&imported.ast, &parsed) else {
             return Err(TreeError::new(
                 "the tree has no text in CEL that means the same: a name in it can't be written, or is that of a macro",
             ));
@@ -77,6 +80,8 @@ impl TreeSource {
         declarations: &Declarations,
     ) -> Result<(), TreeError> {
         self.refuse_other_types(tree, checked, declarations)?;
+        // A name with dots is one expression of the tree and several nodes, of which the last one is the whole.
+        let wholes: HashMap<i64, NodeId> = self.origins.iter().copied().zip((0u32..).map(NodeId)).collect();
         for (node, id) in (0u32..).map(NodeId).zip(&self.origins) {
             // Id 0 stands for none.
             let Some((name, constant)) = self.references.get(id).filter(|_| *id != 0) else { continue };
@@ -86,6 +91,15 @@ impl TreeSource {
                 Reference::Constant(number) if constant.is_some_and(|constant| constant != *number) => {
                     let number = constant.unwrap_or_default();
                     let message = format!("`{}` is not {number} here, as the tree says", wanted.escape_debug());
+                    return Err(TreeError::new(message).at(self.places.place(*id)));
+                }
+                Reference::Type(ty) => Some(type_name_of(ty)),
+                Reference::None
+                    if matches!(checked.ast().expr(node), Expr::Select { .. })
+                        && !wanted.is_empty()
+                        && wholes.get(id) == Some(&node) =>
+                {
+                    let message = format!("the tree refers to `{}`, which is a field here", wanted.escape_debug());
                     return Err(TreeError::new(message).at(self.places.place(*id)));
                 }
                 _ => None,

@@ -5,7 +5,7 @@ use super::{Dynamic, KINDS, read_again};
 use celero::trees::{Tree, TreeError, TreeKind};
 use celero::values::Type;
 use celero::{Bindings, Engine, Env, Limits, Scratch, Value};
-use std::time::{Duration, Instant};
+use celero_timing::{assert_linear, cpu_time_of};
 
 fn env() -> Dynamic {
     Env::dynamic().variable("a", Type::Int).variable("s", Type::String).variable("l", Type::list(Type::Int))
@@ -158,14 +158,6 @@ fn what_is_no_tree_is_refused() {
     }
 }
 
-/// Runs what must end soon.
-fn soon<R>(what: &str, run: impl FnOnce() -> R) -> R {
-    let began = Instant::now();
-    let result = run();
-    assert!(began.elapsed() < Duration::from_secs(20), "{what} takes {:?}", began.elapsed());
-    result
-}
-
 /// The bytes of a tree in which selections are this deep.
 fn deep(levels: usize) -> Vec<u8> {
     let varint = |mut value: usize| {
@@ -197,7 +189,7 @@ fn deep(levels: usize) -> Vec<u8> {
 }
 
 #[test]
-fn deep_and_long_trees_are_refused_at_once() {
+fn deep_and_long_trees_are_refused() {
     let (engine, limits) = (Engine::new(), Limits::default().source);
     let env = Env::dynamic().variable("a", Type::Dyn);
     let tree = Tree::from_bytes(TreeKind::Parsed, &deep(200), &limits).unwrap();
@@ -207,10 +199,10 @@ fn deep_and_long_trees_are_refused_at_once() {
     let error = engine.compile_tree(&env, &tree).unwrap_err().to_string();
     assert!(error.contains("deeper than 250 levels"), "{error}");
     for levels in [10_000, 100_000] {
-        let error = soon("a deep tree", || Tree::from_bytes(TreeKind::Parsed, &deep(levels), &limits).unwrap_err());
+        let error = Tree::from_bytes(TreeKind::Parsed, &deep(levels), &limits).unwrap_err();
         assert!(error.to_string().contains("levels deep"), "{error}");
         let json = format!("{{\"expr\": {}", "{\"selectExpr\": {\"operand\": ".repeat(levels));
-        let error = soon("deep JSON", || Tree::from_json(TreeKind::Checked, &json, &limits).unwrap_err());
+        let error = Tree::from_json(TreeKind::Checked, &json, &limits).unwrap_err();
         assert!(error.to_string().contains("levels deep"), "{error}");
     }
     // Many parts: entries of a list that are empty, and positions.
@@ -229,7 +221,7 @@ fn deep_and_long_trees_are_refused_at_once() {
             bytes.push(size as u8);
             bytes.extend(inner);
         }
-        let error = soon(what, || Tree::from_bytes(TreeKind::Parsed, &bytes, &limits).unwrap_err());
+        let error = Tree::from_bytes(TreeKind::Parsed, &bytes, &limits).unwrap_err();
         assert!(error.to_string().contains(what), "{error}");
     }
     // A chain that is nested to the left is one chain.
@@ -237,10 +229,22 @@ fn deep_and_long_trees_are_refused_at_once() {
     let chained = text(&Env::dynamic(), &chain).unwrap();
     assert_eq!(chained, ["true"; 701].join(" && "));
     // One long list is within the limits.
-    let list = format!(r#"{{"listExpr": {{"elements": [{}]}}}}"#, vec![A; 20_000].join(","));
-    assert_eq!(soon("a long list", || text(&self::env(), &list)).unwrap().len(), 20_000 * 3);
-    let list = format!(r#"{{"listExpr": {{"elements": [{}]}}}}"#, vec![A; 70_000].join(","));
-    assert!(soon("a longer list", || text(&self::env(), &list)).unwrap_err().contains("nodes"));
+    let list = |elements: usize| format!(r#"{{"listExpr": {{"elements": [{}]}}}}"#, vec![A; elements].join(","));
+    assert_eq!(text(&self::env(), &list(20_000)).unwrap().len(), 20_000 * 3);
+    assert!(text(&self::env(), &list(70_000)).unwrap_err().contains("nodes"));
+    assert_linear("a long list", [5_000, 20_000], |elements| {
+        let list = list(elements);
+        cpu_time_of(|| text(&self::env(), &list))
+    });
+}
+
+/// Whether a tree is taken. Then it means the text that it is shown as: that has a tree of the same meaning.
+fn comes_back(engine: &Engine, tree: Result<Tree, TreeError>) -> bool {
+    let Ok(rule) = tree.and_then(|tree| engine.check_tree(&env(), &tree)) else { return false };
+    assert_eq!(engine.check(&env(), rule.source()).unwrap().result_type(), rule.result_type());
+    let again = engine.checked_tree(&env(), &rule).unwrap();
+    assert_eq!(engine.check_tree(&env(), &again).unwrap().source(), rule.source());
+    true
 }
 
 #[test]
@@ -248,10 +252,9 @@ fn broken_bytes_end_with_an_error_or_mean_what_they_say() {
     let (engine, limits) = (Engine::new(), Limits::default().source);
     let source = "l.exists(x, x > a && has({'k': 1}.k)) ? optional.of(s).optMap(v, v + 'é').orValue('') : l.map(x, string(x)).join()";
     for tree in read_again(&engine, &env(), source).unwrap().iter().step_by(2) {
-        let (bytes, json) = (tree.to_bytes(), tree.to_json());
+        let (bytes, json, mut taken) = (tree.to_bytes(), tree.to_json(), 0);
         for end in 0..bytes.len() {
-            let cut = Tree::from_bytes(tree.kind(), &bytes[..end], &limits);
-            let _ = cut.and_then(|tree| engine.check_tree(&env(), &tree));
+            comes_back(&engine, Tree::from_bytes(tree.kind(), &bytes[..end], &limits));
         }
         for end in (0..json.len()).filter(|end| json.is_char_boundary(*end)) {
             assert!(Tree::from_json(tree.kind(), json.get(..end).unwrap(), &limits).is_err(), "{end}");
@@ -260,12 +263,12 @@ fn broken_bytes_end_with_an_error_or_mean_what_they_say() {
             for change in [1, 8, 0x80] {
                 let mut changed = bytes.clone();
                 changed[at] ^= change;
-                let read = Tree::from_bytes(tree.kind(), &changed, &limits);
-                let _ = read.and_then(|tree| engine.check_tree(&env(), &tree));
+                taken += usize::from(comes_back(&engine, Tree::from_bytes(tree.kind(), &changed, &limits)));
             }
         }
         let other = KINDS.into_iter().find(|kind| *kind != tree.kind()).unwrap();
-        let _ = Tree::from_bytes(other, &bytes, &limits).and_then(|tree| engine.check_tree(&env(), &tree));
+        comes_back(&engine, Tree::from_bytes(other, &bytes, &limits));
+        assert!(taken > 0, "no change of a byte gives another tree");
     }
 }
 
@@ -315,6 +318,81 @@ fn checked_trees_that_mean_other_names_are_refused() {
     let other = Tree::from_json(TreeKind::Checked, &other, &limits).unwrap();
     let error = engine.check_tree(&both, &other).unwrap_err().to_string();
     assert!(error.starts_with("the tree refers to `app.x`, which is `x` here (expression 1"), "{error}");
+    // A name that is a type here, and one that is a field of another name.
+    let refused = |own: &Dynamic, expr: &str, name: &str, what: &str| {
+        let json = format!(r#"{{"expr": {expr}, "referenceMap": {{"2": {{"name": "{name}"}}}}}}"#);
+        let tree = Tree::from_json(TreeKind::Checked, &json, &limits).unwrap();
+        let error = engine.check_tree(own, &tree).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("the tree refers to `{name}`, which is {what} here")), "{error}");
+    };
+    refused(&env(&[]), r#"{"id": 2, "identExpr": {"name": "int"}}"#, "user", "`int`");
+    let map = Env::dynamic().variable("a", Type::map(Type::String, Type::Int));
+    let field = r#"{"id": 2, "selectExpr": {"field": "b", "operand": {"id": 1, "identExpr": {"name": "a"}}}}"#;
+    refused(&map, field, "a.b", "a field");
+    // `has` of a variable of the container.
+    let qualified = Env::dynamic().container("app").variable("app.request.path", Type::Int);
+    for source in ["has(request.path)", "has(app.request.path) && request.path > 1", "has(.app.request.path)"] {
+        let own = tree(&qualified, source);
+        let rule = engine.check_tree(&qualified, &again(&own)).unwrap_or_else(|error| panic!("{source}: {error}"));
+        assert!(rule.source().contains("has("), "{}", rule.source());
+    }
+}
+
+/// What is given twice, of which readers would take one or the other.
+#[test]
+fn what_is_given_twice_is_refused() {
+    let twice = [
+        format!(r#"{{"callExpr": {{"function": "_&&_", "args": [{TRUE}], "args": [{TRUE}]}}}}"#),
+        format!(r#"{{"listExpr": {{"elements": [{A}], "optionalIndices": [0], "optional_indices": [0]}}}}"#),
+    ];
+    for expr in &twice {
+        assert!(text(&env(), expr).unwrap_err().contains("was given before"), "{expr}");
+    }
+    let types = r#"{"expr": {"id": 1, "identExpr": {"name": "a"}}, "typeMap": {"1": {"primitive": "INT64"}, "1": {"primitive": "INT64"}}}"#;
+    let limits = Limits::default().source;
+    let tree = Tree::from_json(TreeKind::Checked, types, &limits);
+    let error = tree.and_then(|tree| Engine::new().check_tree(&env(), &tree).map(drop)).unwrap_err();
+    assert!(
+        error.to_string().contains("two types of one expression") || error.to_string().contains("twice"),
+        "{error}"
+    );
+}
+
+/// The accumulator of the keys that `sortBy` collects is no variable of its key.
+#[test]
+fn keys_of_a_sort_read_no_accumulator() {
+    let engine = Engine::new();
+    let env = env();
+    let rule = engine.check(&env, "l.sortBy(x, x + size(s))").unwrap();
+    let json = engine.parsed_tree(&env, &rule).unwrap().to_json();
+    assert!(engine.check_tree(&env, &read(&json).unwrap()).is_ok());
+    let renamed = json.replace("@result", "s");
+    assert_ne!(json, renamed);
+    let error = engine.check_tree(&env, &read(&renamed).unwrap()).unwrap_err();
+    assert!(error.to_string().contains("accumulates"), "{error}");
+    assert!(text(&env, &call("@has", &[A])).is_ok());
+    let of_macro = folding(
+        TRUE,
+        &call("@not_strictly_false", &[ACCU]),
+        &call("_&&_", &[ACCU, &call("@has", &[r#"{"identExpr": {"name": "x"}}"#])]),
+        ACCU,
+    );
+    assert!(text(&env, &of_macro).unwrap_err().contains("always present"));
+}
+
+/// Many expressions have no identifier: what a tree says of identifier 0 is about none of them.
+#[test]
+fn references_of_no_expression_take_no_time() {
+    let limits = Limits::default().source;
+    assert_linear("references of nothing", [500, 2_000], |elements| {
+        let constants = vec![r#"{"constExpr": {"int64Value": "1"}}"#; elements].join(",");
+        let json = format!(
+            r#"{{"expr": {{"listExpr": {{"elements": [{constants}]}}}}, "referenceMap": {{"0": {{"name": "{}"}}}}}}"#,
+            ".".repeat(elements * 2_000)
+        );
+        let tree = Tree::from_json(TreeKind::Checked, &json, &limits).unwrap();
+        cpu_time_of(|| Engine::new().check_tree(&env(), &tree))
+    });
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::REJECTED;
 use crate::commands::cel_policy;
-use crate::commands::policy_report::{self, Report, placed};
+use crate::commands::policy_report::{self, Report, rejected, rejection};
 use crate::input::host::loader;
 use crate::input::source::{Source, read_text};
 use crate::output::units::counted;
@@ -141,7 +141,7 @@ pub(crate) fn check(source: &Source, host: &Host, deny_warnings: bool, color: bo
         summary,
         complaint,
         hints,
-        json: json!({ "ok": ok, "rules": rules, "diagnostics": placed(policy.warnings()) }),
+        json: json!({ "ok": ok, "rules": rules, "diagnostics": policy_report::placed(policy.warnings()) }),
     }
 }
 
@@ -264,17 +264,4 @@ pub(crate) fn schema(args: &SchemaArgs, output: &mut Output) -> u8 {
     let schema = if args.of_env { Loader::declarations_schema() } else { Policy::json_schema() };
     output.line(&format!("{schema:#}"));
     0
-}
-
-fn rejected(error: &PolicyError, json: bool, output: &mut Output) -> u8 {
-    if json {
-        output.line(&rejection(error).to_string());
-    } else {
-        output.complain(&error.render(output.color()));
-    }
-    REJECTED
-}
-
-fn rejection(error: &PolicyError) -> Json {
-    json!({ "ok": false, "diagnostics": placed(error.diagnostics()) })
 }

@@ -1,6 +1,9 @@
 //! What the checks and tests of policies of both formats report.
 
+use crate::REJECTED;
+use crate::output::Output;
 use celero::Diagnostic;
+use celero_policy::PolicyError;
 use celero_tooling::diagnostic_json::diagnostic_json;
 use serde_json::{Value as Json, json};
 
@@ -29,4 +32,19 @@ pub(crate) fn one(file: &str, diagnostic: &Diagnostic) -> Json {
         members.insert("file".to_owned(), json!(file));
     }
     json
+}
+
+/// Reports a file that is refused. Returns the exit code.
+pub(crate) fn rejected(error: &PolicyError, json: bool, output: &mut Output) -> u8 {
+    if json {
+        output.line(&rejection(error).to_string());
+    } else {
+        output.complain(&error.render(output.color()));
+    }
+    REJECTED
+}
+
+/// A file that is refused, as JSON.
+pub(crate) fn rejection(error: &PolicyError) -> Json {
+    json!({ "ok": false, "diagnostics": placed(error.diagnostics()) })
 }
