@@ -3,9 +3,12 @@
 
 use crate::{allocations, interleaved};
 use celero::messages::{Descriptors, Message};
-use celero::{Bindings, Engine, Env, Tier, Type, Value};
+use celero::sets::Indexing;
+use celero::values::Arena;
+use celero::{Bindings, Engine, Env, Scratch, Tier, Type, Value};
 use prost::Message as _;
 use serde_json::{Value as Json, json};
+use std::cell::RefCell;
 
 /// Parts of `FileDescriptorSet` that describe the message below.
 mod descriptor {
@@ -152,44 +155,126 @@ fn record() -> Record {
 /// Asks an engine once.
 type Ask = Box<dyn Fn(&()) -> u64>;
 
-/// A rule, and the same test of the decoded message.
-type Case = (&'static str, fn(&Record) -> bool);
+/// Rules, and the same test of the decoded message. What is measured is all of them.
+struct Case {
+    name: &'static str,
+    rules: &'static [&'static str],
+    by_hand: fn(&Record) -> bool,
+}
 
-const CASES: [Case; 3] = [
-    ("m.status >= 500", |m| m.status >= 500),
-    ("m.status >= 500 && m.user.plan == 'pro' && m.path.startsWith('/api/')", |m| {
-        m.status >= 500 && m.user.as_ref().is_some_and(|user| user.plan == "pro") && m.path.starts_with("/api/")
-    }),
-    ("m.attributes.exists(a, a.key == 'attribute.11') && 'ops' in m.user.groups", |m| {
-        m.attributes.iter().any(|attribute| attribute.key == "attribute.11")
-            && m.user.as_ref().is_some_and(|user| user.groups.iter().any(|group| group == "ops"))
-    }),
+const CASES: [Case; 4] = [
+    Case { name: "one field", rules: &["m.status >= 500"], by_hand: |m| m.status >= 500 },
+    Case {
+        name: "three fields",
+        rules: &["m.status >= 500 && m.user.plan == 'pro' && m.path.startsWith('/api/')"],
+        by_hand: |m| {
+            m.status >= 500 && m.user.as_ref().is_some_and(|user| user.plan == "pro") && m.path.starts_with("/api/")
+        },
+    },
+    Case {
+        name: "elements",
+        rules: &["m.attributes.exists(a, a.key == 'attribute.11') && 'ops' in m.user.groups"],
+        by_hand: |m| {
+            m.attributes.iter().any(|attribute| attribute.key == "attribute.11")
+                && m.user.as_ref().is_some_and(|user| user.groups.iter().any(|group| group == "ops"))
+        },
+    },
+    Case {
+        name: "twenty rules",
+        rules: &[
+            "m.time > 0u",
+            "m.time < 4102444800000000000u",
+            "m.status >= 100 && m.status < 600",
+            "m.service != ''",
+            "size(m.service) <= 64",
+            "m.service in ['checkout', 'search', 'users']",
+            "size(m.body) <= 65536",
+            "!m.body.contains('password=')",
+            "size(m.trace) == 16",
+            "m.path.startsWith('/')",
+            "size(m.path) <= 2048",
+            "!m.path.contains('..')",
+            "m.path.endsWith('42')",
+            "size(m.attributes) <= 64",
+            "m.attributes.all(a, a.key != '')",
+            "has(m.user)",
+            "m.user.id.startsWith('u-')",
+            "size(m.user.id) <= 36",
+            "m.user.plan in ['free', 'pro']",
+            "size(m.user.groups) <= 16 && m.user.groups.all(group, group != '')",
+        ],
+        by_hand: |m| {
+            let Some(user) = &m.user else { return false };
+            let checks = [
+                m.time > 0,
+                m.time < 4_102_444_800_000_000_000,
+                m.status >= 100 && m.status < 600,
+                !m.service.is_empty(),
+                m.service.chars().count() <= 64,
+                matches!(m.service.as_str(), "checkout" | "search" | "users"),
+                m.body.chars().count() <= 65_536,
+                !m.body.contains("password="),
+                m.trace.len() == 16,
+                m.path.starts_with('/'),
+                m.path.chars().count() <= 2048,
+                !m.path.contains(".."),
+                m.path.ends_with("42"),
+                m.attributes.len() <= 64,
+                m.attributes.iter().all(|attribute| !attribute.key.is_empty()),
+                user.id.starts_with("u-"),
+                user.id.chars().count() <= 36,
+                matches!(user.plan.as_str(), "free" | "pro"),
+                user.groups.len() <= 16 && user.groups.iter().all(|group| !group.is_empty()),
+            ];
+            checks.into_iter().all(std::convert::identity)
+        },
+    },
 ];
 
-/// Measures each rule in both tiers and against prost. Returns a row for each, in nanoseconds.
+/// Measures each case in both tiers and against prost. Returns a row for each, in nanoseconds.
 ///
 /// # Errors
 /// A rule does not compile, or answers differ.
 pub fn compare_messages(rounds: usize, print: &mut dyn FnMut(String)) -> Result<Vec<Json>, String> {
     let types: &'static Descriptors = Box::leak(Box::new(types()?));
     let bytes: &'static [u8] = Box::leak(record().encode_to_vec().into_boxed_slice());
-    let message: &'static Message<'static> =
-        Box::leak(Box::new(Message::new(types, "Record", bytes).ok_or("no such message")?));
     let env = Env::dynamic().messages(types).variable("m", Type::message("Record"));
     print(format!("a message of {} bytes; ns for an evaluation (median)", bytes.len()));
     let mut rows = Vec::new();
-    for (source, by_hand) in CASES {
+    let message = Message::new(types, "Record", bytes).ok_or("no such message")?;
+    let arena: &'static Arena = Box::leak(Box::new(Arena::new(1 << 16)));
+    let indexed = message.indexed(arena).map_err(|kind| kind.to_string())?;
+    let [message, indexed] = [message, indexed].map(|message| &*Box::leak(Box::new(message)));
+    for Case { name, rules, by_hand } in CASES {
+        let is_indexed = rules.len() > 1;
+        let message = if is_indexed { indexed } else { message };
         let mut engines: Vec<Ask> = vec![Box::new(move |()| {
             Record::decode(std::hint::black_box(bytes)).is_ok_and(|record| by_hand(&record)).into()
         })];
         for tier in [Tier::Native, Tier::Interpret] {
-            let program = Engine::builder().tier(tier).build().compile(&env, source).map_err(|e| e.to_string())?;
+            let engine = Engine::builder().tier(tier).build();
+            let mut set = engine.rules(&env).index(Indexing::Off);
+            for rule in rules {
+                set = set.rule(rule, rule, ());
+            }
+            let set = set.build().map_err(|error| error.to_string())?;
             let mut bindings = Bindings::new(&env);
             bindings.set("m", Value::Message(message)).map_err(|error| error.to_string())?;
-            engines.push(Box::new(move |()| program.test(&bindings).is_ok_and(|answer| answer).into()));
+            let arena = RefCell::new(Arena::new(1 << 16));
+            let scratch = RefCell::new(Scratch::new());
+            engines.push(Box::new(move |()| {
+                if is_indexed {
+                    // What binding such a message costs; rules read one that is equal.
+                    let mut arena = arena.borrow_mut();
+                    arena.reset();
+                    let message = Message::new(types, "Record", std::hint::black_box(bytes));
+                    std::hint::black_box(&message.map(|message| message.indexed(&arena)));
+                }
+                (set.count(&bindings, &mut scratch.borrow_mut()) == Ok(rules.len())).into()
+            }));
         }
         if let Some(at) = engines.iter().position(|engine| engine(&()) != 1) {
-            return Err(format!("{source}: engine {at} has another answer"));
+            return Err(format!("{name}: engine {at} has another answer"));
         }
         let allocated: Vec<f64> = engines.iter().map(|engine| allocations(&|(): &()| engine(&()), &())).collect();
         let times: Vec<f64> = interleaved(&mut engines, &(), rounds).iter().map(|time| time.ns).collect();
@@ -197,11 +282,14 @@ pub fn compare_messages(rounds: usize, print: &mut dyn FnMut(String)) -> Result<
             return Err("three engines were measured".to_owned());
         };
         print(format!(
-            "{source}\n    prost and Rust {prost:.0}, native {native:.0} ({:.2}), interpreted {interpreted:.0}; {allocations} allocations",
+            "{name}: {}\n    prost and Rust {prost:.0}, native {native:.0} ({:.2}), interpreted {interpreted:.0}; {allocations} allocations",
+            rules.join("; "),
             native / prost
         ));
-        rows.push(json!({ "rule": source, "prost_ns": prost, "native_ns": native, "interpreter_ns": interpreted,
-            "allocations": allocations }));
+        rows.push(
+            json!({ "case": name, "rules": rules, "prost_ns": prost, "native_ns": native, "interpreter_ns": interpreted,
+            "allocations": allocations }),
+        );
     }
     Ok(rows)
 }

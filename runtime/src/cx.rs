@@ -31,7 +31,7 @@ impl CxSettings {
     /// A context for one evaluation, with the named lists of this generation.
     #[inline]
     pub(crate) fn cx<'a>(self, arena: &'a Arena, lists: Option<&'a ListsView>) -> Cx<'a> {
-        Cx { fuel: Cell::new(self.steps), arena, lists, dialect: self.dialect }
+        Cx { fuel: Cell::new(self.steps), arena, lists, dialect: self.dialect, is_partial: false }
     }
 }
 
@@ -52,6 +52,8 @@ pub struct Cx<'a> {
     lists: Option<&'a ListsView>,
     /// How patterns are read that are known at evaluation only.
     dialect: Dialect,
+    /// Whether it is not an error that a value is not known yet.
+    is_partial: bool,
 }
 
 impl<'a> Cx<'a> {
@@ -63,6 +65,17 @@ impl<'a> Cx<'a> {
     #[inline]
     pub fn new(fuel: i64, arena: &'a Arena) -> Self {
         CxSettings { steps: fuel, dialect: PATTERN_DIALECT }.cx(arena, None)
+    }
+
+    /// A context for an evaluation that may come upon what is not known yet.
+    pub(crate) fn partial(mut self) -> Self {
+        self.is_partial = true;
+        self
+    }
+
+    /// Whether it is not an error that a value is not known yet.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.is_partial
     }
 
     /// Returns how patterns are read that are known at evaluation only.

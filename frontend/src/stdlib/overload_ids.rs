@@ -178,6 +178,7 @@ overload_ids! {
     OptionalOfNonZero "optional_ofNonZeroValue";
     OptionalNone "optional_none";
     OptionalHasValue "optional_hasValue";
+    OptionalHasEqual "optional_hasValue_value";
     OptionalValue "optional_value";
     OptionalOr "optional_or_optional";
     OptionalOrValue "optional_orValue_value";
@@ -202,6 +203,7 @@ overload_ids! {
     CidrContainsCidrString "cidr_contains_cidr_string";
     CidrIp "cidr_ip";
     CidrMasked "cidr_masked";
+    CidrIsMask "cidr_is_mask";
     CidrPrefixLength "cidr_prefix_length";
     IsIp "is_ip";
     IsCidr "is_cidr";
@@ -323,6 +325,10 @@ overload_ids! {
     ReverseList "list_reverse";
     First "list_first";
     Last "list_last";
+    HasAll "list_hasAll_list";
+    HasAny "list_hasAny_list";
+    HasOnly "list_hasOnly_list";
+    HasExactly "list_hasExactly_list";
     SetsContains "list_sets_contains_list";
     SetsEquivalent "list_sets_equivalent_list";
     SetsIntersects "list_sets_intersects_list";

@@ -318,6 +318,8 @@ macro_rules! for_each_builtin {
                 OptionalNone Global "optional.none"() -> (optional A);
                 /// Whether an optional holds a value.
                 OptionalHasValue Member "hasValue"((optional A)) -> bool;
+                /// Whether an optional holds a value that is equal to another one.
+                OptionalHasEqual Member "hasValue"((optional A), A) -> bool;
                 /// What an optional holds; an error if that is nothing.
                 OptionalValue Member "value"((optional A)) -> A;
                 /// The optional, or another one if it holds nothing.
@@ -360,6 +362,8 @@ macro_rules! for_each_builtin {
                 CidrIp Member "ip"(cidr) -> ip;
                 /// The network without the bits after its prefix.
                 CidrMasked Member "masked"(cidr) -> cidr;
+                /// Whether a network has only zeros behind its prefix.
+                CidrIsMask Member "isMask"(cidr) -> bool;
                 /// How many bits of a network's address are fixed.
                 CidrPrefixLength Member "prefixLength"(cidr) -> int;
                 /// Whether text writes an address.
@@ -553,6 +557,14 @@ macro_rules! for_each_builtin {
                 First Member "first"([A]) -> (optional A);
                 /// The last element, as an optional.
                 Last Member "last"([A]) -> (optional A);
+                /// Whether the list has an element equal to each one of another list.
+                HasAll Member "hasAll"([A], [A]) -> bool;
+                /// Whether the list has an element in common with another list.
+                HasAny Member "hasAny"([A], [A]) -> bool;
+                /// Whether another list has an element equal to each one of the list.
+                HasOnly Member "hasOnly"([A], [A]) -> bool;
+                /// Whether each of two lists has an element equal to each one of the other.
+                HasExactly Member "hasExactly"([A], [A]) -> bool;
             }
 
             Sets {

@@ -5,7 +5,7 @@
 //! field, packed numbers are accepted everywhere.
 
 use crate::descriptors::{Cardinality, Descriptors, Field, Kind, MessageType, Scalar};
-use crate::wire::{Payload, Record, Records, WireError, varint};
+use crate::wire::{Only, Payload, Record, Records, WireError, varint};
 
 /// A scalar value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -210,20 +210,32 @@ impl Descriptors {
     /// # Errors
     /// When the message is malformed.
     pub fn find<'a>(&self, ty: &MessageType, field: &Field, message: &'a [u8]) -> Result<Found<'a>, WireError> {
+        if field.oneof().is_none() {
+            let only = match Records::new(message).only(field.number())? {
+                Only::None => None,
+                Only::One(mut records, ty) => Some(records.payload(field.number(), ty)?),
+                Only::Several => return self.find_last(ty, field, message),
+            };
+            let value = only.map_or(Ok(None), |payload| self.value_of(field, payload))?;
+            return Ok(value.map_or(Found::Unset, Found::Value));
+        }
+        self.find_last(ty, field, message)
+    }
+
+    /// As [`find`](Self::find), whatever records there are.
+    fn find_last<'a>(&self, ty: &MessageType, field: &Field, message: &'a [u8]) -> Result<Found<'a>, WireError> {
         let mut found = Found::Unset;
         for record in Records::new(message) {
             let record = record?;
-            if record.number != field.number() {
-                if self.unsets(ty, field, &record)? {
-                    found = Found::Unset;
-                }
-                continue;
+            if record.number == field.number() {
+                found = match (self.value_of(field, record.payload)?, found) {
+                    (None, found) => found,
+                    (Some(FieldValue::Message(bytes)), Found::Value(_) | Found::Parts(_)) => Found::Parts(bytes),
+                    (Some(value), _) => Found::Value(value),
+                };
+            } else if self.unsets(ty, field, &record)? {
+                found = Found::Unset;
             }
-            found = match (self.value_of(field, record.payload)?, found) {
-                (None, found) => found,
-                (Some(FieldValue::Message(bytes)), Found::Value(_) | Found::Parts(_)) => Found::Parts(bytes),
-                (Some(value), _) => Found::Value(value),
-            };
         }
         Ok(found)
     }
@@ -265,11 +277,9 @@ impl Descriptors {
         message: &'a [u8],
         mut each: impl FnMut(FieldValue<'a>) -> Result<(), E>,
     ) -> Result<(), E> {
-        for record in Records::new(message) {
-            let record = record?;
-            if record.number == field.number() {
-                self.each_in(field, record.payload, &mut each)?;
-            }
+        let mut records = Records::new(message);
+        while let Some(payload) = records.next_of(field.number())? {
+            self.each_in(field, payload, &mut each)?;
         }
         Ok(())
     }

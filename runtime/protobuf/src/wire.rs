@@ -87,6 +87,15 @@ pub struct Record<'a> {
     pub payload: Payload<'a>,
 }
 
+/// The records that a message has of a field.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Only<'a> {
+    None,
+    /// One, before the value of which these records start; its wire type.
+    One(Records<'a>, u64),
+    Several,
+}
+
 /// Reads the records of a message.
 #[derive(Clone, Copy, Debug)]
 pub struct Records<'a> {
@@ -101,12 +110,20 @@ impl<'a> Records<'a> {
         Self { rest: message }
     }
 
+    /// What is not read yet.
+    #[must_use]
+    pub fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    #[inline]
     fn varint(&mut self) -> Result<u64, WireError> {
         let (value, rest) = varint(self.rest)?;
         self.rest = rest;
         Ok(value)
     }
 
+    #[inline]
     fn take(&mut self, count: usize) -> Result<&'a [u8], WireError> {
         let (taken, rest) = self.rest.split_at_checked(count).ok_or(WireError::Truncated)?;
         self.rest = rest;
@@ -119,6 +136,7 @@ impl<'a> Records<'a> {
         Ok(*taken)
     }
 
+    #[inline]
     fn tag(&mut self) -> Result<(u32, u64), WireError> {
         let tag = self.varint()?;
         match u32::try_from(tag >> 3) {
@@ -127,24 +145,70 @@ impl<'a> Records<'a> {
         }
     }
 
-    fn record(&mut self) -> Result<Record<'a>, WireError> {
-        let (number, ty) = self.tag()?;
-        let payload = match ty {
+    #[inline]
+    fn bytes(&mut self) -> Result<&'a [u8], WireError> {
+        let length = self.varint()?;
+        self.take(usize::try_from(length).map_err(|_| WireError::Truncated)?)
+    }
+
+    #[inline]
+    pub(crate) fn payload(&mut self, number: u32, ty: u64) -> Result<Payload<'a>, WireError> {
+        Ok(match ty {
             0 => Payload::Varint(self.varint()?),
             1 => Payload::Fixed64(u64::from_le_bytes(self.array()?)),
-            2 => {
-                let length = self.varint()?;
-                Payload::Bytes(self.take(usize::try_from(length).map_err(|_| WireError::Truncated)?)?)
-            }
+            2 => Payload::Bytes(self.bytes()?),
             3 => Payload::Group(self.group(number)?),
             4 => return Err(WireError::Group),
             5 => Payload::Fixed32(u32::from_le_bytes(self.array()?)),
             _ => return Err(WireError::Type),
-        };
-        Ok(Record { number, payload })
+        })
     }
 
-    /// The records up to the end of the group that has just begun.
+    /// Takes what [`payload`](Self::payload) does.
+    #[inline]
+    fn skip_value(&mut self, number: u32, ty: u64) -> Result<(), WireError> {
+        match ty {
+            0 => self.varint().map(drop),
+            1 => self.array::<8>().map(drop),
+            2 => self.bytes().map(drop),
+            5 => self.array::<4>().map(drop),
+            _ => self.payload(number, ty).map(drop),
+        }
+    }
+
+    /// Skips to the end, and returns what follows the tag of a field's only record, with its wire type. What is skipped
+    /// is tested as if it was read.
+    #[inline]
+    pub(crate) fn only(mut self, number: u32) -> Result<Only<'a>, WireError> {
+        let mut only = Only::None;
+        while !self.rest.is_empty() {
+            let (found, ty) = self.tag()?;
+            if found == number {
+                only = if matches!(only, Only::None) { Only::One(self, ty) } else { Only::Several };
+            }
+            self.skip_value(found, ty)?;
+        }
+        Ok(only)
+    }
+
+    /// Skips to the next record of a field, and returns its value. What is skipped is tested as if it was read.
+    ///
+    /// # Errors
+    /// When the message is malformed up to there; without such a record, up to its end. Nothing can be read after it.
+    #[inline]
+    pub fn next_of(&mut self, number: u32) -> Result<Option<Payload<'a>>, WireError> {
+        while !self.rest.is_empty() {
+            let (found, ty) = self.tag()?;
+            if found == number {
+                return self.payload(found, ty).map(Some);
+            }
+            self.skip_value(found, ty)?;
+        }
+        Ok(None)
+    }
+
+    /// The records up to the end of the group that has just begun. Groups are rare.
+    #[cold]
     fn group(&mut self, number: u32) -> Result<&'a [u8], WireError> {
         let start = self.rest;
         let mut open = vec![number];
@@ -152,12 +216,6 @@ impl<'a> Records<'a> {
             let before = self.rest.len();
             let (number, ty) = self.tag()?;
             match ty {
-                0 => drop(self.varint()?),
-                1 => drop(self.array::<8>()?),
-                2 => {
-                    let length = self.varint()?;
-                    self.take(usize::try_from(length).map_err(|_| WireError::Truncated)?)?;
-                }
                 3 if open.len() >= MAX_DEPTH as usize => return Err(WireError::Depth),
                 3 => open.push(number),
                 4 => {
@@ -169,8 +227,7 @@ impl<'a> Records<'a> {
                         return start.get(..inside).ok_or(WireError::Group);
                     }
                 }
-                5 => drop(self.array::<4>()?),
-                _ => return Err(WireError::Type),
+                _ => self.skip_value(number, ty)?,
             }
         }
     }
@@ -184,7 +241,7 @@ impl<'a> Iterator for Records<'a> {
         if self.rest.is_empty() {
             return None;
         }
-        let record = self.record();
+        let record = self.tag().and_then(|(number, ty)| Ok(Record { number, payload: self.payload(number, ty)? }));
         if record.is_err() {
             self.rest = &[];
         }
@@ -198,12 +255,11 @@ impl<'a> Iterator for Records<'a> {
 /// `Truncated`, `Varint`.
 #[inline]
 pub(crate) fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), WireError> {
-    if let Some((&first, rest)) = bytes.split_first()
-        && first < 0x80
-    {
-        return Ok((first.into(), rest));
+    match bytes {
+        [first, rest @ ..] if *first < 0x80 => Ok(((*first).into(), rest)),
+        [first, second, rest @ ..] if *second < 0x80 => Ok((u64::from(first & 0x7f) | u64::from(*second) << 7, rest)),
+        _ => long_varint(bytes),
     }
-    long_varint(bytes)
 }
 
 fn long_varint(bytes: &[u8]) -> Result<(u64, &[u8]), WireError> {

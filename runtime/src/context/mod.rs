@@ -52,11 +52,21 @@ pub trait Host {
     /// `out_of_budget` when the arena is full; `overflow` for a time that CEL cannot hold; `host`
     /// when the host cannot give it.
     fn field<'s>(&'s self, index: u32, arena: &'s Arena) -> EvalResult<Option<Value<'s>>>;
+
+    /// As [`field`](Self::field), for a caller that reads only what lies on a path of keys in it.
+    #[doc(hidden)]
+    fn field_around<'s>(&'s self, index: u32, _path: &[String], arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+        self.field(index, arena)
+    }
 }
 
 impl<H: Host> Host for &H {
     fn field<'s>(&'s self, index: u32, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
         H::field(self, index, arena)
+    }
+
+    fn field_around<'s>(&'s self, index: u32, path: &[String], arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+        H::field_around(self, index, path, arena)
     }
 }
 

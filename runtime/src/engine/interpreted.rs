@@ -73,7 +73,7 @@ impl<S: Context + 'static> Program<S> {
     /// ```
     ///
     /// A rule that would spend its budget on what is not known may be decided, because that is not
-    /// evaluated.
+    /// evaluated. What a function of the host returns is not known while it is `Poll::Pending`.
     ///
     /// # Errors
     /// The evaluation's error, if it is the same whatever their values are; `host` if the context
@@ -87,7 +87,7 @@ impl<S: Context + 'static> Program<S> {
         self.knows(context, unknowns)?;
         let Shared { expression, functions, limits, .. } = &*self.shared;
         let (arena, lists) = scratch.prepare(limits.memory, self.lists.as_ref());
-        let (known, cx) = (unknowns.known(context), self.shared.settings().cx(arena, lists));
+        let (known, cx) = (unknowns.known(context), self.shared.settings().cx(arena, lists).partial());
         let result = expression.interpret(functions, &known, &cx);
         decided(result.and_then(|value| expression.truth(&value))).transpose()
     }
@@ -109,7 +109,7 @@ impl<S: Context + 'static> Program<S> {
         let Shared { expression, functions, limits, .. } = &*self.shared;
         let (arena, lists) = scratch.prepare(limits.memory, self.lists.as_ref());
         let known = arena.alloc(unknowns.known(context)).map_err(|kind| EvalError { kind, ..EvalError::HOST })?;
-        Ok(expression.partial(functions, known, &self.shared.settings().cx(arena, lists)))
+        Ok(expression.partial(functions, known, &self.shared.settings().cx(arena, lists).partial()))
     }
 
     /// Refuses a context, as [`is_for`](Self::is_for), or unknown variables of other declarations.

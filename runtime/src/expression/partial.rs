@@ -14,39 +14,60 @@ use crate::function::Functions;
 use crate::library::Cx;
 use crate::value::Value;
 
-/// Variables whose values are not known yet, such as those of the body while a request's head is
-/// read. Made once for an environment; see [`Program::decide`](crate::Program::decide).
+/// Variables, or parts of them, whose values are not known yet, such as those of the body while a
+/// request's head is read. Made once for an environment; see
+/// [`Program::decide`](crate::Program::decide).
 #[derive(Clone, Debug)]
 pub struct Unknowns {
     /// Indexed by variable.
-    is_unknown: Box<[bool]>,
+    variables: Box<[Unknown]>,
     /// Of the environment.
     declarations: u64,
 }
 
+/// What is unknown of a variable.
+#[derive(Clone, Debug, Default)]
+enum Unknown {
+    #[default]
+    Nothing,
+    /// What lies behind these paths, each a text for each selection; [`ANY`] is every key.
+    Parts(Vec<Box<[Box<str>]>>),
+    Whole,
+}
+
+/// Stands for every key, field and index in the name of what is unknown.
+const ANY: &str = "*";
+
 impl Unknowns {
     /// Returns the unknown variables of these names. A name also stands for the variables whose
-    /// names go on behind it, as `request` does for `request.path`, and for the variable that it
-    /// is a part of: the whole of that is unknown.
+    /// names go on behind it, as `request` does for `request.path`.
+    ///
+    /// A name that goes on behind that of a variable is a part of it: `claims.groups`, `items.0`,
+    /// `items.*.price`, where `*` is every key or index. In CEL, what is selected beside that part
+    /// is known, as `claims.sub` is, and `items[0].name`; the variable as a whole is not, and neither
+    /// is a list with such a part. In other languages the variable is unknown.
     ///
     /// # Errors
     /// The environment has no variable for a name.
     pub fn new<C>(env: &Env<C>, names: &[&str]) -> Result<Self, EnvError> {
-        let variables = env.variables();
-        let mut is_unknown = vec![false; variables.len()];
+        let declared = env.variables();
+        let mut variables = vec![Unknown::Nothing; declared.len()];
         for name in names {
             let mut found = false;
-            for (variable, unknown) in (0..).zip(&mut is_unknown) {
-                let declared = variables.name(variable).unwrap_or_default();
-                if is_within(declared, name) || is_within(name, declared) {
-                    (found, *unknown) = (true, true);
+            for (variable, unknown) in (0..).zip(&mut variables) {
+                let variable = declared.name(variable).unwrap_or_default();
+                if behind(variable, name).is_some() {
+                    (found, *unknown) = (true, Unknown::Whole);
+                } else if let Some(path) = behind(name, variable) {
+                    found = true;
+                    unknown.add(path.split('.').map(Box::from).collect());
                 }
             }
             if !found {
                 return Err(EnvError::new(format!("there is no variable `{name}` that could be unknown")));
             }
         }
-        Ok(Self { is_unknown: is_unknown.into(), declarations: variables.fingerprint() })
+        Ok(Self { variables: variables.into(), declarations: declared.fingerprint() })
     }
 
     /// Whether the variables are those of the environment with this fingerprint.
@@ -56,26 +77,53 @@ impl Unknowns {
 
     /// The context as far as it is known.
     pub(crate) fn known<'a>(&'a self, host: &'a dyn Host) -> KnownPart<'a> {
-        KnownPart { host, is_unknown: &self.is_unknown }
+        KnownPart { host, variables: &self.variables }
     }
 }
 
-/// Whether a name is another one, or goes on behind it.
-fn is_within(name: &str, other: &str) -> bool {
-    name.strip_prefix(other).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+impl Unknown {
+    fn add(&mut self, path: Box<[Box<str>]>) {
+        match self {
+            Self::Nothing => *self = Self::Parts(vec![path]),
+            Self::Parts(paths) => paths.push(path),
+            Self::Whole => {}
+        }
+    }
+
+    /// Whether nothing that is unknown lies at the end of a path, before it or behind it.
+    fn is_beside(&self, path: &[String]) -> bool {
+        match self {
+            Self::Nothing => true,
+            Self::Parts(parts) => parts.iter().all(|part| {
+                let mut steps = part.iter().zip(path);
+                steps.any(|(unknown, step)| **unknown != *ANY && **unknown != **step)
+            }),
+            Self::Whole => false,
+        }
+    }
+}
+
+/// What goes on behind the beginning of a name, which may be nothing.
+fn behind<'n>(name: &'n str, beginning: &str) -> Option<&'n str> {
+    let rest = name.strip_prefix(beginning)?;
+    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('.') }
 }
 
 /// A context of which some variables are not known yet.
 #[derive(Clone, Copy)]
 pub(crate) struct KnownPart<'a> {
     host: &'a dyn Host,
-    is_unknown: &'a [bool],
+    variables: &'a [Unknown],
 }
 
 impl Host for KnownPart<'_> {
     fn field<'s>(&'s self, index: u32, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-        match self.is_unknown.get(index as usize) {
-            Some(false) => self.host.field(index, arena),
+        self.field_around(index, &[], arena)
+    }
+
+    fn field_around<'s>(&'s self, index: u32, path: &[String], arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
+        match self.variables.get(index as usize) {
+            Some(unknown) if unknown.is_beside(path) => self.host.field(index, arena),
             _ => Err(ErrorKind::Unknown),
         }
     }
@@ -100,8 +148,8 @@ impl<'a> Partial<'a> {
     /// Operands of `&&` and `||` that don't decide are left out; in CEL, known values of at most 256
     /// bytes stand in the places of what they come from.
     ///
-    /// Functions that are not pure are not called again in parts that are decided. The residual of a
-    /// rule in a language other than CEL and the filter language is the rule.
+    /// Functions that are not pure are not called again in parts that are decided. In a language whose
+    /// parts are no rules of their own, the residual is the rule.
     #[must_use]
     pub fn residual(&self) -> String {
         self.trace.residual()

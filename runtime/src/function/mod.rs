@@ -116,7 +116,13 @@ impl Functions {
     pub fn call<'a>(&self, index: u32, cx: &Cx<'a>, args: &[Value<'a>]) -> EvalResult<Value<'a>> {
         let entry = self.entries.get(index as usize).ok_or(ErrorKind::NoSuchOverload)?;
         // Native code cannot be unwound through, so a panic of the host ends here, in both tiers alike.
-        let called = contained(|| (entry.call)(cx, args));
+        let called = contained(|| match (entry.call)(cx, args) {
+            Err(ErrorKind::Unknown) if !cx.is_partial() => {
+                explain(&"it has no answer yet");
+                Err(ErrorKind::Host)
+            }
+            result => result,
+        });
         if let Err(()) | Ok(Err(ErrorKind::Host)) = called {
             message::keep(&entry.name, called.is_err());
         }

@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
 use std::net::IpAddr;
 use std::sync::Arc;
+use std::task::Poll;
 
 /// A type that a host function may return.
 ///
@@ -27,6 +28,7 @@ use std::sync::Arc;
 /// | `HashMap<K, T>`, `BTreeMap<K, T>` with keys of text, integers or `bool` | `map(K, T)` |
 /// | [`List`], [`Map`], [`Value`] that are `'static` | `list(dyn)`, `map(dyn, dyn)`, `dyn` |
 /// | `serde_json::Value`; `serde_json::Map` (feature `serde_json`) | `dyn`; `map(string, dyn)` |
+/// | [`Poll<T>`](Poll) | as `T`; `Pending` is not known yet: [`Program::decide`](crate::Program::decide) decides without it where it can, every other evaluation has the error `host` |
 /// | `Result<T, E>` | as `T`; an `Err` is the evaluation error `host`, with the error's text in its [report](crate::diagnostics::Report) |
 ///
 /// What owns its content is copied into the memory of the evaluation, which
@@ -200,6 +202,19 @@ impl<T: IntoValue, E: Display> IntoValue for Result<T, E> {
                 explain(&error);
                 Err(ErrorKind::Host)
             }
+        }
+    }
+}
+
+impl<T: IntoValue> IntoValue for Poll<T> {
+    fn ty() -> Type {
+        T::ty()
+    }
+
+    fn into_value<'v>(self, arena: &'v Arena) -> EvalResult<Value<'v>> {
+        match self {
+            Self::Ready(value) => value.into_value(arena),
+            Self::Pending => Err(ErrorKind::Unknown),
         }
     }
 }

@@ -33,7 +33,10 @@ impl<'a> Walk<'a, '_> {
         }
         let mut args = [Value::Null; 2];
         let [first, second] = &mut args;
-        self.eval_into(left, first)?;
+        match self.eval_into(left, first) {
+            Err(failure) if failure.kind == ErrorKind::Unknown => *first = self.beside_unknown(id, failure)?,
+            done => done?,
+        }
         self.eval_into(right, second)?;
         self.apply(id, &args, place)
     }

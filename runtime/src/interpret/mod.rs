@@ -18,6 +18,7 @@ mod fold;
 mod recorder;
 mod scope;
 mod select;
+mod unknown;
 mod witness;
 
 pub(crate) use recorder::{NodeResult, Recorded, Recorder};

@@ -30,7 +30,10 @@ impl<'a> Walk<'a, '_> {
         if let Some(access) = checked.list_access(id) {
             return self.list_value(id, access, place);
         }
-        let operand = self.eval(operand)?;
+        let operand = match self.eval(operand) {
+            Err(failure) if failure.kind == ErrorKind::Unknown => self.beside_unknown(id, failure)?,
+            operand => operand?,
+        };
         let field = Value::String(checked.ast().name(field));
         if optional {
             return self.apply(id, &[operand, field], place);
@@ -49,7 +52,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    fn field(&self, id: NodeId, operand: Value<'a>, field: Value<'a>) -> Outcome<'a> {
+    pub(super) fn field(&self, id: NodeId, operand: Value<'a>, field: Value<'a>) -> Outcome<'a> {
         let result = match operand {
             Value::Map(_) => library::invoke(self.cx, Builtin::IndexMap, &[operand, field]),
             Value::Optional(_) => library::invoke(self.cx, Builtin::OptionalSelectOptional, &[operand, field]),

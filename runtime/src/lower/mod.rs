@@ -404,8 +404,8 @@ impl Lowering<'_> {
         {
             return node;
         }
-        if target.is_none()
-            && let Some(node) = self.searches(id, args)
+        if let (Some(list), &[others]) | (None, &[list, others]) = (target, args)
+            && let Some(node) = self.searches(id, list, others)
         {
             return node;
         }

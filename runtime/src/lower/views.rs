@@ -83,13 +83,12 @@ impl<'c> Lowering<'c> {
         None
     }
 
-    /// `sets.contains(list, others)` and `sets.intersects(list, others)` with few others that are
-    /// written down: searches for each.
-    pub(super) fn searches(&mut self, id: AstId, args: &[AstId]) -> Option<NodeId> {
-        let &[list, others] = args else { return None };
-        let op = if self.is_builtin(id, &[Builtin::SetsContains]) {
+    /// `sets.contains(list, others)` and `sets.intersects(list, others)`, or the methods for them, with
+    /// few others that are written down: searches for each.
+    pub(super) fn searches(&mut self, id: AstId, list: AstId, others: AstId) -> Option<NodeId> {
+        let op = if self.is_builtin(id, &[Builtin::SetsContains, Builtin::HasAll]) {
             Op::And
-        } else if self.is_builtin(id, &[Builtin::SetsIntersects]) {
+        } else if self.is_builtin(id, &[Builtin::SetsIntersects, Builtin::HasAny]) {
             Op::Or
         } else {
             return None;

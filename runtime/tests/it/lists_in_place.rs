@@ -154,6 +154,7 @@ const RULES: &[(&str, &str, &[&str])] = &[
         &["seq_has"],
     ),
     ("sets.contains(nums, [absent]) || sets.contains(nums, [1 / zero, 5])", "no_such_key", &[]),
+    ("nums.hasAll([4, n]) && nums.hasAny([4, zero]) && !nums.hasAll([4, zero])", "Bool(true)", &["seq_has"]),
     ("sets.contains(nums, []) && !sets.intersects(nums, [])", "Bool(true)", &[]),
     ("path.split('/').size() == 4 && path.split(text).size() == 1 && text.split('').size() == 2", "Bool(true)", &[]),
     (

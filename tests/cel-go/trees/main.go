@@ -1,6 +1,7 @@
 // Judges trees of expressions as cel-go does.
 //
-// Reads one JSON object a line from standard input: an expression, its variables with sets of values, and celero's trees of it. Answers with one
+// Reads one JSON object a line from standard input: an expression, its variables with sets of values, and celero's trees of it, or a question for all
+// functions. Answers with one
 // JSON object a line: cel-go's trees of the expression, how celero's differ from them, and what evaluating each gives.
 package main
 
@@ -18,6 +19,8 @@ import (
 
 	"cel.dev/cel-go/cel"
 	"cel.dev/cel-go/common/types"
+	"cel.dev/cel-go/common/types/ref"
+	"cel.dev/cel-go/common/types/traits"
 	"cel.dev/cel-go/ext"
 	exprpb "cel.dev/expr"
 	alpha "google.golang.org/genproto/googleapis/api/expr/v1alpha1"
@@ -27,6 +30,8 @@ import (
 )
 
 type question struct {
+	// Asks only for the functions of cel-go.
+	Functions bool              `json:"functions"`
 	Source    string            `json:"source"`
 	Container string            `json:"container"`
 	Variables map[string]string `json:"variables"`
@@ -46,6 +51,8 @@ type value struct {
 }
 
 type answer struct {
+	// The identifiers of overloads and the names of their functions.
+	Overloads map[string]string `json:"overloads"`
 	// Why cel-go does not take the source; then there is nothing else.
 	Refused string `json:"refused"`
 	Parsed  []byte `json:"parsed"`
@@ -57,9 +64,9 @@ type answer struct {
 	// Whether parts of celero's checked tree have other types than cel-go infers: then references are not compared.
 	OtherTypes bool `json:"other_types"`
 	// The results of cel-go's tree, of celero's parsed one and of celero's checked one.
-	Results     []string `json:"results"`
-	FromParsed  []string `json:"from_parsed"`
-	FromChecked []string `json:"from_checked"`
+	Results     []value `json:"results"`
+	FromParsed  []value `json:"from_parsed"`
+	FromChecked []value `json:"from_checked"`
 }
 
 // A type as celero shows it: `map(string, list(int))`.
@@ -169,36 +176,65 @@ func environment(asked question) (*cel.Env, error) {
 	return cel.NewEnv(options...)
 }
 
-func evaluate(env *cel.Env, checked *cel.Ast, bindings []map[string]any) []string {
+// The result of each evaluation; one that fails is of the kind `error`.
+func evaluate(env *cel.Env, checked *cel.Ast, bindings []map[string]any) []value {
 	program, err := env.Program(checked)
 	if err != nil {
-		return []string{"no program: " + err.Error()}
+		return []value{{Kind: "no program", Text: err.Error()}}
 	}
-	results := []string{}
+	results := []value{}
 	for _, set := range bindings {
-		result, _, err := program.Eval(set)
-		if err != nil {
-			results = append(results, "error")
-			continue
+		if result, _, err := program.Eval(set); err != nil {
+			results = append(results, value{Kind: "error", Text: err.Error()})
+		} else {
+			results = append(results, shown(result))
 		}
-		shown, err := cel.ValueAsAlphaProto(result)
-		if err != nil {
-			results = append(results, order(fmt.Sprintf("%v: %v", result.Type(), result)))
-			continue
-		}
-		results = append(results, order(prototext.MarshalOptions{}.Format(shown)))
 	}
 	return results
 }
 
-// The text of a value. Entries of maps have no order: the characters of a text with maps are sorted.
-func order(text string) string {
-	if strings.Contains(text, "entries") || strings.Contains(text, "map") {
-		characters := strings.Split(strings.ReplaceAll(text, " ", ""), "")
-		sort.Strings(characters)
-		return strings.Join(characters, "")
+func shown(result ref.Val) value {
+	switch of := result.(type) {
+	case types.Null:
+		return value{Kind: "null"}
+	case types.Bool, types.Int, types.Uint, types.String:
+		return value{Kind: of.Type().TypeName(), Text: fmt.Sprint(of.Value())}
+	case types.Double:
+		return value{Kind: "double", Text: strconv.FormatFloat(float64(of), 'g', -1, 64)}
+	case types.Bytes:
+		return value{Kind: "bytes", Text: base64.StdEncoding.EncodeToString(of)}
+	case types.Duration:
+		return value{Kind: "duration", Text: strconv.FormatInt(of.Nanoseconds(), 10)}
+	case types.Timestamp:
+		return value{Kind: "timestamp", Text: of.UTC().Format(time.RFC3339Nano)}
+	case *types.Type:
+		return value{Kind: "type", Text: of.TypeName()}
+	case *types.Optional:
+		if !of.HasValue() {
+			return value{Kind: "optional"}
+		}
+		return value{Kind: "optional", Parts: []value{shown(of.GetValue())}}
+	case traits.Lister:
+		list := value{Kind: "list"}
+		for elements := of.Iterator(); elements.HasNext() == types.True; {
+			list.Parts = append(list.Parts, shown(elements.Next()))
+		}
+		return list
+	case traits.Mapper:
+		entries := [][]value{}
+		for keys := of.Iterator(); keys.HasNext() == types.True; {
+			key := keys.Next()
+			entries = append(entries, []value{shown(key), shown(of.Get(key))})
+		}
+		// Entries of maps have no order.
+		sort.Slice(entries, func(a, b int) bool { return fmt.Sprint(entries[a][0]) < fmt.Sprint(entries[b][0]) })
+		all := value{Kind: "map"}
+		for _, entry := range entries {
+			all.Parts = append(all.Parts, entry...)
+		}
+		return all
 	}
-	return strings.Join(strings.Fields(text), " ")
+	return value{Kind: result.Type().TypeName(), Text: fmt.Sprint(result.Value())}
 }
 
 func isLogic(expression *exprpb.Expr) bool {
@@ -318,10 +354,19 @@ func macroCalls(info *exprpb.SourceInfo) []string {
 }
 
 func judge(asked question) (answered answer) {
-	answered = answer{Differences: []string{}, Results: []string{}, FromParsed: []string{}, FromChecked: []string{}}
+	answered = answer{Differences: []string{}, Results: []value{}, FromParsed: []value{}, FromChecked: []value{}}
 	env, err := environment(asked)
 	if err != nil {
 		answered.Refused = err.Error()
+		return
+	}
+	if asked.Functions {
+		answered.Overloads = map[string]string{}
+		for name, function := range env.Functions() {
+			for _, overload := range function.OverloadDecls() {
+				answered.Overloads[overload.ID()] = name
+			}
+		}
 		return
 	}
 	bindings := []map[string]any{}
@@ -404,7 +449,7 @@ func judge(asked question) (answered answer) {
 	convert(&own, alphaOwn)
 	convert(&ownChecked, alphaOwnChecked)
 	if again, issues := env.Check(cel.ParsedExprToAst(alphaOwn)); issues.Err() != nil {
-		answered.FromParsed = []string{"not checked: " + issues.Err().Error()}
+		answered.FromParsed = []value{{Kind: "not checked", Text: issues.Err().Error()}}
 	} else {
 		answered.FromParsed = evaluate(env, again, bindings)
 	}

@@ -15,6 +15,10 @@ use celero::{Bindings, Context, Engine, Env, ErrorKind, Limits, Program, Scratch
 use celero_tests::differential::Ended;
 use celero_tests::generate::gateway::{rule, sample};
 use celero_tests::generate::{Generator, Owned, Rng};
+use serde_json::{Value as Json, json};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
 use std::time::{Duration, SystemTime};
 
 const CASES: u64 = 20_000;
@@ -56,15 +60,16 @@ fn ended<C: Context>(program: &Program<C::Static>, context: &C) -> Ended {
     }
 }
 
-/// Compares one evaluation. The places of errors in what is left are its own.
+/// Compares one evaluation of a context with that of a later one, which may differ in what is unknown. The places of
+/// errors in what is left are its own.
 fn judge<E: Context, C: Context<Static = E::Static>>(
     env: &Env<E>,
     program: &Program<E::Static>,
-    context: &C,
+    [context, later]: [&C; 2],
     unknown: &[&str],
     counts: &mut Counts,
 ) -> Result<(), String> {
-    let whole = ended(program, context);
+    let whole = ended(program, later);
     if whole.error() == Some(ErrorKind::OutOfBudget) {
         counts.spent += 1;
         return Ok(());
@@ -84,7 +89,7 @@ fn judge<E: Context, C: Context<Static = E::Static>>(
             if !early.agrees(&whole) {
                 return Err(found(&format!("was decided to be {early}")));
             }
-            let same = match (decided, program.test(context)) {
+            let same = match (decided, program.test(later)) {
                 (Ok(Some(decided)), Ok(whole)) => decided == whole,
                 (Err(decided), Err(whole)) => decided == whole,
                 _ => false,
@@ -98,7 +103,7 @@ fn judge<E: Context, C: Context<Static = E::Static>>(
             let residual = partial.residual();
             counts.shorter += u64::from(residual.len() < program.source().len());
             let left = Engine::builder().tier(Tier::Native).build().compile(env, &residual);
-            let left = ended(&left.map_err(|error| found(&format!("leaves {residual}: {error}")))?, context);
+            let left = ended(&left.map_err(|error| found(&format!("leaves {residual}: {error}")))?, later);
             let same = match (&left, &whole) {
                 (Ended::Error(kind, _), Ended::Error(other, _)) => kind == other,
                 _ => left.agrees(&whole),
@@ -142,7 +147,7 @@ fn what_is_decided_early_is_the_result_and_what_is_left_has_it() {
                     bindings.set(&variable.name, value.in_arena(&arena).unwrap()).unwrap();
                 }
             }
-            judge(&env, &program, &bindings, &some(&mut rng, &names), &mut counts)
+            judge(&env, &program, [&bindings; 2], &some(&mut rng, &names), &mut counts)
                 .unwrap_or_else(|why| panic!("{case}{why}"));
         }
     }
@@ -150,14 +155,101 @@ fn what_is_decided_early_is_the_result_and_what_is_left_has_it() {
     assert!(counts.decided > cases / 10 && counts.left > cases / 10 && counts.shorter > cases / 50, "{counts:?}");
 }
 
-fn filter_rule(rng: &mut Rng, depth: usize) -> String {
+/// A random rule of conditions, joined by operators of a language.
+fn joined(rng: &mut Rng, depth: usize, conditions: &[&str], words: &[&str], not: &str) -> String {
     if depth == 0 || rng.chance(20) {
-        return (*rng.pick(&CONDITIONS)).to_owned();
+        return (*rng.pick::<&str>(conditions)).to_owned();
     }
-    let word = *rng.pick(&["and", "and", "or", "or", "xor"]);
-    let operands: Vec<String> = (0..2 + rng.below(2)).map(|_| filter_rule(rng, depth - 1)).collect();
-    let joined = operands.join(&format!(") {word} ("));
-    if rng.chance(20) { format!("not (({joined}))") } else { format!("({joined})") }
+    let word = *rng.pick::<&str>(words);
+    let operands: Vec<String> = (0..2 + rng.below(2)).map(|_| joined(rng, depth - 1, conditions, words, not)).collect();
+    let all = operands.join(&format!(") {word} ("));
+    if rng.chance(20) { format!("{not} (({all}))") } else { format!("({all})") }
+}
+
+/// Parts of the data below that are unknown.
+const PARTS: [&str; 10] =
+    ["m.a", "m.a.x", "m.a.*", "m.b", "m.b.0", "m.b.*.x", "m.b.1.y", "m.*.x", "m.n", "m.a.x.deeper"];
+
+/// Conditions on it.
+const SELECTIONS: [&str; 19] = [
+    "m.a.x == 1",
+    "m['a']['y'] == 2",
+    "m.b[0].x == 1",
+    "m.b[m.n].y == 2",
+    "m[m.k].x == 1",
+    "has(m.a.x)",
+    "has(m.a.z)",
+    "has(m.b)",
+    "m.?a.?x.orValue(1) == 1",
+    "m[?'b'][?0].hasValue()",
+    "m.b.exists(e, e.x == 1)",
+    "m.b[1].x == m.a.x",
+    "size(m.b) == 2",
+    "'x' in m.a",
+    "m.a == m.b[0]",
+    "m['a'].exists(k, k == 'y')",
+    "cel.bind(v, m.a, v.x == 1)",
+    "m.b[-0.0].y == 2",
+    "m.n == 1",
+];
+
+fn data(rng: &mut Rng) -> Json {
+    let [a, b, c] = std::array::from_fn(|_| json!({ "x": rng.below(3), "y": rng.below(3) }));
+    json!({ "a": a, "b": [b, c], "n": rng.below(3), "k": *rng.pick(&["a", "b", "c"]) })
+}
+
+/// Gives what lies at a path another value, or none.
+fn vary(rng: &mut Rng, data: &mut Json, path: &[&str]) {
+    let [step, rest @ ..] = path else { return };
+    let is_meant = |key: &str| *step == "*" || *step == key;
+    let other = |rng: &mut Rng| match rng.below(3) {
+        0 => json!(rng.below(3)),
+        1 => json!({ "x": rng.below(3) }),
+        _ => json!([{ "y": 2 }]),
+    };
+    match data {
+        Json::Object(entries) => {
+            if rest.is_empty() && rng.chance(30) {
+                entries.retain(|key, _| !is_meant(key));
+            }
+            for (_, value) in entries.iter_mut().filter(|(key, _)| is_meant(key)) {
+                if rest.is_empty() { *value = other(rng) } else { vary(rng, value, rest) }
+            }
+        }
+        Json::Array(elements) => {
+            for (_, value) in elements.iter_mut().enumerate().filter(|(at, _)| is_meant(&at.to_string())) {
+                if rest.is_empty() { *value = other(rng) } else { vary(rng, value, rest) }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn what_is_beside_unknown_parts_is_known() {
+    let cases = number("CELERO_PARTIAL_CASES", CASES);
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let env = Env::dynamic().variable("m", celero::Type::Dyn);
+    let (mut counts, mut rng) = (Counts::default(), Rng::new(seed()));
+    while counts.decided + counts.left < cases {
+        let source = joined(&mut rng, 2, &SELECTIONS, &["&&", "||"], "!");
+        let program = engine.compile(&env, &source).unwrap_or_else(|error| panic!("{error}"));
+        let now = data(&mut rng);
+        let (mut later, unknown) = (now.clone(), some(&mut rng, &PARTS));
+        for name in &unknown {
+            let path: Vec<&str> = name.split('.').skip(1).collect();
+            vary(&mut rng, &mut later, &path);
+        }
+        let [one, other] = [&now, &later].map(|data| {
+            let mut bindings = Bindings::new(&env);
+            bindings.set("m", data).unwrap();
+            bindings
+        });
+        judge(&env, &program, [&one, &other], &unknown, &mut counts)
+            .unwrap_or_else(|why| panic!("{now}\nlater {later}\n{why}"));
+    }
+    println!("{counts:?}");
+    assert!(counts.decided > cases / 10 && counts.left > cases / 10 && counts.shorter > cases / 50, "{counts:?}");
 }
 
 #[test]
@@ -170,14 +262,18 @@ fn rules_about_requests_are_decided_as_they_end() {
     for (env, is_filter) in [(cel, false), (filter, true)] {
         let mut counts = Counts::default();
         while counts.decided + counts.left < cases {
-            let source = if is_filter { filter_rule(&mut rng, 3) } else { rule(&mut rng) };
+            let source = if is_filter {
+                joined(&mut rng, 3, &CONDITIONS, &["and", "and", "or", "or", "xor"], "not")
+            } else {
+                rule(&mut rng)
+            };
             let program = engine.compile(&env, &source).unwrap_or_else(|error| panic!("{error}"));
             for _ in 0..4 {
                 let sample = sample(&mut rng);
                 let context = RequestContext::new(&sample.request);
                 let context = sample.peer.map_or(context, |peer| context.with_source(peer));
                 let unknown = some(&mut rng, &REQUEST);
-                judge(&env, &program, &context, &unknown, &mut counts).unwrap_or_else(|why| panic!("{why}"));
+                judge(&env, &program, [&context; 2], &unknown, &mut counts).unwrap_or_else(|why| panic!("{why}"));
             }
         }
         println!("{counts:?}");
@@ -239,6 +335,10 @@ fn what_is_left_is_as_written() {
     for name in ["c", "", "aa", "a.b.c", "request"] {
         assert_eq!(Unknowns::new(&env, &[name]).is_ok(), name == "a.b.c", "{name}");
     }
+    // A variable with an unknown part is not known as a whole.
+    let part = Unknowns::new(&env, &["d.y"]).unwrap();
+    let program = engine.compile(&env, "d == 'x'").unwrap();
+    assert_eq!(program.decide(&call, &part, &mut Scratch::new()), Ok(None));
     let other = Env::dynamic().variable("b", celero::Type::Bool);
     let of_another = Unknowns::new(&other, &["b"]).unwrap();
     let program = engine.compile(&env, "b").unwrap();
@@ -255,7 +355,7 @@ fn long_values_leave_no_condition_out() {
     for length in ((1 << 20) - 160..(1 << 20) + 16).step_by(4) {
         let request = http::Request::get("http://a/").header("user-agent", "a".repeat(length)).body(()).unwrap();
         let context = RequestContext::new(&request);
-        judge(&env, &program, &context, &["request.method"], &mut counts)
+        judge(&env, &program, [&context; 2], &["request.method"], &mut counts)
             .unwrap_or_else(|why| panic!("{length}: {why}"));
     }
     assert_eq!((counts.decided, counts.spent), (0, 0));
@@ -277,5 +377,43 @@ fn an_error_after_what_is_not_known_is_no_decision() {
         let program = Engine::new().compile(&env, source).unwrap();
         assert_eq!(program.decide(&context, &unknowns, &mut Scratch::new()), Ok(None), "{source}");
         assert_eq!(program.test(&context), Ok(source.contains("exists")), "{source}");
+    }
+}
+
+/// A function that has no answer yet is asked again when it has one.
+#[test]
+fn what_a_function_has_not_answered_is_not_known() {
+    let answers = Arc::new(Mutex::new(HashMap::<String, Option<bool>>::new()));
+    let asked = Arc::clone(&answers);
+    let env = Env::dynamic().variable("user", celero::Type::String).function("banned", move |user: &str| {
+        let mut answers = asked.lock().unwrap();
+        answers.entry(user.to_owned()).or_insert(None).map_or(Poll::Pending, Poll::Ready)
+    });
+    for tier in [Tier::Native, Tier::Interpret] {
+        answers.lock().unwrap().clear();
+        let engine = Engine::builder().tier(tier).build();
+        let rule = engine.compile(&env, "user != 'root' && (banned(user) || banned('all'))").unwrap();
+        let (nothing, mut call) = (Unknowns::new(&env, &[]).unwrap(), Bindings::new(&env));
+        call.set("user", "root").unwrap();
+        assert_eq!(rule.decide(&call, &nothing, &mut Scratch::new()), Ok(Some(false)));
+        assert!(answers.lock().unwrap().is_empty());
+
+        call.set("user", "ann").unwrap();
+        assert_eq!(rule.decide(&call, &nothing, &mut Scratch::new()), Ok(None));
+        let mut questions: Vec<String> = answers.lock().unwrap().keys().cloned().collect();
+        questions.sort();
+        assert_eq!(questions, ["all", "ann"]);
+        // Where nobody decides later, it is an error.
+        let error = rule.test(&call).unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Host);
+        assert!(rule.describe(&error, &call).message().contains("it has no answer yet"));
+
+        answers.lock().unwrap().insert("all".to_owned(), Some(true));
+        assert_eq!(rule.decide(&call, &nothing, &mut Scratch::new()), Ok(Some(true)));
+        assert_eq!(rule.test(&call), Ok(true));
+        answers.lock().unwrap().insert("all".to_owned(), Some(false));
+        assert_eq!(rule.decide(&call, &nothing, &mut Scratch::new()), Ok(None));
+        answers.lock().unwrap().insert("ann".to_owned(), Some(false));
+        assert_eq!(rule.decide(&call, &nothing, &mut Scratch::new()), Ok(Some(false)));
     }
 }

@@ -292,6 +292,7 @@ rows! { cx:
     OptionalOfNonZero(value) tries optionals::of_non_zero(cx, value);
     OptionalNone() total None;
     OptionalHasValue(V::Optional(optional)) total optional.is_some();
+    OptionalHasEqual(V::Optional(optional), ref other) tries optional.map_or(Ok(false), |value| value.equals(other, cx));
     OptionalValue(V::Optional(optional)) partial optionals::value(optional);
     OptionalOr(V::Optional(optional), V::Optional(other)) total optional.or(other);
     OptionalOrValue(V::Optional(optional), other) total optional.copied().unwrap_or(other);
@@ -320,6 +321,7 @@ rows! { cx:
         .map(|other| network::cidr_contains_cidr((network, prefix), other));
     CidrIp(V::Cidr(address, _)) total address.to_canonical();
     CidrMasked(V::Cidr(address, prefix)) partial network::masked(address, prefix).map(|address| V::Cidr(address, prefix));
+    CidrIsMask(V::Cidr(address, prefix)) partial network::masked(address, prefix).map(|masked| V::Bool(masked == address));
     CidrPrefixLength(V::Cidr(address, prefix)) total i64::from(canonical_network(address, prefix).1);
     IsIp(V::String(text)) tries network::charged(cx, text).map(|text| ip_from_string(text).is_ok());
     IsCidr(V::String(text)) tries network::charged(cx, text).map(|text| cidr_from_string(text).is_ok());
@@ -448,6 +450,10 @@ rows! { cx:
     First(V::List(list)) tries lists::element(cx, list, 0);
     Last(V::List(list)) tries lists::element(cx, list, list.len().wrapping_sub(1));
 
+    HasAll(V::List(a), V::List(b)) tries sets::contains_all(cx, a, b);
+    HasAny(V::List(a), V::List(b)) tries sets::intersects(cx, a, b);
+    HasOnly(V::List(a), V::List(b)) tries sets::contains_all(cx, b, a);
+    HasExactly(V::List(a), V::List(b)) tries sets::equivalent(cx, a, b);
     SetsContains(V::List(a), V::List(b)) tries sets::contains_all(cx, a, b);
     SetsEquivalent(V::List(a), V::List(b)) tries sets::equivalent(cx, a, b);
     SetsIntersects(V::List(a), V::List(b)) tries sets::intersects(cx, a, b);

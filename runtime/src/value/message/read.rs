@@ -8,7 +8,9 @@ use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::value::{List, MAX_DEPTH, Value, map_with_last};
 use celero_ir::ErrorKind;
-use celero_protobuf::{Cardinality, Default, Descriptors, Field, FieldValue, Found, Kind, Part, Scalar};
+use celero_protobuf::{
+    Cardinality, Default, Descriptors, Field, FieldValue, Found, Kind, Part, Payload, Records, Scalar,
+};
 
 /// `message.field`
 pub(crate) fn select<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> EvalResult<Value<'a>> {
@@ -64,7 +66,7 @@ pub(super) fn has_field<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &Field) -
         })?;
         return Ok(any);
     }
-    Ok(match message.types.find(message.ty, field, message.bytes).map_err(Failure::from)? {
+    Ok(match message.find(field)? {
         Found::Unset => false,
         Found::Value(value) => field.has_presence() || !is_zero(value),
         Found::Parts(_) => true,
@@ -95,7 +97,7 @@ pub(super) fn field_value<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &'a Fie
     charge(cx, message.bytes)?;
     let (types, bytes) = (message.types, message.bytes);
     match field.cardinality() {
-        Cardinality::Singular => match types.find(message.ty, field, bytes).map_err(Failure::from)? {
+        Cardinality::Singular => match message.find(field)? {
             Found::Unset => unset(cx, types, field),
             Found::Value(value) => element(cx, types, field, value),
             Found::Parts(_) => {
@@ -105,6 +107,18 @@ pub(super) fn field_value<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &'a Fie
         },
         Cardinality::Repeated => {
             let mut list = cx.arena().vec();
+            if let Kind::Message(_) = field.kind()
+                && let Some(ty) = types.message_of(field)
+                && ty.well_known().is_none()
+            {
+                let mut records = Records::new(bytes);
+                while let Some(payload) = records.next_of(field.number()).map_err(Failure::from)? {
+                    let Payload::Bytes(bytes) = payload else { continue };
+                    cx.charge(1)?;
+                    list.push(Value::Message(cx.arena().alloc(Message::of(types, ty, bytes))?))?;
+                }
+                return Ok(Value::List(List::Slice(list.finish())));
+            }
             types.each(field, bytes, |value| {
                 cx.charge(1)?;
                 Ok::<(), Failure>(list.push(element(cx, types, field, value)?)?)
@@ -177,7 +191,7 @@ fn map<'a>(cx: &Cx<'a>, types: &'a Descriptors, field: &Field, bytes: &'a [u8]) 
     let mut map = cx.arena().vec();
     types.each(field, bytes, |entry_bytes| {
         let FieldValue::Message(bytes) = entry_bytes else { return Ok::<(), Failure>(()) };
-        let message = Message { types, ty: entry, bytes };
+        let message = Message::of(types, entry, bytes);
         if is_unknown(types, value_field, bytes)? {
             return Ok(());
         }

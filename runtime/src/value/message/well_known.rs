@@ -28,7 +28,7 @@ pub(super) fn message_value<'a>(
     depth: u32,
 ) -> EvalResult<Value<'a>> {
     match ty.well_known() {
-        None => cx.arena().alloc(Message { types, ty, bytes }).map(Value::Message),
+        None => cx.arena().alloc(Message::of(types, ty, bytes)).map(Value::Message),
         Some(meaning) => read(cx, types, meaning, bytes, depth),
     }
 }

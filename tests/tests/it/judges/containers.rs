@@ -98,11 +98,12 @@ pub(super) fn judge(b: B, args: &[Owned]) -> Option<Judged> {
         (ReverseList, [List(l)]) => value(List(l.iter().rev().cloned().collect())),
         (First, [List(l)]) => optional(l.first().cloned()),
         (Last, [List(l)]) => optional(l.last().cloned()),
-        (SetsContains, [List(a), List(b)]) => value(Bool(b.iter().all(|element| has(a, element)))),
-        (SetsEquivalent, [List(a), List(b)]) => {
+        (SetsContains | HasAll, [List(a), List(b)]) => value(Bool(b.iter().all(|element| has(a, element)))),
+        (HasOnly, [List(a), List(b)]) => value(Bool(a.iter().all(|element| has(b, element)))),
+        (SetsEquivalent | HasExactly, [List(a), List(b)]) => {
             value(Bool(b.iter().all(|element| has(a, element)) && a.iter().all(|element| has(b, element))))
         }
-        (SetsIntersects, [List(a), List(b)]) => value(Bool(b.iter().any(|element| has(a, element)))),
+        (SetsIntersects | HasAny, [List(a), List(b)]) => value(Bool(b.iter().any(|element| has(a, element)))),
         (Merge, [Map(a), Map(b)]) => {
             let mut all = b.clone();
             all.extend(a.iter().filter(|(key, _)| find(b, key).is_none()).cloned());
@@ -120,6 +121,7 @@ fn optionals(b: B, args: &[Owned]) -> Option<Judged> {
         (OptionalOfNonZero, [a]) => is_zero(a).and_then(|zero| optional((!zero).then(|| a.clone()))),
         (OptionalNone, []) => optional(None),
         (OptionalHasValue, [Optional(o)]) => value(Bool(o.is_some())),
+        (OptionalHasEqual, [Optional(o), other]) => value(Bool(o.iter().any(|inner| equal(inner, other)))),
         (OptionalValue, [Optional(o)]) => o.as_deref().cloned().ok_or(No::Fails),
         (OptionalOr, [Optional(None), other]) | (OptionalOrValue, [Optional(None), other]) => value(other.clone()),
         (OptionalOr, [some, _]) => value(some.clone()),

@@ -219,19 +219,26 @@ impl Rules {
 
     /// The same of messages of the type of the rules, by their bytes.
     fn eval_bytes(&self, pool: &DescriptorPool, source: &str, messages: &[(&str, Vec<u8>)]) -> Result<Owned, String> {
-        let results = self.engines.each_ref().map(|engine| {
+        let [native, interpreted] = self.engines.each_ref().map(|engine| {
             let program = engine.compile(&self.env, source).unwrap_or_else(|error| panic!("{source}: {error}"));
-            let arena = Arena::new(1 << 20);
-            let mut bindings = Bindings::new(&self.env);
-            for (name, bytes) in messages {
-                let message = Message::new(&self.types, self.name, bytes).unwrap();
-                bindings.set(name, arena.alloc(message).map(Value::Message).unwrap()).unwrap();
+            let [plain, indexed] = [false, true].map(|is_indexed| {
+                let arena = Arena::new(1 << 20);
+                let mut bindings = Bindings::new(&self.env);
+                for (name, bytes) in messages {
+                    let message = Message::new(&self.types, self.name, bytes).unwrap();
+                    let message = if is_indexed { message.indexed(&arena).unwrap() } else { message };
+                    bindings.set(name, arena.alloc(message).map(Value::Message).unwrap()).unwrap();
+                }
+                let mut scratch = Scratch::new();
+                let result = program.eval(&bindings, &mut scratch).map_err(|error| error.to_string());
+                result.map(|value| Owned::of(&value, &arena).unwrap())
+            });
+            match (&plain, &indexed) {
+                (Ok(one), Ok(other)) => assert!(same(pool, one, other), "{source}: {one} and {other} by an index"),
+                (one, other) => assert_eq!(one.as_ref().err(), other.as_ref().err(), "{source}"),
             }
-            let mut scratch = Scratch::new();
-            let result = program.eval(&bindings, &mut scratch).map_err(|error| error.to_string());
-            result.map(|value| Owned::of(&value, &arena).unwrap())
+            plain
         });
-        let [native, interpreted] = results;
         match (&native, &interpreted) {
             (Ok(one), Ok(other)) => assert!(same(pool, one, other), "{source}: {one} and {other}"),
             (one, other) => assert_eq!(one.as_ref().err(), other.as_ref().err(), "{source}"),
@@ -404,8 +411,10 @@ fn malformed_messages_end_with_an_error() {
             } else {
                 wrong[at] ^= 1 << rng.below(8);
             }
+            let arena = Arena::new(1 << 16);
             let results = programs.each_ref().map(|program| {
                 let message = Message::new(&types, "test.three.All", &wrong).unwrap();
+                let message = if at % 2 == 0 { message.indexed(&arena).unwrap() } else { message };
                 let mut bindings = Bindings::new(&env);
                 bindings.set("m", Value::Message(&message)).unwrap();
                 bindings.set("n", Value::Message(&message)).unwrap();

@@ -78,6 +78,7 @@ pub(super) fn judge(b: B, args: &[Owned]) -> Option<Judged> {
             bits[usize::from(*n)..].fill(false);
             value(Cidr(address(&bits), *n))
         }
+        (CidrIsMask, [Cidr(a, n)]) => truth(bits(*a)[usize::from(*n)..].iter().all(|bit| !bit)),
         (CidrPrefixLength, [Cidr(_, n)]) => value(Int((*n).into())),
         (IsIp, [String(s)]) => truth(read(s).is_some()),
         (IsCidr, [String(s)]) => truth(read_network(s).is_some()),

@@ -22,9 +22,9 @@ pub(super) enum Entry<'v> {
 pub(super) fn entry<'v>(builtin: Builtin, values: &mut Values<'v>) -> Entry<'v> {
     use Builtin::*;
     match builtin {
-        Equal | NotEqual | InList | Distinct | SetsContains | SetsEquivalent | SetsIntersects => {
-            Entry::Derived(equality(values))
-        }
+        Equal | NotEqual | InList | Distinct | HasAll | HasAny | HasOnly | HasExactly | SetsContains
+        | SetsEquivalent | SetsIntersects => Entry::Derived(equality(values)),
+        OptionalHasEqual => Entry::Derived(equality_in_optionals(values)),
         IndexMap | InMap | OptionalIndexMap | OptionalSelectMap => Entry::Derived(lookups(values)),
         OptionalSelectMessage => Entry::Derived(messages(values)),
         OptionalIndexOptionalMap | IndexOptionalMap | OptionalSelectOptional => {
@@ -201,6 +201,7 @@ pub(super) fn entry<'v>(builtin: Builtin, values: &mut Values<'v>) -> Entry<'v> 
         | CidrContainsCidrString
         | CidrIp
         | CidrMasked
+        | CidrIsMask
         | CidrPrefixLength
         | IsIp
         | IsCidr

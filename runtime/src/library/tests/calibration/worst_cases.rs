@@ -32,6 +32,16 @@ pub(super) fn equality<'v>(values: &mut Values<'v>) -> Vec<Calls<'v>> {
         .collect()
 }
 
+/// The same in an optional.
+pub(super) fn equality_in_optionals<'v>(values: &mut Values<'v>) -> Vec<Calls<'v>> {
+    let arena = values.arena;
+    let in_optional = |args: Vec<Value<'v>>| match args.as_slice() {
+        &[one, other] => vec![Value::Optional(Some(arena.alloc(one).unwrap())), other],
+        _ => args,
+    };
+    equality(values).into_iter().map(|calls| calls.into_iter().map(in_optional).collect()).collect()
+}
+
 /// Maps in which a key is hard to find, or its value is computed.
 fn maps<'v>(values: &mut Values<'v>) -> Vec<(Value<'v>, Value<'v>)> {
     let build = |entries: Vec<(Value<'v>, Value<'v>)>| {
