@@ -10,7 +10,9 @@ use crate::arena::{Arena, EvalResult};
 use crate::context::Host;
 use crate::env::{Env, EnvError};
 use crate::error::{ErrorKind, EvalError};
+use crate::fields::Fields;
 use crate::function::Functions;
+use crate::language::KnownNames;
 use crate::library::Cx;
 use crate::value::Value;
 
@@ -52,6 +54,21 @@ impl Unknowns {
     /// Whether the variables are those of the environment with this fingerprint.
     pub(crate) fn is_for(&self, declarations: u64) -> bool {
         self.declarations == declarations
+    }
+
+    /// Whether none of them is among these fields.
+    pub(crate) fn are_unread<C>(&self, fields: &Fields, env: &Env<C>) -> bool {
+        let variables = env.variables();
+        (0..)
+            .zip(&self.is_unknown)
+            .all(|(variable, unknown)| !unknown || variables.name(variable).is_some_and(|name| !fields.reads(name)))
+    }
+
+    /// What is known of an environment: the one that these are the unknown variables of.
+    pub(crate) fn known_names<'k, C>(&'k self, env: &'k Env<C>) -> Option<KnownNames<'k>> {
+        let names =
+            KnownNames { is_unknown: &self.is_unknown, declarations: env.declarations(), functions: env.functions() };
+        self.is_for(env.variables().fingerprint()).then_some(names)
     }
 
     /// The context as far as it is known.
