@@ -1,28 +1,33 @@
 //! The shapes of the parts of a rule in the filter language, for [`necessary`](crate::language::necessary).
 
 use super::binding::{FilterBinding, Source};
-use super::rule::FilterRule;
 use crate::language::{KnownNames, RuleTree, Shape, Shapes};
 use crate::lower::is_pure;
-use celero_frontend::filter::{Connective, FilterExpr};
+use celero_frontend::filter::{Connective, FilterExpr, FilterTree};
 use celero_frontend::{NodeId, Reference, Span};
 
 /// A rule.
 pub(super) struct FilterShapes<'t> {
-    rule: &'t FilterRule,
+    rule: &'t dyn RuleTree,
+    tree: &'t FilterTree,
     /// For each node, whether it reads only what is known.
     known: Vec<bool>,
 }
 
 impl<'t> FilterShapes<'t> {
-    pub(super) fn new(rule: &'t FilterRule, names: KnownNames<'_>) -> Self {
-        let (tree, mut parts) = (rule.tree(), Vec::new());
+    pub(super) fn new(
+        rule: &'t dyn RuleTree,
+        tree: &'t FilterTree,
+        binding: &FilterBinding,
+        names: KnownNames<'_>,
+    ) -> Self {
+        let mut parts = Vec::new();
         let mut known = vec![false; tree.nodes().len()];
         for index in 0..known.len() {
             let id = NodeId(u32::try_from(index).unwrap_or(u32::MAX));
             let is_own = match tree.expr(id) {
-                FilterExpr::Field(field) => is_known(rule.binding.source(*field), names),
-                FilterExpr::Call { function, .. } => is_pure_function(&rule.binding, *function, names),
+                FilterExpr::Field(field) => is_known(binding.source(*field), names),
+                FilterExpr::Call { function, .. } => is_pure_function(binding, *function, names),
                 _ => true,
             };
             // Children have smaller ids.
@@ -33,7 +38,7 @@ impl<'t> FilterShapes<'t> {
                 *place = is_own && are_parts;
             }
         }
-        Self { rule, known }
+        Self { rule, tree, known }
     }
 }
 
@@ -72,7 +77,7 @@ impl Shapes for FilterShapes<'_> {
             let Span { start, end } = self.rule.span(id);
             return Shape::Known(self.rule.source().get(start as usize..end as usize).unwrap_or_default().to_owned());
         }
-        let tree = self.rule.tree();
+        let tree = self.tree;
         match tree.expr(id) {
             FilterExpr::Logic { op: Connective::And, operands } => Shape::And(tree.children(*operands).to_vec()),
             FilterExpr::Logic { op: Connective::Or, operands } => Shape::Or(tree.children(*operands).to_vec()),

@@ -213,7 +213,8 @@ impl RuleTree for FilterRule {
     }
 
     fn necessary(&self, names: KnownNames<'_>) -> Option<String> {
-        necessary(&mut FilterShapes::new(self, names), self.root(), self.source())
+        let shapes = &mut FilterShapes::new(self, self.tree(), &self.binding, names);
+        necessary(shapes, self.root(), self.source())
     }
 
     fn lower(&self, functions: &Functions, layouts: &[Layout]) -> Result<Lowered, String> {

@@ -43,9 +43,9 @@ pub(crate) trait Shapes {
     /// A part.
     type Part: Copy;
 
-    const AND: &str;
-    const OR: &str;
-    const NOT: &str;
+    const AND: &'static str;
+    const OR: &'static str;
+    const NOT: &'static str;
 
     fn shape(&mut self, part: Self::Part) -> Shape<Self::Part>;
 }

@@ -323,7 +323,7 @@ fn a_necessary_condition_is_what_is_known_of_a_rule() {
     for (source, necessary) in [
         ("http.request.uri.path eq \"/\" and (http.host eq \"a\" or ssl)", Some("http.host eq \"a\" or ssl")),
         ("not (http.request.uri.path eq \"/\" or http.host eq \"a\")", Some("not (http.host eq \"a\")")),
-        ("http.request.full_uri eq \"/\" and ssl and http.host ne \"\"", Some("(ssl) and (http.host ne \"\")")),
+        ("lower(http.request.uri.path) eq \"/\" and ssl and http.host ne \"\"", Some("(ssl) and (http.host ne \"\")")),
         ("http.request.uri.path eq \"/\" xor ssl", None),
         (
             "any(http.request.headers.names[*] eq \"x\") and http.request.uri.path eq \"/\"",
