@@ -74,6 +74,12 @@ impl Definition {
     pub fn parameters(&self) -> &[Arc<str>] {
         &self.parameters
     }
+
+    /// Its body. Calls of other definitions are calls in it.
+    #[must_use]
+    pub fn body(&self) -> &Checked {
+        &self.body
+    }
 }
 
 /// The first part of the names of lists: `lists.blocked`.
@@ -374,7 +380,8 @@ impl Declarations {
 
     /// Returns the definition that a call refers to. Such a call has no other candidates: no other
     /// function may have the same name, form and number of parameters.
-    pub(crate) fn definition_of(&self, reference: &Reference) -> Option<&Definition> {
+    #[must_use]
+    pub fn definition_of(&self, reference: &Reference) -> Option<&Definition> {
         let Reference::Call { overloads, .. } = reference else { return None };
         let [Overload::Defined(index)] = **overloads else { return None };
         self.definitions.get(index as usize).map(|definition| &**definition)

@@ -1,5 +1,6 @@
 //! CEL, and every other language whose checked trees are those of CEL: implementations of [`Language`].
 
+mod necessary;
 mod residual;
 mod text;
 mod tree;

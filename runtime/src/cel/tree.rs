@@ -1,12 +1,13 @@
 //! [`CheckedTree`]: a rule whose tree is that of CEL.
 
+use super::necessary::CelShapes;
 use super::residual::Residual;
 use crate::context::Host;
 use crate::error::EvalError;
 use crate::fields::Fields;
 use crate::function::Functions;
 use crate::interpret::{Recorded, Recorder, interpret, interpret_recorded};
-use crate::language::{PartCost, Role, RuleTree, part_costs};
+use crate::language::{KnownNames, PartCost, Role, RuleTree, necessary, part_costs};
 use crate::library::Cx;
 use crate::lint;
 use crate::lower::{Lowered, is_pure, lower};
@@ -213,6 +214,13 @@ impl RuleTree for CheckedTree {
         } else {
             out.push_str(self.source());
         }
+    }
+
+    fn necessary(&self, names: KnownNames<'_>) -> Option<String> {
+        let tree = &self.written;
+        // Other languages have the same trees, and other sources.
+        let is_cel = self.language.name() == Cel.name();
+        is_cel.then(|| necessary(&mut CelShapes::new(names), (tree, tree.ast().root()), self.source()))?
     }
 
     fn lower(&self, functions: &Functions, layouts: &[Layout]) -> Result<Lowered, String> {

@@ -4,7 +4,7 @@ use super::Engine;
 use crate::context::Context;
 use crate::env::{Env, EnvError};
 use crate::error::CompileError;
-use crate::expression::{CheckedRule, Expression, TextPiece};
+use crate::expression::{CheckedRule, Expression, TextPiece, Unknowns};
 use crate::language::Piece;
 use crate::limits::Limits;
 use crate::lint;
@@ -79,6 +79,43 @@ impl Engine {
         }
         self.affordable(&expression)?;
         Ok(CheckedRule::new(expression, env))
+    }
+
+    /// Returns a condition that reads none of the unknown variables, calls no impure function, and is
+    /// false only where the rule is false whatever the unknown values are: of
+    /// `request.path == "/" && request.body.contains("x")`, `request.path == "/"`. `None` if nothing
+    /// that is known can make the rule false.
+    ///
+    /// Where it is true or fails, the rule may have any result. It is compiled as every rule is, so
+    /// that native code and rule sets tell early which rules need what comes later;
+    /// [`Program::decide`](crate::Program::decide) decides more, with the interpreter. The rule must be
+    /// of CEL or the filter language. Of a rule that was checked for another environment, there is
+    /// none.
+    ///
+    /// ```
+    /// use celero::settings::Unknowns;
+    /// use celero::{Engine, Env, Type};
+    ///
+    /// let env = Env::dynamic().variable("request.path", Type::String).variable("request.body", Type::String);
+    /// let engine = Engine::new();
+    /// let unknowns = Unknowns::new(&env, &["request.body"])?;
+    /// let necessary = |source| {
+    ///     let rule = engine.check(&env, source).expect("the rule is valid");
+    ///     engine.necessary(&env, &rule, &unknowns).map(|condition| condition.source().to_owned())
+    /// };
+    /// let login = necessary("request.path == '/login' && request.body.contains('admin')");
+    /// assert_eq!(login.as_deref(), Some("request.path == '/login'"));
+    /// assert_eq!(necessary("request.path == '/login' || request.body.contains('admin')"), None);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn necessary<C: Context>(&self, env: &Env<C>, rule: &CheckedRule, unknowns: &Unknowns) -> Option<CheckedRule> {
+        let (expression, limits) = (rule.expression_for(env).ok()?, self.limits());
+        let mut necessary = expression.necessary(unknowns.known_names(env)?, &limits.source)?;
+        necessary.count_case_steps(limits.case_steps, env.dialect()).ok()?;
+        self.affordable(&necessary).ok()?;
+        let necessary = CheckedRule::new(necessary, env);
+        unknowns.are_unread(necessary.fields(), env).then_some(necessary)
     }
 
     /// An empty cache for the patterns of a compilation.

@@ -15,7 +15,7 @@ use crate::context::Host;
 use crate::error::{ErrorKind, EvalError};
 use crate::fields::Fields;
 use crate::function::{Functions, contained};
-use crate::language::{Piece, RuleLanguage, RuleTree};
+use crate::language::{KnownNames, Piece, RuleLanguage, RuleTree};
 use crate::library::Cx;
 use crate::report::{Known, Report};
 use crate::value::Value;
@@ -63,6 +63,14 @@ impl Expression {
     ) -> Result<Self, (String, Vec<Diagnostic>)> {
         let tree = language.text(pieces, declarations, limits)?;
         Ok(Self::new(tree, language, Vec::new()))
+    }
+
+    /// A condition that reads only what is known, and is false only where this one is, in the same
+    /// language; `None` if there is none within the limits.
+    pub(crate) fn necessary(&self, names: KnownNames<'_>, limits: &Limits) -> Option<Self> {
+        let source = self.tree.necessary(names)?;
+        let necessary = Self::of(&source, &self.language, names.declarations, limits).ok()?;
+        (!necessary.tree.calls_impure(names.functions)).then_some(necessary)
     }
 
     fn new(tree: Box<dyn RuleTree>, language: &Arc<dyn RuleLanguage>, warnings: Vec<Diagnostic>) -> Self {

@@ -10,30 +10,28 @@ use crate::arena::{Arena, EvalResult};
 use crate::context::Host;
 use crate::env::{Env, EnvError};
 use crate::error::{ErrorKind, EvalError};
+use crate::fields::Fields;
 use crate::function::Functions;
+use crate::language::KnownNames;
 use crate::library::Cx;
 use crate::value::Value;
+use std::collections::HashMap;
 
 /// Variables, or parts of them, whose values are not known yet, such as those of the body while a
 /// request's head is read. Made once for an environment; see
 /// [`Program::decide`](crate::Program::decide).
 #[derive(Clone, Debug)]
 pub struct Unknowns {
-    /// Indexed by variable.
-    variables: Box<[Unknown]>,
+    /// Indexed by variable: whether it is unknown, as a whole or in part.
+    is_unknown: Box<[bool]>,
+    /// The paths to the unknown parts of those that are unknown in part only.
+    parts: HashMap<u32, Vec<Path>>,
     /// Of the environment.
     declarations: u64,
 }
 
-/// What is unknown of a variable.
-#[derive(Clone, Debug, Default)]
-enum Unknown {
-    #[default]
-    Nothing,
-    /// What lies behind these paths, each a text for each selection; [`ANY`] is every key.
-    Parts(Vec<Box<[Box<str>]>>),
-    Whole,
-}
+/// A text for each selection; [`ANY`] is every key.
+type Path = Box<[Box<str>]>;
 
 /// Stands for every key, field and index in the name of what is unknown.
 const ANY: &str = "*";
@@ -51,23 +49,28 @@ impl Unknowns {
     /// The environment has no variable for a name.
     pub fn new<C>(env: &Env<C>, names: &[&str]) -> Result<Self, EnvError> {
         let declared = env.variables();
-        let mut variables = vec![Unknown::Nothing; declared.len()];
+        let mut is_unknown = vec![false; declared.len()];
+        let mut parts = HashMap::<u32, Vec<Path>>::new();
         for name in names {
             let mut found = false;
-            for (variable, unknown) in (0..).zip(&mut variables) {
-                let variable = declared.name(variable).unwrap_or_default();
-                if behind(variable, name).is_some() {
-                    (found, *unknown) = (true, Unknown::Whole);
-                } else if let Some(path) = behind(name, variable) {
-                    found = true;
-                    unknown.add(path.split('.').map(Box::from).collect());
+            for (variable, unknown) in (0..).zip(&mut is_unknown) {
+                let declared = declared.name(variable).unwrap_or_default();
+                if behind(declared, name).is_some() {
+                    (found, *unknown) = (true, true);
+                    parts.remove(&variable);
+                } else if let Some(path) = behind(name, declared) {
+                    // A variable that is unknown as a whole has no parts.
+                    if !*unknown || parts.contains_key(&variable) {
+                        parts.entry(variable).or_default().push(path.split('.').map(Box::from).collect());
+                    }
+                    (found, *unknown) = (true, true);
                 }
             }
             if !found {
                 return Err(EnvError::new(format!("there is no variable `{name}` that could be unknown")));
             }
         }
-        Ok(Self { variables: variables.into(), declarations: declared.fingerprint() })
+        Ok(Self { is_unknown: is_unknown.into(), parts, declarations: declared.fingerprint() })
     }
 
     /// Whether the variables are those of the environment with this fingerprint.
@@ -75,30 +78,32 @@ impl Unknowns {
         self.declarations == declarations
     }
 
+    /// Whether none of them is among these fields.
+    pub(crate) fn are_unread<C>(&self, fields: &Fields, env: &Env<C>) -> bool {
+        let variables = env.variables();
+        (0..)
+            .zip(&self.is_unknown)
+            .all(|(variable, unknown)| !unknown || variables.name(variable).is_some_and(|name| !fields.reads(name)))
+    }
+
+    /// What is known of an environment: the one that these are the unknown variables of.
+    pub(crate) fn known_names<'k, C>(&'k self, env: &'k Env<C>) -> Option<KnownNames<'k>> {
+        let names =
+            KnownNames { is_unknown: &self.is_unknown, declarations: env.declarations(), functions: env.functions() };
+        self.is_for(env.variables().fingerprint()).then_some(names)
+    }
+
     /// The context as far as it is known.
     pub(crate) fn known<'a>(&'a self, host: &'a dyn Host) -> KnownPart<'a> {
-        KnownPart { host, variables: &self.variables }
-    }
-}
-
-impl Unknown {
-    fn add(&mut self, path: Box<[Box<str>]>) {
-        match self {
-            Self::Nothing => *self = Self::Parts(vec![path]),
-            Self::Parts(paths) => paths.push(path),
-            Self::Whole => {}
-        }
+        KnownPart { host, unknowns: self }
     }
 
-    /// Whether nothing that is unknown lies at the end of a path, before it or behind it.
-    fn is_beside(&self, path: &[String]) -> bool {
-        match self {
-            Self::Nothing => true,
-            Self::Parts(parts) => parts.iter().all(|part| {
-                let mut steps = part.iter().zip(path);
-                steps.any(|(unknown, step)| **unknown != *ANY && **unknown != **step)
-            }),
-            Self::Whole => false,
+    /// Whether nothing that is unknown lies at the end of a path from a variable, before it or behind it.
+    fn are_beside(&self, variable: u32, path: &[String]) -> bool {
+        let differs = |part: &Path| part.iter().zip(path).any(|(unknown, key)| **unknown != *ANY && **unknown != **key);
+        match self.is_unknown.get(variable as usize) {
+            Some(false) => true,
+            _ => self.parts.get(&variable).is_some_and(|parts| parts.iter().all(differs)),
         }
     }
 }
@@ -113,7 +118,7 @@ fn behind<'n>(name: &'n str, beginning: &str) -> Option<&'n str> {
 #[derive(Clone, Copy)]
 pub(crate) struct KnownPart<'a> {
     host: &'a dyn Host,
-    variables: &'a [Unknown],
+    unknowns: &'a Unknowns,
 }
 
 impl Host for KnownPart<'_> {
@@ -122,10 +127,7 @@ impl Host for KnownPart<'_> {
     }
 
     fn field_around<'s>(&'s self, index: u32, path: &[String], arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {
-        match self.variables.get(index as usize) {
-            Some(unknown) if unknown.is_beside(path) => self.host.field(index, arena),
-            _ => Err(ErrorKind::Unknown),
-        }
+        if self.unknowns.are_beside(index, path) { self.host.field(index, arena) } else { Err(ErrorKind::Unknown) }
     }
 }
 

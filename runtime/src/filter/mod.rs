@@ -70,6 +70,7 @@ mod lower;
 mod mime;
 mod multipart;
 mod named_lists;
+mod necessary;
 pub(crate) mod pattern;
 mod prepared;
 mod reads;

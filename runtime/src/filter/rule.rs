@@ -1,6 +1,7 @@
 //! [`FilterRule`]: a rule of the filter language, as the stages behind it see it.
 
 use super::binding::{FilterBinding, Source};
+use super::necessary::FilterShapes;
 use super::static_cost::part_costs;
 use super::{Filter, letter_cases, lint};
 use crate::context::Host;
@@ -8,7 +9,7 @@ use crate::error::{ErrorKind, EvalError};
 use crate::fields::Fields;
 use crate::function::Functions;
 use crate::interpret::{Recorded, Recorder};
-use crate::language::{PartCost, Role, RuleTree};
+use crate::language::{KnownNames, PartCost, Role, RuleTree, necessary};
 use crate::library::Cx;
 use crate::lower::Lowered;
 use crate::report::{Known, Words};
@@ -202,6 +203,11 @@ impl RuleTree for FilterRule {
     fn write_residual(&self, results: &[Recorded<'_>], out: &mut String) {
         let tree = self.tree();
         with_stack(tree.depth(), || self.write_undecided(self.root(), results, out));
+    }
+
+    fn necessary(&self, names: KnownNames<'_>) -> Option<String> {
+        let shapes = &mut FilterShapes::new(self, self.tree(), &self.binding, names);
+        necessary(shapes, self.root(), self.source())
     }
 
     fn lower(&self, functions: &Functions, layouts: &[Layout]) -> Result<Lowered, String> {

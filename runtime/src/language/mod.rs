@@ -63,6 +63,7 @@
 //! ```
 
 mod checked_costs;
+mod necessary;
 mod rule_language;
 mod static_cost;
 
@@ -77,6 +78,7 @@ pub use celero_frontend::{
 };
 pub(crate) use checked_costs::part_costs;
 pub use checked_costs::static_costs;
+pub(crate) use necessary::{KnownNames, Shape, Shapes, necessary};
 pub use rule_language::AnyLanguage;
 pub(crate) use rule_language::{CheckedSource, Declared, FrontEnd, Piece, Role, RuleLanguage, RuleTree};
 pub(crate) use static_cost::DEEPEST;

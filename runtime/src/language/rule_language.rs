@@ -11,6 +11,7 @@
 //! Invariant: no stage names a language; languages meet in the graph. Test:
 //! `tests/tests/it/tidy/languages.rs::no_stage_names_a_language`.
 
+use super::necessary::KnownNames;
 use super::static_cost::PartCost;
 use crate::context::Host;
 use crate::error::EvalError;
@@ -261,6 +262,10 @@ pub(crate) trait RuleTree: Debug + Send + Sync + Any {
 
     /// Writes the source of the rule without what is decided by these results of its nodes.
     fn write_residual(&self, results: &[Recorded<'_>], out: &mut String);
+
+    /// Returns the source of a condition that reads only what is known, and is false only where the
+    /// rule is; `None` if there is none.
+    fn necessary(&self, names: KnownNames<'_>) -> Option<String>;
 
     /// Builds the graph of the rule for a host with these fields.
     ///

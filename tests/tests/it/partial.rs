@@ -1,6 +1,7 @@
 //! Evaluations that know a part of the context only, held against evaluations that know all of it:
-//! what is decided early is the result, and what is left has the result. For random expressions
-//! and random unknown variables, and for random rules in both languages about a request.
+//! what is decided early is the result, what is left has the result, and where a necessary condition
+//! is false the rule is. For random expressions and random unknown variables, and for random rules in
+//! both languages about a request.
 //!
 //! `CELERO_PARTIAL_CASES` sets how many evaluations of each kind are compared, `CELERO_SEED` the
 //! seed.
@@ -17,7 +18,7 @@ use celero_tests::generate::gateway::{rule, sample};
 use celero_tests::generate::{Generator, Owned, Rng};
 use serde_json::{Value as Json, json};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, LazyLock, Mutex};
 use std::task::Poll;
 use std::time::{Duration, SystemTime};
 
@@ -40,6 +41,9 @@ const CONDITIONS: [&str; 9] = [
     "lower(http.user_agent) ne \"curl\"",
 ];
 
+static NATIVE: LazyLock<Engine> = LazyLock::new(|| Engine::builder().tier(Tier::Native).build());
+static INTERPRETED: LazyLock<Engine> = LazyLock::new(|| Engine::builder().tier(Tier::Interpret).build());
+
 /// How many evaluations were decided, and of how many something is left.
 #[derive(Debug, Default)]
 struct Counts {
@@ -47,6 +51,9 @@ struct Counts {
     left: u64,
     shorter: u64,
     spent: u64,
+    /// How many evaluations a necessary condition has decided, of those that are decided to be false.
+    excluded: u64,
+    decided_false: u64,
 }
 
 fn number(name: &str, default: u64) -> u64 {
@@ -77,6 +84,19 @@ fn judge<E: Context, C: Context<Static = E::Static>>(
     let (unknowns, mut scratch) = (Unknowns::new(env, unknown).unwrap(), Scratch::new());
     let found = |what: &str| format!("{}\n  unknown: {unknown:?}\n  {what}, and is {whole}", program.source());
     let decided = program.decide(context, &unknowns, &mut Scratch::new());
+    // Compiling takes longer than what is compared.
+    let engine = if (counts.decided + counts.left).is_multiple_of(8) { &*NATIVE } else { &*INTERPRETED };
+    let rule = engine.check(env, program.source()).map_err(|error| found(&error.to_string()))?;
+    counts.decided_false += u64::from(decided == Ok(Some(false)));
+    if let Some(necessary) = engine.necessary(env, &rule, &unknowns) {
+        let known = engine.compile_checked(env, &necessary).map_err(|error| found(&error.to_string()))?;
+        if known.test(context) == Ok(false) {
+            counts.excluded += 1;
+            if program.test(context) != Ok(false) {
+                return Err(found(&format!("needs {}, which is false", necessary.source())));
+            }
+        }
+    }
     let partial = program.partial(context, &unknowns, &mut scratch).unwrap();
     match partial.result() {
         Some(Err(error)) if error.kind == ErrorKind::OutOfBudget => counts.spent += 1,
@@ -102,7 +122,7 @@ fn judge<E: Context, C: Context<Static = E::Static>>(
             counts.left += 1;
             let residual = partial.residual();
             counts.shorter += u64::from(residual.len() < program.source().len());
-            let left = Engine::builder().tier(Tier::Native).build().compile(env, &residual);
+            let left = NATIVE.compile(env, &residual);
             let left = ended(&left.map_err(|error| found(&format!("leaves {residual}: {error}")))?, later);
             let same = match (&left, &whole) {
                 (Ended::Error(kind, _), Ended::Error(other, _)) => kind == other,
@@ -153,6 +173,7 @@ fn what_is_decided_early_is_the_result_and_what_is_left_has_it() {
     }
     println!("{counts:?}");
     assert!(counts.decided > cases / 10 && counts.left > cases / 10 && counts.shorter > cases / 50, "{counts:?}");
+    assert!(counts.excluded > counts.decided_false / 2, "{counts:?}");
 }
 
 /// A random rule of conditions, joined by operators of a language.
@@ -278,6 +299,7 @@ fn rules_about_requests_are_decided_as_they_end() {
         }
         println!("{counts:?}");
         assert!(counts.decided > cases / 10 && counts.left > cases / 10 && counts.shorter > cases / 50, "{counts:?}");
+        assert!(counts.excluded > counts.decided_false / 2, "{counts:?}");
     }
 }
 
@@ -416,4 +438,87 @@ fn what_a_function_has_not_answered_is_not_known() {
         answers.lock().unwrap().insert("ann".to_owned(), Some(false));
         assert_eq!(rule.decide(&call, &nothing, &mut Scratch::new()), Ok(Some(false)));
     }
+}
+
+#[test]
+fn a_necessary_condition_is_what_is_known_of_a_rule() {
+    let env = Env::dynamic()
+        .variable("a", celero::Type::Bool)
+        .variable("b", celero::Type::Bool)
+        .variable("n", celero::Type::Int)
+        .variable("d", celero::Type::Dyn)
+        .function("load", |of: i64| of)
+        .define("both(x: bool, y: bool) -> bool", "x && y")
+        .alias("v.small", "n < 4 // a comment")
+        .alias("v.bad", "v.small && (b || d == 'x' && n > 2)")
+        .alias("v.known", "both(a, v.small)")
+        .alias("v.unknown", "both(a, b)");
+    let unknowns = Unknowns::new(&env, &["b"]).unwrap();
+    let engine = Engine::new();
+    for (source, necessary) in [
+        ("a && n > 2", Some("a && n > 2")),
+        ("a && b", Some("a")),
+        ("b && a && n > 2", Some("(a) && (n > 2)")),
+        ("a || b", None),
+        ("b", None),
+        ("!b", None),
+        ("has(b) && a", Some("a")),
+        ("(a && b) || (n > 2 && b)", Some("(a) || (n > 2)")),
+        ("(a && b) || b", None),
+        ("!(a || b)", Some("!(a)")),
+        ("!(a && b)", None),
+        ("!(!(a && b) || n > 2)", Some("!((!(a)) || (n > 2))")),
+        ("(a ? b : n > 2) && true", Some("((a) ? (true) : (n > 2)) && (true)")),
+        ("!(a ? b : n > 2)", Some("!((a) ? (false) : (n > 2))")),
+        ("b ? a : a", None),
+        ("a && [n].exists(a, a == 1 && b)", Some("a")),
+        ("[true].exists(a, a && n == 1) && b", Some("[true].exists(a, a && n == 1)")),
+        ("cel.bind(a, b, a) && n > 2", Some("n > 2")),
+        ("v.bad", Some("v.small")),
+        ("!v.bad", Some("!((v.small) && (d == 'x' && n > 2))")),
+        ("v.known && b", Some("v.known")),
+        ("v.unknown && n > 2", Some("n > 2")),
+        ("both(a, b) && both(a, a)", Some("both(a, a)")),
+        ("coalesce(a, b) && n > 2", Some("n > 2")),
+        ("a && load(1) > 2 && random() > 0.5", Some("a")),
+        ("d && b", Some("d")),
+    ] {
+        let rule = engine.check(&env, source).unwrap_or_else(|error| panic!("{error}"));
+        let found = engine.necessary(&env, &rule, &unknowns);
+        assert_eq!(found.as_ref().map(celero::settings::CheckedRule::source), necessary, "{source}");
+    }
+    let other = Env::dynamic().variable("b", celero::Type::Bool);
+    let rule = engine.check(&env, "a && b").unwrap();
+    assert!(engine.necessary(&other, &rule, &unknowns).is_none());
+    assert!(engine.necessary(&env, &rule, &Unknowns::new(&other, &["b"]).unwrap()).is_none());
+    let filter = Env::<RequestContext<'_>>::new().filter_language(FilterLanguage::http());
+    let unknowns = Unknowns::new(&filter, &["request.path"]).unwrap();
+    for (source, necessary) in [
+        ("http.request.uri.path eq \"/\" and (http.host eq \"a\" or ssl)", Some("http.host eq \"a\" or ssl")),
+        ("not (http.request.uri.path eq \"/\" or http.host eq \"a\")", Some("not (http.host eq \"a\")")),
+        ("lower(http.request.uri.path) eq \"/\" and ssl and http.host ne \"\"", Some("(ssl) and (http.host ne \"\")")),
+        ("http.request.uri.path eq \"/\" xor ssl", None),
+        (
+            "any(http.request.headers.names[*] eq \"x\") and http.request.uri.path eq \"/\"",
+            Some("any(http.request.headers.names[*] eq \"x\")"),
+        ),
+    ] {
+        let rule = engine.check(&filter, source).unwrap_or_else(|error| panic!("{error}"));
+        let found = engine.necessary(&filter, &rule, &unknowns);
+        assert_eq!(found.as_ref().map(celero::settings::CheckedRule::source), necessary, "{source}");
+    }
+}
+
+/// Definitions that use each other twice would make a text of exponential length.
+#[test]
+fn a_necessary_condition_is_bounded() {
+    let mut env = Env::dynamic().variable("b", celero::Type::Bool).variable("a0", celero::Type::Bool);
+    for number in 1..14 {
+        let before = if number == 1 { "a0".to_owned() } else { format!("v.a{}", number - 1) };
+        env = env.alias(&format!("v.a{number}"), &format!("(b || {before}) && ({before} || b)"));
+    }
+    let engine = Engine::new();
+    let rule = engine.check(&env, "v.a13 && a0 && b").unwrap();
+    let necessary = engine.necessary(&env, &rule, &Unknowns::new(&env, &["b"]).unwrap()).unwrap();
+    assert!(necessary.source().len() < 8192, "{}", necessary.source().len());
 }

@@ -237,7 +237,8 @@ impl Guard {
         if self.apply_outcome(session, outcome).await? {
             return Ok(true);
         }
-        let Some(buffering) = self.policy.request_buffering() else { return Ok(false) };
+        let buffering = self.policy.request_buffering(session.req_header(), &mut self.exchange);
+        let Some(buffering) = buffering else { return Ok(false) };
         let Buffered { bytes, too_large } = buffer(session, buffering, &mut self.body_clock).await?;
         let decision = if too_large {
             self.policy.request_body_too_large(session.req_header(), &mut self.exchange)
@@ -399,7 +400,8 @@ impl Guard {
         {
             Compression::add_vary(&mut OfResponse(response));
         }
-        let held = self.policy.response_buffering(session.req_header(), response).map(|buffering| {
+        let buffering = self.policy.response_buffering(session.req_header(), response, &mut self.exchange);
+        let held = buffering.map(|buffering| {
             let exchange = std::mem::take(&mut self.exchange);
             Box::new(HeldResponse::new(Arc::clone(&self.policy), exchange, buffering))
         });

@@ -147,7 +147,7 @@ where
         return Ok(state.end(Some(head), response_of(*answer), exchange));
     }
     exchange.edits().apply_to_request(&mut head);
-    let body = match policy.request_buffering() {
+    let body = match policy.request_buffering(&head, &mut exchange) {
         None => RequestBody::unread(body),
         Some(buffering) => {
             let Ok(buffered) = buffer(body, buffering).await else {
@@ -190,7 +190,7 @@ async fn after_service<R: Body<Data = Bytes> + Unpin>(
         return response_of(*answer);
     }
     exchange.edits().apply_to_response(&mut parts);
-    let Some(buffering) = policy.response_buffering(head, &parts) else {
+    let Some(buffering) = policy.response_buffering(head, &parts, exchange) else {
         return Response::from_parts(parts, ResponseBody::service(body));
     };
     let Ok(Buffered { read, too_large, body }) = buffer(body, buffering).await else {

@@ -80,8 +80,9 @@ impl BodySettings {
         self.buffering
     }
 
-    /// Describes the settings, for `celero check` and `celero explain`.
-    pub(crate) fn describe(&self) -> String {
+    /// Describes the settings, for `celero check` and `celero explain`. `some`: whether a head may
+    /// exclude every rule.
+    pub(crate) fn describe(&self, some: bool) -> String {
         let what = if self.phase == Phase::RequestBody { "request" } else { "response" };
         let larger = match self.skip {
             _ if self.buffering.is_prefix() => String::new(),
@@ -93,7 +94,8 @@ impl BodySettings {
             Encoded::Decode => "decoded for the rules",
             Encoded::Raw => "not decoded",
         };
-        format!("{what} bodies: {}{larger}; those with a content coding are {coded}", self.buffering)
+        let rest = if some { "; those that no rule can match are forwarded as they arrive" } else { "" };
+        format!("{what} bodies: {}{larger}; those with a content coding are {coded}{rest}", self.buffering)
     }
 
     /// Returns what the rules read of a body. `headers` are those of its message.

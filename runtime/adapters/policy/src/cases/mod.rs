@@ -432,7 +432,7 @@ fn before_server(
         return Some(*answer);
     }
     exchange.edits().apply_to_request(head);
-    let decision = match policy.request_buffering()?.state(body.len(), true) {
+    let decision = match policy.request_buffering(&head.parts, exchange)?.state(body.len(), true) {
         BufferState::TooLarge => policy.request_body_too_large(&head.parts, exchange),
         BufferState::Ready | BufferState::More => policy.request_body(&head.parts, body, exchange),
     };
@@ -457,7 +457,7 @@ fn after_server(
         return Some(*answer);
     }
     exchange.edits().apply_to_response(response);
-    let outcome = match policy.response_buffering(head, response)?.state(body.len(), true) {
+    let outcome = match policy.response_buffering(head, response, exchange)?.state(body.len(), true) {
         BufferState::TooLarge => policy.response_body_too_large(exchange),
         BufferState::Ready | BufferState::More => policy.response_body(head, response, body, exchange),
     };

@@ -8,6 +8,7 @@ pub(crate) mod header_sets;
 mod higher_levels;
 pub(crate) mod levels;
 pub(crate) mod limit;
+mod needs;
 pub(crate) mod remote;
 mod rule_claims;
 mod set_warnings;
@@ -195,11 +196,13 @@ impl Compilation<'_> {
             }
         };
         self.warn_of_set(&set, &placed);
+        let needs = self.needs(scope, &placed);
         let times = RuleTimes::new(placed.iter().map(|rule| rule.when.as_ref().is_none_or(|when| when.is_pure())));
         let rules: Box<[Rule<C::Static>]> = placed.into_iter().map(|placed| placed.rule).collect();
         let counters = Counters::new(rules.len()).sampling_interval(SAMPLING_INTERVAL);
         let (failure_log, lists) = (None, self.definitions.lists.clone());
-        let rules = PhaseRules { phase, set, rules, error_policy, error_status, counters, times, failure_log, lists };
+        let rules =
+            PhaseRules { phase, set, rules, needs, error_policy, error_status, counters, times, failure_log, lists };
         Some(CompiledPhase { rules, reads, reads_ends, count_when })
     }
 

@@ -26,6 +26,11 @@ impl DeclaredNames {
         }
     }
 
+    /// Returns whether a phase declares a name.
+    pub(crate) fn has(&self, phase: Phase, name: &str) -> bool {
+        self.phases.get(name).is_some_and(|phases| phases.contains(&phase))
+    }
+
     /// Returns the longest prefix of a qualified name that some phase declares, with these phases.
     pub(crate) fn find(&self, path: &str) -> Option<(String, &[Phase])> {
         let mut name = path;

@@ -120,13 +120,13 @@ pub(crate) static SECTIONS: MappingSpec = MappingSpec::new(
         optional(
             "requestBody",
             OneOf(&[RULES, Mapping(&BODY_PHASE)]),
-            "Rules that run when the body of a request has arrived. Bodies are buffered only if there are such rules.",
+            "Rules that run when the body of a request has arrived. Bodies are buffered only where such a rule may match.",
         ),
         optional("response", RULES_OR_PHASE, "Rules that run when the head of the server's response has arrived."),
         optional(
             "responseBody",
             OneOf(&[RULES, Mapping(&RESPONSE_BODY_PHASE)]),
-            "Rules that run when the body of the server's response has arrived, before its head is sent on. Bodies are buffered only if there are such rules.",
+            "Rules that run when the body of the server's response has arrived, before its head is sent on. Bodies are buffered only where such a rule may match.",
         ),
         optional(
             "log",

@@ -39,6 +39,8 @@ pub(crate) struct PhaseRules<S> {
     /// The conditions, in the order of `rules`.
     pub(crate) set: RuleSet<S, ()>,
     pub(crate) rules: Box<[Rule<S>]>,
+    /// Of a phase that reads a body: what each rule needs of the head. `None` if no head excludes all of them.
+    pub(crate) needs: Option<RuleSet<S, ()>>,
     pub(crate) error_policy: PhaseErrorPolicy,
     pub(crate) error_status: StatusCode,
     /// What the rules did: a slot for each, by index.
@@ -52,12 +54,12 @@ pub(crate) struct PhaseRules<S> {
 
 /// The memory that the evaluations of a thread reuse.
 #[derive(Default)]
-struct ThreadMemory {
-    scratch: Scratch,
+pub(super) struct ThreadMemory {
+    pub(super) scratch: Scratch,
     matched: Vec<usize>,
     /// The rules that matched (true) or failed, to be counted when the phase has an outcome.
     counted: Vec<(usize, bool)>,
-    shards: CounterShards,
+    pub(super) shards: CounterShards,
 }
 
 /// The outcome of a phase depends on a verification that takes long, or on a service that is to be
@@ -65,7 +67,7 @@ struct ThreadMemory {
 pub(crate) struct NotReady;
 
 thread_local! {
-    static MEMORY: Cell<Option<Box<ThreadMemory>>> = const { Cell::new(None) };
+    pub(super) static MEMORY: Cell<Option<Box<ThreadMemory>>> = const { Cell::new(None) };
 }
 
 impl<S: Context + 'static> PhaseRules<S> {

@@ -1,7 +1,6 @@
 //! The phases that read bodies: `requestBody` and `responseBody`.
 
 use crate::auth::block_on;
-use crate::bodies::buffering::BodyBuffering;
 use crate::bodies::settings::BodyView;
 use crate::bodies::unchangeable::Unchangeable;
 use crate::host::body_edit::names_of_body;
@@ -18,13 +17,6 @@ use http::{HeaderMap, Method, StatusCode, header, request, response};
 use std::borrow::Cow;
 
 impl Policy {
-    /// Returns how much of a request's body to buffer for [`request_body`](Self::request_body).
-    /// `None`: the phase has no rules, so don't buffer bodies.
-    #[must_use]
-    pub fn request_buffering(&self) -> Option<BodyBuffering> {
-        (!self.body.rules.is_empty()).then(|| self.body_settings.buffering())
-    }
-
     /// Runs the phase `requestBody`, like [`request_body_async`](Self::request_body_async), but
     /// blocks the thread while a service is asked. For hosts that are not asynchronous. It does not
     /// wait for a delay.
@@ -143,26 +135,6 @@ impl Policy {
         self.conclude(head, self.body_settings.too_large(), exchange).into()
     }
 
-    /// Returns how much of a response's body to buffer for [`response_body`](Self::response_body)
-    /// before the response is sent on. `None`: the phase has no rules, or the response has no body
-    /// (RFC 9110, section 6.4.1), or is a tunnel.
-    ///
-    /// A stream of events (`text/event-stream`) has no end and is never held back for long: a phase
-    /// that reads a prefix runs on what arrives first, and for any other phase the body is too
-    /// large at once.
-    #[must_use]
-    pub fn response_buffering(&self, head: &request::Parts, response: &response::Parts) -> Option<BodyBuffering> {
-        let bodiless = matches!(response.status.as_u16(), 100..=199 | 204 | 304) || head.method == Method::HEAD;
-        let tunnel = head.method == Method::CONNECT && response.status.is_success();
-        if self.response_body.rules.is_empty() || bodiless || tunnel {
-            return None;
-        }
-        let kind = response.headers.get(header::CONTENT_TYPE).map(|kind| kind.as_bytes()).unwrap_or_default();
-        let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
-        let buffering = self.response_settings.buffering();
-        Some(if kind.eq_ignore_ascii_case(b"text/event-stream") { buffering.of_stream() } else { buffering })
-    }
-
     /// Runs the phase `responseBody`. Call it when [`response_buffering`](Self::response_buffering)
     /// is ready with what was buffered, before the head of the response is sent on. Its edits
     /// belong to that head. If they have a [`body`](crate::Edits::body), it is sent instead of the
@@ -211,8 +183,9 @@ impl Policy {
 
     /// Describes how bodies are buffered: a line for each phase that reads them.
     pub fn buffering_notes(&self) -> impl Iterator<Item = String> {
-        let request = (!self.body.rules.is_empty()).then(|| self.body_settings.describe());
-        let response = (!self.response_body.rules.is_empty()).then(|| self.response_settings.describe());
+        let request = (!self.body.rules.is_empty()).then(|| self.body_settings.describe(self.body.needs.is_some()));
+        let response = (!self.response_body.rules.is_empty())
+            .then(|| self.response_settings.describe(self.response_body.needs.is_some()));
         request.into_iter().chain(response)
     }
 

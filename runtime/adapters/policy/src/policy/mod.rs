@@ -1,6 +1,7 @@
 //! A compiled policy.
 
 pub(crate) mod body_phases;
+pub(crate) mod buffering;
 pub(crate) mod connection;
 pub(crate) mod counters;
 pub(crate) mod declarations;
@@ -297,7 +298,7 @@ impl Policy {
         exchange: &mut Exchange,
     ) -> Outcome {
         self.count_response(head, response.status, &response.headers, exchange);
-        if self.response_buffering(head, response).is_none() {
+        if !self.may_read_response(head, response) {
             exchange.effects.limits.apply_verdicts();
         }
         let (started, origin) = (exchange.start_time(), exchange.source());

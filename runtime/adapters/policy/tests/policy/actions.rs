@@ -227,7 +227,11 @@ log:
     logFields: {bad: "true"}
 "#,
     );
-    assert!(policy.has_log_fields() && policy.has_response_rules() && policy.request_buffering().is_none());
+    assert!(
+        policy.has_log_fields()
+            && policy.has_response_rules()
+            && policy.request_buffering(&head("GET /", &[]), &mut exchange()).is_none()
+    );
     let (head, response, mut exchange) = (head("GET /a/b", &[]), response(200, &[]), exchange());
     assert!(matches!(ask(&policy, &head, &mut exchange), Outcome::Continue));
     assert!(matches!(ask_response(&policy, &head, &response, &mut exchange), Outcome::Continue));
@@ -374,7 +378,10 @@ requestBody:
       labels: {form: "1"}
 "#,
     );
-    assert_eq!(policy.request_buffering().map(|buffering| buffering.limit()), Some(1024));
+    assert_eq!(
+        policy.request_buffering(&head("GET /", &[]), &mut exchange()).map(|buffering| buffering.limit()),
+        Some(1024)
+    );
     let (json, form) = (head("POST /", &[]), head("POST /", &[("content-type", "application/x-www-form-urlencoded")]));
     let mut exchange = exchange();
     assert_eq!(status(policy.request_body(&json, br#"{"model": "big"}"#, &mut exchange)), 402);
@@ -384,7 +391,7 @@ requestBody:
     assert_eq!(status(policy.request_body(&form, b"a=1", &mut exchange)), 402);
     assert_eq!(answer(policy.request_body_too_large(&json, &mut exchange)).status, 413);
     let open = crate::support::policy("requestBody: {tooLarge: skip, rules: [{deny: true}]}");
-    assert_eq!(open.request_buffering().map(|buffering| buffering.limit()), Some(65_536));
+    assert_eq!(open.request_buffering(&json, &mut exchange).map(|buffering| buffering.limit()), Some(65_536));
     assert_eq!(status(open.request_body_too_large(&json, &mut exchange)), 0);
 }
 
@@ -394,7 +401,8 @@ fn an_empty_policy_does_nothing() {
         let policy = policy(&format!("empty: allowed\n{text}"));
         let (head, mut exchange) = (head("GET /", &[]), exchange());
         assert_eq!(status(ask(&policy, &head, &mut exchange)), 0);
-        assert!(exchange.edits().is_empty() && policy.rules().count() == 0 && policy.request_buffering().is_none());
+        assert!(exchange.edits().is_empty() && policy.rules().count() == 0);
+        assert!(policy.request_buffering(&head, &mut exchange).is_none());
         assert!(!policy.has_response_rules() && !policy.has_log_fields());
         let mut answered = response(200, &[]);
         exchange.edits().apply_to_response(&mut answered);

@@ -113,7 +113,7 @@ fn bombs_are_bounded() {
 fn a_prefix_is_read_of_bodies_of_any_size() {
     let rule = r#"{when: 'size(request.bodyPrefix) > 4 || string(request.bodyPrefix).startsWith("MZ")', deny: 403}"#;
     let policy = policy(&format!("requestBody:\n  prefix: 4\n  encoded: decode\n  rules: [{rule}]\n"));
-    let buffering = policy.request_buffering().unwrap();
+    let buffering = policy.request_buffering(&head("GET /", &[]), &mut exchange()).unwrap();
     assert!(buffering.is_prefix() && !buffering.refuses(u64::MAX));
     let states = [(0, false), (3, false), (4, false), (9, false), (0, true)];
     let states = states.map(|(bytes, ended)| buffering.state(bytes, ended));
@@ -181,18 +181,21 @@ fn responses_without_a_body_and_streams_are_not_held_back() {
     );
     let (get, ask) = (head("GET /", &[]), head("HEAD /", &[]));
     for code in [101, 204, 304] {
-        assert!(whole.response_buffering(&get, &response(code, &[])).is_none(), "{code}");
+        assert!(whole.response_buffering(&get, &response(code, &[]), &mut exchange()).is_none(), "{code}");
     }
-    assert!(whole.response_buffering(&ask, &response(200, &[])).is_none());
-    assert!(policy("request: [{deny: true}]").response_buffering(&get, &response(200, &[])).is_none());
+    assert!(whole.response_buffering(&ask, &response(200, &[]), &mut exchange()).is_none());
+    assert!(policy("request: [{deny: true}]").response_buffering(&get, &response(200, &[]), &mut exchange()).is_none());
     for kind in ["text/event-stream", "Text/Event-Stream; charset=utf-8"] {
         let events = response(200, &[("content-type", kind)]);
-        assert_eq!(whole.response_buffering(&get, &events).unwrap().state(0, false), BufferState::TooLarge);
-        let buffering = prefix.response_buffering(&get, &events).unwrap();
+        assert_eq!(
+            whole.response_buffering(&get, &events, &mut exchange()).unwrap().state(0, false),
+            BufferState::TooLarge
+        );
+        let buffering = prefix.response_buffering(&get, &events, &mut exchange()).unwrap();
         assert_eq!([buffering.state(0, false), buffering.state(1, false)], [BufferState::More, BufferState::Ready]);
     }
     let other = response(200, &[("content-type", "text/plain")]);
-    assert_eq!(prefix.response_buffering(&get, &other).unwrap().state(1, false), BufferState::More);
+    assert_eq!(prefix.response_buffering(&get, &other, &mut exchange()).unwrap().state(1, false), BufferState::More);
 }
 
 #[test]

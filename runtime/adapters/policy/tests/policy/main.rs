@@ -10,6 +10,7 @@ mod confinement;
 mod connections;
 mod definitions;
 mod delays;
+mod early;
 mod emptiness;
 mod errors;
 mod examples;

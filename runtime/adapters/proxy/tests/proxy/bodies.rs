@@ -3,6 +3,7 @@
 use crate::client::{Client, Reply};
 use crate::h2::exchange;
 use crate::running::Running;
+use crate::scripted::Scripted;
 use http::Request;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -252,4 +253,53 @@ fn a_large_body_is_sent_again_to_the_next_server() {
         statuses.push((reply.status, reply.text()));
     }
     assert_eq!(statuses.last().unwrap(), &(200, "300000".to_owned()), "{statuses:?}");
+}
+
+/// Rules about some bodies only.
+const SOME: &str = r#"
+requestBody:
+  limit: 1KiB
+  rules:
+    - { name: login, when: 'request.path.startsWith("/login") && string(request.body).contains("DROP TABLE")', deny: 403 }
+responseBody:
+  limit: 1KiB
+  rules:
+    - { name: secret, when: 'response.code == 200 && string(response.body).contains("SECRET")', deny: 502 }
+"#;
+
+/// A body that no rule can match is neither held back nor bounded, in either direction; others are.
+#[test]
+fn a_body_that_no_rule_needs_is_streamed() {
+    let server = Scripted::start();
+    let proxy = Running::with(&server.config(), SOME);
+    let mut client = Client::connect(proxy.address);
+    let framing = "transfer-encoding: chunked\r\nexpect: 100-continue\r\n\r\n";
+    client.send(format!("POST /upload HTTP/1.1\r\nhost: a\r\n{framing}"));
+    server.until("\r\n\r\n");
+    server.say("HTTP/1.1 100 Continue\r\n\r\n");
+    assert_eq!(client.reply().status, 100);
+    client.send("5\r\nfirst\r\n");
+    server.until("first");
+    server.say("HTTP/1.1 404 Not Found\r\ntransfer-encoding: chunked\r\n\r\n6\r\nSECRET\r\n");
+    client.send(format!("800\r\n{}\r\n3\r\nend\r\n0\r\n\r\n", "x".repeat(0x800)));
+    server.until("end");
+    let head = client.try_reply(false).unwrap();
+    assert_eq!((head.status, client.chunk()), (404, b"SECRET".to_vec()));
+    server.say(format!("800\r\n{}\r\n0\r\n\r\n", "y".repeat(0x800)));
+    assert_eq!((client.chunk().len(), client.chunk().len()), (0x800, 0));
+
+    let server = Scripted::start();
+    let proxy = Running::with(&server.config(), SOME);
+    let mut client = Client::connect(proxy.address);
+    client.send("POST /%6cogin HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n5\r\nfirst\r\n");
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    assert!(server.is_idle(), "the server gets a body that a rule needs");
+    assert_eq!(client.send("b\r\n DROP TABLE\r\n0\r\n\r\n").reply().status, 403);
+    assert!(server.is_idle());
+    for (path, body) in [("/login", 2048), ("/login", 2)] {
+        let mut client = Client::connect(proxy.address);
+        client.request(&format!("POST {path}"), &["content-encoding: gzip"], &vec![b'x'; body]);
+        assert_eq!(client.reply().status, if body > 1024 { 413 } else { 415 });
+    }
+    assert!(server.is_idle());
 }

@@ -32,7 +32,7 @@ async fn server(rules: &str) -> SocketAddr {
     let policy = Arc::new(LivePolicy::load(&file).unwrap());
     std::fs::remove_file(&file).unwrap();
     let app = Router::new().route("/x", any(|body: Bytes| async move { body })).route("/trailers", post(trailers));
-    let app = app.route("/gzip", post(gzip)).route("/events", get(events));
+    let app = app.route("/gzip", post(gzip)).route("/events", get(events)).route("/first/{*path}", post(first));
     let app = app.layer(PolicyLayer::new(policy));
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -44,6 +44,11 @@ async fn server(rules: &str) -> SocketAddr {
 async fn trailers(body: Body) -> String {
     let collected = body.collect().await.unwrap();
     format!("trailers: {:?}, body: {:?}", collected.trailers().cloned(), collected.to_bytes())
+}
+
+/// Answers with the first piece of the body, as soon as that is here.
+async fn first(mut body: Body) -> Bytes {
+    body.frame().await.unwrap().unwrap().into_data().unwrap()
 }
 
 /// Answers with the body, compressed.
@@ -245,6 +250,41 @@ async fn events_arrive_as_they_are_sent() {
         NEXT_EVENT.notify_one();
     }
     assert!(ask(server(RESPONSES).await, "GET /events HTTP/1.1\r\nhost: a\r\n\r\n").await.starts_with("HTTP/1.1 502 "));
+}
+
+#[tokio::test]
+async fn a_body_that_no_rule_needs_is_streamed() {
+    let rule = RULES.replace("when: '", "when: 'request.path.startsWith(\"/first/login\") && ").replace("1MiB", "1KiB");
+    let address = server(&rule).await;
+    let begin =
+        |path: &str| format!("POST {path} HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n5\r\nfirst\r\n");
+    // The service answers before the client has sent the rest.
+    let streamed = ask(address, &begin("/first/a")).await;
+    assert!(streamed.starts_with("HTTP/1.1 200 ") && streamed.ends_with("first"), "{streamed}");
+    for path in ["/first/login", "/first/a/../%6Cogin"] {
+        let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+        stream.write_all(begin(path).as_bytes()).await.unwrap();
+        let mut piece = vec![0; 4096];
+        let early = tokio::time::timeout(Duration::from_millis(200), stream.read(&mut piece)).await;
+        assert!(early.is_err(), "{path}: {}", String::from_utf8_lossy(&piece));
+        stream.write_all(b"b\r\n DROP TABLE\r\n0\r\n\r\n").await.unwrap();
+        let read = tokio::time::timeout(Duration::from_secs(120), stream.read(&mut piece)).await.unwrap().unwrap();
+        assert!(piece[..read].starts_with(b"HTTP/1.1 403 "), "{path}");
+    }
+    let large = format!("content-length: 2048\r\ncontent-encoding: gzip\r\n\r\n{}", "x".repeat(2048));
+    for (path, status) in [("/first/a", "200"), ("/first/login", "413")] {
+        let reply = ask(address, &format!("POST {path} HTTP/1.1\r\nhost: a\r\n{large}")).await;
+        assert!(reply.starts_with(&format!("HTTP/1.1 {status} ")), "{path}: {reply}");
+    }
+    let responses = RESPONSES.replace("when: '", "when: 'request.method == \"PUT\" && ");
+    let responses = responses.lines().filter(|line| !line.contains("mark")).collect::<Vec<_>>().join("\n");
+    let address = server(&responses).await;
+    let body = format!("SECRET{}", "x".repeat(2048));
+    for (method, status) in [("POST", "200"), ("PUT", "502")] {
+        let reply =
+            ask(address, &format!("{method} /x HTTP/1.1\r\nhost: a\r\ncontent-length: 2054\r\n\r\n{body}")).await;
+        assert!(reply.starts_with(&format!("HTTP/1.1 {status} ")), "{method}: {reply}");
+    }
 }
 
 #[tokio::test]

@@ -105,7 +105,7 @@ fn before_server(
         return answer;
     }
     exchange.edits().apply_to_request(head);
-    let decision = match policy.request_buffering()?.state(body.len(), true) {
+    let decision = match policy.request_buffering(head, exchange)?.state(body.len(), true) {
         BufferState::TooLarge => policy.request_body_too_large(head, exchange),
         BufferState::Ready | BufferState::More => policy.request_body(head, body, exchange),
     };

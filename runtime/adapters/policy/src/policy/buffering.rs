@@ -1,0 +1,82 @@
+//! Which bodies the phases `requestBody` and `responseBody` need: their rules are tried before the body comes.
+
+use crate::bodies::buffering::BodyBuffering;
+use crate::phases::context::{BodyData, CommonData, ResponseBodyData, ResponseHead};
+use crate::phases::exchange::Exchange;
+use crate::policy::Policy;
+use celero::http::Request;
+use http::{Method, header, request, response};
+
+impl Policy {
+    /// Returns how much of a request's body to buffer for [`request_body`](Self::request_body).
+    /// `None`: don't buffer it, and don't run the phase. Call it once, when the edits of the phase
+    /// `request` have been applied: labels and variables of the host are as the phase
+    /// `requestBody` shall read them.
+    ///
+    /// The phase needs no body if it has no rules, or if the head says of each of them that it does
+    /// not match, whatever the body is. That is the phase then: it has no effect, and is counted.
+    #[must_use]
+    pub fn request_buffering(&self, head: &request::Parts, exchange: &mut Exchange) -> Option<BodyBuffering> {
+        if self.body.rules.is_empty() {
+            return None;
+        }
+        let (started, origin) = (exchange.start_time(), exchange.source());
+        let Exchange { findings, attributes, effects, local, tls, arrival, .. } = exchange;
+        let proofs = self.auth.lazy(&head.headers, findings);
+        let context = BodyData {
+            request: Request::from(arrival.head(head)),
+            body_prefix: None,
+            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, attributes),
+        };
+        let needs_body = self.body.needs_body(&context, effects.watch.as_deref_mut());
+        needs_body.then(|| self.body_settings.buffering())
+    }
+
+    /// Returns how much of a response's body to buffer for [`response_body`](Self::response_body)
+    /// before the response is sent on. `None`: don't buffer it, and don't run the phase. Call it
+    /// once, when the edits of the phase `response` have been applied.
+    ///
+    /// The phase needs no body if it has no rules, if the heads say of each of them that it does not
+    /// match, whatever the body is, or if the response has no body (RFC 9110, section 6.4.1), or is
+    /// a tunnel.
+    ///
+    /// A stream of events (`text/event-stream`) has no end and is never held back for long: a phase
+    /// that reads a prefix runs on what arrives first, and for any other phase the body is too
+    /// large at once.
+    #[must_use]
+    pub fn response_buffering(
+        &self,
+        head: &request::Parts,
+        response: &response::Parts,
+        exchange: &mut Exchange,
+    ) -> Option<BodyBuffering> {
+        if !self.may_read_response(head, response) {
+            return None;
+        }
+        let (started, origin) = (exchange.start_time(), exchange.source());
+        let Exchange { findings, attributes, effects, local, tls, arrival, .. } = exchange;
+        let proofs = self.auth.lazy(&head.headers, findings);
+        let context = ResponseBodyData {
+            request: arrival.head(head),
+            response: ResponseHead { code: Some(response.status), headers: &response.headers },
+            body: None,
+            body_prefix: None,
+            peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, attributes),
+        };
+        if !self.response_body.needs_body(&context, effects.watch.as_deref_mut()) {
+            effects.limits.apply_verdicts();
+            return None;
+        }
+        let kind = response.headers.get(header::CONTENT_TYPE).map(|kind| kind.as_bytes()).unwrap_or_default();
+        let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+        let buffering = self.response_settings.buffering();
+        Some(if kind.eq_ignore_ascii_case(b"text/event-stream") { buffering.of_stream() } else { buffering })
+    }
+
+    /// Returns whether the phase `responseBody` may concern a response.
+    pub(crate) fn may_read_response(&self, head: &request::Parts, response: &response::Parts) -> bool {
+        let bodiless = matches!(response.status.as_u16(), 100..=199 | 204 | 304) || head.method == Method::HEAD;
+        let tunnel = head.method == Method::CONNECT && response.status.is_success();
+        !(self.response_body.rules.is_empty() || bodiless || tunnel)
+    }
+}

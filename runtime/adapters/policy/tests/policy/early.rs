@@ -1,0 +1,400 @@
+//! Phases that read bodies, tried before the body comes: they end as they would end with it, whatever clients send.
+//!
+//! `CELERO_EARLY_POLICIES` sets how many random policies are compared, `CELERO_SEED` the seed.
+
+use crate::support::{exchange, head, log, policy, response, status};
+use celero_policy::{Exchange, Outcome, Policy};
+use fastrand::Rng;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, response};
+use std::path::Path;
+use std::time::Duration;
+
+/// Whether a policy wants the body of a request.
+fn wants(policy: &Policy, line: &str, headers: &[(&str, &str)]) -> bool {
+    policy.request_buffering(&head(line, headers), &mut exchange()).is_some()
+}
+
+const LOGIN: &str = r#"
+variables:
+  post: request.method == "POST"
+  bad: variables.post && json(request.body).user == "root"
+requestBody:
+  limit: 1KiB
+  rules:
+    - {name: root, when: 'request.path.startsWith("/login") && variables.bad', deny: 403}
+    - {name: form, language: filter, when: 'http.request.uri.path eq "/form" and http.request.body.raw contains "x"', deny: 402}
+"#;
+
+#[test]
+fn a_body_that_no_rule_can_match_is_not_wanted() {
+    for read in [Policy::parse, Policy::check] {
+        let policy = read("policy.yaml", LOGIN, Path::new(".")).unwrap();
+        for (line, wanted) in [
+            ("GET /", false),
+            ("POST /", false),
+            ("GET /login", false),
+            ("POST /login", true),
+            ("POST /login/a", true),
+            ("GET /form", true),
+            ("GET /form/", false),
+        ] {
+            assert_eq!(wants(&policy, line, &[]), wanted, "{line}");
+        }
+        let notes: Vec<String> = policy.buffering_notes().collect();
+        assert!(notes[0].ends_with("; those that no rule can match are forwarded as they arrive"), "{notes:?}");
+        // What is decided early is an evaluation like any other.
+        assert!(policy.rules().all(|rule| (rule.evaluated, rule.matched, rule.failed) == (4, 0, 0)));
+    }
+}
+
+/// What says nothing about the head, or fails, or may fail with some body, is not decided early.
+#[test]
+fn what_is_not_certain_waits_for_the_body() {
+    for (when, wanted) in [
+        ("!has(request.body)", true),
+        ("size(request.body) == 0", true),
+        ("!(has(request.body) && request.method == 'GET')", true),
+        ("default(request.body, b'') == b'' || request.method == 'POST'", true),
+        ("request.headers['x-none'] == 'a' && size(request.body) > 0", true),
+        ("request.headers['x-none'] == 'a' || size(request.body) > 0", true),
+        ("request.method == 'GET' ? request.body == b'' : false", true),
+        ("request.method == 'POST' ? request.body == b'' : false", false),
+        ("request.body == b'' ? request.method == 'POST' : request.method == 'PUT'", true),
+        ("[b'', request.body].exists(b, b == b'a' && request.method == 'POST')", true),
+        ("random() > 2.0", true),
+        ("random() > 2.0 && request.method == 'POST'", false),
+        ("request.method == 'POST'", false),
+        ("'x-none' in request.headers && request.headers['x-none'] == string(request.body)", false),
+        ("request.headers['x-twice'] == 'a' && size(request.body) > 0", false),
+        ("false", false),
+        ("request.path.contains('%FF') && size(request.body) > 0", true),
+    ] {
+        for rest in ["deny: 403", "setHeaders: {a: b}"] {
+            for error in ["closed", "noMatch", "match", "stop"] {
+                let text = format!("requestBody: {{onError: {error}, rules: [{{when: \"{when}\", {rest}}}]}}");
+                let policy = Policy::check("policy.yaml", &text, Path::new(".")).unwrap();
+                assert_eq!(wants(&policy, "GET /%FF", &[("x-twice", "a"), ("x-twice", "b")]), wanted, "{text}");
+            }
+        }
+    }
+    let text = "requestBody:\n- {when: request.method == 'POST', deny: 403}\n- {name: always, limit: {rate: 1/s}}\n";
+    assert!(wants(&policy(text), "GET /", &[]), "a rule without a condition matches");
+    let required = "requestBody: [{when: request.method == 'GET', require: size(request.body) > 0, deny: 403}]";
+    assert!(wants(&policy(required), "GET /", &[]) && !wants(&policy(required), "POST /", &[]));
+    let prefix = "requestBody: {prefix: 4, rules: [{when: \"request.method == 'PUT' && request.bodyPrefix == b'MZ'\", deny: 403}]}";
+    assert!(wants(&policy(prefix), "PUT /", &[]) && !wants(&policy(prefix), "GET /", &[]));
+}
+
+#[test]
+fn responses_are_tried_with_their_heads() {
+    let text = "responseBody: [{when: \"response.code == 200 && 'x-a' in response.headers && size(response.body) > 1\", deny: 502}]";
+    let policy = policy(text);
+    let wants = |line: &str, code: u16, headers: &[(&str, &str)]| {
+        policy.response_buffering(&head(line, &[]), &response(code, headers), &mut exchange()).is_some()
+    };
+    assert!(wants("GET /", 200, &[("x-a", "")]));
+    assert!(!wants("GET /", 404, &[("x-a", "")]) && !wants("GET /", 200, &[]) && !wants("HEAD /", 200, &[("x-a", "")]));
+    let events = [("content-type", "text/event-stream")];
+    assert!(!wants("GET /", 200, &events), "a stream that no rule concerns passes");
+}
+
+/// A list may change between the head and the body. Each phase that reads the body asks the lists of its own time.
+#[test]
+fn a_list_that_changes_in_between_is_asked_again() {
+    let text = "lists: {bad: {kind: addresses, entries: [192.0.2.7]}}\nrequestBody: [{when: source.address in lists.bad && size(request.body) > 1, deny: 403}]";
+    let policy = policy(text);
+    let lists = policy.lists().unwrap();
+    let post = head("POST /", &[]);
+    let mut exchange = exchange();
+    assert!(policy.request_buffering(&post, &mut exchange).is_some());
+    lists.change().remove("bad", "192.0.2.7").commit().unwrap();
+    assert_eq!(status(policy.request_body(&post, b"body", &mut exchange)), 0);
+    assert!(policy.request_buffering(&post, &mut exchange).is_none());
+    lists.change().insert("bad", "192.0.2.7").commit().unwrap();
+    assert!(policy.request_buffering(&post, &mut exchange).is_some());
+}
+
+#[test]
+fn tools_learn_why_no_rule_matches() {
+    let policy = policy(LOGIN);
+    let mut exchange = exchange();
+    exchange.watch_rules(Some("root"));
+    assert!(policy.request_buffering(&head("GET /login", &[]), &mut exchange).is_none());
+    let reasons: Vec<String> = exchange.rule_reasons().flat_map(|rule| rule.lines).collect();
+    assert_eq!(reasons, ["`root` does not match: request.method == \"POST\" is false: request.method is \"GET\""]);
+}
+
+const PREAMBLE: &str = r#"
+lists:
+  bad: {kind: addresses, entries: [192.0.2.7]}
+  paths: {kind: texts, entries: [/login, /a]}
+variables:
+  post: request.method == "POST"
+  wide: request.headers["x-mode"] == "a" || variables.post
+functions:
+  "is(a: string, b: string) -> bool": a == b
+request:
+  - {when: 'request.query.contains("gold")', labels: {tier: gold}}
+  - {name: failures, when: '"x-limit" in request.headers', limit: {rate: 2/h, countWhen: response.code >= 400}}
+  - {when: 'request.query.contains("edit")', setHeaders: {x-mode: c}}
+"#;
+
+/// What can be said of a head.
+const HEAD: &[&str] = &[
+    "request.method == \"POST\"",
+    "request.path.startsWith(\"/login\")",
+    "request.path in lists.paths",
+    "source.address in lists.bad",
+    "request.headers[\"x-mode\"] == \"a\"",
+    "request.headers[\"x-mode\"] != \"c\"",
+    "\"x-mode\" in request.headers",
+    "request.headers[?\"x-mode\"].orValue(\"\").startsWith(\"a\")",
+    "int(request.headers[\"x-n\"]) > 1",
+    "labels.tier == \"gold\"",
+    "has(labels.tier)",
+    "1 / size(request.query) > 0",
+    "request.headers.exists(name, name == \"x-n\")",
+    "variables.post",
+    "variables.wide",
+    "is(request.method, \"GET\")",
+    "random() < 2.0",
+    "random() > 2.0",
+    "true",
+    "false",
+];
+
+/// What can be said of a body.
+const BODY: &[&str] = &[
+    "string(BODY).contains(\"x\")",
+    "json(BODY).n == 1",
+    "has(json(BODY).n)",
+    "coalesce(json(BODY).n, 0) > 0",
+    "!has(BODY)",
+    "has(BODY)",
+    "size(BODY) == 0",
+    "BODY == b\"x\"",
+    "[1, 2].exists(i, i == size(BODY) && request.method == \"POST\")",
+    "is(string(BODY), \"x\")",
+];
+
+const OF_RESPONSES: &[&str] =
+    &["response.code == 200", "response.headers[\"x-mode\"] == \"a\"", "response.code >= 400"];
+
+const FILTER: &[&str] = &[
+    "http.request.method eq \"POST\"",
+    "http.request.uri.path contains \"login\"",
+    "http.request.headers[\"x-mode\"][0] eq \"a\"",
+    "any(http.request.headers[\"x-mode\"][*] eq \"b\")",
+    "http.request.body.raw contains \"x\"",
+    "http.request.body.size gt 1",
+    "ip.src in $bad",
+];
+
+const ACTIONS: &[&str] = &[
+    "deny: 403",
+    "deny: {status: 401, body: '${request.path} ${size(BODY)}'}",
+    "respond: {status: 200, body: '${json(BODY).n}'}",
+    "setHeaders: {x-size: '${size(BODY)}'}",
+    "setHeaders: {x-json: '${json(BODY).n}'}",
+    "removeHeaders: [x-mode]",
+    "labels: {seen: '${string(BODY)}'}",
+    "logFields: {path: '${request.path}', size: '${size(BODY)}'}",
+    "count: seen",
+    "require: 'size(BODY) > 0', deny: 402",
+    "require: 'request.headers[\"x-n\"] == \"1\"', deny: 402",
+    "sample: 1, deny: 405",
+    "allow: true",
+    "patchBody: {added: 1}",
+    "setBody: {new: '${request.path}'}",
+];
+
+const OF_REQUESTS: &[&str] = &[
+    "limit: {key: '${request.path}', rate: 3/h}",
+    "delay: 5ms",
+    "setPath: '/moved${request.path}'",
+    "limit: {rate: 5/h, dryRun: true}",
+];
+
+fn condition(rng: &mut Rng, atoms: &[String], depth: u32) -> String {
+    if depth == 0 || rng.u8(..4) == 0 {
+        return rng.choice(atoms).unwrap().clone();
+    }
+    let part = |rng: &mut Rng| condition(rng, atoms, depth - 1);
+    match rng.u8(..10) {
+        0..5 => format!("({} && {})", part(rng), part(rng)),
+        5..7 => format!("({} || {})", part(rng), part(rng)),
+        7..9 => format!("!({})", part(rng)),
+        _ => format!("({} ? {} : {})", part(rng), part(rng), part(rng)),
+    }
+}
+
+fn filter_condition(rng: &mut Rng, depth: u32) -> String {
+    if depth == 0 || rng.u8(..3) == 0 {
+        return (*rng.choice(FILTER).unwrap()).to_owned();
+    }
+    let word = *rng.choice(&["and", "and", "or", "xor"]).unwrap();
+    let joined = format!("({}) {word} ({})", filter_condition(rng, depth - 1), filter_condition(rng, depth - 1));
+    if rng.u8(..4) == 0 { format!("not ({joined})") } else { joined }
+}
+
+/// The rules of a phase.
+fn phase(rng: &mut Rng, name: &str, body: &str) -> String {
+    let of_response = name == "responseBody";
+    let atoms = HEAD.iter().chain(BODY.iter()).chain(if of_response { OF_RESPONSES } else { &[] });
+    let atoms: Vec<String> = atoms.map(|atom| atom.replace("BODY", body)).collect();
+    let head: Vec<String> = HEAD.iter().map(|atom| (*atom).to_owned()).collect();
+    let error = rng.choice(["closed", "noMatch", "match", "stop"]).unwrap();
+    let mut text = format!("{name}:\n  onError: {error}\n  limit: 1KiB\n  rules:\n");
+    for number in 0..rng.u8(1..4) {
+        let is_filter = !of_response && rng.u8(..5) == 0;
+        let when = if is_filter {
+            format!("({}) and ({})", rng.choice(FILTER.iter().take(4)).unwrap(), filter_condition(rng, 2))
+        } else {
+            // Most rules say first which heads they are about.
+            let first = condition(rng, &head, 1);
+            let rest = condition(rng, &atoms, 2);
+            if rng.u8(..8) == 0 { rest } else { format!("{first} && {rest}") }
+        };
+        let actions: Vec<&str> = ACTIONS.iter().chain(if of_response { &[] } else { OF_REQUESTS }).copied().collect();
+        let action =
+            if is_filter { "deny: 403".to_owned() } else { rng.choice(actions).unwrap().replace("BODY", body) };
+        let language = if is_filter { "language: filter, " } else { "" };
+        text += &format!("    - {{name: {name}{number}, {language}when: '{when}', {action}}}\n");
+    }
+    text
+}
+
+/// A request and the response to it.
+struct Case {
+    head: Parts,
+    body: &'static [u8],
+    response: response::Parts,
+    response_body: &'static [u8],
+}
+
+fn case(rng: &mut Rng) -> Case {
+    const BODIES: [&[u8]; 6] = [b"", b"x", b"{\"n\": 1}", b"{\"n\": \"x\"}", b"{", b"\xff\xfe"];
+    let method = rng.choice(["GET", "POST", "POST", "PUT"]).unwrap();
+    let path = rng.choice(["/", "/login", "/%6cogin/x", "/a//../login", "/a", "/%FF"]).unwrap();
+    let query = rng.choice(["", "?gold", "?edit", "?q=%00"]).unwrap();
+    let mut head = head(&format!("{method} {path}{query}"), &[]);
+    for (name, values) in
+        [("x-mode", &["a", "b", "c", "\u{e9}"][..]), ("x-n", &["1", "2", "x", ""]), ("x-limit", &["1"])]
+    {
+        for _ in 0..*rng.choice(&[0, 0, 1, 1, 2]).unwrap() {
+            head.headers.append(name, HeaderValue::from_bytes(rng.choice(values).unwrap().as_bytes()).unwrap());
+        }
+    }
+    if rng.u8(..8) == 0 {
+        head.headers.append("x-mode", HeaderValue::from_bytes(b"a\xff").unwrap());
+    }
+    let code = *rng.choice(&[200, 200, 404, 500, 204]).unwrap();
+    let modes: &[(&str, &str)] = &[("x-mode", "a"), ("x-mode", "b")];
+    let response = response(code, modes.get(..rng.usize(..3)).unwrap());
+    Case { head, body: rng.choice(BODIES).unwrap(), response, response_body: rng.choice(BODIES).unwrap() }
+}
+
+fn fields(headers: &HeaderMap) -> Vec<String> {
+    headers.iter().map(|(name, value)| format!("{name}: {value:?}")).collect()
+}
+
+fn ended(outcome: &Outcome) -> Option<String> {
+    match outcome {
+        Outcome::Continue => None,
+        Outcome::Respond(answer) => {
+            Some(format!("{} {} {:?} {:?}", answer.status, answer.rule, fields(&answer.headers), answer.body))
+        }
+    }
+}
+
+/// What a policy does with a request, and how many bodies it wanted.
+fn run(policy: &Policy, case: &Case, early: bool, buffered: &mut u32) -> Vec<String> {
+    let Case { mut head, body, mut response, response_body } =
+        Case { head: case.head.clone(), response: case.response.clone(), ..*case };
+    let mut exchange = exchange();
+    exchange.set_time(Duration::ZERO);
+    let mut seen = Vec::new();
+    let answer =
+        through(policy, (&mut head, body), (&mut response, response_body), early, buffered, &mut exchange, &mut seen);
+    seen.extend(answer);
+    seen.push(format!("{} {} {:?}", head.method, head.uri, fields(&head.headers)));
+    seen.push(format!("{} {:?}", response.status, fields(&response.headers)));
+    seen.push(format!("{:?}", exchange.labels().collect::<Vec<_>>()));
+    seen.push(log(policy, &head, Some(&response), &mut exchange).to_string());
+    seen
+}
+
+fn through(
+    policy: &Policy,
+    (head, body): (&mut Parts, &[u8]),
+    (response, response_body): (&mut response::Parts, &[u8]),
+    early: bool,
+    buffered: &mut u32,
+    exchange: &mut Exchange,
+    seen: &mut Vec<String>,
+) -> Option<String> {
+    if let Some(answer) = ended(&policy.request(head, exchange).outcome) {
+        return Some(answer);
+    }
+    exchange.edits().apply_to_request(head);
+    if !early || policy.request_buffering(head, exchange).is_some() {
+        *buffered += 1;
+        let decision = policy.request_body(head, body, exchange);
+        seen.extend(decision.delay.map(|delay| format!("waits {:?}", delay.time())));
+        if let Some(answer) = ended(&decision.outcome) {
+            return Some(answer);
+        }
+        exchange.edits().apply_to_request(head);
+        seen.extend(exchange.edits().body().map(|body| format!("{body:?}")));
+    }
+    if let Some(answer) = ended(&policy.response(head, response, exchange)) {
+        return Some(answer);
+    }
+    exchange.edits().apply_to_response(response);
+    let has_body = response.status != 204;
+    if has_body && (!early || policy.response_buffering(head, response, exchange).is_some()) {
+        *buffered += 1;
+        if let Some(answer) = ended(&policy.response_body(head, response, response_body, exchange)) {
+            return Some(answer);
+        }
+        exchange.edits().apply_to_response(response);
+        seen.extend(exchange.edits().body().map(|body| format!("{body:?}")));
+    }
+    None
+}
+
+fn counts(policy: &Policy) -> Vec<String> {
+    let rules = policy.rules().map(|rule| format!("{} {} {} {}", rule.name, rule.evaluated, rule.matched, rule.failed));
+    let limits = policy.limits().map(|limit| format!("{} {} {}", limit.name, limit.admitted, limit.limited));
+    let phases = policy.phases().map(|phase| format!("{} {}", phase.phase.name(), phase.evaluated));
+    let own = policy.counters().map(|(name, value)| format!("{name} {value}"));
+    rules.chain(limits).chain(phases).chain(own).collect()
+}
+
+#[test]
+fn phases_without_bodies_end_as_with_them() {
+    let number = |name: &str, usual: u64| std::env::var(name).map_or(usual, |text| text.parse().unwrap());
+    let (policies, seed) = (number("CELERO_EARLY_POLICIES", 150), number("CELERO_SEED", 7));
+    let mut rng = Rng::with_seed(seed);
+    let (mut all, mut wanted) = (0, 0);
+    for round in 0..policies {
+        let text = format!(
+            "{PREAMBLE}{}{}",
+            phase(&mut rng, "requestBody", "request.body"),
+            phase(&mut rng, "responseBody", "response.body")
+        );
+        let read = |read: fn(&str, &str, &Path) -> Result<Policy, _>| {
+            read("policy.yaml", &text, Path::new(".")).unwrap_or_else(|error| panic!("{text}{error}"))
+        };
+        let (early, late) =
+            (if round % 8 == 0 { read(Policy::parse) } else { read(Policy::check) }, read(Policy::check));
+        for _ in 0..60 {
+            let case = case(&mut rng);
+            let (one, other) = (run(&early, &case, true, &mut wanted), run(&late, &case, false, &mut all));
+            assert_eq!(one, other, "{text}{:?} {:?} {:?}", case.head, case.body, case.response);
+        }
+        assert_eq!(counts(&early), counts(&late), "{text}");
+    }
+    assert!(wanted < all / 4 * 3 && wanted > all / 10, "{wanted} of {all}");
+}
