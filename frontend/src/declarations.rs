@@ -208,6 +208,12 @@ impl Declarations {
         index
     }
 
+    /// Changes the static type of a variable. Returns its type before; `None` if there is no such variable.
+    pub fn set_variable_type(&mut self, name: &str, ty: Type) -> Option<Type> {
+        let variable = self.variables.get_mut(*self.by_name.get(name)? as usize)?;
+        Some(std::mem::replace(&mut variable.ty, ty))
+    }
+
     /// Makes a name stand for another variable, by its index, or for none. Returns the index of the variable that it
     /// stood for: a language with scopes names a variable on entering one, and restores the name on leaving it.
     pub fn rename_variable(&mut self, name: &str, variable: Option<u32>) -> Option<u32> {

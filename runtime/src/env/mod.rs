@@ -411,6 +411,19 @@ impl<C> Env<C> {
         self
     }
 
+    /// Narrows the static type of a variable of type `dyn`, for rules that run only where the host
+    /// gives it values of this type: what does not fit is then a diagnostic of these rules. A value
+    /// of another type is an error of the evaluation, as it is for `dyn`. Rules that are checked
+    /// for this environment and for the one before may be in one set. It changes nothing for a
+    /// variable of another type than `dyn`.
+    #[must_use]
+    pub fn narrow(mut self, variable: &str, ty: Type) -> Self {
+        if self.declarations.variable(variable).is_some_and(|(_, declared)| declared.ty == Type::Dyn) {
+            self.declarations.set_variable_type(variable, ty);
+        }
+        self
+    }
+
     /// The variables by name.
     pub(crate) fn variables(&self) -> Arc<Variables> {
         Arc::clone(&self.variables)
