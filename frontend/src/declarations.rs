@@ -208,10 +208,13 @@ impl Declarations {
         index
     }
 
-    /// Changes the static type of a variable. Returns its type before; `None` if there is no such variable.
-    pub fn set_variable_type(&mut self, name: &str, ty: Type) -> Option<Type> {
-        let variable = self.variables.get_mut(*self.by_name.get(name)? as usize)?;
-        Some(std::mem::replace(&mut variable.ty, ty))
+    /// Gives a variable of type `dyn` a narrower static type. One of another type keeps it.
+    pub fn narrow_variable(&mut self, name: &str, ty: Type) {
+        let index = self.by_name.get(name).copied();
+        let variable = index.and_then(|index| self.variables.get_mut(index as usize));
+        if let Some(variable) = variable.filter(|variable| variable.ty == Type::Dyn) {
+            variable.ty = ty;
+        }
     }
 
     /// Makes a name stand for another variable, by its index, or for none. Returns the index of the variable that it

@@ -411,16 +411,11 @@ impl<C> Env<C> {
         self
     }
 
-    /// Narrows the static type of a variable of type `dyn`, for rules that run only where the host
-    /// gives it values of this type: what does not fit is then a diagnostic of these rules. A value
-    /// of another type is an error of the evaluation, as it is for `dyn`. Rules that are checked
-    /// for this environment and for the one before may be in one set. It changes nothing for a
-    /// variable of another type than `dyn`.
+    /// Narrows the static type of a variable of type `dyn`, for rules that run only where the host gives it values of
+    /// this type. Others are errors of the evaluation. One set may have rules for this environment and the one before.
     #[must_use]
     pub fn narrow(mut self, variable: &str, ty: Type) -> Self {
-        if self.declarations.variable(variable).is_some_and(|(_, declared)| declared.ty == Type::Dyn) {
-            self.declarations.set_variable_type(variable, ty);
-        }
+        self.declarations.narrow_variable(variable, ty);
         self
     }
 

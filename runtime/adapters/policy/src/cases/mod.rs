@@ -186,11 +186,12 @@ impl<'n> Case<'n> {
         let (asked, answered) = (node.get("request"), node.get("response"));
         let text = |key: &str| asked.and_then(|request| request.text_of(key));
         let time = Duration::from_secs(text("time").and_then(|text| text.text.parse().ok()).unwrap_or_default());
-        let head = ArrivingHead::read(asked, calls::messages(asked).is_some(), problems);
+        let is_call = [asked, answered].into_iter().any(|side| calls::messages(side).is_some());
+        let head = ArrivingHead::read(asked, is_call, problems);
         let (mut response, ()) = http::Response::new(()).into_parts();
         let status = answered.and_then(|response| response.text_of("status"));
         response.status = parsed(status, StatusCode::OK, "a status", problems);
-        response.headers = headers(answered, calls::messages(answered).is_some(), problems);
+        response.headers = headers(answered, is_call, problems);
         let usual = SocketAddr::from(([127, 0, 0, 1], 1));
         let addresses = ["source", "destination"].map(|key| address(text(key), usual, problems));
         let body = calls::body(policy, asked, false, &head.path(), problems)

@@ -24,7 +24,10 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             let problem = self.compilation.problems.add(CODE, text.place, message);
             problem.help("other languages have no messages: add `language: cel`");
         }
-        self.expressions.set_scope(language, method.as_ref().map(|(method, _)| Arc::clone(&method.message)));
+        let message = method.as_ref().map(|(method, _)| Arc::clone(&method.message));
+        // A method that is wrong was reported; what its messages have is not known.
+        let unknown = || node.get("method").map(|_| Arc::from(""));
+        self.expressions.set_scope(language, message.or_else(unknown));
         method.map(|(method, text)| (text, method))
     }
 

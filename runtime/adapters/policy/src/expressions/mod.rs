@@ -55,7 +55,8 @@ const LONGEST_NAME: usize = 128;
 /// Warnings that are errors in a policy, because such an expression never works.
 const NEVER_RIGHT: [&str; 2] = ["literal-never-valid", "invalid-header-name"];
 
-/// What the environment of a rule depends on: its language, and the type of the messages that it reads.
+/// What the environment of a rule depends on: its language, and the type of the messages that it reads, which is empty
+/// if it is not known.
 pub(crate) type RuleScope = (Language, Option<Arc<str>>);
 
 /// Which credentials the expressions of a phase read.

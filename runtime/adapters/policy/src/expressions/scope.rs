@@ -15,8 +15,10 @@ impl<C: Context> ExpressionCompiler<'_, C> {
     pub(crate) fn set_scope(&mut self, language: Language, message: Option<Arc<str>>) {
         self.scope = (language, message);
         let env = || match (&self.scope, message_variable(self.phase)) {
-            ((language, None), _) if language.is_default() => None,
-            ((_, Some(message)), Some(variable)) => Some(self.env.clone().narrow(variable, type_of_message(message))),
+            ((_, Some(message)), Some(variable)) if !message.is_empty() => {
+                Some(self.env.clone().narrow(variable, type_of_message(message)))
+            }
+            ((language, _), _) if language.is_default() => None,
             ((language, _), _) => Some(language.env(self.env)),
         };
         if !self.envs.contains_key(&self.scope)

@@ -3,6 +3,7 @@
 use crate::bodies::content_coding::{DecodeError, MessageDecoder, is_coded};
 use crate::grpc::frames::{FrameError, take_frame};
 use crate::grpc::methods::{PathOf, RuledMethod, RuledMethods};
+use crate::host::edits::Edit;
 use crate::host::grpc::{is_call, status_answer};
 use crate::host::outcome::PolicyAnswer;
 use bytes::Bytes;
@@ -11,6 +12,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 const ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
+
+const ACCEPTED: HeaderName = HeaderName::from_static("grpc-accept-encoding");
 
 const INVALID_ARGUMENT: u8 = 3;
 const RESOURCE_EXHAUSTED: u8 = 8;
@@ -47,6 +50,11 @@ impl CallRefusal {
     /// A message that stands for a value is none of its type.
     pub(crate) fn malformed() -> Self {
         Self::invalid("the message is malformed")
+    }
+
+    /// Returns the status for a client that does not speak gRPC.
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
     }
 
     /// Returns the answer to a request, in the protocol of the client.
@@ -136,6 +144,20 @@ pub(crate) fn answered<'m>(
         return Err(CallRefusal::unsupported("the server's response has a content-encoding"));
     }
     Ok(Some(method))
+}
+
+/// Returns the change of a request without which the server may compress messages in a way that can't be undone.
+pub(crate) fn accepted_codings(headers: &HeaderMap) -> Option<Edit> {
+    let lines = headers.get_all(&ACCEPTED).iter().map(HeaderValue::as_bytes);
+    let names: Vec<&[u8]> = lines.flat_map(|line| line.split(|byte| *byte == b',')).map(<[u8]>::trim_ascii).collect();
+    let value = match ["gzip", "deflate"].map(|coding| names.contains(&coding.as_bytes())) {
+        _ if names.is_empty() => return None,
+        [true, true] => "identity,gzip,deflate",
+        [true, false] => "identity,gzip",
+        [false, true] => "identity,deflate",
+        [false, false] => "identity",
+    };
+    Some(Edit::Set { name: ACCEPTED, value: HeaderValue::from_static(value) })
 }
 
 /// Whether the messages of a call are in the wire format of protocol buffers.

@@ -1,9 +1,9 @@
 //! The keys of a policy: names, values and descriptions.
 //!
 //! The tables here, those of credentials in `keys/auth.rs`, of limits in `keys/limits.rs`, of
-//! answers in `keys/answers.rs` and of gRPC in `keys/grpc.rs`, are the only list of keys. The check of a file, the JSON schema
-//! (`celero schema`) and the test that `docs/policy-reference.md` and `docs/limits.md` describe
-//! every key read them.
+//! answers in `keys/answers.rs` and of gRPC in `keys/grpc.rs`, are the only list of keys. The check
+//! of a file, the JSON schema (`celero schema`) and the test that `docs/policy-reference.md` and
+//! `docs/limits.md` describe every key read them.
 //!
 //! # How to add a key
 //!

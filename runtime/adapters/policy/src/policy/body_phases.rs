@@ -4,8 +4,8 @@ use crate::auth::block_on;
 use crate::bodies::buffering::BodyBuffering;
 use crate::bodies::settings::BodyView;
 use crate::bodies::unchangeable::Unchangeable;
-use crate::grpc::call::{BodyRead, CallRefusal, RuledBody, answered, called, messages};
-use crate::grpc::methods::Malformed;
+use crate::grpc::call::{BodyRead, CallRefusal, RuledBody, accepted_codings, answered, called, messages};
+use crate::grpc::methods::{Malformed, PathOf};
 use crate::host::body_edit::names_of_body;
 use crate::host::edits::{Edit, Edits};
 use crate::host::outcome::{Decision, Outcome, PolicyAnswer};
@@ -54,9 +54,8 @@ impl Policy {
     /// Runs the phase `requestBody`. Call it when [`request_buffering`](Self::request_buffering) is
     /// ready with what was buffered. A body with a content coding is decoded for the rules if the
     /// policy says so, and refused otherwise. So is a call of gRPC whose messages rules read, if its
-    /// body is no sequence of messages; the rules run for each message.
-    /// If the edits have a [`body`](crate::Edits::body), it is sent instead of the one that was
-    /// buffered.
+    /// body is no sequence of messages; the rules run for each message. If the edits have a
+    /// [`body`](crate::Edits::body), it is sent instead of the one that was buffered.
     ///
     /// It returns at once, unless a rule asks a service that counts limits of many machines
     /// ([`set_remote_limits`](Self::set_remote_limits)): then it waits for the answer, and needs no
@@ -106,10 +105,18 @@ impl Policy {
     }
 
     /// Returns the outcome of a call whose messages rules can't read.
-    #[cold]
     fn refuse_call(&self, head: &request::Parts, refusal: &CallRefusal, exchange: &mut Exchange) -> Outcome {
-        let answer = refusal.answer(exchange.is_grpc);
+        let answer = self.refusal_of_call(head, refusal, exchange);
         self.conclude(head, Some(answer), exchange)
+    }
+
+    /// Returns the answer to it. `countWhen` reads its status of HTTP, as that of other answers.
+    #[cold]
+    fn refusal_of_call(&self, head: &request::Parts, refusal: &CallRefusal, exchange: &mut Exchange) -> PolicyAnswer {
+        exchange.effects.edits.clear();
+        let answer = refusal.answer(exchange.is_grpc);
+        self.count_response(head, refusal.status(), &answer.headers, exchange);
+        answer
     }
 
     #[cold]
@@ -142,7 +149,7 @@ impl Policy {
         let arena = Arena::new(MESSAGE_ARENA);
         let message = match self.methods.of_requests.value(call, &arena) {
             Ok(message) => message,
-            Err(Malformed) => return Ok(Some(CallRefusal::malformed().answer(exchange.is_grpc))),
+            Err(Malformed) => return Ok(Some(self.refusal_of_call(head, &CallRefusal::malformed(), exchange))),
         };
         let (started, origin) = (exchange.start_time(), exchange.source());
         let fixed = fixed_request(head, body, exchange.is_grpc);
@@ -250,11 +257,11 @@ impl Policy {
         exchange: &mut Exchange,
     ) -> Option<PolicyAnswer> {
         let arena = Arena::new(MESSAGE_ARENA);
+        exchange.effects.edits.clear();
         let message = match self.methods.of_responses.value(call, &arena) {
             Ok(message) => message,
             Err(Malformed) => return Some(CallRefusal::malformed().answer_of_response(exchange.is_grpc)),
         };
-        exchange.effects.edits.clear();
         let (started, origin) = (exchange.start_time(), exchange.source());
         let fixed = fixed_response(response, exchange.is_grpc);
         let Exchange { findings, attributes, effects, local, tls, arrival, .. } = exchange;
@@ -318,6 +325,11 @@ impl Policy {
         }
         if let Some(value) = self.response_settings.accept_encoding(&head.headers) {
             edits.push(Edit::Set { name: header::ACCEPT_ENCODING, value });
+        }
+        if let PathOf::Method(_) = self.methods.of_responses.of_path(head.uri.path())
+            && let Some(edit) = accepted_codings(&head.headers)
+        {
+            edits.push(edit);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::grpc_calls::{CREATE, LARGE, ORDERS, call, code, examples, order, policy, run, wrong};
 use crate::support::Folder;
-use celero_policy::{Outcome, Policy};
+use celero_policy::{LivePolicy, Outcome, Policy};
 use serde_json::json;
 use std::sync::{Arc, Mutex};
 
@@ -60,6 +60,9 @@ fn mistakes_are_found_when_the_policy_is_loaded() {
     }
     let told = Policy::parse("policy.yaml", &of("shop.v1.Orders/Create"), &examples()).unwrap_err().to_string();
     assert!(told.contains("add `grpc: {descriptors: FILE}`"), "{told}");
+    // A wrong method is one mistake.
+    let told = wrong("requestBody: [{method: a.B/C, when: request.message.total > 1, deny: 403}]");
+    assert_eq!(told.matches("error[").count(), 1, "{told}");
     // A place in a condition is one in the file, though the condition of the method is before it.
     let told =
         wrong("requestBody:\n- method: shop.v1.Orders/Create\n  when: request.message.nothing > 1\n  deny: 403\n");
@@ -87,6 +90,15 @@ fn descriptors_are_files_of_the_policy() {
     );
     let large = load("large.binpb", Some(&vec![0; (16 << 20) + 1])).unwrap_err();
     assert!(large.contains("it is larger than 16 MiB"), "{large}");
+    // A change of the file changes all or nothing.
+    let file = folder.write("live.yaml", format!("grpc: {{descriptors: live.binpb}}\n{LARGE}"));
+    folder.write("live.binpb", ORDERS);
+    let live = LivePolicy::load(&file).unwrap();
+    folder.write("live.binpb", b"");
+    assert!(live.reload().unwrap_err().to_string().contains("has no method `shop.v1.Orders/Create`"));
+    assert_eq!(code(&live.current(), &call(CREATE), &order(&json!({"total": 5000}))), "7");
+    folder.write("live.binpb", ORDERS);
+    live.reload().unwrap();
     // A text that a stranger has changed names no other file.
     let confined = Policy::loader().within(loaded.reach().clone());
     let text = |file: &str| format!("grpc: {{descriptors: {file}}}\n{LARGE}");
