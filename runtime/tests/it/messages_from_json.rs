@@ -1,5 +1,4 @@
 //! Messages that are written as JSON. Those with fields are in `runtime/adapters/policy/tests/policy/grpc_rules.rs`.
-#![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero::messages::{Descriptors, Message};
 use celero::values::Arena;
