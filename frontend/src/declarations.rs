@@ -214,6 +214,15 @@ impl Declarations {
         index
     }
 
+    /// Gives a variable of type `dyn` a narrower static type. One of another type keeps it.
+    pub fn narrow_variable(&mut self, name: &str, ty: Type) {
+        let index = self.by_name.get(name).copied();
+        let variable = index.and_then(|index| self.variables.get_mut(index as usize));
+        if let Some(variable) = variable.filter(|variable| variable.ty == Type::Dyn) {
+            variable.ty = ty;
+        }
+    }
+
     /// Makes a name stand for another variable, by its index, or for none. Returns the index of the variable that it
     /// stood for: a language with scopes names a variable on entering one, and restores the name on leaving it.
     pub fn rename_variable(&mut self, name: &str, variable: Option<u32>) -> Option<u32> {

@@ -391,7 +391,7 @@ pub mod messages {
 
     pub use crate::value::message::Message;
     pub use celero_frontend::type_of_message;
-    pub use celero_protobuf::{DescriptorError, Descriptors};
+    pub use celero_protobuf::{DescriptorError, Descriptors, Method};
 }
 
 pub mod host {

@@ -411,6 +411,14 @@ impl<C> Env<C> {
         self
     }
 
+    /// Narrows the static type of a variable of type `dyn`, for rules that run only where the host gives it values of
+    /// this type. Others are errors of the evaluation. One set may have rules for this environment and the one before.
+    #[must_use]
+    pub fn narrow(mut self, variable: &str, ty: Type) -> Self {
+        self.declarations.narrow_variable(variable, ty);
+        self
+    }
+
     /// The variables by name.
     pub(crate) fn variables(&self) -> Arc<Variables> {
         Arc::clone(&self.variables)

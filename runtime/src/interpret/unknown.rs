@@ -10,39 +10,39 @@ impl<'a> Walk<'a, '_> {
     /// unknown; else the failure of the operand.
     #[cold]
     pub(super) fn beside_unknown(&mut self, id: NodeId, failure: Failure) -> Outcome<'a> {
+        // The selections from the variable to this one, the last one first.
+        let mut selections = Vec::new();
         let mut path = Vec::new();
         let mut node = id;
         while let Some((operand, key)) = self.selection(node) {
+            let key = match key {
+                Key::Field(name) => Value::String(name),
+                // The operand comes before the key, whose failure is not the first one.
+                Key::Index(index) => self.eval(index).map_err(|_| failure)?,
+            };
             path.push(match key {
-                Key::Field(name) => name.to_owned(),
-                Key::Index(index) => match self.eval(index)? {
-                    Value::String(text) => text.to_owned(),
-                    Value::Int(number) => number.to_string(),
-                    Value::Uint(number) => number.to_string(),
-                    Value::Bool(truth) => truth.to_string(),
-                    // A number with a fraction is equal to keys of other texts.
-                    _ => return Err(failure),
-                },
+                Value::String(text) => text.to_owned(),
+                Value::Int(number) => number.to_string(),
+                Value::Uint(number) => number.to_string(),
+                Value::Bool(truth) => truth.to_string(),
+                // A number with a fraction is equal to keys of other texts.
+                _ => return Err(failure),
             });
+            selections.push((node, key));
             node = operand;
         }
         path.reverse();
-        let Some((operand, _)) = self.selection(id) else { return Err(failure) };
-        self.around_unknown(operand, &path, failure)
+        let Reference::Variable(index) = *self.checked.reference(node) else { return Err(failure) };
+        let variable = self.host.field_around(index, &path, self.cx.arena());
+        let variable = variable.map_err(|kind| self.error(node, kind))?;
+        let mut value = variable.ok_or_else(|| self.error(node, ErrorKind::NoSuchKey))?;
+        for (node, key) in selections.into_iter().skip(1).rev() {
+            value = self.select_key(node, value, key)?;
+        }
+        Ok(value)
     }
 
-    /// The value of a variable, or of what is selected from it, on the path to what is known.
-    fn around_unknown(&mut self, id: NodeId, path: &[String], failure: Failure) -> Outcome<'a> {
-        if let Reference::Variable(index) = *self.checked.reference(id) {
-            let value = self.host.field_around(index, path, self.cx.arena()).map_err(|kind| self.error(id, kind))?;
-            return value.ok_or_else(|| self.error(id, ErrorKind::NoSuchKey));
-        }
-        let Some((operand, key)) = self.selection(id) else { return Err(failure) };
-        let operand = self.around_unknown(operand, path, failure)?;
-        let key = match key {
-            Key::Field(name) => Value::String(name),
-            Key::Index(index) => self.eval(index)?,
-        };
+    fn select_key(&self, id: NodeId, operand: Value<'a>, key: Value<'a>) -> Outcome<'a> {
         if let Expr::Select { optional: false, .. } = self.checked.ast().expr(id) {
             return self.field(id, operand, key);
         }
@@ -51,7 +51,7 @@ impl<'a> Walk<'a, '_> {
         Ok(place)
     }
 
-    /// The operand and the key of a selection.
+    /// The operand and the key of a selection from a value.
     fn selection(&self, id: NodeId) -> Option<(NodeId, Key<'a>)> {
         if !matches!(self.checked.reference(id), Reference::None | Reference::Call { .. }) {
             return None;

@@ -73,6 +73,17 @@ impl Report {
         Self { rule: Some(name.into()), ..self }
     }
 
+    /// Returns the report about a part of the source as if the part were the whole: for hosts that
+    /// put a condition of their own before that of an author, which begins `start` bytes after it.
+    #[must_use]
+    pub fn of_part(mut self, start: u32) -> Self {
+        self.error.start = self.error.start.saturating_sub(start);
+        self.error.end = self.error.end.saturating_sub(start);
+        self.diagnostic.span = self.error.span();
+        self.source = self.source.get(start as usize..).unwrap_or_default().into();
+        self
+    }
+
     /// Returns the error.
     #[must_use]
     pub fn error(&self) -> EvalError {

@@ -156,3 +156,26 @@ fn time_of_sets_is_counted() {
     engine.rules(&env).rule("a", "n == 1", ()).build().unwrap();
     assert!(engine.codegen_time() > before);
 }
+
+#[test]
+fn a_narrowed_variable_is_checked_by_its_type() {
+    let wide = env();
+    let narrow = wide.clone().narrow("any", Type::Int);
+    for engine in TIERS.map(engine) {
+        assert!(engine.check(&wide, "any == 'x'").is_ok() && engine.check(&narrow, "any == 'x'").is_err());
+        // A variable with a type keeps it.
+        assert!(engine.check(&wide.clone().narrow("n", Type::String), "n + 1 == 8").is_ok());
+        let rule = |env: &Env<_>, source: &str| Rule::checked(source, engine.check(env, source).unwrap(), ());
+        let rules = [rule(&wide, "any > 1.0"), rule(&narrow, "any + 1 == 3"), rule(&wide, "any == 'x'")];
+        let set = rules.into_iter().fold(engine.rules(&wide), |set, rule| set.with_rule(rule)).build().unwrap();
+        let results = |value: Value<'static>| {
+            let mut call = call(&wide);
+            call.set("any", value).unwrap();
+            [0, 1, 2].map(|index| set.test(index, &call, &mut Scratch::new()).unwrap().ok())
+        };
+        assert_eq!(results(Value::Int(2)), [Some(true), Some(true), Some(false)]);
+        // A value of another type is an error, as without the narrower type.
+        assert_eq!(results(Value::Double(2.0)), [Some(true), None, Some(false)]);
+        assert_eq!(results(Value::String("x")), [None, None, Some(true)]);
+    }
+}

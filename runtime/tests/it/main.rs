@@ -45,6 +45,7 @@ mod lists_in_place;
 mod live;
 mod lying_maps;
 mod map_loops;
+mod messages_from_json;
 mod nested;
 mod owned_values;
 mod presence;

@@ -216,3 +216,20 @@ fn rules_of_sets_are_named() {
         assert_eq!(Engine::new().compile(&env, guarded).unwrap().test(&context), Ok(false));
     }
 }
+
+#[test]
+fn a_part_of_a_source_is_reported_as_the_whole() {
+    let part = "m['other'] == 1";
+    reports(&format!("s == s && ({part})"), Value::Null, |report| {
+        let part = reported(part);
+        let moved = report.clone().of_part(11);
+        assert_eq!((moved.to_string(), moved.span(), moved.error()), (part.to_string(), part.span(), part.error()));
+        assert!(moved.render("a.cel", false).contains("a.cel:1:1"), "{}", moved.render("a.cel", false));
+    });
+}
+
+fn reported(source: &str) -> Report {
+    let mut found = None;
+    reports(source, Value::Null, |report| found = Some(report.clone()));
+    found.unwrap()
+}

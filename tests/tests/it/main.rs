@@ -15,6 +15,7 @@ mod hostile_sets;
 mod json;
 mod judges;
 mod lint_corpus;
+mod necessary;
 mod partial;
 mod patterns;
 mod random_budgets;

@@ -59,6 +59,7 @@
 //! | `keys/` | the tables of all keys |
 //! | `file/` | the files of a policy: reading, includes, levels, and what is refused because it is empty |
 //! | `bodies/` | how much of a body is read, codings, patches |
+//! | `grpc/` | calls of gRPC whose messages rules read: methods, heads, frames |
 //! | `lists/` | the section `lists`, and where entries come from |
 //! | `rules/` | what a rule does when it matches |
 //! | `expressions/` | expressions, definitions and templates: what they may mention, and their check |
@@ -75,6 +76,7 @@ mod compile;
 mod editor;
 mod expressions;
 mod file;
+mod grpc;
 mod host;
 mod keys;
 mod language;

@@ -7,6 +7,8 @@
 mod build;
 mod bytes;
 mod equality;
+#[cfg(feature = "serde_json")]
+mod from_json;
 mod read;
 mod scalar;
 mod types;

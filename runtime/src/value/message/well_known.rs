@@ -308,7 +308,7 @@ fn write_message_json<'a>(cx: &Cx<'a>, out: &mut Buffer<'a, '_>, message: &Messa
 }
 
 /// A name with underscores as JSON has it: `user_name` is `userName`.
-fn push_camel_case(out: &mut String, name: &str) {
+pub(super) fn push_camel_case(out: &mut String, name: &str) {
     let mut is_after_underscore = false;
     for c in name.chars() {
         match c {

@@ -218,6 +218,10 @@ fn patterns(b: B, args: &[Owned]) -> Option<Judged> {
     if !matches!(b, Matches | RegexExtract | RegexExtractAll | RegexReplace | RegexReplaceFirst | RegexReplaceOnce) {
         return None;
     }
+    // Octal numbers are characters in RE2, and nothing in the patterns of `regex`.
+    if p.contains("\\0") {
+        return Some(Err(No::Unjudged));
+    }
     let Some(regex) = of_re2(p).and_then(|pattern| Regex::new(&pattern).ok()) else { return Some(Err(No::Fails)) };
     let groups = regex.captures_len() - 1;
     let part = |found: &regex::Captures<'_>| found.get(groups).map(|part| String(part.as_str().to_owned()));

@@ -282,7 +282,8 @@ fn trees_are_those_of_cel_go() {
         for (one, other) in own_results.iter().zip(expected.as_array().unwrap()) {
             judged += 1;
             if !agrees(one, other) && own.is_pure() {
-                note("value", format!("{one}, cel-go: {other}"));
+                let own = one.error().map_or_else(|| "a value".to_owned(), |kind| kind.to_string());
+                note(&format!("value, {own} and {}", other["kind"]), format!("{one}, cel-go: {other}"));
             }
         }
         for tree in trees {

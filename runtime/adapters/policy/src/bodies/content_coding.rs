@@ -29,6 +29,37 @@ enum Coding {
     Brotli,
 }
 
+/// Decodes single messages of a body (`grpc-encoding`), of which there may be many: its memory is
+/// made once.
+pub(crate) enum MessageDecoder<'b> {
+    Gzip(GzDecoder<&'b [u8]>),
+    Deflate(ZlibDecoder<&'b [u8]>),
+}
+
+impl<'b> MessageDecoder<'b> {
+    pub(crate) fn gzip() -> Self {
+        Self::Gzip(GzDecoder::new(&[]))
+    }
+
+    pub(crate) fn deflate() -> Self {
+        Self::Deflate(ZlibDecoder::new(&[]))
+    }
+
+    /// Returns the decoded message, which has at most `most` bytes. Else as [`decode`].
+    pub(crate) fn decode(&mut self, message: &'b [u8], most: usize) -> Result<Vec<u8>, DecodeError> {
+        match self {
+            Self::Gzip(decoder) => {
+                decoder.reset(message);
+                read(decoder, most, false).and_then(|out| ended(out, *decoder.get_ref(), false))
+            }
+            Self::Deflate(decoder) => {
+                decoder.reset(message);
+                read(decoder, most, false).and_then(|out| ended(out, *decoder.get_ref(), false))
+            }
+        }
+    }
+}
+
 /// Why a body can't be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DecodeError {

@@ -88,6 +88,12 @@ static REQUEST: MappingSpec = MappingSpec::new(
         ),
         optional("body", Text, "The body. Default: empty."),
         optional(
+            "message",
+            Any,
+            "The message of a call of gRPC, as JSON, by the type of the method that `uri` is the path of: `/package.Service/Method`. Default of `method` is then `POST`, of `version` `HTTP/2`, of the header `content-type` `application/grpc`.",
+        ),
+        optional("messages", List(&Any), "The messages of a call whose client sends a stream; else as `message`."),
+        optional(
             "time",
             Integer { least: 0, most: 253_402_300_799 },
             "When the request arrives (`request.startTime`), in seconds since the beginning of 1970. Default: 0.",
@@ -135,6 +141,12 @@ static RESPONSE: MappingSpec = MappingSpec::new(
         optional("status", Integer { least: 100, most: 999 }, "The status."),
         optional("headers", Map(&TEXT_OR_TEXTS), "The headers."),
         optional("body", Text, "The body. Default: empty."),
+        optional(
+            "message",
+            Any,
+            "The message of a response to a call of gRPC, as JSON, by the type of the method. Default of the header `content-type` is then `application/grpc`.",
+        ),
+        optional("messages", List(&Any), "The messages of a server that sends a stream; else as `message`."),
     ],
 );
 

@@ -5,6 +5,7 @@ use crate::yaml::{Node, SourceText};
 use celero_canonical::{Fields, Head};
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Uri, Version, header, request};
+use std::borrow::Cow;
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
@@ -20,12 +21,12 @@ pub(crate) struct ArrivingHead {
 }
 
 impl ArrivingHead {
-    /// Reads the section `request` of a case.
-    pub(crate) fn read(asked: Option<&Node>, problems: &mut Problems) -> Self {
+    /// Reads the section `request` of a case. One with messages is a call of gRPC.
+    pub(crate) fn read(asked: Option<&Node>, is_call: bool, problems: &mut Problems) -> Self {
         let text = |key: &str| asked.and_then(|request| request.text_of(key));
         let (mut parts, ()) = http::Request::new(()).into_parts();
-        parts.method = parsed(text("method"), Method::GET, "a method", problems);
-        parts.headers = headers(asked, problems);
+        parts.method = parsed(text("method"), if is_call { Method::POST } else { Method::GET }, "a method", problems);
+        parts.headers = headers(asked, is_call, problems);
         let names_host = asked.and_then(|request| request.get("headers")).map_or(&[][..], Node::entries);
         let names_host = names_host.iter().any(|entry| entry.key.text.eq_ignore_ascii_case("host"));
         let target = text("uri");
@@ -34,7 +35,7 @@ impl ArrivingHead {
         parts.version = match version.as_deref() {
             Some("HTTP/1.0") => Version::HTTP_10,
             Some("HTTP/1.1") => Version::HTTP_11,
-            None if !is_url => Version::HTTP_11,
+            None if !is_url && !is_call => Version::HTTP_11,
             _ => Version::HTTP_2,
         };
         let in_frames = parts.version == Version::HTTP_2;
@@ -68,6 +69,17 @@ impl ArrivingHead {
             raw_target = (!in_frames && !is_tunnel).then(|| target.text.into_bytes().into());
         }
         Self { parts, raw_target }
+    }
+
+    /// Returns the path of the target as it arrives.
+    pub(crate) fn path(&self) -> Cow<'_, str> {
+        match &self.raw_target {
+            None => Cow::Borrowed(self.parts.uri.path()),
+            Some(target) => {
+                let path = target.split(|byte| *byte == b'?').next().unwrap_or_default();
+                String::from_utf8_lossy(path)
+            }
+        }
     }
 }
 
@@ -146,8 +158,8 @@ pub(crate) fn address(text: Option<SourceText>, usual: SocketAddr, problems: &mu
     })
 }
 
-/// Returns the headers of a message.
-pub(crate) fn headers(message: Option<&Node>, problems: &mut Problems) -> HeaderMap {
+/// Returns the headers of a message, perhaps of a call of gRPC.
+pub(crate) fn headers(message: Option<&Node>, is_call: bool, problems: &mut Problems) -> HeaderMap {
     let mut headers = HeaderMap::new();
     for entry in message.and_then(|message| message.get("headers")).map_or(&[][..], Node::entries) {
         let single = entry.value.text().into_iter();
@@ -160,6 +172,9 @@ pub(crate) fn headers(message: Option<&Node>, problems: &mut Problems) -> Header
                 }
             }
         }
+    }
+    if is_call && !headers.contains_key(header::CONTENT_TYPE) {
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
     }
     headers
 }

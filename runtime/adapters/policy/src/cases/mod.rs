@@ -1,6 +1,7 @@
 //! Cases: requests with the expected results, which `celero test` compares with what a policy does.
 //! `run` is a host without a network.
 
+mod calls;
 pub(crate) mod keys;
 pub(crate) mod messages;
 mod reasons;
@@ -185,16 +186,20 @@ impl<'n> Case<'n> {
         let (asked, answered) = (node.get("request"), node.get("response"));
         let text = |key: &str| asked.and_then(|request| request.text_of(key));
         let time = Duration::from_secs(text("time").and_then(|text| text.text.parse().ok()).unwrap_or_default());
-        let head = ArrivingHead::read(asked, problems);
+        let is_call = [asked, answered].into_iter().any(|side| calls::messages(side).is_some());
+        let head = ArrivingHead::read(asked, is_call, problems);
         let (mut response, ()) = http::Response::new(()).into_parts();
         let status = answered.and_then(|response| response.text_of("status"));
         response.status = parsed(status, StatusCode::OK, "a status", problems);
-        response.headers = headers(answered, problems);
+        response.headers = headers(answered, is_call, problems);
         let usual = SocketAddr::from(([127, 0, 0, 1], 1));
         let addresses = ["source", "destination"].map(|key| address(text(key), usual, problems));
-        let body = text("body").map(|text| text.text.into_bytes()).unwrap_or_default();
-        let response_body = answered.and_then(|response| response.text_of("body"));
-        let response_body = response_body.map(|text| text.text.into_bytes()).unwrap_or_default();
+        let body = calls::body(policy, asked, false, &head.path(), problems)
+            .or_else(|| text("body").map(|text| text.text.into_bytes()))
+            .unwrap_or_default();
+        let response_body = calls::body(policy, answered, true, &head.path(), problems)
+            .or_else(|| answered?.text_of("body").map(|text| text.text.into_bytes()))
+            .unwrap_or_default();
         let variables = variables::read(node, policy.host_variables.as_ref(), problems);
         Self { name, before: Vec::new(), at, time, head, body, response, response_body, addresses, variables, node }
     }

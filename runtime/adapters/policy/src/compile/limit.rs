@@ -81,7 +81,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         let on_limit = self.on_limit(node);
         let definition = LimitDefinition {
             key: parts.into_iter().map(|part| part.text).collect(),
-            language: self.expressions.language,
+            language: self.expressions.scope.0,
             groups: groups_of(node),
             measure,
             penalty: text("penalty").and_then(|text| duration(&text)).unwrap_or_default(),
@@ -224,7 +224,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
                 let Some(node) = rule.get("limit") else { continue };
                 let Some(text) = node.text_of("countWhen") else { continue };
                 let language = self.compilation.language(rule);
-                self.expressions.set_language(language);
+                self.expressions.set_scope(language, None);
                 let (limit, _) = name_of(rule, node, phase, number.saturating_add(1));
                 let on_error = node.text_of("onError").and_then(|word| LimitErrorPolicy::named(&word.text));
                 self.expressions.rule_reads = RuleReads::default();

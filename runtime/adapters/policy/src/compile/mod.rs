@@ -2,17 +2,20 @@
 
 pub(crate) mod answers;
 pub(crate) mod body;
+mod condition;
 pub(crate) mod delay;
 pub(crate) mod effects;
 pub(crate) mod header_sets;
 mod higher_levels;
 pub(crate) mod levels;
 pub(crate) mod limit;
+mod method;
 mod needs;
 pub(crate) mod remote;
 mod rule_claims;
 mod set_warnings;
 
+use crate::compile::condition::Condition;
 use crate::compile::header_sets::{HeaderSets, set_of};
 use crate::compile::levels::Claims;
 use crate::expressions::budget::ExpressionBudget;
@@ -21,6 +24,7 @@ use crate::expressions::definitions::{DefinitionScope as _, Definitions};
 use crate::expressions::phase_env::PhaseEnv;
 use crate::expressions::{CredentialReads, EndReads, ExpressionCompiler};
 use crate::file::document::Document;
+use crate::grpc::methods::PhaseMethods;
 use crate::host::outcome::Phase;
 use crate::keys::error_policy::PhaseErrorPolicy;
 use crate::language::Language;
@@ -37,7 +41,6 @@ use crate::yaml::{MapEntry, Node, SourceText};
 use celero::counting::Counters;
 use celero::http::HeaderSet;
 use celero::sets::RuleSetBuilder;
-use celero::settings::CheckedRule;
 use celero::{Context, Engine, Env, ErrorPolicy};
 use celero_canonical::canonical_host;
 use http::header::HOST;
@@ -74,6 +77,8 @@ pub(crate) struct Compilation<'d> {
     pub(crate) limit_names: LimitNames,
     pub(crate) header_sets: HeaderSets<'d>,
     pub(crate) claims: Claims,
+    /// The methods whose messages rules read.
+    pub(crate) methods: PhaseMethods,
     /// The longest delay of a request.
     pub(crate) longest_delay: Duration,
     /// The description of the phases for `celero explain`, if wanted.
@@ -90,19 +95,6 @@ pub(crate) struct CompiledPhase<S> {
     pub(crate) reads_ends: EndReads,
     /// In the phase `response`: which responses count for limits.
     pub(crate) count_when: Vec<CountWhen<S>>,
-}
-
-/// A condition as it stands in the file, and checked.
-struct Condition {
-    text: SourceText,
-    /// `None` if it has errors, which were reported.
-    checked: Option<CheckedRule>,
-}
-
-impl Condition {
-    fn is_pure(&self) -> bool {
-        self.checked.as_ref().is_some_and(CheckedRule::is_pure)
-    }
 }
 
 /// A rule with its condition and its position.
@@ -128,7 +120,7 @@ impl Compilation<'_> {
             names: self.names,
             configured: self.configured,
             absent: self.absent_body(phase),
-            language: Language::default(),
+            scope: (Language::default(), None),
             envs: HashMap::new(),
             reads: CredentialReads::default(),
             reads_ends: EndReads::default(),
@@ -189,7 +181,7 @@ impl Compilation<'_> {
                 // Each rule was checked before, so these are errors of native compilation only.
                 for (index, found) in error.diagnostics() {
                     if let Some(when) = placed.get(index).and_then(|rule| rule.when.as_ref()) {
-                        self.problems.of_expression(&when.text, 0, found);
+                        when.report(found, self.problems);
                     }
                 }
                 return None;
@@ -224,7 +216,7 @@ impl Compilation<'_> {
             let problem = self.problems.warn("policy-sampled-guard", *place, message);
             problem.help("a rule that sheds load answers with 429 or 503".to_owned());
         }
-        let Some(Condition { text, checked: Some(checked) }) = when else { return };
+        let Some(Condition { text, checked: Some(checked), .. }) = when else { return };
         let fails_open = rule.error_policy(error_policy) == ErrorPolicy::NoMatch;
         for warning in checked.guard_warnings(env, fails_open) {
             self.problems.of_expression(text, 0, &warning);
@@ -252,8 +244,7 @@ impl Compilation<'_> {
         text.push('\n');
         let mut level = 0;
         for (number, OrderedRule { when, rule, actions, .. }) in placed.iter().enumerate() {
-            let when =
-                when.as_ref().map_or_else(|| "always".to_owned(), |when| format!("when {}", when.text.text.trim()));
+            let when = when.as_ref().map_or_else(|| "always".to_owned(), Condition::shown);
             if rule.level > level {
                 level = rule.level;
                 let _ = writeln!(text, "-- level {}", level.saturating_add(1));
@@ -337,7 +328,7 @@ fn builder<'e, C: Context>(
     let rules = rules.iter().zip(set_warnings::ends_until(rules));
     rules.fold(engine.rules(env).standalone(true), |builder, (OrderedRule { rule, when, .. }, until)| {
         let source = when.as_ref().map_or("true", |when| &when.text.text);
-        let condition = match when.as_ref().and_then(|when| when.checked.clone()) {
+        let condition = match when.as_ref().and_then(|when| when.evaluated().cloned()) {
             Some(checked) => celero::Rule::checked(&rule.name, checked, ()),
             None => celero::Rule::new(&rule.name, source, ()),
         };
@@ -361,15 +352,11 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         self.expressions.rule_reads = RuleReads::default();
         let number = number.saturating_add(1);
         let name: Arc<str> = rule_name(node, self.expressions.phase, number).into();
-        let language = self.compilation.language(node);
-        self.expressions.set_language(language);
-        let when = node.text_of("when");
-        let when = when.map(|text| {
-            let checked = self.expressions.condition(&text, self.compilation.problems);
-            Condition { text, checked }
-        });
+        let method = self.begin_rule(node);
+        let when = self.when(node, method.as_ref());
         let rule = Rule {
             name,
+            when_start: when.as_ref().map_or(0, Condition::start),
             level,
             sample: node.text_of("sample").and_then(|text| share(&text.text)),
             require: self.requirement(node),
@@ -394,7 +381,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         let entries = node
             .entries()
             .iter()
-            .filter(|entry| !matches!(&*entry.key.text, "name" | "language" | "when" | "priority"));
+            .filter(|entry| !matches!(&*entry.key.text, "name" | "language" | "method" | "when" | "priority"));
         let actions: Vec<String> = entries.map(|entry| format!("{}: {}", entry.key.text, entry.value.json())).collect();
         if actions.iter().all(|action| action.starts_with("sample:")) {
             self.compilation.problems.warn("policy-idle", node.place, "this rule does nothing".to_owned());

@@ -2,6 +2,7 @@
 
 use crate::compile::{Compilation, OrderedRule};
 use crate::expressions::phase_env::PhaseEnv;
+use crate::grpc::methods::METHOD_VARIABLE;
 use crate::host::outcome::Phase;
 use celero::settings::{CheckedRule, Unknowns};
 use celero::{Context, ErrorPolicy, Rule, RuleSet};
@@ -21,10 +22,13 @@ impl Compilation<'_> {
             Phase::Connection | Phase::Request | Phase::Response | Phase::Log => return None,
         };
         let variables = scope.env.declarations().variables();
-        let later = variables.iter().map(|variable| &*variable.name).filter(|name| !self.names.has(before, name));
+        let later = variables
+            .iter()
+            .map(|variable| &*variable.name)
+            .filter(|name| !self.names.has(before, name) && *name != METHOD_VARIABLE);
         let unknowns = Unknowns::new(&scope.env, &later.collect::<Vec<_>>()).ok()?;
         let need = |rule: &OrderedRule<C::Static>| {
-            self.engine.necessary(&scope.env, rule.when.as_ref()?.checked.as_ref()?, &unknowns)
+            self.engine.necessary(&scope.env, rule.when.as_ref()?.evaluated()?, &unknowns)
         };
         let needs: Vec<CheckedRule> = placed.iter().map(need).collect::<Option<_>>()?;
         let set = needs.into_iter().zip(placed).fold(self.engine.rules(&scope.env), |set, (need, placed)| {

@@ -63,6 +63,7 @@ impl RuleClaims {
         // change nothing that a rule reads.
         let Rule {
             name,
+            when_start: _,
             level,
             sample: _,
             require,

@@ -42,7 +42,7 @@ impl Compilation<'_> {
             let message = match (found.code, other, when) {
                 // The condition has the mistake, whatever the action is.
                 ("never-matches", _, Some(when)) => {
-                    self.problems.of_expression(&when.text, 0, found);
+                    when.report(found, self.problems);
                     continue;
                 }
                 ("shadowed-rule", Some(other), _) if !is_reported => format!(

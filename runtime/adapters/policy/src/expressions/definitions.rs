@@ -7,7 +7,7 @@ use crate::expressions::declared_names::broken_prefix;
 use crate::expressions::definition_graph::{DefinitionGraph, function_name};
 use crate::expressions::mentions::qualified_name;
 use crate::expressions::name_tree::NameTree;
-use crate::file::document::Document;
+use crate::file::document::{Document, read_descriptors};
 use crate::host::environment::HostEnvironment;
 use crate::lists::section;
 use crate::problems::Problems;
@@ -16,6 +16,7 @@ use crate::yaml::reach::Use;
 use celero::diagnostics::Span;
 use celero::host::EnvError;
 use celero::lists::Lists;
+use celero::messages::Descriptors;
 use celero::settings::SourceLimits;
 use celero::{Context, Diagnostic, Env};
 use std::collections::HashSet;
@@ -34,6 +35,8 @@ pub(crate) struct Definitions {
     without_body: Vec<String>,
     /// The named lists, if there are any.
     pub(crate) lists: Option<Lists>,
+    /// The types of messages that expressions may name, if there are any.
+    pub(crate) messages: Option<Descriptors>,
     /// What the host declares.
     host: HostEnvironment,
 }
@@ -89,12 +92,16 @@ impl Definitions {
         let texts = defined.iter().map(|one| (one.name(), one.is_function, one.body.text.as_str()));
         let graph = DefinitionGraph::new(texts);
         let lists = section::declare(document, problems);
-        Self { constants, defined, graph, without_body, lists, host: host.clone() }
+        let messages = descriptors(document, problems);
+        Self { constants, defined, graph, without_body, lists, messages, host: host.clone() }
     }
 
     /// Returns an environment with the definitions that are valid in it, and whether each is.
     pub(crate) fn env<C: Context>(&self) -> (Env<C>, Vec<bool>) {
         let mut env = self.host.env::<C>();
+        if let Some(types) = &self.messages {
+            env = env.messages(types);
+        }
         if let Some(lists) = &self.lists {
             env = env.lists(lists);
         }
@@ -239,6 +246,21 @@ pub(crate) fn fully_named(found: &Diagnostic, source: &str) -> Diagnostic {
         found.span = Span::new(start, end.max(found.span.end));
     }
     found
+}
+
+/// Reads the descriptors of `grpc`.
+fn descriptors(document: &Document, problems: &mut Problems) -> Option<Descriptors> {
+    let section = document.one("grpc", problems)?;
+    let file = section.node.text_of("descriptors")?;
+    let bytes = read_descriptors(&section.base.join(&file.text), &file, problems)?;
+    match Descriptors::from_bytes(&bytes) {
+        Ok(types) => Some(types),
+        Err(error) => {
+            let problem = problems.add("policy-grpc", file.place, format!("`{}`: {error}", file.text));
+            problem.help("such a file is made with `protoc --include_imports --descriptor_set_out=FILE`");
+            None
+        }
+    }
 }
 
 /// Returns the name that expressions use for the definition with this key.

@@ -10,6 +10,7 @@ pub(crate) mod name_tree;
 pub(crate) mod path_domain;
 pub(crate) mod phase_env;
 pub(crate) mod purpose;
+mod scope;
 pub(crate) mod template;
 
 use crate::expressions::budget::ExpressionBudget;
@@ -32,7 +33,7 @@ use http::HeaderValue;
 use serde_json::Value as Json;
 use std::collections::{BTreeSet, HashMap};
 use std::num::NonZeroUsize;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 use std::thread::available_parallelism;
 
 /// Checks the expressions of policies, and compiles them to native code.
@@ -53,6 +54,10 @@ const LONGEST_NAME: usize = 128;
 
 /// Warnings that are errors in a policy, because such an expression never works.
 const NEVER_RIGHT: [&str; 2] = ["literal-never-valid", "invalid-header-name"];
+
+/// What the environment of a rule depends on: its language, and the type of the messages that it reads, which is empty
+/// if it is not known.
+pub(crate) type RuleScope = (Language, Option<Arc<str>>);
 
 /// Which credentials the expressions of a phase read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -112,10 +117,10 @@ pub(crate) struct ExpressionCompiler<'a, C> {
     pub(crate) configured: CredentialReads,
     /// The variable that the phase declares but never has, and the one that it has instead.
     pub(crate) absent: Option<(&'static str, &'static str)>,
-    /// The language of the rule whose expressions are compiled.
-    pub(crate) language: Language,
-    /// The environments for rules in other languages than CEL, each made for the first of them.
-    pub(crate) envs: HashMap<Language, Env<C>>,
+    /// The language of the rule whose expressions are compiled, and the type of the messages that it reads.
+    pub(crate) scope: RuleScope,
+    /// The environments for rules in other languages than CEL, or about messages, each made for the first of them.
+    pub(crate) envs: HashMap<RuleScope, Env<C>>,
     pub(crate) reads: CredentialReads,
     pub(crate) reads_ends: EndReads,
     /// The headers of the request that expressions read, by the names that they write.
@@ -127,17 +132,9 @@ pub(crate) struct ExpressionCompiler<'a, C> {
 }
 
 impl<C: Context> ExpressionCompiler<'_, C> {
-    /// The environment in the language of the rule.
+    /// The environment of the rule.
     pub(crate) fn env(&self) -> &Env<C> {
-        self.envs.get(&self.language).unwrap_or(self.env)
-    }
-
-    /// Sets the language of the rule whose expressions are compiled next.
-    pub(crate) fn set_language(&mut self, language: Language) {
-        self.language = language;
-        if !language.is_default() {
-            self.envs.entry(language).or_insert_with(|| language.env(self.env));
-        }
+        self.envs.get(&self.scope).unwrap_or(self.env)
     }
 
     /// Whether an expression is a variable, and nothing else.
@@ -393,15 +390,6 @@ impl<C: Context> ExpressionCompiler<'_, C> {
                 problems.add("policy-auth", place, message).help(format!("add a section `{name}`"));
             }
         }
-    }
-
-    /// Reports the reading of a whole body in a phase that reads a prefix, and the other way round.
-    fn report_absent(&self, checked: &CheckedRule, text: &SourceText, start: usize, problems: &mut Problems) {
-        let Some((name, instead)) = self.absent.filter(|(name, _)| checked.fields().reads(name)) else { return };
-        let place = place_of(name, checked, text, start, problems);
-        let which = if instead.ends_with("Prefix") { "reads a prefix of the body" } else { "reads the whole body" };
-        let message = format!("`{name}` is absent: the phase `{}` {which}", self.phase.name());
-        problems.add("policy-body", place, message).help(format!("use `{instead}`"));
     }
 
     /// Finds out whether a name that is not declared in this phase is declared in another one.

@@ -383,6 +383,15 @@ pub(crate) fn read_credentials(file: &Path, at: &SourceText, problems: &mut Prob
     read_unwatched(file, None, LARGEST_FILE, at, problems)
 }
 
+/// Returns the content of a file with descriptors of messages. Reports at `at` that it can't be read.
+pub(crate) fn read_descriptors(file: &Path, at: &SourceText, problems: &mut Problems) -> Option<Vec<u8>> {
+    if !problems.may_use(Use::Descriptors, file.as_os_str(), None, at) {
+        return None;
+    }
+    problems.watch(file);
+    read_unwatched(file, None, LARGEST_DESCRIPTORS, at, problems)
+}
+
 /// Returns the content of a file of at most `largest` bytes, which must be in `folder`, if there is
 /// one. Reports at `at` that it can't be read.
 pub(crate) fn read_unwatched(
@@ -414,6 +423,9 @@ fn report_unreadable(file: &Path, error: &Error, at: &SourceText, problems: &mut
 
 /// The largest file that a policy may name, in bytes.
 pub const LARGEST_FILE: u64 = 64 << 20;
+
+/// The largest file with descriptors of messages, in bytes.
+const LARGEST_DESCRIPTORS: u64 = 16 << 20;
 
 /// The largest sum of the files of a lower level, in bytes, without those of lists. Its owner may
 /// not use up the memory of the process, or the time of its reloads.

@@ -5,6 +5,7 @@ use bytes::Bytes;
 use http::header::{self, HeaderName};
 use http::{HeaderValue, Method, StatusCode, Version, request};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 const STATUS: HeaderName = HeaderName::from_static("grpc-status");
 const MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
@@ -43,14 +44,26 @@ pub(crate) fn answer_to_call(mut answer: PolicyAnswer) -> PolicyAnswer {
     answer
 }
 
+/// Returns an answer to a call with this status of gRPC, and a message about it.
+pub(crate) fn status_answer(code: u8, why: &str, rule: &Arc<str>) -> PolicyAnswer {
+    let mut answer = PolicyAnswer::empty(StatusCode::OK, rule);
+    answer.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/grpc"));
+    answer.headers.insert(STATUS, HeaderValue::from(u16::from(code)));
+    if let Some(message) = message(why) {
+        answer.headers.insert(MESSAGE, message);
+    }
+    answer
+}
+
 /// Returns the status of gRPC for an error of HTTP:
-/// <https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md>.
+/// <https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md>. A body that is too large has its own.
 fn status_of(status: StatusCode) -> &'static str {
     match status.as_u16() {
         400 => "13",                   // INTERNAL
         401 => "16",                   // UNAUTHENTICATED
         403 => "7",                    // PERMISSION_DENIED
         404 => "12",                   // UNIMPLEMENTED
+        413 => "8",                    // RESOURCE_EXHAUSTED
         429 | 502 | 503 | 504 => "14", // UNAVAILABLE
         _ => "2",                      // UNKNOWN
     }

@@ -4,5 +4,6 @@ pub(crate) mod answers;
 pub(crate) mod auth;
 pub(crate) mod environment;
 pub(crate) mod error_policy;
+pub(crate) mod grpc;
 pub(crate) mod limits;
 pub(crate) mod policy;

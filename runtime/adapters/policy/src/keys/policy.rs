@@ -1,9 +1,9 @@
 //! The keys of a policy: names, values and descriptions.
 //!
-//! The tables here, those of credentials in `keys/auth.rs`, of limits in `keys/limits.rs` and of
-//! answers in `keys/answers.rs`, are the only list of keys. The check of a file, the JSON schema
-//! (`celero schema`) and the test that `docs/policy-reference.md` and `docs/limits.md` describe
-//! every key read them.
+//! The tables here, those of credentials in `keys/auth.rs`, of limits in `keys/limits.rs`, of
+//! answers in `keys/answers.rs` and of gRPC in `keys/grpc.rs`, are the only list of keys. The check
+//! of a file, the JSON schema (`celero schema`) and the test that `docs/policy-reference.md` and
+//! `docs/limits.md` describe every key read them.
 //!
 //! # How to add a key
 //!
@@ -21,6 +21,7 @@
 use crate::keys::answers::{ANSWER, DENY, REDIRECTS, RESPOND, STATUS};
 use crate::keys::auth::{API_KEYS, BASIC_AUTH, CLIENT_CERT, JWT};
 use crate::keys::error_policy::PhaseErrorPolicy;
+use crate::keys::grpc::{GRPC_KEY, METHOD_KEY};
 use crate::keys::limits::{CONNECTION_LIMIT, LIMIT};
 use crate::language::Language;
 use crate::schema::ValueSpec::{
@@ -110,6 +111,7 @@ pub(crate) static SECTIONS: MappingSpec = MappingSpec::new(
             Mapping(&CLIENT_CERT),
             "Certificates of clients, verified by the host, or by a peer that names them in `x-forwarded-client-cert`. Expressions read `clientCert.subject`, `.hash`, `.uris`, `.dnsNames` and `.by`.",
         ),
+        GRPC_KEY,
         optional(
             "connection",
             OneOf(&[List(&Mapping(&CONNECTION_RULE)), Mapping(&CONNECTION_PHASE)]),
@@ -375,6 +377,7 @@ pub(crate) static RULE: MappingSpec = MappingSpec::new(
     &[
         NAME,
         LANGUAGE,
+        METHOD_KEY,
         WHEN,
         PRIORITY,
         SAMPLE,

@@ -129,6 +129,12 @@ pub(crate) struct BodyData<'a> {
     pub(crate) request: Request<'a>,
     #[context(name = "request.bodyPrefix")]
     pub(crate) body_prefix: Option<&'a [u8]>,
+    /// The method of gRPC whose messages rules read; empty if the request calls none.
+    #[context(name = "request.grpcMethod")]
+    pub(crate) grpc_method: &'a str,
+    /// A message of the call.
+    #[context(name = "request.message")]
+    pub(crate) message: Option<Value<'a>>,
     #[context(flatten)]
     pub(crate) peer: CommonData<'a>,
 }
@@ -163,6 +169,12 @@ pub(crate) struct ResponseBodyData<'a> {
     pub(crate) body: Option<&'a [u8]>,
     #[context(name = "response.bodyPrefix")]
     pub(crate) body_prefix: Option<&'a [u8]>,
+    /// The method of gRPC whose messages rules read; empty if the response has none of these.
+    #[context(name = "request.grpcMethod")]
+    pub(crate) grpc_method: &'a str,
+    /// A message of the response.
+    #[context(name = "response.message")]
+    pub(crate) message: Option<Value<'a>>,
     #[context(flatten)]
     pub(crate) peer: CommonData<'a>,
 }

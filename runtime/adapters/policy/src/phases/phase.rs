@@ -137,7 +137,9 @@ impl<S: Context + 'static> PhaseRules<S> {
             if let Some(log) = &self.failure_log {
                 // All rules of the set were evaluated; those behind the one that ended the phase have not failed.
                 for error in scratch.errors().iter().filter(|error| counted.contains(&(error.rule, false))) {
-                    log.failed(error.rule, || self.set.describe(error, context).map(|report| report.log_line()));
+                    let start = self.rules.get(error.rule).map_or(0, |rule| rule.when_start);
+                    let line = || Some(self.set.describe(error, context)?.of_part(start).log_line());
+                    log.failed(error.rule, line);
                 }
                 for failures in failed_actions.chunk_by(|(rule, _), (next, _)| rule == next) {
                     let Some((rule, _)) = failures.first() else { continue };

@@ -3,9 +3,11 @@
 use crate::auth::block_on;
 use crate::bodies::settings::BodyView;
 use crate::bodies::unchangeable::Unchangeable;
+use crate::grpc::call::{BodyRead, CallRefusal, RuledBody, accepted_codings, answered, called, messages};
+use crate::grpc::methods::{Malformed, PathOf};
 use crate::host::body_edit::names_of_body;
 use crate::host::edits::{Edit, Edits};
-use crate::host::outcome::{Decision, Outcome};
+use crate::host::outcome::{Decision, Outcome, PolicyAnswer};
 use crate::limits::request::PendingQuestion;
 use crate::phases::context::{BodyData, CommonData, ResponseBodyData, ResponseHead};
 use crate::phases::exchange::Exchange;
@@ -13,8 +15,11 @@ use crate::phases::phase::NotReady;
 use crate::policy::Policy;
 use crate::rules::body_change::{Message, MessageBody};
 use celero::http::Request;
+use celero::values::Arena;
 use http::{HeaderMap, Method, StatusCode, header, request, response};
-use std::borrow::Cow;
+
+/// Memory for what stands for a message of `google.protobuf`, in bytes.
+const MESSAGE_ARENA: usize = 16 << 20;
 
 impl Policy {
     /// Runs the phase `requestBody`, like [`request_body_async`](Self::request_body_async), but
@@ -25,16 +30,24 @@ impl Policy {
             Ok(body) => body,
             Err(outcome) => return outcome.into(),
         };
-        match self.try_request_body(head, &body, exchange) {
-            Ok(decision) => decision,
-            Err(question) => block_on(self.finish_request_body(question, head, &body, exchange)),
+        let mut answer = None;
+        for read in body.reads() {
+            answer = match self.try_request_body(head, read, exchange) {
+                Ok(answer) => answer,
+                Err(question) => block_on(self.finish_request_body(question, head, read, exchange)),
+            };
+            if answer.is_some() {
+                break;
+            }
         }
+        self.decide(head, answer, exchange)
     }
 
     /// Runs the phase `requestBody`. Call it when [`request_buffering`](Self::request_buffering) is
     /// ready with what was buffered. A body with a content coding is decoded for the rules if the
-    /// policy says so, and refused otherwise. If the edits have a [`body`](crate::Edits::body), it
-    /// is sent instead of the one that was buffered.
+    /// policy says so, and refused otherwise. So is a call of gRPC whose messages rules read, if its
+    /// body is no sequence of messages; the rules run for each message. If the edits have a
+    /// [`body`](crate::Edits::body), it is sent instead of the one that was buffered.
     ///
     /// It returns at once, unless a rule asks a service that counts limits of many machines
     /// ([`set_remote_limits`](Self::set_remote_limits)): then it waits for the answer, and needs no
@@ -44,26 +57,58 @@ impl Policy {
             Ok(body) => body,
             Err(outcome) => return outcome.into(),
         };
-        match self.try_request_body(head, &body, exchange) {
-            Ok(decision) => decision,
-            Err(question) => self.finish_request_body(question, head, &body, exchange).await,
+        let mut answer = None;
+        for read in body.reads() {
+            answer = match self.try_request_body(head, read, exchange) {
+                Ok(answer) => answer,
+                Err(question) => self.finish_request_body(question, head, read, exchange).await,
+            };
+            if answer.is_some() {
+                break;
+            }
         }
+        self.decide(head, answer, exchange)
     }
 
     /// Returns the body as the rules of `requestBody` read it, or the outcome of a phase that does not run.
-    fn body_for_rules<'b>(
-        &self,
+    fn body_for_rules<'s, 'b>(
+        &'s self,
         head: &request::Parts,
         body: &'b [u8],
         exchange: &mut Exchange,
-    ) -> Result<Cow<'b, [u8]>, Outcome> {
+    ) -> Result<RuledBody<'s, 'b>, Outcome> {
         exchange.effects.edits.clear();
         exchange.effects.drawn.clear();
+        let method = match called(&self.methods.of_requests, head) {
+            Ok(method) => method,
+            Err(refusal) => return Err(self.refuse_call(head, &refusal, exchange)),
+        };
+        let limit = self.body_settings.buffering().limit();
+        // The body of a call is not coded.
+        let call = method.map(|method| messages(method, &head.headers, body, limit).map(|messages| (method, messages)));
+        let call = call.transpose().map_err(|refusal| self.refuse_call(head, &refusal, exchange))?;
         match self.body_settings.view(&head.headers, body) {
-            BodyView::Bytes(body) => Ok(body),
+            BodyView::Bytes(body) => {
+                RuledBody::of_request(body, call).map_err(|refusal| self.refuse_call(head, &refusal, exchange))
+            }
             BodyView::Skip => Err(Outcome::Continue),
             BodyView::Answer(answer) => Err(self.conclude(head, Some(answer), exchange)),
         }
+    }
+
+    /// Returns the outcome of a call whose messages rules can't read.
+    fn refuse_call(&self, head: &request::Parts, refusal: &CallRefusal, exchange: &mut Exchange) -> Outcome {
+        let answer = self.refusal_of_call(head, refusal, exchange);
+        self.conclude(head, Some(answer), exchange)
+    }
+
+    /// Returns the answer to it. `countWhen` reads its status of HTTP, as that of other answers.
+    #[cold]
+    fn refusal_of_call(&self, head: &request::Parts, refusal: &CallRefusal, exchange: &mut Exchange) -> PolicyAnswer {
+        exchange.effects.edits.clear();
+        let answer = refusal.answer(exchange.is_grpc);
+        self.count_response(head, refusal.status(), &answer.headers, exchange);
+        answer
     }
 
     #[cold]
@@ -71,28 +116,33 @@ impl Policy {
         &self,
         mut question: Box<PendingQuestion>,
         head: &request::Parts,
-        body: &[u8],
+        read: BodyRead<'_>,
         exchange: &mut Exchange,
-    ) -> Decision {
+    ) -> Option<PolicyAnswer> {
         loop {
             self.answer_question(*question, exchange).await;
-            match self.try_request_body(head, body, exchange) {
-                Ok(decision) => return decision,
+            match self.try_request_body(head, read, exchange) {
+                Ok(answer) => return answer,
                 Err(next) => question = next,
             }
         }
     }
 
-    /// Runs the phase `requestBody` on a body as the rules read it.
+    /// Runs the phase `requestBody` on a body as the rules read it. Returns the answer of the policy, if it gives one.
     ///
     /// # Errors
     /// Returns what a service is to be asked first. The phase had no effect then.
     fn try_request_body(
         &self,
         head: &request::Parts,
-        body: &[u8],
+        BodyRead { body, call }: BodyRead<'_>,
         exchange: &mut Exchange,
-    ) -> Result<Decision, Box<PendingQuestion>> {
+    ) -> Result<Option<PolicyAnswer>, Box<PendingQuestion>> {
+        let arena = Arena::new(MESSAGE_ARENA);
+        let message = match self.methods.of_requests.value(call, &arena) {
+            Ok(message) => message,
+            Err(Malformed) => return Ok(Some(self.refusal_of_call(head, &CallRefusal::malformed(), exchange))),
+        };
         let (started, origin) = (exchange.start_time(), exchange.source());
         let fixed = fixed_request(head, body, exchange.is_grpc);
         let Exchange { findings, attributes, effects, local, tls, arrival, .. } = exchange;
@@ -101,12 +151,16 @@ impl Policy {
         // Earlier phases may have set fields of the log entry, which stay if this one runs again.
         let asks_services = self.body.rules.iter().any(|rule| rule.remote.is_some());
         let fields = asks_services.then(|| effects.fields.clone());
+        // An earlier message may have delayed the request.
+        let delay = effects.delay;
         let proofs = self.auth.lazy(&head.headers, findings);
         let prefix = self.body_settings.buffering().is_prefix();
         let request = Request::from(arrival.head(head));
         let context = BodyData {
             request: if prefix { request } else { request.with_body(body) },
             body_prefix: prefix.then_some(body),
+            grpc_method: call.map_or("", |(method, _)| &method.name),
+            message,
             peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, attributes),
         };
         let changeable = MessageBody { bytes: body, most: self.body_settings.buffering().limit(), fixed };
@@ -116,6 +170,7 @@ impl Policy {
             Err(NotReady) => {
                 effects.discard();
                 effects.fields = fields.unwrap_or_default();
+                effects.delay = delay;
                 match effects.limits.pending.take() {
                     Some(question) => return Err(Box::new(question)),
                     // Nothing else is waited for. Whatever happens, the phase ends closed.
@@ -124,8 +179,7 @@ impl Policy {
             }
         };
         exchange.end_phase();
-        let answer = answer.or_else(|| exchange.find_target(head, self.body.error_status));
-        Ok(self.decide(head, answer, exchange))
+        Ok(answer.or_else(|| exchange.find_target(head, self.body.error_status)))
     }
 
     /// Decides about a request whose body is too large. Call it instead of [`request_body`](Self::request_body). After
@@ -148,10 +202,37 @@ impl Policy {
     ) -> Outcome {
         exchange.effects.limits.apply_verdicts();
         exchange.effects.edits.clear();
+        let limit = self.response_settings.buffering().limit();
+        let call = answered(&self.methods.of_responses, head, response).and_then(|method| {
+            method.map(|method| Ok((method, messages(method, &response.headers, body, limit)?))).transpose()
+        });
+        let call = match call {
+            Ok(call) => call,
+            Err(refusal) => return exchange.outcome(Some(refusal.answer_of_response(exchange.is_grpc))),
+        };
         let body = match self.response_settings.view(&response.headers, body) {
-            BodyView::Bytes(body) => body,
+            BodyView::Bytes(body) => RuledBody::of_response(body, call),
             BodyView::Skip => return Outcome::Continue,
             BodyView::Answer(answer) => return exchange.outcome(Some(answer)),
+        };
+        let mut reads = body.reads();
+        let answer = reads.find_map(|read| self.run_response_body(head, response, read, exchange));
+        exchange.outcome(answer)
+    }
+
+    /// Runs the phase `responseBody` on a body as the rules read it. Returns the answer of the policy, if it gives one.
+    fn run_response_body(
+        &self,
+        head: &request::Parts,
+        response: &response::Parts,
+        BodyRead { body, call }: BodyRead<'_>,
+        exchange: &mut Exchange,
+    ) -> Option<PolicyAnswer> {
+        let arena = Arena::new(MESSAGE_ARENA);
+        exchange.effects.edits.clear();
+        let message = match self.methods.of_responses.value(call, &arena) {
+            Ok(message) => message,
+            Err(Malformed) => return Some(CallRefusal::malformed().answer_of_response(exchange.is_grpc)),
         };
         let (started, origin) = (exchange.start_time(), exchange.source());
         let fixed = fixed_response(response, exchange.is_grpc);
@@ -161,15 +242,17 @@ impl Policy {
         let context = ResponseBodyData {
             request: arrival.head(head),
             response: ResponseHead { code: Some(response.status), headers: &response.headers },
-            body: (!prefix).then_some(&*body),
-            body_prefix: prefix.then_some(&*body),
+            body: (!prefix).then_some(body),
+            body_prefix: prefix.then_some(body),
+            grpc_method: call.map_or("", |(method, _)| &method.name),
+            message,
             peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, attributes),
         };
-        let changeable = MessageBody { bytes: &body, most: self.response_settings.buffering().limit(), fixed };
+        let changeable = MessageBody { bytes: body, most: self.response_settings.buffering().limit(), fixed };
         let message = Message { headers: &response.headers, body: Some(changeable) };
         let answer = self.response_body.run(&context, message, effects);
         exchange.end_phase();
-        exchange.outcome(answer)
+        answer
     }
 
     /// Decides about a response whose body is too large. Call it instead of
@@ -215,6 +298,11 @@ impl Policy {
         }
         if let Some(value) = self.response_settings.accept_encoding(&head.headers) {
             edits.push(Edit::Set { name: header::ACCEPT_ENCODING, value });
+        }
+        if let PathOf::Method(_) = self.methods.of_responses.of_path(head.uri.path())
+            && let Some(edit) = accepted_codings(&head.headers)
+        {
+            edits.push(edit);
         }
     }
 }

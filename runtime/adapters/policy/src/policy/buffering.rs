@@ -1,6 +1,7 @@
 //! Which bodies the phases `requestBody` and `responseBody` need: their rules are tried before the body comes.
 
 use crate::bodies::buffering::BodyBuffering;
+use crate::grpc::call::{answered, called};
 use crate::phases::context::{BodyData, CommonData, ResponseBodyData, ResponseHead};
 use crate::phases::exchange::Exchange;
 use crate::policy::Policy;
@@ -20,12 +21,18 @@ impl Policy {
         if self.body.rules.is_empty() {
             return None;
         }
+        // What is no call of a method that rules have, and may be taken for one, is refused with its body.
+        if !matches!(called(&self.methods.of_requests, head), Ok(None)) {
+            return Some(self.body_settings.buffering());
+        }
         let (started, origin) = (exchange.start_time(), exchange.source());
         let Exchange { findings, attributes, effects, local, tls, arrival, .. } = exchange;
         let proofs = self.auth.lazy(&head.headers, findings);
         let context = BodyData {
             request: Request::from(arrival.head(head)),
             body_prefix: None,
+            grpc_method: "",
+            message: None,
             peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, attributes),
         };
         let needs_body = self.body.needs_body(&context, effects.watch.as_deref_mut());
@@ -61,9 +68,12 @@ impl Policy {
             response: ResponseHead { code: Some(response.status), headers: &response.headers },
             body: None,
             body_prefix: None,
+            grpc_method: "",
+            message: None,
             peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, attributes),
         };
-        if !self.response_body.needs_body(&context, effects.watch.as_deref_mut()) {
+        let is_call = !matches!(answered(&self.methods.of_responses, head, response), Ok(None));
+        if !is_call && !self.response_body.needs_body(&context, effects.watch.as_deref_mut()) {
             effects.limits.apply_verdicts();
             return None;
         }

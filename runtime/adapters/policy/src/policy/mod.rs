@@ -31,6 +31,7 @@ use crate::file::document::{Document, LARGEST_FILE};
 use crate::file::emptiness::LevelPhases;
 use crate::file::error::PolicyError;
 use crate::file::regular_file::read_regular;
+use crate::grpc::methods::PhaseMethods;
 use crate::host::delay::Delays;
 use crate::host::environment::HostEnvironment;
 use crate::host::failure_log::FailureSink;
@@ -87,6 +88,8 @@ pub struct Policy {
     pub(crate) body_settings: BodySettings,
     pub(crate) response_settings: BodySettings,
     pub(crate) normalization: Normalization,
+    /// The methods of gRPC whose messages rules read.
+    pub(crate) methods: PhaseMethods,
     pub(crate) delays: Delays,
     pub(crate) counter_names: Vec<String>,
     /// Which responses count, for limits that depend on them.
@@ -219,6 +222,7 @@ impl Policy {
             limit_names: Vec::new(),
             header_sets,
             claims: Claims::new(&document),
+            methods: PhaseMethods::of(definitions.messages.as_ref()),
             longest_delay: delays.longest,
             explanation: (purpose == Purpose::Explain).then(String::new),
             engine: purpose.engine(),
@@ -230,7 +234,7 @@ impl Policy {
         let response = compilation.phase(&response);
         let response_body = compilation.phase(&response_body);
         let log = compilation.phase(&log);
-        let Compilation { counter_names, explanation, claims, .. } = compilation;
+        let Compilation { counter_names, explanation, claims, methods, .. } = compilation;
         claims.report(&mut problems);
         let body_settings = BodySettings::read(&document, Phase::RequestBody, &mut problems);
         let response_settings = BodySettings::read(&document, Phase::ResponseBody, &mut problems);
@@ -263,6 +267,7 @@ impl Policy {
             body_settings,
             response_settings,
             normalization,
+            methods,
             delays,
             counter_names,
             count_when: response.count_when,

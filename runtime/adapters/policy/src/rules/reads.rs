@@ -1,7 +1,7 @@
 //! What the expressions of a rule read of messages, by name.
 
 use celero::host::Fields;
-use http::HeaderName;
+use http::{HeaderName, header};
 
 /// What the expressions of a rule read of what rules can change.
 #[derive(Clone, Default)]
@@ -37,6 +37,18 @@ impl RuleReads {
         {
             *read |= names.iter().any(|name| fields.reads(name));
         }
+    }
+}
+
+impl RuleReads {
+    /// Adds what says how the messages of a call are read, those of the request or of the response.
+    pub(crate) fn note_call(&mut self, of_response: bool) {
+        let encoding = HeaderName::from_static("grpc-encoding");
+        self.request.names.push(header::CONTENT_TYPE);
+        let message = if of_response { &mut self.response } else { &mut self.request };
+        message.names.extend([header::CONTENT_TYPE, encoding]);
+        let [request_body, response_body] = &mut self.bodies;
+        *if of_response { response_body } else { request_body } = true;
     }
 }
 

@@ -16,6 +16,8 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Rule<S> {
     pub(crate) name: Arc<str>,
+    /// Where `when` begins in the condition of the set, in bytes: that of `method` is before it.
+    pub(crate) when_start: u32,
     /// The level of its file; 0 is the first.
     pub(crate) level: usize,
     /// The share of matching requests for which it acts.

@@ -15,6 +15,8 @@ pub(crate) enum Use {
     /// Keys of tokens, and users with their passwords.
     Credentials,
     List,
+    /// Descriptors of messages.
+    Descriptors,
     Variable,
 }
 

@@ -59,7 +59,8 @@ fn other_requests_and_answers_stay_as_they_are() {
     assert_eq!(shown(&with("/own", "application/grpc", http2, "POST")), (403, "9", "", &b""[..]));
 }
 
-/// The table of gRPC: <https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md>.
+/// The table of gRPC, <https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md>, and 413, which
+/// clients know as `RESOURCE_EXHAUSTED`.
 #[test]
 fn statuses_follow_the_table_of_grpc() {
     let table = [
@@ -67,6 +68,7 @@ fn statuses_follow_the_table_of_grpc() {
         (401, "16"),
         (403, "7"),
         (404, "12"),
+        (413, "8"),
         (429, "14"),
         (502, "14"),
         (503, "14"),
@@ -94,7 +96,7 @@ fn every_phase_answers_alike() {
     let (head, mut exchange) = (call("/", "application/grpc"), exchange());
     assert!(matches!(ask(&policy, &head, &mut exchange), celero_policy::Outcome::Continue));
     assert_eq!(shown(&answer(policy.request_body(&head, b"x", &mut exchange))).1, "7");
-    assert_eq!(shown(&answer(policy.request_body_too_large(&head, &mut exchange))).1, "2");
+    assert_eq!(shown(&answer(policy.request_body_too_large(&head, &mut exchange))).1, "8");
     assert_eq!(shown(&answer(ask_response(&policy, &head, &response(500, &[]), &mut exchange))).1, "14");
 
     // The next request on the connection is another one.

@@ -27,6 +27,8 @@ fn its_examples_are_right() {
     let pem = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/keys/rsa.pub.pem");
     folder.write("keys/partner.pem", std::fs::read(pem).unwrap());
     folder.write("users", "# nobody yet\n");
+    let orders = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../examples/orders.binpb");
+    folder.write("orders.binpb", std::fs::read(orders).unwrap());
     folder.write("common.yaml", "functions:\n  'isPublic(path: string)': path == '/'\n");
     let page = text_of(&["policy.md", "policy-reference.md", "limits.md"]);
     let mut policy: Option<Policy> = None;

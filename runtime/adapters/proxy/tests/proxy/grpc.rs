@@ -87,3 +87,47 @@ fn messages_and_the_status_pass_through() {
         || "a call that is counted by its status".into(),
     );
 }
+
+/// The frame of an order of `examples/orders.proto` with this total.
+fn order(total: u16) -> Vec<u8> {
+    let [high, low] = [(total >> 7).to_le_bytes()[0], (total & 0x7f).to_le_bytes()[0] | 0x80];
+    [&[0, 0, 0, 0, 3][..], &[0x10, low, high]].concat()
+}
+
+#[test]
+fn rules_read_messages_before_a_server_gets_them() {
+    let orders = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/orders.binpb");
+    let policy = format!(
+        "grpc: {{descriptors: '{orders}'}}
+requestBody:
+- {{name: large, method: shop.v1.Orders/Create, when: request.message.total > 1000, deny: 403}}
+- {{name: any, method: shop.v1.Orders/Import, when: request.message.total > 1000, deny: 403}}
+"
+    );
+    let rest = format!(
+        "upstreams: [{{ name: echo, servers: [\"{}\"], h2c: true }}]\nroutes: [{{ upstream: echo }}]\n",
+        echo()
+    );
+    let proxy = Running::with(&rest, &policy);
+    let call = |path: &str, body: &[u8]| {
+        let mut call = h2::request("POST", path, body);
+        for (name, value) in [("content-type", "application/grpc"), ("te", "trailers")] {
+            call.headers_mut().insert(name, value.parse().unwrap());
+        }
+        let reply = h2::exchange(proxy.address, vec![call]).remove(0);
+        let status = reply.headers().get("grpc-status").map_or("", |value| value.to_str().unwrap()).to_owned();
+        (status, reply.into_body())
+    };
+    let (small, large) = (order(5), order(5000));
+    // The server's own status is in the trailers.
+    let (passed, denied) = (|body: &[u8]| (String::new(), body.to_vec()), ("7".to_owned(), Vec::new()));
+    assert_eq!(call("/shop.v1.Orders/Create", &small), passed(&small));
+    assert_eq!(call("/shop.v1.Orders/Create", &large), denied);
+    assert_eq!(call("/shop.v1.Orders/Watch", &large), passed(&large));
+    assert_eq!(call("/shop.v1.Orders/Create", &small.repeat(2)).0, "3");
+    assert_eq!(call("/shop.v1.Orders/Create", &small[..4]).0, "3");
+    assert_eq!(call("/shop.v1.Orders/create", &large).0, "12");
+    assert_eq!(call("/shop.v1.Orders/Create", &vec![0; 70_000]).0, "8");
+    assert_eq!(call("/shop.v1.Orders/Import", &small.repeat(3)), passed(&small.repeat(3)));
+    assert_eq!(call("/shop.v1.Orders/Import", &[small.repeat(3), large].concat()), denied);
+}

@@ -3,6 +3,7 @@
 
 mod bodies;
 mod delays;
+mod grpc;
 mod host_data;
 mod limits;
 mod passwords;
