@@ -218,9 +218,8 @@ impl RuleTree for CheckedTree {
 
     fn necessary(&self, names: KnownNames<'_>) -> Option<String> {
         let tree = &self.written;
-        // Other languages have the same trees, and other sources.
-        let is_cel = self.language.name() == Cel.name();
-        is_cel.then(|| necessary(&mut CelShapes::new(names), (tree, tree.ast().root()), self.source()))?
+        let has_parts = self.language.has_parts_in_source();
+        has_parts.then(|| necessary(&mut CelShapes::new(names), (tree, tree.ast().root()), self.source()))?
     }
 
     fn lower(&self, functions: &Functions, layouts: &[Layout]) -> Result<Lowered, String> {

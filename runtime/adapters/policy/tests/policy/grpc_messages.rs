@@ -281,7 +281,7 @@ fn messages_of_responses_are_read_too() {
 - {name: each, method: shop.v1.Orders/Watch, when: response.message.id == 'secret', deny: 401}
 ",
     );
-    assert!(policy.request_buffering().is_none());
+    assert!(policy.request_buffering(&call(CREATE), &mut exchange()).is_none());
     // A server compresses messages only as they can be read.
     let asked = |path: &str, codings: &[(&str, &str)]| {
         let mut exchange = exchange();
@@ -343,6 +343,20 @@ fn messages_of_responses_are_read_too() {
 ";
     let report = policy.test("cases.yaml", cases).unwrap();
     assert!(report.passed(), "{}", report.render(false));
+}
+
+/// A request that may be taken for a call of the method is buffered, so that it is read or refused.
+#[test]
+fn bodies_that_may_be_calls_are_buffered() {
+    let policy = policy(LARGE);
+    let is_buffered = |head: &Parts| policy.request_buffering(head, &mut exchange()).is_some();
+    let json = [("content-type", "application/json")];
+    for path in [CREATE, "/shop.v1.orders/create", "/shop.v1.Orders/Create/", "//shop.v1.Orders/Create"] {
+        assert!(is_buffered(&call(path)) && is_buffered(&call_with(path, &json)), "{path}");
+    }
+    for path in ["/", "/shop.v1.Orders/Cancel", "/shop.v1.Orders/Create/x"] {
+        assert!(!is_buffered(&call(path)) && !is_buffered(&call_with(path, &json)), "{path}");
+    }
 }
 
 /// Bodies that are almost right, from a fixed seed: nothing that a server reads as a large order goes on.
