@@ -1,8 +1,6 @@
 //! Necessary conditions, as their sources: what a rule implies of the variables that are known. `partial.rs` tests that
 //! they hold wherever the rule does.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
-
 use celero::filter::FilterLanguage;
 use celero::http::RequestContext;
 use celero::settings::Unknowns;
