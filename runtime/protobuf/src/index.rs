@@ -7,7 +7,7 @@ use crate::wire::{Records, WireError};
 /// Fields of a type that an index knows the places of, the first ones by number.
 const FIELDS: usize = 32;
 
-/// The place of a field that has several records, or that another field can unset.
+/// The place of a field with several records, of a repeated one, and of one far behind the start: it is looked for.
 const SEVERAL: u32 = u32::MAX;
 
 /// Where the fields of a message are: for messages that many fields are read of, each of which would
@@ -31,7 +31,7 @@ impl FieldIndex {
             let Some(record) = records.next() else { return Ok(Self { places }) };
             let Some(position) = ty.position(record?.number) else { continue };
             if let (Some(place), Some(field)) = (places.get_mut(position), ty.fields().get(position)) {
-                let is_first = *place == 0 && field.is_singular() && field.oneof().is_none();
+                let is_first = *place == 0 && field.is_singular();
                 let next = u32::try_from(start).ok().and_then(|start| start.checked_add(1));
                 *place = next.filter(|_| is_first).unwrap_or(SEVERAL);
             }
@@ -51,6 +51,10 @@ impl Descriptors {
         field: &Field,
         message: &'a [u8],
     ) -> Result<Found<'a>, WireError> {
+        // Another field of a `oneof` can be wrong, or unset this one.
+        if field.oneof().is_some() {
+            return self.find(ty, field, message);
+        }
         let place = ty.position(field.number()).and_then(|position| index.places.get(position));
         let start = match place.copied() {
             None | Some(SEVERAL) => return self.find(ty, field, message),

@@ -111,8 +111,7 @@ impl<'a> Records<'a> {
     }
 
     /// What is not read yet.
-    #[must_use]
-    pub fn rest(&self) -> &'a [u8] {
+    pub(crate) fn rest(&self) -> &'a [u8] {
         self.rest
     }
 

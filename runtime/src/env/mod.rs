@@ -412,7 +412,8 @@ impl<C> Env<C> {
     }
 
     /// Narrows the static type of a variable of type `dyn`, for rules that run only where the host gives it values of
-    /// this type. Others are errors of the evaluation. One set may have rules for this environment and the one before.
+    /// this type. An operation that needs the type fails for other values. A name that is not declared, or has another
+    /// type, changes nothing. One set may have rules for this environment and the one before.
     #[must_use]
     pub fn narrow(mut self, variable: &str, ty: Type) -> Self {
         self.declarations.narrow_variable(variable, ty);

@@ -1,7 +1,8 @@
 //! Evaluations that know only a part of the context: [`Unknowns`], [`Partial`].
 //!
 //! Reading what is not known is the error [`ErrorKind::Unknown`], which `&&`, `||`, `all` and
-//! `exists` absorb as they absorb every error, and which nothing else does. So a result that is
+//! `exists` absorb as they absorb every error, and selections beside what is not known; nothing
+//! else does. So a result that is
 //! not this error is the result whatever the values are that come later.
 
 use super::Expression;
@@ -42,8 +43,10 @@ impl Unknowns {
     ///
     /// A name that goes on behind that of a variable is a part of it: `claims.groups`, `items.0`,
     /// `items.*.price`, where `*` is every key or index. In CEL, what is selected beside that part
-    /// is known, as `claims.sub` is, and `items[0].name`; the variable as a whole is not, and neither
-    /// is a list with such a part. In other languages the variable is unknown.
+    /// by constant keys is known, as `claims.sub` is, and `items[0].name`, as long as what is around
+    /// the part is there; the variable as a whole is not known, and neither is a list with such a
+    /// part, or what a key with a dot selects. Keys are compared in any letter case, as names of
+    /// headers are. In other languages the variable is unknown.
     ///
     /// # Errors
     /// The environment has no variable for a name.
@@ -100,7 +103,9 @@ impl Unknowns {
 
     /// Whether nothing that is unknown lies at the end of a path from a variable, before it or behind it.
     fn are_beside(&self, variable: u32, path: &[String]) -> bool {
-        let differs = |part: &Path| part.iter().zip(path).any(|(unknown, key)| **unknown != *ANY && **unknown != **key);
+        let differs = |part: &Path| {
+            part.iter().zip(path).any(|(unknown, key)| **unknown != *ANY && !unknown.eq_ignore_ascii_case(key))
+        };
         match self.is_unknown.get(variable as usize) {
             Some(false) => true,
             _ => self.parts.get(&variable).is_some_and(|parts| parts.iter().all(differs)),

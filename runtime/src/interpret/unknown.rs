@@ -1,13 +1,13 @@
 //! Selections from a variable that is not known as a whole: what lies beside its unknown parts is.
 
-use super::{Failure, Outcome, Walk};
-use crate::error::ErrorKind;
+use super::{Failure, Outcome, Walk, literal_value};
 use crate::value::Value;
 use celero_frontend::{Expr, NodeId, Reference};
 
 impl<'a> Walk<'a, '_> {
     /// The value of the operand that a selection reads one key or field of, if that is beside what is
-    /// unknown; else the failure of the operand.
+    /// unknown; else the failure of the operand. Keys must be constants: others could differ from one
+    /// evaluation to the next.
     #[cold]
     pub(super) fn beside_unknown(&mut self, id: NodeId, failure: Failure) -> Outcome<'a> {
         // The selections from the variable to this one, the last one first.
@@ -15,13 +15,9 @@ impl<'a> Walk<'a, '_> {
         let mut path = Vec::new();
         let mut node = id;
         while let Some((operand, key)) = self.selection(node) {
-            let key = match key {
-                Key::Field(name) => Value::String(name),
-                // The operand comes before the key, whose failure is not the first one.
-                Key::Index(index) => self.eval(index).map_err(|_| failure)?,
-            };
             path.push(match key {
-                Value::String(text) => text.to_owned(),
+                // A name with a dot may be several parts of a name of what is unknown.
+                Value::String(text) if !text.contains('.') => text.to_owned(),
                 Value::Int(number) => number.to_string(),
                 Value::Uint(number) => number.to_string(),
                 Value::Bool(truth) => truth.to_string(),
@@ -33,11 +29,13 @@ impl<'a> Walk<'a, '_> {
         }
         path.reverse();
         let Reference::Variable(index) = *self.checked.reference(node) else { return Err(failure) };
-        let variable = self.host.field_around(index, &path, self.cx.arena());
-        let variable = variable.map_err(|kind| self.error(node, kind))?;
-        let mut value = variable.ok_or_else(|| self.error(node, ErrorKind::NoSuchKey))?;
+        // What is around an unknown part may come with it.
+        let Ok(Some(mut value)) = self.host.field_around(index, &path, self.cx.arena()) else { return Err(failure) };
         for (node, key) in selections.into_iter().skip(1).rev() {
-            value = self.select_key(node, value, key)?;
+            value = match self.select_key(node, value, key) {
+                Err(error) if !error.kind.is_final() => return Err(failure),
+                value => value?,
+            };
         }
         Ok(value)
     }
@@ -51,22 +49,19 @@ impl<'a> Walk<'a, '_> {
         Ok(place)
     }
 
-    /// The operand and the key of a selection from a value.
-    fn selection(&self, id: NodeId) -> Option<(NodeId, Key<'a>)> {
+    /// The operand and the key of a selection from a value; `None` if the key is not written down.
+    fn selection(&self, id: NodeId) -> Option<(NodeId, Value<'a>)> {
         if !matches!(self.checked.reference(id), Reference::None | Reference::Call { .. }) {
             return None;
         }
         let ast = self.checked.ast();
         match ast.expr(id) {
-            Expr::Select { operand, field, .. } => Some((*operand, Key::Field(ast.name(*field)))),
-            Expr::Index { operand, index, .. } => Some((*operand, Key::Index(*index))),
+            Expr::Select { operand, field, .. } => Some((*operand, Value::String(ast.name(*field)))),
+            Expr::Index { operand, index, .. } => match ast.expr(*index) {
+                Expr::Literal(literal) => Some((*operand, literal_value(literal))),
+                _ => None,
+            },
             _ => None,
         }
     }
-}
-
-/// What a selection selects by.
-enum Key<'a> {
-    Field(&'a str),
-    Index(NodeId),
 }

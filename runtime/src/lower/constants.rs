@@ -71,10 +71,11 @@ impl<'a> ConstantEvaluator<'a> {
         args: &[Constant],
         f: impl FnOnce(&Cx<'v>, &[Value<'v>]) -> Result<Value<'v>, ErrorKind>,
     ) -> Option<Result<Constant, ErrorKind>> {
-        let cx = CxSettings { steps: STEPS, dialect: self.patterns.dialect() }.cx(arena, None);
+        let cx = CxSettings { steps: STEPS, dialect: self.patterns.dialect() }.cx(arena, None).partial();
         let values: Result<Vec<Value<'v>>, ErrorKind> = args.iter().map(|c| value_of(c, arena)).collect();
         match f(&cx, &values.ok()?) {
-            Err(ErrorKind::OutOfBudget) => None,
+            // A function of the host may have its answer later.
+            Err(ErrorKind::OutOfBudget | ErrorKind::Unknown) => None,
             Err(kind) => Some(Err(kind)),
             Ok(value) => constant_of(&value).map(Ok),
         }

@@ -357,6 +357,22 @@ fn what_is_left_is_as_written() {
     for name in ["c", "", "aa", "a.b.c", "request"] {
         assert_eq!(Unknowns::new(&env, &[name]).is_ok(), name == "a.b.c", "{name}");
     }
+    // Names of headers are found in any letter case, and a key may have dots.
+    let part = Unknowns::new(&env, &["d.cookie", "d.https://a.example/roles"]).unwrap();
+    for (source, is_known) in [
+        ("d['Cookie'] == 'x'", false),
+        ("d['https://a.example/roles'] == 'x'", false),
+        ("d[n] == 'x'", false),
+        ("d.other == 'x'", true),
+    ] {
+        let mut call = Bindings::new(&env);
+        let data = json!({ "other": "y" });
+        call.set("d", &data).unwrap();
+        call.set("n", 1).unwrap();
+        let program = engine.compile(&env, source).unwrap();
+        let decided = program.decide(&call, &part, &mut Scratch::new());
+        assert_eq!(decided, Ok(is_known.then_some(false)), "{source}");
+    }
     // A variable with an unknown part is not known as a whole.
     let part = Unknowns::new(&env, &["d.y"]).unwrap();
     let program = engine.compile(&env, "d == 'x'").unwrap();

@@ -344,8 +344,8 @@ impl Guard {
         }
     }
 
-    /// Runs the phase `response` on the head of a server's final response. If the phase
-    /// `responseBody` has rules, the response is held back until that phase has decided.
+    /// Runs the phase `response` on the head of a server's final response. If a rule of the phase
+    /// `responseBody` may match, the response is held back until that phase has decided.
     ///
     /// # Errors
     /// Returns an error if the policy answers instead of the server. Return it from the filter, and

@@ -180,9 +180,8 @@ impl MessageType {
     }
 
     /// Returns where in [`fields`](Self::fields) the field with this number is.
-    #[must_use]
     #[inline]
-    pub fn position(&self, number: u32) -> Option<usize> {
+    pub(crate) fn position(&self, number: u32) -> Option<usize> {
         // Most types number their fields from 1 on.
         let dense = (number as usize).wrapping_sub(1);
         if self.fields.get(dense).is_some_and(|field| field.number == number) {

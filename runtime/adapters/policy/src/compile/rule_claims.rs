@@ -118,7 +118,7 @@ impl RuleClaims {
             rule: Arc::clone(name),
             place: node.place,
             of_response,
-            answers: ends || limit.is_some() || remote.is_some() || require.is_some(),
+            answers: ends || limit.is_some() || remote.is_some() || require.is_some() || node.get("method").is_some(),
             given,
             removed,
             sets: node.texts_of("removeHeaderSets").into_iter().map(|set| set.text).collect(),

@@ -223,6 +223,12 @@ pub(crate) struct BodyRead<'r> {
     pub(crate) call: Option<(&'r RuledMethod, Option<&'r [u8]>)>,
 }
 
+/// Most messages in a body: the rules run for each of them.
+const MAX_MESSAGES: usize = 1_024;
+
+/// Most bytes that these runs read together, if each reads the whole body.
+const MAX_READ: usize = 256 << 20;
+
 /// Returns the messages of a whole body, decoded; they have at most `limit` bytes together.
 ///
 /// # Errors
@@ -235,7 +241,11 @@ pub(crate) fn messages<'b>(
     limit: usize,
 ) -> Result<Vec<Cow<'b, [u8]>>, CallRefusal> {
     let (mut found, mut left, mut made) = (Vec::new(), limit, None);
+    let whole = body.len();
     while let Some((is_compressed, message)) = take_frame(&mut body, limit)? {
+        if found.len() >= MAX_MESSAGES {
+            return Err(CallRefusal::too_large("the body has more than 1,024 messages"));
+        }
         if !method.streams && !found.is_empty() {
             return Err(CallRefusal::invalid("the method has one message, and the body has more"));
         }
@@ -250,6 +260,9 @@ pub(crate) fn messages<'b>(
         };
         left = left.saturating_sub(message.len());
         found.push(message);
+    }
+    if found.len() > 1 && found.len().saturating_mul(whole) > MAX_READ {
+        return Err(CallRefusal::too_large("the body has too many messages for its size"));
     }
     Ok(found)
 }

@@ -20,8 +20,6 @@ pub(crate) struct RuledMethods {
     by_name: HashMap<Arc<str>, RuledMethod>,
     /// The names in lower case.
     folded: HashSet<Box<str>>,
-    /// The longest name, in bytes.
-    longest: usize,
 }
 
 /// Those of each phase that reads messages.
@@ -52,7 +50,7 @@ pub(crate) enum PathOf<'m> {
     None,
     /// Of this method.
     Method(&'m RuledMethod),
-    /// Of none, but some servers take it for that of a method: it differs in letter case or in slashes at its ends.
+    /// Of none, but some servers take it for that of a method: it differs in letter case or in slashes.
     Almost,
 }
 
@@ -76,7 +74,6 @@ impl RuledMethods {
 
     /// Adds a method.
     pub(crate) fn add(&mut self, method: RuledMethod) {
-        self.longest = self.longest.max(method.name.len());
         self.folded.insert(method.name.to_ascii_lowercase().into());
         self.by_name.insert(Arc::clone(&method.name), method);
     }
@@ -104,8 +101,8 @@ impl RuledMethods {
         if let Some(method) = path.strip_prefix('/').and_then(|name| self.by_name.get(name)) {
             return PathOf::Method(method);
         }
-        let bare = path.trim_matches('/');
-        let is_almost = bare.len() <= self.longest && self.folded.contains(&*bare.to_ascii_lowercase());
-        if is_almost { PathOf::Almost } else { PathOf::None }
+        let lower = path.to_ascii_lowercase().replace("%2f", "/");
+        let segments: Vec<&str> = lower.split('/').filter(|segment| !segment.is_empty()).collect();
+        if self.folded.contains(&*segments.join("/")) { PathOf::Almost } else { PathOf::None }
     }
 }

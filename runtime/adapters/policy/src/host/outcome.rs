@@ -30,6 +30,12 @@ impl Phase {
     pub const ALL: [Self; 6] =
         [Self::Connection, Self::Request, Self::RequestBody, Self::Response, Self::ResponseBody, Self::Log];
 
+    /// Whether the rules of the phase may run more than once for a request: after a service has answered, and for each
+    /// message of a call.
+    pub(crate) fn may_run_again(self) -> bool {
+        matches!(self, Self::Request | Self::RequestBody | Self::ResponseBody)
+    }
+
     /// Returns the name of the phase in policy files.
     #[must_use]
     pub fn name(self) -> &'static str {

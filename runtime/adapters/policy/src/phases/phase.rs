@@ -212,7 +212,7 @@ impl<S: Context + 'static> PhaseRules<S> {
                     return Ok(Some(self.stopped(index)));
                 }
             }
-            let may_run_again = matches!(self.phase, Phase::Request | Phase::RequestBody);
+            let may_run_again = self.phase.may_run_again();
             let mut acts = |share| if may_run_again { effects.draw(index, share) } else { fastrand::f64() < share };
             let is_skipped = allowed == Some(rule.level) || rule.sample.is_some_and(|share| !acts(share));
             if is_skipped {

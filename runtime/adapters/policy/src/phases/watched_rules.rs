@@ -1,6 +1,6 @@
 //! Finds out what became of the rules of a phase that a case asks about.
 
-use crate::host::outcome::{Phase, PolicyAnswer};
+use crate::host::outcome::PolicyAnswer;
 use crate::phases::phase::PhaseRules;
 use crate::phases::watch::{Extent, Fate, Noted, RuleWatch, WatchedRule};
 use crate::rules::action_failure::WhyFailed;
@@ -30,7 +30,7 @@ impl<S: Context + 'static> PhaseRules<S> {
         let answered =
             self.rules.iter().position(|rule| answer.is_some_and(|answer| Arc::ptr_eq(&answer.rule, &rule.name)));
         // Other phases do not keep what they draw.
-        let keeps = matches!(self.phase, Phase::Request | Phase::RequestBody);
+        let keeps = self.phase.may_run_again();
         let drawn = if keeps { noted.drawn } else { &[] };
         let mut of_status = 0_usize;
         for (index, rule) in self.rules.iter().enumerate() {

@@ -40,7 +40,7 @@ impl Policy {
                 break;
             }
         }
-        self.decide(head, answer, exchange)
+        self.end_request_body(head, answer, exchange)
     }
 
     /// Runs the phase `requestBody`. Call it when [`request_buffering`](Self::request_buffering) is
@@ -67,6 +67,17 @@ impl Policy {
                 break;
             }
         }
+        self.end_request_body(head, answer, exchange)
+    }
+
+    /// Ends the phase, after all messages: each was read with the labels that were there when the phase began.
+    fn end_request_body(
+        &self,
+        head: &request::Parts,
+        answer: Option<PolicyAnswer>,
+        exchange: &mut Exchange,
+    ) -> Decision {
+        exchange.end_phase();
         self.decide(head, answer, exchange)
     }
 
@@ -151,8 +162,8 @@ impl Policy {
         // Earlier phases may have set fields of the log entry, which stay if this one runs again.
         let asks_services = self.body.rules.iter().any(|rule| rule.remote.is_some());
         let fields = asks_services.then(|| effects.fields.clone());
-        // An earlier message may have delayed the request.
-        let delay = effects.delay;
+        // An earlier message may have delayed the request, and set labels.
+        let (delay, labels) = (effects.delay, effects.labels.len());
         let proofs = self.auth.lazy(&head.headers, findings);
         let prefix = self.body_settings.buffering().is_prefix();
         let request = Request::from(arrival.head(head));
@@ -168,7 +179,10 @@ impl Policy {
         let answer = match self.body.run_or_wait(&context, message, effects, None, || true) {
             Ok(answer) => answer,
             Err(NotReady) => {
+                let mut kept = std::mem::take(&mut effects.labels);
+                kept.truncate(labels);
                 effects.discard();
+                effects.labels = kept;
                 effects.fields = fields.unwrap_or_default();
                 effects.delay = delay;
                 match effects.limits.pending.take() {
@@ -178,7 +192,6 @@ impl Policy {
                 }
             }
         };
-        exchange.end_phase();
         Ok(answer.or_else(|| exchange.find_target(head, self.body.error_status)))
     }
 
@@ -202,6 +215,7 @@ impl Policy {
     ) -> Outcome {
         exchange.effects.limits.apply_verdicts();
         exchange.effects.edits.clear();
+        exchange.effects.drawn.clear();
         let limit = self.response_settings.buffering().limit();
         let call = answered(&self.methods.of_responses, head, response).and_then(|method| {
             method.map(|method| Ok((method, messages(method, &response.headers, body, limit)?))).transpose()
@@ -217,6 +231,7 @@ impl Policy {
         };
         let mut reads = body.reads();
         let answer = reads.find_map(|read| self.run_response_body(head, response, read, exchange));
+        exchange.end_phase();
         exchange.outcome(answer)
     }
 
@@ -250,9 +265,7 @@ impl Policy {
         };
         let changeable = MessageBody { bytes: body, most: self.response_settings.buffering().limit(), fixed };
         let message = Message { headers: &response.headers, body: Some(changeable) };
-        let answer = self.response_body.run(&context, message, effects);
-        exchange.end_phase();
-        answer
+        self.response_body.run(&context, message, effects)
     }
 
     /// Decides about a response whose body is too large. Call it instead of

@@ -345,6 +345,28 @@ fn messages_of_responses_are_read_too() {
     assert!(report.passed(), "{}", report.render(false));
 }
 
+/// Each message is one run of the rules: a body of many would be read as often.
+#[test]
+fn a_stream_has_a_bounded_number_of_messages() {
+    let rule = "requestBody:\n- {method: shop.v1.Orders/Import, when: request.message.total > 1000, deny: 403}\n";
+    let policy = policy(rule);
+    let import = |count: usize| code(&policy, &call("/shop.v1.Orders/Import"), &frame(0, b"").repeat(count));
+    assert_eq!((&*import(1_024), &*import(1_025)), ("", "8"));
+}
+
+/// Labels are those of the phases before, whichever message sets one.
+#[test]
+fn messages_are_read_with_the_labels_of_earlier_phases() {
+    let policy = policy(
+        "requestBody:
+- {method: shop.v1.Orders/Import, when: request.message.total > 1000, labels: {tier: gold}}
+- {when: \"labels.?tier.orValue('') == 'gold'\", deny: 403}
+",
+    );
+    let [large, small] = [5000, 5].map(|total| order(&json!({ "total": total })));
+    assert_eq!(code(&policy, &call("/shop.v1.Orders/Import"), &[large, small].concat()), "");
+}
+
 /// A request that may be taken for a call of the method is buffered, so that it is read or refused.
 #[test]
 fn bodies_that_may_be_calls_are_buffered() {
