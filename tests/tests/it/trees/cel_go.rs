@@ -334,13 +334,15 @@ fn trees_are_those_of_cel_go() {
 }
 
 /// Results that cel-go has in another way: what is the result here, words of the expressions, and why.
-const OTHER_RESULTS: [(&str, &[&str], &str); 9] = [
+const OTHER_RESULTS: [(&str, &[&str], &str); 11] = [
     ("no such field", &["has("], OF_NO_MAP),
     ("no such key", &["has(", ".?"], OF_NO_MAP),
     ("no such overload", &[".?", "[?"], OF_NO_MAP),
     ("duplicate map key", &["{"], "the language definition has this error; cel-go takes the last one of computed keys"),
     ("invalid argument", &["indexOf(", "lastIndexOf("], "the suite has this error for an index behind the end"),
     ("invalid argument", &["regex.replace("], "cel-go reads the replacement only where something is replaced"),
+    ("invalid argument", &[".sort("], "a list with NaN has no order"),
+    ("invalid argument", &["('')"], "cel-go reads the empty name of a zone as UTC"),
     ("a value", &["containsIP(", "containsCIDR("], "cel-go refuses IPv4 addresses in IPv6 form"),
     ("a value", &["getMilliseconds("], "cel-go has the whole duration, the language definition a part of it"),
     ("a value", &["string("], "cel-go formats a duration as a double, and infinity as `Inf`"),
