@@ -127,6 +127,7 @@ fn optionals() -> impl IntoIterator<Item = Cell> {
     table! { "optionals" c;
         "optional.of(i64).value() == 41" => Some(c.i64)? == 41;
         "optional.of(i64).hasValue()" => Some(c.i64).is_some();
+        "optional.of(i64).hasValue(41)" => Some(c.i64) == Some(41);
         "optional.ofNonZeroValue(small).orValue(1) == 3" => Some(c.small).filter(|n| *n != 0).unwrap_or(1) == 3;
         "optional.none().orValue(i64) == 41" => c.i64 == 41;
         "optional.none().or(optional.of(i64)).value() == 41" => None.or(Some(c.i64))? == 41;
@@ -159,6 +160,10 @@ fn network() -> impl IntoIterator<Item = Cell> {
         "cidr('10.0.0.0/7').containsCIDR(network)" => net!("10.0.0.0/7").contains(&c.network.parse::<ipnet::IpNet>().ok()?);
         "cidr(network).ip() == ip('10.0.0.0')" => c.network.parse::<ipnet::IpNet>().ok()?.addr() == IpAddr::from([10, 0, 0, 0]);
         "cidr(network).masked() == cidr('10.0.0.0/8')" => c.network.parse::<ipnet::IpNet>().ok()?.trunc() == *net!("10.0.0.0/8");
+        "cidr(network).isMask()" => {
+            let network = c.network.parse::<ipnet::IpNet>().ok()?;
+            network.addr() == network.network()
+        };
         "cidr(network).prefixLength() == 8" => c.network.parse::<ipnet::IpNet>().ok()?.prefix_len() == 8;
         "isIP(address)" => c.address.parse::<IpAddr>().is_ok();
         "isCIDR(network)" => c.network.parse::<ipnet::IpNet>().is_ok();
@@ -347,6 +352,11 @@ fn lists() -> impl IntoIterator<Item = Cell> {
         "lists.range(small).size() == 3" => (0..c.small).collect::<Vec<_>>().len() == 3;
         "nums.reverse()[small] == 12" => *c.nums.iter().rev().nth(3)? == 12;
         "nums.last().value() == 15" => *c.nums.last()? == 15;
+        "nums.hasAll([3, small])" => [3, c.small].iter().all(|x| c.nums.contains(x));
+        "nums.hasAny([99, i64])" => [99, c.i64].iter().any(|x| c.nums.contains(x));
+        "nums.hasOnly(nums_slice)" => c.nums.iter().all(|x| c.nums_slice.contains(x));
+        "nums.hasExactly(nums_slice)" =>
+            c.nums.iter().all(|x| c.nums_slice.contains(x)) && c.nums_slice.iter().all(|x| c.nums.contains(x));
         "sets.contains(nums, [3, small])" => [3, c.small].iter().all(|x| c.nums.contains(x));
         "sets.equivalent(nums, nums_slice)" =>
             c.nums.iter().all(|x| c.nums_slice.contains(x)) && c.nums_slice.iter().all(|x| c.nums.contains(x));
