@@ -12,8 +12,9 @@ use std::path::Path;
 pub(crate) const OF_PROXY: &[&str] =
     &["x-forwarded-for", "x-forwarded-host", "x-forwarded-port", "x-forwarded-proto", "x-real-ip", "x-request-id"];
 
-/// Attributes that this policy can't read: a phase has either the whole body or a prefix of it.
-const NEVER: [&str; 2] = ["request.bodyPrefix", "response.bodyPrefix"];
+/// Attributes that this policy can't read: a phase has either the whole body or a prefix of it, and messages are those
+/// of a method, which is called over HTTP/2 only.
+const NEVER: [&str; 4] = ["request.bodyPrefix", "response.bodyPrefix", "request.message", "response.message"];
 
 /// The phases whose data have all that the filter language has fields for: heads and bodies; responses; times.
 const OF_FILTER: [Phase; 3] = [Phase::RequestBody, Phase::Response, Phase::Log];
