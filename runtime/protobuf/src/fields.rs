@@ -211,15 +211,19 @@ impl Descriptors {
     /// When the message is malformed.
     pub fn find<'a>(&self, ty: &MessageType, field: &Field, message: &'a [u8]) -> Result<Found<'a>, WireError> {
         if field.oneof().is_none() {
-            let only = match Records::new(message).only(field.number())? {
-                Only::None => None,
-                Only::One(mut records, ty) => Some(records.payload(field.number(), ty)?),
-                Only::Several => return self.find_last(ty, field, message),
-            };
-            let value = only.map_or(Ok(None), |payload| self.value_of(field, payload))?;
-            return Ok(value.map_or(Found::Unset, Found::Value));
+            match Records::new(message).only(field.number())? {
+                Only::None => return Ok(Found::Unset),
+                Only::One(mut records, ty) => return self.find_only(field, records.payload(field.number(), ty)?),
+                Only::Several => {}
+            }
         }
         self.find_last(ty, field, message)
+    }
+
+    /// What a message has for a field with this record and no other.
+    #[inline]
+    pub(crate) fn find_only<'a>(&self, field: &Field, payload: Payload<'a>) -> Result<Found<'a>, WireError> {
+        Ok(self.value_of(field, payload)?.map_or(Found::Unset, Found::Value))
     }
 
     /// As [`find`](Self::find), whatever records there are.

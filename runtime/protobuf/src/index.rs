@@ -1,7 +1,7 @@
 //! Where the fields of a message are, found in one pass over its bytes.
 
 use crate::descriptors::{Descriptors, Field, MessageType};
-use crate::fields::{FieldValue, Found};
+use crate::fields::Found;
 use crate::wire::{Records, WireError};
 
 /// Fields of a type that an index knows the places of, the first ones by number.
@@ -60,10 +60,11 @@ impl Descriptors {
             None | Some(SEVERAL) => return self.find(ty, field, message),
             Some(place) => place.checked_sub(1),
         };
-        let record = start.and_then(|start| message.get(start as usize..)).and_then(|rest| Records::new(rest).next());
-        let Some(record) = record.transpose()? else { return Ok(Found::Unset) };
-        let value: Option<FieldValue<'a>> = self.value_of(field, record.payload)?;
-        Ok(value.map_or(Found::Unset, Found::Value))
+        let rest = start.and_then(|start| message.get(start as usize..));
+        match rest.and_then(|rest| Records::new(rest).next()) {
+            Some(record) => self.find_only(field, record?.payload),
+            None => Ok(Found::Unset),
+        }
     }
 }
 

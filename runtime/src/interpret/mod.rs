@@ -6,8 +6,8 @@
 //! Operands are evaluated in the order in which they are written. The error of an operand ends its
 //! parent, except in the operators that absorb errors (`&&`, `||`, `all`, `exists`, `default`,
 //! `coalesce`) and in `cel.bind`; a final error, such as a spent budget, ends these too, and a value
-//! that is not known yet ends `default` and `coalesce`. An error carries the position of the node
-//! that failed.
+//! that is not known yet ends `default` and `coalesce`, but not a selection of what is beside its
+//! unknown parts. An error carries the position of the node that failed.
 //!
 //! Invariant: the interpreter knows no graph, no helper and no frame. Test:
 //! `tests/tests/it/tidy/heads.rs::the_interpreter_shares_only_the_library`.

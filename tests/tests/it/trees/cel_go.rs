@@ -285,8 +285,11 @@ fn trees_are_those_of_cel_go() {
             judged += 1;
             if !agrees(one, other) && own.is_pure() {
                 let kind = one.error().map_or_else(|| "a value".to_owned(), |kind| kind.to_string());
-                let is_meant = |(own, words, _): &(&str, &[&str], &str)| {
-                    *own == kind && words.iter().any(|word| source.contains(word))
+                let of_judge = other["kind"].as_str().unwrap();
+                let is_meant = |row: &OtherResult| {
+                    row.own == kind
+                        && (row.kinds.is_empty() || row.kinds.contains(&of_judge))
+                        && row.words.iter().any(|word| source.contains(word))
                 };
                 match OTHER_RESULTS.iter().position(is_meant) {
                     Some(reason) => _ = reasons.insert(reason),
@@ -326,26 +329,67 @@ fn trees_are_those_of_cel_go() {
     assert!(wrong.is_empty(), "{}", shown.join("\n\n"));
     assert!(taken > 1_000, "{taken} trees are judged");
     if has_collected {
-        let unused: Vec<_> = OTHER_RESULTS.iter().enumerate().filter(|(at, _)| !reasons.contains(at)).collect();
+        let rows = OTHER_RESULTS.iter().enumerate();
+        let unused: Vec<_> = rows.filter(|(at, _)| !reasons.contains(at)).map(|(_, row)| row.reason).collect();
         assert!(unused.is_empty(), "{unused:?}");
     }
     // Elements of empty literals have types that differ from checker to checker.
     assert!(other_types * 8 < taken, "{other_types} of {taken} have other types");
 }
 
-/// Results that cel-go has in another way: what is the result here, words of the expressions, and why.
-const OTHER_RESULTS: [(&str, &[&str], &str); 11] = [
-    ("no such field", &["has("], OF_NO_MAP),
-    ("no such key", &["has(", ".?"], OF_NO_MAP),
-    ("no such overload", &[".?", "[?"], OF_NO_MAP),
-    ("duplicate map key", &["{"], "the language definition has this error; cel-go takes the last one of computed keys"),
-    ("invalid argument", &["indexOf(", "lastIndexOf("], "the suite has this error for an index behind the end"),
-    ("invalid argument", &["regex.replace("], "cel-go reads the replacement only where something is replaced"),
-    ("invalid argument", &[".sort("], "a list with NaN has no order"),
-    ("invalid argument", &["('')"], "cel-go reads the empty name of a zone as UTC"),
-    ("a value", &["containsIP(", "containsCIDR("], "cel-go refuses IPv4 addresses in IPv6 form"),
-    ("a value", &["getMilliseconds("], "cel-go has the whole duration, the language definition a part of it"),
-    ("a value", &["string("], "cel-go formats a duration as a double, and infinity as `Inf`"),
+/// A kind of results that cel-go has in another way.
+struct OtherResult {
+    /// What is the result here.
+    own: &'static str,
+    /// The kinds of cel-go's results; none stands for all.
+    kinds: &'static [&'static str],
+    /// Words of the expressions, one of which is there.
+    words: &'static [&'static str],
+    /// Why.
+    reason: &'static str,
+}
+
+const fn other(
+    own: &'static str,
+    kinds: &'static [&'static str],
+    words: &'static [&'static str],
+    reason: &'static str,
+) -> OtherResult {
+    OtherResult { own, kinds, words, reason }
+}
+
+const OTHER_RESULTS: [OtherResult; 11] = [
+    other("no such field", &[], &["has("], OF_NO_MAP),
+    other("no such key", &["bool", "optional"], &["has(", ".?"], OF_NO_MAP),
+    other("no such overload", &["bool", "optional", "string"], &[".?", "[?"], OF_NO_MAP),
+    other(
+        "duplicate map key",
+        &["bool"],
+        &["{"],
+        "the language definition has this error; cel-go takes the last one of computed keys",
+    ),
+    other(
+        "invalid argument",
+        &["bool", "int"],
+        &["indexOf(", "lastIndexOf("],
+        "the suite has this error for an index behind the end",
+    ),
+    other(
+        "invalid argument",
+        &["bool"],
+        &["regex.replace("],
+        "cel-go reads the replacement only where something is replaced",
+    ),
+    other("invalid argument", &["bool"], &[".sort("], "a list with NaN has no order"),
+    other("invalid argument", &["int"], &["('')"], "cel-go reads the empty name of a zone as UTC"),
+    other("a value", &["error"], &["containsIP(", "containsCIDR("], "cel-go refuses IPv4 addresses in IPv6 form"),
+    other(
+        "a value",
+        &["int"],
+        &["getMilliseconds("],
+        "cel-go has the whole duration, the language definition a part of it",
+    ),
+    other("a value", &["string", "list"], &["string("], "cel-go formats a duration as a double, and infinity as `Inf`"),
 ];
 
 const OF_NO_MAP: &str = "a value that has no fields or keys; cel-go says that they are absent";

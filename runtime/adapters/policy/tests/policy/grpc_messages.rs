@@ -352,6 +352,12 @@ fn a_stream_has_a_bounded_number_of_messages() {
     let policy = policy(rule);
     let import = |count: usize| code(&policy, &call("/shop.v1.Orders/Import"), &frame(0, b"").repeat(count));
     assert_eq!((&*import(1_024), &*import(1_025)), ("", "8"));
+    // Rules may read the whole body for each of them.
+    let rules = rule.trim_start_matches("requestBody:\n");
+    let policy = crate::grpc_calls::policy(&format!("requestBody:\n  limit: 1MiB\n  rules:\n  {rules}"));
+    let message = order(&json!({ "customer": "x".repeat(700) }));
+    let import = |count: usize| code(&policy, &call("/shop.v1.Orders/Import"), &message.repeat(count));
+    assert_eq!((&*import(600), &*import(700)), ("", "8"));
 }
 
 /// Labels are those of the phases before, whichever message sets one.
