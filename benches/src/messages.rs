@@ -1,7 +1,8 @@
-//! Rules on a message of protocol buffers, from its wire bytes: against decoding it with prost and
-//! testing it in Rust.
+//! Rules on a message of protocol buffers, from its wire bytes: against decoding it with prost, or a
+//! view of buffa on its bytes, and testing it in Rust.
 
 use crate::{allocations, interleaved};
+use buffa::MessageView as _;
 use celero::messages::{Descriptors, Message};
 use celero::sets::Indexing;
 use celero::values::Arena;
@@ -10,46 +11,19 @@ use prost::Message as _;
 use serde_json::{Value as Json, json};
 use std::cell::RefCell;
 
-/// Parts of `FileDescriptorSet` that describe the message below.
-mod descriptor {
-    #[derive(Clone, PartialEq, prost::Message)]
-    pub(super) struct Set {
-        #[prost(message, repeated, tag = "1")]
-        pub(super) file: Vec<File>,
-    }
-
-    #[derive(Clone, PartialEq, prost::Message)]
-    pub(super) struct File {
-        #[prost(string, tag = "1")]
-        pub(super) name: String,
-        #[prost(message, repeated, tag = "4")]
-        pub(super) message: Vec<Type>,
-        #[prost(string, tag = "12")]
-        pub(super) syntax: String,
-    }
-
-    #[derive(Clone, PartialEq, prost::Message)]
-    pub(super) struct Type {
-        #[prost(string, tag = "1")]
-        pub(super) name: String,
-        #[prost(message, repeated, tag = "2")]
-        pub(super) field: Vec<Field>,
-    }
-
-    #[derive(Clone, PartialEq, prost::Message)]
-    pub(super) struct Field {
-        #[prost(string, tag = "1")]
-        pub(super) name: String,
-        #[prost(int32, tag = "3")]
-        pub(super) number: i32,
-        #[prost(int32, tag = "4")]
-        pub(super) label: i32,
-        #[prost(int32, tag = "5")]
-        pub(super) kind: i32,
-        #[prost(string, tag = "6")]
-        pub(super) type_name: String,
-    }
+/// The types that buffa generates for `proto/record.proto`.
+#[expect(unreachable_pub, reason = "generated")]
+mod generated {
+    include!(concat!(env!("OUT_DIR"), "/record_types.rs"));
 }
+
+use generated::record::{RecordView, UserView};
+
+/// The type of the message.
+const RECORD: &str = "record.Record";
+
+/// The descriptors of the same file.
+const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/record.binpb"));
 
 #[derive(Clone, PartialEq, prost::Message)]
 struct Record {
@@ -89,51 +63,6 @@ struct User {
     groups: Vec<String>,
 }
 
-/// Types of fields in descriptors.
-const FIXED64: i32 = 6;
-const STRING: i32 = 9;
-const MESSAGE: i32 = 11;
-const BYTES: i32 = 12;
-const INT32: i32 = 5;
-
-fn types() -> Result<Descriptors, String> {
-    let field = |(name, number, kind, label): &(&str, i32, i32, i32)| descriptor::Field {
-        name: (*name).to_owned(),
-        number: *number,
-        label: *label,
-        kind: *kind,
-        type_name: match *name {
-            "attributes" => ".Attribute".to_owned(),
-            "user" => ".User".to_owned(),
-            _ => String::new(),
-        },
-    };
-    let message = |name: &str, fields: &[(&str, i32, i32, i32)]| descriptor::Type {
-        name: name.to_owned(),
-        field: fields.iter().map(field).collect(),
-    };
-    let record = [
-        ("time", 1, FIXED64, 1),
-        ("status", 2, INT32, 1),
-        ("service", 3, STRING, 1),
-        ("body", 4, STRING, 1),
-        ("attributes", 5, MESSAGE, 3),
-        ("trace", 6, BYTES, 1),
-        ("user", 7, MESSAGE, 1),
-        ("path", 8, STRING, 1),
-    ];
-    let file = descriptor::File {
-        name: "record.proto".to_owned(),
-        syntax: "proto3".to_owned(),
-        message: vec![
-            message("Record", &record),
-            message("Attribute", &[("key", 1, STRING, 1), ("value", 2, STRING, 1)]),
-            message("User", &[("id", 1, STRING, 1), ("plan", 2, STRING, 1), ("groups", 3, STRING, 3)]),
-        ],
-    };
-    Descriptors::from_bytes(&descriptor::Set { file: vec![file] }.encode_to_vec()).map_err(|error| error.to_string())
-}
-
 fn record() -> Record {
     let attribute = |n: usize| Attribute { key: format!("attribute.{n}"), value: format!("the value of number {n}") };
     Record {
@@ -155,33 +84,45 @@ fn record() -> Record {
 /// Asks an engine once.
 type Ask = Box<dyn Fn(&()) -> u64>;
 
+impl Record {
+    fn user(&self) -> Option<&User> {
+        self.user.as_ref()
+    }
+}
+
+impl<'a> RecordView<'a> {
+    fn user(&self) -> Option<&UserView<'a>> {
+        self.user.as_option()
+    }
+}
+
 /// Rules, and the same test of the decoded message. What is measured is all of them.
 struct Case {
     name: &'static str,
     rules: &'static [&'static str],
     by_hand: fn(&Record) -> bool,
+    by_view: for<'v> fn(&RecordView<'v>) -> bool,
+}
+
+/// One test in Rust, of both forms of the message.
+macro_rules! case {
+    ($name:literal, $rules:expr, |$m:ident| $test:expr) => {
+        Case { name: $name, rules: $rules, by_hand: |$m| $test, by_view: |$m| $test }
+    };
 }
 
 const CASES: [Case; 4] = [
-    Case { name: "one field", rules: &["m.status >= 500"], by_hand: |m| m.status >= 500 },
-    Case {
-        name: "three fields",
-        rules: &["m.status >= 500 && m.user.plan == 'pro' && m.path.startsWith('/api/')"],
-        by_hand: |m| {
-            m.status >= 500 && m.user.as_ref().is_some_and(|user| user.plan == "pro") && m.path.starts_with("/api/")
-        },
-    },
-    Case {
-        name: "elements",
-        rules: &["m.attributes.exists(a, a.key == 'attribute.11') && 'ops' in m.user.groups"],
-        by_hand: |m| {
-            m.attributes.iter().any(|attribute| attribute.key == "attribute.11")
-                && m.user.as_ref().is_some_and(|user| user.groups.iter().any(|group| group == "ops"))
-        },
-    },
-    Case {
-        name: "twenty rules",
-        rules: &[
+    case!("one field", &["m.status >= 500"], |m| m.status >= 500),
+    case!("three fields", &["m.status >= 500 && m.user.plan == 'pro' && m.path.startsWith('/api/')"], |m| {
+        m.status >= 500 && m.user().is_some_and(|user| user.plan == "pro") && m.path.starts_with("/api/")
+    }),
+    case!("elements", &["m.attributes.exists(a, a.key == 'attribute.11') && 'ops' in m.user.groups"], |m| {
+        m.attributes.iter().any(|attribute| attribute.key == "attribute.11")
+            && m.user().is_some_and(|user| user.groups.iter().any(|group| **group == *"ops"))
+    }),
+    case!(
+        "twenty rules",
+        &[
             "m.time > 0u",
             "m.time < 4102444800000000000u",
             "m.status >= 100 && m.status < 600",
@@ -203,15 +144,15 @@ const CASES: [Case; 4] = [
             "m.user.plan in ['free', 'pro']",
             "size(m.user.groups) <= 16 && m.user.groups.all(group, group != '')",
         ],
-        by_hand: |m| {
-            let Some(user) = &m.user else { return false };
+        |m| {
+            let Some(user) = m.user() else { return false };
             let checks = [
                 m.time > 0,
                 m.time < 4_102_444_800_000_000_000,
                 m.status >= 100 && m.status < 600,
                 !m.service.is_empty(),
                 m.service.chars().count() <= 64,
-                matches!(m.service.as_str(), "checkout" | "search" | "users"),
+                matches!(&*m.service, "checkout" | "search" | "users"),
                 m.body.chars().count() <= 65_536,
                 !m.body.contains("password="),
                 m.trace.len() == 16,
@@ -223,34 +164,36 @@ const CASES: [Case; 4] = [
                 m.attributes.iter().all(|attribute| !attribute.key.is_empty()),
                 user.id.starts_with("u-"),
                 user.id.chars().count() <= 36,
-                matches!(user.plan.as_str(), "free" | "pro"),
+                matches!(&*user.plan, "free" | "pro"),
                 user.groups.len() <= 16 && user.groups.iter().all(|group| !group.is_empty()),
             ];
             checks.into_iter().all(std::convert::identity)
-        },
-    },
+        }
+    ),
 ];
 
-/// Measures each case in both tiers and against prost. Returns a row for each, in nanoseconds.
+/// Measures each case in both tiers, against prost and against buffa. Returns a row for each, in nanoseconds.
 ///
 /// # Errors
 /// A rule does not compile, or answers differ.
 pub fn compare_messages(rounds: usize, print: &mut dyn FnMut(String)) -> Result<Vec<Json>, String> {
-    let types: &'static Descriptors = Box::leak(Box::new(types()?));
+    let types = Descriptors::from_bytes(DESCRIPTORS).map_err(|error| error.to_string())?;
+    let types: &'static Descriptors = Box::leak(Box::new(types));
     let bytes: &'static [u8] = Box::leak(record().encode_to_vec().into_boxed_slice());
-    let env = Env::dynamic().messages(types).variable("m", Type::message("Record"));
+    let env = Env::dynamic().messages(types).variable("m", Type::message(RECORD));
     print(format!("a message of {} bytes; ns for an evaluation (median)", bytes.len()));
     let mut rows = Vec::new();
-    let message = Message::new(types, "Record", bytes).ok_or("no such message")?;
+    let message = Message::new(types, RECORD, bytes).ok_or("no such message")?;
     let arena: &'static Arena = Box::leak(Box::new(Arena::new(1 << 16)));
     let indexed = message.indexed(arena).map_err(|kind| kind.to_string())?;
     let [message, indexed] = [message, indexed].map(|message| &*Box::leak(Box::new(message)));
-    for Case { name, rules, by_hand } in CASES {
+    for Case { name, rules, by_hand, by_view } in CASES {
         let is_indexed = rules.len() > 1;
         let message = if is_indexed { indexed } else { message };
-        let mut engines: Vec<Ask> = vec![Box::new(move |()| {
-            Record::decode(std::hint::black_box(bytes)).is_ok_and(|record| by_hand(&record)).into()
-        })];
+        let mut engines: Vec<Ask> = vec![
+            Box::new(move |()| Record::decode(std::hint::black_box(bytes)).is_ok_and(|m| by_hand(&m)).into()),
+            Box::new(move |()| RecordView::decode_view(std::hint::black_box(bytes)).is_ok_and(|m| by_view(&m)).into()),
+        ];
         for tier in [Tier::Native, Tier::Interpret] {
             let engine = Engine::builder().tier(tier).build();
             let mut set = engine.rules(&env).index(Indexing::Off);
@@ -267,7 +210,7 @@ pub fn compare_messages(rounds: usize, print: &mut dyn FnMut(String)) -> Result<
                     // What binding such a message costs; rules read one that is equal.
                     let mut arena = arena.borrow_mut();
                     arena.reset();
-                    let message = Message::new(types, "Record", std::hint::black_box(bytes));
+                    let message = Message::new(types, RECORD, std::hint::black_box(bytes));
                     std::hint::black_box(&message.map(|message| message.indexed(&arena)));
                 }
                 (set.count(&bindings, &mut scratch.borrow_mut()) == Ok(rules.len())).into()
@@ -278,16 +221,18 @@ pub fn compare_messages(rounds: usize, print: &mut dyn FnMut(String)) -> Result<
         }
         let allocated: Vec<f64> = engines.iter().map(|engine| allocations(&|(): &()| engine(&()), &())).collect();
         let times: Vec<f64> = interleaved(&mut engines, &(), rounds).iter().map(|time| time.ns).collect();
-        let (&[prost, native, interpreted], &[_, allocations, _]) = (times.as_slice(), allocated.as_slice()) else {
-            return Err("three engines were measured".to_owned());
+        let (&[prost, view, native, interpreted], &[_, _, allocations, _]) = (times.as_slice(), allocated.as_slice())
+        else {
+            return Err("four engines were measured".to_owned());
         };
         print(format!(
-            "{name}: {}\n    prost and Rust {prost:.0}, native {native:.0} ({:.2}), interpreted {interpreted:.0}; {allocations} allocations",
+            "{name}: {}\n    prost and Rust {prost:.0}, a view of buffa and Rust {view:.0}, native {native:.0} ({:.2} and {:.2}), interpreted {interpreted:.0}; {allocations} allocations",
             rules.join("; "),
-            native / prost
+            native / prost,
+            native / view
         ));
         rows.push(
-            json!({ "case": name, "rules": rules, "prost_ns": prost, "native_ns": native, "interpreter_ns": interpreted,
+            json!({ "case": name, "rules": rules, "prost_ns": prost, "view_ns": view, "native_ns": native, "interpreter_ns": interpreted,
             "allocations": allocations }),
         );
     }

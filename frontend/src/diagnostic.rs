@@ -4,6 +4,7 @@ use crate::span::Span;
 
 /// The severity of a diagnostic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Severity {
     /// The expression is rejected.
     Error,
@@ -13,6 +14,7 @@ pub enum Severity {
 
 /// The stage that reports a diagnostic: the error kinds `parse`, `check` and `limit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Stage {
     /// The text is not CEL.
     Parse,
@@ -24,6 +26,7 @@ pub enum Stage {
 
 /// A remark about a second place.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Label {
     /// Where.
     pub span: Span,
@@ -33,8 +36,10 @@ pub struct Label {
 
 /// One finding. Messages are lower-case, one line, without a period; source text is in backquotes.
 /// Displays as ``error[undeclared-name]: undeclared reference to `pth` (at 0..3); help: did you mean `path`?``;
-/// [`render`](crate::render()) shows it under the line of the source.
+/// [`render`](crate::render()) shows it under the line of the source. With the feature `serde` it is serialised by the
+/// names of its fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Diagnostic {
     /// Error or warning.
     pub severity: Severity,

@@ -2,6 +2,7 @@
 
 /// A half-open range of byte offsets into the source. Always on character boundaries of the source it came from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Span {
     /// First byte.
     pub start: u32,

@@ -386,10 +386,10 @@ pub mod trees {
 }
 
 pub mod messages {
-    //! Messages of protocol buffers, which rules read from their bytes:
+    //! Messages of protocol buffers, which rules read from their bytes, or from messages of the host:
     //! [`Env::messages`](crate::Env::messages) makes their types known.
 
-    pub use crate::value::message::Message;
+    pub use crate::value::message::{HostField, HostMessage, Message};
     pub use celero_frontend::type_of_message;
     pub use celero_protobuf::{DescriptorError, Descriptors, Method};
 }

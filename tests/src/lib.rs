@@ -8,6 +8,7 @@ pub mod differential;
 pub mod filetest;
 pub mod filter;
 pub mod filter_differential;
+pub mod fuzz;
 pub mod generate;
 pub mod heap;
 pub mod messages;

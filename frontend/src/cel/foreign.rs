@@ -171,9 +171,14 @@ pub(super) fn dashed(source: &str, at: usize, length: usize) -> Option<String> {
 pub(super) fn function(name: &str) -> Option<&'static str> {
     Some(match name {
         "not" | "NOT" => "!",
-        "len" | "length" | "strlen" => "size",
-        "lower" | "toLower" | "toLowerCase" | "tolower" => "lowerAscii",
-        "upper" | "toUpper" | "toUpperCase" | "toupper" => "upperAscii",
+        "len" | "length" | "strlen" | "count" => "size",
+        "lower" | "toLower" | "toLowerCase" | "tolower" | "strings.ToLower" | "std.tolower" => "lowerAscii",
+        "upper" | "toUpper" | "toUpperCase" | "toupper" | "strings.ToUpper" | "std.toupper" => "upperAscii",
+        "hasPrefix" | "strings.HasPrefix" => "startsWith",
+        "hasSuffix" | "strings.HasSuffix" => "endsWith",
+        "strings.Contains" => "contains",
+        "parseInt" | "Number" => "int",
+        "JSON.parse" => "json",
         "math.max" | "max" => "math.greatest",
         "math.min" | "min" => "math.least",
         "any" | "some" => "exists",

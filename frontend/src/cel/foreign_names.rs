@@ -63,13 +63,15 @@ fn meant(path: &[&str]) -> Option<Meant> {
     };
     let request = match path {
         ["input" | "ctx" | "context" | "http" | "event", "request", request @ ..] => request,
-        ["request" | "req" | "input" | "http", request @ ..] => request,
+        ["input", "attributes", "request", "http", request @ ..] => request,
+        ["request" | "req" | "bereq" | "input" | "http", request @ ..] => request,
         ["ip", "src"]
         | ["client" | "source" | "remote" | "peer", "ip" | "addr" | "address"]
         | ["client_ip" | "clientIp" | "remote_addr" | "remoteAddr" | "source_ip"] => &["ip"],
         ["now"] => &["time"],
         ["cookies" | "params" | "args", ..] => path,
         ["connection", attribute] => return of_envoy(attribute),
+        ["tls", attribute] => return of_tls(attribute),
         _ => return None,
     };
     // Envoy's version of HTTP; in other hosts `req.protocol` is the scheme.
@@ -103,6 +105,7 @@ fn meant(path: &[&str]) -> Option<Meant> {
         ["size" | "content_length" | "contentLength"] => {
             (r#"int(request.headers["content-length"])"#.to_owned(), headers)
         }
+        ["tls", attribute] => return of_tls(attribute),
         ["headers" | "header"] => return plain(headers),
         ["headers" | "header" | "http", name] => {
             (format!("request.headers[\"{}\"]", name.to_ascii_lowercase().replace('_', "-")), headers)
@@ -137,6 +140,17 @@ fn of_envoy(attribute: &str) -> Option<Meant> {
         _ => return None,
     };
     Some(Meant { expression: expression.to_owned(), variable })
+}
+
+/// An attribute of the client's TLS connection.
+fn of_tls(attribute: &str) -> Option<Meant> {
+    match attribute {
+        "version" | "protocol" => plain("source.tls.version"),
+        "sni" | "server_name" | "serverName" => plain("source.tls.sni"),
+        "subject" => plain("source.tls.subject"),
+        "fingerprint" => plain("source.tls.fingerprint"),
+        _ => None,
+    }
 }
 
 fn plain(variable: &'static str) -> Option<Meant> {

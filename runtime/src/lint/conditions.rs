@@ -3,6 +3,7 @@
 use super::{CONSTANT_CONDITION, Lint, NEVER_EQUAL};
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{BinaryOp, Expr, Literal, LogicOp, NodeId, Type};
+use std::collections::HashMap;
 
 impl Lint<'_> {
     /// A `?:`, `&&` or `||`.
@@ -24,8 +25,57 @@ impl Lint<'_> {
                     };
                     self.warn(CONSTANT_CONDITION, self.ast.span(operand), message.to_owned(), "");
                 }
+                if *op == LogicOp::Or {
+                    self.several_values(id, self.ast.children(*operands));
+                }
             }
             _ => {}
+        }
+    }
+
+    /// Warns about `a != 1 || a != 2`, which everything is.
+    fn several_values(&mut self, id: NodeId, operands: &[NodeId]) {
+        let mut values: HashMap<&str, NodeId> = HashMap::new();
+        for (part, value) in operands.iter().filter_map(|operand| self.excluded_value(*operand)) {
+            let (name, shown) = (self.source(part), self.source(value));
+            let Some(other) = values.insert(name, value).filter(|other| self.differ(*other, value)) else { continue };
+            let other = self.source(other);
+            let message = format!("this is always true: `{name}` is not both `{other}` and `{shown}`");
+            let help = format!("write `!({name} in [{other}, {shown}])`");
+            self.warn(CONSTANT_CONDITION, self.ast.span(id), message, &help);
+            return;
+        }
+    }
+
+    /// The name and the literal of an operand such as `a != 1`.
+    fn excluded_value(&self, id: NodeId) -> Option<(NodeId, NodeId)> {
+        let Expr::Binary { op: BinaryOp::Ne, left, right } = *self.ast.expr(id) else { return None };
+        let is_literal = |id| matches!(self.ast.expr(id), Expr::Literal(_));
+        let (part, value) = if is_literal(left) { (right, left) } else { (left, right) };
+        (is_literal(value) && self.is_name(part)).then_some((part, value))
+    }
+
+    /// Whether a part is a variable, or what is selected from one by names.
+    fn is_name(&self, mut id: NodeId) -> bool {
+        loop {
+            id = match *self.ast.expr(id) {
+                Expr::Ident { .. } => return true,
+                Expr::Select { operand, test: false, optional: false, .. } => operand,
+                Expr::Index { operand, index, optional: false } if matches!(self.ast.expr(index), Expr::Literal(_)) => {
+                    operand
+                }
+                _ => return false,
+            };
+        }
+    }
+
+    /// Whether two literals are of the same type, and other values.
+    fn differ(&self, one: NodeId, other: NodeId) -> bool {
+        match (self.ast.expr(one), self.ast.expr(other)) {
+            (Expr::Literal(Literal::String(one)), Expr::Literal(Literal::String(other))) => one != other,
+            (Expr::Literal(Literal::Int(one)), Expr::Literal(Literal::Int(other))) => one != other,
+            (Expr::Literal(Literal::Uint(one)), Expr::Literal(Literal::Uint(other))) => one != other,
+            _ => false,
         }
     }
 

@@ -95,6 +95,8 @@ fn conditions_and_comparisons() {
         ("b && false", "constant-condition", "false", "always false"),
         ("b || true", "constant-condition", "true", "always true"),
         ("true && b", "constant-condition", "true", "changes nothing"),
+        ("n != 1 || n != 2", "constant-condition", "n != 1 || n != 2", "`n` is not both `1` and `2`"),
+        ("b || n != 1 || 2 != n", "constant-condition", "b || n != 1 || 2 != n", "`n` is not both `1` and `2`"),
         ("[1].all(x, b || false)", "constant-condition", "false", "changes nothing"),
         ("type(s) == int", "never-equal", "==", "always false: the types are `string` and `int`"),
         ("type(s) != type(n)", "never-equal", "!=", "always true"),
@@ -131,6 +133,8 @@ fn names_of_headers() {
 fn what_may_be_meant_is_left_alone() {
     for source in [
         "s.matches('^a(b|c)$') && s.matches(s)",
+        "n != 1 || size(s) != 2",
+        "n != 1 || n == 2 || n != 1",
         "s.regexReplace('^a(b|c)$', '$9') == '' && regex.extract(s, 'a(b)').hasValue() && s.regexReplace(s, '(') == ''",
         "'%s %d %%'.format([s, n, n]) == '%s %d'.format([?d, n])",
         "'%s %s'.format(d) == s.format([]) && '%.2f%.0e%b%o%x%X'.format([1, 1, 1, 1, 1, 1]) == '%d'.format(['a'])",

@@ -108,3 +108,15 @@ fn values_are_members_of_structs() {
     assert_eq!(answer.before, None);
     assert_eq!(serde_json::to_string(&answer).unwrap(), text);
 }
+
+#[test]
+fn diagnostics_are_written_by_their_fields() {
+    let env = Env::dynamic().variable("path", Type::String);
+    let error = Engine::new().compile(&env, "pth == 'a'").unwrap_err();
+    let written = serde_json::to_value(error.diagnostics()).unwrap();
+    let expected = json!([{
+        "severity": "error", "stage": "check", "code": "undeclared-name", "message": "undeclared reference to `pth`",
+        "span": { "start": 0, "end": 3 }, "labels": [], "help": ["did you mean `path`?"],
+    }]);
+    assert_eq!(written, expected);
+}

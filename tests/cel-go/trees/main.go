@@ -1,8 +1,8 @@
 // Judges trees of expressions as cel-go does.
 //
-// Reads one JSON object a line from standard input: an expression, its variables with sets of values, and celero's trees of it, or a question for all
-// functions. Answers with one
-// JSON object a line: cel-go's trees of the expression, how celero's differ from them, and what evaluating each gives.
+// Reads one JSON object a line from standard input: an expression, its variables with sets of values, and celero's trees of it; or a question for all
+// functions; or types of messages for all questions that follow. Answers with one JSON object a line: cel-go's trees of the expression, how celero's
+// differ from them, and what evaluating each gives.
 package main
 
 import (
@@ -27,11 +27,19 @@ import (
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/dynamicpb"
 )
 
 type question struct {
 	// Asks only for the functions of cel-go.
-	Functions bool              `json:"functions"`
+	Functions bool `json:"functions"`
+	// A `FileDescriptorSet`, for the questions that follow.
+	Descriptors []byte `json:"descriptors"`
+
 	Source    string            `json:"source"`
 	Container string            `json:"container"`
 	Variables map[string]string `json:"variables"`
@@ -67,6 +75,21 @@ type answer struct {
 	Results     []value `json:"results"`
 	FromParsed  []value `json:"from_parsed"`
 	FromChecked []value `json:"from_checked"`
+}
+
+// The types of messages; nil if there are none.
+var files *protoregistry.Files
+
+func messageType(name string) protoreflect.MessageDescriptor {
+	if files == nil {
+		return nil
+	}
+	descriptor, err := files.FindDescriptorByName(protoreflect.FullName(name))
+	if err != nil {
+		return nil
+	}
+	message, _ := descriptor.(protoreflect.MessageDescriptor)
+	return message
 }
 
 // A type as celero shows it: `map(string, list(int))`.
@@ -108,6 +131,8 @@ func parseType(text string) (*cel.Type, string, error) {
 		return cel.NullableType(parameters[0]), rest, nil
 	case name == "type" && len(parameters) == 1:
 		return types.NewTypeTypeWithParam(parameters[0]), rest, nil
+	case messageType(name) != nil:
+		return cel.ObjectType(name), rest, nil
 	}
 	return nil, "", fmt.Errorf("no type that cel-go has: %s", text)
 }
@@ -156,6 +181,17 @@ func (v value) native() (any, error) {
 			}
 		}
 		return entries, nil
+	case "message":
+		descriptor := messageType(v.Text)
+		if descriptor == nil {
+			break
+		}
+		wire, err := v.Parts[0].native()
+		if err != nil {
+			return nil, err
+		}
+		message := dynamicpb.NewMessage(descriptor)
+		return message, proto.UnmarshalOptions{AllowPartial: true}.Unmarshal(wire.([]byte), message)
 	}
 	return nil, fmt.Errorf("no value that cel-go has: %s", v.Kind)
 }
@@ -165,6 +201,9 @@ func environment(asked question) (*cel.Env, error) {
 		cel.OptionalTypes(), cel.EnableMacroCallTracking(), cel.Container(asked.Container), cel.CrossTypeNumericComparisons(true),
 		cel.EnableIdentifierEscapeSyntax(),
 		ext.Strings(), ext.Math(), ext.Lists(), ext.Sets(), ext.Encoders(), ext.Bindings(), ext.TwoVarComprehensions(), ext.Regex(), ext.Network(),
+	}
+	if files != nil {
+		options = append(options, cel.TypeDescs(files))
 	}
 	for name, text := range asked.Variables {
 		parsed, _, err := parseType(text)
@@ -233,6 +272,13 @@ func shown(result ref.Val) value {
 			all.Parts = append(all.Parts, entry...)
 		}
 		return all
+	}
+	if message, is := result.Value().(proto.Message); is {
+		wire, err := proto.MarshalOptions{Deterministic: true, AllowPartial: true}.Marshal(message)
+		if err != nil {
+			return value{Kind: "error", Text: err.Error()}
+		}
+		return value{Kind: "message", Text: result.Type().TypeName(), Parts: []value{shown(types.Bytes(wire))}}
 	}
 	return value{Kind: result.Type().TypeName(), Text: fmt.Sprint(result.Value())}
 }
@@ -355,6 +401,17 @@ func macroCalls(info *exprpb.SourceInfo) []string {
 
 func judge(asked question) (answered answer) {
 	answered = answer{Differences: []string{}, Results: []value{}, FromParsed: []value{}, FromChecked: []value{}}
+	if asked.Descriptors != nil {
+		set := &descriptorpb.FileDescriptorSet{}
+		err := proto.Unmarshal(asked.Descriptors, set)
+		if err == nil {
+			files, err = protodesc.NewFiles(set)
+		}
+		if err != nil {
+			log.Fatal(err)
+		}
+		return
+	}
 	env, err := environment(asked)
 	if err != nil {
 		answered.Refused = err.Error()

@@ -15,6 +15,7 @@ mod host;
 mod idiom;
 mod idiom_table;
 mod literal;
+pub mod messages;
 mod minimise;
 mod rng;
 mod types;

@@ -29,7 +29,7 @@ pub enum Owned {
     Optional(Option<Box<Owned>>),
     Ip(IpAddr),
     Cidr(IpAddr, u8),
-    /// Name and bytes of a message of the conformance suite.
+    /// Name and bytes of a message of the conformance suite, or of `tests/messages`.
     Message(String, Vec<u8>),
 }
 
@@ -257,7 +257,7 @@ impl Owned {
             Self::Ip(address) => Value::Ip(*address),
             Self::Cidr(address, prefix) => Value::Cidr(*address, *prefix),
             Self::Message(name, bytes) => {
-                let message = Message::new(&messages::types().types, name, arena.alloc_slice(bytes)?);
+                let message = Message::new(&messages::of(name).types, name, arena.alloc_slice(bytes)?);
                 message.ok_or(ErrorKind::InvalidArgument)?.value(arena)?
             }
         })
@@ -300,7 +300,7 @@ impl Owned {
             Value::Optional(inner) => Self::Optional(inner.map(|v| Self::of(v, arena)).transpose()?.map(Box::new)),
             Value::Ip(address) => Self::Ip(*address),
             Value::Cidr(address, prefix) => Self::Cidr(*address, *prefix),
-            Value::Message(message) => Self::Message(message.name().to_owned(), message.bytes().to_vec()),
+            Value::Message(message) => Self::Message(message.name().to_owned(), message.bytes().into_owned()),
         })
     }
 

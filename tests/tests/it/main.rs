@@ -9,6 +9,7 @@ mod diagnostics;
 mod differential;
 mod docs;
 mod filter;
+mod fuzz;
 mod go_program;
 mod hostile_expressions;
 mod hostile_sets;

@@ -34,8 +34,20 @@ impl<'a> Checker<'a> {
         matches!(self.ast.expr(id), Expr::Literal(Literal::Int(_) | Literal::Uint(_) | Literal::Double(_)))
     }
 
+    fn is_truth(&self, id: NodeId) -> bool {
+        matches!(self.ast.expr(id), Expr::Literal(Literal::Bool(_)))
+    }
+
     fn is_text(&self, id: NodeId) -> bool {
-        matches!(self.ast.expr(id), Expr::Literal(Literal::String(_)))
+        self.text_of(id).is_some()
+    }
+
+    /// The text that a literal is.
+    fn text_of(&self, id: NodeId) -> Option<&'a str> {
+        match self.ast.expr(id) {
+            Expr::Literal(Literal::String(text)) => Some(text),
+            _ => None,
+        }
     }
 
     /// Returns the help for a name that other proxies have for a part of a request.
@@ -262,6 +274,19 @@ impl<'a> Checker<'a> {
             ("_==_" | "_!=_", [Type::String, Type::Int | Type::Uint | Type::Double]) if self.is_number(right) => {
                 let sign = super::report::symbol(name);
                 format!("{} {sign} \"{}\"", self.written(left)?, self.written(right)?.trim_end_matches('u'))
+            }
+            ("_==_" | "_!=_", [Type::String, Type::Bool]) if self.is_truth(right) => {
+                let sign = super::report::symbol(name);
+                format!("{} {sign} \"{}\"", self.written(left)?, self.written(right)?)
+            }
+            ("_==_" | "_!=_", [Type::Int, Type::String]) if self.text_of(right)?.parse::<i64>().is_ok() => {
+                let sign = super::report::symbol(name);
+                format!("{} {sign} {}", self.written(left)?, self.text_of(right)?)
+            }
+            // A parameter of a query may be there several times.
+            ("_==_" | "_!=_", [Type::List(element), other]) if **element == *other => {
+                let test = format!("{} in {}", self.receiver(right)?, self.receiver(left)?);
+                if name == "_==_" { test } else { format!("!({test})") }
             }
             ("contains", [Type::List(_) | Type::Map(_), _]) => {
                 format!("{} in {}", self.receiver(right)?, self.receiver(left)?)

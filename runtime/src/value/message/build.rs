@@ -2,8 +2,8 @@
 //! Data Conversion").
 
 use super::bytes::{Buffer, whole};
-use super::read::is_null_value;
 use super::scalar::{scalar_of, written};
+use super::unset::is_null_value;
 use super::well_known::{bytes_of, message_value};
 use crate::arena::EvalResult;
 use crate::cx::Cx;

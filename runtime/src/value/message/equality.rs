@@ -26,7 +26,8 @@ pub(crate) fn equal<'a>(a: &Message<'a>, b: &Message<'a>, cx: &Cx<'a>, equal: Eq
     if a.types != b.types {
         return Err(ErrorKind::InvalidArgument);
     }
-    let (one, other) = (by_number(a, cx)?, by_number(b, cx)?);
+    let ((a, of_a), (b, of_b)) = (a.in_wire_format(cx)?, b.in_wire_format(cx)?);
+    let (one, other) = (by_number(of_a, cx)?, by_number(of_b, cx)?);
     let (mut one, mut other) = (one.chunk_by(same_number).peekable(), other.chunk_by(same_number).peekable());
     loop {
         let numbers = [&mut one, &mut other].map(|groups| groups.peek().and_then(|group| number_of(group)));
@@ -38,8 +39,8 @@ pub(crate) fn equal<'a>(a: &Message<'a>, b: &Message<'a>, cx: &Cx<'a>, equal: Eq
         let (records, others) = (group(0), group(1));
         let field = a.ty.by_number(number);
         let same = match field {
-            Some(field) if !fields_equal(a, b, field, cx, equal)? => false,
-            field => unknown_equal(a, field, records, others, cx)?,
+            Some(field) if !fields_equal((&a, of_a), (&b, of_b), field, cx, equal)? => false,
+            field => unknown_equal(&a, field, records, others, cx)?,
         };
         if !same {
             return Ok(false);
@@ -48,9 +49,9 @@ pub(crate) fn equal<'a>(a: &Message<'a>, b: &Message<'a>, cx: &Cx<'a>, equal: Eq
 }
 
 /// The records of a message, sorted by number; those of one number stay in order.
-fn by_number<'a>(message: &Message<'a>, cx: &Cx<'a>) -> EvalResult<&'a [(usize, Record<'a>)]> {
+fn by_number<'a>(message: &'a [u8], cx: &Cx<'a>) -> EvalResult<&'a [(usize, Record<'a>)]> {
     let mut all = cx.arena().vec();
-    for (at, record) in records(message.bytes).enumerate() {
+    for (at, record) in records(message).enumerate() {
         cx.charge(1)?;
         all.push((at, record?))?;
     }
@@ -67,8 +68,8 @@ fn number_of(group: &[(usize, Record<'_>)]) -> Option<u32> {
 }
 
 fn fields_equal<'a>(
-    a: &Message<'a>,
-    b: &Message<'a>,
+    (a, of_a): (&Message<'a>, &'a [u8]),
+    (b, of_b): (&Message<'a>, &'a [u8]),
     field: &'a Field,
     cx: &Cx<'a>,
     equal: Equal<'a, '_>,
@@ -81,7 +82,7 @@ fn fields_equal<'a>(
     if !is_any || field.cardinality() == Cardinality::Map {
         return equal(&field_value(cx, a, field)?, &field_value(cx, b, field)?);
     }
-    let (one, other) = (anys(a, field, cx)?, anys(b, field, cx)?);
+    let (one, other) = (anys(a, of_a, field, cx)?, anys(b, of_b, field, cx)?);
     if one.len() != other.len() {
         return Ok(false);
     }
@@ -94,19 +95,19 @@ fn fields_equal<'a>(
 }
 
 /// The bytes of a field that is an `Any` or a list of them.
-fn anys<'a>(message: &Message<'a>, field: &Field, cx: &Cx<'a>) -> EvalResult<&'a [&'a [u8]]> {
+fn anys<'a>(message: &Message<'a>, bytes: &'a [u8], field: &Field, cx: &Cx<'a>) -> EvalResult<&'a [&'a [u8]]> {
     let mut all = cx.arena().vec();
     if field.is_singular() {
-        match message.types.find(message.ty, field, message.bytes).map_err(Failure::from)? {
-            Found::Value(FieldValue::Message(bytes)) => all.push(bytes)?,
-            Found::Parts(_) => all.push(merged(cx, message, field)?)?,
+        match message.types.find(message.ty, field, bytes).map_err(Failure::from)? {
+            Found::Value(FieldValue::Message(any)) => all.push(any)?,
+            Found::Parts(_) => all.push(merged(cx, message, bytes, field)?)?,
             _ => {}
         }
     } else {
-        message.types.each(field, message.bytes, |value| match value {
-            FieldValue::Message(bytes) => {
+        message.types.each(field, bytes, |value| match value {
+            FieldValue::Message(any) => {
                 cx.charge(1)?;
-                Ok::<(), Failure>(all.push(bytes)?)
+                Ok::<(), Failure>(all.push(any)?)
             }
             _ => Ok(()),
         })?;

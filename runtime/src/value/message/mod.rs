@@ -1,7 +1,7 @@
 //! Messages of protocol buffers: read from their wire bytes field by field, and written by literals
 //! (language definition, "Protocol Buffer Data Conversion").
 //!
-//! Every message is wire bytes and a type. What a rule does not read is not decoded, and a literal
+//! A message is a type and wire bytes, or a message of the host. What a rule does not read is not decoded, and a literal
 //! writes the bytes that the next selection reads.
 
 mod build;
@@ -9,13 +9,16 @@ mod bytes;
 mod equality;
 #[cfg(feature = "serde_json")]
 mod from_json;
+mod host;
 mod read;
 mod scalar;
 mod types;
+mod unset;
 mod well_known;
 
 pub(crate) use build::{build, field_numbers};
 pub(crate) use equality::equal;
+pub use host::{HostField, HostMessage};
 pub(crate) use read::{has, has_known, is_empty, select, select_known, select_optional};
 pub(crate) use types::declared_types;
 
@@ -23,12 +26,13 @@ use crate::arena::{Arena, EvalResult};
 use crate::cx::Cx;
 use crate::value::Value;
 use celero_ir::ErrorKind;
-use celero_protobuf::{Descriptors, Field, FieldIndex, Found, MessageType, WireError};
+use celero_protobuf::{Descriptors, Field, FieldIndex, MessageType, WireError};
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// A message: its type, and its bytes in the wire format, from which rules read fields in place.
-/// Bind one as [`Value::Message`].
+/// A message: its type, and its bytes in the wire format, from which rules read fields in place, or a
+/// message of the host. Bind one as [`Value::Message`].
 ///
 /// ```
 /// use celero::messages::{Descriptors, Message};
@@ -52,9 +56,18 @@ use std::fmt;
 pub struct Message<'a> {
     types: &'a Descriptors,
     ty: &'a MessageType,
-    bytes: &'a [u8],
-    /// Of the bytes, if they are well-formed and were read once before.
-    index: Option<&'a FieldIndex>,
+    form: Form<'a>,
+}
+
+/// What the fields are read from.
+#[derive(Clone, Copy)]
+enum Form<'a> {
+    Bytes {
+        bytes: &'a [u8],
+        /// Of the bytes, if they are well-formed and were read once before.
+        index: Option<&'a FieldIndex>,
+    },
+    Host(&'a dyn HostMessage),
 }
 
 impl<'a> Message<'a> {
@@ -66,8 +79,25 @@ impl<'a> Message<'a> {
         types.message(name).map(|ty| Self::of(types, ty, bytes))
     }
 
+    /// Returns a message of the host, of the type with this full name; `None` if there is no such type.
+    #[must_use]
+    pub fn of_host(types: &'a Descriptors, name: &str, host: &'a dyn HostMessage) -> Option<Self> {
+        types.message(name).map(|ty| Self { types, ty, form: Form::Host(host) })
+    }
+
     fn of(types: &'a Descriptors, ty: &'a MessageType, bytes: &'a [u8]) -> Self {
-        Self { types, ty, bytes, index: None }
+        Self { types, ty, form: Form::Bytes { bytes, index: None } }
+    }
+
+    /// The message by its bytes in the wire format, and these.
+    fn in_wire_format(&self, cx: &Cx<'a>) -> EvalResult<(Self, &'a [u8])> {
+        match self.form {
+            Form::Bytes { bytes, .. } => Ok((*self, bytes)),
+            Form::Host(host) => {
+                let bytes = host::encoded(cx, host)?;
+                Ok((Self::of(self.types, self.ty, bytes), bytes))
+            }
+        }
     }
 
     /// Returns the message with an index of its fields, for which its bytes are read once. Each field
@@ -77,8 +107,10 @@ impl<'a> Message<'a> {
     /// # Errors
     /// `out_of_budget` at the limit of the arena.
     pub fn indexed(mut self, arena: &'a Arena) -> EvalResult<Self> {
-        if let Ok(index) = FieldIndex::new(self.ty, self.bytes) {
-            self.index = Some(arena.alloc(index)?);
+        if let Form::Bytes { bytes, index } = &mut self.form
+            && let Ok(found) = FieldIndex::new(self.ty, bytes)
+        {
+            *index = Some(arena.alloc(found)?);
         }
         Ok(self)
     }
@@ -90,7 +122,12 @@ impl<'a> Message<'a> {
     /// `invalid_argument` if such a message is malformed or out of range, `overflow` for a duration of
     /// more than 64 bits of nanoseconds; `out_of_budget` at the limit of the arena.
     pub fn value(self, arena: &'a Arena) -> EvalResult<Value<'a>> {
-        well_known::message_value(&Cx::new(i64::MAX, arena), self.types, self.ty, self.bytes, crate::value::MAX_DEPTH)
+        if self.ty.well_known().is_none() {
+            return arena.alloc(self).map(Value::Message);
+        }
+        let cx = Cx::new(i64::MAX, arena);
+        let (_, bytes) = self.in_wire_format(&cx)?;
+        well_known::message_value(&cx, self.types, self.ty, bytes, crate::value::MAX_DEPTH)
     }
 
     /// The full name of its type.
@@ -99,10 +136,13 @@ impl<'a> Message<'a> {
         self.ty.name()
     }
 
-    /// Its bytes in the wire format.
+    /// Its bytes in the wire format; those of a message of the host are written anew.
     #[must_use]
-    pub fn bytes(&self) -> &'a [u8] {
-        self.bytes
+    pub fn bytes(&self) -> Cow<'a, [u8]> {
+        match self.form {
+            Form::Bytes { bytes, .. } => Cow::Borrowed(bytes),
+            Form::Host(host) => Cow::Owned(host.encode()),
+        }
     }
 
     /// Whether messages of its type have fields.
@@ -118,7 +158,7 @@ impl<'a> Message<'a> {
     /// A copy of it in other memory, with descriptors that live as long.
     pub(crate) fn copy<'b>(&self, types: &'b Descriptors, arena: &'b Arena) -> EvalResult<Message<'b>> {
         let ty = types.message(self.ty.name()).ok_or(ErrorKind::InvalidArgument)?;
-        Ok(Message::of(types, ty, arena.alloc_slice(self.bytes)?))
+        Ok(Message::of(types, ty, arena.alloc_slice(&self.bytes())?))
     }
 
     /// Returns the fields that are set, in the order of their numbers.
@@ -127,25 +167,18 @@ impl<'a> Message<'a> {
     /// `invalid_argument` if the message is malformed; `out_of_budget`.
     pub(crate) fn set_fields(&self, cx: &Cx<'a>) -> EvalResult<Vec<&'a Field>> {
         let mut numbers = BTreeSet::new();
-        for record in bytes::records(self.bytes) {
+        let (message, bytes) = self.in_wire_format(cx)?;
+        for record in bytes::records(bytes) {
             cx.charge(1)?;
             numbers.insert(record?.number);
         }
         let mut fields = Vec::new();
         for field in numbers.iter().filter_map(|number| self.ty.by_number(*number)) {
-            if read::has_field(cx, self, field)? {
+            if read::has_field(cx, &message, field)? {
                 fields.push(field);
             }
         }
         Ok(fields)
-    }
-
-    /// What it has for a field with at most one value.
-    fn find(&self, field: &Field) -> Result<Found<'a>, Failure> {
-        Ok(match self.index {
-            Some(index) => self.types.find_by(index, self.ty, field, self.bytes),
-            None => self.types.find(self.ty, field, self.bytes),
-        }?)
     }
 
     /// Returns the value of a field.
@@ -159,7 +192,10 @@ impl<'a> Message<'a> {
 
 impl fmt::Debug for Message<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}({} bytes)", self.name(), self.bytes.len())
+        match self.form {
+            Form::Bytes { bytes, .. } => write!(f, "{}({} bytes)", self.name(), bytes.len()),
+            Form::Host(_) => write!(f, "{}(of the host)", self.name()),
+        }
     }
 }
 

@@ -2,15 +2,14 @@
 
 use super::bytes::{charge, records, whole};
 use super::scalar::scalar_value;
-use super::well_known::{self, message_value};
-use super::{Failure, Message};
+use super::unset::{enum_value, unset};
+use super::well_known::message_value;
+use super::{Failure, Form, Message, host};
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::value::{List, MAX_DEPTH, Value, map_with_last};
 use celero_ir::ErrorKind;
-use celero_protobuf::{
-    Cardinality, Default, Descriptors, Field, FieldValue, Found, Kind, Part, Payload, Records, Scalar,
-};
+use celero_protobuf::{Cardinality, Descriptors, Field, FieldIndex, FieldValue, Found, Kind, Part, Payload, Records};
 
 /// `message.field`
 pub(crate) fn select<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> EvalResult<Value<'a>> {
@@ -53,11 +52,15 @@ fn field<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> EvalResult<&'a F
 }
 
 pub(super) fn has_field<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &Field) -> EvalResult<bool> {
-    charge(cx, message.bytes)?;
+    let (bytes, index) = match message.form {
+        Form::Bytes { bytes, index } => (bytes, index),
+        Form::Host(of_host) => return host::has(cx, message, of_host, field),
+    };
+    charge(cx, bytes)?;
     if !field.is_singular() {
         let value_field = message.types.entry_of(field).map(|(_, value)| value);
         let mut any = false;
-        message.types.each(field, message.bytes, |value| {
+        message.types.each(field, bytes, |value| {
             any |= match (value, value_field) {
                 (FieldValue::Message(entry), Some(value_field)) => !is_unknown(message.types, value_field, entry)?,
                 _ => true,
@@ -66,17 +69,31 @@ pub(super) fn has_field<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &Field) -
         })?;
         return Ok(any);
     }
-    Ok(match message.find(field)? {
+    Ok(match find(message, bytes, index, field)? {
         Found::Unset => false,
         Found::Value(value) => field.has_presence() || !is_zero(value),
         Found::Parts(_) => true,
     })
 }
 
+/// What a message has for a field with at most one value.
+fn find<'a>(
+    message: &Message<'_>,
+    bytes: &'a [u8],
+    index: Option<&FieldIndex>,
+    field: &Field,
+) -> Result<Found<'a>, Failure> {
+    Ok(match index {
+        Some(index) => message.types.find_by(index, message.ty, field, bytes),
+        None => message.types.find(message.ty, field, bytes),
+    }?)
+}
+
 /// Whether no field of a message is set, and there is none that is unknown.
 pub(crate) fn is_empty<'a>(cx: &Cx<'a>, message: &Message<'a>) -> EvalResult<bool> {
     let is_known = |number| message.ty.by_number(number).is_some();
-    for record in records(message.bytes) {
+    let (_, bytes) = message.in_wire_format(cx)?;
+    for record in records(bytes) {
         cx.charge(1)?;
         if !is_known(record?.number) {
             return Ok(false);
@@ -94,14 +111,18 @@ fn is_zero(value: FieldValue<'_>) -> bool {
 }
 
 pub(super) fn field_value<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &'a Field) -> EvalResult<Value<'a>> {
-    charge(cx, message.bytes)?;
-    let (types, bytes) = (message.types, message.bytes);
+    let (bytes, index) = match message.form {
+        Form::Bytes { bytes, index } => (bytes, index),
+        Form::Host(of_host) => return host::value(cx, message, of_host, field),
+    };
+    charge(cx, bytes)?;
+    let types = message.types;
     match field.cardinality() {
-        Cardinality::Singular => match message.find(field)? {
+        Cardinality::Singular => match find(message, bytes, index, field)? {
             Found::Unset => unset(cx, types, field),
             Found::Value(value) => element(cx, types, field, value),
             Found::Parts(_) => {
-                let merged = merged(cx, message, field)?;
+                let merged = merged(cx, message, bytes, field)?;
                 element(cx, types, field, FieldValue::Message(merged))
             }
         },
@@ -131,46 +152,19 @@ pub(super) fn field_value<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &'a Fie
 }
 
 /// A message that is written in several parts.
-pub(super) fn merged<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &Field) -> EvalResult<&'a [u8]> {
-    let mut bytes = cx.arena().vec();
-    message.types.parts(message.ty, field, message.bytes, |part| {
+pub(super) fn merged<'a>(cx: &Cx<'a>, message: &Message<'a>, bytes: &'a [u8], field: &Field) -> EvalResult<&'a [u8]> {
+    let mut merged = cx.arena().vec();
+    message.types.parts(message.ty, field, bytes, |part| {
         match part {
-            Part::Unset => bytes.truncate(0),
+            Part::Unset => merged.truncate(0),
             Part::Bytes(more) => {
                 whole(cx, more)?;
-                bytes.extend(more)?;
+                merged.extend(more)?;
             }
         }
         Ok::<(), Failure>(())
     })?;
-    Ok(bytes.finish())
-}
-
-/// The value of a field that is not set.
-fn unset<'a>(cx: &Cx<'a>, types: &'a Descriptors, field: &'a Field) -> EvalResult<Value<'a>> {
-    Ok(match (field.default(), field.kind()) {
-        (Default::Zero, Kind::Scalar(scalar)) => scalar_value(scalar.zero()),
-        (Default::Zero, Kind::Enum(_)) => enum_value(types, field, 0),
-        (Default::Zero, Kind::Message(_) | Kind::Group(_)) => {
-            let ty = types.message_of(field).ok_or(ErrorKind::NoSuchField)?;
-            return well_known::unset(cx, types, ty);
-        }
-        (Default::Int(value), Kind::Scalar(Scalar::Bool)) => Value::Bool(*value != 0),
-        (Default::Int(value), _) => Value::Int(*value),
-        (Default::Uint(value), _) => Value::Uint(*value),
-        (Default::Double(value), _) => Value::Double(*value),
-        (Default::Text(text), _) => Value::String(text),
-        (Default::Bytes(bytes), _) => Value::Bytes(bytes),
-    })
-}
-
-fn enum_value<'a>(types: &Descriptors, field: &Field, number: i32) -> Value<'a> {
-    if is_null_value(types, field) { Value::Null } else { Value::Int(number.into()) }
-}
-
-/// Whether a field is of the enum whose only value is null.
-pub(super) fn is_null_value(types: &Descriptors, field: &Field) -> bool {
-    types.enum_of(field).is_some_and(|enumeration| enumeration.name() == "google.protobuf.NullValue")
+    Ok(merged.finish())
 }
 
 /// One value of a field.

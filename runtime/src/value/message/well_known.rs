@@ -293,7 +293,8 @@ fn text_of<'a>(cx: &Cx<'a>, value: &Value<'a>) -> EvalResult<&'a str> {
 fn write_message_json<'a>(cx: &Cx<'a>, out: &mut Buffer<'a, '_>, message: &Message<'a>) -> EvalResult<()> {
     if message.name() == "google.protobuf.FieldMask" {
         let mut text = String::new();
-        for record in records(message.bytes()) {
+        let (_, bytes) = message.in_wire_format(cx)?;
+        for record in records(bytes) {
             let Record { number: 1, payload: Payload::Bytes(path) } = record? else { continue };
             let path = std::str::from_utf8(path).map_err(|_| ErrorKind::InvalidArgument)?;
             cx.charge_each_byte(path.len())?;
@@ -340,7 +341,7 @@ fn packed_as(value: &Value<'_>) -> Option<(&'static str, WellKnown)> {
 /// The `Any` that holds a value.
 fn pack<'a>(cx: &Cx<'a>, value: &Value<'a>, depth: u32) -> EvalResult<&'a [u8]> {
     let (package, name, bytes) = match value {
-        Value::Message(message) => ("", message.name(), message.bytes()),
+        Value::Message(message) => ("", message.name(), message.in_wire_format(cx)?.1),
         value => {
             let (name, meaning) = packed_as(value).ok_or(ErrorKind::NoSuchOverload)?;
             ("google.protobuf.", name, write(cx, meaning, value, depth)?)
@@ -359,7 +360,7 @@ fn pack<'a>(cx: &Cx<'a>, value: &Value<'a>, depth: u32) -> EvalResult<&'a [u8]> 
 pub(super) fn bytes_of<'a>(cx: &Cx<'a>, ty: &MessageType, value: &Value<'a>, depth: u32) -> EvalResult<&'a [u8]> {
     match (ty.well_known(), value) {
         (Some(meaning), value) => write(cx, meaning, value, depth),
-        (None, Value::Message(message)) if same_type(message, ty) => Ok(message.bytes()),
+        (None, Value::Message(message)) if same_type(message, ty) => Ok(message.in_wire_format(cx)?.1),
         _ => Err(ErrorKind::NoSuchOverload),
     }
 }

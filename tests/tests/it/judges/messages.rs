@@ -1,114 +1,16 @@
 //! Messages of protocol buffers, judged by another implementation: random ones of types with a
 //! field of every kind are written and read by it, and by rules in both tiers.
 
-use celero::messages::{Descriptors, Message};
-use celero::values::Arena;
-use celero::{Bindings, Engine, Env, Scratch, Tier, Type, Value};
+use celero::messages::{Descriptors, HostField, HostMessage, Message};
+use celero::values::{Arena, EvalResult};
+use celero::{Bindings, Engine, Env, ErrorKind, Program, Scratch, Tier, Type, Value};
+use celero_tests::generate::messages::{random_field, random_message};
 use celero_tests::generate::{Owned, Rng};
+use celero_tests::messages::own;
 use prost_reflect::prost::Message as _;
-use prost_reflect::{
-    DescriptorPool, DynamicMessage, FieldDescriptor, Kind, MapKey, MessageDescriptor, ReflectMessage, Value as Judged,
-};
+use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MapKey, ReflectMessage, Value as Judged};
+use std::borrow::Cow;
 use std::collections::HashMap;
-
-/// The types of `tests/messages`, as both read them.
-fn types() -> (Descriptors, DescriptorPool) {
-    let dir = concat!(env!("CARGO_MANIFEST_DIR"), "/messages");
-    let set = protox::compile(["three.proto", "two.proto"], [dir]).unwrap().encode_to_vec();
-    (Descriptors::from_bytes(&set).unwrap(), DescriptorPool::decode(set.as_slice()).unwrap())
-}
-
-fn random_message(rng: &mut Rng, ty: &MessageDescriptor, levels: usize) -> DynamicMessage {
-    let mut message = DynamicMessage::new(ty.clone());
-    for field in ty.fields() {
-        if rng.chance(35) {
-            let value = random_field(rng, &field, levels);
-            if let Some(value) = value {
-                message.set_field(&field, value);
-            }
-        }
-    }
-    message
-}
-
-fn random_field(rng: &mut Rng, field: &FieldDescriptor, levels: usize) -> Option<Judged> {
-    if field.is_map() {
-        let Kind::Message(entry) = field.kind() else { return None };
-        let (key, value) = (entry.map_entry_key_field(), entry.map_entry_value_field());
-        let mut map = HashMap::new();
-        for _ in 0..rng.below(4) {
-            let key = match random_value(rng, &key.kind(), 0)? {
-                Judged::Bool(key) => MapKey::Bool(key),
-                Judged::I32(key) => MapKey::I32(key),
-                Judged::I64(key) => MapKey::I64(key),
-                Judged::U32(key) => MapKey::U32(key),
-                Judged::U64(key) => MapKey::U64(key),
-                Judged::String(key) => MapKey::String(key),
-                _ => return None,
-            };
-            map.insert(key, random_value(rng, &value.kind(), levels)?);
-        }
-        return Some(Judged::Map(map));
-    }
-    if field.is_list() {
-        return (0..rng.below(4))
-            .map(|_| random_value(rng, &field.kind(), levels))
-            .collect::<Option<_>>()
-            .map(Judged::List);
-    }
-    random_value(rng, &field.kind(), levels)
-}
-
-const TEXTS: [&str; 5] = ["", "a", "é", "日本語", "a\"b\\"];
-
-fn random_value(rng: &mut Rng, kind: &Kind, levels: usize) -> Option<Judged> {
-    let wide = [0, 1, -1, 127, 128, i64::MIN, i64::MAX, 1 << 53];
-    let narrow = [0, 1, -1, 63, 64, i32::MIN, i32::MAX];
-    // The other implementation does not write -0.0 where a field has no presence.
-    let reals = [0.0, 1.5, f64::INFINITY, -1e300, 5e-324];
-    Some(match kind {
-        Kind::Double => Judged::F64(*rng.pick(&reals)),
-        Kind::Float => Judged::F32(*rng.pick(&reals) as f32),
-        Kind::Int64 | Kind::Sint64 | Kind::Sfixed64 => Judged::I64(*rng.pick(&wide)),
-        Kind::Int32 | Kind::Sint32 | Kind::Sfixed32 => Judged::I32(*rng.pick(&narrow)),
-        Kind::Uint64 | Kind::Fixed64 => Judged::U64(*rng.pick(&wide) as u64),
-        Kind::Uint32 | Kind::Fixed32 => Judged::U32(*rng.pick(&narrow) as u32),
-        Kind::Bool => Judged::Bool(rng.chance(50)),
-        Kind::String => Judged::String((*rng.pick(&TEXTS)).to_owned()),
-        Kind::Bytes => Judged::Bytes(rng.pick(&[b"".as_slice(), b"\0\xff", b"abc"]).to_vec().into()),
-        Kind::Enum(ty) => {
-            let values: Vec<i32> = ty.values().map(|value| value.number()).collect();
-            Judged::EnumNumber(*rng.pick(&values))
-        }
-        Kind::Message(ty) => match ty.full_name() {
-            "google.protobuf.Timestamp" => time(ty, rng.pick(&[(0, 0), (1_700_000_000, 5), (-62_135_596_800, 0)])),
-            "google.protobuf.Duration" => time(ty, rng.pick(&[(0, 0), (5, 500), (7, 0), (9_000_000_000, 0)])),
-            "google.protobuf.Any" => {
-                let inner = ty.parent_pool().get_message_by_name("test.three.Inner")?;
-                let inner = random_message(rng, &inner, levels.checked_sub(1)?);
-                let mut any = DynamicMessage::new(ty.clone());
-                any.set_field_by_name("type_url", Judged::String("type.googleapis.com/test.three.Inner".into()));
-                any.set_field_by_name("value", Judged::Bytes(inner.encode_to_vec().into()));
-                Judged::Message(any)
-            }
-            "google.protobuf.Value" => {
-                // One of its fields is always set.
-                let field = rng.pick(&ty.fields().collect::<Vec<_>>()).clone();
-                let mut value = DynamicMessage::new(ty.clone());
-                value.set_field(&field, random_field(rng, &field, levels.checked_sub(1)?)?);
-                Judged::Message(value)
-            }
-            _ => Judged::Message(random_message(rng, ty, levels.checked_sub(1)?)),
-        },
-    })
-}
-
-fn time(ty: &MessageDescriptor, (seconds, nanos): &(i64, i32)) -> Judged {
-    let mut time = DynamicMessage::new(ty.clone());
-    time.set_field_by_name("seconds", Judged::I64(*seconds));
-    time.set_field_by_name("nanos", Judged::I32(*nanos));
-    Judged::Message(time)
-}
 
 /// What a rule reads of a field, by the judge; `None` where the value of an `Any` or of JSON would
 /// have to be converted.
@@ -182,24 +84,63 @@ fn unset(field: &FieldDescriptor) -> Option<Owned> {
     }
 }
 
-/// Whether two results are the same; messages by the judge.
-fn same(pool: &DescriptorPool, one: &Owned, other: &Owned) -> bool {
-    match (one, other) {
-        (Owned::Message(a, one), Owned::Message(b, other)) => {
-            let decode = |bytes: &[u8]| DynamicMessage::decode(pool.get_message_by_name(a).unwrap(), bytes).unwrap();
-            a == b && decode(one) == decode(other)
-        }
-        (Owned::List(a), Owned::List(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(pool, a, b)),
-        (Owned::Map(a), Owned::Map(b)) => {
-            a.len() == b.len() && a.iter().all(|(k, v)| b.iter().any(|(l, w)| k.same(l) && same(pool, v, w)))
-        }
-        (one, other) => one.same(other),
-    }
-}
-
 /// The bytes of a message: its `Debug` does not end.
 fn shown(message: &DynamicMessage) -> String {
     message.encode_to_vec().escape_ascii().to_string()
+}
+
+/// A message that another implementation has decoded.
+#[derive(Clone, Copy)]
+struct Reflected<'m>(&'m DynamicMessage);
+
+impl HostMessage for Reflected<'_> {
+    fn read<'m>(
+        &'m self,
+        field: u32,
+        arena: &'m Arena,
+        give: &mut dyn FnMut(HostField<'m>) -> EvalResult<()>,
+    ) -> EvalResult<()> {
+        fn one<'m>(value: &'m Judged, arena: &'m Arena) -> EvalResult<HostField<'m>> {
+            Ok(match value {
+                Judged::Bool(value) => HostField::Bool(*value),
+                Judged::I32(value) | Judged::EnumNumber(value) => HostField::Int((*value).into()),
+                Judged::I64(value) => HostField::Int(*value),
+                Judged::U32(value) => HostField::Uint((*value).into()),
+                Judged::U64(value) => HostField::Uint(*value),
+                Judged::F32(value) => HostField::Double((*value).into()),
+                Judged::F64(value) => HostField::Double(*value),
+                Judged::String(text) => HostField::Text(text),
+                Judged::Bytes(bytes) => HostField::Bytes(bytes),
+                Judged::Message(message) => HostField::Message(arena.alloc(Reflected(message))?),
+                Judged::List(_) | Judged::Map(_) => return Err(ErrorKind::Host),
+            })
+        }
+        if !self.0.has_field_by_number(field) {
+            return Ok(());
+        }
+        match self.0.get_field_by_number(field) {
+            Some(Cow::Borrowed(Judged::List(elements))) => {
+                elements.iter().try_for_each(|element| give(one(element, arena)?))
+            }
+            Some(Cow::Borrowed(Judged::Map(entries))) => entries.iter().try_for_each(|(key, value)| {
+                give(match key {
+                    MapKey::Bool(key) => HostField::Bool(*key),
+                    MapKey::I32(key) => HostField::Int((*key).into()),
+                    MapKey::I64(key) => HostField::Int(*key),
+                    MapKey::U32(key) => HostField::Uint((*key).into()),
+                    MapKey::U64(key) => HostField::Uint(*key),
+                    MapKey::String(key) => HostField::Text(key),
+                })?;
+                give(one(value, arena)?)
+            }),
+            Some(Cow::Borrowed(value)) => give(one(value, arena)?),
+            _ => Ok(()),
+        }
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        self.0.encode_to_vec()
+    }
 }
 
 struct Rules {
@@ -211,36 +152,61 @@ struct Rules {
 
 impl Rules {
     /// What a rule gives in both tiers, which must agree.
-    fn eval(&self, pool: &DescriptorPool, source: &str, messages: &[(&str, &DynamicMessage)]) -> Result<Owned, String> {
+    fn eval(&self, source: &str, messages: &[(&str, &DynamicMessage)]) -> Result<Owned, String> {
         let bytes: Vec<(&str, Vec<u8>)> =
             messages.iter().map(|(name, message)| (*name, message.encode_to_vec())).collect();
-        self.eval_bytes(pool, source, &bytes)
+        self.eval_bytes(source, &bytes)
+    }
+
+    fn run<'a>(
+        &'a self,
+        program: &Program<Bindings<'static>>,
+        messages: &[(&str, Message<'a>)],
+        arena: &'a Arena,
+    ) -> Result<Owned, String> {
+        let mut bindings = Bindings::new(&self.env);
+        for (name, message) in messages {
+            bindings.set(name, arena.alloc(*message).map(Value::Message).unwrap()).unwrap();
+        }
+        let mut scratch = Scratch::new();
+        let result = program.eval(&bindings, &mut scratch).map_err(|error| error.to_string());
+        result.map(|value| Owned::of(&value, arena).unwrap())
     }
 
     /// The same of messages of the type of the rules, by their bytes.
-    fn eval_bytes(&self, pool: &DescriptorPool, source: &str, messages: &[(&str, Vec<u8>)]) -> Result<Owned, String> {
+    fn eval_bytes(&self, source: &str, messages: &[(&str, Vec<u8>)]) -> Result<Owned, String> {
         let [native, interpreted] = self.engines.each_ref().map(|engine| {
             let program = engine.compile(&self.env, source).unwrap_or_else(|error| panic!("{source}: {error}"));
-            let [plain, indexed] = [false, true].map(|is_indexed| {
-                let arena = Arena::new(1 << 20);
-                let mut bindings = Bindings::new(&self.env);
-                for (name, bytes) in messages {
-                    let message = Message::new(&self.types, self.name, bytes).unwrap();
-                    let message = if is_indexed { message.indexed(&arena).unwrap() } else { message };
-                    bindings.set(name, arena.alloc(message).map(Value::Message).unwrap()).unwrap();
-                }
-                let mut scratch = Scratch::new();
-                let result = program.eval(&bindings, &mut scratch).map_err(|error| error.to_string());
-                result.map(|value| Owned::of(&value, &arena).unwrap())
+            let arena = Arena::new(1 << 20);
+            let decoded: Option<Vec<(&str, DynamicMessage)>> = messages
+                .iter()
+                .map(|(name, bytes)| Some((*name, DynamicMessage::decode(own().message(self.name)?, &**bytes).ok()?)))
+                .collect();
+            let hosts: Option<Vec<(&str, Reflected<'_>)>> =
+                decoded.as_ref().map(|all| all.iter().map(|(name, message)| (*name, Reflected(message))).collect());
+            let bytes: Vec<(&str, Message<'_>)> = messages
+                .iter()
+                .map(|(name, bytes)| (*name, Message::new(&self.types, self.name, bytes).unwrap()))
+                .collect();
+            let indexed: Vec<_> =
+                bytes.iter().map(|(name, message)| (*name, message.indexed(&arena).unwrap())).collect();
+            let of_host: Option<Vec<_>> = hosts.as_ref().map(|all| {
+                all.iter().map(|(n, host)| (*n, Message::of_host(&self.types, self.name, host).unwrap())).collect()
             });
-            match (&plain, &indexed) {
-                (Ok(one), Ok(other)) => assert!(same(pool, one, other), "{source}: {one} and {other} by an index"),
-                (one, other) => assert_eq!(one.as_ref().err(), other.as_ref().err(), "{source}"),
+            let plain = self.run(&program, &bytes, &arena);
+            let indexed = self.run(&program, &indexed, &arena);
+            let of_host = of_host.map(|all| self.run(&program, &all, &arena));
+            for (other, by) in [(Some(indexed), "an index"), (of_host, "the host")] {
+                match (&plain, &other) {
+                    (_, None) => {}
+                    (Ok(one), Some(Ok(other))) => assert!(one.same(other), "{source}: {one} and {other} by {by}"),
+                    (one, Some(other)) => assert_eq!(one.as_ref().err(), other.as_ref().err(), "{source} by {by}"),
+                }
             }
             plain
         });
         match (&native, &interpreted) {
-            (Ok(one), Ok(other)) => assert!(same(pool, one, other), "{source}: {one} and {other}"),
+            (Ok(one), Ok(other)) => assert!(one.same(other), "{source}: {one} and {other}"),
             (one, other) => assert_eq!(one.as_ref().err(), other.as_ref().err(), "{source}"),
         }
         native
@@ -256,26 +222,26 @@ fn rules(types: &Descriptors, name: &'static str) -> Rules {
 
 #[test]
 fn fields_are_read_as_another_implementation_reads_them() {
-    let (types, pool) = types();
+    let types = own();
     let mut rng = Rng::new(7);
     for (name, fields) in [("test.three.All", 50), ("test.two.All", 13)] {
-        let ty = pool.get_message_by_name(name).unwrap();
+        let ty = types.message(name).unwrap();
         assert!(ty.fields().len() >= fields);
-        let rules = rules(&types, name);
+        let rules = rules(&types.types, name);
         let mut read = HashMap::<String, usize>::new();
         for _ in 0..40 {
             let message = random_message(&mut rng, &ty, 4);
             for field in ty.fields() {
                 let path = format!("m.{}", field.name());
-                let has = rules.eval(&pool, &format!("has({path})"), &[("m", &message)]).unwrap();
+                let has = rules.eval(&format!("has({path})"), &[("m", &message)]).unwrap();
                 assert!(has.same(&Owned::Bool(message.has_field(&field))), "has({path}): {has} of {}", shown(&message));
                 let want = match message.has_field(&field) {
                     true => expected(&message.get_field(&field)),
                     false => unset(&field),
                 };
-                let got = rules.eval(&pool, &path, &[("m", &message)]);
+                let got = rules.eval(&path, &[("m", &message)]);
                 let (want, got) = (want.unwrap(), got.unwrap());
-                assert!(same(&pool, &want, &got), "{path}: expected {want}, got {got} of {}", shown(&message));
+                assert!(want.same(&got), "{path}: expected {want}, got {got} of {}", shown(&message));
                 *read.entry(path).or_default() += usize::from(message.has_field(&field));
             }
         }
@@ -287,11 +253,11 @@ fn fields_are_read_as_another_implementation_reads_them() {
 /// another order, and unknown ones.
 #[test]
 fn messages_in_pieces_are_read_as_another_implementation_reads_them() {
-    let (types, pool) = types();
+    let types = own();
     let mut rng = Rng::new(11);
     for name in ["test.three.All", "test.two.All"] {
-        let ty = pool.get_message_by_name(name).unwrap();
-        let rules = rules(&types, name);
+        let ty = types.message(name).unwrap();
+        let rules = rules(&types.types, name);
         let mut compared = 0;
         for _ in 0..60 {
             let pieces: Vec<Vec<u8>> = (0..3).map(|_| random_message(&mut rng, &ty, 3).encode_to_vec()).collect();
@@ -308,19 +274,19 @@ fn messages_in_pieces_are_read_as_another_implementation_reads_them() {
             for field in ty.fields() {
                 let path = format!("m.{}", field.name());
                 let bound = [("m", bytes.clone())];
-                let has = rules.eval_bytes(&pool, &format!("has({path})"), &bound).unwrap();
+                let has = rules.eval_bytes(&format!("has({path})"), &bound).unwrap();
                 assert!(has.same(&Owned::Bool(message.has_field(&field))), "has({path}): {has} of {}", shown(&message));
                 if !message.has_field(&field) {
                     continue;
                 }
                 let want = expected(&message.get_field(&field)).unwrap();
-                let got = rules.eval_bytes(&pool, &path, &bound).unwrap();
-                assert!(same(&pool, &want, &got), "{path}: expected {want}, got {got} of {}", shown(&message));
+                let got = rules.eval_bytes(&path, &bound).unwrap();
+                assert!(want.same(&got), "{path}: expected {want}, got {got} of {}", shown(&message));
                 compared += 1;
             }
-            let again = rules.eval_bytes(&pool, "m == n", &[("m", bytes.clone()), ("n", bytes.clone())]).unwrap();
+            let again = rules.eval_bytes("m == n", &[("m", bytes.clone()), ("n", bytes.clone())]).unwrap();
             assert!(again.same(&Owned::Bool(true)), "{}", shown(&message));
-            let other = rules.eval_bytes(&pool, "m == n", &[("m", bytes.clone()), ("n", bytes[5..].to_vec())]).unwrap();
+            let other = rules.eval_bytes("m == n", &[("m", bytes.clone()), ("n", bytes[5..].to_vec())]).unwrap();
             assert!(other.same(&Owned::Bool(false)), "an unknown field counts");
         }
         assert!(compared > 400, "{compared}");
@@ -341,10 +307,10 @@ fn records_of(message: &[u8]) -> Vec<&[u8]> {
 
 #[test]
 fn messages_are_equal_if_another_implementation_says_so() {
-    let (types, pool) = types();
+    let types = own();
     let mut rng = Rng::new(8);
-    let ty = pool.get_message_by_name("test.three.All").unwrap();
-    let rules = rules(&types, "test.three.All");
+    let ty = types.message("test.three.All").unwrap();
+    let rules = rules(&types.types, "test.three.All");
     let mut equal = 0;
     for _ in 0..200 {
         let one = random_message(&mut rng, &ty, 3);
@@ -355,7 +321,7 @@ fn messages_are_equal_if_another_implementation_says_so() {
                 other.set_field(&field, value);
             }
         }
-        let got = rules.eval(&pool, "m == n", &[("m", &one), ("n", &other)]).unwrap();
+        let got = rules.eval("m == n", &[("m", &one), ("n", &other)]).unwrap();
         // As they are written: a field without presence that is set to its default is not.
         let decoded = |message: &DynamicMessage| DynamicMessage::decode(ty.clone(), &*message.encode_to_vec()).unwrap();
         let (one, other) = (decoded(&one), decoded(&other));
@@ -367,21 +333,21 @@ fn messages_are_equal_if_another_implementation_says_so() {
 
 #[test]
 fn literals_are_the_messages_that_another_implementation_decodes() {
-    let (types, pool) = types();
+    let types = own();
     let mut rng = Rng::new(9);
     for name in ["test.three.All", "test.two.All"] {
-        let ty = pool.get_message_by_name(name).unwrap();
-        let rules = rules(&types, name);
+        let ty = types.message(name).unwrap();
+        let rules = rules(&types.types, name);
         for _ in 0..100 {
             let message = random_message(&mut rng, &ty, 3);
             let bytes = message.encode_to_vec();
             let source = {
                 let arena = Arena::new(1 << 20);
-                Message::new(&types, name, &bytes).unwrap().value(&arena).unwrap().to_string()
+                Message::new(&types.types, name, &bytes).unwrap().value(&arena).unwrap().to_string()
             };
-            let got = rules.eval(&pool, &source, &[]).unwrap();
+            let got = rules.eval(&source, &[]).unwrap();
             let want = Owned::Message(name.to_owned(), bytes);
-            assert!(same(&pool, &want, &got), "{source}: {got} of {}", shown(&message));
+            assert!(want.same(&got), "{source}: {got} of {}", shown(&message));
         }
     }
 }
@@ -390,12 +356,12 @@ fn literals_are_the_messages_that_another_implementation_decodes() {
 /// tiers.
 #[test]
 fn malformed_messages_end_with_an_error() {
-    let (types, pool) = types();
+    let types = own();
     let mut rng = Rng::new(10);
-    let ty = pool.get_message_by_name("test.three.All").unwrap();
+    let ty = types.message("test.three.All").unwrap();
     let names: Vec<String> = ty.fields().map(|field| format!("m.{} == n.{0}", field.name())).collect();
     let env = Env::dynamic()
-        .messages(&types)
+        .messages(&types.types)
         .variable("m", Type::message("test.three.All"))
         .variable("n", Type::message("test.three.All"));
     let source = names.join(" && ");
@@ -413,7 +379,7 @@ fn malformed_messages_end_with_an_error() {
             }
             let arena = Arena::new(1 << 16);
             let results = programs.each_ref().map(|program| {
-                let message = Message::new(&types, "test.three.All", &wrong).unwrap();
+                let message = Message::new(&types.types, "test.three.All", &wrong).unwrap();
                 let message = if at % 2 == 0 { message.indexed(&arena).unwrap() } else { message };
                 let mut bindings = Bindings::new(&env);
                 bindings.set("m", Value::Message(&message)).unwrap();
@@ -432,8 +398,8 @@ fn malformed_messages_end_with_an_error() {
 /// and in a map the whole entry is.
 #[test]
 fn numbers_without_a_name_are_unknown_fields_of_closed_enums() {
-    let (types, pool) = types();
-    let rules = rules(&types, "test.two.All");
+    let types = own();
+    let rules = rules(&types.types, "test.two.All");
     let (known, unknown) = (3, 99);
     let bytes = |size: u8| {
         let entry = [0x72, 5, 0x0a, 1, b'a', 0x10, size];
@@ -448,20 +414,20 @@ fn numbers_without_a_name_are_unknown_fields_of_closed_enums() {
         ("m.by_name.size()", Owned::Int(1), Owned::Int(0)),
     ] {
         for (number, wanted) in [(known, of_known), (unknown, of_unknown)] {
-            let got = rules.eval_bytes(&pool, source, &[("m", bytes(number))]).unwrap();
+            let got = rules.eval_bytes(source, &[("m", bytes(number))]).unwrap();
             assert!(got.same(&wanted), "{source} of {number}: {got}");
         }
     }
-    let equal = |one, other| rules.eval_bytes(&pool, "m == n", &[("m", bytes(one)), ("n", bytes(other))]).unwrap();
+    let equal = |one, other| rules.eval_bytes("m == n", &[("m", bytes(one)), ("n", bytes(other))]).unwrap();
     assert!(equal(99, 99).same(&Owned::Bool(true)) && equal(99, 98).same(&Owned::Bool(false)));
 }
 
 /// A constant is one operation, however many names it is written with.
 #[test]
 fn the_constant_of_an_enum_is_a_name_as_a_whole() {
-    let (types, pool) = types();
-    let rules = rules(&types, "test.three.All");
-    let got = rules.eval_bytes(&pool, "test.three.Color.BLUE == 7", &[]).unwrap();
+    let types = own();
+    let rules = rules(&types.types, "test.three.All");
+    let got = rules.eval_bytes("test.three.Color.BLUE == 7", &[]).unwrap();
     assert!(got.same(&Owned::Bool(true)));
     let cost = rules.engines[0].check(&rules.env, "m.a_color == test.three.Color.BLUE").unwrap().static_cost();
     assert_eq!((cost.least, cost.most_for(9)), (4, 4), "the comparison, the selection, the variable, the constant");

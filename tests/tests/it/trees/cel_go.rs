@@ -1,6 +1,7 @@
 //! cel-go as a judge (`tests/cel-go/trees`): it loads celero's trees, which are the same as its own and evaluate alike;
 //! its trees compile here and evaluate as the source does.
 
+use super::go_values::{agrees, base64, bytes, shown};
 use super::{Dynamic, canonical};
 use crate::go_program::GoProgram;
 use celero::trees::{Tree, TreeKind};
@@ -9,7 +10,9 @@ use celero::{Bindings, Engine, Program, Scratch, Type};
 use celero_frontend::stdlib::TABLE;
 use celero_frontend::{Limits, parse};
 use celero_tests::differential::Ended;
+use celero_tests::generate::messages::{MessageCases, environment};
 use celero_tests::generate::{Generator, Owned, Rng};
+use celero_tests::messages::own;
 use celero_tests::shape::Shapes;
 use celero_tests::shared::{find, say};
 use serde_json::{Map, Value as Json, json};
@@ -22,75 +25,9 @@ const SETS: usize = 3;
 struct Asked {
     source: String,
     env: Dynamic,
+    container: &'static str,
     variables: Vec<(String, Type)>,
     sets: Vec<Vec<(String, Owned)>>,
-}
-
-/// A value as the judge reads it; `None` if it has no such value.
-fn shown(value: &Owned) -> Option<Json> {
-    let leaf = |kind: &str, text: String| Some(json!({"kind": kind, "text": text}));
-    let parts = |kind: &str, parts: Option<Vec<Json>>| Some(json!({"kind": kind, "parts": parts?}));
-    match value {
-        Owned::Null => leaf("null", String::new()),
-        Owned::Bool(value) => leaf("bool", value.to_string()),
-        Owned::Int(value) => leaf("int", value.to_string()),
-        Owned::Uint(value) => leaf("uint", value.to_string()),
-        Owned::Double(value) => leaf("double", value.to_string()),
-        Owned::String(value) => leaf("string", value.clone()),
-        Owned::Bytes(value) => {
-            let text = serde_json::to_value(base64(value)).unwrap();
-            leaf("bytes", text.as_str().unwrap().to_owned())
-        }
-        Owned::Duration(nanos) => leaf("duration", nanos.to_string()),
-        Owned::Timestamp(seconds, nanos) => {
-            let time = chrono::DateTime::from_timestamp(*seconds, u32::try_from(*nanos).ok()?)?;
-            leaf("timestamp", time.to_rfc3339())
-        }
-        Owned::List(elements) => parts("list", elements.iter().map(shown).collect()),
-        Owned::Map(entries) => {
-            // The judge's keys are values of Go, which lists and doubles that are no numbers can't be.
-            let is_key =
-                |key: &Owned| matches!(key, Owned::Bool(_) | Owned::Int(_) | Owned::Uint(_) | Owned::String(_));
-            let all = entries.iter().all(|(key, _)| is_key(key));
-            let both = entries.iter().flat_map(|(key, value)| [shown(key), shown(value)]).collect();
-            if all { parts("map", both) } else { None }
-        }
-        Owned::Type(_) | Owned::Optional(_) | Owned::Ip(_) | Owned::Cidr(..) | Owned::Message(..) => None,
-    }
-}
-
-fn base64(bytes: &[u8]) -> String {
-    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    let mut text = String::new();
-    for chunk in bytes.chunks(3) {
-        let bits = chunk.iter().fold(0u32, |bits, byte| bits << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
-        for at in 0..4 {
-            let digit = DIGITS[(bits >> (18 - 6 * at) & 63) as usize];
-            text.push(if at > chunk.len() { '=' } else { char::from(digit) });
-        }
-    }
-    text
-}
-
-fn bytes(text: &Json) -> Vec<u8> {
-    let text = text.as_str().unwrap_or_default().trim_end_matches('=');
-    let (mut out, mut bits, mut count) = (Vec::new(), 0u32, 0);
-    for c in text.bytes() {
-        let digit = match c {
-            b'A'..=b'Z' => c - b'A',
-            b'a'..=b'z' => c - b'a' + 26,
-            b'0'..=b'9' => c - b'0' + 52,
-            b'+' => 62,
-            _ => 63,
-        };
-        bits = bits << 6 | u32::from(digit);
-        count += 6;
-        if count >= 8 {
-            count -= 8;
-            out.push((bits >> count & 0xff) as u8);
-        }
-    }
-    out
 }
 
 impl Asked {
@@ -107,6 +44,7 @@ impl Asked {
             self.variables.iter().map(|(name, ty)| (name.clone(), json!(ty.to_string()))).collect();
         Some(json!({
             "source": self.source,
+            "container": self.container,
             "variables": variables,
             "bindings": self.sets.iter().map(set).collect::<Option<Vec<_>>>()?,
             "parsed": base64(&parsed.to_bytes()),
@@ -140,49 +78,6 @@ fn is_same(one: &Ended, other: &Ended) -> bool {
     }
 }
 
-/// Whether a result is the one that the judge has.
-fn agrees(own: &Ended, other: &Json) -> bool {
-    match own {
-        Ended::Value(value) => is_value(value, other),
-        Ended::Error(..) => other["kind"] == "error",
-    }
-}
-
-fn is_value(own: &Owned, other: &Json) -> bool {
-    let (kind, text) = (other["kind"].as_str().unwrap(), other["text"].as_str().unwrap());
-    let parts = other["parts"].as_array().map_or(&[][..], Vec::as_slice);
-    match own {
-        Owned::Double(number) => {
-            let other: Option<f64> = text.parse().ok().filter(|_| kind == "double");
-            other.is_some_and(|other| other.to_bits() == number.to_bits() || other.is_nan() && number.is_nan())
-        }
-        Owned::Timestamp(seconds, nanos) => {
-            let time = chrono::DateTime::parse_from_rfc3339(text).ok().filter(|_| kind == "timestamp");
-            time.is_some_and(|time| (time.timestamp(), i64::from(time.timestamp_subsec_nanos())) == (*seconds, *nanos))
-        }
-        Owned::List(elements) => {
-            kind == "list"
-                && elements.len() == parts.len()
-                && elements.iter().zip(parts).all(|(one, other)| is_value(one, other))
-        }
-        Owned::Map(entries) => {
-            let has = |(key, value): &(Owned, Owned)| {
-                parts.chunks(2).any(|other| is_value(key, &other[0]) && is_value(value, &other[1]))
-            };
-            kind == "map" && entries.len() * 2 == parts.len() && entries.iter().all(has)
-        }
-        Owned::Optional(inner) => {
-            kind == "optional"
-                && inner.iter().len() == parts.len()
-                && inner.iter().zip(parts).all(|(one, other)| is_value(one, other))
-        }
-        Owned::Type(name) => (kind, text) == ("type", name),
-        Owned::Ip(address) => (kind, text) == ("net.IP", &address.to_string()),
-        Owned::Cidr(address, length) => (kind, text) == ("net.CIDR", &format!("{address}/{length}")),
-        own => shown(own).is_some_and(|own| (own["kind"].as_str(), own["text"].as_str()) == (Some(kind), Some(text))),
-    }
-}
-
 /// Expressions that other people wrote, with their free names as `dyn`.
 fn collected() -> Vec<Asked> {
     let Some(path) = find("corpora/cel_expressions.jsonl", "trees of collected expressions by cel-go") else {
@@ -207,7 +102,7 @@ fn collected() -> Vec<Asked> {
             .map(|_| names.iter().filter_map(|name| Some((name.clone(), shapes.value(name, &mut rng)?))).collect());
         let sets = sets.collect();
         let variables = names.into_iter().map(|name| (name, Type::Dyn)).collect();
-        asked.push(Asked { source, env, variables, sets });
+        asked.push(Asked { source, env, container: "", variables, sets });
     }
     asked
 }
@@ -227,6 +122,7 @@ fn random(count: usize) -> Vec<Asked> {
         };
         asked.push(Asked {
             env: case.env(),
+            container: "",
             variables: case.variables.iter().map(|variable| (variable.name.clone(), variable.ty.clone())).collect(),
             sets: case.bindings.iter().take(SETS).map(set).collect(),
             source: case.source,
@@ -235,31 +131,69 @@ fn random(count: usize) -> Vec<Asked> {
     asked
 }
 
+/// Expressions about messages.
+fn of_messages(count: usize) -> Vec<Asked> {
+    let mut cases = MessageCases::new(43);
+    let names = ["m", "n"].map(str::to_owned);
+    let cases = (0..count).filter_map(|_| cases.case());
+    cases
+        .map(|case| Asked {
+            env: environment(&case.ty),
+            container: "test.three",
+            variables: names.clone().map(|name| (name, case.ty.clone())).to_vec(),
+            sets: case.sets.into_iter().map(|set| names.clone().into_iter().zip(set).collect()).collect(),
+            source: case.source,
+        })
+        .collect()
+}
+
 fn texts(json: &Json) -> Vec<String> {
     json.as_array().into_iter().flatten().filter_map(Json::as_str).map(str::to_owned).collect()
 }
 
-#[test]
-fn trees_are_those_of_cel_go() {
-    let Some(judge) = GoProgram::build_module("trees", "trees are not judged by cel-go") else { return };
-    let engine = Engine::new();
-    let mut asked = collected();
-    let has_collected = !asked.is_empty();
-    asked.extend(random(8_000));
-    let (asked, questions): (Vec<Asked>, Vec<Json>) =
-        asked.into_iter().filter_map(|asked| asked.question(&engine).map(|question| (asked, question))).unzip();
-    let answers = judge.ask(&questions);
-    let limits = engine.limits().source;
-    let (mut taken, mut judged, mut evaluated, mut other_types) = (0, 0, 0, 0);
-    let mut wrong: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    let mut reasons = BTreeSet::new();
-    for (asked, answer) in asked.iter().zip(&answers) {
-        if !answer["refused"].as_str().unwrap().is_empty() {
-            continue;
+/// What the judge said of expressions.
+#[derive(Default)]
+struct Judged {
+    questions: usize,
+    taken: usize,
+    results: usize,
+    evaluated: usize,
+    other_types: usize,
+    /// By kind, what is not as it has to be.
+    wrong: BTreeMap<String, Vec<String>>,
+    /// The rows of `OTHER_RESULTS` that were met.
+    reasons: BTreeSet<usize>,
+}
+
+/// How many questions are asked at once.
+const AT_ONCE: usize = 4_000;
+
+impl Judged {
+    /// Asks for so many expressions; the judge reads the descriptors first.
+    fn ask(&mut self, judge: &GoProgram, engine: &Engine, descriptors: &Json, asked: Vec<Asked>) {
+        let mut asked = asked.into_iter().filter_map(|asked| asked.question(engine).map(|question| (asked, question)));
+        loop {
+            let (asked, mut questions): (Vec<Asked>, Vec<Json>) = asked.by_ref().take(AT_ONCE).unzip();
+            if asked.is_empty() {
+                return;
+            }
+            questions.insert(0, descriptors.clone());
+            let answers = judge.ask(&questions);
+            for (asked, answer) in asked.iter().zip(&answers[1..]) {
+                self.questions += 1;
+                self.compare(engine, asked, answer);
+            }
         }
-        taken += 1;
-        other_types += usize::from(answer["other_types"].as_bool().unwrap());
+    }
+
+    fn compare(&mut self, engine: &Engine, asked: &Asked, answer: &Json) {
+        if !answer["refused"].as_str().unwrap().is_empty() {
+            return;
+        }
+        self.taken += 1;
+        self.other_types += usize::from(answer["other_types"].as_bool().unwrap());
         let source = &asked.source;
+        let wrong = &mut self.wrong;
         let mut note = |kind: &str, what: String| {
             wrong.entry(kind.to_owned()).or_default().push(format!("{source}\n  {what}"));
         };
@@ -274,6 +208,7 @@ fn trees_are_those_of_cel_go() {
             }
         }
         // cel-go's trees here.
+        let limits = engine.limits().source;
         let trees = [
             Tree::from_bytes(TreeKind::Parsed, &bytes(&answer["parsed"]), &limits),
             Tree::from_bytes(TreeKind::Checked, &bytes(&answer["checked"]), &limits),
@@ -282,7 +217,7 @@ fn trees_are_those_of_cel_go() {
         let own = engine.compile(&asked.env, source).unwrap();
         let own_results = asked.results(&own);
         for (one, other) in own_results.iter().zip(expected.as_array().unwrap()) {
-            judged += 1;
+            self.results += 1;
             if !agrees(one, other) && own.is_pure() {
                 let kind = one.error().map_or_else(|| "a value".to_owned(), |kind| kind.to_string());
                 let of_judge = other["kind"].as_str().unwrap();
@@ -292,7 +227,7 @@ fn trees_are_those_of_cel_go() {
                         && row.words.iter().any(|word| source.contains(word))
                 };
                 match OTHER_RESULTS.iter().position(is_meant) {
-                    Some(reason) => _ = reasons.insert(reason),
+                    Some(reason) => _ = self.reasons.insert(reason),
                     None => note(&format!("value, {kind} and {}", other["kind"]), format!("{one}, cel-go: {other}")),
                 }
             }
@@ -309,32 +244,63 @@ fn trees_are_those_of_cel_go() {
                 note("text", program.source().to_owned());
             }
             for (one, other) in own_results.iter().zip(asked.results(&program)) {
-                evaluated += 1;
+                self.evaluated += 1;
                 if !is_same(one, &other) && own.is_pure() {
                     note("result", format!("{other}, of the source: {one}"));
                 }
             }
         }
     }
-    say(&format!(
-        "{taken} of {} trees are judged by cel-go, {other_types} with parts of other types; {judged} results; {evaluated} evaluations of its trees",
-        questions.len()
-    ));
-    let shown: Vec<String> = wrong
-        .iter()
-        .map(|(kind, cases)| {
-            format!("{} {kind}:\n{}", cases.len(), cases.iter().take(6).cloned().collect::<Vec<_>>().join("\n"))
-        })
-        .collect();
-    assert!(wrong.is_empty(), "{}", shown.join("\n\n"));
-    assert!(taken > 1_000, "{taken} trees are judged");
+
+    /// Nothing is wrong, and enough was judged.
+    fn end(&self, what: &str) {
+        let Self { questions, taken, results, evaluated, other_types, wrong, .. } = self;
+        say(&format!(
+            "{taken} of {questions} trees of {what} are judged by cel-go, {other_types} with parts of other types; {results} results; {evaluated} evaluations of its trees"
+        ));
+        let shown: Vec<String> = wrong
+            .iter()
+            .map(|(kind, cases)| {
+                format!("{} {kind}:\n{}", cases.len(), cases.iter().take(6).cloned().collect::<Vec<_>>().join("\n"))
+            })
+            .collect();
+        assert!(wrong.is_empty(), "{}", shown.join("\n\n"));
+        assert!(*taken > 1_000, "{taken} trees are judged");
+        // Elements of empty literals have types that differ from checker to checker.
+        assert!(other_types * 8 < *taken, "{other_types} of {taken} have other types");
+    }
+}
+
+/// How many random expressions are judged: `CELERO_CEL_GO_CASES`, or as many as a test has time for.
+fn count(short: usize) -> usize {
+    std::env::var("CELERO_CEL_GO_CASES").map_or(short, |cases| cases.parse().unwrap())
+}
+
+#[test]
+fn trees_are_those_of_cel_go() {
+    let Some(judge) = GoProgram::build_module("trees", "trees are not judged by cel-go") else { return };
+    let engine = Engine::new();
+    let mut judged = Judged::default();
+    let collected = collected();
+    let has_collected = !collected.is_empty();
+    let none = json!({ "functions": true });
+    judged.ask(&judge, &engine, &none, collected);
+    judged.ask(&judge, &engine, &none, random(count(8_000)));
+    judged.end("expressions");
     if has_collected {
         let rows = OTHER_RESULTS.iter().enumerate();
-        let unused: Vec<_> = rows.filter(|(at, _)| !reasons.contains(at)).map(|(_, row)| row.reason).collect();
+        let unused: Vec<_> = rows.filter(|(at, _)| !judged.reasons.contains(at)).map(|(_, row)| row.reason).collect();
         assert!(unused.is_empty(), "{unused:?}");
     }
-    // Elements of empty literals have types that differ from checker to checker.
-    assert!(other_types * 8 < taken, "{other_types} of {taken} have other types");
+}
+
+#[test]
+fn trees_about_messages_are_those_of_cel_go() {
+    let Some(judge) = GoProgram::build_module("trees", "messages are not judged by cel-go") else { return };
+    let mut judged = Judged::default();
+    let descriptors = json!({ "descriptors": base64(&own().bytes) });
+    judged.ask(&judge, &Engine::new(), &descriptors, of_messages(count(6_000)));
+    judged.end("expressions about messages");
 }
 
 /// A kind of results that cel-go has in another way.

@@ -10,6 +10,7 @@
 )]
 
 mod cel_go;
+mod go_values;
 mod hostile;
 mod judge;
 mod random;

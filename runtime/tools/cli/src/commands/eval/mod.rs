@@ -100,7 +100,7 @@ impl Command for EvaluateExpression<'_> {
         let Self { args, engines, source } = self;
         let contexts = &InLanguage::new(contexts, source.language);
         if !contexts.given() && !args.given.declares() {
-            needs_no_request(contexts, source)?;
+            needs_no_request(contexts, source, args.given.env.is_some())?;
         }
         // The reasons are those of the answers, also if an entry of a list expires between them.
         let (answers, reasons) = contexts.env().pin_lists(|| {
@@ -153,13 +153,12 @@ impl Command for EvaluateExpression<'_> {
 ///
 /// # Errors
 /// The name that it reads.
-fn needs_no_request(contexts: &impl Contexts, source: &Source) -> Result<(), String> {
+fn needs_no_request(contexts: &impl Contexts, source: &Source, has_host: bool) -> Result<(), String> {
     let Ok(rule) = Engine::new().check(contexts.env(), &source.text) else { return Ok(()) };
     let read = rule.fields().names().next().map(ToOwned::to_owned);
-    match read {
-        Some(name) => Err(format!("the expression reads `{name}`: give a request with --request FILE")),
-        None => Ok(()),
-    }
+    let Some(name) = read else { return Ok(()) };
+    let values = if has_host { "; variables of --env have their values from --bindings FILE" } else { "" };
+    Err(format!("the expression reads `{name}`: give a request with --request FILE{values}"))
 }
 
 struct EvaluateRules<'a> {
