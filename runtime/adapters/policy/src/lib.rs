@@ -123,5 +123,6 @@ pub use policy::connection::{ClientConnection, ConnectionOutcome};
 pub use policy::host_condition::{EndCondition, RequestCondition, RequestOrigin, ResponseCondition};
 pub use policy::live::LivePolicy;
 pub use policy::loader::Loader;
+pub use policy::message_stream::{CheckedMessages, LimitQuestion, LimitReply, MessageStep, MessageStream};
 pub use yaml::problems;
 pub use yaml::reach::Reach;

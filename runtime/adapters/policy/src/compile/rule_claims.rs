@@ -63,6 +63,8 @@ impl RuleClaims {
         // change nothing that a rule reads.
         let Rule {
             name,
+            method: _,
+            reads_bytes: _,
             when_start: _,
             level,
             sample: _,

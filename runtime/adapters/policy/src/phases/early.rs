@@ -5,7 +5,18 @@
 
 use crate::phases::phase::{MEMORY, PhaseRules, ThreadMemory};
 use crate::phases::watch::{Noted, RuleWatch};
+use crate::rules::rule::Rule;
 use celero::Context;
+
+/// When the messages of a stream are judged one at a time, in hosts that can do that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OneByOne {
+    Always,
+    /// Unless a rule without a method may match the call by its head.
+    UnlessOthersMatch,
+    /// A rule reads more than messages, or keeps them waiting.
+    Never,
+}
 
 impl<S: Context + 'static> PhaseRules<S> {
     /// Returns whether a rule may match or fail, depending on the body, which `context` lacks. If not, that was the
@@ -32,6 +43,34 @@ impl<S: Context + 'static> PhaseRules<S> {
             }
             let _ = MEMORY.try_with(|kept| kept.set(Some(memory)));
             needed
+        };
+        if let Some(lists) = &self.lists { lists.pin(run) } else { run() }
+    }
+
+    /// Returns when the messages of a stream of this method are judged one at a time.
+    pub(crate) fn judges_one_by_one(&self, method: &str) -> OneByOne {
+        let reads_more = |rule: &Rule<S>| rule.method.as_deref() == Some(method) && !rule.reads_messages_only();
+        if self.needs.is_none() || self.rules.iter().any(reads_more) {
+            OneByOne::Never
+        } else if self.rules.iter().any(|rule| rule.method.is_none()) {
+            OneByOne::UnlessOthersMatch
+        } else {
+            OneByOne::Always
+        }
+    }
+
+    /// Returns whether the rules that may match, which the head does not exclude, read nothing of the body but the
+    /// messages of a call. `context` lacks these.
+    pub(crate) fn reads_messages_only<C: Context<Static = S>>(&self, context: &C) -> bool {
+        let Some(needs) = &self.needs else { return false };
+        let run = || {
+            let mut memory = MEMORY.try_with(std::cell::Cell::take).ok().flatten().unwrap_or_default();
+            let may_match = needs.indices(context, &mut memory.scratch);
+            let reads_only = may_match.is_ok_and(|rules| {
+                rules.iter().all(|index| self.rules.get(*index).is_some_and(Rule::reads_messages_only))
+            });
+            let _ = MEMORY.try_with(|kept| kept.set(Some(memory)));
+            reads_only
         };
         if let Some(lists) = &self.lists { lists.pin(run) } else { run() }
     }

@@ -13,6 +13,8 @@ pub(crate) struct RuleReads {
     pub(crate) labels: bool,
     /// Whether they read the body of the request, and of the response.
     pub(crate) bodies: [bool; 2],
+    /// Whether they read bytes of a body, rather than messages of a call.
+    pub(crate) bytes: bool,
 }
 
 /// The headers of a message that expressions read.
@@ -35,7 +37,9 @@ impl RuleReads {
             .iter_mut()
             .zip([["request.body", "request.bodyPrefix"], ["response.body", "response.bodyPrefix"]])
         {
-            *read |= names.iter().any(|name| fields.reads(name));
+            let reads = names.iter().any(|name| fields.reads(name));
+            *read |= reads;
+            self.bytes |= reads;
         }
     }
 }
