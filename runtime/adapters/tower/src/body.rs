@@ -21,7 +21,7 @@ pub struct RequestBody<B>(RequestContent<B>);
 #[derive(Debug)]
 enum RequestContent<B> {
     Replayed(Replayed<B>),
-    Messages(Box<ClientMessages<B>>),
+    Messages(Box<ClientMessages<Replayed<B>>>),
 }
 
 impl<B> RequestBody<B> {
@@ -29,7 +29,7 @@ impl<B> RequestBody<B> {
         Self(RequestContent::Replayed(body))
     }
 
-    pub(crate) fn messages(messages: ClientMessages<B>) -> Self {
+    pub(crate) fn messages(messages: ClientMessages<Replayed<B>>) -> Self {
         Self(RequestContent::Messages(Box::new(messages)))
     }
 }

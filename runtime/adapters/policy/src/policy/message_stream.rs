@@ -4,6 +4,7 @@
 //! however the body is cut. Test:
 //! `runtime/adapters/policy/tests/policy/grpc_streams.rs::every_cut_of_a_body_gives_the_same`.
 
+use crate::auth::block_on;
 use crate::bodies::buffering::BodyBuffering;
 use crate::grpc::call::{BodyRead, CallRefusal, answered, called};
 use crate::grpc::held::HeldMessages;
@@ -219,6 +220,20 @@ impl MessageStream {
             None => self.run(policy, exchange),
         };
         CheckedMessages { pass: self.held.take_passed(), next }
+    }
+
+    /// Judges a body that is there as a whole, message by message. Blocks the thread while a service is asked. For tools:
+    /// what the rules decide is what they decide about the messages on their way.
+    pub fn whole(mut self, policy: &Policy, body: &[u8], exchange: &mut Exchange) -> Outcome {
+        self.push(body);
+        self.end();
+        loop {
+            match self.check(policy, exchange).next {
+                MessageStep::More | MessageStep::End => return Outcome::Continue,
+                MessageStep::Refuse(answer) => return Outcome::Respond(answer),
+                MessageStep::Ask(question) => block_on(policy.answer_question(question.0, exchange)),
+            }
+        }
     }
 
     fn run(&mut self, policy: &Policy, exchange: &mut Exchange) -> MessageStep {
