@@ -17,6 +17,7 @@ struct Seen {
     received: Arc<Mutex<Vec<u8>>>,
     /// How each body ended: `end`, or the reason of a reset.
     ends: Arc<Mutex<Vec<String>>>,
+    /// How many bytes it has sent of a long stream.
     made: Arc<AtomicUsize>,
 }
 
@@ -70,14 +71,14 @@ async fn serve(request: Request<RecvStream>, mut respond: SendResponse<Bytes>, s
     }
     let mut stream = answer(&mut respond);
     if head.uri.path().ends_with("/Watch") {
-        for number in 1..=RECEIPTS {
-            let receipt = if number == RECEIPTS { SECRET } else { RECEIPT };
-            stream.reserve_capacity(receipt.len());
-            while stream.capacity() < receipt.len() {
+        // In pieces that are cut anywhere.
+        for piece in [RECEIPT.repeat(RECEIPTS - 1), SECRET.to_vec()].concat().chunks(1_000) {
+            stream.reserve_capacity(piece.len());
+            while stream.capacity() < piece.len() {
                 let Some(Ok(_)) = std::future::poll_fn(|cx| stream.poll_capacity(cx)).await else { return };
             }
-            let _ = stream.send_data(Bytes::from_static(receipt), false);
-            seen.made.fetch_add(1, Ordering::Relaxed);
+            let _ = stream.send_data(Bytes::copy_from_slice(piece), false);
+            seen.made.fetch_add(piece.len(), Ordering::Relaxed);
         }
         let _ = stream.send_trailers(trailers(0));
         return;
@@ -125,8 +126,7 @@ responseBody:
 fn proxy(rules: &str) -> (Running, Seen) {
     let orders = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../examples/orders.binpb");
     let (server, seen) = server();
-    let rest =
-        format!("upstreams: [{{ name: s, servers: [\"{server}\"], h2c: true }}]\nroutes: [{{ upstream: s }}]\n");
+    let rest = format!("upstreams: [{{ name: s, servers: [\"{server}\"], h2c: true }}]\nroutes: [{{ upstream: s }}]\n");
     (Running::with(&rest, &format!("grpc: {{descriptors: '{orders}'}}\n{rules}")), seen)
 }
 
@@ -337,7 +337,7 @@ fn a_long_stream_of_a_server_takes_no_memory() {
             made = seen.made.load(Ordering::Relaxed);
             tokio::time::sleep(std::time::Duration::from_millis(200)).await;
         }
-        assert!(made < RECEIPTS / 2, "{made} messages are on their way");
+        assert!(made < RECEIPTS * RECEIPT.len() / 2, "{made} bytes are on their way");
         let (read, code) = rest(&mut body).await;
         assert_eq!((first.len() + read.len(), &*code), ((RECEIPTS - 1) * RECEIPT.len(), "16"));
     });
