@@ -13,9 +13,11 @@ use pingora::proxy::Session;
 use pingora::{Error, ErrorType, Result};
 
 impl Guard {
-    /// Says that the host calls [`request_body_filter`](Self::request_body_filter) and
-    /// [`response_body_filter`](Self::response_body_filter). Then the messages of streams of gRPC
-    /// are judged one at a time, where the policy allows it. Default: streams are buffered whole.
+    /// Says that the host calls [`request_body_filter`](Self::request_body_filter),
+    /// [`response_body_filter`](Self::response_body_filter) and
+    /// [`response_trailer_filter`](Self::response_trailer_filter). Then the messages of streams of
+    /// gRPC are judged one at a time, where the policy allows it. Default: streams are buffered
+    /// whole. A host that says so and does not call them forwards messages that no rule has read.
     #[must_use]
     pub fn with_message_streams(mut self) -> Self {
         self.messages.enabled = true;

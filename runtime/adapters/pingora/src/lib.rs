@@ -18,8 +18,9 @@
 //! | `fail_to_proxy` | [`Guard::fail_to_proxy`] | if it returns something, return that |
 //! | `logging` | [`Guard::log`] | write the fields where you write your log |
 //!
-//! The two filters of bodies judge the messages of gRPC streams one at a time: say with
-//! [`Guard::with_message_streams`] that you call them. Otherwise streams are buffered whole.
+//! The filters of bodies judge the messages of gRPC streams one at a time: say with
+//! [`Guard::with_message_streams`] that you call them. Otherwise streams are buffered whole, and
+//! these filters do nothing.
 //!
 //! The phase `connection` is not that of a request: [`admit_connection`] runs it where sockets are
 //! accepted. A host that does not call it should refuse policies that [have such

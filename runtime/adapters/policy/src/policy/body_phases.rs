@@ -197,7 +197,21 @@ impl Policy {
                 }
             }
         };
-        Ok(answer.or_else(|| exchange.find_target(head, self.body.error_status)))
+        let answer = answer.or_else(|| exchange.find_target(head, self.body.error_status));
+        Ok(answer.or_else(|| self.refuse_unread_method(head, exchange)))
+    }
+
+    /// Returns the answer to a request that a rule of the phase sends to a method whose messages rules read: they have
+    /// not read them.
+    fn refuse_unread_method(&self, head: &request::Parts, exchange: &mut Exchange) -> Option<PolicyAnswer> {
+        let edits = &mut exchange.effects.edits;
+        let path = edits.uri()?.path();
+        if path == head.uri.path() || matches!(self.methods.of_requests.of_path(path), PathOf::None) {
+            return None;
+        }
+        let rule = edits.target.rule()?;
+        edits.clear();
+        Some(PolicyAnswer::empty(self.body.error_status, &rule))
     }
 
     /// Decides about a request whose body is too large. Call it instead of [`request_body`](Self::request_body). After
