@@ -34,10 +34,10 @@ impl Guard {
         if self.messages.request.is_none() {
             return Ok(None);
         }
-        // Pingora has no body to filter then.
-        if session.is_body_empty()
-            && let Err(error) = self.request_body_filter(&mut None, true).await
-        {
+        // A rule may deny the call whatever its messages are; Pingora has no body to filter if there are none.
+        let is_empty = session.is_body_empty();
+        let mut nothing = Some(Bytes::new()).filter(|_| !is_empty);
+        if let Err(error) = self.request_body_filter(&mut nothing, is_empty).await {
             write_answer(session, self.answer.as_deref().ok_or(error)?).await?;
             return Ok(Some(true));
         }

@@ -4,7 +4,7 @@ use crate::body::{Buffered, Replayed, RequestBody, ResponseBody, buffer};
 use crate::log_on_drop::{LogOnDrop, LogSink};
 use crate::messages::{CallResponse, ClientMessages, Refusal, SharedExchange};
 use bytes::Bytes;
-use celero_policy::{Decision, Exchange, MessageStream, Outcome, Policy, PolicyAnswer, TlsConnection};
+use celero_policy::{Decision, Exchange, MessageStep, MessageStream, Outcome, Policy, PolicyAnswer, TlsConnection};
 use http::uri::PathAndQuery;
 use http::{Request, Response, StatusCode, Uri, request};
 use http_body::Body;
@@ -148,7 +148,12 @@ where
         return Ok(state.end(Some(head), response_of(*answer), exchange));
     }
     exchange.edits().apply_to_request(&mut head);
-    let messages = policy.request_messages(&head, &mut exchange);
+    let mut messages = policy.request_messages(&head, &mut exchange);
+    // A rule may deny the call whatever its messages are.
+    let checked = messages.as_mut().map(|messages| messages.check(&policy, &mut exchange).next);
+    if let Some(MessageStep::Refuse(answer)) = checked {
+        return Ok(state.end(Some(head), response_of(*answer), exchange));
+    }
     let buffering = if messages.is_some() { None } else { policy.request_buffering(&head, &mut exchange) };
     let body = match buffering {
         None => Replayed::unread(body),

@@ -1,6 +1,6 @@
 //! The method of gRPC that a rule is about.
 
-use crate::compile::condition::{Condition, OfMethod};
+use crate::compile::condition::{Condition, OfMethod, Stream};
 use crate::compile::{Compilation, RuleCompiler};
 use crate::grpc::methods::{METHOD_VARIABLE, RuledMethod};
 use crate::host::outcome::Phase;
@@ -118,12 +118,6 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         if of_response { &mut methods.of_responses } else { &mut methods.of_requests }.add(method.clone());
         Some(method)
     }
-}
-
-/// A stream, and what follows if it is buffered.
-pub(crate) struct Stream {
-    method: SourceText,
-    waits: &'static str,
 }
 
 impl Compilation<'_> {

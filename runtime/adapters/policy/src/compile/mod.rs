@@ -15,10 +15,9 @@ pub(crate) mod remote;
 mod rule_claims;
 mod set_warnings;
 
-use crate::compile::condition::Condition;
+use crate::compile::condition::{Condition, Stream};
 use crate::compile::header_sets::{HeaderSets, set_of};
 use crate::compile::levels::Claims;
-use crate::compile::method::Stream;
 use crate::expressions::budget::ExpressionBudget;
 use crate::expressions::declared_names::DeclaredNames;
 use crate::expressions::definitions::{DefinitionScope as _, Definitions};
@@ -362,6 +361,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             name,
             method: method.map(|(_, method)| method.name),
             reads_bytes: false,
+            reads_messages: false,
             when_start: when.as_ref().map_or(0, Condition::start),
             level,
             sample: node.text_of("sample").and_then(|text| share(&text.text)),
@@ -380,7 +380,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             end: self.end(node),
         };
         let reads = std::mem::take(&mut self.expressions.rule_reads);
-        rule.reads_bytes = reads.bytes;
+        (rule.reads_bytes, rule.reads_messages) = (reads.bytes, reads.messages);
         let Compilation { document, problems, claims, .. } = &mut *self.compilation;
         if document.has_levels() {
             claims.add_rule(self.expressions.phase, &rule, node, reads, problems);

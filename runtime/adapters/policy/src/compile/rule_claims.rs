@@ -65,6 +65,7 @@ impl RuleClaims {
             name,
             method: _,
             reads_bytes: _,
+            reads_messages: _,
             when_start: _,
             level,
             sample: _,

@@ -15,6 +15,7 @@ use crate::limits::request::PendingQuestion;
 use crate::phases::context::{BodyData, CommonData, ResponseBodyData, ResponseHead};
 use crate::phases::exchange::{Direction, Drawn, Exchange};
 use crate::policy::Policy;
+use crate::rules::body_change::Message;
 use bytes::Bytes;
 use celero::http::Request;
 use http::{request, response};
@@ -99,7 +100,8 @@ impl Policy {
     /// messages, each for itself. Then the phase is run by this stream, and
     /// [`request_buffering`](Self::request_buffering) is not called. Call it once, when the edits
     /// of the phase `request` have been applied, unless the host can't forward a body while it
-    /// arrives: then all of it is buffered.
+    /// arrives: then all of it is buffered. [Check](MessageStream::check) it before the head is
+    /// forwarded: a rule may deny the call whatever its messages are.
     #[must_use]
     pub fn request_messages(&self, head: &request::Parts, exchange: &mut Exchange) -> Option<MessageStream> {
         let Ok(Some(method)) = called(&self.methods.of_requests, head) else { return None };
@@ -107,7 +109,7 @@ impl Policy {
             return None;
         }
         let (started, origin) = (exchange.start_time(), exchange.source());
-        let Exchange { findings, attributes, local, tls, arrival, .. } = &*exchange;
+        let Exchange { findings, attributes, effects, local, tls, arrival, .. } = &mut *exchange;
         let proofs = self.auth.lazy(&head.headers, findings);
         let context = BodyData {
             request: Request::from(arrival.head(head)),
@@ -116,9 +118,20 @@ impl Policy {
             message: None,
             peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, attributes),
         };
-        self.body
-            .reads_messages_only(&context)
-            .then(|| MessageStream::new(head, None, method, self.body_settings.buffering()))
+        if !self.body.reads_messages_only(&context) {
+            return None;
+        }
+        let mut stream = MessageStream::new(head, None, method, self.body_settings.buffering());
+        // Tools ask why each rule does what it does, which only the whole phase says.
+        if effects.watch.is_none()
+            && let Some(answer) = self.body.answer_by_head(&context, Message::head(&head.headers), effects)
+        {
+            exchange.end_phase();
+            if let Outcome::Respond(answer) = self.conclude(head, Some(answer), exchange) {
+                stream.refuse(answer);
+            }
+        }
+        Some(stream)
     }
 
     /// As [`request_messages`](Self::request_messages), for the messages of a server and the rules
@@ -194,9 +207,14 @@ impl MessageStream {
         }
     }
 
+    fn refuse(&mut self, answer: Box<PolicyAnswer>) {
+        self.held.refuse();
+        self.refused = Some(answer);
+    }
+
     /// Takes the next piece of the body. What comes after the end, or after a refusal, is dropped.
     pub fn push(&mut self, piece: &[u8]) {
-        self.begun = true;
+        self.begun |= !piece.is_empty();
         self.held.push(piece);
     }
 
@@ -222,8 +240,8 @@ impl MessageStream {
         CheckedMessages { pass: self.held.take_passed(), next }
     }
 
-    /// Judges a body that is there as a whole, message by message. Blocks the thread while a service is asked. For tools:
-    /// what the rules decide is what they decide about the messages on their way.
+    /// Judges a body that is there as a whole, as its messages are judged on their way. Blocks the
+    /// thread while a service is asked.
     pub fn whole(mut self, policy: &Policy, body: &[u8], exchange: &mut Exchange) -> Outcome {
         self.push(body);
         self.end();
@@ -254,8 +272,7 @@ impl MessageStream {
                     (answer, Some(_)) => exchange.outcome(answer),
                 };
                 let Outcome::Respond(answer) = outcome else { return MessageStep::End };
-                self.held.refuse();
-                self.refused = Some(answer.clone());
+                self.refuse(answer.clone());
                 MessageStep::Refuse(answer)
             }
         }

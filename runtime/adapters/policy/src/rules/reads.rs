@@ -15,6 +15,8 @@ pub(crate) struct RuleReads {
     pub(crate) bodies: [bool; 2],
     /// Whether they read bytes of a body, rather than messages of a call.
     pub(crate) bytes: bool,
+    /// Whether they read messages of a call.
+    pub(crate) messages: bool,
 }
 
 /// The headers of a message that expressions read.
@@ -32,6 +34,7 @@ impl RuleReads {
         self.response.note(fields, "response.headers");
         self.status |= fields.reads("response.code");
         self.labels |= fields.reads("labels");
+        self.messages |= ["request.message", "response.message"].iter().any(|name| fields.reads(name));
         for (read, names) in self
             .bodies
             .iter_mut()

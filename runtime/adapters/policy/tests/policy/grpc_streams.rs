@@ -312,6 +312,7 @@ responseBody:
     }
     // Without messages there is nothing to read.
     let (mut exchange, head) = (exchange(), call(TALK));
+    assert!(stream(&policy, &head, &mut exchange).is_some());
     let answer = response(200, &[("content-type", "application/grpc"), ("grpc-status", "5")]);
     let mut got = policy.response_messages(&head, &answer, &mut exchange).unwrap();
     assert_eq!(feed(&policy, &mut got, std::iter::empty(), &mut exchange), (Vec::new(), String::new()));
@@ -353,6 +354,41 @@ fn a_service_that_counts_is_asked_once() {
         assert_eq!(feed(&policy, &mut stream, std::iter::empty(), &mut exchange).1, expected);
     }
     assert_eq!(service.0.load(Ordering::Relaxed), 2);
+}
+
+/// The server does not see the head of a call that is denied whatever its messages are.
+#[test]
+fn a_rule_that_reads_no_message_denies_the_head() {
+    let text = |first: &str| {
+        format!(
+            "requestBody:
+- {{name: first, method: shop.v1.Orders/Import, when: request.message.total > 1000, {first}}}
+- {{name: head, method: shop.v1.Orders/Import, when: \"request.headers['x-who'] == 'eve'\", deny: 401, labels: {{by: head}}}}
+- {{name: other, method: shop.v1.Orders/Talk, deny: 403}}
+"
+        )
+    };
+    let by_head = |policy: &Policy, head: &Parts| {
+        let mut exchange = exchange();
+        let mut stream = stream(policy, head, &mut exchange).unwrap();
+        let MessageStep::Refuse(answer) = stream.check(policy, &mut exchange).next else { return None };
+        assert!(!stream.has_begun());
+        Some((answer.rule.to_string(), exchange.label("by").map(str::to_owned)))
+    };
+    let [ada, eve] = ["ada", "eve"].map(|who| call_with(IMPORT, &[("x-who", who)]));
+    let deny = policy(&text("deny: 403"));
+    assert_eq!(by_head(&deny, &eve), Some(("head".into(), Some("head".into()))));
+    assert_eq!(deny.rules().map(|rule| rule.matched).collect::<Vec<_>>(), [0, 1, 0]);
+    assert_eq!(by_head(&deny, &ada), None);
+    assert_eq!(by_head(&deny, &call(TALK)).unwrap().0, "other");
+    // A condition that fails is none that is true: it is evaluated with the first message, and denies then.
+    assert_eq!(by_head(&deny, &call(IMPORT)), None);
+    assert_eq!(judged(&deny, &call(IMPORT), &[&total(5)]), (Vec::new(), "16".into()));
+    // A message may be allowed before.
+    let allow = policy(&text("allow: true"));
+    assert_eq!(by_head(&allow, &eve), None);
+    assert_eq!(judged(&allow, &eve, &[&total(5000)]).1, "");
+    assert_eq!(judged(&allow, &eve, &[&total(5000), &total(5)]), (total(5000), "16".into()));
 }
 
 #[test]

@@ -46,7 +46,11 @@ impl Seen {
     }
 }
 
-const RECEIPT: &[u8] = b"\0\0\0\0\x06\x0a\x04abcd";
+/// The bytes of a receipt, with an `id` of 200 bytes.
+fn receipt() -> Vec<u8> {
+    [&[0, 0, 0, 0, 203, 0x0a, 0xc8, 1][..], &[b'a'; 200]].concat()
+}
+
 const SECRET: &[u8] = b"\0\0\0\0\x08\x0a\x06secret";
 const RECEIPTS: usize = 100_000;
 
@@ -72,7 +76,7 @@ async fn serve(request: Request<RecvStream>, mut respond: SendResponse<Bytes>, s
     let mut stream = answer(&mut respond);
     if head.uri.path().ends_with("/Watch") {
         // In pieces that are cut anywhere.
-        for piece in [RECEIPT.repeat(RECEIPTS - 1), SECRET.to_vec()].concat().chunks(1_000) {
+        for piece in [receipt().repeat(RECEIPTS - 1), SECRET.to_vec()].concat().chunks(10_000) {
             stream.reserve_capacity(piece.len());
             while stream.capacity() < piece.len() {
                 let Some(Ok(_)) = std::future::poll_fn(|cx| stream.poll_capacity(cx)).await else { return };
@@ -315,9 +319,12 @@ fn a_client_that_leaves_ends_the_call() {
         send(&mut sent, &[&first[..], &first[..9]].concat());
         assert_eq!(take(&mut body, first.len()).await, first);
         sent.send_reset(Reason::CANCEL);
-        eventually(|| seen.ends().len() == 1, || "a reset".into());
+        let start = std::time::Instant::now();
+        while seen.ends().is_empty() && start.elapsed() < LONG {
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+        assert_eq!(seen.ends(), ["Some(CANCEL)"]);
         assert_eq!(seen.received(), first);
-        assert_ne!(seen.ends(), ["end"]);
     });
 }
 
@@ -330,16 +337,17 @@ fn a_long_stream_of_a_server_takes_no_memory() {
         let (response, mut sent) = call(&mut client, "Watch", false);
         sent.send_data(Bytes::from_static(&[0, 0, 0, 0, 0]), true).unwrap();
         let (_, mut body) = head(response).await;
-        let first = take(&mut body, RECEIPT.len()).await;
+        let (first, length) = (take(&mut body, receipt().len()).await, receipt().len());
         // Until the server waits.
         let mut made = 0;
         while made != seen.made.load(Ordering::Relaxed) {
             made = seen.made.load(Ordering::Relaxed);
             tokio::time::sleep(std::time::Duration::from_millis(200)).await;
         }
-        assert!(made < RECEIPTS * RECEIPT.len() / 2, "{made} bytes are on their way");
+        // The window of the proxy for a connection to a server is 8 MiB.
+        assert!(made < RECEIPTS * length / 2, "{made} bytes are on their way");
         let (read, code) = rest(&mut body).await;
-        assert_eq!((first.len() + read.len(), &*code), ((RECEIPTS - 1) * RECEIPT.len(), "16"));
+        assert_eq!((first.len() + read.len(), &*code), ((RECEIPTS - 1) * length, "16"));
     });
 }
 
