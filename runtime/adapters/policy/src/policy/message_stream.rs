@@ -263,8 +263,8 @@ impl MessageStream {
         exchange.effects.edits.clear();
         exchange.keep_message_labels(direction);
         match answer {
-            Err(question) => return MessageStep::Ask(Box::new(LimitQuestion(*question))),
-            Ok(None) if !self.held.is_ended() => return MessageStep::More,
+            Err(question) => MessageStep::Ask(Box::new(LimitQuestion(*question))),
+            Ok(None) if !self.held.is_ended() => MessageStep::More,
             Ok(answer) => {
                 exchange.end_messages(direction);
                 let outcome = match (answer, &self.response) {

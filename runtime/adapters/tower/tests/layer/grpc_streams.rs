@@ -161,7 +161,7 @@ fn send(stream: &mut SendStream<Bytes>, message: &Bytes) {
 }
 
 async fn in_time<T>(future: impl Future<Output = T>) -> T {
-    tokio::time::timeout(Duration::from_secs(20), future).await.expect("in time")
+    tokio::time::timeout(Duration::from_secs(20), future).await.unwrap()
 }
 
 async fn head(response: ResponseFuture) -> (response::Parts, RecvStream) {
@@ -172,7 +172,7 @@ async fn head(response: ResponseFuture) -> (response::Parts, RecvStream) {
 async fn take(body: &mut RecvStream, length: usize) -> Vec<u8> {
     let mut read = Vec::new();
     while read.len() < length {
-        let piece = in_time(body.data()).await.expect("more bytes").unwrap();
+        let piece = in_time(body.data()).await.unwrap().unwrap();
         body.flow_control().release_capacity(piece.len()).unwrap();
         read.extend_from_slice(&piece);
     }
