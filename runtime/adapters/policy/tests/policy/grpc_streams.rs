@@ -1,4 +1,5 @@
 //! Streams of messages that are judged one at a time: what is forwarded, however they arrive.
+#![expect(clippy::indexing_slicing, reason = "tests")]
 
 use crate::grpc_calls::{call, call_with, code, frame, gzip, message, order, policy};
 use crate::support::{ask, exchange, log, response};
@@ -70,7 +71,7 @@ fn cut<'b>(body: &'b [u8], cuts: &[usize]) -> Vec<&'b [u8]> {
 
 fn judged(policy: &Policy, head: &Parts, pieces: &[&[u8]]) -> (Vec<u8>, String) {
     let mut exchange = exchange();
-    let mut stream = stream(policy, head, &mut exchange).expect("messages are judged one at a time");
+    let mut stream = stream(policy, head, &mut exchange).unwrap();
     feed(policy, &mut stream, pieces.iter().copied(), &mut exchange)
 }
 
