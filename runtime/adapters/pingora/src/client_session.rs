@@ -10,6 +10,7 @@
 //! - the tasks of a response are held back until the phase `responseBody` has decided. If it
 //!   decides because the prefix of a body has been waited for, Pingora's loop, which waits for a
 //!   client or a server, is made to turn: see [`ClientSession::wake`];
+//! - after a message of a call was denied, nothing more of the response is sent;
 //! - what is sent then may be compressed: rules read and change the plain body;
 //! - the wait for the head of a response ends after a while: Pingora bounds each read of it, not the whole.
 //!
@@ -18,6 +19,7 @@
 
 use crate::compressor::Compressor;
 use crate::held_response::{Decision, HeldResponse};
+use crate::messages::Refused;
 use crate::response_head_clock::ResponseHeadClock;
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -52,6 +54,8 @@ struct ClientSession {
     head: Option<ResponseHeadClock>,
     response: Option<Box<HeldResponse>>,
     compressor: Option<Compressor>,
+    /// Whether a message was denied.
+    refused: Refused,
     /// The tasks of a response that was held back long enough: to be sent next.
     due: Vec<HttpTask>,
     /// Whether the last read of the client's body returned only for the sake of `due`.
@@ -73,6 +77,7 @@ pub(crate) fn put_in_place(
     (first, head): (Option<FirstBytes>, Option<ResponseHeadClock>),
     response: Option<Box<HeldResponse>>,
     compressor: Option<Compressor>,
+    refused: Refused,
 ) -> Place {
     let place = Place::default();
     let inner = std::mem::replace(&mut *session.downstream_session, absent());
@@ -82,6 +87,7 @@ pub(crate) fn put_in_place(
         head,
         response,
         compressor,
+        refused,
         due: Vec::new(),
         woken: false,
         place: Arc::clone(&place),
@@ -173,6 +179,17 @@ impl CustomSession for ClientSession {
     }
 
     async fn response_duplex_vec(&mut self, mut tasks: Vec<HttpTask>) -> Result<bool> {
+        if self.refused.is_set() {
+            // What passed before the message that was denied.
+            let passed = tasks.into_iter().filter_map(|task| match task {
+                HttpTask::Header(head, _) => Some(HttpTask::Header(head, false)),
+                HttpTask::Body(piece, _) => Some(HttpTask::Body(piece, false)),
+                HttpTask::UpgradedBody(..) | HttpTask::Trailer(_) | HttpTask::Done | HttpTask::Failed(_) => None,
+            });
+            self.send(passed.collect()).await?;
+            let error = Error::explain(ErrorType::HTTPStatus(200), "the policy refuses a message");
+            return Err(error.into_down());
+        }
         if let Some(held) = &mut self.response {
             match held.hold(self.inner.req_header(), tasks)? {
                 Decision::Wait => return Ok(false),

@@ -10,11 +10,14 @@ use crate::compressor::Compressor;
 use crate::delay_wait::DelayWait;
 use crate::head::{OfResponse, PingoraRequestHead, restore_content_length};
 use crate::held_response::HeldResponse;
+use crate::messages::{CallMessages, Refused, SharedExchange};
 use crate::response_framing;
 use crate::response_head_clock::{ResponseHeadClock, blame_server};
 use crate::write_answer::write_answer;
 use bytes::Bytes;
-use celero_policy::{Context, Exchange, LogFields, Outcome, Policy, PolicyAnswer, RequestSummary, TlsConnection};
+use celero_policy::{
+    Context, Exchange, LogFields, MessageStream, Outcome, Policy, PolicyAnswer, RequestSummary, TlsConnection,
+};
 use http::{HeaderMap, StatusCode, Uri, Version};
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::proxy::{FailToProxy, Session};
@@ -26,8 +29,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 /// The policy and the state of one request. The [crate's documentation](crate) says which filter calls which method.
 pub struct Guard {
-    policy: Arc<Policy>,
-    exchange: Exchange,
+    pub(crate) policy: Arc<Policy>,
+    pub(crate) exchange: Exchange,
+    /// The same, while a response is held back.
+    pub(crate) lent: Option<SharedExchange>,
+    pub(crate) messages: CallMessages,
     /// What was read of the body, for the server.
     body: BufferedBody,
     /// Where Pingora's session is to be found again while the guard's own session is in its place.
@@ -36,7 +42,7 @@ pub struct Guard {
     client: Option<(SocketAddr, &'static str, bool)>,
     /// Sets the values of the host's variables.
     set_variables: Option<SetVariables>,
-    answer: Option<Box<PolicyAnswer>>,
+    pub(crate) answer: Option<Box<PolicyAnswer>>,
     body_clock: BodyClock,
     /// How long servers have for the head of a response.
     response_head: Option<Duration>,
@@ -71,6 +77,8 @@ impl Guard {
         Self {
             policy,
             exchange: Exchange::new(None, None),
+            lent: None,
+            messages: CallMessages::default(),
             body: BufferedBody::Nothing,
             place: None,
             client: None,
@@ -173,7 +181,8 @@ impl Guard {
     /// the body can't be sent again.
     #[must_use]
     pub fn may_retry(&self) -> bool {
-        !matches!(self.body, BufferedBody::Sent)
+        let sends_messages = self.messages.request.as_ref().is_some_and(MessageStream::has_begun);
+        !matches!(self.body, BufferedBody::Sent) && !sends_messages
     }
 
     /// As [`request_filter_until`](Self::request_filter_until), with delays that nothing ends early.
@@ -237,6 +246,9 @@ impl Guard {
         if self.apply_outcome(session, outcome).await? {
             return Ok(true);
         }
+        if let Some(is_answered) = self.begin_request_messages(session).await? {
+            return Ok(is_answered);
+        }
         let buffering = self.policy.request_buffering(session.req_header(), &mut self.exchange);
         let Some(buffering) = buffering else { return Ok(false) };
         let Buffered { bytes, too_large } = buffer(session, buffering, &mut self.body_clock).await?;
@@ -299,7 +311,7 @@ impl Guard {
         }
         let head = self.response_head.map(ResponseHeadClock::new);
         if first.is_some() || head.is_some() {
-            self.place = Some(put_in_place(session, (first, head), None, None));
+            self.place = Some(put_in_place(session, (first, head), None, None, Refused::default()));
         }
         Ok(())
     }
@@ -322,7 +334,8 @@ impl Guard {
 
     /// Removes from the trailers of a response what they may not carry: above all the fields that
     /// rules on responses set or remove.
-    pub fn response_trailer_filter(&self, trailers: &mut HeaderMap) {
+    pub fn response_trailer_filter(&mut self, trailers: &mut HeaderMap) {
+        self.end_response_messages();
         self.policy.response_trailers(trailers);
     }
 
@@ -335,12 +348,11 @@ impl Guard {
 
     fn restore(&mut self, session: &mut Session) {
         let Some(place) = self.place.take() else { return };
-        if let Some(held) = take_back(session, &place) {
-            let (exchange, answer) = held.into_parts();
-            self.exchange = exchange;
-            if answer.is_some() {
-                self.answer = answer;
-            }
+        if let Some(answer) = take_back(session, &place).and_then(|held| held.into_answer()) {
+            self.answer = Some(answer);
+        }
+        if let Some(lent) = self.lent.take() {
+            self.exchange = lent.take();
         }
     }
 
@@ -400,18 +412,25 @@ impl Guard {
         {
             Compression::add_vary(&mut OfResponse(response));
         }
-        let buffering = self.policy.response_buffering(session.req_header(), response, &mut self.exchange);
-        let held = buffering.map(|buffering| {
-            let exchange = std::mem::take(&mut self.exchange);
-            Box::new(HeldResponse::new(Arc::clone(&self.policy), exchange, buffering))
-        });
+        let (head, exchange) = (session.req_header(), &mut self.exchange);
+        let streams = self.messages.enabled.then(|| self.policy.response_messages(head, response, exchange));
+        self.messages.response = streams.flatten();
+        self.messages.response_ended = response.headers.contains_key("grpc-status");
+        let held = match self.messages.response {
+            Some(_) => None,
+            None => self.policy.response_buffering(head, response, exchange).map(|buffering| {
+                let shared = self.lent.insert(SharedExchange::new(std::mem::take(exchange))).clone();
+                Box::new(HeldResponse::new(Arc::clone(&self.policy), shared, buffering))
+            }),
+        };
         let compressor = compression.zip(self.coding).and_then(|(compression, coding)| match &held {
             // The phase `responseBody` may still change the head.
             Some(_) => Some(Compressor::new(Arc::clone(compression), coding)),
             None => Compressor::of_head(compression, coding, session.req_header(), response),
         });
-        if held.is_some() || compressor.is_some() {
-            self.place = Some(put_in_place(session, (None, None), held, compressor));
+        if held.is_some() || compressor.is_some() || self.messages.response.is_some() {
+            let refused = self.messages.refused.clone();
+            self.place = Some(put_in_place(session, (None, None), held, compressor, refused));
         }
     }
 
@@ -426,6 +445,11 @@ impl Guard {
             if let Err(error) = write_answer(session, given).await {
                 log::debug!("the answer of rule {} could not be sent: {error}", given.rule);
             }
+        } else if self.messages.refused.is_set()
+            && !self.messages.response_ended
+            && let Err(error) = session.write_response_trailers(given.trailers()).await
+        {
+            log::debug!("the status of rule {} could not be sent: {error}", given.rule);
         }
         Some(FailToProxy { error_code: given.status.as_u16(), can_reuse_downstream: false })
     }

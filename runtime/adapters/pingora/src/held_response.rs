@@ -1,8 +1,9 @@
 //! A response that is held back until the phase `responseBody` has decided.
 
 use crate::head::OfResponse;
+use crate::messages::SharedExchange;
 use bytes::{Bytes, BytesMut};
-use celero_policy::{BodyBuffering, BufferState, Exchange, Outcome, Policy, PolicyAnswer};
+use celero_policy::{BodyBuffering, BufferState, Outcome, Policy, PolicyAnswer};
 use pingora::Result;
 use pingora::http::{RequestHeader, ResponseHeader};
 use pingora::protocols::http::HttpTask;
@@ -12,7 +13,7 @@ use std::time::Instant;
 /// A response that is held back, and what the phase needs to decide.
 pub(crate) struct HeldResponse {
     policy: Arc<Policy>,
-    exchange: Exchange,
+    exchange: SharedExchange,
     /// The answer of the policy, if it gave one.
     answer: Option<Box<PolicyAnswer>>,
     buffering: BodyBuffering,
@@ -34,7 +35,7 @@ pub(crate) enum Decision {
 }
 
 impl HeldResponse {
-    pub(crate) fn new(policy: Arc<Policy>, exchange: Exchange, buffering: BodyBuffering) -> Self {
+    pub(crate) fn new(policy: Arc<Policy>, exchange: SharedExchange, buffering: BodyBuffering) -> Self {
         let (body, tasks) = (BytesMut::new(), Vec::new());
         Self { policy, exchange, answer: None, buffering, body, tasks, begun: None, decided: false }
     }
@@ -66,13 +67,13 @@ impl HeldResponse {
         Ok(self.decide(request, too_large))
     }
 
-    /// Returns the state of the request, and the answer of the policy if it gave one. What a
-    /// response did that was not decided about is undone: another server may be asked.
-    pub(crate) fn into_parts(mut self) -> (Exchange, Option<Box<PolicyAnswer>>) {
+    /// Returns the answer of the policy, if it gave one. What a response did that was not decided
+    /// about is undone: another server may be asked.
+    pub(crate) fn into_answer(self) -> Option<Box<PolicyAnswer>> {
         if !self.decided {
-            self.exchange.forget_response();
+            self.exchange.lock().forget_response();
         }
-        (self.exchange, self.answer)
+        self.answer
     }
 
     /// Returns when to [`decide`](Self::decide) with what has arrived.
@@ -86,17 +87,18 @@ impl HeldResponse {
             self.begun = None;
             return Decision::Wait;
         };
+        let exchange = &mut *self.exchange.lock();
         let outcome = if too_large {
-            self.policy.response_body_too_large(&mut self.exchange)
+            self.policy.response_body_too_large(exchange)
         } else {
-            self.policy.response_body(request, head, &self.body, &mut self.exchange)
+            self.policy.response_body(request, head, &self.body, exchange)
         };
         self.decided = true;
         self.body = BytesMut::new();
         let mut tasks = std::mem::take(&mut self.tasks);
         match outcome {
             Outcome::Continue => {
-                let edits = self.exchange.edits();
+                let edits = exchange.edits();
                 for task in &mut tasks {
                     if let HttpTask::Header(head, ended) = task
                         && !is_interim(head)

@@ -10,11 +10,17 @@
 //! | `new_ctx` | [`Guard::new`] | |
 //! | `request_filter` | [`Guard::request_filter_until`] | return what it returns |
 //! | `upstream_request_filter` | [`Guard::upstream_request_filter`] | |
+//! | `request_body_filter` | [`Guard::request_body_filter`] | pass its error on |
 //! | `response_filter` | [`Guard::response_filter`] | pass its error on |
+//! | `response_body_filter` | [`Guard::response_body_filter`] | |
 //! | `response_trailer_filter` | [`Guard::response_trailer_filter`] | |
 //! | `error_while_proxy` | [`Guard::error_while_proxy`] | retry only if [`Guard::may_retry`] |
 //! | `fail_to_proxy` | [`Guard::fail_to_proxy`] | if it returns something, return that |
 //! | `logging` | [`Guard::log`] | write the fields where you write your log |
+//!
+//! The filters of bodies judge the messages of gRPC streams one at a time: say with
+//! [`Guard::with_message_streams`] that you call them. Otherwise streams are buffered whole, and
+//! these filters do nothing.
 //!
 //! The phase `connection` is not that of a request: [`admit_connection`] runs it where sockets are
 //! accepted. A host that does not call it should refuse policies that [have such
@@ -70,9 +76,11 @@ mod compressor;
 mod connection;
 mod delay_wait;
 mod guard;
+mod guard_messages;
 mod head;
 mod held_response;
 mod http_1_0;
+mod messages;
 mod response_framing;
 mod response_head_clock;
 mod write_answer;

@@ -10,7 +10,8 @@
 //! 2. keeps one [`Exchange`] for each request;
 //! 3. calls the phases in their order: [`Policy::request`], [`Policy::request_body`] if
 //!    [`Policy::request_buffering`] asks for the body, [`Policy::response`],
-//!    [`Policy::response_body`] if [`Policy::response_buffering`] asks for it, [`Policy::log`];
+//!    [`Policy::response_body`] if [`Policy::response_buffering`] asks for it, [`Policy::log`]. A
+//!    host that can forward a body while it arrives asks before for a [`MessageStream`];
 //! 4. waits, if the [`Decision`] of a phase of the request has a [`Delay`];
 //! 5. applies the [`Edits`] of the exchange after each phase that returns [`Outcome::Continue`],
 //!    and sends the answer of a phase that returns [`Outcome::Respond`].
@@ -123,5 +124,6 @@ pub use policy::connection::{ClientConnection, ConnectionOutcome};
 pub use policy::host_condition::{EndCondition, RequestCondition, RequestOrigin, ResponseCondition};
 pub use policy::live::LivePolicy;
 pub use policy::loader::Loader;
+pub use policy::message_stream::{CheckedMessages, LimitQuestion, LimitReply, MessageStep, MessageStream};
 pub use yaml::problems;
 pub use yaml::reach::Reach;

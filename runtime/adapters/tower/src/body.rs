@@ -1,6 +1,7 @@
 //! The bodies of requests and responses after the policy has run.
 
 use crate::log_on_drop::LogOnDrop;
+use crate::messages::{CallResponse, ClientMessages, RequestBodyError};
 use bytes::{Bytes, BytesMut};
 use celero_policy::{BodyBuffering, BufferState, Policy};
 use http::HeaderMap;
@@ -8,51 +9,69 @@ use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::Instant;
 
 /// The body of a request as the service receives it: first what was buffered for the policy, then
-/// the rest. Trailers are dropped: they arrive after the rules ran, and could name headers that the
-/// rules set or remove.
+/// the rest; or, of a stream of gRPC, each message when the policy has let it through. Trailers are
+/// dropped: they arrive after the rules ran, and could name headers that the rules set or remove.
 #[derive(Debug)]
-pub struct RequestBody<B>(Replayed<B>);
+pub struct RequestBody<B>(RequestContent<B>);
+
+#[derive(Debug)]
+enum RequestContent<B> {
+    Replayed(Replayed<B>),
+    Messages(Box<ClientMessages<Replayed<B>>>),
+}
 
 impl<B> RequestBody<B> {
-    /// Returns a body of which nothing was buffered.
-    pub(crate) fn unread(body: B) -> Self {
-        Self(Replayed::unread(body))
+    pub(crate) fn of(body: Replayed<B>) -> Self {
+        Self(RequestContent::Replayed(body))
     }
 
-    pub(crate) fn of(body: Replayed<B>) -> Self {
-        Self(body)
+    pub(crate) fn messages(messages: ClientMessages<Replayed<B>>) -> Self {
+        Self(RequestContent::Messages(Box::new(messages)))
     }
 }
 
 impl<B: Body<Data = Bytes> + Unpin> Body for RequestBody<B> {
     type Data = Bytes;
-    type Error = B::Error;
+    type Error = RequestBodyError<B::Error>;
 
-    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
-        let this = self.get_mut();
-        let polled = Pin::new(&mut this.0).poll_frame(cx);
+    fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        let replayed = match &mut self.get_mut().0 {
+            RequestContent::Replayed(replayed) => replayed,
+            RequestContent::Messages(messages) => {
+                return messages.poll_pass(cx).map(|pass| pass.map(|pass| pass.map(Frame::data)));
+            }
+        };
+        let polled = Pin::new(&mut *replayed).poll_frame(cx);
         if matches!(&polled, Poll::Ready(Some(Ok(frame))) if frame.is_trailers()) {
-            this.0.rest = None;
+            replayed.rest = None;
             return Poll::Ready(None);
         }
-        polled
+        polled.map_err(RequestBodyError::Body)
     }
 
     fn is_end_stream(&self) -> bool {
-        self.0.first.is_none() && self.0.rest.as_ref().is_none_or(Body::is_end_stream)
+        match &self.0 {
+            RequestContent::Replayed(Replayed { first, rest, .. }) => {
+                first.is_none() && rest.as_ref().is_none_or(Body::is_end_stream)
+            }
+            RequestContent::Messages(messages) => messages.has_passed(),
+        }
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.0.size_hint()
+        match &self.0 {
+            RequestContent::Replayed(replayed) => replayed.size_hint(),
+            RequestContent::Messages(_) => SizeHint::default(),
+        }
     }
 }
 
 impl<B> Replayed<B> {
-    fn unread(body: B) -> Self {
+    pub(crate) fn unread(body: B) -> Self {
         Self { first: None, rest: Some(body), trailers: None }
     }
 
@@ -157,6 +176,8 @@ pub(crate) async fn buffer<B: Body<Data = Bytes> + Unpin>(
 #[derive(Debug)]
 pub struct ResponseBody<B> {
     content: Content<B>,
+    /// Of a call whose messages are judged.
+    call: Option<Box<CallResponse>>,
     log: Option<Box<LogOnDrop>>,
     /// The policy whose rules decide what trailers may carry.
     policy: Option<Arc<Policy>>,
@@ -174,11 +195,17 @@ impl<B> ResponseBody<B> {
     }
 
     pub(crate) fn replayed(body: Replayed<B>) -> Self {
-        Self { content: Content::Service(body), log: None, policy: None }
+        Self { content: Content::Service(body), call: None, log: None, policy: None }
     }
 
     pub(crate) fn policy(body: Bytes) -> Self {
-        Self { content: Content::Policy(Some(body).filter(|body| !body.is_empty())), log: None, policy: None }
+        let content = Content::Policy(Some(body).filter(|body| !body.is_empty()));
+        Self { content, call: None, log: None, policy: None }
+    }
+
+    /// Ends the body when a message of the call is denied.
+    pub(crate) fn with_call(self, call: Option<CallResponse>) -> Self {
+        Self { call: call.map(Box::new), ..self }
     }
 
     /// Removes from the trailers what the policy's rules on responses set or remove.
@@ -192,21 +219,52 @@ impl<B> ResponseBody<B> {
     }
 }
 
+impl<B: Body<Data = Bytes> + Unpin> ResponseBody<B> {
+    /// Returns the next frame that the client gets.
+    fn poll_call(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        if self.call.is_none() {
+            return self.poll_content(cx);
+        }
+        loop {
+            if let Some(call) = &mut self.call {
+                if let Some(trailers) = call.poll_refusal(cx) {
+                    // The service need not send the rest.
+                    self.content = Content::Policy(None);
+                    return Poll::Ready(Some(Ok(Frame::trailers(trailers))));
+                }
+                if call.has_ended() {
+                    return Poll::Ready(None);
+                }
+            }
+            let frame = ready!(self.poll_content(cx)).transpose()?;
+            let Some(call) = &mut self.call else { return Poll::Ready(frame.map(Ok)) };
+            if let Some(passed) = call.pass(frame) {
+                return Poll::Ready(Some(Ok(passed)));
+            }
+        }
+    }
+
+    fn poll_content(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
+        let mut polled = match &mut self.content {
+            Content::Service(body) => Pin::new(body).poll_frame(cx),
+            Content::Policy(body) => Poll::Ready(body.take().map(|body| Ok(Frame::data(body)))),
+        };
+        if let (Some(policy), Poll::Ready(Some(Ok(frame)))) = (&self.policy, &mut polled)
+            && let Some(trailers) = frame.trailers_mut()
+        {
+            policy.response_trailers(trailers);
+        }
+        polled
+    }
+}
+
 impl<B: Body<Data = Bytes> + Unpin> Body for ResponseBody<B> {
     type Data = Bytes;
     type Error = B::Error;
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, B::Error>>> {
         let this = self.get_mut();
-        let mut polled = match &mut this.content {
-            Content::Service(body) => Pin::new(body).poll_frame(cx),
-            Content::Policy(body) => Poll::Ready(body.take().map(|body| Ok(Frame::data(body)))),
-        };
-        if let (Some(policy), Poll::Ready(Some(Ok(frame)))) = (&this.policy, &mut polled)
-            && let Some(trailers) = frame.trailers_mut()
-        {
-            policy.response_trailers(trailers);
-        }
+        let polled = this.poll_call(cx);
         if let (Some(log), Poll::Ready(Some(Ok(frame)))) = (&mut this.log, &polled) {
             log.sent(frame.data_ref().map_or(0, length));
         }
@@ -214,14 +272,16 @@ impl<B: Body<Data = Bytes> + Unpin> Body for ResponseBody<B> {
     }
 
     fn is_end_stream(&self) -> bool {
-        match &self.content {
+        let is_end = match &self.content {
             Content::Service(body) => body.is_end_stream(),
             Content::Policy(body) => body.is_none(),
-        }
+        };
+        self.call.as_ref().map_or(is_end, |call| call.has_ended() || is_end && call.is_end())
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.content {
+            _ if self.call.is_some() => SizeHint::default(),
             Content::Service(body) => body.size_hint(),
             Content::Policy(body) => SizeHint::with_exact(body.as_ref().map_or(0, length)),
         }

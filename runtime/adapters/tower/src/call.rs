@@ -1,9 +1,10 @@
 //! Runs one request through the phases of a policy and the service.
 
-use crate::body::{Buffered, RequestBody, ResponseBody, buffer};
+use crate::body::{Buffered, Replayed, RequestBody, ResponseBody, buffer};
 use crate::log_on_drop::{LogOnDrop, LogSink};
+use crate::messages::{CallResponse, ClientMessages, Refusal, SharedExchange};
 use bytes::Bytes;
-use celero_policy::{Decision, Exchange, Outcome, Policy, PolicyAnswer, TlsConnection};
+use celero_policy::{Decision, Exchange, MessageStep, MessageStream, Outcome, Policy, PolicyAnswer, TlsConnection};
 use http::uri::PathAndQuery;
 use http::{Request, Response, StatusCode, Uri, request};
 use http_body::Body;
@@ -82,7 +83,7 @@ impl RequestState {
         self,
         head: Option<request::Parts>,
         response: Response<ResponseBody<R>>,
-        exchange: Exchange,
+        exchange: impl Into<SharedExchange>,
     ) -> Response<ResponseBody<R>> {
         let Some(head) = head.filter(|_| self.policy.lasts_until_end()) else { return response };
         let (parts, body) = response.into_parts();
@@ -91,7 +92,7 @@ impl RequestState {
             policy: self.policy,
             head,
             response: parts.clone(),
-            exchange,
+            exchange: exchange.into(),
             started: self.started,
             clock: self.clock,
             bytes_sent: 0,
@@ -147,8 +148,15 @@ where
         return Ok(state.end(Some(head), response_of(*answer), exchange));
     }
     exchange.edits().apply_to_request(&mut head);
-    let body = match policy.request_buffering(&head, &mut exchange) {
-        None => RequestBody::unread(body),
+    let mut messages = policy.request_messages(&head, &mut exchange);
+    // A rule may deny the call whatever its messages are.
+    let checked = messages.as_mut().map(|messages| messages.check(&policy, &mut exchange).next);
+    if let Some(MessageStep::Refuse(answer)) = checked {
+        return Ok(state.end(Some(head), response_of(*answer), exchange));
+    }
+    let buffering = if messages.is_some() { None } else { policy.request_buffering(&head, &mut exchange) };
+    let body = match buffering {
+        None => Replayed::unread(body),
         Some(buffering) => {
             let Ok(buffered) = buffer(body, buffering).await else {
                 return Ok(state.end(Some(head), refused(StatusCode::BAD_REQUEST, UNREADABLE_BODY), exchange));
@@ -162,50 +170,77 @@ where
                 return Ok(state.end(Some(head), response_of(*answer), exchange));
             }
             exchange.edits().apply_to_request(&mut head);
-            RequestBody::of(buffered.body.or_new(exchange.edits().body()))
+            buffered.body.or_new(exchange.edits().body())
         }
     };
     let kept_head = (policy.has_response_rules() || policy.lasts_until_end()).then(|| head.clone());
     if let Some(uri) = raw_uri(&policy, &exchange, &head.uri) {
         head.uri = uri;
     }
-    let response = inner.call(Request::from_parts(head, body)).await?;
-    let response = match kept_head.as_ref().filter(|_| policy.has_response_rules()) {
-        Some(head) => after_service(&policy, head, response, &mut exchange).await,
-        None => response.map(ResponseBody::service),
+    let (exchange, refusal) = (SharedExchange::from(exchange), Refusal::default());
+    let is_judged = messages.is_some();
+    let body = match messages {
+        Some(stream) => {
+            let (policy, exchange, refusal) = (Arc::clone(&policy), exchange.clone(), refusal.clone());
+            RequestBody::messages(ClientMessages::new(body, stream, policy, exchange, refusal))
+        }
+        None => RequestBody::of(body),
     };
-    let response = response.map(|body| body.with_policy(policy));
+    let answered = inner.call(Request::from_parts(head, body));
+    let response = match is_judged {
+        false => answered.await?,
+        true => match refusal.or(answered).await {
+            Ok(response) => response?,
+            Err(answer) => return Ok(state.end(kept_head, response_of(*answer), exchange)),
+        },
+    };
+    let (response, messages) = match kept_head.as_ref().filter(|_| policy.has_response_rules()) {
+        Some(head) => after_service(&policy, head, response, &exchange).await,
+        None => (response.map(ResponseBody::service), None),
+    };
+    let is_judged = is_judged || messages.is_some();
+    let call = is_judged.then(|| CallResponse::new(messages, Arc::clone(&policy), exchange.clone(), refusal));
+    let response = response.map(|body| body.with_call(call).with_policy(policy));
     Ok(state.end(kept_head, response, exchange))
 }
 
-/// Runs the phases of the service's response.
+/// Runs the phases of the service's response. Returns it, and what judges its messages, if these
+/// are judged on their way.
 async fn after_service<R: Body<Data = Bytes> + Unpin>(
     policy: &Policy,
     head: &request::Parts,
     response: Response<R>,
-    exchange: &mut Exchange,
-) -> Response<ResponseBody<R>> {
+    exchange: &SharedExchange,
+) -> (Response<ResponseBody<R>>, Option<MessageStream>) {
     let (mut parts, body) = response.into_parts();
-    if let Outcome::Respond(answer) = policy.response(head, &mut parts, exchange) {
-        return response_of(*answer);
-    }
-    exchange.edits().apply_to_response(&mut parts);
-    let Some(buffering) = policy.response_buffering(head, &parts, exchange) else {
-        return Response::from_parts(parts, ResponseBody::service(body));
+    let buffering = {
+        let exchange = &mut *exchange.lock();
+        if let Outcome::Respond(answer) = policy.response(head, &mut parts, exchange) {
+            return (response_of(*answer), None);
+        }
+        exchange.edits().apply_to_response(&mut parts);
+        if let Some(messages) = policy.response_messages(head, &parts, exchange) {
+            return (Response::from_parts(parts, ResponseBody::service(body)), Some(messages));
+        }
+        policy.response_buffering(head, &parts, exchange)
+    };
+    let Some(buffering) = buffering else {
+        return (Response::from_parts(parts, ResponseBody::service(body)), None);
     };
     let Ok(Buffered { read, too_large, body }) = buffer(body, buffering).await else {
-        return refused(StatusCode::BAD_GATEWAY, UNREADABLE_RESPONSE);
+        return (refused(StatusCode::BAD_GATEWAY, UNREADABLE_RESPONSE), None);
     };
+    let exchange = &mut *exchange.lock();
     let outcome = if too_large {
         policy.response_body_too_large(exchange)
     } else {
         policy.response_body(head, &parts, &read, exchange)
     };
     if let Outcome::Respond(answer) = outcome {
-        return response_of(*answer);
+        return (response_of(*answer), None);
     }
     exchange.edits().apply_to_response(&mut parts);
-    Response::from_parts(parts, ResponseBody::replayed(body.or_new(exchange.edits().body())))
+    (Response::from_parts(parts, ResponseBody::replayed(body.or_new(exchange.edits().body()))), None)
 }
 
 /// Returns the target as it was received, if the policy says `forwardRaw`.

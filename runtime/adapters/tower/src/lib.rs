@@ -44,6 +44,8 @@ mod body;
 mod call;
 mod layer;
 mod log_on_drop;
+mod messages;
 
 pub use body::{RequestBody, ResponseBody};
 pub use layer::{PolicyLayer, PolicyService};
+pub use messages::RequestBodyError;

@@ -1,6 +1,7 @@
 //! Runs the phase `log` of a request when its response was sent, or dropped before its end.
 
-use celero_policy::{Exchange, LogFields, Policy, RequestSummary};
+use crate::messages::SharedExchange;
+use celero_policy::{LogFields, Policy, RequestSummary};
 use http::{request, response};
 use std::fmt;
 use std::sync::Arc;
@@ -14,7 +15,7 @@ pub(crate) struct LogOnDrop {
     pub(crate) policy: Arc<Policy>,
     pub(crate) head: request::Parts,
     pub(crate) response: response::Parts,
-    pub(crate) exchange: Exchange,
+    pub(crate) exchange: SharedExchange,
     pub(crate) started: SystemTime,
     pub(crate) clock: Instant,
     pub(crate) bytes_sent: u64,
@@ -30,7 +31,7 @@ impl LogOnDrop {
 impl Drop for LogOnDrop {
     fn drop(&mut self) {
         let end = RequestSummary { started: self.started, duration: self.clock.elapsed(), bytes_sent: self.bytes_sent };
-        let fields = self.policy.log(&self.head, Some(&self.response), &end, &mut self.exchange);
+        let fields = self.policy.log(&self.head, Some(&self.response), &end, &mut self.exchange.lock());
         if let Some(sink) = &self.sink {
             sink(&fields);
         }

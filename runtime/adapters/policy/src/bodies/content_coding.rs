@@ -30,31 +30,32 @@ enum Coding {
 }
 
 /// Decodes single messages of a body (`grpc-encoding`), of which there may be many: its memory is
-/// made once.
-pub(crate) enum MessageDecoder<'b> {
-    Gzip(GzDecoder<&'b [u8]>),
-    Deflate(ZlibDecoder<&'b [u8]>),
+/// made once. `R`: what the bytes of a message are.
+#[derive(Debug)]
+pub(crate) enum MessageDecoder<R> {
+    Gzip(GzDecoder<R>),
+    Deflate(ZlibDecoder<R>),
 }
 
-impl<'b> MessageDecoder<'b> {
+impl<R: BufRead + Default> MessageDecoder<R> {
     pub(crate) fn gzip() -> Self {
-        Self::Gzip(GzDecoder::new(&[]))
+        Self::Gzip(GzDecoder::new(R::default()))
     }
 
     pub(crate) fn deflate() -> Self {
-        Self::Deflate(ZlibDecoder::new(&[]))
+        Self::Deflate(ZlibDecoder::new(R::default()))
     }
 
     /// Returns the decoded message, which has at most `most` bytes. Else as [`decode`].
-    pub(crate) fn decode(&mut self, message: &'b [u8], most: usize) -> Result<Vec<u8>, DecodeError> {
+    pub(crate) fn decode(&mut self, message: R, most: usize) -> Result<Vec<u8>, DecodeError> {
         match self {
             Self::Gzip(decoder) => {
                 decoder.reset(message);
-                read(decoder, most, false).and_then(|out| ended(out, *decoder.get_ref(), false))
+                read(decoder, most, false).and_then(|out| ended(out, decoder.get_mut(), false))
             }
             Self::Deflate(decoder) => {
                 decoder.reset(message);
-                read(decoder, most, false).and_then(|out| ended(out, *decoder.get_ref(), false))
+                read(decoder, most, false).and_then(|out| ended(out, decoder.get_mut(), false))
             }
         }
     }

@@ -437,11 +437,13 @@ fn before_server(
         return Some(*answer);
     }
     exchange.edits().apply_to_request(head);
-    let decision = match policy.request_buffering(&head.parts, exchange)?.state(body.len(), true) {
-        BufferState::TooLarge => policy.request_body_too_large(&head.parts, exchange),
-        BufferState::Ready | BufferState::More => policy.request_body(&head.parts, body, exchange),
+    let outcome = match policy.request_messages(&head.parts, exchange) {
+        Some(messages) => messages.whole(policy, body, exchange),
+        None => match policy.request_buffering(&head.parts, exchange)?.state(body.len(), true) {
+            BufferState::TooLarge => policy.request_body_too_large(&head.parts, exchange).outcome,
+            BufferState::Ready | BufferState::More => policy.request_body(&head.parts, body, exchange).outcome,
+        },
     };
-    let outcome = decision.outcome;
     if let Outcome::Respond(answer) = outcome {
         return Some(*answer);
     }
@@ -462,9 +464,12 @@ fn after_server(
         return Some(*answer);
     }
     exchange.edits().apply_to_response(response);
-    let outcome = match policy.response_buffering(head, response, exchange)?.state(body.len(), true) {
-        BufferState::TooLarge => policy.response_body_too_large(exchange),
-        BufferState::Ready | BufferState::More => policy.response_body(head, response, body, exchange),
+    let outcome = match policy.response_messages(head, response, exchange) {
+        Some(messages) => messages.whole(policy, body, exchange),
+        None => match policy.response_buffering(head, response, exchange)?.state(body.len(), true) {
+            BufferState::TooLarge => policy.response_body_too_large(exchange),
+            BufferState::Ready | BufferState::More => policy.response_body(head, response, body, exchange),
+        },
     };
     if let Outcome::Respond(answer) = outcome {
         return Some(*answer);

@@ -31,6 +31,12 @@ pub(super) struct OfMethod {
     pub(super) has_when: bool,
 }
 
+/// A stream of messages that a rule is about, and what follows if it is buffered.
+pub(crate) struct Stream {
+    pub(super) method: SourceText,
+    pub(super) waits: &'static str,
+}
+
 impl Condition {
     /// Returns the condition as it is evaluated; `None` if it has errors.
     pub(super) fn evaluated(&self) -> Option<&CheckedRule> {

@@ -84,7 +84,15 @@ impl<'c> HigherLevels<'c> {
             self.changes_response.get_or_insert(rule);
         }
         // Without `..`: whoever adds something that rules read decides here who may change it.
-        let RuleReads { request, response, status, labels, bodies: [request_body, response_body] } = &rule.reads;
+        let RuleReads {
+            request,
+            response,
+            status,
+            labels,
+            bodies: [request_body, response_body],
+            bytes: _,
+            messages: _,
+        } = &rule.reads;
         if *labels {
             self.reads_labels.get_or_insert(rule);
         }

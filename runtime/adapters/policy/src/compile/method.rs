@@ -1,10 +1,12 @@
 //! The method of gRPC that a rule is about.
 
-use crate::compile::RuleCompiler;
-use crate::compile::condition::{Condition, OfMethod};
+use crate::compile::condition::{Condition, OfMethod, Stream};
+use crate::compile::{Compilation, RuleCompiler};
 use crate::grpc::methods::{METHOD_VARIABLE, RuledMethod};
 use crate::host::outcome::Phase;
 use crate::language::Language;
+use crate::phases::early::OneByOne;
+use crate::phases::phase::PhaseRules;
 use crate::problems::Problems;
 use crate::yaml::{Node, SourceText};
 use celero::Context;
@@ -104,21 +106,36 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             };
             problems.add(CODE, key.place, message);
         }
-        let held = match (of_response, found.client_streaming, found.server_streaming) {
+        let waits = match (of_response, found.client_streaming, found.server_streaming) {
             (true, _, true) => Some("the client gets nothing before the server has sent its last message"),
             (false, true, true) => Some("the server gets nothing before the client has sent its last message"),
             _ => None,
         };
-        if let Some(held) = held {
-            let problem =
-                problems.warn("policy-grpc-stream", text.place, format!("`{}` is a stream: {held}", text.text));
-            problem.help("whoever waits for the first message before the last one is sent waits in vain");
-        }
+        self.compilation.streams.extend(waits.map(|waits| Stream { method: text.clone(), waits }));
         let message = if of_response { &found.response } else { &found.request };
         let method = RuledMethod { name: text.text.as_str().into(), message: (&**message).into(), streams };
         let methods = &mut self.compilation.methods;
         if of_response { &mut methods.of_responses } else { &mut methods.of_requests }.add(method.clone());
         Some(method)
+    }
+}
+
+impl Compilation<'_> {
+    /// Warns of streams of which nothing is forwarded before their end.
+    pub(super) fn warn_of_buffered_streams<S: Context + 'static>(&mut self, rules: &PhaseRules<S>) {
+        let too_large = self.document.setting(rules.phase.name(), "tooLarge", self.problems).and_then(Node::text);
+        let skips = too_large.is_some_and(|text| text.text == "skip");
+        for Stream { method, waits } in std::mem::take(&mut self.streams) {
+            if !skips && rules.judges_one_by_one(&method.text) != OneByOne::Never {
+                continue;
+            }
+            let message = format!("`{}` is a stream: {waits}", method.text);
+            let problem = self.problems.warn("policy-grpc-stream", method.place, message);
+            problem.help(
+                "messages are judged one at a time if no rule of the phase reads the body or delays, each has a \
+                 `method` or reads the head, and `tooLarge` is not `skip`",
+            );
+        }
     }
 }
 

@@ -15,7 +15,7 @@ pub(crate) mod remote;
 mod rule_claims;
 mod set_warnings;
 
-use crate::compile::condition::Condition;
+use crate::compile::condition::{Condition, Stream};
 use crate::compile::header_sets::{HeaderSets, set_of};
 use crate::compile::levels::Claims;
 use crate::expressions::budget::ExpressionBudget;
@@ -79,6 +79,8 @@ pub(crate) struct Compilation<'d> {
     pub(crate) claims: Claims,
     /// The methods whose messages rules read.
     pub(crate) methods: PhaseMethods,
+    /// The streams of the phase.
+    pub(crate) streams: Vec<Stream>,
     /// The longest delay of a request.
     pub(crate) longest_delay: Duration,
     /// The description of the phases for `celero explain`, if wanted.
@@ -195,6 +197,7 @@ impl Compilation<'_> {
         let (failure_log, lists) = (None, self.definitions.lists.clone());
         let rules =
             PhaseRules { phase, set, rules, needs, error_policy, error_status, counters, times, failure_log, lists };
+        self.warn_of_buffered_streams(&rules);
         Some(CompiledPhase { rules, reads, reads_ends, count_when })
     }
 
@@ -354,8 +357,11 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         let name: Arc<str> = rule_name(node, self.expressions.phase, number).into();
         let method = self.begin_rule(node);
         let when = self.when(node, method.as_ref());
-        let rule = Rule {
+        let mut rule = Rule {
             name,
+            method: method.map(|(_, method)| method.name),
+            reads_bytes: false,
+            reads_messages: false,
             when_start: when.as_ref().map_or(0, Condition::start),
             level,
             sample: node.text_of("sample").and_then(|text| share(&text.text)),
@@ -374,6 +380,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             end: self.end(node),
         };
         let reads = std::mem::take(&mut self.expressions.rule_reads);
+        (rule.reads_bytes, rule.reads_messages) = (reads.bytes, reads.messages);
         let Compilation { document, problems, claims, .. } = &mut *self.compilation;
         if document.has_levels() {
             claims.add_rule(self.expressions.phase, &rule, node, reads, problems);

@@ -63,6 +63,9 @@ impl RuleClaims {
         // change nothing that a rule reads.
         let Rule {
             name,
+            method: _,
+            reads_bytes: _,
+            reads_messages: _,
             when_start: _,
             level,
             sample: _,

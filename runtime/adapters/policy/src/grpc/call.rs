@@ -9,6 +9,7 @@ use crate::host::outcome::PolicyAnswer;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, Version, header, request, response};
 use std::borrow::Cow;
+use std::io::BufRead;
 use std::sync::Arc;
 
 const ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
@@ -268,7 +269,7 @@ pub(crate) fn messages<'b>(
 }
 
 /// Returns what decodes the messages of a call.
-fn decoder<'b>(headers: &HeaderMap) -> Result<MessageDecoder<'b>, CallRefusal> {
+pub(crate) fn decoder<R: BufRead + Default>(headers: &HeaderMap) -> Result<MessageDecoder<R>, CallRefusal> {
     let Some(name) = only(headers, &ENCODING) else {
         return Err(CallRefusal::invalid("a message is compressed, and there is no single grpc-encoding"));
     };

@@ -78,6 +78,13 @@ impl RuledMethods {
         self.by_name.insert(Arc::clone(&method.name), method);
     }
 
+    /// Returns the methods whose calls have any number of messages, in the order of their names.
+    pub(crate) fn streams(&self) -> Vec<&RuledMethod> {
+        let mut streams: Vec<_> = self.by_name.values().filter(|method| method.streams).collect();
+        streams.sort_by(|a, b| a.name.cmp(&b.name));
+        streams
+    }
+
     /// Returns the message of a call as rules read it, if there is one.
     ///
     /// # Errors

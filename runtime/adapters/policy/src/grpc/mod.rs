@@ -2,4 +2,5 @@
 
 pub(crate) mod call;
 pub(crate) mod frames;
+pub(crate) mod held;
 pub(crate) mod methods;

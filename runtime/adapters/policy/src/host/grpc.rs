@@ -3,7 +3,7 @@
 use crate::host::outcome::PolicyAnswer;
 use bytes::Bytes;
 use http::header::{self, HeaderName};
-use http::{HeaderValue, Method, StatusCode, Version, request};
+use http::{HeaderMap, HeaderValue, Method, StatusCode, Version, request};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -42,6 +42,19 @@ pub(crate) fn answer_to_call(mut answer: PolicyAnswer) -> PolicyAnswer {
     answer.status = StatusCode::OK;
     answer.body = Bytes::new();
     answer
+}
+
+impl PolicyAnswer {
+    /// Returns the trailers that end a call whose response has begun: the status of gRPC, and the other fields of the
+    /// answer. An answer without a status of gRPC is no answer to a call then, and has the status `UNKNOWN`.
+    #[must_use]
+    pub fn trailers(&self) -> HeaderMap {
+        let is_about_body = |name: &HeaderName| name.as_str().starts_with("content-");
+        let kept = self.headers.iter().filter(|(name, _)| !is_about_body(name));
+        let mut trailers: HeaderMap = kept.map(|(name, value)| (name.clone(), value.clone())).collect();
+        trailers.entry(STATUS).or_insert(HeaderValue::from_static("2"));
+        trailers
+    }
 }
 
 /// Returns an answer to a call with this status of gRPC, and a message about it.

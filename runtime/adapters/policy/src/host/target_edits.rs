@@ -37,6 +37,11 @@ impl TargetEdits {
         self.rule.is_none()
     }
 
+    /// Returns the last rule that changed the target.
+    pub(crate) fn rule(&self) -> Option<Arc<str>> {
+        self.rule.clone()
+    }
+
     pub(crate) fn clear(&mut self) {
         if !self.is_empty() {
             *self = Self::default();

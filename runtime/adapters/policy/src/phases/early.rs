@@ -3,9 +3,23 @@
 //! Invariant: a phase that needs no body would have had no effect with any body: none of its rules matches or fails.
 //! Test: `runtime/adapters/policy/tests/policy/early.rs::phases_without_bodies_end_as_with_them`.
 
-use crate::phases::phase::{MEMORY, PhaseRules, ThreadMemory};
+use crate::host::outcome::PolicyAnswer;
+use crate::phases::exchange::Effects;
+use crate::phases::phase::{MEMORY, PhaseRules, Step, ThreadMemory, slot};
 use crate::phases::watch::{Noted, RuleWatch};
+use crate::rules::body_change::Message;
+use crate::rules::rule::Rule;
 use celero::Context;
+
+/// When the messages of a stream are judged one at a time, in hosts that can do that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OneByOne {
+    Always,
+    /// Unless a rule without a method may match the call by its head.
+    UnlessOthersMatch,
+    /// A rule reads more than messages, or keeps them waiting.
+    Never,
+}
 
 impl<S: Context + 'static> PhaseRules<S> {
     /// Returns whether a rule may match or fail, depending on the body, which `context` lacks. If not, that was the
@@ -32,6 +46,67 @@ impl<S: Context + 'static> PhaseRules<S> {
             }
             let _ = MEMORY.try_with(|kept| kept.set(Some(memory)));
             needed
+        };
+        if let Some(lists) = &self.lists { lists.pin(run) } else { run() }
+    }
+
+    /// Returns when the messages of a stream of this method are judged one at a time.
+    pub(crate) fn judges_one_by_one(&self, method: &str) -> OneByOne {
+        let reads_more = |rule: &Rule<S>| rule.method.as_deref() == Some(method) && !rule.reads_messages_only();
+        if self.needs.is_none() || self.rules.iter().any(reads_more) {
+            OneByOne::Never
+        } else if self.rules.iter().any(|rule| rule.method.is_none()) {
+            OneByOne::UnlessOthersMatch
+        } else {
+            OneByOne::Always
+        }
+    }
+
+    /// Returns the answer to a call that a rule denies whatever its messages are: then the server need not see its
+    /// head. `context` lacks messages, and `message` the body.
+    pub(crate) fn answer_by_head<C: Context<Static = S>>(
+        &self,
+        context: &C,
+        message: Message<'_>,
+        effects: &mut Effects,
+    ) -> Option<PolicyAnswer> {
+        let needs = self.needs.as_ref().filter(|_| self.rules.iter().any(Rule::answers_by_head))?;
+        let mut run = || {
+            let mut memory = MEMORY.try_with(std::cell::Cell::take).ok().flatten().unwrap_or_default();
+            let ThreadMemory { scratch, shards, .. } = &mut *memory;
+            let may_match = needs.indices(context, scratch).map(<[usize]>::to_vec).unwrap_or_default();
+            // A rule that may let messages pass before this one is reached decides about each message.
+            let reached = may_match.into_iter().map_while(|index| Some((index, self.rules.get(index)?)));
+            let mut reached = reached.take_while(|(_, rule)| !rule.may_allow());
+            let mut is_certain = |index: usize| matches!(self.set.test(index, context, scratch), Some(Ok(true)));
+            let found = reached.find(|(index, rule)| rule.answers_by_head() && is_certain(*index));
+            let answer = found.and_then(|(index, rule)| {
+                let Step::End(answer) = self.act(rule, context, message, effects, scratch, &mut Vec::new()) else {
+                    return None;
+                };
+                let mut counting = shards.begin(&self.counters);
+                counting.matched(slot(index));
+                counting.end();
+                answer
+            });
+            let _ = MEMORY.try_with(|kept| kept.set(Some(memory)));
+            answer.map(|answer| *answer)
+        };
+        if let Some(lists) = &self.lists { lists.pin(run) } else { run() }
+    }
+
+    /// Returns whether the rules that may match, which the head does not exclude, read nothing of the body but the
+    /// messages of a call. `context` lacks these.
+    pub(crate) fn reads_messages_only<C: Context<Static = S>>(&self, context: &C) -> bool {
+        let Some(needs) = &self.needs else { return false };
+        let run = || {
+            let mut memory = MEMORY.try_with(std::cell::Cell::take).ok().flatten().unwrap_or_default();
+            let may_match = needs.indices(context, &mut memory.scratch);
+            let reads_only = may_match.is_ok_and(|rules| {
+                rules.iter().all(|index| self.rules.get(*index).is_some_and(Rule::reads_messages_only))
+            });
+            let _ = MEMORY.try_with(|kept| kept.set(Some(memory)));
+            reads_only
         };
         if let Some(lists) = &self.lists { lists.pin(run) } else { run() }
     }

@@ -6,7 +6,7 @@ use crate::host::grpc::answer_to_call;
 use crate::host::outcome::{Outcome, PolicyAnswer};
 use crate::limits::headers::tells_limit;
 use crate::limits::request::RequestLimits;
-use crate::phases::context::{Arrival, Attributes, Origin};
+use crate::phases::context::{Arrival, Attributes, Labels, Origin};
 use crate::phases::tls_connection::TlsConnection;
 use crate::phases::watch::{RuleReasons, RuleWatch};
 use celero::Context;
@@ -37,6 +37,8 @@ pub struct Exchange {
     /// What the labels were that the phase `response` has set.
     labels_before_response: Vec<(Arc<str>, Option<String>)>,
     pub(crate) effects: Effects,
+    /// The labels that messages of a call have set so far, of the client and of the server.
+    message_labels: [Labels; 2],
     /// When the request arrived.
     pub(crate) started: Option<SystemTime>,
     pub(crate) arrival: Arrival,
@@ -52,6 +54,16 @@ pub struct Exchange {
     pub(crate) tls: Option<TlsConnection>,
 }
 
+/// Which rules with `sample` act, by their indices in the phase.
+pub(crate) type Drawn = SmallVec<[(usize, bool); 2]>;
+
+/// Whose messages of a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Direction {
+    Request,
+    Response,
+}
+
 /// What the rules of a phase change.
 #[derive(Debug, Default)]
 pub(crate) struct Effects {
@@ -65,7 +77,7 @@ pub(crate) struct Effects {
     /// The fields of the log entry that all phases so far added.
     pub(crate) fields: Vec<(Arc<str>, Json)>,
     /// Which rules with `sample` act, by their indices in the phase that may run again.
-    pub(crate) drawn: SmallVec<[(usize, bool); 2]>,
+    pub(crate) drawn: Drawn,
     /// What a case or a tool asks about rules; `None` in hosts.
     pub(crate) watch: Option<Box<RuleWatch>>,
 }
@@ -145,6 +157,7 @@ impl Exchange {
             self.attributes.labels.clear();
         }
         self.attributes.variables = Extension::default();
+        self.message_labels = Default::default();
         self.labels_before_response.clear();
         self.effects.discard();
         self.effects.drawn.clear();
@@ -292,6 +305,26 @@ impl Exchange {
     /// Makes the labels of a phase visible to the next one.
     pub(crate) fn end_phase(&mut self) {
         self.attributes.labels.extend(self.effects.labels.drain(..));
+    }
+
+    /// Keeps the labels that a message has set, until the last one was read: each is read with those of earlier phases.
+    pub(crate) fn keep_message_labels(&mut self, direction: Direction) {
+        let [of_requests, of_responses] = &mut self.message_labels;
+        let labels = match direction {
+            Direction::Request => of_requests,
+            Direction::Response => of_responses,
+        };
+        labels.extend(self.effects.labels.drain(..));
+    }
+
+    /// Makes the labels visible that the messages of a stream have set, when it has ended.
+    pub(crate) fn end_messages(&mut self, direction: Direction) {
+        let [of_requests, of_responses] = &mut self.message_labels;
+        let labels = match direction {
+            Direction::Request => of_requests,
+            Direction::Response => of_responses,
+        };
+        self.attributes.labels.append(labels);
     }
 
     /// Ends the phase `response`, so that [`forget_response`](Self::forget_response) can undo it.

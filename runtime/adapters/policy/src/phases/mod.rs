@@ -1,7 +1,7 @@
 //! Phases: what their expressions read, and how their rules run.
 
 pub(crate) mod context;
-mod early;
+pub(crate) mod early;
 pub(crate) mod exchange;
 pub(crate) mod normalize;
 pub(crate) mod phase;

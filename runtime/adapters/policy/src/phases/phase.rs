@@ -300,7 +300,7 @@ impl<S: Context + 'static> PhaseRules<S> {
     }
 
     /// Applies the actions of a rule to `effects`. Adds those that fail to `failures`.
-    fn act<'r, C: Context<Static = S>>(
+    pub(super) fn act<'r, C: Context<Static = S>>(
         &self,
         rule: &'r Rule<S>,
         context: &C,
@@ -471,7 +471,7 @@ pub(crate) fn slot(rule: usize) -> u32 {
 }
 
 /// What follows after a rule has acted.
-enum Step {
+pub(super) enum Step {
     Next,
     End(Option<Box<PolicyAnswer>>),
 }

@@ -115,7 +115,12 @@ impl Policy {
 
     /// Returns the answer to it. `countWhen` reads its status of HTTP, as that of other answers.
     #[cold]
-    fn refusal_of_call(&self, head: &request::Parts, refusal: &CallRefusal, exchange: &mut Exchange) -> PolicyAnswer {
+    pub(super) fn refusal_of_call(
+        &self,
+        head: &request::Parts,
+        refusal: &CallRefusal,
+        exchange: &mut Exchange,
+    ) -> PolicyAnswer {
         exchange.effects.edits.clear();
         let answer = refusal.answer(exchange.is_grpc);
         self.count_response(head, refusal.status(), &answer.headers, exchange);
@@ -143,7 +148,7 @@ impl Policy {
     ///
     /// # Errors
     /// Returns what a service is to be asked first. The phase had no effect then.
-    fn try_request_body(
+    pub(super) fn try_request_body(
         &self,
         head: &request::Parts,
         BodyRead { body, call }: BodyRead<'_>,
@@ -192,7 +197,21 @@ impl Policy {
                 }
             }
         };
-        Ok(answer.or_else(|| exchange.find_target(head, self.body.error_status)))
+        let answer = answer.or_else(|| exchange.find_target(head, self.body.error_status));
+        Ok(answer.or_else(|| self.refuse_unread_method(head, exchange)))
+    }
+
+    /// Returns the answer to a request that a rule of the phase sends to a method whose messages rules read: they have
+    /// not read them.
+    fn refuse_unread_method(&self, head: &request::Parts, exchange: &mut Exchange) -> Option<PolicyAnswer> {
+        let edits = &mut exchange.effects.edits;
+        let path = edits.uri()?.path();
+        if path == head.uri.path() || matches!(self.methods.of_requests.of_path(path), PathOf::None) {
+            return None;
+        }
+        let rule = edits.target.rule()?;
+        edits.clear();
+        Some(PolicyAnswer::empty(self.body.error_status, &rule))
     }
 
     /// Decides about a request whose body is too large. Call it instead of [`request_body`](Self::request_body). After
@@ -236,7 +255,7 @@ impl Policy {
     }
 
     /// Runs the phase `responseBody` on a body as the rules read it. Returns the answer of the policy, if it gives one.
-    fn run_response_body(
+    pub(super) fn run_response_body(
         &self,
         head: &request::Parts,
         response: &response::Parts,
@@ -275,14 +294,6 @@ impl Policy {
         exchange.effects.limits.apply_verdicts();
         exchange.effects.edits.clear();
         exchange.outcome(self.response_settings.too_large())
-    }
-
-    /// Describes how bodies are buffered: a line for each phase that reads them.
-    pub fn buffering_notes(&self) -> impl Iterator<Item = String> {
-        let request = (!self.body.rules.is_empty()).then(|| self.body_settings.describe(self.body.needs.is_some()));
-        let response = (!self.response_body.rules.is_empty())
-            .then(|| self.response_settings.describe(self.response_body.needs.is_some()));
-        request.into_iter().chain(response)
     }
 
     /// Adds the edits of a response to HEAD without which its head could describe another body than

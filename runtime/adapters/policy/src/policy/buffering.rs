@@ -1,12 +1,35 @@
 //! Which bodies the phases `requestBody` and `responseBody` need: their rules are tried before the body comes.
 
 use crate::bodies::buffering::BodyBuffering;
+use crate::bodies::settings::BodySettings;
 use crate::grpc::call::{answered, called};
+use crate::grpc::methods::RuledMethods;
 use crate::phases::context::{BodyData, CommonData, ResponseBodyData, ResponseHead};
+use crate::phases::early::OneByOne;
 use crate::phases::exchange::Exchange;
+use crate::phases::phase::PhaseRules;
 use crate::policy::Policy;
+use celero::Context;
 use celero::http::Request;
 use http::{Method, header, request, response};
+
+/// Describes how the bodies of a phase are buffered.
+fn notes<S: Context + 'static>(rules: &PhaseRules<S>, settings: &BodySettings, methods: &RuledMethods) -> Vec<String> {
+    if rules.rules.is_empty() {
+        return Vec::new();
+    }
+    let mut notes = vec![settings.describe(rules.needs.is_some())];
+    for method in methods.streams().iter().filter(|_| settings.too_large().is_some()) {
+        let unless = match rules.judges_one_by_one(&method.name) {
+            OneByOne::Always => "",
+            OneByOne::UnlessOthersMatch => ", unless a rule without `method` may match the call",
+            OneByOne::Never => continue,
+        };
+        let limit = settings.buffering().limit();
+        notes.push(format!("messages of {} are checked one at a time, up to {limit} bytes each{unless}", method.name));
+    }
+    notes
+}
 
 impl Policy {
     /// Returns how much of a request's body to buffer for [`request_body`](Self::request_body).
@@ -81,6 +104,13 @@ impl Policy {
         let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
         let buffering = self.response_settings.buffering();
         Some(if kind.eq_ignore_ascii_case(b"text/event-stream") { buffering.of_stream() } else { buffering })
+    }
+
+    /// Describes how bodies are buffered: a line for each phase that reads them, and for each stream of messages that
+    /// is not buffered.
+    pub fn buffering_notes(&self) -> impl Iterator<Item = String> {
+        let request = notes(&self.body, &self.body_settings, &self.methods.of_requests);
+        request.into_iter().chain(notes(&self.response_body, &self.response_settings, &self.methods.of_responses))
     }
 
     /// Returns whether the phase `responseBody` may concern a response.

@@ -13,6 +13,7 @@ pub(crate) mod limits;
 pub(crate) mod lists;
 pub(crate) mod live;
 pub(crate) mod loader;
+pub(crate) mod message_stream;
 pub(crate) mod replacement;
 pub(crate) mod request_phase;
 
@@ -42,7 +43,7 @@ use crate::phases::context::{
     BodyData, CommonData, ConnectionData, LogData, NO_HEADERS, RequestData, ResponseBodyData, ResponseData,
     ResponseHead,
 };
-use crate::phases::exchange::Exchange;
+use crate::phases::exchange::{Direction, Exchange};
 use crate::phases::normalize::Normalization;
 use crate::phases::phase::PhaseRules;
 use crate::policy::late_needs::LateNeeds;
@@ -223,6 +224,7 @@ impl Policy {
             header_sets,
             claims: Claims::new(&document),
             methods: PhaseMethods::of(definitions.messages.as_ref()),
+            streams: Vec::new(),
             longest_delay: delays.longest,
             explanation: (purpose == Purpose::Explain).then(String::new),
             engine: purpose.engine(),
@@ -340,6 +342,8 @@ impl Policy {
             self.count_response(head, response.status, &response.headers, exchange);
         }
         exchange.effects.limits.apply_verdicts();
+        // A stream may have broken off.
+        [Direction::Request, Direction::Response].into_iter().for_each(|of| exchange.end_messages(of));
         let (started, origin) = (end.started, exchange.source());
         let Exchange { findings, background, attributes, effects, local, tls, arrival, .. } = exchange;
         background.record(findings);

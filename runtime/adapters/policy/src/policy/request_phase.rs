@@ -154,7 +154,7 @@ impl Policy {
     }
 
     /// Asks the service that counts a limit.
-    async fn ask_service(&self, question: RemoteQuestion) -> RemoteVerdict {
+    pub(crate) async fn ask_service(&self, question: RemoteQuestion) -> RemoteVerdict {
         let Some(service) = &self.remote_limits else { return RemoteVerdict::Unavailable };
         service.ask(question).await.map_or(RemoteVerdict::Unavailable, RemoteVerdict::Answered)
     }

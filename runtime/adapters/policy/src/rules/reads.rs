@@ -13,6 +13,10 @@ pub(crate) struct RuleReads {
     pub(crate) labels: bool,
     /// Whether they read the body of the request, and of the response.
     pub(crate) bodies: [bool; 2],
+    /// Whether they read bytes of a body, rather than messages of a call.
+    pub(crate) bytes: bool,
+    /// Whether they read messages of a call.
+    pub(crate) messages: bool,
 }
 
 /// The headers of a message that expressions read.
@@ -30,12 +34,15 @@ impl RuleReads {
         self.response.note(fields, "response.headers");
         self.status |= fields.reads("response.code");
         self.labels |= fields.reads("labels");
+        self.messages |= ["request.message", "response.message"].iter().any(|name| fields.reads(name));
         for (read, names) in self
             .bodies
             .iter_mut()
             .zip([["request.body", "request.bodyPrefix"], ["response.body", "response.bodyPrefix"]])
         {
-            *read |= names.iter().any(|name| fields.reads(name));
+            let reads = names.iter().any(|name| fields.reads(name));
+            *read |= reads;
+            self.bytes |= reads;
         }
     }
 }

@@ -16,6 +16,12 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Rule<S> {
     pub(crate) name: Arc<str>,
+    /// The method of gRPC that it is about.
+    pub(crate) method: Option<Arc<str>>,
+    /// Whether its expressions read bytes of a body.
+    pub(crate) reads_bytes: bool,
+    /// Whether they read messages of a call.
+    pub(crate) reads_messages: bool,
     /// Where `when` begins in the condition of the set, in bytes: that of `method` is before it.
     pub(crate) when_start: u32,
     /// The level of its file; 0 is the first.
@@ -54,6 +60,20 @@ impl<S> Rule<S> {
         waits(self.delay.as_ref())
             || self.limit.as_ref().is_some_and(|limit| !limit.dry_run && waits(limit.on_limit.delay.as_ref()))
             || self.remote.as_ref().is_some_and(|limit| !limit.dry_run && waits(limit.on_limit.delay.as_ref()))
+    }
+
+    /// Returns whether the rule reads nothing of a body but the messages of its method, each for itself, and lets no
+    /// message wait.
+    pub(crate) fn reads_messages_only(&self) -> bool {
+        self.method.is_some() && !self.reads_bytes && !self.delays()
+    }
+
+    /// Returns whether the rule answers all that it matches, and nothing of a body decides what it does.
+    pub(crate) fn answers_by_head(&self) -> bool {
+        matches!(self.end, Some(PhaseEnd::Deny(_) | PhaseEnd::Respond(_)))
+            && !(self.reads_bytes || self.reads_messages || self.has_limit() || self.delays())
+            && self.sample.is_none()
+            && self.require.is_none()
     }
 
     /// Returns the status of the answer with which the rule ends the phase.

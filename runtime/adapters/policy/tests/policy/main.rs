@@ -20,6 +20,7 @@ mod grpc;
 mod grpc_calls;
 mod grpc_messages;
 mod grpc_rules;
+mod grpc_streams;
 mod host_data;
 mod host_declarations;
 mod hostile;

@@ -41,7 +41,8 @@ pub(crate) fn line(session: &Session, request: &RequestState, fields: &LogFields
     }
     entry.add("status", || response.map(|head| head.status.as_u16()).into());
     // Without it, refused calls would look like answered ones.
-    if let Some(status) = response.and_then(|head| head.headers.get("grpc-status")) {
+    let of_answer = || guard.answer()?.headers.get("grpc-status");
+    if let Some(status) = response.and_then(|head| head.headers.get("grpc-status")).or_else(of_answer) {
         entry.add("grpcStatus", || String::from_utf8_lossy(status.as_bytes()).into());
     }
     entry.add("bytesSent", || session.body_bytes_sent().into());

@@ -45,7 +45,7 @@ impl ProxyHttp for Service {
         let now = self.state.current();
         let timeouts = now.timeouts();
         let pace = BodyPace { pause: timeouts.body, total: timeouts.body_total, rate: now.config.limits.body_rate };
-        let mut guard = Guard::new(Arc::clone(&now.policy)).with_body_pace(pace);
+        let mut guard = Guard::new(Arc::clone(&now.policy)).with_body_pace(pace).with_message_streams();
         now.compression.iter().for_each(|compression| guard.set_compression(Arc::clone(compression)));
         RequestState::new(Arc::clone(&self.state), now, guard)
     }
@@ -246,6 +246,8 @@ impl ProxyHttp for Service {
             return Ok(());
         }
         BodyWatch::awaits(session, end);
+        let arrived = body.as_ref().map_or(0, Bytes::len);
+        request.guard.request_body_filter(body, end).await?;
         if let Some(copy) = &mut request.copy
             && !copy.take(body.as_deref().unwrap_or_default(), end)
         {
@@ -253,7 +255,7 @@ impl ProxyHttp for Service {
             self.state.mirrors.skipped();
         }
         if !end && !session.was_upgraded() {
-            request.guard.body_arrived(body.as_ref().map_or(0, Bytes::len))?;
+            request.guard.body_arrived(arrived)?;
         }
         Ok(())
     }
@@ -268,6 +270,17 @@ impl ProxyHttp for Service {
             session.set_keepalive(None);
         }
         request.guard.response_filter(session, response)
+    }
+
+    fn response_body_filter(
+        &self,
+        _: &mut Session,
+        body: &mut Option<Bytes>,
+        end: bool,
+        request: &mut RequestState,
+    ) -> Result<Option<Duration>> {
+        request.guard.response_body_filter(body, end);
+        Ok(None)
     }
 
     async fn response_trailer_filter(
@@ -368,7 +381,10 @@ impl ProxyHttp for Service {
     async fn logging(&self, session: &mut Session, error: Option<&Error>, request: &mut RequestState) {
         let response = final_response(session);
         let status = response.map(|head| head.status.as_u16());
-        request.grpc = response.and_then(|head| status_class::grpc_status(&head.headers)).or(request.grpc);
+        let of_head = response.and_then(|head| status_class::grpc_status(&head.headers));
+        // An answer in the middle of a call is in the trailers.
+        let answered = request.guard.answer().and_then(|answer| status_class::grpc_status(&answer.headers));
+        request.grpc = of_head.or(answered).or(request.grpc);
         let bytes = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
         let bytes =
             latency::Bytes { received: bytes(session.body_bytes_read()), sent: bytes(session.body_bytes_sent()) };

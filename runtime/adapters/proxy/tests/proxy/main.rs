@@ -25,6 +25,7 @@ mod failover;
 mod flood_latency;
 mod frame_floods;
 mod grpc;
+mod grpc_streams;
 mod h2;
 mod h2_abuse;
 mod hand_over;

@@ -4,6 +4,7 @@
 mod bodies;
 mod delays;
 mod grpc;
+mod grpc_streams;
 mod host_data;
 mod limits;
 mod passwords;

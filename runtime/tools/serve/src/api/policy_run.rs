@@ -105,9 +105,12 @@ fn before_server(
         return answer;
     }
     exchange.edits().apply_to_request(head);
-    let decision = match policy.request_buffering(head, exchange)?.state(body.len(), true) {
-        BufferState::TooLarge => policy.request_body_too_large(head, exchange),
-        BufferState::Ready | BufferState::More => policy.request_body(head, body, exchange),
+    let decision = match policy.request_messages(head, exchange) {
+        Some(messages) => messages.whole(policy, body, exchange).into(),
+        None => match policy.request_buffering(head, exchange)?.state(body.len(), true) {
+            BufferState::TooLarge => policy.request_body_too_large(head, exchange),
+            BufferState::Ready | BufferState::More => policy.request_body(head, body, exchange),
+        },
     };
     let answer = ended(Phase::RequestBody, decision, exchange, phases);
     if answer.is_none() {
