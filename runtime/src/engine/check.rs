@@ -33,6 +33,10 @@ impl Engine {
         let (declarations, limits) = (env.declarations(), self.limits());
         let (tree, warnings) = env.rule_language().check_body(source, declarations, &limits.source).map_err(failed)?;
         let steps = tree.case_steps(limits.case_steps, env.dialect()).map_err(|error| failed(vec![error]))?;
+        let refused = tree.validate(env.validators(), &self.pattern_cache(env));
+        if !refused.is_empty() {
+            return Err(failed(self.ordered(refused)));
+        }
         let found = without_errors(env, tree.lint(env.fields(), &self.pattern_cache(env)));
         let found = found.map_err(|errors| failed(self.ordered(errors)))?;
         Ok((self.ordered([warnings, found].concat()), steps))
@@ -139,6 +143,10 @@ impl Engine {
         let most = self.limits().case_steps;
         expression.count_case_steps(most, env.dialect()).map_err(|error| failed(vec![error]))?;
         self.affordable(&expression)?;
+        let refused = expression.tree().validate(env.validators(), patterns);
+        if !refused.is_empty() {
+            return Err(failed(self.ordered(refused)));
+        }
         let mut warnings = expression.warnings().to_vec();
         let found = without_errors(env, expression.tree().lint(env.fields(), patterns));
         warnings.extend(found.map_err(|errors| failed(self.ordered(errors)))?);

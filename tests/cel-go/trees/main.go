@@ -53,6 +53,8 @@ type value struct {
 type answer struct {
 	// The identifiers of overloads and the names of their functions.
 	Overloads map[string]string `json:"overloads"`
+	// What is new in each version of each library.
+	Versions map[string][]map[string]string `json:"versions"`
 	// Why cel-go does not take the source; then there is nothing else.
 	Refused string `json:"refused"`
 	Parsed  []byte `json:"parsed"`
@@ -67,6 +69,26 @@ type answer struct {
 	Results     []value `json:"results"`
 	FromParsed  []value `json:"from_parsed"`
 	FromChecked []value `json:"from_checked"`
+	// The validators that refuse the source.
+	Refusing []string `json:"refusing"`
+}
+
+// The names of the validators that refuse a source.
+func refusing(env *cel.Env, source string) []string {
+	names := []string{}
+	for _, validator := range []cel.ASTValidator{
+		cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals(), cel.ValidateHomogeneousAggregateLiterals(),
+		cel.ValidateComprehensionNestingLimit(1), cel.ValidateBindNestingLimit(1),
+	} {
+		strict, err := env.Extend(cel.ASTValidators(validator))
+		if err != nil {
+			log.Fatal(err)
+		}
+		if _, issues := strict.Compile(source); issues.Err() != nil {
+			names = append(names, validator.Name())
+		}
+	}
+	return names
 }
 
 // A type as celero shows it: `map(string, list(int))`.
@@ -367,6 +389,7 @@ func judge(asked question) (answered answer) {
 				answered.Overloads[overload.ID()] = name
 			}
 		}
+		answered.Versions = versions()
 		return
 	}
 	bindings := []map[string]any{}
@@ -410,6 +433,7 @@ func judge(asked question) (answered answer) {
 	}
 	answered.CheckedJSON = string(inJSON)
 	answered.Results = evaluate(env, checked, bindings)
+	answered.Refusing = refusing(env, asked.Source)
 
 	differs := func(format string, arguments ...any) {
 		answered.Differences = append(answered.Differences, fmt.Sprintf(format, arguments...))

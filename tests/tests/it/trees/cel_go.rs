@@ -3,6 +3,7 @@
 
 use super::{Dynamic, canonical};
 use crate::go_program::GoProgram;
+use celero::settings::Validator;
 use celero::trees::{Tree, TreeKind};
 use celero::values::Arena;
 use celero::{Bindings, Engine, Program, Scratch, Type};
@@ -133,6 +134,19 @@ impl Asked {
     }
 }
 
+/// The names of the validators that refuse a source.
+fn refusing(engine: &Engine, env: &Dynamic, source: &str) -> Vec<&'static str> {
+    let validators = [
+        Validator::Durations,
+        Validator::Timestamps,
+        Validator::HomogeneousLiterals,
+        Validator::ComprehensionNesting(1),
+        Validator::BindNesting(1),
+    ];
+    let refuses = |validator: &Validator| engine.check(&env.clone().validator(*validator), source).is_err();
+    validators.into_iter().filter(refuses).map(Validator::name).collect()
+}
+
 fn is_same(one: &Ended, other: &Ended) -> bool {
     match (one, other) {
         (Ended::Value(one), Ended::Value(other)) => one.same(other),
@@ -250,7 +264,7 @@ fn trees_are_those_of_cel_go() {
         asked.into_iter().filter_map(|asked| asked.question(&engine).map(|question| (asked, question))).unzip();
     let answers = judge.ask(&questions);
     let limits = engine.limits().source;
-    let (mut taken, mut judged, mut evaluated, mut other_types) = (0, 0, 0, 0);
+    let (mut taken, mut judged, mut evaluated, mut other_types, mut refused) = (0, 0, 0, 0, 0);
     let mut wrong: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut reasons = BTreeSet::new();
     for (asked, answer) in asked.iter().zip(&answers) {
@@ -266,6 +280,12 @@ fn trees_are_those_of_cel_go() {
         for difference in texts(&answer["differences"]) {
             let kind = difference.split(':').next().unwrap_or_default().to_owned();
             note(&kind, difference);
+        }
+        let (own, other) = (refusing(&engine, &asked.env, source), texts(&answer["refusing"]));
+        refused += usize::from(!own.is_empty());
+        // What elements are of other types is no question of validators.
+        if own != other && !answer["other_types"].as_bool().unwrap() {
+            note("validators", format!("{own:?}, cel-go: {other:?}"));
         }
         let expected = &answer["results"];
         for from in ["from_parsed", "from_checked"] {
@@ -328,6 +348,7 @@ fn trees_are_those_of_cel_go() {
         .collect();
     assert!(wrong.is_empty(), "{}", shown.join("\n\n"));
     assert!(taken > 1_000, "{taken} trees are judged");
+    assert!(refused > 100, "validators refuse {refused} expressions");
     if has_collected {
         let rows = OTHER_RESULTS.iter().enumerate();
         let unused: Vec<_> = rows.filter(|(at, _)| !reasons.contains(at)).map(|(_, row)| row.reason).collect();
@@ -395,7 +416,7 @@ const OTHER_RESULTS: [OtherResult; 11] = [
 const OF_NO_MAP: &str = "a value that has no fields or keys; cel-go says that they are absent";
 
 /// Overloads of cel-go that are no functions of the library here, with the reason.
-const OTHER_OVERLOADS: [(&str, &str); 15] = [
+pub(super) const OTHER_OVERLOADS: [(&str, &str); 15] = [
     ("@mapInsert_map_key_value", OF_A_MACRO),
     ("@mapInsert_map_map", OF_A_MACRO),
     ("cel_block_list", OF_A_MACRO),
@@ -413,7 +434,7 @@ const OTHER_OVERLOADS: [(&str, &str); 15] = [
     ("yaml_parse_string_type", NO_YAML),
 ];
 
-const OF_A_MACRO: &str = "a part of what a macro is expanded to";
+pub(super) const OF_A_MACRO: &str = "a part of what a macro is expanded to";
 const AN_OPERATOR: &str = "an operator of its own in the syntax tree";
 const NO_YAML: &str = "rules read no YAML";
 

@@ -13,6 +13,7 @@ mod cel_go;
 mod hostile;
 mod judge;
 mod random;
+mod versions;
 
 use celero::trees::{Tree, TreeKind};
 use celero::{Bindings, Engine, Env};
