@@ -154,19 +154,11 @@ impl Engine {
         Ok(expression.with_warnings(warnings))
     }
 
-    /// Refuses an expression whose static cost is above the limit, and blames the first part that
-    /// exceeds it alone: the innermost one, because parts come before what they are parts of.
+    /// Refuses an expression whose static cost is above the limit.
     fn affordable(&self, expression: &Expression) -> Result<(), CompileError> {
         let &Limits { operations: Some(limit), elements, .. } = self.limits() else { return Ok(()) };
-        let parts = expression.tree().part_costs();
-        let Some(part) = parts.iter().find(|part| part.cost.most_for(elements) > limit) else { return Ok(()) };
-        let most = part.cost.most_for(elements);
-        let most = if most == u64::MAX { "uncounted".to_owned() } else { most.to_string() };
-        let message = format!(
-            "this takes up to {most} operations if lists and maps have up to {elements} elements, more than {limit} (`operations`)"
-        );
-        let error = Diagnostic::error(Stage::Limit, lint::TOO_COSTLY, part.span, message);
-        Err(CompileError::new(expression.source(), vec![error]))
+        let error = expression.too_costly(limit, elements);
+        error.map_or(Ok(()), |error| Err(CompileError::new(expression.source(), vec![error])))
     }
 
     /// Returns the first diagnostics, in the order of the source.

@@ -253,7 +253,8 @@ impl<C> Env<C> {
         self.dialect
     }
 
-    /// Turns a library on or off; all are on at first (`hmac` with the feature of its name). The standard one stays on. Turn a library off whose functions or
+    /// Turns a library on or off; all are on at first (`hmac` with the feature of its name). The standard one stays
+    /// on. Turn a library off whose functions or
     /// macros have the names of yours, before these are declared.
     ///
     /// ```

@@ -1,6 +1,8 @@
-//! Validators: what an environment refuses though its types fit. Each is one of cel-go's, which calls them AST validators.
+//! Validators: what an environment refuses though its types fit. Each is one of cel-go's, which calls them AST
+//! validators.
 //!
-//! All of them take time linear in the number of nodes: parents have larger numbers than their children, so one pass from
+//! All of them take time linear in the number of nodes: parents have larger numbers than their children, so one
+//! pass from
 //! the root down knows how deep each node is.
 
 use super::{Lint, MIXED_LITERAL, NESTED_TOO_DEEP, NEVER_VALID, literals, locals};
@@ -9,7 +11,8 @@ use celero_frontend::{Ast, Checked, Diagnostic, Expr, NodeId, Severity, Stage, T
 use celero_matching::pattern::PatternCache;
 use std::collections::HashMap;
 
-/// A test of rules in CEL that an [environment](crate::Env::validator) makes besides that of types. Each is a validator of
+/// A test of rules in CEL that an [environment](crate::Env::validator) makes besides that of types. Each is a
+/// validator of
 /// cel-go; those with a number are off where no number is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -18,19 +21,23 @@ pub enum Validator {
     Durations,
     /// Refuses `timestamp("..")` of a literal that is no timestamp, which otherwise causes a warning.
     Timestamps,
-    /// Refuses literal patterns that are no regular expressions, which otherwise cause warnings. Other than cel-go's it
+    /// Refuses literal patterns that are no regular expressions, which otherwise cause warnings. Other than
+    /// cel-go's it
     /// tests the patterns of all functions.
     Patterns,
-    /// Refuses literal formats of `format` that are malformed, or have more verbs than values, which otherwise causes a
+    /// Refuses literal formats of `format` that are malformed, or have more verbs than values, which otherwise
+    /// causes a
     /// warning.
     Formats,
-    /// Refuses lists whose elements are not all of one type, and maps whose keys or values are not. Lists and maps in a
+    /// Refuses lists whose elements are not all of one type, and maps whose keys or values are not. Lists and maps
+    /// in a
     /// call of `format` may mix types.
     HomogeneousLiterals,
     /// Refuses loops (`all`, `map`, ..) that are nested deeper than this. A loop over what another one gives is nested
     /// too; one over `[]` is none.
     ComprehensionNesting(u32),
-    /// Refuses `cel.bind` and what is made of it (`with`, `optMap`, `optFlatMap`, `sortBy`) nested deeper than this.
+    /// Refuses `cel.bind` and what is made of it (`with`, `optMap`, `optFlatMap`, `sortBy`) nested
+    /// deeper than this. As in cel-go, `optMap` of what is no name counts twice.
     BindNesting(u32),
 }
 
@@ -144,9 +151,18 @@ fn contexts(ast: &Ast) -> Vec<(NodeId, Place)> {
     let mut all = Vec::with_capacity(places.len());
     for id in ids(ast).rev() {
         let Some(place) = places.get_mut(id.0 as usize) else { continue };
+        let mut bound_target = None;
         match ast.expr(id) {
             Expr::Fold { range, .. } => place.is_loop = !is_empty_list(ast, *range),
-            Expr::Bind { .. } | Expr::OptMap { .. } => place.is_bind = true,
+            Expr::Bind { .. } => place.is_bind = true,
+            Expr::OptMap { target, .. } => {
+                place.is_bind = true;
+                // The target is bound, too.
+                if !matches!(ast.expr(*target), Expr::Ident { .. }) {
+                    place.binds = place.binds.saturating_add(1);
+                    bound_target = Some(*target);
+                }
+            }
             Expr::Call { function, .. } => place.in_format |= ast.name(*function) == "format",
             _ => {}
         }
@@ -156,7 +172,8 @@ fn contexts(ast: &Ast) -> Vec<(NodeId, Place)> {
         all.push((id, here));
         ast.each_child(id, |child| {
             if let Some(below) = places.get_mut(child.0 as usize) {
-                *below = Place { is_loop: false, is_bind: false, ..here };
+                let outside = u32::from(bound_target == Some(child));
+                *below = Place { is_loop: false, is_bind: false, binds: here.binds.saturating_sub(outside), ..here };
             }
         });
     }

@@ -113,6 +113,8 @@ fn bindings_are_nested_to_a_limit() {
         ("cel.bind(a, cel.bind(b, 1, b), a)", Some("cel.bind(b, 1, b)")),
         ("maybe.optMap(a, cel.bind(b, a, b))", Some("cel.bind(b, a, b)")),
         ("[1].all(a, cel.bind(b, a, b > 0))", None),
+        ("maybe.optMap(a, a).orValue(1)", None),
+        ("[maybe][0].optMap(a, a).orValue(1)", Some("[maybe][0].optMap(a, a)")),
     ];
     refuses(Validator::BindNesting(1), &cases);
 }

@@ -73,24 +73,6 @@ type answer struct {
 	Refusing []string `json:"refusing"`
 }
 
-// The names of the validators that refuse a source.
-func refusing(env *cel.Env, source string) []string {
-	names := []string{}
-	for _, validator := range []cel.ASTValidator{
-		cel.ValidateDurationLiterals(), cel.ValidateTimestampLiterals(), cel.ValidateHomogeneousAggregateLiterals(),
-		cel.ValidateComprehensionNestingLimit(1), cel.ValidateBindNestingLimit(1),
-	} {
-		strict, err := env.Extend(cel.ASTValidators(validator))
-		if err != nil {
-			log.Fatal(err)
-		}
-		if _, issues := strict.Compile(source); issues.Err() != nil {
-			names = append(names, validator.Name())
-		}
-	}
-	return names
-}
-
 // A type as celero shows it: `map(string, list(int))`.
 func parseType(text string) (*cel.Type, string, error) {
 	end := strings.IndexAny(text, "(),")

@@ -55,7 +55,7 @@ func versions() map[string][]map[string]string {
 	for name, of := range libraries {
 		before := declared(of.base...)
 		for version := uint32(0); version <= of.newest; version++ {
-			now, added := declared(append([]cel.EnvOption{of.option(version)}, of.base...)...), map[string]string{}
+			now, added := declared(append(append([]cel.EnvOption{}, of.base...), of.option(version))...), map[string]string{}
 			for id, function := range now {
 				if _, known := before[id]; !known {
 					added[id] = function

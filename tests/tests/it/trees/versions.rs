@@ -1,4 +1,5 @@
-//! `docs/migration/cel-go.md`: which functions the versions of cel-go's libraries have, and which of them celero has. The
+//! `docs/migration/cel-go.md`: which functions the versions of cel-go's libraries have, and which of them celero
+//! has. The
 //! table is written from cel-go's own declarations; `BLESS=1` writes it anew.
 
 use super::cel_go::{OF_A_MACRO, OTHER_OVERLOADS};
@@ -11,7 +12,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// Calls of the macros of cel-go's libraries.
-const MACROS: [(&str, &str); 14] = [
+const MACROS: [(&str, &str); 15] = [
     ("bind", "cel.bind(a, 1, a) == 1"),
     ("optMap", "optional.of(1).optMap(a, a).hasValue()"),
     ("optFlatMap", "optional.of(1).optFlatMap(a, optional.of(a)).hasValue()"),
@@ -20,6 +21,7 @@ const MACROS: [(&str, &str); 14] = [
     ("least", "math.least(1, 2) == 1"),
     ("all", "[1].all(i, a, a > i)"),
     ("exists", "[1].exists(i, a, a > i)"),
+    ("exists_one", "[1].exists_one(i, a, a > i)"),
     ("existsOne", "[1].existsOne(i, a, a > i)"),
     ("transformList", "[1].transformList(i, a, a) == [1]"),
     ("transformMap", "[1].transformMap(i, a, a) == {0: 1}"),
