@@ -443,6 +443,7 @@ pub mod settings {
     pub use crate::expression::{CheckedRule, PartResult, Partial, TextPiece, Trace, TracedPart, Unknowns};
     pub use crate::language::{PartCost, StaticCost};
     pub use crate::limits::Limits;
+    pub use crate::lint::Validator;
     pub use celero_frontend::Limits as SourceLimits;
     pub use celero_frontend::stdlib::Library;
     pub use celero_ir::passes::StageObserver;

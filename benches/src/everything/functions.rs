@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use jiff::tz::TimeZone;
 use percent_encoding::percent_decode_str;
+use ring::hmac;
 use serde_json::Value as Json;
 use sha2::Digest;
 use std::collections::{BTreeMap, HashMap};
@@ -303,9 +304,17 @@ fn encoders() -> impl IntoIterator<Item = Cell> {
         "sha1.encode(slice) == digits" => hex(&sha1::Sha1::digest(c.slice)) == c.digits;
         "sha256.encode(word) == digits" => hex(&sha2::Sha256::digest(c.word)) == c.digits;
         "sha256.encode(slice) == digits" => hex(&sha2::Sha256::digest(c.slice)) == c.digits;
+        "hex.encode(hmac.compute(word, 'key', 'SHA256')) == digits" => hex(hmac::sign(&hmac_key(), c.word.as_bytes()).as_ref()) == c.digits;
+        "hmac.compute(slice, b'key', 'SHA256') == slice" => hmac::sign(&hmac_key(), c.slice).as_ref() == c.slice;
+        "hmac.verify(word, 'sha256=00', 'key', 'SHA256')" => hmac::verify(&hmac_key(), c.word.as_bytes(), &[0]).is_ok();
+        "hmac.verify(slice, slice, b'key', 'SHA256')" => hmac::verify(&hmac_key(), c.slice, c.slice).is_ok();
         "md5.encode(word) == digits" => hex(&md5::Md5::digest(c.word)) == c.digits;
         "md5.encode(slice) == digits" => hex(&md5::Md5::digest(c.slice)) == c.digits;
     }
+}
+
+fn hmac_key() -> hmac::Key {
+    hmac::Key::new(hmac::HMAC_SHA256, b"key")
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -30,13 +30,15 @@ pub enum Library {
     /// What gateways have besides: the macros `with`, `mapValues`, `filterKeys`, `default`,
     /// `coalesce`; digests, random values, failing on purpose.
     Gateway,
+    /// Message authentication codes. Only with the feature `hmac` of `celero`.
+    Hmac,
     /// Header maps in other forms, cookies, and parameters of queries.
     Http,
 }
 
 impl Library {
     /// All libraries, in the order of the table.
-    pub const ALL: [Library; 14] = [
+    pub const ALL: [Library; 15] = [
         Self::Standard,
         Self::Optionals,
         Self::Network,
@@ -50,6 +52,7 @@ impl Library {
         Self::Comprehensions,
         Self::Bindings,
         Self::Gateway,
+        Self::Hmac,
         Self::Http,
     ];
 
@@ -70,6 +73,7 @@ impl Library {
             Self::Comprehensions => "comprehensions",
             Self::Bindings => "bindings",
             Self::Gateway => "gateway",
+            Self::Hmac => "hmac",
             Self::Http => "http",
         }
     }

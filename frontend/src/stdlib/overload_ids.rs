@@ -353,6 +353,10 @@ overload_ids! {
     Sha256Bytes "sha256_encode_bytes";
     Md5String "md5_encode_string";
     Md5Bytes "md5_encode_bytes";
+    HmacVerifyString "hmac_verify_string_string_string_string";
+    HmacVerifyBytes "hmac_verify_bytes_bytes_bytes_string";
+    HmacComputeString "hmac_compute_string_string_string";
+    HmacComputeBytes "hmac_compute_bytes_bytes_string";
     Uuid "uuid";
     Random "random";
     RawMap "map_string_raw";

@@ -626,6 +626,15 @@ macro_rules! for_each_builtin {
                 Random Global impure "random"() -> double;
             }
 
+            Hmac {
+                /// Whether a message has this code: message, code, key, algorithm. Of texts the code may be in hexadecimal or base64, after `sha256=`.
+                HmacVerifyString Global "hmac.verify"(string, string, string, string) -> bool;
+                HmacVerifyBytes Global "hmac.verify"(bytes, bytes, bytes, string) -> bool;
+                /// The code of a message: message, key, algorithm, which is SHA224, SHA256, SHA384, SHA512, SHA512_224 or SHA512_256.
+                HmacComputeString Global "hmac.compute"(string, string, string) -> bytes;
+                HmacComputeBytes Global "hmac.compute"(bytes, bytes, string) -> bytes;
+            }
+
             Http {
                 /// Each value as a list: the lines that a request or response has of a header; text or a list of an ordinary map as it is.
                 RawMap Member "raw"({string string}) -> {string [string]};

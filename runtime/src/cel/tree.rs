@@ -9,7 +9,7 @@ use crate::function::Functions;
 use crate::interpret::{Recorded, Recorder, interpret, interpret_recorded};
 use crate::language::{KnownNames, PartCost, Role, RuleTree, necessary, part_costs};
 use crate::library::Cx;
-use crate::lint;
+use crate::lint::{self, Validator};
 use crate::lower::{Lowered, is_pure, lower};
 use crate::report::{Known, Words, describe_checked};
 use crate::value::Value;
@@ -181,6 +181,10 @@ impl RuleTree for CheckedTree {
 
     fn lint(&self, layouts: &[Layout], patterns: &PatternCache) -> Vec<Diagnostic> {
         lint::lint(&self.written, layouts, patterns)
+    }
+
+    fn validate(&self, validators: &[Validator], patterns: &PatternCache) -> Vec<Diagnostic> {
+        lint::validate(&self.written, validators, patterns)
     }
 
     fn guard_warnings(&self, layouts: &[Layout], variables: &[Variable], fails_open: bool) -> Vec<Diagnostic> {

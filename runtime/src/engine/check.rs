@@ -33,6 +33,10 @@ impl Engine {
         let (declarations, limits) = (env.declarations(), self.limits());
         let (tree, warnings) = env.rule_language().check_body(source, declarations, &limits.source).map_err(failed)?;
         let steps = tree.case_steps(limits.case_steps, env.dialect()).map_err(|error| failed(vec![error]))?;
+        let refused = tree.validate(env.validators(), &self.pattern_cache(env));
+        if !refused.is_empty() {
+            return Err(failed(self.ordered(refused)));
+        }
         let found = without_errors(env, tree.lint(env.fields(), &self.pattern_cache(env)));
         let found = found.map_err(|errors| failed(self.ordered(errors)))?;
         Ok((self.ordered([warnings, found].concat()), steps))
@@ -139,6 +143,10 @@ impl Engine {
         let most = self.limits().case_steps;
         expression.count_case_steps(most, env.dialect()).map_err(|error| failed(vec![error]))?;
         self.affordable(&expression)?;
+        let refused = expression.tree().validate(env.validators(), patterns);
+        if !refused.is_empty() {
+            return Err(failed(self.ordered(refused)));
+        }
         let mut warnings = expression.warnings().to_vec();
         let found = without_errors(env, expression.tree().lint(env.fields(), patterns));
         warnings.extend(found.map_err(|errors| failed(self.ordered(errors)))?);
@@ -146,19 +154,11 @@ impl Engine {
         Ok(expression.with_warnings(warnings))
     }
 
-    /// Refuses an expression whose static cost is above the limit, and blames the first part that
-    /// exceeds it alone: the innermost one, because parts come before what they are parts of.
+    /// Refuses an expression whose static cost is above the limit.
     fn affordable(&self, expression: &Expression) -> Result<(), CompileError> {
         let &Limits { operations: Some(limit), elements, .. } = self.limits() else { return Ok(()) };
-        let parts = expression.tree().part_costs();
-        let Some(part) = parts.iter().find(|part| part.cost.most_for(elements) > limit) else { return Ok(()) };
-        let most = part.cost.most_for(elements);
-        let most = if most == u64::MAX { "uncounted".to_owned() } else { most.to_string() };
-        let message = format!(
-            "this takes up to {most} operations if lists and maps have up to {elements} elements, more than {limit} (`operations`)"
-        );
-        let error = Diagnostic::error(Stage::Limit, lint::TOO_COSTLY, part.span, message);
-        Err(CompileError::new(expression.source(), vec![error]))
+        let error = expression.too_costly(limit, elements);
+        error.map_or(Ok(()), |error| Err(CompileError::new(expression.source(), vec![error])))
     }
 
     /// Returns the first diagnostics, in the order of the source.

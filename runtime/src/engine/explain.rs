@@ -58,6 +58,7 @@ impl Explanation {
     fn new<S>(program: &Program<S>, stages: Stages, fields: &[String]) -> Self {
         let tree = program.expression().tree().dump();
         let mut sections = vec![("tree", tree), ("type", format!("{}\n", program.result_type()))];
+        sections.push(("static cost", format!("{}\n", program.expression().static_cost())));
         if let Some(graph) = &stages.lowered {
             sections.push(("graph", graph.to_string()));
         }
@@ -79,7 +80,7 @@ impl Explanation {
         Self { sections, code }
     }
 
-    /// Returns titles and texts, in order: `tree`, `type`, and, for native code, `graph`,
+    /// Returns titles and texts, in order: `tree`, `type`, `static cost`, and, for native code, `graph`,
     /// `optimized graph`, `folded calls` (of the host's [pure functions](Env::pure_function), with
     /// their results, if there are any), `cranelift ir`, `machine code` (its bytes), `source positions`.
     pub fn sections(&self) -> impl Iterator<Item = (&'static str, &str)> {

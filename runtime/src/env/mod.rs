@@ -8,6 +8,7 @@ mod lists;
 pub(crate) mod names;
 mod overlap;
 mod problem;
+mod strictness;
 
 pub use bindings::{BindError, Bindings};
 pub use problem::EnvError;
@@ -17,17 +18,20 @@ use crate::context::{Context, ExtensionFields, Shape, read_by_call};
 use crate::cx::PATTERN_DIALECT;
 use crate::function::{self, DynFunction, Functions, HostFunction};
 use crate::language::{AnyLanguage, Declared, RuleLanguage};
+use crate::lint::Validator;
 use crate::value::message::declared_types;
 use crate::variables::Variables;
 use celero_frontend::stdlib::{Library, Signature};
 use celero_frontend::{Declarations, FunctionDeclaration, Language, Type, Variable};
+use celero_ir::ErrorKind;
 use celero_ir::layout::Field as Layout;
-use celero_ir::{Domain, ErrorKind};
 use celero_matching::pattern::Dialect;
 use celero_protobuf::Descriptors;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
+
+const HAS_HMAC: bool = cfg!(feature = "hmac");
 
 /// What a function [declared without code](Env::declare_function) says when it is called.
 pub const ONLY_DECLARED: &str = "it is only declared here, and has no code";
@@ -44,6 +48,7 @@ pub struct Env<C> {
     functions: Functions,
     dialect: Dialect,
     problems: Vec<EnvError>,
+    validators: Vec<Validator>,
     /// What the extension of a context must consist of.
     extension: Option<Shape>,
     context: PhantomData<fn(&C)>,
@@ -98,14 +103,17 @@ impl<C: Context> Env<C> {
 impl<C> Env<C> {
     /// An environment without variables and functions.
     pub(crate) fn empty() -> Self {
+        let mut declarations = Declarations::new();
+        declarations.set_library(Library::Hmac, HAS_HMAC);
         Self {
             language: cel::cel(),
-            declarations: Declarations::new(),
+            declarations,
             variables: Arc::default(),
             fields: Vec::new(),
             functions: Functions::default(),
             dialect: PATTERN_DIALECT,
             problems: Vec::new(),
+            validators: Vec::new(),
             extension: None,
             context: PhantomData,
         }
@@ -245,7 +253,8 @@ impl<C> Env<C> {
         self.dialect
     }
 
-    /// Turns a library on or off; all are on at first. The standard one stays on. Turn a library off whose functions or
+    /// Turns a library on or off; all are on at first (`hmac` with the feature of its name). The standard one stays
+    /// on. Turn a library off whose functions or
     /// macros have the names of yours, before these are declared.
     ///
     /// ```
@@ -256,6 +265,10 @@ impl<C> Env<C> {
     /// ```
     #[must_use]
     pub fn library(mut self, library: Library, on: bool) -> Self {
+        if on && library == Library::Hmac && !HAS_HMAC {
+            self.problems.push(EnvError::new("the library `hmac` needs the feature `hmac` of celero".to_owned()));
+            return self;
+        }
         self.declarations.set_library(library, on);
         if on {
             self.problems.extend(overlap::all(&self.declarations).map(EnvError::new));
@@ -399,27 +412,6 @@ impl<C> Env<C> {
         &self.fields
     }
 
-    /// Changes which values a variable is known to have, where the host knows more than its type says, or less (`None`:
-    /// any value of the type). Warnings about comparisons follow it, results do not. Nothing changes for a variable
-    /// without a [`Domain`].
-    #[must_use]
-    pub fn with_domain(mut self, variable: &str, change: impl FnOnce(Domain) -> Option<Domain>) -> Self {
-        let found = self.declarations.variable(variable).map(|(index, _)| index as usize);
-        if let Some(field) = found.and_then(|index| self.fields.get_mut(index)) {
-            field.domain = field.domain.and_then(change);
-        }
-        self
-    }
-
-    /// Narrows the static type of a variable of type `dyn`, for rules that run only where the host gives it values of
-    /// this type. An operation that needs the type fails for other values. A name that is not declared, or has another
-    /// type, changes nothing. One set may have rules for this environment and the one before.
-    #[must_use]
-    pub fn narrow(mut self, variable: &str, ty: Type) -> Self {
-        self.declarations.narrow_variable(variable, ty);
-        self
-    }
-
     /// The variables by name.
     pub(crate) fn variables(&self) -> Arc<Variables> {
         Arc::clone(&self.variables)
@@ -482,6 +474,7 @@ impl<C> Clone for Env<C> {
             functions: self.functions.clone(),
             dialect: self.dialect,
             problems: self.problems.clone(),
+            validators: self.validators.clone(),
             extension: self.extension,
             context: PhantomData,
         }

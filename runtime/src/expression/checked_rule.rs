@@ -6,7 +6,7 @@ use crate::error::CompileError;
 use crate::fields::Fields;
 use crate::function::Functions;
 use crate::language::{PartCost, StaticCost};
-use crate::lint;
+use crate::lint::{self, Validator};
 use celero_frontend::stdlib::Libraries;
 use celero_frontend::{Definition, Diagnostic, Severity, Span, Stage, Type};
 use celero_matching::pattern::Dialect;
@@ -60,6 +60,7 @@ struct Environment {
     libraries: Libraries,
     container: String,
     dialect: Dialect,
+    validators: Vec<Validator>,
 }
 
 impl Environment {
@@ -72,11 +73,12 @@ impl Environment {
             libraries: declarations.libraries(),
             container: declarations.container().to_owned(),
             dialect: env.dialect(),
+            validators: env.validators().to_vec(),
         }
     }
 
     fn is<C>(&self, env: &Env<C>) -> bool {
-        let Self { variables, functions, definitions, libraries, container, dialect } = self;
+        let Self { variables, functions, definitions, libraries, container, dialect, validators } = self;
         let declarations = env.declarations();
         let others = declarations.shared_definitions();
         let are_others = || {
@@ -89,6 +91,7 @@ impl Environment {
             && *libraries == declarations.libraries()
             && container == declarations.container()
             && *dialect == env.dialect()
+            && *validators == env.validators()
     }
 }
 
@@ -125,6 +128,16 @@ impl CheckedRule {
     #[must_use]
     pub fn case_steps(&self) -> usize {
         self.shared.expression.case_steps()
+    }
+
+    /// Returns an error if the rule takes more operations than this by its static cost, where every list and map
+    /// has as many
+    /// elements: what [`Limits::operations`](crate::Limits::operations) refuses. It is at the first part that
+    /// exceeds the
+    /// limit alone, the innermost one.
+    #[must_use]
+    pub fn too_costly(&self, operations: u64, elements: u64) -> Option<Diagnostic> {
+        self.shared.expression.too_costly(operations, elements)
     }
 
     /// Returns the number of its nodes with the bodies of definitions in the places of their calls: what
@@ -196,7 +209,7 @@ impl CheckedRule {
     /// ```
     #[must_use]
     pub fn static_cost(&self) -> StaticCost {
-        self.part_costs().last().map_or(StaticCost::default(), |whole| whole.cost)
+        self.shared.expression.static_cost()
     }
 
     /// Returns the [static cost](Self::static_cost) of each part of the rule that is evaluated and is no literal, the

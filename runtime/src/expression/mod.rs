@@ -15,11 +15,12 @@ use crate::context::Host;
 use crate::error::{ErrorKind, EvalError};
 use crate::fields::Fields;
 use crate::function::{Functions, contained};
-use crate::language::{KnownNames, Piece, RuleLanguage, RuleTree};
+use crate::language::{KnownNames, Piece, RuleLanguage, RuleTree, StaticCost};
 use crate::library::Cx;
+use crate::lint;
 use crate::report::{Known, Report};
 use crate::value::Value;
-use celero_frontend::{Declarations, Diagnostic, Limits, Span, Style, Type, Variable};
+use celero_frontend::{Declarations, Diagnostic, Limits, Span, Stage, Style, Type, Variable};
 use celero_ir::layout::Field as Layout;
 use celero_lists::Lists;
 use celero_matching::pattern::Dialect;
@@ -90,6 +91,25 @@ impl Expression {
     /// The steps for letter cases of its patterns.
     pub(crate) fn case_steps(&self) -> usize {
         self.case_steps
+    }
+
+    /// The static cost of the whole.
+    pub(crate) fn static_cost(&self) -> StaticCost {
+        self.tree.part_costs().last().map_or(StaticCost::default(), |whole| whole.cost)
+    }
+
+    /// See [`CheckedRule::too_costly`].
+    pub(crate) fn too_costly(&self, limit: u64, elements: u64) -> Option<Diagnostic> {
+        // Parts come before what they are parts of.
+        let part = self.tree.part_costs().into_iter().find(|part| part.cost.most_for(elements) > limit)?;
+        let most = match part.cost.most_for(elements) {
+            u64::MAX => "uncounted".to_owned(),
+            most => most.to_string(),
+        };
+        let message = format!(
+            "this takes up to {most} operations if lists and maps have up to {elements} elements, more than {limit} (`operations`)"
+        );
+        Some(Diagnostic::error(Stage::Limit, lint::TOO_COSTLY, part.span, message))
     }
 
     /// Replaces the warnings.

@@ -19,6 +19,7 @@ use crate::fields::Fields;
 use crate::function::Functions;
 use crate::interpret::{Recorded, Recorder};
 use crate::library::Cx;
+use crate::lint::Validator;
 use crate::lower::Lowered;
 use crate::report::{Known, Words};
 use crate::value::Value;
@@ -238,6 +239,11 @@ pub(crate) trait RuleTree: Debug + Send + Sync + Any {
 
     /// What is valid, but probably not meant.
     fn lint(&self, layouts: &[Layout], patterns: &PatternCache) -> Vec<Diagnostic>;
+
+    /// What validators of the environment refuse. They are about trees of CEL.
+    fn validate(&self, _validators: &[Validator], _patterns: &PatternCache) -> Vec<Diagnostic> {
+        Vec::new()
+    }
 
     /// How a client can pass the rule as a guard; see
     /// [`CheckedRule::guard_warnings`](crate::settings::CheckedRule::guard_warnings).

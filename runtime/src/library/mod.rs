@@ -14,6 +14,7 @@
 mod calls;
 mod encoders;
 mod gateway;
+mod hmac;
 mod http;
 mod json;
 mod lists;
@@ -36,6 +37,7 @@ pub(crate) use self::calls::{
     takes_any_index,
 };
 pub(crate) use self::encoders::padding_is_whole;
+pub(crate) use self::hmac::{code as hmac_code, is_same as is_same_code};
 pub(crate) use self::json::{ProjectionPlan, Selected, find, json_parse, project};
 pub(crate) use self::literals::{list_of, map_of};
 pub(crate) use self::named_lists::{list_has, list_has_address, list_has_bytes, list_has_integer, list_value};

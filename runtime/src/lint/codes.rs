@@ -33,6 +33,8 @@ codes! {
     NEVER_THAT_CASE "never-that-case" Check "text in lower or upper case is compared with text that has letters of the other case (a warning)";
     DOUBLED_BACKSLASH "doubled-backslash" Check "a pattern has two backslashes where one was probably meant (a warning)";
     NEVER_THAT_VALUE "never-that-value" Check "a field is compared with a value that it never has (a warning)";
+    MIXED_LITERAL "mixed-literal" Check "a list or a map has parts of several types, and the environment allows one: see `Validator`";
+    NESTED_TOO_DEEP "nested-too-deep" Check "loops or bindings are nested deeper than the environment allows: see `Validator`";
     UNKNOWN_FIELD "unknown-field" Check "a field is selected of an element of a list whose struct has no such field";
     NETWORK_AS_TEXT "network-as-text" Check "a text is compared with that of a network, which no address equals (a warning)";
     NETWORK_HOST_BITS "network-host-bits" Check "a network is written with an address inside it (a warning)";

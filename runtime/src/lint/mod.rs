@@ -11,6 +11,7 @@
 //! |---|---|
 //! | the names and types of one rule, and the rule must be rejected | an error in the checker, `frontend/src/cel/check/`, with its code in `codes.rs` there |
 //! | one checked rule, the layout of the host's fields, the library | here: a method of [`Lint`] in a file per subject, called from [`lint`] |
+//! | what a host refuses on demand | `validators.rs` |
 //! | what the rule is for: that it keeps requests back | `guards.rs`; only a host knows, so it calls `CheckedRule::guard_warnings` |
 //! | a tree of its own, that is not CEL's | the folder `lint/` of that language, such as `filter/lint/` |
 //! | all rules of a set, such as which rule comes first | `rules/warnings.rs`, which works on the merged graph |
@@ -34,12 +35,15 @@ pub(crate) mod networks;
 mod place;
 mod records;
 pub(crate) mod stars;
+mod validators;
 
 pub(crate) use codes::*;
 pub(crate) use doubled::doubled_backslash;
 pub(crate) use guards::{SINGLE, guard_warnings};
 pub(crate) use letter_cases::{case_steps, exceeded_case_steps, sum_of_case_steps};
 pub(crate) use literals::malformed;
+pub use validators::Validator;
+pub(crate) use validators::validate;
 
 use celero_frontend::stdlib::Builtin;
 use celero_frontend::{Ast, Checked, Diagnostic, Expr, NodeId, Overload, Reference, Severity, Span, Stage};

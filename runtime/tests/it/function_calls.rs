@@ -139,3 +139,17 @@ fn pure_calls_with_constants_are_made_at_compile_time() {
     let section = explained.sections().find(|(title, _)| *title == "folded calls").unwrap();
     assert_eq!(section.1, "refuse(\"x\") = error host function failed\n");
 }
+
+/// As in version 4 of cel-go's optional types.
+#[test]
+fn the_target_of_opt_map_is_evaluated_once() {
+    for tier in TIERS {
+        let calls = Arc::new(AtomicUsize::new(0));
+        let env = counting(&calls, false);
+        let engine = Engine::builder().tier(tier).build();
+        let source = "optional.of(tick(1)).optMap(n, n + n).value() == 2 && optional.of(tick(1)).optFlatMap(n, optional.of(n)).hasValue()";
+        let program = engine.compile(&env, source).unwrap();
+        assert_eq!(program.test(&Bindings::new(&env)), Ok(true));
+        assert_eq!(calls.load(Ordering::Relaxed), 2, "{tier:?}");
+    }
+}

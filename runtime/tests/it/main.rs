@@ -57,6 +57,7 @@ mod texts;
 mod texts_of_scalars;
 mod tiers;
 mod trace;
+mod validators;
 mod value_conversions;
 mod value_serde;
 mod value_text;

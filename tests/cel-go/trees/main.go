@@ -61,6 +61,8 @@ type value struct {
 type answer struct {
 	// The identifiers of overloads and the names of their functions.
 	Overloads map[string]string `json:"overloads"`
+	// What is new in each version of each library.
+	Versions map[string][]map[string]string `json:"versions"`
 	// Why cel-go does not take the source; then there is nothing else.
 	Refused string `json:"refused"`
 	Parsed  []byte `json:"parsed"`
@@ -75,6 +77,8 @@ type answer struct {
 	Results     []value `json:"results"`
 	FromParsed  []value `json:"from_parsed"`
 	FromChecked []value `json:"from_checked"`
+	// The validators that refuse the source.
+	Refusing []string `json:"refusing"`
 }
 
 // The types of messages; nil if there are none.
@@ -424,6 +428,7 @@ func judge(asked question) (answered answer) {
 				answered.Overloads[overload.ID()] = name
 			}
 		}
+		answered.Versions = versions()
 		return
 	}
 	bindings := []map[string]any{}
@@ -467,6 +472,7 @@ func judge(asked question) (answered answer) {
 	}
 	answered.CheckedJSON = string(inJSON)
 	answered.Results = evaluate(env, checked, bindings)
+	answered.Refusing = refusing(env, asked.Source)
 
 	differs := func(format string, arguments ...any) {
 		answered.Differences = append(answered.Differences, fmt.Sprintf(format, arguments...))

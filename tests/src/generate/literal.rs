@@ -262,6 +262,18 @@ const REPLACEMENTS: &[&str] = &["''", "'-'", r"r'<\0>'", r"r'\1'", r"'\\'", r"r'
 const DOLLARS: &[&str] = &["''", "'-'", "'<$0>'", "'$1'", "'${n}$$'", "'$none'", "'${'", "'$'"];
 const WILDCARDS: &[&str] =
     &["'*'", "'a*'", "'*C'", "'A*c'", "'*b*'", "''", "'abc'", r"r'\\*'", "'**'", r"r'\\a'", "'*é*'", "'\u{fffd}*'"];
+const ALGORITHMS: &[&str] =
+    &["'SHA256'", "'sha-384'", "'HS512'", "'SHA512'", "'SHA-512/224'", "'hs224'", "'MD5'", "''"];
+/// Codes of 'abc' by SHA-256: with the key 'a' in hexadecimal and in base64, with the key '' and its algorithm.
+const CODES: &[&str] = &[
+    "'b4ffe67d267d9eb19f81ccd6ffcde1443294d00892d5b648f03e590b56250ced'",
+    "'tP/mfSZ9nrGfgczW/83hRDKU0AiS1bZI8D5ZC1YlDO0='",
+    "'sha256=FD7ADB152C05EF80DCCF50A1FA4C05D5A3EC6DA95575FC312AE7C5D091836351'",
+    "'v1=00'",
+    "'md5=00'",
+    "'='",
+    "''",
+];
 const FORMS: &[&str] = &["''", "'a=1&b=2'", "'a=1&a=2&a'", "'b=%C3%A9+x&=&&c'", "'a=%ff&%61=%zz'"];
 const FIELD_VALUES: &[&str] =
     &["{'b': [1, 'x y', null], 'a': true, 'c': null}", "{'a': 'é&=', 'b': -1.5, 'c': 7u}", "{'a': {}}"];
@@ -337,6 +349,10 @@ pub(super) fn argument(rng: &mut Rng, builtin: Builtin, position: usize) -> Opti
         (B::RegexReplace | B::RegexReplaceFirst | B::RegexReplaceOnce, 1) => PATTERNS,
         (B::RegexReplaceOnce, 2) => DOLLARS,
         (B::Wildcard | B::StrictWildcard, 1) => WILDCARDS,
+        (B::HmacVerifyString | B::HmacVerifyBytes, 3) | (B::HmacComputeString | B::HmacComputeBytes, 2) => ALGORITHMS,
+        (B::HmacVerifyString, 1) => CODES,
+        (B::HmacVerifyString, 0) => &["'abc'"],
+        (B::HmacVerifyString, 2) => &["'a'", "''"],
         (B::FormDecode, _) => FORMS,
         (B::FormEncode, _) => FIELD_VALUES,
         (B::RegexReplace | B::RegexReplaceFirst, 2) => REPLACEMENTS,

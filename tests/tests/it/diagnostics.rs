@@ -6,7 +6,7 @@ use celero::diagnostics::{Severity, Stage, diagnostic_codes, render};
 use celero::filter::{FILTER_CODES, FilterLanguage, FilterOptions, FilterType, Scheme, check_filter, http_scheme};
 use celero::http::RequestContext;
 use celero::lists::{Kind, Lists};
-use celero::settings::{Library, SourceLimits, TextPiece};
+use celero::settings::{Library, SourceLimits, TextPiece, Validator};
 use celero::{CompileError, Context, Engine, Env, Limits, Tier, Type};
 use celero_book::contents::{with_contents, wrapped};
 use celero_frontend::CodeInfo;
@@ -79,6 +79,8 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("never-that-case", "lower(http.host) eq \"Example.com\""),
     ("doubled-backslash", "http.request.uri.path matches \"(?i)\\\\.php$\""),
     ("never-that-value", "request.path == \"admin\" || request.method == \"get\""),
+    ("mixed-literal", "request.path in [\"/\", 1]"),
+    ("nested-too-deep", "[\"a\", \"b\"].exists(a, request.headers.exists(name, name == a))"),
     ("unknown-field", "upstreams.filter(u, u.heathy).size() > 0"),
     ("network-as-text", "request.headers[\"x-real-ip\"] in [\"10.0.0.0/8\"]"),
     ("network-host-bits", "cidr(\"10.0.0.1/8\").containsIP(source.address)"),
@@ -206,6 +208,10 @@ fn reported(code: &str, source: &str) -> Vec<celero::Diagnostic> {
         }
         "unknown-field" => {
             engine.check(&Env::<Pool>::new(), source).map_or_else(errors, |rule| rule.warnings().to_vec())
+        }
+        "mixed-literal" | "nested-too-deep" => {
+            let env = Env::<RequestContext<'_>>::new().validator(Validator::HomogeneousLiterals);
+            engine.check(&env.validator(Validator::ComprehensionNesting(1)), source).map_or_else(errors, |_| Vec::new())
         }
         "comment-inside" => engine.format(source).map_or_else(errors, |_| Vec::new()),
         "no-text" => {

@@ -20,6 +20,7 @@ mod necessary;
 mod partial;
 mod patterns;
 mod random_budgets;
+mod random_costs;
 mod random_indexed_sets;
 mod random_sets;
 mod requests;

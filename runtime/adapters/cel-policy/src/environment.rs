@@ -163,6 +163,7 @@ impl Environment {
         for overload in &file.functions {
             env = function(env, overload, code, &mut problems);
         }
+        env = file.validators.iter().fold(env, |env, validator| env.validator(*validator));
         env = env.without(file.excluded.iter().map(String::as_str));
         if problems.has_errors() { Err(PolicyError::new(problems)) } else { Ok(env) }
     }

@@ -5,7 +5,7 @@ use crate::extensions::{self, MACROS, OPERATORS};
 use crate::keys::{Reader, is_qualified, listed};
 use crate::types::{self, WrittenType};
 use celero::language::TABLE;
-use celero::settings::{Library, SourceLimits};
+use celero::settings::{Library, SourceLimits, Validator};
 use celero_policy::problems::{FileSpan, Problems};
 use celero_policy::yaml::{self, Node, SourceText};
 
@@ -38,7 +38,8 @@ pub(crate) struct EnvironmentFile {
     pub(crate) context: Option<SourceText>,
     pub(crate) variables: Vec<(SourceText, WrittenType)>,
     pub(crate) functions: Vec<Overload>,
-    /// The limits of the file, and where each is.
+    pub(crate) validators: Vec<Validator>,
+    /// The limits of the file.
     pub(crate) limits: Vec<(String, u32)>,
 }
 
@@ -112,7 +113,10 @@ impl EnvironmentFile {
         for function in root.get("functions").map_or(&[][..], |node| reader.list(node, "`functions`")) {
             self.function(function, reader);
         }
-        settings(root, reader);
+        for validator in root.get("validators").map_or(&[][..], |node| reader.list(node, "`validators`")) {
+            self.validators.extend(validator_of(validator, reader));
+        }
+        features(root, reader);
         for limit in root.get("limits").map_or(&[][..], |node| reader.list(node, "`limits`")) {
             self.limit(limit, reader);
         }
@@ -251,16 +255,41 @@ impl EnvironmentFile {
     }
 }
 
-/// Reads validators and features: celero has what they ask for, or it is an error.
-fn settings(root: &Node, reader: &mut Reader<'_>) {
-    for validator in root.get("validators").map_or(&[][..], |node| reader.list(node, "`validators`")) {
-        if reader.mapping(validator, "a validator", &["name", "config"])
-            && let Some(name) = reader.required(validator, "name", "a validator")
-            && !extensions::has_validator(&name.text)
-        {
-            unsupported(reader, name.place, &format!("the validator `{}`", name.text));
-        }
+/// Reads a validator.
+fn validator_of(node: &Node, reader: &mut Reader<'_>) -> Option<Validator> {
+    if !reader.mapping(node, "a validator", &["name", "config"]) {
+        return None;
     }
+    let name = reader.required(node, "name", "a validator")?;
+    let Some(takes_limit) = Validator::named(&name.text, Some(0)) else {
+        unsupported(reader, name.place, &format!("the validator `{}`", name.text));
+        return None;
+    };
+    let without = Validator::named(&name.text, None);
+    let Some(config) = node.get("config") else {
+        if without.is_none() {
+            reader.error(name.place, format!("`{}` has no `limit` in its `config`", takes_limit.name()));
+        }
+        return without;
+    };
+    if without.is_some() {
+        reader.mapping(config, "the `config` of this validator", &[]);
+        return without;
+    }
+    if !reader.mapping(config, "`config`", &["limit"]) {
+        return None;
+    }
+    let limit = config.get("limit").and_then(Node::scalar).and_then(|text| text.parse().ok());
+    let Some(limit) = limit else {
+        let place = config.get("limit").map_or(config.place, |limit| limit.place);
+        reader.error(place, "the `limit` of a validator is a whole number");
+        return None;
+    };
+    Validator::named(&name.text, Some(limit))
+}
+
+/// Reads features: celero has what they ask for, or it is an error.
+fn features(root: &Node, reader: &mut Reader<'_>) {
     for feature in root.get("features").map_or(&[][..], |node| reader.list(node, "`features`")) {
         if !reader.mapping(feature, "a feature", &["name", "enabled"]) {
             continue;

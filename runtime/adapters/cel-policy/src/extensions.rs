@@ -12,10 +12,10 @@ struct Extension {
 
 const EXTENSIONS: &[Extension] = &[
     Extension { names: &["bindings", "cel.lib.ext.cel.bindings"], newest: 1, library: None },
-    Extension { names: &["optional", "cel.lib.optional"], newest: 2, library: None },
+    Extension { names: &["optional", "cel.lib.optional"], newest: 4, library: None },
     Extension { names: &["protos", "cel.lib.ext.protos"], newest: 1, library: None },
-    Extension { names: &["encoders", "cel.lib.ext.encoders"], newest: 1, library: Some(Library::Encoders) },
-    Extension { names: &["lists", "cel.lib.ext.lists"], newest: 3, library: Some(Library::Lists) },
+    Extension { names: &["encoders", "cel.lib.ext.encoders"], newest: 2, library: Some(Library::Encoders) },
+    Extension { names: &["lists", "cel.lib.ext.lists"], newest: 5, library: Some(Library::Lists) },
     Extension { names: &["math", "cel.lib.ext.math"], newest: 3, library: Some(Library::Math) },
     Extension { names: &["sets", "cel.lib.ext.sets"], newest: 1, library: Some(Library::Sets) },
     Extension { names: &["strings", "cel.lib.ext.strings"], newest: 5, library: Some(Library::Strings) },
@@ -28,6 +28,7 @@ const EXTENSIONS: &[Extension] = &[
     // Libraries that only celero has.
     Extension { names: &["celero.network"], newest: 0, library: Some(Library::Network) },
     Extension { names: &["celero.json"], newest: 0, library: Some(Library::Json) },
+    Extension { names: &["celero.hmac", "cel.lib.ext.security.hmac"], newest: 0, library: Some(Library::Hmac) },
     Extension { names: &["celero.gateway"], newest: 0, library: Some(Library::Gateway) },
     Extension { names: &["celero.http"], newest: 0, library: Some(Library::Http) },
 ];
@@ -67,11 +68,6 @@ pub(crate) fn has_feature(name: &str, enabled: bool) -> Option<bool> {
         "cel.feature.json_field_names" => !enabled,
         _ => return None,
     })
-}
-
-/// Whether celero always does what a validator does.
-pub(crate) fn has_validator(name: &str) -> bool {
-    matches!(name, "cel.validator.duration" | "cel.validator.timestamp" | "cel.validator.matches")
 }
 
 /// Sets a limit, and returns whether celero has it.

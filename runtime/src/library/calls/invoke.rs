@@ -7,20 +7,16 @@ use crate::library::standard::arithmetic::*;
 use crate::library::standard::containers::{in_list, in_map, list_add, list_index, map_index};
 use crate::library::standard::conversions::*;
 use crate::library::standard::matches::string_matches;
-use crate::library::standard::text::{
-    bytes_add, bytes_compare, bytes_ends_with, bytes_size, bytes_starts_with, length, string_add, string_contains,
-    string_size,
-};
+use crate::library::standard::text::*;
 use crate::library::standard::time::{Part, duration_text, part, part_in, timestamp_text};
-use crate::library::{encoders, gateway, http, json, lists, math, network, optionals, regex, sets, strings, wildcard};
+use crate::library::{
+    encoders, gateway, hmac, http, json, lists, math, network, optionals, regex, sets, strings, wildcard,
+};
 use crate::value::message;
 use crate::value::order::{int_double, int_uint, uint_double};
 use crate::value::{Duration, Timestamp, Value as V, canonical_network};
 use celero_frontend::stdlib::Builtin;
 use celero_ir::{CallForm, ErrorKind};
-use md5::Md5;
-use sha1::Sha1;
-use sha2::Sha256;
 use std::cmp::Ordering;
 
 /// The function of a row, as a type, so that native code can have an entry point for each.
@@ -477,12 +473,16 @@ rows! { cx:
     StrictWildcard(V::String(text), V::String(pattern)) tries wildcard::string_wildcard(cx, text, pattern, true);
     StripPrefix(V::String(text), V::String(prefix)) tries gateway::strip_prefix(cx, text, prefix);
     StripSuffix(V::String(text), V::String(suffix)) tries gateway::strip_suffix(cx, text, suffix);
-    Sha1String(V::String(text)) tries gateway::digest::<Sha1>(cx, text.as_bytes());
-    Sha1Bytes(V::Bytes(bytes)) tries gateway::digest::<Sha1>(cx, bytes);
-    Sha256String(V::String(text)) tries gateway::digest::<Sha256>(cx, text.as_bytes());
-    Sha256Bytes(V::Bytes(bytes)) tries gateway::digest::<Sha256>(cx, bytes);
-    Md5String(V::String(text)) tries gateway::digest::<Md5>(cx, text.as_bytes());
-    Md5Bytes(V::Bytes(bytes)) tries gateway::digest::<Md5>(cx, bytes);
+    Sha1String(V::String(text)) tries gateway::digest::<sha1::Sha1>(cx, text.as_bytes());
+    Sha1Bytes(V::Bytes(bytes)) tries gateway::digest::<sha1::Sha1>(cx, bytes);
+    Sha256String(V::String(text)) tries gateway::digest::<sha2::Sha256>(cx, text.as_bytes());
+    Sha256Bytes(V::Bytes(bytes)) tries gateway::digest::<sha2::Sha256>(cx, bytes);
+    Md5String(V::String(text)) tries gateway::digest::<md5::Md5>(cx, text.as_bytes());
+    Md5Bytes(V::Bytes(bytes)) tries gateway::digest::<md5::Md5>(cx, bytes);
+    HmacVerifyString(V::String(m), V::String(c), V::String(k), V::String(a)) tries hmac::verify_text(cx, m, c, k, a);
+    HmacVerifyBytes(V::Bytes(m), V::Bytes(c), V::Bytes(k), V::String(a)) tries hmac::verify(cx, m, c, k, a);
+    HmacComputeString(V::String(m), V::String(k), V::String(a)) tries hmac::compute(cx, m.as_bytes(), k.as_bytes(), a);
+    HmacComputeBytes(V::Bytes(m), V::Bytes(k), V::String(a)) tries hmac::compute(cx, m, k, a);
     RawMap(V::Map(map)) tries http::raw(cx, map);
     RawLists(V::Map(map)) tries http::raw(cx, map);
     JoinMap(V::Map(map)) tries http::join(cx, map);

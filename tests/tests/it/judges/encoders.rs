@@ -4,6 +4,7 @@ use super::{Judged, No, value};
 use celero_frontend::stdlib::Builtin::{self as B};
 use celero_tests::generate::Owned::{self, *};
 use ring::digest::{Algorithm, SHA1_FOR_LEGACY_USE_ONLY, SHA256, digest};
+use ring::hmac;
 use serde_json::Value as Json;
 
 type Text = std::string::String;
@@ -177,12 +178,58 @@ fn content(value: &Owned) -> &[u8] {
     }
 }
 
+/// Codes by SHA-256, 384 and 512; other digests are not ring's.
+fn hmac_judge(b: B, args: &[Owned]) -> Option<Judged> {
+    let (message, code, key, name) = match (b, args) {
+        (B::HmacVerifyString | B::HmacVerifyBytes, [message, code, key, String(name)]) => {
+            (content(message), Some(code), content(key), name)
+        }
+        (B::HmacComputeString | B::HmacComputeBytes, [message, key, String(name)]) => {
+            (content(message), None, content(key), name)
+        }
+        _ => return None,
+    };
+    let algorithm = |name: &str| match name.to_ascii_lowercase().as_str() {
+        "sha256" | "hs256" => Ok(hmac::HMAC_SHA256),
+        "sha-384" => Ok(hmac::HMAC_SHA384),
+        "sha512" | "hs512" => Ok(hmac::HMAC_SHA512),
+        "sha-512/224" | "hs224" => Err(No::Unjudged),
+        _ => Err(No::Fails),
+    };
+    let (written, own) = match code {
+        Some(String(text)) => match text.trim().split_once('=') {
+            Some((name @ "sha256", code)) => (code, Some(name)),
+            Some(("v1", code)) => (code, None),
+            _ => (text.trim(), None),
+        },
+        _ => ("", None),
+    };
+    let algorithm = match (algorithm(own.unwrap_or(name)), code) {
+        (Err(No::Fails), Some(_)) => return Some(value(Bool(false))),
+        (Err(no), _) => return Some(Err(no)),
+        (Ok(algorithm), _) => algorithm,
+    };
+    let key = hmac::Key::new(algorithm, key);
+    let Some(code) = code else { return Some(value(Bytes(hmac::sign(&key, message).as_ref().to_vec()))) };
+    let readings = match code {
+        Bytes(bytes) => vec![bytes.clone()],
+        _ => {
+            let read = [from_hex(written), from_base64(written, "+/", true), from_base64(written, "-_", true)];
+            read.into_iter().flatten().chain([written.as_bytes().to_vec()]).collect()
+        }
+    };
+    Some(value(Bool(readings.iter().any(|code| hmac::verify(&key, message, code).is_ok()))))
+}
+
 fn sha(algorithm: &'static Algorithm, value: &Owned) -> Judged {
     Ok(String(hex(digest(algorithm, content(value)).as_ref())))
 }
 
 pub(super) fn judge(b: B, args: &[Owned]) -> Option<Judged> {
     use B::*;
+    if let Some(judged) = hmac_judge(b, args) {
+        return Some(judged);
+    }
     let [arg] = args else { return None };
     let bytes = |bytes: Option<Vec<u8>>| bytes.map(Bytes).ok_or(No::Fails);
     Some(match (b, arg) {

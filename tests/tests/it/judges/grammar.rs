@@ -95,6 +95,9 @@ const ADDRESS_PIECES: Texts = &["1", "0", "10", ".", ":", "::", "ffff", "a", "/"
 pub(super) fn grammar(builtin: B, position: usize) -> (Texts, Texts) {
     use B::*;
     match (builtin, position) {
+        (HmacVerifyString | HmacVerifyBytes, 3) | (HmacComputeString | HmacComputeBytes, 2) => {
+            (&["SHA256", "sha-384", "HS512", "SHA512", "hs256", "sha-512/224", "hs224", "MD5", ""], &[])
+        }
         (BoolFromString, _) => {
             (&["true", "false", "True", "FALSE", "1", "0", "t", "f", "TrUe", "T", "F", "", "yes"], &["true", " ", "t"])
         }

@@ -53,6 +53,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ),
     ("celero-policy", &["celero", "celero-canonical", "celero-limits", "celero-lists"]),
     ("celero-cel-policy", &["celero", "celero-policy"]),
+    ("celero-protovalidate", &["celero", "celero-protobuf"]),
     ("celero-tooling", &["celero", "celero-policy"]),
     ("celero-lsp", &["celero", "celero-policy", "celero-tooling"]),
     ("celero-serve", &["celero", "celero-policy", "celero-tooling"]),

@@ -4,6 +4,7 @@
 use super::go_values::{agrees, base64, bytes, shown};
 use super::{Dynamic, canonical};
 use crate::go_program::GoProgram;
+use celero::settings::Validator;
 use celero::trees::{Tree, TreeKind};
 use celero::values::Arena;
 use celero::{Bindings, Engine, Program, Scratch, Type};
@@ -69,6 +70,19 @@ impl Asked {
         };
         self.sets.iter().map(result).collect()
     }
+}
+
+/// The names of the validators that refuse a source.
+fn refusing(engine: &Engine, env: &Dynamic, source: &str) -> Vec<&'static str> {
+    let validators = [
+        Validator::Durations,
+        Validator::Timestamps,
+        Validator::HomogeneousLiterals,
+        Validator::ComprehensionNesting(1),
+        Validator::BindNesting(1),
+    ];
+    let refuses = |validator: &Validator| engine.check(&env.clone().validator(*validator), source).is_err();
+    validators.into_iter().filter(refuses).map(Validator::name).collect()
 }
 
 fn is_same(one: &Ended, other: &Ended) -> bool {
@@ -159,6 +173,8 @@ struct Judged {
     results: usize,
     evaluated: usize,
     other_types: usize,
+    /// Those that a validator refuses.
+    refused: usize,
     /// By kind, what is not as it has to be.
     wrong: BTreeMap<String, Vec<String>>,
     /// The rows of `OTHER_RESULTS` that were met.
@@ -200,6 +216,12 @@ impl Judged {
         for difference in texts(&answer["differences"]) {
             let kind = difference.split(':').next().unwrap_or_default().to_owned();
             note(&kind, difference);
+        }
+        let (own, other) = (refusing(engine, &asked.env, source), texts(&answer["refusing"]));
+        self.refused += usize::from(!own.is_empty());
+        // What elements are of other types is no question of validators.
+        if own != other && answer["refusing"].is_array() && !answer["other_types"].as_bool().unwrap() {
+            note("validators", format!("{own:?}, cel-go: {other:?}"));
         }
         let expected = &answer["results"];
         for from in ["from_parsed", "from_checked"] {
@@ -287,6 +309,7 @@ fn trees_are_those_of_cel_go() {
     judged.ask(&judge, &engine, &none, collected);
     judged.ask(&judge, &engine, &none, random(count(8_000)));
     judged.end("expressions");
+    assert!(judged.refused > 100, "validators refuse {} expressions", judged.refused);
     if has_collected {
         let rows = OTHER_RESULTS.iter().enumerate();
         let unused: Vec<_> = rows.filter(|(at, _)| !judged.reasons.contains(at)).map(|(_, row)| row.reason).collect();
@@ -324,13 +347,13 @@ const fn other(
     OtherResult { own, kinds, words, reason }
 }
 
-const OTHER_RESULTS: [OtherResult; 11] = [
+const OTHER_RESULTS: [OtherResult; 15] = [
     other("no such field", &[], &["has("], OF_NO_MAP),
     other("no such key", &["bool", "optional"], &["has(", ".?"], OF_NO_MAP),
     other("no such overload", &["bool", "optional", "string"], &[".?", "[?"], OF_NO_MAP),
     other(
         "duplicate map key",
-        &["bool"],
+        &["bool", "optional"],
         &["{"],
         "the language definition has this error; cel-go takes the last one of computed keys",
     ),
@@ -349,6 +372,15 @@ const OTHER_RESULTS: [OtherResult; 11] = [
     other("invalid argument", &["bool"], &[".sort("], "a list with NaN has no order"),
     other("invalid argument", &["int"], &["('')"], "cel-go reads the empty name of a zone as UTC"),
     other("a value", &["error"], &["containsIP(", "containsCIDR("], "cel-go refuses IPv4 addresses in IPv6 form"),
+    other("no such overload", &["bool"], &[" >= "], "cel-go finds NaN before it looks at the types"),
+    other("no such overload", &["bool"], &[".transformList("], "cel-go goes through empty bytes, which are no list"),
+    other("a value", &["bool"], &["isCIDR("], "cel-go refuses IPv4 addresses in IPv6 form"),
+    other(
+        "a value",
+        &["error"],
+        &["-9223372036.854775808s"],
+        "cel-go adds the negated duration where one is subtracted, which the least one has not",
+    ),
     other(
         "a value",
         &["int"],
@@ -361,7 +393,7 @@ const OTHER_RESULTS: [OtherResult; 11] = [
 const OF_NO_MAP: &str = "a value that has no fields or keys; cel-go says that they are absent";
 
 /// Overloads of cel-go that are no functions of the library here, with the reason.
-const OTHER_OVERLOADS: [(&str, &str); 15] = [
+pub(super) const OTHER_OVERLOADS: [(&str, &str); 15] = [
     ("@mapInsert_map_key_value", OF_A_MACRO),
     ("@mapInsert_map_map", OF_A_MACRO),
     ("cel_block_list", OF_A_MACRO),
@@ -379,7 +411,7 @@ const OTHER_OVERLOADS: [(&str, &str); 15] = [
     ("yaml_parse_string_type", NO_YAML),
 ];
 
-const OF_A_MACRO: &str = "a part of what a macro is expanded to";
+pub(super) const OF_A_MACRO: &str = "a part of what a macro is expanded to";
 const AN_OPERATOR: &str = "an operator of its own in the syntax tree";
 const NO_YAML: &str = "rules read no YAML";
 

@@ -14,6 +14,7 @@ mod go_values;
 mod hostile;
 mod judge;
 mod random;
+mod versions;
 
 use celero::trees::{Tree, TreeKind};
 use celero::{Bindings, Engine, Env};

@@ -156,7 +156,11 @@ fn what_is_not_supported_is_an_error() {
     refused("variables: [{name: x, type: 'map<string'}]\n", "is no type", "1:29");
     refused("variables: [{name: in, type_name: int}]\n", "reserved word", "1:20");
     refused("variables: [{name: x}]\n", "a variable has no `type_name`", "1:13");
-    refused("validators: [{name: cel.validator.homogeneous_literals}]\n", "not supported: the validator", "1:21");
+    refused("validators: [{name: cel.validator.homogeneous}]\n", "not supported: the validator", "1:21");
+    let nesting = "validators: [{name: cel.validator.bind_nesting_limit";
+    refused(&format!("{nesting}}}]\n"), "has no `limit` in its `config`", "1:21");
+    refused(&format!("{nesting}, config: {{limit: -1}}}}]\n"), "is a whole number", "1:71");
+    refused(&format!("{nesting}, config: {{most: 1}}}}]\n"), "has no key `most`", "1:64");
     refused("features: [{name: cel.feature.json_field_names, enabled: true}]\n", "not supported: the feature", "1:19");
     refused("features: [{name: cel.feature.x, enabled: true}]\n", "not supported: the feature", "1:19");
     refused("limits: [{name: cel.limit.regex_program_size, value: 1}]\n", "not supported: the limit", "1:17");
@@ -176,4 +180,48 @@ fn limits_are_the_engines() {
     assert_eq!((limits.max_depth, limits.max_source_bytes), (7, 99));
     assert_eq!(parsed("name: e\n").name(), Some("e"));
     assert_eq!(dynamic("variables: [{name: x, type_name: any}]\n").declarations().variables()[0].ty, Type::Dyn);
+}
+
+#[test]
+fn validators_refuse_expressions() {
+    for (validator, accepted, refused) in [
+        ("name: cel.validator.duration", "duration('1s') > duration('0s')", "duration('1') > duration('0s')"),
+        ("name: cel.validator.timestamp", "timestamp(0) == timestamp(0)", "timestamp('') == timestamp(0)"),
+        ("name: cel.validator.matches", "'a'.matches('a+')", "'a'.matches('(a')"),
+        ("name: cel.validator.homogeneous_literals", "1 in [1, 2]", "1 in [1, 'a']"),
+        (
+            "name: cel.validator.comprehension_nesting_limit, config: {limit: 1}",
+            "[1].exists(a, a > 0)",
+            "[[1]].exists(a, a.exists(b, b > 0))",
+        ),
+        (
+            "name: cel.validator.bind_nesting_limit, config: {limit: 1}",
+            "cel.bind(a, 1, a > 0)",
+            "cel.bind(a, 1, cel.bind(b, a, b > 0))",
+        ),
+    ] {
+        let (strict, plain) = (dynamic(&format!("validators: [{{{validator}}}]\n")), dynamic("name: plain\n"));
+        assert!(accepts(&strict, accepted), "{accepted}");
+        assert!(!accepts(&strict, refused) && accepts(&plain, refused), "{refused}");
+    }
+}
+
+#[test]
+fn the_newest_versions_of_extensions_are_those_of_cel_go() {
+    for (name, newest) in [
+        ("bindings", 1),
+        ("encoders", 2),
+        ("lists", 5),
+        ("math", 3),
+        ("optional", 4),
+        ("protos", 1),
+        ("regex", 1),
+        ("sets", 1),
+        ("strings", 5),
+        ("two-var-comprehensions", 1),
+    ] {
+        parsed(&format!("extensions: [{{name: {name}, version: {newest}}}]\n"));
+        let newer = newest + 1;
+        refused(&format!("extensions: [{{name: {name}, version: {newer}}}]\n"), &format!("{newest} at most"), "1:");
+    }
 }

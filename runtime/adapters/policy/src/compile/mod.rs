@@ -86,6 +86,8 @@ pub(crate) struct Compilation<'d> {
     /// The description of the phases for `celero explain`, if wanted.
     pub(crate) explanation: Option<String>,
     pub(crate) engine: &'static Engine,
+    /// The most operations of an expression.
+    pub(crate) operations: Option<u64>,
     /// What the expressions of the phases compiled so far have taken.
     pub(crate) budget: ExpressionBudget,
 }
@@ -117,6 +119,7 @@ impl Compilation<'_> {
         let (phase, document) = (scope.phase, self.document);
         let mut expressions = ExpressionCompiler {
             engine: self.engine,
+            operations: self.operations,
             phase,
             env: &scope.env,
             names: self.names,

@@ -110,6 +110,8 @@ impl EndReads {
 /// Compiles the expressions of a phase.
 pub(crate) struct ExpressionCompiler<'a, C> {
     pub(crate) engine: &'static Engine,
+    /// The most operations of an expression by its static cost.
+    pub(crate) operations: Option<u64>,
     pub(crate) phase: Phase,
     pub(crate) env: &'a Env<C>,
     pub(crate) names: &'a DeclaredNames,
@@ -335,7 +337,13 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         if !self.budget.is_within(text, self.engine.limits()) {
             return None;
         }
+        let (operations, elements) = (self.operations, self.engine.limits().elements);
+        let too_costly = |checked: &CheckedRule| checked.too_costly(operations?, elements);
         match self.engine.check(self.env(), source) {
+            Ok(checked) if let Some(error) = too_costly(&checked) => {
+                problems.of_expression(text, start, &error);
+                None
+            }
             Ok(checked) if !self.take(&checked, text, problems) => None,
             Ok(checked) => {
                 warn(checked.warnings(), text, start, problems);

@@ -256,6 +256,11 @@ impl Document {
         Some(first)
     }
 
+    /// Returns the number that a key in a section has.
+    pub(crate) fn number(&self, section: &'static str, key: &'static str, problems: &mut Problems) -> Option<u64> {
+        self.setting(section, key, problems).and_then(Node::scalar)?.parse().ok()
+    }
+
     /// Returns the rules of a phase in all files.
     pub(crate) fn rules<'d>(&'d self, phase: &'static str) -> impl Iterator<Item = &'d Node> {
         self.rules_by_level(phase).map(|(_, rule)| rule)

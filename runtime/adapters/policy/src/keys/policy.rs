@@ -285,7 +285,17 @@ static NORMALIZE: MappingSpec = MappingSpec::new(
 
 static DEFAULTS: MappingSpec = MappingSpec::new(
     "`defaults`",
-    &[ON_ERROR, ERROR_STATUS, LANGUAGE, optional("deny", Mapping(&ANSWER), "The answer of `deny: true`.")],
+    &[
+        ON_ERROR,
+        ERROR_STATUS,
+        LANGUAGE,
+        optional("deny", Mapping(&ANSWER), "The answer of `deny: true`."),
+        optional(
+            "maxOperations",
+            Integer { least: 1, most: 1_000_000_000 },
+            "The most operations of an expression by its static cost, where lists and maps have 100 elements. One that takes more is an error. Default: no limit.",
+        ),
+    ],
 );
 
 static PHASE: MappingSpec = MappingSpec::new("a phase", &[ON_ERROR, ERROR_STATUS, RULES_KEY]);

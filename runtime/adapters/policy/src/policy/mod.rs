@@ -211,6 +211,7 @@ impl Policy {
         );
         let configured = auth.configured();
         let header_sets = HeaderSets::new(&document, &mut problems);
+        let operations = document.number("defaults", "maxOperations", &mut problems);
         let mut compilation = Compilation {
             document: &document,
             definitions: &definitions,
@@ -228,6 +229,7 @@ impl Policy {
             longest_delay: delays.longest,
             explanation: (purpose == Purpose::Explain).then(String::new),
             engine: purpose.engine(),
+            operations,
             budget: ExpressionBudget::new(&document),
         };
         let connection = compilation.phase(&connection);

@@ -241,3 +241,27 @@ fn files_without_an_end_are_not_read() {
         assert!(error.contains(&format!("can't be read: {why}")), "{error}");
     }
 }
+
+#[test]
+fn expressions_above_the_bound_on_operations_are_refused() {
+    let policy = |most: &str, when: &str| {
+        format!("defaults: {{maxOperations: {most}}}\nrequest:\n- when: {when}\n  deny: true\n")
+    };
+    let parse = |text: &str| Policy::parse("policy.yaml", text, Path::new("/nowhere"));
+    let (cheap, costly) = ("request.path == '/a'", "request.headers.exists(h, h == 'a') && true");
+    assert!(parse(&policy("2", cheap)).is_ok() && parse(&policy("300", costly)).is_ok());
+    reports(&policy("1", cheap), "3:9", "up to 2 operations");
+    reports(&policy("100", costly), "3:9", "more than 100 (`operations`)");
+    reports(&policy("0", cheap), "1:27", "from 1");
+    // Templates and bodies of definitions count where they are used.
+    reports(
+        "defaults: {maxOperations: 2}\nrequest:\n- setHeaders: {x-a: 'a ${request.path + request.host}'}\n",
+        "3:26",
+        "up to 3 operations",
+    );
+    reports(
+        "defaults: {maxOperations: 3}\nvariables:\n  big: request.path.size() > 9\nrequest:\n- when: variables.big && request.path == '/'\n  deny: true\n",
+        "5:9",
+        "`operations`",
+    );
+}

@@ -325,6 +325,10 @@ pub(super) fn entry<'v>(builtin: Builtin, values: &mut Values<'v>) -> Entry<'v> 
         | Sha256Bytes
         | Md5String
         | Md5Bytes
+        | HmacVerifyString
+        | HmacVerifyBytes
+        | HmacComputeString
+        | HmacComputeBytes
         | Uuid
         | Random
         | RawMap

@@ -131,8 +131,9 @@ where
     add("static_cost", cost::of_parts(native, env, rule));
     if let Ok(explanation) = native.explain(env, rule) {
         let disassembly = explanation.machine_code().map(disassemble);
-        let stages =
-            explanation.sections().filter(|(title, _)| !matches!(*title, "type" | "machine code" | "source positions"));
+        let stages = explanation
+            .sections()
+            .filter(|(title, _)| !matches!(*title, "type" | "static cost" | "machine code" | "source positions"));
         let stages: Vec<Json> =
             stages.map(|(title, text)| json!({ "title": title, "text": shown::stage(text) })).collect();
         add("stages", json!(stages));

@@ -201,8 +201,10 @@ impl Command for ExplainExpression<'_> {
 fn summary(explanation: &Explanation, disassembly: Option<&Disassembly>, source: &str, paint: Paint) -> String {
     let ty = section(explanation, "type").trim();
     let mut text = format!("{}  {ty}\n", paint.strong("type"));
+    let cost = format!("{}  {}\n", paint.strong("cost"), section(explanation, "static cost").trim());
     let (Some(code), Some(disassembly)) = (explanation.machine_code(), disassembly) else {
         text.push_str(&format!("{}  interpreted: there is no native code for this expression\n", paint.strong("code")));
+        text.push_str(&cost);
         return text;
     };
     let size = bytes(code.bytes().len());
@@ -211,6 +213,7 @@ fn summary(explanation: &Explanation, disassembly: Option<&Disassembly>, source:
     let callees = disassembly.callees();
     let calls = if callees.is_empty() { paint.good("nothing") } else { paint.name(&callees.join(", ")) };
     text.push_str(&format!("{} {calls}\n", paint.strong("calls")));
+    text.push_str(&cost);
     text
 }
 
@@ -228,6 +231,7 @@ fn as_json(explanation: &Explanation, disassembly: Option<&Disassembly>, source:
     json!({
         "summary": {
             "type": section(explanation, "type").trim(),
+            "static_cost": section(explanation, "static cost").trim(),
             "native": code.is_some(),
             "code_bytes": code.map(|code| code.bytes().len()),
             "calls": disassembly.map(Disassembly::callees),

@@ -1,0 +1,5 @@
+//! Tests of celero-protovalidate.
+
+mod conformance;
+mod functions;
+mod messages;
