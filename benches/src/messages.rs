@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use std::cell::RefCell;
 
 /// The types that buffa generates for `proto/record.proto`.
-#[expect(unreachable_pub, reason = "generated")]
+#[expect(unreachable_pub, elided_lifetimes_in_paths, reason = "generated")]
 mod generated {
     include!(concat!(env!("OUT_DIR"), "/record_types.rs"));
 }

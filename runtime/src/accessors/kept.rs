@@ -37,8 +37,8 @@ impl KeptValue {
     }
 }
 
-// SAFETY: the value has no list or map of a host in it, which may be bound to a thread (invariant
-// of `value/copy.rs`): it is plain data, in memory that belongs to it alone and that does not
+// SAFETY: the value has no list, map or message of a host in it, which may be bound to a thread
+// (invariant of `value/copy.rs`): it is plain data, in memory that belongs to it alone and that does not
 // change. An arena may be sent.
 unsafe impl Send for KeptValue {}
 

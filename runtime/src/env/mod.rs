@@ -254,8 +254,7 @@ impl<C> Env<C> {
     }
 
     /// Turns a library on or off; all are on at first (`hmac` with the feature of its name). The standard one stays
-    /// on. Turn a library off whose functions or
-    /// macros have the names of yours, before these are declared.
+    /// on. Turn a library off whose functions or macros have the names of yours, before these are declared.
     ///
     /// ```
     /// # use celero::settings::Library;

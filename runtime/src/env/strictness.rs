@@ -7,9 +7,8 @@ use celero_ir::Domain;
 use std::mem::discriminant;
 
 impl<C> Env<C> {
-    /// Turns a validator on: rules in CEL that it refuses do not compile. All are off at first. Of one with a
-    /// limit, the
-    /// last limit counts. The bodies of functions that are defined in CEL are tested on their own.
+    /// Turns a validator on: rules in CEL that it refuses do not compile. All are off at first. Of one with a limit,
+    /// the last limit counts. The bodies of functions that are defined in CEL are tested on their own.
     ///
     /// ```
     /// # use celero::settings::Validator;
@@ -30,8 +29,7 @@ impl<C> Env<C> {
         &self.validators
     }
 
-    /// Changes which values a variable is known to have, where the host knows more than its type says, or less
-    /// (`None`:
+    /// Changes which values a variable is known to have, where the host knows more than its type says, or less (`None`:
     /// any value of the type). Warnings about comparisons follow it, results do not. Nothing changes for a variable
     /// without a [`Domain`].
     #[must_use]

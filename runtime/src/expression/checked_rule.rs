@@ -130,11 +130,9 @@ impl CheckedRule {
         self.shared.expression.case_steps()
     }
 
-    /// Returns an error if the rule takes more operations than this by its static cost, where every list and map
-    /// has as many
-    /// elements: what [`Limits::operations`](crate::Limits::operations) refuses. It is at the first part that
-    /// exceeds the
-    /// limit alone, the innermost one.
+    /// Returns an error if the rule takes more operations than this by its static cost, where every list and map has as
+    /// many elements: what [`Limits::operations`](crate::Limits::operations) refuses. It is at the first part that
+    /// exceeds the limit alone, the innermost one.
     #[must_use]
     pub fn too_costly(&self, operations: u64, elements: u64) -> Option<Diagnostic> {
         self.shared.expression.too_costly(operations, elements)

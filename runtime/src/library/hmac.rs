@@ -135,9 +135,8 @@ mod calls {
         Ok(is_same(&algorithm.code(cx, key, message)?, code))
     }
 
-    /// `hmac.verify(message, code, key, algorithm)` of texts. The code is written in hexadecimal or base64, or as
-    /// it is,
-    /// perhaps after the name of an algorithm, which counts then, or a version: `sha256=..`, `v1=..`.
+    /// `hmac.verify(message, code, key, algorithm)` of texts. The code is written in hexadecimal or base64, or as it
+    /// is, perhaps after the name of an algorithm, which counts then, or a version: `sha256=..`, `v1=..`.
     pub(in crate::library) fn verify_text(
         cx: &Cx<'_>,
         message: &str,

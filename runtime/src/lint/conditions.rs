@@ -38,8 +38,11 @@ impl Lint<'_> {
         let mut values: HashMap<&str, NodeId> = HashMap::new();
         for (part, value) in operands.iter().filter_map(|operand| self.excluded_value(*operand)) {
             let (name, shown) = (self.source(part), self.source(value));
-            let Some(other) = values.insert(name, value).filter(|other| self.differ(*other, value)) else { continue };
-            let other = self.source(other);
+            let first = *values.entry(name).or_insert(value);
+            if !self.differ(first, value) {
+                continue;
+            }
+            let other = self.source(first);
             let message = format!("this is always true: `{name}` is not both `{other}` and `{shown}`");
             let help = format!("write `!({name} in [{other}, {shown}])`");
             self.warn(CONSTANT_CONDITION, self.ast.span(id), message, &help);

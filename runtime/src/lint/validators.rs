@@ -1,9 +1,8 @@
 //! Validators: what an environment refuses though its types fit. Each is one of cel-go's, which calls them AST
 //! validators.
 //!
-//! All of them take time linear in the number of nodes: parents have larger numbers than their children, so one
-//! pass from
-//! the root down knows how deep each node is.
+//! All of them take time linear in the number of nodes: parents have larger numbers than their children, so one pass
+//! from the root down knows how deep each node is.
 
 use super::{Lint, MIXED_LITERAL, NESTED_TOO_DEEP, NEVER_VALID, literals, locals};
 use celero_frontend::stdlib::Builtin;
@@ -11,9 +10,8 @@ use celero_frontend::{Ast, Checked, Diagnostic, Expr, NodeId, Severity, Stage, T
 use celero_matching::pattern::PatternCache;
 use std::collections::HashMap;
 
-/// A test of rules in CEL that an [environment](crate::Env::validator) makes besides that of types. Each is a
-/// validator of
-/// cel-go; those with a number are off where no number is given.
+/// A test of rules in CEL that an [environment](crate::Env::validator) makes besides that of types. Each is a validator
+/// of cel-go; those with a number are off where no number is given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Validator {
@@ -21,23 +19,20 @@ pub enum Validator {
     Durations,
     /// Refuses `timestamp("..")` of a literal that is no timestamp, which otherwise causes a warning.
     Timestamps,
-    /// Refuses literal patterns that are no regular expressions, which otherwise cause warnings. Other than
-    /// cel-go's it
+    /// Refuses literal patterns that are no regular expressions, which otherwise cause warnings. Other than cel-go's it
     /// tests the patterns of all functions.
     Patterns,
-    /// Refuses literal formats of `format` that are malformed, or have more verbs than values, which otherwise
-    /// causes a
+    /// Refuses literal formats of `format` that are malformed, or have more verbs than values, which otherwise causes a
     /// warning.
     Formats,
-    /// Refuses lists whose elements are not all of one type, and maps whose keys or values are not. Lists and maps
-    /// in a
+    /// Refuses lists whose elements are not all of one type, and maps whose keys or values are not. Lists and maps in a
     /// call of `format` may mix types.
     HomogeneousLiterals,
     /// Refuses loops (`all`, `map`, ..) that are nested deeper than this. A loop over what another one gives is nested
     /// too; one over `[]` is none.
     ComprehensionNesting(u32),
-    /// Refuses `cel.bind` and what is made of it (`with`, `optMap`, `optFlatMap`, `sortBy`) nested
-    /// deeper than this. As in cel-go, `optMap` of what is no name counts twice.
+    /// Refuses `cel.bind` and what is made of it (`with`, `optMap`, `optFlatMap`, `sortBy`) nested deeper than this. As
+    /// in cel-go, `optMap` of what is no name counts twice.
     BindNesting(u32),
 }
 

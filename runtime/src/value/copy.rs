@@ -1,6 +1,6 @@
 //! Deep copies of values.
 //!
-//! Invariant: a copy has no list or map of a host in it; all that it refers to is in the arena.
+//! Invariant: a copy has no list, map or message of a host in it; all that it refers to is in the arena.
 //! Test: `runtime/src/value/copy.rs::copies_have_no_parts_of_the_host`.
 
 use crate::arena::{Arena, EvalResult};
@@ -89,9 +89,10 @@ fn entries<'a>(map: &Map<'_>, to: Place<'a>, depth: u32) -> EvalResult<Value<'a>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::value::message::{HostField, HostMessage, Message};
     use crate::value::{HostList, HostMap};
 
-    /// A list and a map that hold each other.
+    /// A list and a map that hold each other, and a message.
     struct Host(u32);
 
     impl Host {
@@ -131,6 +132,21 @@ mod tests {
         }
     }
 
+    impl HostMessage for Host {
+        fn read<'m>(
+            &'m self,
+            _: u32,
+            _: &'m Arena,
+            _: &mut dyn FnMut(HostField<'m>) -> EvalResult<()>,
+        ) -> EvalResult<()> {
+            Ok(())
+        }
+
+        fn encode(&self) -> Vec<u8> {
+            vec![0x0a, 1, b'a']
+        }
+    }
+
     /// The number of strings in a value; fails at a part of the host.
     fn strings(value: &Value<'_>) -> usize {
         match value {
@@ -153,5 +169,13 @@ mod tests {
         for value in [Value::List(List::Host(&host)), Value::Map(Map::Host(&host))] {
             assert!(strings(&copy(&value, Place { arena: &arena, types: None }).unwrap()) > 4);
         }
+        let types = Descriptors::well_known();
+        let message = Message::of_host(&types, "google.protobuf.FieldMask", &host).unwrap();
+        let kept = KeptTypes::default();
+        let copied = copy(&Value::Message(&message), Place { arena: &arena, types: Some(&kept) }).unwrap();
+        assert!(
+            format!("{message:?}").contains("of the host") && format!("{copied:?}").contains("3 bytes"),
+            "{copied:?}"
+        );
     }
 }

@@ -1,6 +1,5 @@
-//! The static cost of random programs: no evaluation takes more operations than it says, with as many elements in
-//! lists and
-//! maps as were seen in the evaluation.
+//! The static cost of random programs: no evaluation takes more operations than it says, with as many elements in lists
+//! and maps as were seen in the evaluation.
 //!
 //! `CELERO_SEED` gives other programs.
 

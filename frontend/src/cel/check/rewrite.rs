@@ -279,9 +279,9 @@ impl<'a> Checker<'a> {
                 let sign = super::report::symbol(name);
                 format!("{} {sign} \"{}\"", self.written(left)?, self.written(right)?)
             }
-            ("_==_" | "_!=_", [Type::Int, Type::String]) if self.text_of(right)?.parse::<i64>().is_ok() => {
-                let sign = super::report::symbol(name);
-                format!("{} {sign} {}", self.written(left)?, self.text_of(right)?)
+            ("_==_" | "_!=_", [Type::Int, Type::String]) if self.is_text(right) => {
+                let (sign, number) = (super::report::symbol(name), self.text_of(right)?.parse::<i64>().ok()?);
+                format!("{} {sign} {number}", self.written(left)?)
             }
             // A parameter of a query may be there several times.
             ("_==_" | "_!=_", [Type::List(element), other]) if **element == *other => {

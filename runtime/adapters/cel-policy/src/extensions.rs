@@ -25,10 +25,10 @@ const EXTENSIONS: &[Extension] = &[
         newest: 1,
         library: Some(Library::Comprehensions),
     },
+    Extension { names: &["celero.hmac", "cel.lib.ext.security.hmac"], newest: 0, library: Some(Library::Hmac) },
     // Libraries that only celero has.
     Extension { names: &["celero.network"], newest: 0, library: Some(Library::Network) },
     Extension { names: &["celero.json"], newest: 0, library: Some(Library::Json) },
-    Extension { names: &["celero.hmac", "cel.lib.ext.security.hmac"], newest: 0, library: Some(Library::Hmac) },
     Extension { names: &["celero.gateway"], newest: 0, library: Some(Library::Gateway) },
     Extension { names: &["celero.http"], newest: 0, library: Some(Library::Http) },
 ];

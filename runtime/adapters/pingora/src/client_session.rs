@@ -11,6 +11,7 @@
 //!   decides because the prefix of a body has been waited for, Pingora's loop, which waits for a
 //!   client or a server, is made to turn: see [`ClientSession::wake`];
 //! - after a message of a call was denied, nothing more of the response is sent;
+//! - a body whose messages are judged has an end that is read, also if it comes between two questions of Pingora;
 //! - what is sent then may be compressed: rules read and change the plain body;
 //! - the wait for the head of a response ends after a while: Pingora bounds each read of it, not the whole.
 //!
@@ -56,6 +57,8 @@ struct ClientSession {
     compressor: Option<Compressor>,
     /// Whether a message was denied.
     refused: Refused,
+    /// Whether the filter of the request's body has to see its end, which may come at any time.
+    awaits_end: bool,
     /// The tasks of a response that was held back long enough: to be sent next.
     due: Vec<HttpTask>,
     /// Whether the last read of the client's body returned only for the sake of `due`.
@@ -77,7 +80,7 @@ pub(crate) fn put_in_place(
     (first, head): (Option<FirstBytes>, Option<ResponseHeadClock>),
     response: Option<Box<HeldResponse>>,
     compressor: Option<Compressor>,
-    refused: Refused,
+    (refused, awaits_end): (Refused, bool),
 ) -> Place {
     let place = Place::default();
     let inner = std::mem::replace(&mut *session.downstream_session, absent());
@@ -88,6 +91,7 @@ pub(crate) fn put_in_place(
         response,
         compressor,
         refused,
+        awaits_end,
         due: Vec::new(),
         woken: false,
         place: Arc::clone(&place),
@@ -232,19 +236,34 @@ impl CustomSession for ClientSession {
     }
 
     async fn read_body_bytes(&mut self) -> Result<Option<Bytes>> {
-        self.inner.read_request_body().await
+        let read = self.inner.read_request_body().await?;
+        self.awaits_end &= read.is_some();
+        Ok(read)
     }
 
     async fn read_body_or_idle(&mut self, no_body_expected: bool) -> Result<Option<Bytes>> {
+        // Pingora would wait for nothing after a body that ended since it asked.
+        if self.awaits_end && self.inner.is_body_done() {
+            self.awaits_end = false;
+            return Ok(None);
+        }
         let head_end = match &mut self.head {
             Some(clock) if self.inner.is_body_done() => clock.end(),
             _ => None,
         };
         let deadline = head_end.or_else(|| self.response.as_ref().and_then(|held| held.deadline()));
         let read = self.inner.read_body_or_idle(no_body_expected);
-        let Some(deadline) = deadline else { return read.await };
+        let Some(deadline) = deadline else {
+            let read = read.await?;
+            self.awaits_end &= read.is_some();
+            return Ok(read);
+        };
         match pingora::time::timeout(deadline.saturating_duration_since(Instant::now()), read).await {
-            Ok(read) => read,
+            Ok(read) => {
+                let read = read?;
+                self.awaits_end &= read.is_some();
+                Ok(read)
+            }
             Err(_) if head_end.is_some() => ResponseHeadClock::over(),
             Err(_) => self.wake(),
         }
@@ -307,12 +326,13 @@ impl CustomSession for ClientSession {
     }
 
     fn is_body_done(&mut self) -> bool {
-        !std::mem::take(&mut self.woken) && self.inner.is_body_done()
+        !std::mem::take(&mut self.woken) && !self.awaits_end && self.inner.is_body_done()
     }
 
     /// A rule may have given the request a body, or taken it away.
     fn is_body_empty(&mut self) -> bool {
-        self.first.as_ref().map_or_else(|| self.inner.is_body_empty(), FirstBytes::is_no_body)
+        let is_empty = self.first.as_ref().map_or_else(|| self.inner.is_body_empty(), FirstBytes::is_no_body);
+        is_empty && !self.awaits_end
     }
 
     async fn finish(&mut self) -> Result<()> {

@@ -310,8 +310,9 @@ impl Guard {
             self.body = BufferedBody::Sent;
         }
         let head = self.response_head.map(ResponseHeadClock::new);
-        if first.is_some() || head.is_some() {
-            self.place = Some(put_in_place(session, (first, head), None, None, Refused::default()));
+        let awaits_end = self.messages.awaits_end();
+        if first.is_some() || head.is_some() || awaits_end {
+            self.place = Some(put_in_place(session, (first, head), None, None, (Refused::default(), awaits_end)));
         }
         Ok(())
     }
@@ -428,9 +429,10 @@ impl Guard {
             Some(_) => Some(Compressor::new(Arc::clone(compression), coding)),
             None => Compressor::of_head(compression, coding, session.req_header(), response),
         });
-        if held.is_some() || compressor.is_some() || self.messages.response.is_some() {
+        let awaits_end = self.messages.awaits_end();
+        if held.is_some() || compressor.is_some() || self.messages.response.is_some() || awaits_end {
             let refused = self.messages.refused.clone();
-            self.place = Some(put_in_place(session, (None, None), held, compressor, refused));
+            self.place = Some(put_in_place(session, (None, None), held, compressor, (refused, awaits_end)));
         }
     }
 

@@ -38,6 +38,13 @@ pub(crate) struct CallMessages {
     pub(crate) response_ended: bool,
 }
 
+impl CallMessages {
+    /// Whether the end of the client's messages has still to come.
+    pub(crate) fn awaits_end(&self) -> bool {
+        self.request.as_ref().is_some_and(|stream| !stream.has_ended())
+    }
+}
+
 /// Whether a message was denied; the session with the client ends the response then.
 #[derive(Clone, Default)]
 pub(crate) struct Refused(Arc<AtomicBool>);

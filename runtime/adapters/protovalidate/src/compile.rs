@@ -1,7 +1,6 @@
 //! Compiles the rules of types of messages.
 
 use crate::error::CompileError;
-use crate::functions;
 use crate::options::{Options, Rule, cel_rules, flag, joined, nested, number};
 use crate::plan::{Check, Compiled, FieldPlan, MessagePlan, ValuePlan};
 use crate::standard::{ANY, ENUM, MAP, REPEATED, Subject, type_number};
@@ -21,6 +20,8 @@ pub(crate) struct Compiler<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) types: &'a Descriptors,
     pub(crate) options: &'a Options,
+    /// With the messages and the functions.
+    pub(crate) base: Env<Bindings<'static>>,
     /// Compiled expressions by all that they depend on.
     pub(crate) compiled: HashMap<(String, String), Compiled>,
 }
@@ -136,9 +137,9 @@ impl Compiler<'_> {
 
     /// An expression over a message.
     fn reading(&mut self, ty: &MessageType, source: &str) -> Result<Compiled, CompileError> {
-        let types = self.types;
-        self.compile(source, &format!("message {}", ty.name()), || {
-            Env::dynamic().messages(types).variable("message", Type::message(ty.name()))
+        let base = &self.base;
+        Self::compile(self.engine, &mut self.compiled, source, &format!("message {}", ty.name()), || {
+            base.clone().variable("message", Type::message(ty.name()))
         })
     }
 
@@ -255,6 +256,11 @@ impl Compiler<'_> {
                 let of = |field| Subject { field, is_element: true };
                 let keys = self.value(of(key), &joined(&bytes, 4)?, others)?;
                 let values = self.value(of(value), &joined(&bytes, 5)?, others)?;
+                if values.any.is_some() {
+                    return Err(CompileError::new(
+                        "rules of `google.protobuf.Any` in values of maps are not supported".to_owned(),
+                    ));
+                }
                 plan.keys = Some(Box::new(keys));
                 plan.values = Some(Box::new(values));
             }
@@ -287,8 +293,9 @@ impl Compiler<'_> {
             Some(StandardRule { ty, field, .. }) => format!("this {this} {} {}", ty.name(), field.number()),
             None => format!("this {this}"),
         };
-        let compiled = self.compile(&rule.expression, &key, || {
-            let mut env = functions(Env::dynamic().messages(types));
+        let base = &self.base;
+        let compiled = Self::compile(self.engine, &mut self.compiled, &rule.expression, &key, || {
+            let mut env = base.clone();
             env = env.variable("this", this.clone()).variable("now", Type::Timestamp);
             let mut names = match this {
                 Type::Opaque(name, _) => fields_of(types, name),
@@ -298,6 +305,10 @@ impl Compiler<'_> {
                 env = env.variable("rules", Type::message(ty.name()));
                 env = env.alias("rule", &format!("rules.`{}`", field.name()));
                 names.extend(fields_of(types, ty.name()));
+            }
+            // It is as deep as there are names.
+            if !rule.expression.contains("getField") {
+                return env;
             }
             names.sort_unstable();
             names.dedup();
@@ -313,19 +324,20 @@ impl Compiler<'_> {
     }
 
     fn compile(
-        &mut self,
+        engine: &Engine,
+        all: &mut HashMap<(String, String), Compiled>,
         source: &str,
         key: &str,
         env: impl FnOnce() -> Env<Bindings<'static>>,
     ) -> Result<Compiled, CompileError> {
         let key = (source.to_owned(), key.to_owned());
-        if let Some(compiled) = self.compiled.get(&key) {
+        if let Some(compiled) = all.get(&key) {
             return Ok(compiled.clone());
         }
         let env = env();
-        let program = self.engine.compile(&env, source).map_err(|error| CompileError::new(error.to_string()))?;
+        let program = engine.compile(&env, source).map_err(|error| CompileError::new(error.to_string()))?;
         let compiled = Compiled { env: Arc::new(env), program };
-        self.compiled.insert(key, compiled.clone());
+        all.insert(key, compiled.clone());
         Ok(compiled)
     }
 }

@@ -1,9 +1,9 @@
 //! Validates messages of protocol buffers by their [protovalidate](https://protovalidate.com) rules.
 //!
-//! Rules are options of fields, messages and oneofs (`buf/validate/validate.proto`). Nearly all of
-//! them, the standard ones too, are expressions in CEL that this file or yours contains. A
-//! [`Validator`] compiles those that a type of message has, and those of the types in it, to native
-//! code, and validates messages from their bytes in the wire format.
+//! Rules are options of fields, messages and oneofs (`buf/validate/validate.proto`). Nearly all of them, the standard
+//! ones too, are expressions in CEL that this file or yours contains. A [`Validator`] compiles those that a type of
+//! message has, and those of the types in it, to native code, and validates messages from their bytes in the wire
+//! format.
 //!
 //! [`functions`] declares the functions of protovalidate in any environment, for rules of your own:
 //!

@@ -1,6 +1,5 @@
-//! Reads the rules from the options in a `FileDescriptorSet`. Descriptors of messages do not keep options, so the
-//! set is
-//! read here a second time, for what `buf/validate/validate.proto` adds to it.
+//! Reads the rules from the options in a `FileDescriptorSet`. Descriptors of messages do not keep options, so the set
+//! is read here a second time, for what `buf/validate/validate.proto` adds to it.
 
 use celero_protobuf::{Payload, Records, WireError};
 use std::collections::HashMap;

@@ -46,8 +46,8 @@ impl ValuePlan {
         self.any.is_none() && !self.reads_value() && self.elements.as_ref().is_none_or(|plan| plan.is_empty())
     }
 
-    /// Whether a test reads the value, and not only the URL of a `google.protobuf.Any`: one of an unknown type has
-    /// no value.
+    /// Whether a test reads the value, and not only the URL of a `google.protobuf.Any`: one of an unknown type has no
+    /// value.
     pub(crate) fn reads_value(&self) -> bool {
         let Self { checks, defined, any: _, skips_zero: _, embedded, elements, keys, values } = self;
         let reads = |plan: &Option<Box<Self>>| plan.as_ref().is_some_and(|plan| plan.reads_value());

@@ -2,12 +2,13 @@
 
 use crate::compile::Compiler;
 use crate::error::{CompileError, ValidateError};
+use crate::functions;
 use crate::options::{Options, joined, nested};
 use crate::plan::{Check, Compiled, FieldPlan, MessagePlan, ValuePlan};
 use crate::violation::{PathElement, Subscript, Violation};
 use celero::messages::{Descriptors, Message};
 use celero::values::{Arena, Timestamp, Value};
-use celero::{Bindings, Engine, Scratch};
+use celero::{Bindings, Engine, Env, Scratch};
 use std::collections::HashMap;
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -15,7 +16,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// Deepest nesting of messages that are validated.
 const MAX_DEPTH: u32 = 100;
 
-/// Most bytes that values of one message may take besides its own.
+/// Most violations that are reported of a message.
+const MAX_VIOLATIONS: usize = 1_000;
+
+/// Most bytes that the values of one message, and those of one rule, may take besides the bytes of the message.
 const MEMORY: usize = 16 << 20;
 
 /// The compiled rules of a type of message, and of the types in it. `Send` and `Sync`.
@@ -45,9 +49,8 @@ impl fmt::Debug for Validator {
 
 impl Validator {
     /// Compiles the rules of a type, by its full name, and of the types in it. `set` is a `FileDescriptorSet` with
-    /// options
-    /// and with all files that they need, `buf/validate/validate.proto` among them: `buf build -o FILE`, or `protoc
-    /// --include_imports --descriptor_set_out=FILE`.
+    /// options and with all files that they need, `buf/validate/validate.proto` among them, as
+    /// `buf build -o FILE` and `protoc --include_imports --descriptor_set_out=FILE` write it.
     ///
     /// # Errors
     /// The set is malformed or has no such type; rules that do not compile, or are not for the type of their field.
@@ -62,7 +65,8 @@ impl Validator {
     pub fn with_engine(engine: &Engine, set: &[u8], name: &str) -> Result<Self, CompileError> {
         let types = Descriptors::from_bytes(set).map_err(|error| CompileError::new(error.to_string()))?;
         let options = Options::read(set)?;
-        let mut compiler = Compiler { engine, types: &types, options: &options, compiled: HashMap::new() };
+        let base = functions(Env::dynamic().messages(&types));
+        let mut compiler = Compiler { engine, types: &types, options: &options, base, compiled: HashMap::new() };
         let (mut plans, mut missing) = (HashMap::new(), vec![name.to_owned()]);
         while let Some(name) = missing.pop() {
             if !plans.contains_key(&name) {
@@ -82,10 +86,11 @@ impl Validator {
         Ok(Self { types, root: name.to_owned(), plans, paths })
     }
 
-    /// Returns what is wrong with a message, from its bytes in the wire format; nothing if it is valid.
+    /// Returns what is wrong with a message, from its bytes in the wire format; nothing if it is valid. At most 1,000
+    /// violations are returned. Parts that no rule reads are not looked at, also if they are malformed.
     ///
     /// # Errors
-    /// The message is malformed, nested too deep, or evaluating a rule failed.
+    /// What rules read is malformed, messages are nested too deep, or evaluating a rule failed.
     pub fn validate(&self, message: &[u8]) -> Result<Vec<Violation>, ValidateError> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = Timestamp::new(i64::try_from(now.as_secs()).unwrap_or(i64::MAX), now.subsec_nanos().into());
@@ -103,6 +108,10 @@ struct Run<'v> {
 }
 
 impl Run<'_> {
+    fn is_full(&self) -> bool {
+        self.found.len() >= MAX_VIOLATIONS
+    }
+
     fn message(&mut self, name: &str, bytes: &[u8], depth: u32) -> Result<(), ValidateError> {
         let validator = self.validator;
         let Some(plan) = validator.plans.get(name).filter(|plan| !plan.is_empty()) else { return Ok(()) };
@@ -132,6 +141,9 @@ impl Run<'_> {
             }
         }
         for field in &plan.fields {
+            if self.is_full() {
+                break;
+            }
             self.field(field, message, depth)?;
         }
         Ok(())
@@ -178,6 +190,9 @@ impl Run<'_> {
         if let (Some(elements), Value::List(list)) = (&plan.elements, value) {
             let arena = Arena::new(MEMORY);
             for index in 0..list.len() {
+                if self.is_full() {
+                    break;
+                }
                 let Some(element) = list_element(&list, index, &arena)? else { continue };
                 let before = self.found.len();
                 self.value(elements, element, true, depth)?;
@@ -193,7 +208,7 @@ impl Run<'_> {
         if let (Some(name), Value::Message(message)) = (&plan.embedded, value)
             && message.name() == name
         {
-            self.message(name, message.bytes(), depth.saturating_add(1))?;
+            self.message(name, &message.bytes(), depth.saturating_add(1))?;
         }
         Ok(())
     }
@@ -201,12 +216,15 @@ impl Run<'_> {
     fn entries(&mut self, plan: &ValuePlan, map: celero::values::Map<'_>, depth: u32) -> Result<(), ValidateError> {
         let arena = Arena::new(MEMORY);
         for index in 0..map.len() {
+            if self.is_full() {
+                break;
+            }
             let Some((key, value)) = map_entry(&map, index, &arena)? else { continue };
             let subscript = match key {
                 Value::Bool(key) => Subscript::Bool(key),
                 Value::Int(key) => Subscript::Int(key),
                 Value::Uint(key) => Subscript::Uint(key),
-                Value::String(key) => Subscript::Text(key.to_owned()),
+                Value::String(key) => Subscript::Text(key.into()),
                 _ => continue,
             };
             let before = self.found.len();
@@ -228,14 +246,21 @@ impl Run<'_> {
     fn urls(&mut self, field: &FieldPlan, message: Value<'_>) -> Result<(), ValidateError> {
         let malformed = |error: celero_protobuf::WireError| ValidateError::new(error.to_string());
         let Value::Message(message) = message else { return Ok(()) };
+        let bytes = message.bytes();
         if field.value.any.is_some() {
-            let whole = joined(message.bytes(), field.element.number).map_err(malformed)?;
+            let whole = joined(&bytes, field.element.number).map_err(malformed)?;
             self.any(&field.value, &whole)?;
         }
         let Some(elements) = field.value.elements.as_ref().filter(|plan| plan.any.is_some()) else { return Ok(()) };
-        for (index, element) in (0..).zip(nested(message.bytes(), field.element.number)) {
-            let before = self.found.len();
-            self.any(elements, element.map_err(malformed)?)?;
+        for (index, element) in (0..).zip(nested(&bytes, field.element.number)) {
+            let (before, element) = (self.found.len(), element.map_err(malformed)?);
+            if self.is_full() {
+                break;
+            }
+            if elements.skips_zero && element.is_empty() {
+                continue;
+            }
+            self.any(elements, element)?;
             self.nest(before, &self.validator.paths.items, &Subscript::Index(index));
         }
         Ok(())
@@ -276,6 +301,7 @@ impl Run<'_> {
             Value::Bool(true) | Value::String("") => return Ok(()),
             Value::Bool(_) if check.message.is_empty() => format!("\"{}\" returned false", program.source()),
             Value::Bool(_) => check.message.clone(),
+            Value::String(_) if !check.message.is_empty() => check.message.clone(),
             Value::String(message) => message.to_owned(),
             other => return Err(ValidateError::new(format!("rule `{}` gives a `{}`", check.id, other.type_name()))),
         };

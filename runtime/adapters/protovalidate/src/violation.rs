@@ -1,6 +1,7 @@
 //! What a validation finds: `buf.validate.Violation`.
 
 use std::fmt;
+use std::sync::Arc;
 
 /// A rule that a message breaks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,7 +48,7 @@ pub enum Subscript {
     /// Of a map with unsigned keys.
     Uint(u64),
     /// Of a map with keys of the type `string`.
-    Text(String),
+    Text(Arc<str>),
 }
 
 impl fmt::Display for Violation {

@@ -1,7 +1,7 @@
 //! The bodies of requests and responses after the policy has run.
 
 use crate::log_on_drop::LogOnDrop;
-use crate::messages::{CallResponse, ClientMessages, RequestBodyError};
+use crate::messages::{BoxError, CallResponse, ClientMessages, Refusal};
 use bytes::{Bytes, BytesMut};
 use celero_policy::{BodyBuffering, BufferState, Policy};
 use http::HeaderMap;
@@ -20,13 +20,14 @@ pub struct RequestBody<B>(RequestContent<B>);
 
 #[derive(Debug)]
 enum RequestContent<B> {
-    Replayed(Replayed<B>),
+    /// With the refusal of a call whose response may be judged.
+    Replayed(Replayed<B>, Option<Refusal>),
     Messages(Box<ClientMessages<Replayed<B>>>),
 }
 
 impl<B> RequestBody<B> {
-    pub(crate) fn of(body: Replayed<B>) -> Self {
-        Self(RequestContent::Replayed(body))
+    pub(crate) fn of(body: Replayed<B>, refusal: Option<Refusal>) -> Self {
+        Self(RequestContent::Replayed(body, refusal))
     }
 
     pub(crate) fn messages(messages: ClientMessages<Replayed<B>>) -> Self {
@@ -34,13 +35,18 @@ impl<B> RequestBody<B> {
     }
 }
 
-impl<B: Body<Data = Bytes> + Unpin> Body for RequestBody<B> {
+impl<B: Body<Data = Bytes, Error: Into<BoxError>> + Unpin> Body for RequestBody<B> {
     type Data = Bytes;
-    type Error = RequestBodyError<B::Error>;
+    type Error = BoxError;
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
         let replayed = match &mut self.get_mut().0 {
-            RequestContent::Replayed(replayed) => replayed,
+            RequestContent::Replayed(replayed, refusal) => {
+                if let Some(refused) = refusal.as_ref().and_then(|refusal| refusal.poll_request(cx)) {
+                    return Poll::Ready(Some(Err(refused.into())));
+                }
+                replayed
+            }
             RequestContent::Messages(messages) => {
                 return messages.poll_pass(cx).map(|pass| pass.map(|pass| pass.map(Frame::data)));
             }
@@ -50,12 +56,12 @@ impl<B: Body<Data = Bytes> + Unpin> Body for RequestBody<B> {
             replayed.rest = None;
             return Poll::Ready(None);
         }
-        polled.map_err(RequestBodyError::Body)
+        polled.map_err(Into::into)
     }
 
     fn is_end_stream(&self) -> bool {
         match &self.0 {
-            RequestContent::Replayed(Replayed { first, rest, .. }) => {
+            RequestContent::Replayed(Replayed { first, rest, .. }, _) => {
                 first.is_none() && rest.as_ref().is_none_or(Body::is_end_stream)
             }
             RequestContent::Messages(messages) => messages.has_passed(),
@@ -64,7 +70,7 @@ impl<B: Body<Data = Bytes> + Unpin> Body for RequestBody<B> {
 
     fn size_hint(&self) -> SizeHint {
         match &self.0 {
-            RequestContent::Replayed(replayed) => replayed.size_hint(),
+            RequestContent::Replayed(replayed, _) => replayed.size_hint(),
             RequestContent::Messages(_) => SizeHint::default(),
         }
     }
@@ -203,9 +209,10 @@ impl<B> ResponseBody<B> {
         Self { content, call: None, log: None, policy: None }
     }
 
-    /// Ends the body when a message of the call is denied.
+    /// Ends the body when a message of the call is denied. An answer of the policy has ended it already.
     pub(crate) fn with_call(self, call: Option<CallResponse>) -> Self {
-        Self { call: call.map(Box::new), ..self }
+        let of_service = matches!(self.content, Content::Service(_));
+        Self { call: call.filter(|_| of_service).map(Box::new), ..self }
     }
 
     /// Removes from the trailers what the policy's rules on responses set or remove.
@@ -236,8 +243,13 @@ impl<B: Body<Data = Bytes> + Unpin> ResponseBody<B> {
                     return Poll::Ready(None);
                 }
             }
-            let frame = ready!(self.poll_content(cx)).transpose()?;
-            let Some(call) = &mut self.call else { return Poll::Ready(frame.map(Ok)) };
+            let frame = ready!(self.poll_content(cx)).transpose();
+            let Some(call) = &mut self.call else { return Poll::Ready(frame.transpose()) };
+            // The service has ended, or failed, because its request has.
+            if call.is_refused() && !matches!(&frame, Ok(Some(frame)) if frame.is_data()) {
+                continue;
+            }
+            let frame = frame?;
             if let Some(passed) = call.pass(frame) {
                 return Poll::Ready(Some(Ok(passed)));
             }

@@ -184,7 +184,7 @@ where
             let (policy, exchange, refusal) = (Arc::clone(&policy), exchange.clone(), refusal.clone());
             RequestBody::messages(ClientMessages::new(body, stream, policy, exchange, refusal))
         }
-        None => RequestBody::of(body),
+        None => RequestBody::of(body, Some(refusal.clone()).filter(|_| policy.has_response_rules())),
     };
     let answered = inner.call(Request::from_parts(head, body));
     let response = match is_judged {
@@ -195,11 +195,13 @@ where
         },
     };
     let (response, messages) = match kept_head.as_ref().filter(|_| policy.has_response_rules()) {
-        Some(head) => after_service(&policy, head, response, &exchange).await,
+        Some(head) => after_service(&policy, head, response, (&exchange, &refusal)).await,
         None => (response.map(ResponseBody::service), None),
     };
     let is_judged = is_judged || messages.is_some();
-    let call = is_judged.then(|| CallResponse::new(messages, Arc::clone(&policy), exchange.clone(), refusal));
+    // The head may be the end, with the status of the call.
+    let ended = response.headers().contains_key("grpc-status");
+    let call = is_judged.then(|| CallResponse::new(messages, Arc::clone(&policy), exchange.clone(), refusal, ended));
     let response = response.map(|body| body.with_call(call).with_policy(policy));
     Ok(state.end(kept_head, response, exchange))
 }
@@ -210,7 +212,7 @@ async fn after_service<R: Body<Data = Bytes> + Unpin>(
     policy: &Policy,
     head: &request::Parts,
     response: Response<R>,
-    exchange: &SharedExchange,
+    (exchange, refusal): (&SharedExchange, &Refusal),
 ) -> (Response<ResponseBody<R>>, Option<MessageStream>) {
     let (mut parts, body) = response.into_parts();
     let buffering = {
@@ -227,8 +229,10 @@ async fn after_service<R: Body<Data = Bytes> + Unpin>(
     let Some(buffering) = buffering else {
         return (Response::from_parts(parts, ResponseBody::service(body)), None);
     };
-    let Ok(Buffered { read, too_large, body }) = buffer(body, buffering).await else {
-        return (refused(StatusCode::BAD_GATEWAY, UNREADABLE_RESPONSE), None);
+    let Buffered { read, too_large, body } = match refusal.or(buffer(body, buffering)).await {
+        Ok(Ok(buffered)) => buffered,
+        Ok(Err(_)) => return (refused(StatusCode::BAD_GATEWAY, UNREADABLE_RESPONSE), None),
+        Err(answer) => return (response_of(*answer), None),
     };
     let exchange = &mut *exchange.lock();
     let outcome = if too_large {

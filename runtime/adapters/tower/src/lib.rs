@@ -48,4 +48,4 @@ mod messages;
 
 pub use body::{RequestBody, ResponseBody};
 pub use layer::{PolicyLayer, PolicyService};
-pub use messages::RequestBodyError;
+pub use messages::CallRefused;

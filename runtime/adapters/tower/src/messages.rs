@@ -33,8 +33,15 @@ pub(crate) struct Refusal(Arc<Mutex<Refused>>);
 #[derive(Debug, Default)]
 struct Refused {
     answer: Option<Box<PolicyAnswer>>,
-    /// Who sends the response.
-    waker: Option<Waker>,
+    /// Who waits for the answer, by direction.
+    wakers: [Option<Waker>; 2],
+}
+
+/// A direction of a call.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Direction {
+    Request,
+    Response,
 }
 
 impl Refusal {
@@ -45,22 +52,32 @@ impl Refusal {
     fn set(&self, answer: Box<PolicyAnswer>) {
         let mut refused = self.lock();
         refused.answer.get_or_insert(answer);
-        let waker = refused.waker.take();
+        let wakers = std::mem::take(&mut refused.wakers);
         drop(refused);
-        waker.into_iter().for_each(Waker::wake);
+        wakers.into_iter().flatten().for_each(Waker::wake);
     }
 
     fn is_set(&self) -> bool {
         self.lock().answer.is_some()
     }
 
-    /// Returns the answer, if there is one; otherwise the task is woken when there is.
-    fn poll(&self, cx: &Context<'_>) -> Option<Box<PolicyAnswer>> {
+    /// Returns the answer, if there is one; otherwise the task of this direction is woken when there is.
+    fn poll(&self, direction: Direction, cx: &Context<'_>) -> Option<Box<PolicyAnswer>> {
         let mut refused = self.lock();
         if refused.answer.is_none() {
-            refused.waker = Some(cx.waker().clone());
+            let [request, response] = &mut refused.wakers;
+            let waker = match direction {
+                Direction::Request => request,
+                Direction::Response => response,
+            };
+            *waker = Some(cx.waker().clone());
         }
         refused.answer.clone()
+    }
+
+    /// Returns the error of the body of a request whose call was refused.
+    pub(crate) fn poll_request(&self, cx: &Context<'_>) -> Option<CallRefused> {
+        self.poll(Direction::Request, cx).map(|_| CallRefused)
     }
 
     /// Waits for the service, as long as no message is denied.
@@ -70,7 +87,7 @@ impl Refusal {
     pub(crate) async fn or<F: Future>(&self, service: F) -> Result<F::Output, Box<PolicyAnswer>> {
         let mut service = std::pin::pin!(service);
         std::future::poll_fn(|cx| {
-            if let Some(answer) = self.poll(cx) {
+            if let Some(answer) = self.poll(Direction::Response, cx) {
                 return Poll::Ready(Err(answer));
             }
             let output = ready!(service.as_mut().poll(cx));
@@ -81,25 +98,21 @@ impl Refusal {
     }
 }
 
-/// Why the body of a request can't be read to its end.
+/// Why the body of a request can't be read to its end: the policy has refused the call because of one of its messages.
+/// The client gets its answer. Other errors are those of the client's body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RequestBodyError<E> {
-    /// The client's body has failed.
-    Body(E),
-    /// The policy has refused the call because of one of its messages. The client gets its answer.
-    Refused,
-}
+pub struct CallRefused;
 
-impl<E: fmt::Display> fmt::Display for RequestBodyError<E> {
+impl fmt::Display for CallRefused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Body(error) => error.fmt(f),
-            Self::Refused => f.write_str("the policy has refused the call"),
-        }
+        f.write_str("the policy has refused the call")
     }
 }
 
-impl<E: fmt::Debug + fmt::Display> std::error::Error for RequestBodyError<E> {}
+impl std::error::Error for CallRefused {}
+
+/// Any error of a body.
+pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 type Asking = Pin<Box<dyn Future<Output = LimitReply> + Send>>;
 
@@ -148,16 +161,13 @@ impl<B> ClientMessages<B> {
     }
 }
 
-impl<B: Body<Data = Bytes> + Unpin> ClientMessages<B> {
-    pub(crate) fn poll_pass(
-        &mut self,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Bytes, RequestBodyError<B::Error>>>> {
+impl<B: Body<Data = Bytes, Error: Into<BoxError>> + Unpin> ClientMessages<B> {
+    pub(crate) fn poll_pass(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Bytes, BoxError>>> {
         loop {
-            if self.refusal.is_set() {
+            if let Some(refused) = self.refusal.poll_request(cx) {
                 self.body = None;
                 self.asking = None;
-                return Poll::Ready(Some(Err(RequestBodyError::Refused)));
+                return Poll::Ready(Some(Err(refused.into())));
             }
             if self.passed {
                 return Poll::Ready(None);
@@ -179,7 +189,7 @@ impl<B: Body<Data = Bytes> + Unpin> ClientMessages<B> {
                 Some(body) => ready!(Pin::new(body).poll_frame(cx)),
                 None => None,
             };
-            match read.transpose().map_err(RequestBodyError::Body)?.map(Frame::into_data) {
+            match read.transpose().map_err(Into::into)?.map(Frame::into_data) {
                 Some(Ok(data)) => self.stream.push(&data),
                 // Trailers of a request are dropped.
                 Some(Err(_)) | None => {
@@ -215,8 +225,14 @@ impl CallResponse {
         policy: Arc<Policy>,
         exchange: SharedExchange,
         refusal: Refusal,
+        ended: bool,
     ) -> Self {
-        Self { stream, policy, exchange, refusal, ended: false }
+        Self { stream, policy, exchange, refusal, ended }
+    }
+
+    /// Returns whether the policy ends the call, and has not said so.
+    pub(crate) fn is_refused(&self) -> bool {
+        !self.ended && self.refusal.is_set()
     }
 
     /// Returns whether nothing follows, if nothing follows from the service.
@@ -231,7 +247,7 @@ impl CallResponse {
 
     /// Returns the trailers with which the policy ends the call, if it does.
     pub(crate) fn poll_refusal(&mut self, cx: &Context<'_>) -> Option<HeaderMap> {
-        let answer = self.refusal.poll(cx).filter(|_| !self.ended)?;
+        let answer = self.refusal.poll(Direction::Response, cx).filter(|_| !self.ended)?;
         self.ended = true;
         Some(answer.trailers())
     }

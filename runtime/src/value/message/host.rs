@@ -31,8 +31,8 @@ pub trait HostMessage {
     fn encode(&self) -> Vec<u8>;
 }
 
-/// A value of a field that a host gives: of the kind that the field has by its descriptor. Another one is the error
-/// "host".
+/// A value of a field that a host gives: of the kind, and in the range, that the field has by its descriptor. Another
+/// one is the error "host".
 #[derive(Clone, Copy)]
 pub enum HostField<'m> {
     /// Of a `bool`.
@@ -82,7 +82,8 @@ pub(super) fn has<'a>(
     let mut is_set = false;
     each(cx, message.types, host, field, |_, value| {
         let is_zero = || value.scalar().is_some_and(ScalarValue::is_zero);
-        is_set |= !field.is_singular() || field.has_presence() || !is_zero();
+        // Of several values of a field with one, the last counts.
+        is_set = !field.is_singular() || field.has_presence() || !is_zero();
         Ok(())
     })?;
     Ok(is_set)
@@ -155,10 +156,10 @@ fn each<'a>(
 /// One value of a field.
 fn element<'a>(cx: &Cx<'a>, types: &'a Descriptors, field: &Field, value: HostField<'a>) -> EvalResult<Value<'a>> {
     match (field.kind(), value) {
+        // As it would be written and read: in its range, a `float` rounded.
         (Kind::Scalar(scalar), value) => {
-            let is_meant =
-                |value: &ScalarValue<'_>| std::mem::discriminant(value) == std::mem::discriminant(&scalar.zero());
-            value.scalar().filter(is_meant).map(scalar_value).ok_or(ErrorKind::Host)
+            let written = value.scalar().and_then(|value| scalar.write(value)).ok_or(ErrorKind::Host)?;
+            scalar.read(written).ok().flatten().map(scalar_value).ok_or(ErrorKind::Host)
         }
         (Kind::Enum(_), HostField::Int(number)) => {
             let number = i32::try_from(number).map_err(|_| ErrorKind::Host)?;

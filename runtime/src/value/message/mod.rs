@@ -1,8 +1,8 @@
 //! Messages of protocol buffers: read from their wire bytes field by field, and written by literals
 //! (language definition, "Protocol Buffer Data Conversion").
 //!
-//! A message is a type and wire bytes, or a message of the host. What a rule does not read is not decoded, and a literal
-//! writes the bytes that the next selection reads.
+//! A message is a type and wire bytes, or a message of the host. What a rule does not read is not
+//! decoded, and a literal writes the bytes that the next selection reads.
 
 mod build;
 mod bytes;

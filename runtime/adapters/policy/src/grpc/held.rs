@@ -1,7 +1,7 @@
 //! The bytes of a stream of messages that have arrived and were not forwarded.
 //!
 //! Invariant: these are at most one message, of at most `limit` bytes, and the last piece that
-//! arrived. Test: `runtime/adapters/policy/tests/policy/grpc_streams.rs::memory_is_one_message`.
+//! arrived; a compressed message is there twice, and decoded, while it is judged. Test: `runtime/adapters/policy/tests/policy/grpc_streams.rs::memory_is_one_message`.
 
 use crate::bodies::content_coding::MessageDecoder;
 use crate::grpc::call::{CallRefusal, decoder};
@@ -89,7 +89,9 @@ impl HeldMessages {
     /// Returns the bytes that may be forwarded, once.
     pub(crate) fn take_passed(&mut self) -> Bytes {
         let passed = std::mem::take(&mut self.passed);
-        // What is left does not keep the memory of what was forwarded.
+        if passed == 0 {
+            return Bytes::new();
+        }
         if passed == self.bytes.len() {
             return std::mem::take(&mut self.bytes).freeze();
         }

@@ -75,11 +75,19 @@ impl<S: Context + 'static> PhaseRules<S> {
             let mut memory = MEMORY.try_with(std::cell::Cell::take).ok().flatten().unwrap_or_default();
             let ThreadMemory { scratch, shards, .. } = &mut *memory;
             let may_match = needs.indices(context, scratch).map(<[usize]>::to_vec).unwrap_or_default();
-            // A rule that may let messages pass before this one is reached decides about each message.
-            let reached = may_match.into_iter().map_while(|index| Some((index, self.rules.get(index)?)));
-            let mut reached = reached.take_while(|(_, rule)| !rule.may_allow());
             let mut is_certain = |index: usize| matches!(self.set.test(index, context, scratch), Some(Ok(true)));
-            let found = reached.find(|(index, rule)| rule.answers_by_head() && is_certain(*index));
+            let mut found = None;
+            for index in may_match {
+                let Some(rule) = self.rules.get(index) else { break };
+                if rule.answers_by_head() && is_certain(index) {
+                    found = Some((index, rule));
+                    break;
+                }
+                // What such a rule does before this one, it does with the first message.
+                if rule.may_allow() || rule.leaves_traces() {
+                    break;
+                }
+            }
             let answer = found.and_then(|(index, rule)| {
                 let Step::End(answer) = self.act(rule, context, message, effects, scratch, &mut Vec::new()) else {
                     return None;

@@ -230,6 +230,12 @@ impl MessageStream {
         self.begun
     }
 
+    /// Returns whether the end of the body has come, or nothing more is wanted of it.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        self.held.is_ended()
+    }
+
     /// Runs the phase on the messages that have come and were not judged, one after the other, until one is denied.
     /// `policy` is the one that gave the stream. A second call without anything new gives nothing new.
     pub fn check(&mut self, policy: &Policy, exchange: &mut Exchange) -> CheckedMessages {

@@ -76,6 +76,13 @@ impl<S> Rule<S> {
             && self.require.is_none()
     }
 
+    /// Returns whether a match of the rule leaves something behind, but that the phase may end.
+    pub(crate) fn leaves_traces(&self) -> bool {
+        let Self { labels, fields, settled, counter, .. } = self;
+        let named = !labels.is_empty() || !fields.is_empty() || !settled.is_empty();
+        named || counter.is_some() || self.has_limit() || self.require.is_some()
+    }
+
     /// Returns the status of the answer with which the rule ends the phase.
     pub(crate) fn status_of_answer(&self) -> Option<StatusCode> {
         match &self.end {

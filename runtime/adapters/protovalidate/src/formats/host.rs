@@ -8,9 +8,8 @@ const MAX_NAME: usize = 253;
 /// Longest label of a name, in bytes.
 const MAX_LABEL: usize = 63;
 
-/// Whether text is the name of a host: labels of letters, digits and hyphens, the last one not of digits alone. A
-/// dot may
-/// end it.
+/// Whether text is the name of a host: labels of letters, digits and hyphens, the last one not of digits alone. A dot
+/// may end it.
 pub(crate) fn is_hostname(text: &str) -> bool {
     let name = text.strip_suffix('.').unwrap_or(text);
     let is_number = |label: &str| label.bytes().all(|byte| byte.is_ascii_digit());
