@@ -170,7 +170,7 @@ mod tests {
             assert!(strings(&copy(&value, Place { arena: &arena, types: None }).unwrap()) > 4);
         }
         let types = Descriptors::well_known();
-        let message = Message::of_host(&types, "google.protobuf.FieldMask", &host).unwrap();
+        let message = Message::of_host(&types, "google.protobuf.Struct.FieldsEntry", &host).unwrap();
         let kept = KeptTypes::default();
         let copied = copy(&Value::Message(&message), Place { arena: &arena, types: Some(&kept) }).unwrap();
         assert!(

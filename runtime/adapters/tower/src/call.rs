@@ -199,9 +199,9 @@ where
         None => (response.map(ResponseBody::service), None),
     };
     let is_judged = is_judged || messages.is_some();
-    // The head may be the end, with the status of the call.
-    let ended = response.headers().contains_key("grpc-status");
-    let call = is_judged.then(|| CallResponse::new(messages, Arc::clone(&policy), exchange.clone(), refusal, ended));
+    let has_status = response.headers().contains_key("grpc-status");
+    let call =
+        is_judged.then(|| CallResponse::new(messages, Arc::clone(&policy), exchange.clone(), refusal, has_status));
     let response = response.map(|body| body.with_call(call).with_policy(policy));
     Ok(state.end(kept_head, response, exchange))
 }

@@ -216,6 +216,8 @@ pub(crate) struct CallResponse {
     policy: Arc<Policy>,
     exchange: SharedExchange,
     refusal: Refusal,
+    /// Whether the head has the status of the call.
+    has_status: bool,
     ended: bool,
 }
 
@@ -225,9 +227,9 @@ impl CallResponse {
         policy: Arc<Policy>,
         exchange: SharedExchange,
         refusal: Refusal,
-        ended: bool,
+        has_status: bool,
     ) -> Self {
-        Self { stream, policy, exchange, refusal, ended }
+        Self { stream, policy, exchange, refusal, has_status, ended: false }
     }
 
     /// Returns whether the policy ends the call, and has not said so.
@@ -245,11 +247,11 @@ impl CallResponse {
         self.ended
     }
 
-    /// Returns the trailers with which the policy ends the call, if it does.
+    /// Returns the trailers with which the policy ends the call, if it does and the call has no status.
     pub(crate) fn poll_refusal(&mut self, cx: &Context<'_>) -> Option<HeaderMap> {
         let answer = self.refusal.poll(Direction::Response, cx).filter(|_| !self.ended)?;
         self.ended = true;
-        Some(answer.trailers())
+        (!self.has_status).then(|| answer.trailers())
     }
 
     /// Judges what the service sends; `None`: it has ended. Returns what may be sent on, if there is something.

@@ -225,6 +225,14 @@ async fn a_denied_message_ends_the_call_in_both_directions() {
     let received = client.seen.received();
     assert!(received == passed || received == [passed, order(7, "ida").to_vec()].concat(), "{received:?}");
 
+    // The service, whose body fails with its request, reads the denied message alone.
+    let (response, mut sent) = client.call("Talk");
+    let (_, mut body) = head(response).await;
+    send(&mut sent, &order(5, "ada"));
+    assert_eq!(take(&mut body, order(5, "ada").len()).await, order(5, "ada"));
+    send(&mut sent, &order(5000, "eve"));
+    assert_eq!(rest(&mut body).await, (Vec::new(), "7".to_owned()));
+
     // What the server says.
     let (response, mut sent) = client.call("Talk");
     let (_, mut body) = head(response).await;
