@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 hours=${1:-1}
-CELERO_FUZZ_SEEDS=$PWD/corpus cargo test --manifest-path ../Cargo.toml --package celero-tests --test it -- --ignored fuzz::seeds
+CELERO_FUZZ_SEEDS=$PWD/corpus cargo test --manifest-path ../Cargo.toml --package celero-tests --test it fuzz::seeds
 mapfile -t targets < <(cargo +nightly fuzz list)
 seconds=$(awk -v hours="$hours" -v count="${#targets[@]}" 'BEGIN { printf "%d", hours * 3600 / count }')
 failed=()

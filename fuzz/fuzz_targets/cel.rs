@@ -1,3 +1,4 @@
+//! Rules in CEL.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| celero_tests::fuzz::cel(data));

@@ -1,3 +1,4 @@
+//! The text of graphs.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| celero_tests::fuzz::graph(data));

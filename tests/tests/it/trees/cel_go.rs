@@ -262,7 +262,8 @@ impl Judged {
                     continue;
                 }
             };
-            if canonical(&asked.env, source) != program.source() {
+            // In a container, names of trees begin with a dot.
+            if asked.container.is_empty() && canonical(&asked.env, source) != program.source() {
                 note("text", program.source().to_owned());
             }
             for (one, other) in own_results.iter().zip(asked.results(&program)) {
@@ -310,7 +311,8 @@ fn trees_are_those_of_cel_go() {
     judged.ask(&judge, &engine, &none, random(count(8_000)));
     judged.end("expressions");
     assert!(judged.refused > 100, "validators refuse {} expressions", judged.refused);
-    if has_collected {
+    // A short run does not come to all of them.
+    if has_collected && std::env::var_os("CELERO_CEL_GO_CASES").is_some() {
         let rows = OTHER_RESULTS.iter().enumerate();
         let unused: Vec<_> = rows.filter(|(at, _)| !judged.reasons.contains(at)).map(|(_, row)| row.reason).collect();
         assert!(unused.is_empty(), "{unused:?}");
@@ -347,13 +349,13 @@ const fn other(
     OtherResult { own, kinds, words, reason }
 }
 
-const OTHER_RESULTS: [OtherResult; 15] = [
+const OTHER_RESULTS: [OtherResult; 19] = [
     other("no such field", &[], &["has("], OF_NO_MAP),
     other("no such key", &["bool", "optional"], &["has(", ".?"], OF_NO_MAP),
     other("no such overload", &["bool", "optional", "string"], &[".?", "[?"], OF_NO_MAP),
     other(
         "duplicate map key",
-        &["bool", "optional"],
+        &["bool", "map", "optional"],
         &["{"],
         "the language definition has this error; cel-go takes the last one of computed keys",
     ),
@@ -370,11 +372,25 @@ const OTHER_RESULTS: [OtherResult; 15] = [
         "cel-go reads the replacement only where something is replaced",
     ),
     other("invalid argument", &["bool"], &[".sort("], "a list with NaN has no order"),
-    other("invalid argument", &["int"], &["('')"], "cel-go reads the empty name of a zone as UTC"),
+    other(
+        "invalid argument",
+        &["bool", "int"],
+        &[".getFullYear(", ".getDa", ".getHours(", ".getMinutes(", ".getSeconds(", ".getMilliseconds(", ".getMonth("],
+        "cel-go reads the empty name of a zone as UTC",
+    ),
     other("a value", &["error"], &["containsIP(", "containsCIDR("], "cel-go refuses IPv4 addresses in IPv6 form"),
     other("no such overload", &["bool"], &[" >= "], "cel-go finds NaN before it looks at the types"),
     other("no such overload", &["bool"], &[".transformList("], "cel-go goes through empty bytes, which are no list"),
-    other("a value", &["bool"], &["isCIDR("], "cel-go refuses IPv4 addresses in IPv6 form"),
+    other("a value", &["bool"], &["isCIDR(", "isIP("], "cel-go refuses IPv4 addresses in IPv6 form"),
+    other(
+        "a value",
+        &["error"],
+        &["google.protobuf.Any{"],
+        "cel-go looks for the type of the message in those of its program, and not in the descriptors",
+    ),
+    other("a value", &["int"], &["?m.text:"], "cel-go takes away the entry of an equal key before an empty optional"),
+    other("invalid argument", &["no program"], &["cel.bind("], OF_A_TYPE),
+    other("no such key", &["no program"], &["cel.bind("], OF_A_TYPE),
     other(
         "a value",
         &["error"],
@@ -390,6 +406,7 @@ const OTHER_RESULTS: [OtherResult; 15] = [
     other("a value", &["string", "list"], &["string("], "cel-go formats a duration as a double, and infinity as `Inf`"),
 ];
 
+const OF_A_TYPE: &str = "cel-go looks a variable of a macro up as a type, if its value is a type";
 const OF_NO_MAP: &str = "a value that has no fields or keys; cel-go says that they are absent";
 
 /// Overloads of cel-go that are no functions of the library here, with the reason.

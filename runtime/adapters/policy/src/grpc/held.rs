@@ -1,7 +1,8 @@
 //! The bytes of a stream of messages that have arrived and were not forwarded.
 //!
 //! Invariant: these are at most one message, of at most `limit` bytes, and the last piece that
-//! arrived; a compressed message is there twice, and decoded, while it is judged. Test: `runtime/adapters/policy/tests/policy/grpc_streams.rs::memory_is_one_message`.
+//! arrived; a compressed message is there twice, and decoded, while it is judged. Test:
+//! `runtime/adapters/policy/tests/policy/grpc_streams.rs::memory_is_one_message`.
 
 use crate::bodies::content_coding::MessageDecoder;
 use crate::grpc::call::{CallRefusal, decoder};
