@@ -12,7 +12,13 @@ use serde_json::{Value as Json, json};
 use std::cell::RefCell;
 
 /// The types that buffa generates for `proto/record.proto`.
-#[expect(unreachable_pub, elided_lifetimes_in_paths, reason = "generated")]
+#[expect(
+    unreachable_pub,
+    elided_lifetimes_in_paths,
+    clippy::allow_attributes,
+    clippy::arithmetic_side_effects,
+    reason = "generated"
+)]
 mod generated {
     include!(concat!(env!("OUT_DIR"), "/record_types.rs"));
 }
@@ -152,7 +158,7 @@ const CASES: [Case; 4] = [
                 m.status >= 100 && m.status < 600,
                 !m.service.is_empty(),
                 m.service.chars().count() <= 64,
-                matches!(&*m.service, "checkout" | "search" | "users"),
+                matches!(AsRef::<str>::as_ref(&m.service), "checkout" | "search" | "users"),
                 m.body.chars().count() <= 65_536,
                 !m.body.contains("password="),
                 m.trace.len() == 16,
@@ -164,7 +170,7 @@ const CASES: [Case; 4] = [
                 m.attributes.iter().all(|attribute| !attribute.key.is_empty()),
                 user.id.starts_with("u-"),
                 user.id.chars().count() <= 36,
-                matches!(&*user.plan, "free" | "pro"),
+                matches!(AsRef::<str>::as_ref(&user.plan), "free" | "pro"),
                 user.groups.len() <= 16 && user.groups.iter().all(|group| !group.is_empty()),
             ];
             checks.into_iter().all(std::convert::identity)

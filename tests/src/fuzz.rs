@@ -1,6 +1,8 @@
 //! What a fuzzer calls: each target takes any bytes, and panics if what holds of all input does not hold of them.
 //! `fuzz/` runs the targets under libFuzzer, `tests/tests/it/fuzz.rs` on seeds that are changed at random.
 
+#![expect(clippy::indexing_slicing, clippy::panic, reason = "tests")]
+
 use crate::differential::Ended;
 use crate::filter::{Values, evaluate_other_tier, interpret, round_trip};
 use crate::generate::filter::{Generator as Filters, scheme};
@@ -48,7 +50,7 @@ const SEEDS: usize = 60;
 
 static ENGINES: LazyLock<[Engine; 2]> = LazyLock::new(|| {
     let limits = Limits { steps: 100_000, ..Limits::default() };
-    [Tier::Native, Tier::Interpret].map(|tier| Engine::builder().tier(tier).limits(limits.clone()).build())
+    [Tier::Native, Tier::Interpret].map(|tier| Engine::builder().tier(tier).limits(limits).build())
 });
 
 fn env() -> Env<Bindings<'static>> {

@@ -1,6 +1,8 @@
 //! Types of messages, and whether two messages are the same by another implementation of protocol
 //! buffers.
 
+#![expect(clippy::panic, reason = "tests")]
+
 use celero::messages::Descriptors;
 use prost_reflect::prost::Message as _;
 use prost_reflect::{DescriptorPool, DynamicMessage, MessageDescriptor};

@@ -220,7 +220,7 @@ fn parts(rng: &mut Rng, types: &Types, ty: &MessageDescriptor) -> Vec<Declared> 
         let Ok(rule) = engine.check(&env, &text) else { continue };
         // A number that may be null stands where a number may.
         let ty = match rule.result_type() {
-            Type::Wrapper(inner) => Type::clone(&inner),
+            Type::Wrapper(inner) => Type::clone(inner),
             ty => ty.clone(),
         };
         parts.push(Declared { name: text, ty, optional: false });

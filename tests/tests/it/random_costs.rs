@@ -3,8 +3,6 @@
 //!
 //! `CELERO_SEED` gives other programs.
 
-#![expect(clippy::unwrap_used, clippy::panic, clippy::arithmetic_side_effects, reason = "tests")]
-
 use celero::diagnostics::Span;
 use celero::settings::{PartResult, TracedPart};
 use celero::values::{Arena, Value};

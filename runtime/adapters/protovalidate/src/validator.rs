@@ -10,6 +10,7 @@ use celero::messages::{Descriptors, Message};
 use celero::values::{Arena, Timestamp, Value};
 use celero::{Bindings, Engine, Env, Scratch};
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -69,9 +70,9 @@ impl Validator {
         let mut compiler = Compiler { engine, types: &types, options: &options, base, compiled: HashMap::new() };
         let (mut plans, mut missing) = (HashMap::new(), vec![name.to_owned()]);
         while let Some(name) = missing.pop() {
-            if !plans.contains_key(&name) {
-                let plan = compiler.message(&name, &mut missing)?;
-                plans.insert(name, plan);
+            if let Entry::Vacant(place) = plans.entry(name) {
+                let plan = compiler.message(place.key(), &mut missing)?;
+                place.insert(plan);
             }
         }
         let paths = NestedPaths {

@@ -1,4 +1,5 @@
 //! Messages with rules of their own: what is found, and what is wrong with rules and messages.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use celero_protovalidate::Validator;
 use std::path::Path;
