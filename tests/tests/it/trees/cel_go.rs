@@ -289,8 +289,9 @@ impl Judged {
             .collect();
         assert!(wrong.is_empty(), "{}", shown.join("\n\n"));
         assert!(*taken > 1_000, "{taken} trees are judged");
-        // Elements of empty literals have types that differ from checker to checker.
-        assert!(other_types * 8 < *taken, "{other_types} of {taken} have other types");
+        // Elements of empty literals, and of literals with fields that may be null, have types that differ from checker
+        // to checker.
+        assert!(other_types * 4 < *taken, "{other_types} of {taken} have other types");
     }
 }
 
@@ -390,7 +391,7 @@ const OTHER_RESULTS: [OtherResult; 19] = [
     other(
         "a value",
         &["error"],
-        &["google.protobuf.Any{", "m.any", "n.any", "any: "],
+        &["google.protobuf.Any{", "m.any", "n.any", ".?any", "any: "],
         "cel-go looks for the type of the message in those of its program, and not in the descriptors",
     ),
     other("a value", &["int"], &["?m.text:"], "cel-go takes away the entry of an equal key before an empty optional"),
