@@ -1,8 +1,7 @@
 //! Validators: what an environment refuses though its types fit. Each is one of cel-go's, which calls them AST
 //! validators.
 //!
-//! All of them take time linear in the number of nodes: parents have larger numbers than their children, so one pass
-//! from the root down knows how deep each node is.
+//! Parents have larger numbers than their children, so one pass from the root down knows how deep each node is.
 
 use super::{Lint, MIXED_LITERAL, NESTED_TOO_DEEP, NEVER_VALID, literals, locals};
 use celero_frontend::stdlib::Builtin;
@@ -87,16 +86,16 @@ pub(crate) fn validate(checked: &Checked, validators: &[Validator], patterns: &P
     let mut refuse = |id: NodeId, code, message| {
         found.push(Diagnostic::error(Stage::Check, code, checked.ast().span(id), message));
     };
-    for (id, context) in contexts(checked.ast()) {
+    for (id, nesting) in nestings(checked.ast()) {
         for validator in validators {
             match *validator {
-                Validator::HomogeneousLiterals if !context.in_format => mixed(checked, id, &mut refuse),
-                Validator::ComprehensionNesting(limit) if context.is_loop && context.loops > limit => {
-                    let message = format!("loops are nested {} deep here, {limit} is the limit", context.loops);
+                Validator::HomogeneousLiterals if !nesting.in_format => mixed(checked, id, &mut refuse),
+                Validator::ComprehensionNesting(limit) if nesting.is_loop && nesting.loops > limit => {
+                    let message = format!("loops are nested {} deep here, {limit} is the limit", nesting.loops);
                     refuse(id, NESTED_TOO_DEEP, message);
                 }
-                Validator::BindNesting(limit) if context.is_bind && context.binds > limit => {
-                    let message = format!("bindings are nested {} deep here, {limit} is the limit", context.binds);
+                Validator::BindNesting(limit) if nesting.is_bind && nesting.binds > limit => {
+                    let message = format!("bindings are nested {} deep here, {limit} is the limit", nesting.binds);
                     refuse(id, NESTED_TOO_DEEP, message);
                 }
                 _ => {}
@@ -123,9 +122,9 @@ fn invalid_literals(checked: &Checked, validators: &[Validator], patterns: &Patt
     lint.found
 }
 
-/// Where a node is.
+/// What a node is nested in.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct Nesting {
     is_loop: bool,
     is_bind: bool,
     /// The loops that the node is in, itself counted.
@@ -140,35 +139,35 @@ fn ids(ast: &Ast) -> impl DoubleEndedIterator<Item = NodeId> {
     (0..u32::try_from(ast.nodes().len()).unwrap_or(u32::MAX)).map(NodeId)
 }
 
-/// The place of each node, from the root down.
-fn contexts(ast: &Ast) -> Vec<(NodeId, Place)> {
-    let mut places = vec![Place::default(); ast.nodes().len()];
-    let mut all = Vec::with_capacity(places.len());
+/// The nesting of each node, from the root down.
+fn nestings(ast: &Ast) -> Vec<(NodeId, Nesting)> {
+    let mut nestings = vec![Nesting::default(); ast.nodes().len()];
+    let mut all = Vec::with_capacity(nestings.len());
     for id in ids(ast).rev() {
-        let Some(place) = places.get_mut(id.0 as usize) else { continue };
+        let Some(own) = nestings.get_mut(id.0 as usize) else { continue };
         let mut bound_target = None;
         match ast.expr(id) {
-            Expr::Fold { range, .. } => place.is_loop = !is_empty_list(ast, *range),
-            Expr::Bind { .. } => place.is_bind = true,
+            Expr::Fold { range, .. } => own.is_loop = !is_empty_list(ast, *range),
+            Expr::Bind { .. } => own.is_bind = true,
             Expr::OptMap { target, .. } => {
-                place.is_bind = true;
+                own.is_bind = true;
                 // The target is bound, too.
                 if !matches!(ast.expr(*target), Expr::Ident { .. }) {
-                    place.binds = place.binds.saturating_add(1);
+                    own.binds = own.binds.saturating_add(1);
                     bound_target = Some(*target);
                 }
             }
-            Expr::Call { function, .. } => place.in_format |= ast.name(*function) == "format",
+            Expr::Call { function, .. } => own.in_format |= ast.name(*function) == "format",
             _ => {}
         }
-        place.loops = place.loops.saturating_add(place.is_loop.into());
-        place.binds = place.binds.saturating_add(place.is_bind.into());
-        let here = *place;
+        own.loops = own.loops.saturating_add(own.is_loop.into());
+        own.binds = own.binds.saturating_add(own.is_bind.into());
+        let here = *own;
         all.push((id, here));
         ast.each_child(id, |child| {
-            if let Some(below) = places.get_mut(child.0 as usize) {
+            if let Some(below) = nestings.get_mut(child.0 as usize) {
                 let outside = u32::from(bound_target == Some(child));
-                *below = Place { is_loop: false, is_bind: false, binds: here.binds.saturating_sub(outside), ..here };
+                *below = Nesting { is_loop: false, is_bind: false, binds: here.binds.saturating_sub(outside), ..here };
             }
         });
     }

@@ -1,7 +1,7 @@
 //! Compiles the rules of types of messages.
 
 use crate::error::CompileError;
-use crate::options::{Options, Rule, cel_rules, flag, joined, nested, number};
+use crate::options::{Options, Rule, cel_rules, flag, joined, lossy, nested, number};
 use crate::plan::{Check, Compiled, FieldPlan, MessagePlan, ValuePlan};
 use crate::standard::{ANY, ENUM, MAP, REPEATED, Subject, type_number};
 use crate::violation::{PathElement, Subscript};
@@ -239,7 +239,7 @@ impl Compiler<'_> {
         }
         match written {
             ANY => {
-                let list = |number| nested(&bytes, number).map(|url| url.map(text)).collect::<Result<Vec<_>, _>>();
+                let list = |number| nested(&bytes, number).map(|url| url.map(lossy)).collect::<Result<Vec<_>, _>>();
                 plan.any = Some((list(2)?, list(3)?));
             }
             ENUM if flag(&bytes, 2)? => {
@@ -340,10 +340,6 @@ impl Compiler<'_> {
         all.insert(key, compiled.clone());
         Ok(compiled)
     }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 fn fields_of(types: &Descriptors, name: &str) -> Vec<String> {

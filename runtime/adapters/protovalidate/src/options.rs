@@ -202,6 +202,6 @@ fn text(message: &[u8], number: u32) -> Result<String, WireError> {
 }
 
 /// Names and sources are UTF-8 in every set that a compiler wrote.
-fn lossy(bytes: &[u8]) -> String {
+pub(crate) fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }

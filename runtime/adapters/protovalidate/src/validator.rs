@@ -3,7 +3,7 @@
 use crate::compile::Compiler;
 use crate::error::{CompileError, ValidateError};
 use crate::functions;
-use crate::options::{Options, joined, nested};
+use crate::options::{Options, joined, lossy, nested};
 use crate::plan::{Check, Compiled, FieldPlan, MessagePlan, ValuePlan};
 use crate::violation::{PathElement, Subscript, Violation};
 use celero::messages::{Descriptors, Message};
@@ -96,7 +96,7 @@ impl Validator {
         let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let now = Timestamp::new(i64::try_from(now.as_secs()).unwrap_or(i64::MAX), now.subsec_nanos().into());
         let now = now.map_err(|error| ValidateError::new(error.to_string()))?;
-        let mut run = Run { validator: self, now, found: Vec::new() };
+        let mut run = Run { validator: self, now, found: Vec::new(), scratch: Scratch::new() };
         run.message(&self.root, message, 0)?;
         Ok(run.found)
     }
@@ -106,6 +106,8 @@ struct Run<'v> {
     validator: &'v Validator,
     now: Timestamp,
     found: Vec<Violation>,
+    /// The memory of rules, one after the other.
+    scratch: Scratch,
 }
 
 impl Run<'_> {
@@ -271,7 +273,7 @@ impl Run<'_> {
     fn any(&mut self, plan: &ValuePlan, any: &[u8]) -> Result<(), ValidateError> {
         let Some((allowed, refused)) = &plan.any else { return Ok(()) };
         let url = nested(any, 1).last().transpose().map_err(|error| ValidateError::new(error.to_string()))?;
-        let url = String::from_utf8_lossy(url.unwrap_or_default()).into_owned();
+        let url = lossy(url.unwrap_or_default());
         if !allowed.is_empty() && !allowed.contains(&url) {
             self.report("any.in", "type URL must be in the allow list".to_owned(), &self.validator.paths.any_in);
         }
@@ -294,9 +296,8 @@ impl Run<'_> {
             let rules = rules.ok_or_else(|| ValidateError::new(format!("there is no message `{name}`")))?;
             bindings.set("rules", rules.value(&arena).map_err(failed)?).map_err(unbound)?;
         }
-        let mut scratch = Scratch::new();
         let result = program
-            .eval(&bindings, &mut scratch)
+            .eval(&bindings, &mut self.scratch)
             .map_err(|error| ValidateError::new(format!("rule `{}` failed: {error}", check.id)))?;
         let message = match result {
             Value::Bool(true) | Value::String("") => return Ok(()),

@@ -4,14 +4,15 @@
 
 use super::cel_go::{OF_A_MACRO, OTHER_OVERLOADS};
 use crate::go_program::GoProgram;
-use celero::{Engine, Env};
+use celero::{Engine, Type};
 use celero_frontend::stdlib::TABLE;
+use celero_tests::generate::messages::environment;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Calls of the macros of cel-go's libraries.
+/// Calls of the macros of cel-go's libraries; `m` is a message.
 const MACROS: [(&str, &str); 15] = [
     ("bind", "cel.bind(a, 1, a) == 1"),
     ("optMap", "optional.of(1).optMap(a, a).hasValue()"),
@@ -26,12 +27,9 @@ const MACROS: [(&str, &str); 15] = [
     ("transformList", "[1].transformList(i, a, a) == [1]"),
     ("transformMap", "[1].transformMap(i, a, a) == {0: 1}"),
     ("transformMapEntry", "[1].transformMapEntry(i, a, {a: i}) == {1: 0}"),
-    ("hasExt", OF_MESSAGES),
-    ("getExt", OF_MESSAGES),
+    ("hasExt", "!proto.hasExt(m, test.two.more)"),
+    ("getExt", "proto.getExt(m, test.two.more) == 0"),
 ];
-
-/// Macros that need messages with extensions: the conformance suite has them (`proto2_ext`).
-const OF_MESSAGES: &str = "true";
 
 /// What a version adds: functions that celero has, and those that it has not.
 fn row(added: &BTreeMap<String, String>) -> (BTreeSet<String>, BTreeSet<String>) {
@@ -41,7 +39,7 @@ fn row(added: &BTreeMap<String, String>) -> (BTreeSet<String>, BTreeSet<String>)
         let own = TABLE.rows().iter().find(|row| [false, true].iter().any(|of| row.builtin.overload_id(*of) == id));
         if let Some(key) = id.strip_prefix("macro ") {
             let (_, call) = MACROS.iter().find(|(macro_name, _)| macro_name == name).unwrap_or_else(|| panic!("{key}"));
-            let env = Env::dynamic();
+            let env = environment(&Type::message("test.two.All"));
             assert!(Engine::new().check(&env, call).is_ok(), "{call}");
             here.insert(name.clone());
         } else if let Some(own) = own {

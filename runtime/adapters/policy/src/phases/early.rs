@@ -10,6 +10,7 @@ use crate::phases::watch::{Noted, RuleWatch};
 use crate::rules::body_change::Message;
 use crate::rules::rule::Rule;
 use celero::Context;
+use std::cell::Cell;
 
 /// When the messages of a stream are judged one at a time, in hosts that can do that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,9 +30,7 @@ impl<S: Context + 'static> PhaseRules<S> {
             return false;
         }
         let Some(needs) = &self.needs else { return true };
-        let run = || {
-            let mut memory = MEMORY.try_with(std::cell::Cell::take).ok().flatten().unwrap_or_default();
-            let ThreadMemory { scratch, shards, .. } = &mut *memory;
+        self.with_memory(|ThreadMemory { scratch, shards, .. }| {
             let counting = shards.begin(&self.counters);
             // What fails counts as a match here, and so does what stops the evaluation.
             let needed = needs.any(context, scratch).unwrap_or(true);
@@ -44,8 +43,17 @@ impl<S: Context + 'static> PhaseRules<S> {
                     self.watch(watch, context, &noted, None, scratch);
                 }
             }
-            let _ = MEMORY.try_with(|kept| kept.set(Some(memory)));
             needed
+        })
+    }
+
+    /// Calls `run` with the memory of this thread, and with one view of the lists.
+    fn with_memory<R>(&self, run: impl FnOnce(&mut ThreadMemory) -> R) -> R {
+        let run = || {
+            let mut memory = MEMORY.try_with(Cell::take).ok().flatten().unwrap_or_default();
+            let result = run(&mut memory);
+            let _ = MEMORY.try_with(|kept| kept.set(Some(memory)));
+            result
         };
         if let Some(lists) = &self.lists { lists.pin(run) } else { run() }
     }
@@ -71,9 +79,7 @@ impl<S: Context + 'static> PhaseRules<S> {
         effects: &mut Effects,
     ) -> Option<PolicyAnswer> {
         let needs = self.needs.as_ref().filter(|_| self.rules.iter().any(Rule::answers_by_head))?;
-        let mut run = || {
-            let mut memory = MEMORY.try_with(std::cell::Cell::take).ok().flatten().unwrap_or_default();
-            let ThreadMemory { scratch, shards, .. } = &mut *memory;
+        let answer = self.with_memory(|ThreadMemory { scratch, shards, .. }| {
             let may_match = needs.indices(context, scratch).map(<[usize]>::to_vec).unwrap_or_default();
             let mut is_certain = |index: usize| matches!(self.set.test(index, context, scratch), Some(Ok(true)));
             let mut found = None;
@@ -88,34 +94,27 @@ impl<S: Context + 'static> PhaseRules<S> {
                     break;
                 }
             }
-            let answer = found.and_then(|(index, rule)| {
-                let Step::End(answer) = self.act(rule, context, message, effects, scratch, &mut Vec::new()) else {
-                    return None;
-                };
-                let mut counting = shards.begin(&self.counters);
-                counting.matched(slot(index));
-                counting.end();
-                answer
-            });
-            let _ = MEMORY.try_with(|kept| kept.set(Some(memory)));
-            answer.map(|answer| *answer)
-        };
-        if let Some(lists) = &self.lists { lists.pin(run) } else { run() }
+            let (index, rule) = found?;
+            let Step::End(answer) = self.act(rule, context, message, effects, scratch, &mut Vec::new()) else {
+                return None;
+            };
+            let mut counting = shards.begin(&self.counters);
+            counting.matched(slot(index));
+            counting.end();
+            answer
+        });
+        answer.map(|answer| *answer)
     }
 
     /// Returns whether the rules that may match, which the head does not exclude, read nothing of the body but the
     /// messages of a call. `context` lacks these.
     pub(crate) fn reads_messages_only<C: Context<Static = S>>(&self, context: &C) -> bool {
         let Some(needs) = &self.needs else { return false };
-        let run = || {
-            let mut memory = MEMORY.try_with(std::cell::Cell::take).ok().flatten().unwrap_or_default();
-            let may_match = needs.indices(context, &mut memory.scratch);
-            let reads_only = may_match.is_ok_and(|rules| {
+        self.with_memory(|ThreadMemory { scratch, .. }| {
+            let may_match = needs.indices(context, scratch);
+            may_match.is_ok_and(|rules| {
                 rules.iter().all(|index| self.rules.get(*index).is_some_and(Rule::reads_messages_only))
-            });
-            let _ = MEMORY.try_with(|kept| kept.set(Some(memory)));
-            reads_only
-        };
-        if let Some(lists) = &self.lists { lists.pin(run) } else { run() }
+            })
+        })
     }
 }
