@@ -15,6 +15,7 @@ pub fn markdown(report: &Value) -> String {
         rows("asking").map(|rows| asking(rows)),
         rows("compile").map(|rows| compiling(rows)),
         rows("limits").map(|rows| limits(rows)),
+        rows("messages").map(|rows| messages(rows)),
         report.pointer("/lists/lookups").and_then(Value::as_array).map(|rows| lists(rows)),
     ];
     tables.into_iter().flatten().collect::<Vec<_>>().join("\n")
@@ -59,6 +60,23 @@ fn limits(rows: &[Value]) -> String {
             let cells = LIMITERS.map(|name| cell(name).unwrap_or_default());
             table.push_str(&format!("| {workload}{unit} | {} |\n", cells.join(" | ")));
         }
+    }
+    table
+}
+
+/// Rules on messages: nanoseconds for an evaluation.
+fn messages(rows: &[Value]) -> String {
+    let mut table = String::from(
+        "| | prost | view of buffa | native | interpret | native ÷ prost | native ÷ view |\n|---|---:|---:|---:|---:|---:|---:|\n",
+    );
+    for row in rows {
+        let ns = |member: &str| row.get(member).and_then(Value::as_f64).unwrap_or(f64::NAN);
+        let name = row.get("case").and_then(Value::as_str).unwrap_or_default();
+        let (prost, view, native) = (ns("prost_ns"), ns("view_ns"), ns("native_ns"));
+        let (interpret, by_prost, by_view) = (ns("interpreter_ns"), native / prost, native / view);
+        table.push_str(&format!(
+            "| {name} | {prost:.0} | {view:.0} | {native:.0} | {interpret:.0} | {by_prost:.2} | {by_view:.2} |\n"
+        ));
     }
     table
 }
@@ -236,6 +254,7 @@ mod tests {
             ("record/asking.json", 10),
             ("record/lists.json", 12),
             ("record/limits.json", 6),
+            ("record/messages.json", 4),
         ] {
             let table = markdown(&serde_json::from_str(&file(record)).unwrap());
             assert!(table.lines().count() >= rows, "{record}");

@@ -158,6 +158,9 @@ macro_rules! for_each_helper {
             /// As `select` and `has`, with the number of the field in messages of the value's static type.
             message_field(message: value, field: str, number: int) -> try value;
             message_has(message: value, field: str, number: int) -> try bool;
+            /// The message with several fields read in one pass: those whose numbers are set in the bits, of which the
+            /// lowest is the number 1. Fails with [`OutOfBudget`](crate::ErrorKind::OutOfBudget) only.
+            message_fields(message: value, numbers: int) -> try value;
             /// `container[index]` of a list, a map, or an optional of one.
             index_value(container: value, index: value) -> try value;
             /// `container[key]` of a map, or an optional of a list or a map.

@@ -32,9 +32,11 @@
 //! | precompute | `precompute.rs` | searches with constants by prepared searchers and regular expressions |
 //! | raw | `raw.rs` | comparisons of decoded text by comparisons of its bytes |
 //! | project | `project.rs` | parsed JSON documents by the parts that are read |
+//! | messages | `messages.rs` | messages that several fields are read of by messages read in one pass |
 
 mod canonical;
 mod fold;
+mod messages;
 mod precompute;
 mod project;
 mod raw;
@@ -67,14 +69,19 @@ pub struct Options {
     pub raw: bool,
     /// Only those parts of JSON documents that are read.
     pub project: bool,
+    /// Several fields of a message in one pass.
+    pub messages: bool,
 }
 
 impl Options {
     /// All passes.
-    pub const ALL: Self = Self { fold: true, canonical: true, sets: true, precompute: true, raw: true, project: true };
+    pub const ALL: Self = Self::each(true);
     /// No pass.
-    pub const NONE: Self =
-        Self { fold: false, canonical: false, sets: false, precompute: false, raw: false, project: false };
+    pub const NONE: Self = Self::each(false);
+
+    const fn each(on: bool) -> Self {
+        Self { fold: on, canonical: on, sets: on, precompute: on, raw: on, project: on, messages: on }
+    }
 }
 
 impl Default for Options {
@@ -193,7 +200,7 @@ pub fn run_observed(
     let compacted = observed(observer, "compact", || rebuild::compact(graph));
     let mut graph = compacted.map_or(Cow::Borrowed(graph), Cow::Owned);
     for _ in 0..ROUNDS {
-        let passes: [(&'static str, bool, Pass<'_>); 6] = [
+        let passes: [(&'static str, bool, Pass<'_>); 7] = [
             ("fold", options.fold, &|graph| {
                 rebuild_where(graph, fold::concerns, |builder, draft| fold::node(builder, draft, evaluator))
             }),
@@ -204,6 +211,7 @@ pub fn run_observed(
             }),
             ("raw", options.raw, &|graph| rebuild_where(graph, raw::concerns, raw::node)),
             ("project", options.project, &|graph| project::graph(graph, evaluator)),
+            ("messages", options.messages, &messages::graph),
         ];
         let mut changed = false;
         for (name, on, pass) in passes {

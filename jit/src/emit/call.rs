@@ -10,8 +10,10 @@ use crate::dominators::DominatorNode;
 use crate::error::Error;
 use celero_ir::{CallForm, ConstId, Helper, NodeId, Param, Ty, layout};
 use cranelift_codegen::ir::types::{F64, I8, I64};
-use cranelift_codegen::ir::{AbiParam, Inst, InstBuilder, MemFlagsData, SigRef, Signature, Type, Value};
+use cranelift_codegen::ir::{AbiParam, Inst, InstBuilder, MemFlagsData, SigRef, Signature, StackSlot, Type, Value};
+use foldhash::HashMap;
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 
 /// What is called: each has its own signature.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -57,6 +59,15 @@ pub(super) struct Attempt {
     stamp: u64,
 }
 
+/// The calls of a function so far.
+#[derive(Default)]
+pub(super) struct Calls {
+    attempts: HashMap<Attempted, Attempt>,
+    signatures: HashMap<Callee, SigRef>,
+    /// The stack slots of calls that are made once, by class.
+    once: BTreeMap<NodeId, StackSlot>,
+}
+
 type Args = SmallVec<[Value; 8]>;
 type ParamTypes = SmallVec<[Type; 8]>;
 
@@ -67,12 +78,12 @@ impl Emitter<'_, '_> {
     }
 
     pub(super) fn recall_attempt(&self, what: Attempted, id: NodeId) -> Option<Attempt> {
-        self.attempts.get(&what).copied().filter(|attempt| self.holds(attempt.place, attempt.stamp, id))
+        self.calls.attempts.get(&what).copied().filter(|attempt| self.holds(attempt.place, attempt.stamp, id))
     }
 
     pub(super) fn note_attempt(&mut self, what: Attempted, id: NodeId, words: Words, failure: Failure) -> Attempt {
         let attempt = Attempt { words, failure, place: self.place, stamp: self.stamp(id) };
-        self.attempts.insert(what, attempt);
+        self.calls.attempts.insert(what, attempt);
         attempt
     }
 
@@ -116,7 +127,43 @@ impl Emitter<'_, '_> {
         for &arg in args {
             self.push(&mut words, arg)?;
         }
+        if helper == Helper::message_fields && self.plan.facts(id).shared {
+            return self.call_once(id, helper, &words);
+        }
         self.call_for(id, helper, &words)
+    }
+
+    /// A call that is made at most once in an evaluation, also where no earlier one dominates: its result, the address
+    /// of a value, is kept in a stack slot.
+    fn call_once(&mut self, id: NodeId, helper: Helper, args: &[Value]) -> Result<Words, Error> {
+        let class = self.unit.graph.class(id);
+        let slot = match self.calls.once.get(&class) {
+            Some(slot) => *slot,
+            None => self.slot(8),
+        };
+        self.calls.once.insert(class, slot);
+        let (call, join) = (self.builder.create_block(), self.builder.create_block());
+        let result = self.builder.append_block_param(join, I64);
+        let kept = self.builder.create_block();
+        let before = self.builder.ins().stack_load(I64, I64, slot, 0);
+        self.brif(before, Edge::to(kept), Edge::to(call));
+        self.start(kept);
+        self.jump_with(join, &[before]);
+        self.start(call);
+        let now = self.call_for(id, helper, args)?.one()?;
+        self.builder.ins().stack_store(I64, now, slot, 0);
+        self.jump_with(join, &[now]);
+        self.start(join);
+        Ok(Words::One(result))
+    }
+
+    /// Marks the slots of calls that are made once as having no result yet.
+    pub(super) fn forget_calls(&mut self) {
+        let slots: Vec<StackSlot> = self.calls.once.values().copied().collect();
+        for slot in slots {
+            let none = self.word(0);
+            self.builder.ins().stack_store(I64, none, slot, 0);
+        }
     }
 
     /// A node that is a call of a function with the operands' types. It returns what a helper that can
@@ -258,7 +305,7 @@ impl Emitter<'_, '_> {
 
     /// The signature of a callee. A function of the graph also takes parameters of the types `given`.
     fn signature(&mut self, callee: Callee, given: ParamTypes) -> SigRef {
-        if let Some(&known) = self.signatures.get(&callee) {
+        if let Some(&known) = self.calls.signatures.get(&callee) {
             return known;
         }
         let mut signature = Signature::new(self.machine.config.default_call_conv);
@@ -294,7 +341,7 @@ impl Emitter<'_, '_> {
         signature.params.extend(params.into_iter().map(AbiParam::new));
         signature.returns.extend(returns.into_iter().map(AbiParam::new));
         let reference = self.builder.import_signature(signature);
-        self.signatures.insert(callee, reference);
+        self.calls.signatures.insert(callee, reference);
         reference
     }
 

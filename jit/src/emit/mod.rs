@@ -61,7 +61,7 @@ use block::{Edge, ErrorTarget, Words};
 use celero_ir::{ErrorWord, NodeId, Op, Origin, Ty, layout};
 use cranelift_codegen::ir::types::{F64, I8, I64};
 use cranelift_codegen::ir::{
-    Block, Function, InstBuilder, MemFlagsData, SigRef, SourceLoc, StackSlot, StackSlotData, StackSlotKind, Type, Value,
+    Block, Function, InstBuilder, MemFlagsData, SourceLoc, StackSlot, StackSlotData, StackSlotKind, Type, Value,
 };
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use foldhash::{HashMap, HashSet};
@@ -167,9 +167,8 @@ struct Emitter<'a, 'f> {
     /// The host's data.
     host: Value,
     known: Vec<Option<KnownValue>>,
-    attempts: HashMap<call::Attempted, call::Attempt>,
+    calls: call::Calls,
     scope: scope::Scope,
-    signatures: HashMap<call::Callee, SigRef>,
     headers: HashMap<NodeId, header::Lookup>,
     /// Headers that are looked up together.
     batches: Vec<header::Batch>,
@@ -232,9 +231,8 @@ pub(crate) fn emit(
         row,
         host,
         known: vec![None; task.plan.len()],
-        attempts: HashMap::default(),
+        calls: call::Calls::default(),
         scope: scope::Scope::default(),
-        signatures: HashMap::default(),
         headers: HashMap::default(),
         batches: Vec::new(),
         batched: HashMap::default(),
@@ -278,6 +276,7 @@ impl Emitter<'_, '_> {
         }
         self.builder.switch_to_block(entry);
         self.builder.set_srcloc(SourceLoc::default());
+        self.forget_calls();
         self.forget_headers();
         self.forget_literals();
         self.builder.ins().jump(body, &[]);

@@ -213,17 +213,14 @@ impl Descriptors {
         if field.oneof().is_none() {
             match Records::new(message).only(field.number())? {
                 Only::None => return Ok(Found::Unset),
-                Only::One(mut records, ty) => return self.find_only(field, records.payload(field.number(), ty)?),
+                Only::One(mut records, ty) => {
+                    let value = self.value_of(field, records.payload(field.number(), ty)?)?;
+                    return Ok(value.map_or(Found::Unset, Found::Value));
+                }
                 Only::Several => {}
             }
         }
         self.find_last(ty, field, message)
-    }
-
-    /// What a message has for a field with this record and no other.
-    #[inline]
-    pub(crate) fn find_only<'a>(&self, field: &Field, payload: Payload<'a>) -> Result<Found<'a>, WireError> {
-        Ok(self.value_of(field, payload)?.map_or(Found::Unset, Found::Value))
     }
 
     /// As [`find`](Self::find), whatever records there are.

@@ -18,12 +18,10 @@
 
 mod descriptors;
 mod fields;
-mod index;
 mod wire;
 
 pub use descriptors::{
     Cardinality, Default, DescriptorError, Descriptors, EnumType, Field, Kind, MessageType, Method, Scalar, WellKnown,
 };
 pub use fields::{FieldValue, Found, Part, ScalarValue};
-pub use index::FieldIndex;
 pub use wire::{MAX_DEPTH, MAX_NUMBER, Payload, Record, Records, Sink, WireError};

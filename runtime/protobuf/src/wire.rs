@@ -110,32 +110,28 @@ impl<'a> Records<'a> {
         Self { rest: message }
     }
 
-    /// What is not read yet.
-    pub(crate) fn rest(&self) -> &'a [u8] {
-        self.rest
-    }
-
-    #[inline]
+    #[inline(always)]
     fn varint(&mut self) -> Result<u64, WireError> {
         let (value, rest) = varint(self.rest)?;
         self.rest = rest;
         Ok(value)
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, count: usize) -> Result<&'a [u8], WireError> {
         let (taken, rest) = self.rest.split_at_checked(count).ok_or(WireError::Truncated)?;
         self.rest = rest;
         Ok(taken)
     }
 
+    #[inline(always)]
     fn array<const N: usize>(&mut self) -> Result<[u8; N], WireError> {
         let (taken, rest) = self.rest.split_first_chunk::<N>().ok_or(WireError::Truncated)?;
         self.rest = rest;
         Ok(*taken)
     }
 
-    #[inline]
+    #[inline(always)]
     fn tag(&mut self) -> Result<(u32, u64), WireError> {
         let tag = self.varint()?;
         match u32::try_from(tag >> 3) {
@@ -144,13 +140,13 @@ impl<'a> Records<'a> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn bytes(&mut self) -> Result<&'a [u8], WireError> {
         let length = self.varint()?;
         self.take(usize::try_from(length).map_err(|_| WireError::Truncated)?)
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn payload(&mut self, number: u32, ty: u64) -> Result<Payload<'a>, WireError> {
         Ok(match ty {
             0 => Payload::Varint(self.varint()?),
@@ -164,7 +160,7 @@ impl<'a> Records<'a> {
     }
 
     /// Takes what [`payload`](Self::payload) does.
-    #[inline]
+    #[inline(always)]
     fn skip_value(&mut self, number: u32, ty: u64) -> Result<(), WireError> {
         match ty {
             0 => self.varint().map(drop),
@@ -196,12 +192,21 @@ impl<'a> Records<'a> {
     /// When the message is malformed up to there; without such a record, up to its end. Nothing can be read after it.
     #[inline]
     pub fn next_of(&mut self, number: u32) -> Result<Option<Payload<'a>>, WireError> {
+        Ok(self.next_where(|found| found == number)?.map(|record| record.payload))
+    }
+
+    /// Skips to the next record of a field whose number is wanted, and returns it, as [`next_of`](Self::next_of) does.
+    ///
+    /// # Errors
+    /// As `next_of`.
+    #[inline]
+    pub fn next_where(&mut self, is_wanted: impl Fn(u32) -> bool) -> Result<Option<Record<'a>>, WireError> {
         while !self.rest.is_empty() {
-            let (found, ty) = self.tag()?;
-            if found == number {
-                return self.payload(found, ty).map(Some);
+            let (number, ty) = self.tag()?;
+            if is_wanted(number) {
+                return Ok(Some(Record { number, payload: self.payload(number, ty)? }));
             }
-            self.skip_value(found, ty)?;
+            self.skip_value(number, ty)?;
         }
         Ok(None)
     }
@@ -252,7 +257,7 @@ impl<'a> Iterator for Records<'a> {
 ///
 /// # Errors
 /// `Truncated`, `Varint`.
-#[inline]
+#[inline(always)]
 pub(crate) fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), WireError> {
     match bytes {
         [first, rest @ ..] if *first < 0x80 => Ok(((*first).into(), rest)),
@@ -261,6 +266,7 @@ pub(crate) fn varint(bytes: &[u8]) -> Result<(u64, &[u8]), WireError> {
     }
 }
 
+#[inline(never)]
 fn long_varint(bytes: &[u8]) -> Result<(u64, &[u8]), WireError> {
     let mut value = 0u64;
     let mut rest = bytes;

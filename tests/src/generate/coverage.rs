@@ -142,6 +142,7 @@ impl Default for Coverage {
         let elsewhere = [
             // Messages have a judge of their own, `tests/tests/it/judges/messages.rs`.
             Helper::message_field,
+            Helper::message_fields,
             Helper::message_has,
             Helper::headers_get,
             Helper::byte_regex_find,

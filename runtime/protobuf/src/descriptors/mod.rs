@@ -176,18 +176,13 @@ impl MessageType {
     #[must_use]
     #[inline]
     pub fn by_number(&self, number: u32) -> Option<&Field> {
-        self.fields.get(self.position(number)?)
-    }
-
-    /// Returns where in [`fields`](Self::fields) the field with this number is.
-    #[inline]
-    pub(crate) fn position(&self, number: u32) -> Option<usize> {
         // Most types number their fields from 1 on.
-        let dense = (number as usize).wrapping_sub(1);
-        if self.fields.get(dense).is_some_and(|field| field.number == number) {
-            return Some(dense);
+        let dense = self.fields.get((number as usize).wrapping_sub(1));
+        if let Some(field) = dense.filter(|field| field.number == number) {
+            return Some(field);
         }
-        self.fields.binary_search_by_key(&number, |field| field.number).ok()
+        let position = self.fields.binary_search_by_key(&number, |field| field.number).ok()?;
+        self.fields.get(position)
     }
 
     /// What it means, if it is one of the types of `google.protobuf` with a meaning of their own.

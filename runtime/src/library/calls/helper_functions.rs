@@ -10,8 +10,8 @@ pub(crate) use crate::library::named_lists::{
 };
 pub(crate) use crate::library::network::ip_text;
 pub(crate) use crate::library::standard::containers::{
-    has, in_container, index_key, index_list, index_map, index_value, list_len, map_only, message_field, message_has,
-    range_items, range_pairs, select, size, value_equal,
+    has, in_container, index_key, index_list, index_map, index_value, list_len, map_only, message_field,
+    message_fields, message_has, range_items, range_pairs, select, size, value_equal,
 };
 pub(crate) use crate::library::standard::matches::string_matches;
 pub(crate) use crate::library::standard::ordering::{value_greater, value_greater_equal, value_less, value_less_equal};

@@ -91,7 +91,7 @@ pub(crate) fn message_field<'a>(
     number: i64,
 ) -> EvalResult<&'a Value<'a>> {
     match value {
-        Value::Message(message) => cx.arena().alloc(message::select_known(cx, message, field, number)?),
+        Value::Message(message) => message::select_known(cx, message, field, number),
         value => select(cx, value, field),
     }
 }
@@ -103,6 +103,14 @@ pub(crate) fn message_has<'a>(cx: &Cx<'a>, value: Value<'a>, field: &'a str, num
         Value::Message(message) => message::has_known(cx, message, field, number),
         value => has(cx, value, field),
     }
+}
+
+/// The value; if it is a message, with those of its fields read whose numbers the bits are, the lowest that of 1.
+pub(crate) fn message_fields<'a>(cx: &Cx<'a>, value: Value<'a>, numbers: i64) -> EvalResult<&'a Value<'a>> {
+    cx.arena().alloc(match value {
+        Value::Message(message) => Value::Message(cx.arena().alloc(message.with_fields(cx, numbers.cast_unsigned())?)?),
+        value => value,
+    })
 }
 
 /// `element in list`

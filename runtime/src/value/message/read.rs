@@ -2,6 +2,7 @@
 
 use super::bytes::{charge, records, whole};
 use super::scalar::scalar_value;
+use super::table::Slot;
 use super::unset::{enum_value, unset};
 use super::well_known::message_value;
 use super::{Failure, Form, Message, host};
@@ -9,7 +10,7 @@ use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::value::{List, MAX_DEPTH, Value, map_with_last};
 use celero_ir::ErrorKind;
-use celero_protobuf::{Cardinality, Descriptors, Field, FieldIndex, FieldValue, Found, Kind, Part, Payload, Records};
+use celero_protobuf::{Cardinality, Descriptors, Field, FieldValue, Found, Kind, Part, Payload, Records};
 
 /// `message.field`
 pub(crate) fn select<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> EvalResult<Value<'a>> {
@@ -32,13 +33,32 @@ pub(crate) fn select_optional<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str
 }
 
 /// As [`select`]; `number` is that of the field, if the message is of the type that was expected.
-pub(crate) fn select_known<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str, number: i64) -> EvalResult<Value<'a>> {
-    field_value(cx, message, known(cx, message, name, number)?)
+pub(crate) fn select_known<'a>(
+    cx: &Cx<'a>,
+    message: &Message<'a>,
+    name: &str,
+    number: i64,
+) -> EvalResult<&'a Value<'a>> {
+    let field = known(cx, message, name, number)?;
+    if let Some(Slot::Set(value)) = slot(message, field) {
+        cx.charge(1)?;
+        return Ok(value);
+    }
+    cx.arena().alloc(field_value(cx, message, field)?)
 }
 
 /// As [`has`], as [`select_known`] is to [`select`].
 pub(crate) fn has_known<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str, number: i64) -> EvalResult<bool> {
     has_field(cx, message, known(cx, message, name, number)?)
+}
+
+/// What the table of a message has for a field, if there is one.
+#[inline]
+fn slot<'a>(message: &Message<'a>, field: &Field) -> Option<&'a Slot<'a>> {
+    match &message.form {
+        Form::Bytes { table: Some(table), .. } => table.get(field.number()),
+        _ => None,
+    }
 }
 
 fn known<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str, number: i64) -> EvalResult<&'a Field> {
@@ -52,8 +72,12 @@ fn field<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> EvalResult<&'a F
 }
 
 pub(super) fn has_field<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &Field) -> EvalResult<bool> {
-    let (bytes, index) = match message.form {
-        Form::Bytes { bytes, index } => (bytes, index),
+    if let Some(is_set) = slot(message, field).and_then(|slot| slot.is_set(field)) {
+        cx.charge(1)?;
+        return Ok(is_set);
+    }
+    let bytes = match message.form {
+        Form::Bytes { bytes, .. } => bytes,
         Form::Host(of_host) => return host::has(cx, message, of_host, field),
     };
     charge(cx, bytes)?;
@@ -69,24 +93,11 @@ pub(super) fn has_field<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &Field) -
         })?;
         return Ok(any);
     }
-    Ok(match find(message, bytes, index, field)? {
+    Ok(match message.types.find(message.ty, field, bytes).map_err(Failure::from)? {
         Found::Unset => false,
         Found::Value(value) => field.has_presence() || !is_zero(value),
         Found::Parts(_) => true,
     })
-}
-
-/// What a message has for a field with at most one value.
-fn find<'a>(
-    message: &Message<'_>,
-    bytes: &'a [u8],
-    index: Option<&FieldIndex>,
-    field: &Field,
-) -> Result<Found<'a>, Failure> {
-    Ok(match index {
-        Some(index) => message.types.find_by(index, message.ty, field, bytes),
-        None => message.types.find(message.ty, field, bytes),
-    }?)
 }
 
 /// Whether no field of a message is set, and there is none that is unknown.
@@ -111,14 +122,23 @@ fn is_zero(value: FieldValue<'_>) -> bool {
 }
 
 pub(super) fn field_value<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &'a Field) -> EvalResult<Value<'a>> {
-    let (bytes, index) = match message.form {
-        Form::Bytes { bytes, index } => (bytes, index),
+    let types = message.types;
+    if let Some(slot @ (Slot::Unset | Slot::Set(_) | Slot::Meaning(_))) = slot(message, field) {
+        cx.charge(1)?;
+        return match *slot {
+            Slot::Set(value) => Ok(value),
+            Slot::Meaning(bytes) => element(cx, types, field, FieldValue::Message(bytes)),
+            _ if field.is_singular() => unset(cx, types, field),
+            _ => Ok(Value::List(List::Slice(&[]))),
+        };
+    }
+    let bytes = match message.form {
+        Form::Bytes { bytes, .. } => bytes,
         Form::Host(of_host) => return host::value(cx, message, of_host, field),
     };
     charge(cx, bytes)?;
-    let types = message.types;
     match field.cardinality() {
-        Cardinality::Singular => match find(message, bytes, index, field)? {
+        Cardinality::Singular => match types.find(message.ty, field, bytes).map_err(Failure::from)? {
             Found::Unset => unset(cx, types, field),
             Found::Value(value) => element(cx, types, field, value),
             Found::Parts(_) => {

@@ -284,12 +284,45 @@ fn messages_in_pieces_are_read_as_another_implementation_reads_them() {
                 assert!(want.same(&got), "{path}: expected {want}, got {got} of {}", shown(&message));
                 compared += 1;
             }
+            // Native code reads fields of one message in one pass; the interpreter looks for each, and must agree.
+            let names: Vec<String> = ty.fields().map(|field| field.name().to_owned()).collect();
+            for (a, b) in names.iter().zip(names.iter().rev()) {
+                let both = format!("has(m.{a}) || has(m.{b}) ? [dyn(m.{a}), dyn(m.{b})] : []");
+                let _ = rules.eval_bytes(&both, &[("m", bytes.clone())]);
+                let cut = bytes[..rng.below(bytes.len())].to_vec();
+                let _ = rules.eval_bytes(&both, &[("m", cut)]);
+            }
             let again = rules.eval_bytes("m == n", &[("m", bytes.clone()), ("n", bytes.clone())]).unwrap();
             assert!(again.same(&Owned::Bool(true)), "{}", shown(&message));
             let other = rules.eval_bytes("m == n", &[("m", bytes.clone()), ("n", bytes[5..].to_vec())]).unwrap();
             assert!(other.same(&Owned::Bool(false)), "an unknown field counts");
         }
         assert!(compared > 400, "{compared}");
+    }
+}
+
+/// What is read of a message in advance takes memory in proportion to its size.
+#[test]
+fn an_index_takes_memory_in_proportion_to_its_message() {
+    let types = &own().types;
+    let packed = [&[0xfa, 0x02, 100][..], &[1; 100]].concat();
+    for (ty, field, record, elements) in [
+        ("test.three.Inner", "many", &[0x22, 0][..], 1),
+        ("test.three.All", "r_string", &[0x82, 0x03, 0], 1),
+        ("test.three.All", "r_bool", &packed, 100),
+    ] {
+        let env = Env::dynamic().messages(types).variable("m", Type::message(ty));
+        let program = Engine::new().compile(&env, &format!("size(m.{field})")).unwrap();
+        for count in [0, 1, 30, 30_000 / elements] {
+            let bytes = record.repeat(count);
+            let arena = Arena::new(16 * bytes.len() + 16_384);
+            let message = Message::new(types, ty, &bytes).unwrap().indexed(&arena).unwrap();
+            let mut bindings = Bindings::new(&env);
+            bindings.set("m", Value::Message(&message)).unwrap();
+            let mut scratch = Scratch::new();
+            let size = program.eval(&bindings, &mut scratch).map(|value| value.to_string());
+            assert_eq!(size, Ok((count * elements).to_string()), "{field}");
+        }
     }
 }
 

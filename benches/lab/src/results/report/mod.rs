@@ -41,6 +41,7 @@ const STAGES: &[&str] = &[
     "precompute",
     "raw",
     "project",
+    "messages",
     "codegen",
     "eval-cold",
     "eval-warm",
