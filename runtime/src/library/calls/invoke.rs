@@ -10,7 +10,7 @@ use crate::library::standard::matches::string_matches;
 use crate::library::standard::text::*;
 use crate::library::standard::time::{Part, duration_text, part, part_in, timestamp_text};
 use crate::library::{
-    encoders, gateway, hmac, http, json, lists, math, network, optionals, regex, sets, strings, wildcard,
+    encoders, gateway, hmac, http, json, jwt, lists, math, network, optionals, regex, sets, strings, wildcard, yaml,
 };
 use crate::value::message;
 use crate::value::order::{int_double, int_uint, uint_double};
@@ -483,6 +483,19 @@ rows! { cx:
     HmacVerifyBytes(V::Bytes(m), V::Bytes(c), V::Bytes(k), V::String(a)) tries hmac::verify(cx, m, c, k, a);
     HmacComputeString(V::String(m), V::String(k), V::String(a)) tries hmac::compute(cx, m.as_bytes(), k.as_bytes(), a);
     HmacComputeBytes(V::Bytes(m), V::Bytes(k), V::String(a)) tries hmac::compute(cx, m, k, a);
+    JsonEncode(value) tries json::encode(cx, &value);
+    JsonParse(V::String(text)) tries json::parse(cx, text);
+    JsonParseAs(V::String(text), V::Type(ty)) tries json::parse_as(cx, text, ty);
+    YamlEncode(value) tries yaml::encode(cx, &value);
+    YamlParse(V::String(text)) tries yaml::parse(cx, text);
+    YamlParseAs(V::String(text), V::Type(ty)) tries yaml::parse_as(cx, text, ty);
+    JwtParse(V::String(text)) tries jwt::parse(cx, text);
+    JwtClaim(V::Message(token), V::String(name)) tries jwt::claim(cx, token, name);
+    JwtClaimOfOptional(V::Optional(token), V::String(name)) tries jwt::claim_of_optional(cx, token, name);
+    JwtPresentedBy(V::Message(token), V::String(issuer), V::String(presenter)) tries
+        jwt::presented_by(cx, token, issuer, presenter);
+    JwtPresentedByOfOptional(V::Optional(token), V::String(issuer), V::String(presenter)) tries
+        jwt::presented_by_of_optional(cx, token, issuer, presenter);
     RawMap(V::Map(map)) tries http::raw(cx, map);
     RawLists(V::Map(map)) tries http::raw(cx, map);
     JoinMap(V::Map(map)) tries http::join(cx, map);

@@ -12,6 +12,7 @@ mod from_json;
 mod host;
 mod read;
 mod scalar;
+mod token;
 mod types;
 mod unset;
 mod well_known;
@@ -20,6 +21,7 @@ pub(crate) use build::{build, field_numbers};
 pub(crate) use equality::equal;
 pub use host::{HostField, HostMessage};
 pub(crate) use read::{has, has_known, is_empty, select, select_known, select_optional};
+pub(crate) use token::{Token, claims_of, without_end};
 pub(crate) use types::declared_types;
 
 use crate::arena::{Arena, EvalResult};
