@@ -253,7 +253,7 @@ impl Checker<'_> {
     }
 }
 
-/// Deepest part of a type that is looked at; a value of a deeper one is of its static type only as far as it is checked.
+/// Deepest part of a type that is looked at. Values are of their static type only as far as they are checked.
 const MAX_DEPTH: u32 = 64;
 
 /// The part of a type whose values are not read from text.

@@ -14,8 +14,8 @@ use celero_ir::ErrorKind::{DuplicateKey, InvalidArgument, NoSuchOverload};
 pub(super) enum Mapping {
     /// That of `toJson`.
     Whole,
-    /// That of `json.encode`, which is cel-go's: what JSON can't hold, or readers that know only doubles, is an error or
-    /// text, and the text can stand in HTML.
+    /// That of `json.encode`, which is cel-go's: what JSON can't hold, or readers that know only
+    /// doubles, is an error or text, and the text can stand in HTML.
     Interoperable,
 }
 
@@ -34,9 +34,9 @@ const MAX_EXACT: u64 = (1 << 53) - 1;
 /// | optional | what it holds, or `null` |
 /// | type, address, network | its name or text |
 ///
-/// [`Mapping::Interoperable`] differs: integers beyond 2^53 - 1 are text, doubles without a fraction are written
-/// without one, `<`, `>` and `&` in text are escaped; infinite numbers and those that are none, an empty optional,
-/// types, addresses and networks are errors.
+/// [`Mapping::Interoperable`] differs: integers beyond 2^53 - 1 are text, doubles without a fraction
+/// are written without one, `<`, `>` and `&` in text are escaped; infinite numbers and those that are
+/// none, an empty optional, types, addresses and networks are errors.
 ///
 /// # Errors
 /// `invalid_argument` for a message, and for what the mapping has not; `duplicate_key` for a map with two keys of the same text (`1` and `"1"`); `out_of_budget` when

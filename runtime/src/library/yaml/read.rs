@@ -1,7 +1,8 @@
 //! Reads YAML 1.2: from the events of the parser to JSON text.
 //!
-//! Aliases are copies of what they stand for, made in the memory of the evaluation, so that its budget ends a document
-//! that grows by them. Refused are several documents, keys that are lists, maps or empty, equal keys of a map, and merge keys.
+//! Aliases are copies of what they stand for, made in the memory of the evaluation, so that its budget ends
+//! a document that grows by them. Refused are several documents, keys that are lists, maps or empty, equal
+//! keys of a map, and merge keys.
 //!
 //! Invariant: steps and memory are charged before they are used: the parser's by the length of the text, a copy's by
 //! its length. Test: `runtime/src/library/yaml/tests.rs::hostile_documents_are_bounded`.
