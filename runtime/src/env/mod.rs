@@ -257,8 +257,10 @@ impl<C> Env<C> {
         self.dialect
     }
 
-    /// Turns a library on or off; all are on at first (`hmac` and `yaml` with the features of their names). The standard
-    /// one stays on. Turn a library off whose functions or macros have the names of yours, before these are declared.
+    /// Turns a library on or off; all are on at first (`hmac` and `yaml` with the features of their
+    /// names). The standard one stays on. Turn a library off whose functions or macros have the names of
+    /// yours, before these are declared.
+    ///
     /// ```
     /// # use celero::settings::Library;
     /// # use celero::Env;

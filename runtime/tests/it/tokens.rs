@@ -53,7 +53,8 @@ fn a_function_of_the_host_may_have_the_name_for_other_types() {
 
 #[test]
 fn a_copy_of_a_token_is_a_token() {
-    let env = Env::dynamic().variable("text", Type::String).variable("token", Type::Opaque("jwt.Token".into(), [].into()));
+    let env =
+        Env::dynamic().variable("text", Type::String).variable("token", Type::Opaque("jwt.Token".into(), [].into()));
     let engine = Engine::new();
     let program = engine.compile(&env, "[jwt.parse(text).value()]").unwrap();
     let mut bindings = Bindings::new(&env);
@@ -102,7 +103,8 @@ fn hostile_tokens_are_errors_in_bounded_steps() {
     for header in ["_w", "eyJhbGciOiL_In0"] {
         assert_eq!(run(&format!("{header}.e30")), Err("invalid_argument"), "{header}");
     }
-    let (few, source) = (Engine::builder().limits(Limits { steps: 1_000, ..Limits::default() }).build(), "jwt.parse(text)");
+    let (few, source) =
+        (Engine::builder().limits(Limits { steps: 1_000, ..Limits::default() }).build(), "jwt.parse(text)");
     let program = few.compile(&env, source).unwrap();
     let mut bindings = Bindings::new(&env);
     let long = "a".repeat(1 << 20);

@@ -14,7 +14,11 @@ const EXTENSIONS: &[Extension] = &[
     Extension { names: &["bindings", "cel.lib.ext.cel.bindings"], newest: 1, libraries: &[] },
     Extension { names: &["optional", "cel.lib.optional"], newest: 4, libraries: &[] },
     Extension { names: &["protos", "cel.lib.ext.protos"], newest: 1, libraries: &[] },
-    Extension { names: &["encoders", "cel.lib.ext.encoders"], newest: 2, libraries: &[Library::Encoders, Library::Yaml] },
+    Extension {
+        names: &["encoders", "cel.lib.ext.encoders"],
+        newest: 2,
+        libraries: &[Library::Encoders, Library::Yaml],
+    },
     Extension { names: &["lists", "cel.lib.ext.lists"], newest: 5, libraries: &[Library::Lists] },
     Extension { names: &["math", "cel.lib.ext.math"], newest: 3, libraries: &[Library::Math] },
     Extension { names: &["sets", "cel.lib.ext.sets"], newest: 1, libraries: &[Library::Sets] },

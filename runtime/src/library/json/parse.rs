@@ -28,8 +28,17 @@ pub(in crate::library) fn parse<'a>(cx: &Cx<'a>, text: &'a str) -> EvalResult<Op
 pub(in crate::library) fn parse_as<'a>(cx: &Cx<'a>, text: &'a str, ty: &str) -> EvalResult<Optional<'a>> {
     let numbers = if matches!(ty, "int" | "uint") { Numbers::Exact } else { Numbers::Doubles };
     match ty {
-        "bool" | "int" | "uint" | "double" | "string" | "bytes" | "null_type" | "list" | "map"
-        | "google.protobuf.Timestamp" | "google.protobuf.Duration" => {}
+        "bool"
+        | "int"
+        | "uint"
+        | "double"
+        | "string"
+        | "bytes"
+        | "null_type"
+        | "list"
+        | "map"
+        | "google.protobuf.Timestamp"
+        | "google.protobuf.Duration" => {}
         "type" | "optional_type" | "net.IP" | "net.CIDR" => return Ok(None),
         _ => return Err(InvalidArgument),
     }

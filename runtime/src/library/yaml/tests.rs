@@ -139,10 +139,7 @@ fn values_are_written_as_cel_go_writes_them() {
             r#"{"items":[1,"two",false],"m":{"n":null,"x":[],"y":{},"z":[[1,2],[3]]}}"#,
             "items:\n    - 1\n    - two\n    - false\nm:\n    \"n\": null\n    x: []\n    \"y\": {}\n    z:\n        - - 1\n          - 2\n        - - 3\n",
         ),
-        (
-            r#"[{"a":[1,{"b":[2]}],"c":{"d":[3]}}]"#,
-            "- a:\n    - 1\n    - b:\n        - 2\n  c:\n    d:\n        - 3\n",
-        ),
+        (r#"[{"a":[1,{"b":[2]}],"c":{"d":[3]}}]"#, "- a:\n    - 1\n    - b:\n        - 2\n  c:\n    d:\n        - 3\n"),
         (r#"[[[1]],[{"a":{"b":1}}]]"#, "- - - 1\n- - a:\n        b: 1\n"),
         (
             "[1.0, 1.5, 1e21, 1e20, 1e-7, -0.0, 123456789.123]",
@@ -212,7 +209,8 @@ fn every_text_is_read_as_it_was_written() {
     let mut random = fastrand::Rng::with_seed(7);
     texts.extend((0..2_000).map(|_| (0..random.usize(1..8)).map(|_| parts[random.usize(..parts.len())]).collect()));
     for text in texts {
-        for json in [serde_json::json!(text), serde_json::json!([text]), serde_json::json!({ text.as_str(): {"k": [text]} })]
+        for json in
+            [serde_json::json!(text), serde_json::json!([text]), serde_json::json!({ text.as_str(): {"k": [text]} })]
         {
             let yaml = written(&json.to_string()).unwrap();
             let back: Option<serde_json::Value> = serde_json::from_str(&read(&yaml).unwrap()).ok();

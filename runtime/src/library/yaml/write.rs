@@ -187,10 +187,7 @@ fn is_base_60(text: &str) -> bool {
     let mut parts = text.strip_prefix(['+', '-']).unwrap_or(text).split(':');
     let first = parts.next().unwrap_or_default();
     let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'_');
-    let is_below_60 = |text: &str| match text.as_bytes() {
-        [b'0'..=b'9'] | [b'0'..=b'5', b'0'..=b'9'] => true,
-        _ => false,
-    };
+    let is_below_60 = |text: &str| matches!(text.as_bytes(), [b'0'..=b'9'] | [b'0'..=b'5', b'0'..=b'9']);
     let (mut count, mut rest) = (0_usize, parts.peekable());
     while let Some(part) = rest.next() {
         count = count.saturating_add(1);

@@ -135,7 +135,6 @@ const VALUES: &[&str] = &[
 /// Words of an expression, and why its result is otherwise.
 const OTHERWISE: &[(&str, &str)] = &[
     ("18446744073709551615\")", "cel-go reads integers beyond 63 bits as doubles"),
-    ("\\\\ud83d", "go-yaml reads no pairs of surrogates"),
     ("yaml.encode('a\\u2028b", "cel-go writes a block of lines, which this character ends"),
     ("\"007\"", "cel-go reads a number alone as Go does; it is not JSON"),
 ];

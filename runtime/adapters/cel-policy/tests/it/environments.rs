@@ -230,7 +230,8 @@ fn the_newest_versions_of_extensions_are_those_of_cel_go() {
 
 #[test]
 fn encoders_bring_yaml_and_tokens_are_named() {
-    let (encoders, tokens) = (dynamic("extensions: [{name: encoders}]\n"), dynamic("extensions: [{name: celero.jwt}]\n"));
+    let (encoders, tokens) =
+        (dynamic("extensions: [{name: encoders}]\n"), dynamic("extensions: [{name: celero.jwt}]\n"));
     for (env, other, expression) in [
         (&encoders, &tokens, "json.parse('1', int).hasValue() && json.encode(1) == '1'"),
         (&encoders, &tokens, "yaml.parse('1', int).hasValue() && yaml.encode(1) == '1'"),
