@@ -15,6 +15,7 @@ mod write;
 pub(crate) use self::find::Selected;
 pub(super) use self::parse::{parse, parse_as, timestamp_of};
 pub(crate) use self::project::{ProjectionPlan, find, project};
+#[cfg(feature = "yaml")]
 pub(super) use self::write::number_text;
 
 use self::find::KeyPath;
