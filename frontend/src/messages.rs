@@ -5,7 +5,7 @@
 
 use crate::types::Type;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// Message types and the values of enums, by full name. Names begin without a dot.
 #[derive(Clone, Debug, Default)]
@@ -54,15 +54,25 @@ impl MessageTypes {
         self.messages.get(name).map(|message| &message.ty)
     }
 
-    /// Returns the type of a message's field; an extension has a full name.
+    /// Returns whether values of the type of this name have fields: messages, and those of the libraries.
     #[must_use]
-    pub fn field(&self, message: &str, field: &str) -> Option<&Type> {
-        self.messages.get(message)?.fields.get(field)
+    pub fn has_fields(&self, name: &str) -> bool {
+        self.declared(name).is_some()
     }
 
-    /// Returns the names of the fields of a message, in no order.
+    /// Returns the type of a field of a message, or of a library's value with fields; an extension has a full name.
+    #[must_use]
+    pub fn field(&self, message: &str, field: &str) -> Option<&Type> {
+        self.declared(message)?.fields.get(field)
+    }
+
+    /// Returns the names of the fields of a type that [has fields](Self::has_fields), in no order.
     pub fn fields(&self, message: &str) -> impl Iterator<Item = &str> {
-        self.messages.get(message).into_iter().flat_map(|message| message.fields.keys().map(|name| &**name))
+        self.declared(message).into_iter().flat_map(|message| message.fields.keys().map(|name| &**name))
+    }
+
+    fn declared(&self, name: &str) -> Option<&DeclaredMessage> {
+        self.messages.get(name).or_else(|| OF_LIBRARIES.messages.get(name))
     }
 
     /// Returns the names of all messages, in no order.
@@ -97,4 +107,20 @@ pub fn type_of_message(name: &str) -> Type {
         Some("UInt32Value" | "UInt64Value") => wrapper(Type::Uint),
         _ => Type::message(name),
     }
+}
+
+/// The types with fields whose values only functions of libraries make: no literal does.
+static OF_LIBRARIES: LazyLock<MessageTypes> = LazyLock::new(|| {
+    let mut types = MessageTypes::default();
+    let texts = ["issuer", "subject", "azp", "id", "alg", "keyId"].map(|name| (name, Type::String));
+    let times = ["exp", "nbf", "iat"].map(|name| (name, Type::Timestamp));
+    let fields = texts.into_iter().chain(times).chain([("aud", Type::list(Type::String))]);
+    types.add_message("jwt.Token", fields.map(|(name, ty)| (name.into(), ty)));
+    types
+});
+
+/// Whether values of this type are only made by functions of a library, though they have fields.
+#[must_use]
+pub(crate) fn is_of_library(name: &str) -> bool {
+    OF_LIBRARIES.messages.contains_key(name)
 }

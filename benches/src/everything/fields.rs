@@ -286,7 +286,7 @@ kinds! {
     form: &'static str = "a=1&b=x%20y"; nothing x => x;
     base64: &'static str = "aGVsbG8/"; nothing x => x;
     hex: &'static str = "68656c6c6f3f"; nothing x => x;
-    jwt: &'static str = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhZGEifQ.c2ln"; nothing x => x;
+    jwt: &'static str = "eyJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJodHRwczovL2lzc3VlciIsInN1YiI6ImFkYSIsImF1ZCI6WyJhcHAiXSwiZXhwIjoxNzAwMDAwMDAwLCJpYXQiOjEsInRlbmFudCI6ImJsdWUifQ.c2ln"; nothing x => x;
     lists: Vec<Vec<i64>> = vec![vec![1, 2], vec![3]]; nothing x => x;
     uints: Vec<u64> = (0..16).collect(); nothing x => x;
     doubles: Vec<f64> = (0..16).map(f64::from).collect(); nothing x => x;

@@ -8,6 +8,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE};
 use jiff::tz::TimeZone;
 use percent_encoding::percent_decode_str;
 use ring::hmac;
+use saphyr_parser::Parser;
 use serde_json::Value as Json;
 use sha2::Digest;
 use std::collections::{BTreeMap, HashMap};
@@ -389,7 +390,32 @@ fn regex_and_json() -> impl IntoIterator<Item = Cell> {
             let payload = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(c.jwt.split('.').nth(1)?).ok()?;
             serde_json::from_slice::<Json>(&payload).ok()?["sub"] == "ada"
         };
+        "json.encode(nums) == word" => serde_json::to_string(&c.nums).ok()? == c.word;
+        "json.parse(json_text).hasValue()" => serde_json::from_str::<Json>(c.json_text).is_ok();
+        "json.parse(digits, int).hasValue()" => c.digits.parse::<i64>().is_ok();
+        "yaml.encode(nums) == word" => c.nums.iter().map(|n| format!("- {n}\n")).collect::<String>() == c.word;
+        "yaml.parse(json_text).hasValue()" => Parser::new_from_str(c.json_text).all(|event| event.is_ok());
+        "yaml.parse(digits, int).hasValue()" => Parser::new_from_str(c.digits).all(|event| event.is_ok());
+        "jwt.parse(jwt).value().subject == 'ada'" => claims(c.jwt)?["sub"] == "ada";
+        "jwt.parse(jwt).claim('tenant').hasValue()" => claims(c.jwt)?.get("tenant").is_some();
+        "jwt.parse(jwt).value().claim('tenant').hasValue()" => claims(c.jwt)?.get("tenant").is_some();
+        "jwt.parse(jwt).presentedBy('https://issuer', 'app')" => is_presented(&claims(c.jwt)?);
+        "jwt.parse(jwt).value().presentedBy('https://issuer', 'app')" => is_presented(&claims(c.jwt)?);
     }
+}
+
+/// The claims of a token that is read as a whole.
+fn claims(token: &str) -> Option<Json> {
+    let mut parts = token.split('.').map(|part| {
+        let decoded = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(part).ok()?;
+        serde_json::from_slice::<Json>(&decoded).ok()
+    });
+    parts.next()??.get("alg")?;
+    parts.next()?
+}
+
+fn is_presented(claims: &Json) -> bool {
+    claims["iss"] == "https://issuer" && claims["aud"].as_array().is_some_and(|all| all.iter().any(|one| one == "app"))
 }
 
 fn gateway() -> impl IntoIterator<Item = Cell> {

@@ -28,6 +28,7 @@ const TYPES: &[&str] = &[
     "wrapper",
     "net.IP",
     "net.CIDR",
+    "jwt.Token",
 ];
 
 /// Deepest nesting of a type.
@@ -317,7 +318,7 @@ fn named(name: &str, params: Vec<Type>, messages: &[&str]) -> Result<Type, Strin
         "google.protobuf.Int32Value" | "google.protobuf.Int64Value" => wrapper(Type::Int),
         "google.protobuf.StringValue" => wrapper(Type::String),
         "google.protobuf.UInt32Value" | "google.protobuf.UInt64Value" => wrapper(Type::Uint),
-        "net.IP" | "net.CIDR" => Type::Opaque(name.into(), Arc::new([])),
+        "net.IP" | "net.CIDR" | "jwt.Token" => Type::Opaque(name.into(), Arc::new([])),
         "list" | "optional_type" | "optional" | "type" | "wrapper" if given <= 1 => {
             let inner = params.next().unwrap_or(Type::Dyn);
             return Ok(match name {

@@ -32,13 +32,17 @@ pub enum Library {
     Gateway,
     /// Message authentication codes. Only with the feature `hmac` of `celero`.
     Hmac,
+    /// YAML text. Only with the feature `yaml` of `celero`.
+    Yaml,
+    /// JSON Web Tokens, whose signatures it does not verify.
+    Jwt,
     /// Header maps in other forms, cookies, and parameters of queries.
     Http,
 }
 
 impl Library {
     /// All libraries, in the order of the table.
-    pub const ALL: [Library; 15] = [
+    pub const ALL: [Library; 17] = [
         Self::Standard,
         Self::Optionals,
         Self::Network,
@@ -53,6 +57,8 @@ impl Library {
         Self::Bindings,
         Self::Gateway,
         Self::Hmac,
+        Self::Yaml,
+        Self::Jwt,
         Self::Http,
     ];
 
@@ -74,6 +80,8 @@ impl Library {
             Self::Bindings => "bindings",
             Self::Gateway => "gateway",
             Self::Hmac => "hmac",
+            Self::Yaml => "yaml",
+            Self::Jwt => "jwt",
             Self::Http => "http",
         }
     }

@@ -357,6 +357,17 @@ overload_ids! {
     HmacVerifyBytes "hmac_verify_bytes_bytes_bytes_string";
     HmacComputeString "hmac_compute_string_string_string";
     HmacComputeBytes "hmac_compute_bytes_bytes_string";
+    JsonEncode "json_encode_dyn";
+    JsonParse "json_parse_string";
+    JsonParseAs "json_parse_string_type";
+    YamlEncode "yaml_encode_dyn";
+    YamlParse "yaml_parse_string";
+    YamlParseAs "yaml_parse_string_type";
+    JwtParse "jwt_parse_string";
+    JwtClaim "jwt_token_claim_string";
+    JwtClaimOfOptional "jwt_token_opt_claim_string";
+    JwtPresentedBy "jwt_token_presented_by_string_string";
+    JwtPresentedByOfOptional "jwt_token_opt_presented_by_string_string";
     Uuid "uuid";
     Random "random";
     RawMap "map_string_raw";

@@ -46,6 +46,9 @@ macro_rules! ty {
     (cidr) => {
         Type::Opaque("net.CIDR".into(), Arc::new([]))
     };
+    (token) => {
+        Type::Opaque("jwt.Token".into(), Arc::new([]))
+    };
     ([$t:tt]) => {
         Type::list(ty!($t))
     };
@@ -521,6 +524,11 @@ macro_rules! for_each_builtin {
                 FormEncode Global "form.encode"({string dyn}) -> string;
                 /// The text of a form or a query as a map; the values of a key that is repeated are a list.
                 FormDecode Global "form.decode"(string) -> {string dyn};
+                /// A value as JSON text; `<`, `>` and `&` are escaped, and integers beyond 2^53 are text.
+                JsonEncode Global "json.encode"(dyn) -> string;
+                /// The value that JSON text stands for, if it is JSON, and of the type if one is given.
+                JsonParse Global "json.parse"(string) -> (optional dyn);
+                JsonParseAs Global "json.parse"(string, (type A)) -> (optional A);
             }
 
             Lists {
@@ -633,6 +641,25 @@ macro_rules! for_each_builtin {
                 /// The code of a message: message, key, algorithm, which is SHA224, SHA256, SHA384, SHA512, SHA512_224 or SHA512_256.
                 HmacComputeString Global "hmac.compute"(string, string, string) -> bytes;
                 HmacComputeBytes Global "hmac.compute"(bytes, bytes, string) -> bytes;
+            }
+
+            Yaml {
+                /// A value as a YAML document.
+                YamlEncode Global "yaml.encode"(dyn) -> string;
+                /// The value that a YAML document stands for, if it is one, and of the type if one is given.
+                YamlParse Global "yaml.parse"(string) -> (optional dyn);
+                YamlParseAs Global "yaml.parse"(string, (type A)) -> (optional A);
+            }
+
+            Jwt {
+                /// The JSON Web Token that text is. Its signature is NOT verified: anybody can write such a token.
+                JwtParse Global "jwt.parse"(string) -> (optional token);
+                /// A claim of a token.
+                JwtClaim Member "claim"(token, string) -> (optional dyn);
+                JwtClaimOfOptional Member "claim"((optional token), string) -> (optional dyn);
+                /// Whether a token is of this issuer, and for this party: `azp`, or without it one of `aud`.
+                JwtPresentedBy Member "presentedBy"(token, string, string) -> bool;
+                JwtPresentedByOfOptional Member "presentedBy"((optional token), string, string) -> bool;
             }
 
             Http {

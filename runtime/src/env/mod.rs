@@ -31,7 +31,9 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-const HAS_HMAC: bool = cfg!(feature = "hmac");
+/// The libraries that need a feature of the same name, and whether this crate has it.
+const OF_FEATURES: [(Library, bool); 2] =
+    [(Library::Hmac, cfg!(feature = "hmac")), (Library::Yaml, cfg!(feature = "yaml"))];
 
 /// What a function [declared without code](Env::declare_function) says when it is called.
 pub const ONLY_DECLARED: &str = "it is only declared here, and has no code";
@@ -104,7 +106,9 @@ impl<C> Env<C> {
     /// An environment without variables and functions.
     pub(crate) fn empty() -> Self {
         let mut declarations = Declarations::new();
-        declarations.set_library(Library::Hmac, HAS_HMAC);
+        for (library, is_there) in OF_FEATURES {
+            declarations.set_library(library, is_there);
+        }
         Self {
             language: cel::cel(),
             declarations,
@@ -253,8 +257,9 @@ impl<C> Env<C> {
         self.dialect
     }
 
-    /// Turns a library on or off; all are on at first (`hmac` with the feature of its name). The standard one stays
-    /// on. Turn a library off whose functions or macros have the names of yours, before these are declared.
+    /// Turns a library on or off; all are on at first (`hmac` and `yaml` with the features of their
+    /// names). The standard one stays on. Turn a library off whose functions or macros have the names of
+    /// yours, before these are declared.
     ///
     /// ```
     /// # use celero::settings::Library;
@@ -264,8 +269,9 @@ impl<C> Env<C> {
     /// ```
     #[must_use]
     pub fn library(mut self, library: Library, on: bool) -> Self {
-        if on && library == Library::Hmac && !HAS_HMAC {
-            self.problems.push(EnvError::new("the library `hmac` needs the feature `hmac` of celero".to_owned()));
+        if on && OF_FEATURES.contains(&(library, false)) {
+            let name = library.name();
+            self.problems.push(EnvError::new(format!("the library `{name}` needs the feature `{name}` of celero")));
             return self;
         }
         self.declarations.set_library(library, on);

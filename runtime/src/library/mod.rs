@@ -17,6 +17,7 @@ mod gateway;
 mod hmac;
 mod http;
 mod json;
+mod jwt;
 mod lists;
 mod literals;
 mod math;
@@ -31,6 +32,7 @@ mod strings;
 mod text_builder;
 mod utf8;
 mod wildcard;
+mod yaml;
 
 pub(crate) use self::calls::{
     Function, Take, accepts, all_fit, dispatch_by_helper, form_of, functions, guard, helper_functions, invoke,

@@ -4,6 +4,7 @@
 //! Test: `runtime/src/value/copy.rs::copies_have_no_parts_of_the_host`.
 
 use crate::arena::{Arena, EvalResult};
+use crate::value::message::without_end;
 use crate::value::nesting::{MAX_DEPTH, nested};
 use crate::value::{List, Map, Value, collect_list, collect_map};
 use celero_ir::ErrorKind;
@@ -65,7 +66,10 @@ fn one<'a>(value: &Value<'_>, to: Place<'a>, depth: u32) -> EvalResult<Value<'a>
         Value::Ip(ip) => Value::Ip(ip),
         Value::Cidr(ip, prefix) => Value::Cidr(ip, prefix),
         Value::Message(message) => {
-            let types = to.types.ok_or(ErrorKind::InvalidArgument)?.keep(message.types())?;
+            let types = match without_end(message.types()) {
+                Some(types) => types,
+                None => to.types.ok_or(ErrorKind::InvalidArgument)?.keep(message.types())?,
+            };
             Value::Message(arena.alloc(message.copy(types, arena)?)?)
         }
     })

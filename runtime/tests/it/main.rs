@@ -56,6 +56,7 @@ mod support;
 mod texts;
 mod texts_of_scalars;
 mod tiers;
+mod tokens;
 mod trace;
 mod validators;
 mod value_conversions;

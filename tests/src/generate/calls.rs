@@ -30,6 +30,7 @@ impl Writer<'_> {
         let fits = |row: &&Row| {
             let mut bindings = Bindings::new();
             types::unify(&row.result, ty, &mut bindings)
+                && types::is_readable(row, &bindings)
                 && row.params.iter().all(|p| types::valid(&types::substitute(p, &bindings)) || has_param(p, &bindings))
         };
         // Rows whose result can be anything fail often (an absent key, an empty optional): keep them the rarer.

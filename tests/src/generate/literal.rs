@@ -258,6 +258,34 @@ const TOKENS: &[&str] = &[
     "'h.eyJhIjox.s'",
     "'h.ImEi.s'",
 ];
+/// JSON Web Tokens.
+const JWTS: &[&str] = &[
+    "'eyJhbGciOiJSUzI1NiIsImtpZCI6ImsxIn0.eyJpc3MiOiJodHRwczovL2lzc3VlciIsInN1YiI6ImFkYSIsImF1ZCI6WyJhcHAiLCJhcGkiXSwiZXhwIjoxNzAwMDAzNjAwLCJpYXQiOjE3MDAwMDAwMDAsInRlbmFudCI6ImJsdWUiLCJuIjo3LCJyb2xlcyI6WyJhIiwiYiJdLCJudWxsIjpudWxsLCJkZWVwIjp7IngiOlsxLjVdfX0.c2ln'",
+    "'Bearer eyJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJhIiwic3ViIjoiYiIsImF1ZCI6ImMiLCJleHAiOjEsImlhdCI6MSwiYXpwIjoieCIsImEiOnsiYiI6MX19.c2ln'",
+    "'e30.e30'",
+    "'h.e30.s'",
+    "'..'",
+];
+const JWT_VALUES: &[&str] = &[
+    "jwt.parse('eyJhbGciOiJSUzI1NiIsImtpZCI6ImsxIn0.eyJpc3MiOiJodHRwczovL2lzc3VlciIsInN1YiI6ImFkYSIsImF1ZCI6WyJhcHAiLCJhcGkiXSwiZXhwIjoxNzAwMDAzNjAwLCJpYXQiOjE3MDAwMDAwMDAsInRlbmFudCI6ImJsdWUiLCJuIjo3LCJyb2xlcyI6WyJhIiwiYiJdLCJudWxsIjpudWxsLCJkZWVwIjp7IngiOlsxLjVdfX0.c2ln').value()",
+    "jwt.parse('eyJhbGciOiJIUzI1NiJ9.eyJpc3MiOiJhIiwic3ViIjoiYiIsImF1ZCI6ImMiLCJleHAiOjEsImlhdCI6MSwiYXpwIjoieCIsImEiOnsiYiI6MX19').value()",
+];
+const YAMLS: &[&str] = &[
+    "'a: 1'",
+    r"'- a\n- b: [1, 2.5, ~, yes]\n'",
+    r"'a: &x {b: true}\nc: *x'",
+    "'2023-01-01'",
+    "'\"1\"'",
+    "'[1, 0x1f, 1e3, \"x\"]'",
+    "'{a: 1, a: 2}'",
+    "'[1'",
+    "'null'",
+    "'text'",
+    "'true'",
+    "'12'",
+    "'1.5'",
+    "'aGk='",
+];
 const REPLACEMENTS: &[&str] = &["''", "'-'", r"r'<\0>'", r"r'\1'", r"'\\'", r"r'\'", r"r'\x'"];
 const DOLLARS: &[&str] = &["''", "'-'", "'<$0>'", "'$1'", "'${n}$$'", "'$none'", "'${'", "'$'"];
 const WILDCARDS: &[&str] =
@@ -324,6 +352,7 @@ pub(super) fn scalar(rng: &mut Rng, ty: &Type) -> Option<&'static str> {
         Type::Timestamp => TIMESTAMP_VALUES,
         Type::Opaque(name, _) if &**name == "net.IP" => IPS,
         Type::Opaque(name, _) if &**name == "net.CIDR" => CIDRS,
+        Type::Opaque(name, _) if &**name == "jwt.Token" => JWT_VALUES,
         _ => return None,
     };
     Some(*rng.pick::<&'static str>(choice))
@@ -357,7 +386,12 @@ pub(super) fn argument(rng: &mut Rng, builtin: Builtin, position: usize) -> Opti
         (B::FormEncode, _) => FIELD_VALUES,
         (B::RegexReplace | B::RegexReplaceFirst, 2) => REPLACEMENTS,
         (B::Base64Decode | B::Base64DecodeUrl | B::HexDecode | B::UrlDecode, _) => ENCODED,
-        (B::JsonFromString, _) => DOCUMENTS,
+        (B::JsonFromString, _) | (B::JsonParse | B::JsonParseAs, 0) => DOCUMENTS,
+        (B::YamlParse | B::YamlParseAs, 0) => YAMLS,
+        (B::JwtParse, _) => JWTS,
+        (B::JwtClaim | B::JwtClaimOfOptional, 1) => &["'iss'", "'aud'", "'exp'", "'a'", "'none'", "'deep'"],
+        (B::JwtPresentedBy | B::JwtPresentedByOfOptional, 1) => &["'a'", "'https://issuer'"],
+        (B::JwtPresentedBy | B::JwtPresentedByOfOptional, 2) => &["'x'", "'app'", "'c'"],
         (B::JsonFromBytes, _) => DOCUMENT_BYTES,
         (B::UnvalidatedJwtPayload, _) => TOKENS,
         (B::Range, 0) | (B::Slice | B::FlattenDepth, 1) | (B::Slice, 2) | (B::RegexReplaceFirst, 3) => LIMITS,

@@ -2,7 +2,7 @@
 
 use super::rng::Rng;
 use celero_frontend::Type;
-use celero_frontend::stdlib::Row;
+use celero_frontend::stdlib::{Builtin, Row};
 use std::sync::Arc;
 
 /// What the type parameters of a signature stand for.
@@ -96,6 +96,24 @@ pub(super) fn complete(rng: &mut Rng, row: &Row, bindings: &mut Bindings) {
         for param in row.params.iter().chain([&row.result]) {
             complete_in(rng, param, keys, false, bindings);
         }
+    }
+    if !is_readable(row, bindings) {
+        bindings.iter_mut().for_each(|(_, bound)| *bound = Type::Int);
+    }
+}
+
+/// Whether a row reads values of the types of its parameters from text, if it reads any.
+pub(super) fn is_readable(row: &Row, bindings: &Bindings) -> bool {
+    let reads = matches!(row.builtin, Builtin::JsonParseAs | Builtin::YamlParseAs);
+    !reads || !bindings.iter().any(|(_, bound)| has_opaque(bound))
+}
+
+fn has_opaque(ty: &Type) -> bool {
+    match ty {
+        Type::Opaque(..) => true,
+        Type::List(of) | Type::Optional(of) | Type::Wrapper(of) => has_opaque(of),
+        Type::Map(of) => has_opaque(&of.0) || has_opaque(&of.1),
+        _ => false,
     }
 }
 

@@ -3,12 +3,12 @@
 use super::infer::Instance;
 use super::report::symbol;
 use super::select::Path;
-use super::{Argument, Checker};
+use super::{Argument, Checker, codes};
 use crate::ast::{BinaryOp, Expr, Name, NodeId, UnaryOp};
 use crate::cel::foreign;
 use crate::cel::macros::{macro_library, usage};
 use crate::checked::Reference;
-use crate::stdlib::{Overload, Signature};
+use crate::stdlib::{Builtin, Overload, Signature};
 use crate::types::Type;
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -211,8 +211,24 @@ impl Checker<'_> {
         if result.is_none() && !self.unchecked {
             return self.report_no_overload(id, name, signatures, receiver, args);
         }
+        let reads_a_type =
+            [Builtin::JsonParseAs, Builtin::YamlParseAs].iter().any(|of| overloads.contains(&Overload::Builtin(*of)));
+        if reads_a_type && self.refuse_to_read(name, args) {
+            return Type::Error;
+        }
         self.set_reference(id, Reference::Call { overloads: overloads.into_vec().into(), receiver });
         result.unwrap_or(Type::Dyn)
+    }
+
+    /// Reports that a text is to be read as a value of a type, where the library can't: as a message or an address.
+    fn refuse_to_read(&mut self, name: &str, args: &[Argument]) -> bool {
+        let Some((node, ty)) = args.last() else { return false };
+        let Type::Type(of) = self.infer.resolve(ty, false) else { return false };
+        let Some(unreadable) = unreadable(&of, MAX_DEPTH).map(Type::to_string) else { return false };
+        let (span, text) = (self.ast.span(*node), format!("`{name}` reads no values of type `{unreadable}`"));
+        let help = format!("`{name}` with one argument gives maps, lists, text, numbers, bools and nulls");
+        self.error(codes::NO_OVERLOAD, span, text).help.push(help);
+        true
     }
 
     /// Returns the result type of a signature, if the arguments fit it.
@@ -234,5 +250,19 @@ impl Checker<'_> {
         }
         let result = self.infer.instantiate(&signature.result, &mut instance);
         Some(if instance.is_empty() { result } else { self.infer.resolve(&result, true) })
+    }
+}
+
+/// Deepest part of a type that is looked at. Values are of their static type only as far as they are checked.
+const MAX_DEPTH: u32 = 64;
+
+/// The part of a type whose values are not read from text.
+fn unreadable(ty: &Type, depth: u32) -> Option<&Type> {
+    let below = depth.checked_sub(1)?;
+    match ty {
+        Type::Opaque(..) => Some(ty),
+        Type::List(of) | Type::Optional(of) | Type::Wrapper(of) => unreadable(of, below),
+        Type::Map(of) => unreadable(&of.0, below).or_else(|| unreadable(&of.1, below)),
+        _ => None,
     }
 }

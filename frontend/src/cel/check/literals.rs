@@ -3,6 +3,7 @@
 use super::{Checker, codes};
 use crate::ast::{Name, NodeId};
 use crate::checked::Reference;
+use crate::messages::is_of_library;
 use crate::stdlib::Library;
 use crate::types::Type;
 
@@ -93,7 +94,11 @@ impl Checker<'_> {
             }
             let mut names: Vec<&str> = self.names.declarations.messages().names().collect();
             names.sort_unstable();
-            let help = self.did_you_mean(path, if names.is_empty() { &[] } else { &names });
+            let help = if is_of_library(path) {
+                vec!["only functions of its library make values of this type".to_owned()]
+            } else {
+                self.did_you_mean(path, &names)
+            };
             let text = format!("undeclared type `{written}`");
             self.error(codes::UNDECLARED_TYPE, self.ast.node(id).focus, text).help.extend(help);
             return Type::Error;

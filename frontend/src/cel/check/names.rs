@@ -63,8 +63,12 @@ static TYPES: LazyLock<HashMap<String, (Library, Type)>> = LazyLock::new(|| {
     types.insert("optional_type".to_owned(), (Library::Optionals, Type::optional(Type::Dyn)));
     types.insert("type".to_owned(), (Library::Standard, Type::Type(Arc::new(Type::Dyn))));
     for row in TABLE.rows() {
-        if let Type::Opaque(name, _) = &row.result {
-            types.insert(name.to_string(), (row.library, row.result.clone()));
+        let result = match &row.result {
+            Type::Optional(held) => held,
+            result => result,
+        };
+        if let Type::Opaque(name, _) = result {
+            types.insert(name.to_string(), (row.library, result.clone()));
         }
     }
     types
@@ -151,8 +155,8 @@ impl<'a> Names<'a> {
         if let Some((index, definition)) = self.declarations.alias(name) {
             return Some(Meaning::Alias(index, definition.signature.result.clone()));
         }
-        if let Some((library, ty)) = TYPES.get(name) {
-            return self.libraries.contains(*library).then(|| Meaning::Type(ty.clone()));
+        if let Some((_, ty)) = TYPES.get(name).filter(|(library, _)| self.libraries.contains(*library)) {
+            return Some(Meaning::Type(ty.clone()));
         }
         let messages = self.declarations.messages();
         let constant = messages.constant(name).map(Meaning::Constant);

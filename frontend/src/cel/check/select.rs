@@ -176,7 +176,7 @@ impl<'a> Checker<'a> {
     fn check_field(&mut self, id: NodeId, operand: &Type, field: Name, test: bool, optional: bool) -> Type {
         let messages = self.names.declarations.messages();
         let message = match self.infer.shallow(operand) {
-            Type::Opaque(name, _) if messages.message(&name).is_some() => Some(name),
+            Type::Opaque(name, _) if messages.has_fields(&name) => Some(name),
             _ => None,
         };
         if let Some(message) = message {
@@ -235,7 +235,7 @@ impl<'a> Checker<'a> {
                 Type::Dyn
             }
             Type::Map(kv) if self.infer.assign(&Type::String, &kv.0) => kv.1.clone(),
-            Type::Opaque(message, _) if self.names.declarations.messages().message(message).is_some() => {
+            Type::Opaque(message, _) if self.names.declarations.messages().has_fields(message) => {
                 let name = self.ast.name(field);
                 match self.names.declarations.messages().field(message, name) {
                     Some(ty) => ty.clone(),

@@ -187,8 +187,8 @@ impl EnvironmentFile {
         let Some(number) = number else {
             return reader.error(version.map_or(node.place, |node| node.place), "a version is a number or `latest`");
         };
-        match extensions::library(&name.text, number) {
-            Ok(library) => self.libraries.extend(library),
+        match extensions::libraries(&name.text, number) {
+            Ok(libraries) => self.libraries.extend(libraries),
             Err(Some(newest)) => {
                 let place = version.map_or(node.place, |node| node.place);
                 let message = format!("`{}` has version {newest} at most, not {number}", name.text);

@@ -6,31 +6,36 @@ use celero::settings::{Library, SourceLimits};
 struct Extension {
     names: &'static [&'static str],
     newest: u32,
-    /// `None`: it is always there.
-    library: Option<Library>,
+    /// Empty: it is always there.
+    libraries: &'static [Library],
 }
 
 const EXTENSIONS: &[Extension] = &[
-    Extension { names: &["bindings", "cel.lib.ext.cel.bindings"], newest: 1, library: None },
-    Extension { names: &["optional", "cel.lib.optional"], newest: 4, library: None },
-    Extension { names: &["protos", "cel.lib.ext.protos"], newest: 1, library: None },
-    Extension { names: &["encoders", "cel.lib.ext.encoders"], newest: 2, library: Some(Library::Encoders) },
-    Extension { names: &["lists", "cel.lib.ext.lists"], newest: 5, library: Some(Library::Lists) },
-    Extension { names: &["math", "cel.lib.ext.math"], newest: 3, library: Some(Library::Math) },
-    Extension { names: &["sets", "cel.lib.ext.sets"], newest: 1, library: Some(Library::Sets) },
-    Extension { names: &["strings", "cel.lib.ext.strings"], newest: 5, library: Some(Library::Strings) },
-    Extension { names: &["regex", "cel.lib.ext.regex"], newest: 1, library: Some(Library::Regex) },
+    Extension { names: &["bindings", "cel.lib.ext.cel.bindings"], newest: 1, libraries: &[] },
+    Extension { names: &["optional", "cel.lib.optional"], newest: 4, libraries: &[] },
+    Extension { names: &["protos", "cel.lib.ext.protos"], newest: 1, libraries: &[] },
+    Extension {
+        names: &["encoders", "cel.lib.ext.encoders"],
+        newest: 2,
+        libraries: &[Library::Encoders, Library::Yaml],
+    },
+    Extension { names: &["lists", "cel.lib.ext.lists"], newest: 5, libraries: &[Library::Lists] },
+    Extension { names: &["math", "cel.lib.ext.math"], newest: 3, libraries: &[Library::Math] },
+    Extension { names: &["sets", "cel.lib.ext.sets"], newest: 1, libraries: &[Library::Sets] },
+    Extension { names: &["strings", "cel.lib.ext.strings"], newest: 5, libraries: &[Library::Strings] },
+    Extension { names: &["regex", "cel.lib.ext.regex"], newest: 1, libraries: &[Library::Regex] },
     Extension {
         names: &["two-var-comprehensions", "cel.lib.ext.comprev2"],
         newest: 1,
-        library: Some(Library::Comprehensions),
+        libraries: &[Library::Comprehensions],
     },
-    Extension { names: &["celero.hmac", "cel.lib.ext.security.hmac"], newest: 0, library: Some(Library::Hmac) },
+    Extension { names: &["celero.hmac", "cel.lib.ext.security.hmac"], newest: 0, libraries: &[Library::Hmac] },
+    Extension { names: &["celero.jwt", "cel.lib.ext.security.jwt"], newest: 0, libraries: &[Library::Jwt] },
     // Libraries that only celero has.
-    Extension { names: &["celero.network"], newest: 0, library: Some(Library::Network) },
-    Extension { names: &["celero.json"], newest: 0, library: Some(Library::Json) },
-    Extension { names: &["celero.gateway"], newest: 0, library: Some(Library::Gateway) },
-    Extension { names: &["celero.http"], newest: 0, library: Some(Library::Http) },
+    Extension { names: &["celero.network"], newest: 0, libraries: &[Library::Network] },
+    Extension { names: &["celero.json"], newest: 0, libraries: &[Library::Json] },
+    Extension { names: &["celero.gateway"], newest: 0, libraries: &[Library::Gateway] },
+    Extension { names: &["celero.http"], newest: 0, libraries: &[Library::Http] },
 ];
 
 /// Libraries that are on whatever a file says: policies need optionals.
@@ -47,16 +52,16 @@ pub(crate) fn names() -> Vec<&'static str> {
     EXTENSIONS.iter().filter_map(|extension| extension.names.first().copied()).collect()
 }
 
-/// Returns the library of an extension, and `None` for one that is always on.
+/// Returns the libraries of an extension; one that is always on has none.
 ///
 /// # Errors
 /// There is none of this name (`None`), or not in this version: the newest one.
-pub(crate) fn library(name: &str, version: u32) -> Result<Option<Library>, Option<u32>> {
+pub(crate) fn libraries(name: &str, version: u32) -> Result<&'static [Library], Option<u32>> {
     let extension = EXTENSIONS.iter().find(|extension| extension.names.contains(&name)).ok_or(None)?;
     if version > extension.newest && version != u32::MAX {
         return Err(Some(extension.newest));
     }
-    Ok(extension.library)
+    Ok(extension.libraries)
 }
 
 /// Whether celero does what a feature says where it has this value; `None` for an unknown feature.

@@ -145,7 +145,7 @@ impl WrittenType {
                     "double_wrapper" => wrapper(Type::Double),
                     "string_wrapper" => wrapper(Type::String),
                     "bytes_wrapper" => wrapper(Type::Bytes),
-                    name @ ("net.IP" | "net.CIDR") => Type::Opaque(name.into(), Arc::new([])),
+                    name @ ("net.IP" | "net.CIDR" | "jwt.Token") => Type::Opaque(name.into(), Arc::new([])),
                     name => match (type_of_message(name), declarations.messages().message(name)) {
                         (_, Some(message)) => message.clone(),
                         (Type::Opaque(..), None) => {

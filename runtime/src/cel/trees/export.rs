@@ -32,7 +32,7 @@ pub(super) fn checked(checked: &Checked, declarations: &Declarations) -> (Messag
     let info = exporter.source_info();
     let mut fields = vec![(4, Value::Message(root)), (5, Value::Message(info))];
     let notes = std::mem::take(&mut exporter.build.notes);
-    let is_message = |name: &str| declarations.messages().message(name).is_some();
+    let is_message = |name: &str| declarations.messages().has_fields(name);
     for (id, reference) in notes.references {
         let entry = vec![(1, Value::Int(id)), (2, Value::Message(reference))];
         fields.push((2, Value::Message(exporter.build.messages.add(Shape::ReferenceEntry, entry))));

@@ -1,5 +1,6 @@
 //! The table of builtins with the function behind each row. A row that is missing here does not compile.
 
+use super::rows::rows;
 use crate::arena::EvalResult;
 use crate::cx::Cx;
 use crate::library::network::{cidr_contains, cidr_from_string, cidr_text, ip_from_string, ip_text};
@@ -10,7 +11,7 @@ use crate::library::standard::matches::string_matches;
 use crate::library::standard::text::*;
 use crate::library::standard::time::{Part, duration_text, part, part_in, timestamp_text};
 use crate::library::{
-    encoders, gateway, hmac, http, json, lists, math, network, optionals, regex, sets, strings, wildcard,
+    encoders, gateway, hmac, http, json, jwt, lists, math, network, optionals, regex, sets, strings, wildcard, yaml,
 };
 use crate::value::message;
 use crate::value::order::{int_double, int_uint, uint_double};
@@ -38,85 +39,6 @@ pub(crate) trait Function {
     fn call_leaf<'a>(_: &[V<'a>]) -> EvalResult<V<'a>> {
         Err(ErrorKind::Host)
     }
-}
-
-/// `Row(patterns of the arguments) how value;`, where `how` says what the value needs and is:
-///
-/// | `how` | it may use `cx` | it is a `Result` |
-/// |---|---|---|
-/// | `total` | no | no |
-/// | `partial` | no | yes |
-/// | `gives` | yes | no |
-/// | `tries` | yes | yes |
-///
-/// What reads a list or a map runs code of the host, which may panic: it needs the evaluation, even
-/// where it does not use `cx`.
-macro_rules! rows {
-    (@form total) => { CallForm::Total };
-    (@form partial) => { CallForm::Partial };
-    (@form $how:ident) => { CallForm::Framed };
-    (@methods $cx:ident total $patterns:tt $body:expr) => { rows!(@leaf $patterns Ok(V::from($body))); };
-    (@methods $cx:ident partial $patterns:tt $body:expr) => { rows!(@leaf $patterns $body.map(V::from)); };
-    (@methods $cx:ident gives $patterns:tt $body:expr) => { rows!(@framed $cx $patterns Ok(V::from($body))); };
-    (@methods $cx:ident tries $patterns:tt $body:expr) => { rows!(@framed $cx $patterns $body.map(V::from)); };
-    (@leaf [$($pattern:pat),*] $body:expr) => {
-        #[inline(always)]
-        fn call<'a>(_: &Cx<'a>, args: &[V<'a>]) -> EvalResult<V<'a>> {
-            Self::call_leaf(args)
-        }
-
-        #[inline(always)]
-        fn call_leaf<'a>(args: &[V<'a>]) -> EvalResult<V<'a>> {
-            match *args {
-                [$($pattern),*] => $body,
-                _ => Err(ErrorKind::NoSuchOverload),
-            }
-        }
-    };
-    (@framed $cx:ident [$($pattern:pat),*] $body:expr) => {
-        #[inline(always)]
-        fn call<'a>($cx: &Cx<'a>, args: &[V<'a>]) -> EvalResult<V<'a>> {
-            // Not every row uses it.
-            let _ = $cx;
-            match *args {
-                [$($pattern),*] => $body,
-                _ => Err(ErrorKind::NoSuchOverload),
-            }
-        }
-    };
-    ($cx:ident: $($row:ident($($pattern:pat),*) $how:ident $body:expr;)*) => {
-        /// The functions, under the names of their rows.
-        pub(crate) mod functions {
-            use super::*;
-
-            $(
-                pub(crate) struct $row;
-
-                impl Function for $row {
-                    const FORM: CallForm = rows!(@form $how);
-                    rows!(@methods $cx $how [$($pattern),*] $body);
-                }
-            )*
-        }
-
-        /// Calls the function of a builtin.
-        ///
-        /// # Errors
-        /// `no_such_overload` if the arguments are not of the builtin's types (an index of a list may be
-        /// any number); otherwise those of the function.
-        pub(crate) fn invoke<'a>(cx: &Cx<'a>, builtin: Builtin, args: &[V<'a>]) -> EvalResult<V<'a>> {
-            match builtin {
-                $(Builtin::$row => functions::$row::call(cx, args)),*
-            }
-        }
-
-        /// What calls of a builtin with arguments of its types need, and how they can end.
-        pub(crate) const fn form_of(builtin: Builtin) -> CallForm {
-            match builtin {
-                $(Builtin::$row => functions::$row::FORM),*
-            }
-        }
-    };
 }
 
 rows! { cx:
@@ -483,6 +405,19 @@ rows! { cx:
     HmacVerifyBytes(V::Bytes(m), V::Bytes(c), V::Bytes(k), V::String(a)) tries hmac::verify(cx, m, c, k, a);
     HmacComputeString(V::String(m), V::String(k), V::String(a)) tries hmac::compute(cx, m.as_bytes(), k.as_bytes(), a);
     HmacComputeBytes(V::Bytes(m), V::Bytes(k), V::String(a)) tries hmac::compute(cx, m, k, a);
+    JsonEncode(value) tries json::encode(cx, &value);
+    JsonParse(V::String(text)) tries json::parse(cx, text);
+    JsonParseAs(V::String(text), V::Type(ty)) tries json::parse_as(cx, text, ty);
+    YamlEncode(value) tries yaml::encode(cx, &value);
+    YamlParse(V::String(text)) tries yaml::parse(cx, text);
+    YamlParseAs(V::String(text), V::Type(ty)) tries yaml::parse_as(cx, text, ty);
+    JwtParse(V::String(text)) tries jwt::parse(cx, text);
+    JwtClaim(V::Message(token), V::String(name)) tries jwt::claim(cx, token, name);
+    JwtClaimOfOptional(V::Optional(token), V::String(name)) tries jwt::claim_of_optional(cx, token, name);
+    JwtPresentedBy(V::Message(token), V::String(issuer), V::String(presenter)) tries
+        jwt::presented_by(cx, token, issuer, presenter);
+    JwtPresentedByOfOptional(V::Optional(token), V::String(issuer), V::String(presenter)) tries
+        jwt::presented_by_of_optional(cx, token, issuer, presenter);
     RawMap(V::Map(map)) tries http::raw(cx, map);
     RawLists(V::Map(map)) tries http::raw(cx, map);
     JoinMap(V::Map(map)) tries http::join(cx, map);

@@ -4,6 +4,7 @@ mod dispatch_by_helper;
 pub(crate) mod helper_functions;
 mod invoke;
 mod overloads;
+mod rows;
 
 pub(crate) use self::dispatch_by_helper::{Take, dispatch_by_helper};
 pub(crate) use self::invoke::{Function, form_of, functions, invoke};

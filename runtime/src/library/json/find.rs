@@ -4,7 +4,7 @@
 //! document's value would give, errors included, but only that value is built.
 
 use super::scan::{Container, Sink, charge_scan, scan};
-use super::token::{Scalar, Text};
+use super::token::{Numbers, Scalar, Text};
 use super::tree;
 use crate::arena::EvalResult;
 use crate::cx::Cx;
@@ -25,6 +25,11 @@ impl KeyPath {
         let (keys, whole) = projection.key_path().unwrap_or_default();
         Self { keys: keys.into_iter().map(|key| Box::from(&**key)).collect(), whole }
     }
+
+    /// The path to the whole value of one key.
+    pub(super) fn of_key(key: &str) -> Self {
+        Self { keys: Box::new([Box::from(key)]), whole: true }
+    }
 }
 
 /// The result of selecting a path of keys.
@@ -41,6 +46,16 @@ pub(crate) enum Selected<T> {
 /// # Errors
 /// Those of [`scan`]; `out_of_budget` when the evaluation's budget is spent.
 pub(super) fn find<'a>(cx: &Cx<'a>, json: &'a [u8], path: &KeyPath) -> EvalResult<Selected<Value<'a>>> {
+    find_with(cx, json, path, Numbers::Exact)
+}
+
+/// As [`find`]; `numbers` says what a number is.
+pub(super) fn find_with<'a>(
+    cx: &Cx<'a>,
+    json: &'a [u8],
+    path: &KeyPath,
+    numbers: Numbers,
+) -> EvalResult<Selected<Value<'a>>> {
     charge_scan(cx, json)?;
     let mut finder = PathFinder {
         path,
@@ -56,8 +71,8 @@ pub(super) fn find<'a>(cx: &Cx<'a>, json: &'a [u8], path: &KeyPath) -> EvalResul
         Selected::Value(found) => found,
     };
     Ok(Selected::Value(match found {
-        FoundValue::Scalar(scalar) => scalar.value(cx)?,
-        FoundValue::Source(json) => tree::parse(cx, json)?,
+        FoundValue::Scalar(scalar) => scalar.value_with(cx, numbers)?,
+        FoundValue::Source(json) => tree::parse_with(cx, json, numbers)?,
         FoundValue::Unread(Container::Object) => Value::Map(Map::Sorted(&[])),
         FoundValue::Unread(Container::Array) => Value::List(List::Slice(&[])),
     }))

@@ -5,6 +5,7 @@
 //! different values from the same document.
 
 mod find;
+mod parse;
 mod project;
 mod scan;
 mod token;
@@ -12,7 +13,14 @@ mod tree;
 mod write;
 
 pub(crate) use self::find::Selected;
+pub(super) use self::parse::{parse, parse_as, timestamp_of};
 pub(crate) use self::project::{ProjectionPlan, find, project};
+#[cfg(feature = "yaml")]
+pub(super) use self::write::number_text;
+
+use self::find::KeyPath;
+use self::token::Numbers;
+use self::write::Mapping;
 
 use super::encoders::{BASE64_TOKEN, base64_decode};
 use crate::arena::EvalResult;
@@ -31,7 +39,32 @@ pub(crate) fn json_parse<'a>(cx: &Cx<'a>, json: &'a [u8]) -> EvalResult<Value<'a
 
 /// `toJson(value)`: writes a value as JSON.
 pub(super) fn to_json<'a>(cx: &Cx<'a>, value: &Value<'a>) -> EvalResult<&'a str> {
-    write::write(cx, value)
+    write::write(cx, value, Mapping::Whole)
+}
+
+/// `json.encode(value)`: writes a value as JSON, as cel-go does.
+pub(in crate::library) fn encode<'a>(cx: &Cx<'a>, value: &Value<'a>) -> EvalResult<&'a str> {
+    write::write(cx, value, Mapping::Interoperable)
+}
+
+/// Returns the value of a key of an object, `None` if it has no such key. Numbers are doubles.
+pub(in crate::library) fn member_with_doubles<'a>(
+    cx: &Cx<'a>,
+    json: &'a [u8],
+    key: &str,
+) -> EvalResult<Option<Value<'a>>> {
+    Ok(match find::find_with(cx, json, &KeyPath::of_key(key), Numbers::Doubles)? {
+        Selected::Value(value) => Some(value),
+        Selected::Failed(..) => None,
+    })
+}
+
+/// Parses an object whose numbers are all doubles.
+pub(in crate::library) fn object_of_doubles<'a>(cx: &Cx<'a>, json: &'a [u8]) -> EvalResult<Map<'a>> {
+    match tree::parse_with(cx, json, Numbers::Doubles)? {
+        Value::Map(map) => Ok(map),
+        _ => Err(InvalidArgument),
+    }
 }
 
 /// `unvalidatedJwtPayload(token)`: the object in the second of the token's three parts. The other

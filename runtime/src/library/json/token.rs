@@ -25,9 +25,26 @@ pub(super) enum Scalar<'j> {
     String(Text<'j>),
 }
 
+/// What the numbers of a document are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Numbers {
+    /// The first of `int`, `uint` and `double` that can represent the number.
+    Exact,
+    /// Doubles.
+    Doubles,
+}
+
 impl<'j> Scalar<'j> {
     /// Converts the token. A number is the first of `int`, `uint` and `double` that can represent it.
     pub(super) fn value<'a>(self, cx: &Cx<'a>) -> EvalResult<Value<'a>>
+    where
+        'j: 'a,
+    {
+        self.value_with(cx, Numbers::Exact)
+    }
+
+    /// Converts the token; `numbers` says what a number is.
+    pub(super) fn value_with<'a>(self, cx: &Cx<'a>, numbers: Numbers) -> EvalResult<Value<'a>>
     where
         'j: 'a,
     {
@@ -36,7 +53,13 @@ impl<'j> Scalar<'j> {
             Self::Bool(value) => Ok(Value::Bool(value)),
             Self::Number(number) => {
                 charge_number(cx, number.len())?;
-                number_value(number).ok_or(InvalidArgument)
+                match numbers {
+                    Numbers::Exact => number_value(number),
+                    Numbers::Doubles => {
+                        std::str::from_utf8(number).ok().and_then(|text| text.parse().ok()).map(Value::Double)
+                    }
+                }
+                .ok_or(InvalidArgument)
             }
             Self::String(text) => text.read(cx).map(Value::String),
         }

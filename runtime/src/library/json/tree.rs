@@ -1,7 +1,7 @@
 //! Builds the value of a whole document.
 
 use super::scan::{Container, Sink, charge_scan, scan};
-use super::token::{Scalar, Text};
+use super::token::{Numbers, Scalar, Text};
 use crate::arena::{ArenaVec, EvalResult};
 use crate::cx::Cx;
 use crate::value::{List, Map, Value};
@@ -12,8 +12,13 @@ use celero_ir::ErrorKind::OutOfBudget;
 /// # Errors
 /// Those of [`scan`]; `out_of_budget` when the evaluation's budget is spent.
 pub(super) fn parse<'a>(cx: &Cx<'a>, json: &'a [u8]) -> EvalResult<Value<'a>> {
+    parse_with(cx, json, Numbers::Exact)
+}
+
+/// As [`parse`]; `numbers` says what a number is.
+pub(super) fn parse_with<'a>(cx: &Cx<'a>, json: &'a [u8], numbers: Numbers) -> EvalResult<Value<'a>> {
     charge_scan(cx, json)?;
-    let mut tree = Tree { cx, pending: cx.arena().vec(), open: cx.arena().vec(), in_budget: true };
+    let mut tree = Tree { cx, numbers, pending: cx.arena().vec(), open: cx.arena().vec(), in_budget: true };
     scan(json, &mut tree)?;
     Ok(tree.pending.finish().first().copied().unwrap_or(Value::Null))
 }
@@ -21,6 +26,7 @@ pub(super) fn parse<'a>(cx: &Cx<'a>, json: &'a [u8]) -> EvalResult<Value<'a>> {
 /// Collects values until their container closes.
 struct Tree<'c, 'a> {
     cx: &'c Cx<'a>,
+    numbers: Numbers,
     /// The content of all open containers, keys of objects included, in document order.
     pending: ArenaVec<'a, Value<'a>>,
     /// For each open container, the index in `pending` at which its content starts.
@@ -45,7 +51,7 @@ impl<'a> Sink<'a> for Tree<'_, 'a> {
     }
 
     fn scalar(&mut self, scalar: Scalar<'a>) -> EvalResult<()> {
-        self.pending.push(scalar.value(self.cx)?)
+        self.pending.push(scalar.value_with(self.cx, self.numbers)?)
     }
 
     fn open(&mut self, _: Container) -> bool {

@@ -9,6 +9,19 @@ use crate::cx::Cx;
 use crate::value::{MAX_DEPTH, Map, Value, nested};
 use celero_ir::ErrorKind::{DuplicateKey, InvalidArgument, NoSuchOverload};
 
+/// What JSON a value is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mapping {
+    /// That of `toJson`.
+    Whole,
+    /// That of `json.encode`, which is cel-go's: what JSON can't hold, or readers that know only
+    /// doubles, is an error or text, and the text can stand in HTML.
+    Interoperable,
+}
+
+/// The largest integer that a double holds exactly, with all below it.
+const MAX_EXACT: u64 = (1 << 53) - 1;
+
 /// Returns a value as JSON without blanks, with the keys of objects sorted.
 ///
 /// | value | JSON |
@@ -21,17 +34,23 @@ use celero_ir::ErrorKind::{DuplicateKey, InvalidArgument, NoSuchOverload};
 /// | optional | what it holds, or `null` |
 /// | type, address, network | its name or text |
 ///
+/// [`Mapping::Interoperable`] differs: integers beyond 2^53 - 1 are text, doubles without a fraction
+/// are written without one, `<`, `>` and `&` in text are escaped; infinite numbers and those that are
+/// none, an empty optional, types, addresses and networks are errors.
+///
 /// # Errors
-/// `duplicate_key` for a map with two keys of the same text (`1` and `"1"`); `out_of_budget` when
-/// the evaluation's budget is spent, or past 512 levels of nesting.
-pub(super) fn write<'a>(cx: &Cx<'a>, value: &Value<'a>) -> EvalResult<&'a str> {
-    let mut writer = Writer { cx, out: cx.arena().vec() };
+/// `invalid_argument` for a message, and for what the mapping has not; `duplicate_key` for a map with
+/// two keys of the same text (`1` and `"1"`); `out_of_budget` when the evaluation's budget is spent, or
+/// past 512 levels of nesting.
+pub(super) fn write<'a>(cx: &Cx<'a>, value: &Value<'a>, mapping: Mapping) -> EvalResult<&'a str> {
+    let mut writer = Writer { cx, mapping, out: cx.arena().vec() };
     writer.value(value, MAX_DEPTH)?;
     std::str::from_utf8(writer.out.finish()).map_err(|_| InvalidArgument)
 }
 
 struct Writer<'c, 'a> {
     cx: &'c Cx<'a>,
+    mapping: Mapping,
     out: ArenaVec<'a, u8>,
 }
 
@@ -39,6 +58,16 @@ impl<'a> Writer<'_, 'a> {
     fn value(&mut self, value: &Value<'a>, depth: u32) -> EvalResult<()> {
         let cx = self.cx;
         cx.charge(1)?;
+        if self.mapping == Mapping::Interoperable {
+            match value {
+                Value::Optional(None) | Value::Type(_) | Value::Ip(_) | Value::Cidr(..) => return Err(InvalidArgument),
+                Value::Int(value) if value.unsigned_abs() > MAX_EXACT => {
+                    return self.text(string_from_int(cx, *value)?);
+                }
+                Value::Uint(value) if *value > MAX_EXACT => return self.text(string_from_uint(cx, *value)?),
+                _ => {}
+            }
+        }
         match value {
             Value::Null | Value::Optional(None) => self.plain("null"),
             Value::Bool(value) => self.plain(if *value { "true" } else { "false" }),
@@ -74,6 +103,12 @@ impl<'a> Writer<'_, 'a> {
     }
 
     fn double(&mut self, value: f64) -> EvalResult<()> {
+        if self.mapping == Mapping::Interoperable {
+            if !value.is_finite() {
+                return Err(InvalidArgument);
+            }
+            return self.plain(number_text(self.cx, value)?);
+        }
         match value {
             f64::INFINITY => self.plain("\"Infinity\""),
             f64::NEG_INFINITY => self.plain("\"-Infinity\""),
@@ -89,10 +124,29 @@ impl<'a> Writer<'_, 'a> {
     fn text(&mut self, text: &str) -> EvalResult<()> {
         self.cx.charge_each_byte(text.len())?;
         self.plain("\"")?;
+        let for_html = self.mapping == Mapping::Interoperable;
+        let is_special = |byte: u8| match byte {
+            b'"' | b'\\' | 0..=0x1f => true,
+            // The first byte of U+2028 and U+2029, which end a line of JavaScript.
+            b'<' | b'>' | b'&' | 0xe2 => for_html,
+            _ => false,
+        };
         let mut rest = text;
-        while let Some(at) = rest.bytes().position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f)) {
+        while let Some(at) = rest.bytes().position(is_special) {
             let (before, from) = rest.split_at_checked(at).unwrap_or((rest, ""));
             let Some((&special, _)) = from.as_bytes().split_first() else { break };
+            if special == 0xe2 {
+                let mut after = from.chars();
+                let c = after.next().unwrap_or_default();
+                self.plain(before)?;
+                match c {
+                    '\u{2028}' => self.plain("\\u2028")?,
+                    '\u{2029}' => self.plain("\\u2029")?,
+                    c => self.plain(c.encode_utf8(&mut [0; 4]))?,
+                }
+                rest = after.as_str();
+                continue;
+            }
             self.plain(before)?;
             match special {
                 b'"' => self.plain("\\\"")?,
@@ -151,5 +205,20 @@ impl<'a> Writer<'_, 'a> {
             last = Some(*key);
         }
         self.plain("}")
+    }
+}
+
+/// A finite number as JavaScript writes it, the shortest text that reads as the same double.
+pub(in crate::library) fn number_text<'a>(cx: &Cx<'a>, value: f64) -> EvalResult<&'a str> {
+    cx.charge(FORMAT_STEPS)?;
+    if value == 0.0 || (1e-6..1e21).contains(&value.abs()) {
+        return cx.arena().format(format_args!("{value}"));
+    }
+    let text = cx.arena().format(format_args!("{value:e}"))?;
+    match text.split_once('e') {
+        Some((digits, exponent)) if !exponent.starts_with('-') => {
+            cx.arena().format(format_args!("{digits}e+{exponent}"))
+        }
+        _ => Ok(text),
     }
 }

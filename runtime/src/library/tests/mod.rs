@@ -78,8 +78,12 @@ use Value::{Bool as B, Bytes as Y, Double as D, Int as I, Null as N, String as S
 fn one_of_each_type<'a>(cx: &Cx<'a>) -> Vec<Value<'a>> {
     let types: &'a Descriptors = cx.arena().keep(Descriptors::well_known()).unwrap();
     let message = Message::new(types, "google.protobuf.Struct.FieldsEntry", &[]).unwrap();
+    // {"alg":"a"} and {"iss":"a","sub":"b","aud":"c","exp":1,"iat":1}
+    let text = "eyJhbGciOiJhIn0.eyJpc3MiOiJhIiwic3ViIjoiYiIsImF1ZCI6ImMiLCJleHAiOjEsImlhdCI6MX0";
+    let Ok(Value::Optional(Some(token))) = call(cx, "jwt.parse", &[S(text)]) else { panic!("this is a token") };
     vec![
         Value::Message(cx.arena().alloc(message).unwrap()),
+        *token,
         Value::Null,
         Value::Bool(true),
         Value::Int(1),

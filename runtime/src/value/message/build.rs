@@ -51,7 +51,7 @@ pub(crate) fn build<'a>(
     message_value(cx, types, ty, out.finish(), MAX_DEPTH)
 }
 
-fn write_field<'a>(
+pub(super) fn write_field<'a>(
     cx: &Cx<'a>,
     types: &'a Descriptors,
     field: &Field,

@@ -13,6 +13,7 @@ mod host;
 mod read;
 mod scalar;
 mod table;
+mod token;
 mod types;
 mod unset;
 mod well_known;
@@ -22,6 +23,7 @@ pub(crate) use equality::equal;
 pub use host::{HostField, HostMessage};
 pub(crate) use read::{has, has_known, is_empty, select, select_known, select_optional};
 use table::{Numbers, Table};
+pub(crate) use token::{Token, claims_of, without_end};
 pub(crate) use types::declared_types;
 
 use crate::arena::{Arena, EvalResult};

@@ -60,11 +60,28 @@ fn reads(builtin: B, position: usize) -> bool {
     !grammar(builtin, position).0.is_empty()
 }
 
+/// The types of values that are read from text.
+const READ: &[&str] = &[
+    "bool",
+    "int",
+    "uint",
+    "double",
+    "string",
+    "bytes",
+    "null_type",
+    "list",
+    "map",
+    "google.protobuf.Timestamp",
+    "type",
+    "net.IP",
+];
+
 fn one(rng: &mut Rng, builtin: B, position: usize, ty: &Type) -> Owned {
     let (whole, pieces) = grammar(builtin, position);
     match ty {
         Type::String if !whole.is_empty() && rng.chance(90) => Owned::String(text(rng, whole, pieces)),
         Type::Bytes if !whole.is_empty() => Owned::Bytes(text(rng, whole, pieces).into_bytes()),
+        Type::Type(_) if builtin == B::JsonParseAs => Owned::Type((*rng.pick(READ)).to_owned()),
         // Positions and counts.
         Type::Int if position > 0 && rng.chance(80) => Owned::Int(rng.below(12) as i64 - 2),
         Type::Int if builtin == B::Range => Owned::Int(rng.below(40) as i64 - 5),

@@ -169,6 +169,67 @@ fn read_json(bytes: &[u8]) -> Result<Owned, No> {
     serde_json::from_slice(bytes).map(|json| from_json(&json)).map_err(|_| No::Fails)
 }
 
+/// The document of a value as `json.encode` has it: what readers that know only doubles can't hold is text or an error.
+fn interoperable(value: &Owned) -> Result<Json, No> {
+    const MOST: u64 = (1 << 53) - 1;
+    Ok(match value {
+        Int(i) if i.unsigned_abs() > MOST => i.to_string().into(),
+        Uint(u) if *u > MOST => u.to_string().into(),
+        Double(d) if !d.is_finite() => return Err(No::Fails),
+        Type(_) | Ip(_) | Cidr(..) | Optional(None) => return Err(No::Fails),
+        List(l) => all(l.iter().map(interoperable))?.into(),
+        Map(m) => {
+            let members = m.iter().map(|(key, value)| match key {
+                String(key) => Ok((key.clone(), interoperable(value)?)),
+                _ => Err(No::Unjudged),
+            });
+            Json::Object(all(members)?.into_iter().collect())
+        }
+        Optional(Some(inner)) => interoperable(inner)?,
+        other => to_json(other)?,
+    })
+}
+
+/// All values. Which of several failures is met first depends on an order that a judge does not have.
+fn all<T>(values: impl Iterator<Item = Result<T, No>>) -> Result<Vec<T>, No> {
+    let results: Vec<Result<T, No>> = values.collect();
+    if results.iter().any(|result| matches!(result, Err(No::Unjudged))) {
+        return Err(No::Unjudged);
+    }
+    results.into_iter().collect()
+}
+
+/// The value of a document of this type, if it is one.
+fn read_as(document: &str, ty: &str) -> Result<Option<Owned>, No> {
+    let read = match read_json(document.as_bytes()) {
+        Err(No::Fails) => return Ok(None),
+        read => read?,
+    };
+    Ok(match (ty, read) {
+        ("bool", read @ Bool(_)) | ("string", read @ String(_)) | ("null_type", read @ Null) => Some(read),
+        ("int", read @ Int(_)) | ("uint", read @ Uint(_)) => Some(read),
+        ("uint", Int(number)) => u64::try_from(number).ok().map(Uint),
+        ("double", number @ (Int(_) | Uint(_) | Double(_))) => Some(doubles(number)),
+        ("bytes", String(text)) => from_base64(&text, "+/", true).map(Bytes),
+        ("list", read @ List(_)) | ("map", read @ Map(_)) => Some(doubles(read)),
+        ("list", Null) => Some(List(Vec::new())),
+        ("map", Null) => Some(Map(Vec::new())),
+        ("google.protobuf.Timestamp" | "google.protobuf.Duration", String(_)) => return Err(No::Unjudged),
+        _ => None,
+    })
+}
+
+/// A value with doubles for all numbers. Of an integer of more digits the nearest is that of its text.
+fn doubles(value: Owned) -> Owned {
+    match value {
+        Int(number) => Double(number.to_string().parse().unwrap()),
+        Uint(number) => Double(number.to_string().parse().unwrap()),
+        List(elements) => List(elements.into_iter().map(doubles).collect()),
+        Map(entries) => Map(entries.into_iter().map(|(key, value)| (key, doubles(value))).collect()),
+        other => other,
+    }
+}
+
 /// The bytes of text or bytes.
 fn content(value: &Owned) -> &[u8] {
     match value {
@@ -230,6 +291,9 @@ pub(super) fn judge(b: B, args: &[Owned]) -> Option<Judged> {
     if let Some(judged) = hmac_judge(b, args) {
         return Some(judged);
     }
+    if let (B::JsonParseAs, [String(document), Type(ty)]) = (b, args) {
+        return Some(read_as(document, ty).map(|read| Optional(read.map(Box::new))));
+    }
     let [arg] = args else { return None };
     let bytes = |bytes: Option<Vec<u8>>| bytes.map(Bytes).ok_or(No::Fails);
     Some(match (b, arg) {
@@ -243,6 +307,12 @@ pub(super) fn judge(b: B, args: &[Owned]) -> Option<Judged> {
         (UrlDecode, String(s)) => url_decode(s).map(String).ok_or(No::Fails),
         (JsonFromString | JsonFromBytes, document) => read_json(content(document)),
         (ToJson, any) => to_json(any).map(|json| String(json.to_string())),
+        (JsonEncode, any) => interoperable(any).map(|json| String(json.to_string())),
+        (JsonParse, String(document)) => match read_json(document.as_bytes()) {
+            Ok(read) => value(Optional(Some(Box::new(read)))),
+            Err(No::Fails) => value(Optional(None)),
+            Err(No::Unjudged) => Err(No::Unjudged),
+        },
         (UnvalidatedJwtPayload, String(token)) => {
             let parts: Vec<&str> = token.split('.').collect();
             let [_, payload, _] = parts[..] else { return Some(Err(No::Fails)) };

@@ -274,7 +274,7 @@ pub(super) fn grammar(builtin: B, position: usize) -> (Texts, Texts) {
         ),
         (Query, 1) => (&["a", "b", "", "é"], &[]),
         (CookieOfMap | CookieOfLists, 1) => (&["s", "t", "u", "S", "", " s"], &[]),
-        (JsonFromString | JsonFromBytes, _) => (
+        (JsonFromString | JsonFromBytes, _) | (JsonParse | JsonParseAs, 0) => (
             &[
                 "{}",
                 "[]",

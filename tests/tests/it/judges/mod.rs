@@ -32,6 +32,7 @@ mod network;
 mod numbers;
 mod text;
 mod time;
+mod tokens;
 mod values;
 
 use celero_tests::generate::Owned;

@@ -23,17 +23,17 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 const SETS: usize = 3;
 
 /// An expression with values for its variables.
-struct Asked {
-    source: String,
-    env: Dynamic,
-    container: &'static str,
-    variables: Vec<(String, Type)>,
-    sets: Vec<Vec<(String, Owned)>>,
+pub(super) struct Asked {
+    pub(super) source: String,
+    pub(super) env: Dynamic,
+    pub(super) container: &'static str,
+    pub(super) variables: Vec<(String, Type)>,
+    pub(super) sets: Vec<Vec<(String, Owned)>>,
 }
 
 impl Asked {
     /// The question with celero's trees; `None` if the judge has no such values.
-    fn question(&self, engine: &Engine) -> Option<Json> {
+    pub(super) fn question(&self, engine: &Engine) -> Option<Json> {
         let rule = engine.check(&self.env, &self.source).ok()?;
         let parsed = engine.parsed_tree(&self.env, &rule).unwrap();
         let checked = engine.checked_tree(&self.env, &rule).unwrap();
@@ -55,7 +55,7 @@ impl Asked {
         }))
     }
 
-    fn results(&self, program: &Program<Bindings<'static>>) -> Vec<Ended> {
+    pub(super) fn results(&self, program: &Program<Bindings<'static>>) -> Vec<Ended> {
         let mut scratch = Scratch::new();
         let result = |set: &Vec<(String, Owned)>| {
             let (arena, shown) = (Arena::new(1 << 24), Arena::new(1 << 24));
@@ -225,7 +225,7 @@ impl Judged {
         }
         let expected = &answer["results"];
         for from in ["from_parsed", "from_checked"] {
-            if answer[from] != *expected {
+            if answer[from] != *expected && !OTHER_FROM_TREES.iter().any(|(words, _)| source.contains(words)) {
                 note(from, format!("{}, cel-go: {expected}", answer[from]));
             }
         }
@@ -350,25 +350,31 @@ const fn other(
     OtherResult { own, kinds, words, reason }
 }
 
-const OTHER_RESULTS: [OtherResult; 19] = [
+/// Words of expressions for which cel-go itself has another result from celero's trees, and why.
+const OTHER_FROM_TREES: [(&str, &str); 2] = [
+    ("json.encode(", "cel-go writes the entries of a map in a random order"),
+    ("math.greatest(optional.unwrap(", "cel-go chooses the overload for a list by its static type only"),
+];
+
+const OTHER_RESULTS: [OtherResult; 23] = [
     other("no such field", &[], &["has("], OF_NO_MAP),
     other("no such key", &["bool", "optional"], &["has(", ".?"], OF_NO_MAP),
     other("no such overload", &["bool", "optional", "string"], &[".?", "[?"], OF_NO_MAP),
     other(
         "duplicate map key",
-        &["bool", "map", "optional"],
+        &["bool", "int", "map", "optional"],
         &["{"],
         "the language definition has this error; cel-go takes the last one of computed keys",
     ),
     other(
         "invalid argument",
-        &["bool", "int"],
+        &["bool", "int", "double"],
         &["indexOf(", "lastIndexOf("],
         "the suite has this error for an index behind the end",
     ),
     other(
         "invalid argument",
-        &["bool"],
+        &["bool", "string"],
         &["regex.replace("],
         "cel-go reads the replacement only where something is replaced",
     ),
@@ -400,15 +406,29 @@ const OTHER_RESULTS: [OtherResult; 19] = [
     other(
         "a value",
         &["error"],
-        &["-9223372036.854775808s"],
+        &["-9223372036.854775808s", " - auth.claims"],
         "cel-go adds the negated duration where one is subtracted, which the least one has not",
     ),
     other(
         "a value",
-        &["int"],
+        &["int", "bool"],
         &["getMilliseconds("],
         "cel-go has the whole duration, the language definition a part of it",
     ),
+    other(
+        "a value",
+        &["optional"],
+        &["json.parse("],
+        "cel-go reads integers beyond 63 bits as doubles, halves of surrogate pairs, and numbers beyond a double",
+    ),
+    other("a value", &["string"], &["json.encode("], "cel-go writes the entries of a map in a random order"),
+    other(
+        "a value",
+        &["error"],
+        &["math.greatest(optional.unwrap("],
+        "cel-go chooses the overload for a list by its static type only",
+    ),
+    other("a value", &["no program"], &["cel.bind("], OF_A_TYPE),
     other("a value", &["string", "list"], &["string("], "cel-go formats a duration as a double, and infinity as `Inf`"),
 ];
 
@@ -416,7 +436,7 @@ const OF_A_TYPE: &str = "cel-go looks a variable of a macro up as a type, if its
 const OF_NO_MAP: &str = "a value that has no fields or keys; cel-go says that they are absent";
 
 /// Overloads of cel-go that are no functions of the library here, with the reason.
-pub(super) const OTHER_OVERLOADS: [(&str, &str); 15] = [
+pub(super) const OTHER_OVERLOADS: [(&str, &str); 9] = [
     ("@mapInsert_map_key_value", OF_A_MACRO),
     ("@mapInsert_map_map", OF_A_MACRO),
     ("cel_block_list", OF_A_MACRO),
@@ -426,17 +446,10 @@ pub(super) const OTHER_OVERLOADS: [(&str, &str); 15] = [
     ("logical_and", AN_OPERATOR),
     ("logical_or", AN_OPERATOR),
     ("duration_to_int64", "the language definition has no such conversion"),
-    ("json_encode_dyn", "`toJson`"),
-    ("json_parse_string", "`json`"),
-    ("json_parse_string_type", "`json`, and the conversion of what was read"),
-    ("yaml_encode_dyn", NO_YAML),
-    ("yaml_parse_string", NO_YAML),
-    ("yaml_parse_string_type", NO_YAML),
 ];
 
 pub(super) const OF_A_MACRO: &str = "a part of what a macro is expanded to";
 const AN_OPERATOR: &str = "an operator of its own in the syntax tree";
-const NO_YAML: &str = "rules read no YAML";
 
 #[test]
 fn every_function_of_cel_go_is_there() {

@@ -15,6 +15,7 @@ mod hostile;
 mod judge;
 mod random;
 mod versions;
+mod yaml;
 
 use celero::trees::{Tree, TreeKind};
 use celero::{Bindings, Engine, Env};

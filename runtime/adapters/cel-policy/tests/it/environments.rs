@@ -219,9 +219,26 @@ fn the_newest_versions_of_extensions_are_those_of_cel_go() {
         ("sets", 1),
         ("strings", 5),
         ("two-var-comprehensions", 1),
+        ("celero.hmac", 0),
+        ("celero.jwt", 0),
     ] {
         parsed(&format!("extensions: [{{name: {name}, version: {newest}}}]\n"));
         let newer = newest + 1;
         refused(&format!("extensions: [{{name: {name}, version: {newer}}}]\n"), &format!("{newest} at most"), "1:");
     }
+}
+
+#[test]
+fn encoders_bring_yaml_and_tokens_are_named() {
+    let (encoders, tokens) =
+        (dynamic("extensions: [{name: encoders}]\n"), dynamic("extensions: [{name: celero.jwt}]\n"));
+    for (env, other, expression) in [
+        (&encoders, &tokens, "json.parse('1', int).hasValue() && json.encode(1) == '1'"),
+        (&encoders, &tokens, "yaml.parse('1', int).hasValue() && yaml.encode(1) == '1'"),
+        (&tokens, &encoders, "jwt.parse('').presentedBy('a', 'b')"),
+    ] {
+        assert!(accepts(env, expression) && !accepts(other, expression), "{expression}");
+    }
+    let typed = dynamic("extensions: [{name: celero.jwt}]\nvariables: [{name: t, type_name: jwt.Token}]\n");
+    assert!(accepts(&typed, "t.subject == 'ada' && t.claim('a').hasValue()") && !accepts(&typed, "t.nothing == 1"));
 }

@@ -1,5 +1,6 @@
 //! How each function of the table is calibrated. A row without an entry does not compile.
 
+use super::documents::*;
 use super::values::Values;
 use super::worst_cases::*;
 use super::*;
@@ -34,7 +35,16 @@ pub(super) fn entry<'v>(builtin: Builtin, values: &mut Values<'v>) -> Entry<'v> 
         Replace => Entry::Derived(replacements(values)),
         Format => Entry::Derived(formats(values)),
         DoubleFromString => Entry::Derived(numbers(values)),
-        JsonFromString => Entry::Derived(documents(values)),
+        JsonFromString | JsonParse => Entry::Derived(documents(values)),
+        JsonParseAs => Entry::Derived(typed_documents(values)),
+        YamlParse => Entry::Derived(yaml_documents(values)),
+        YamlParseAs => Entry::Derived(typed_yaml_documents(values)),
+        YamlEncode => Entry::Derived(written_documents(values)),
+        JwtParse => Entry::Derived(tokens(values)),
+        JwtClaim => Entry::Derived(claims(values)),
+        JwtClaimOfOptional => Entry::Derived(claims_of_optionals(values)),
+        JwtPresentedBy => Entry::Derived(presented(values)),
+        JwtPresentedByOfOptional => Entry::Derived(presented_of_optionals(values)),
         JsonFromBytes => Entry::Derived(documents_in_bytes(values)),
         Matches => Entry::Derived(patterns(values)),
         Wildcard | StrictWildcard => Entry::Derived(wildcards(values)),
@@ -329,6 +339,7 @@ pub(super) fn entry<'v>(builtin: Builtin, values: &mut Values<'v>) -> Entry<'v> 
         | HmacVerifyBytes
         | HmacComputeString
         | HmacComputeBytes
+        | JsonEncode
         | Uuid
         | Random
         | RawMap

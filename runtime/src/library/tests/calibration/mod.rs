@@ -9,6 +9,7 @@
 #![expect(clippy::arithmetic_side_effects, reason = "tests")]
 
 mod clock;
+mod documents;
 mod entries;
 mod values;
 mod worst_cases;

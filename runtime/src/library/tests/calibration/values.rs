@@ -3,6 +3,8 @@
 use super::*;
 use crate::value::message::Message;
 use crate::value::{View, ViewForm};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use celero_frontend::Type;
 use celero_protobuf::Descriptors;
 
@@ -257,6 +259,26 @@ impl<'v> Values<'v> {
         Value::Message(self.arena.alloc(message).unwrap())
     }
 
+    /// The text of a token with this many claims that nobody asks for.
+    pub(super) fn token_text(&mut self, claims: usize) -> &'v str {
+        let audience = vec!["\"somebody\""; claims.clamp(1, 100)].join(",");
+        let more: String = (0..claims).map(|n| format!(r#","claim{n}":[{n},"text"]"#)).collect();
+        let [header, payload] = [
+            r#"{"alg":"RS256","kid":"key"}"#.to_owned(),
+            format!(r#"{{"iss":"issuer","sub":"s","aud":[{audience}],"exp":1700000000,"iat":1.5e9{more}}}"#),
+        ]
+        .map(|json| URL_SAFE_NO_PAD.encode(json));
+        self.arena.alloc_str(&format!("{header}.{payload}.c2ln")).unwrap()
+    }
+
+    /// A token with this many claims that nobody asks for.
+    pub(super) fn token(&mut self, claims: usize) -> Value<'v> {
+        let text = self.token_text(claims);
+        let parsed = call(&Cx::new(i64::MAX, self.arena), "jwt.parse", &[S(text)]);
+        let Ok(Value::Optional(Some(token))) = parsed else { panic!("{parsed:?}") };
+        *token
+    }
+
     /// A value of a type.
     pub(super) fn of(&mut self, ty: &Type) -> Value<'v> {
         match ty {
@@ -295,6 +317,13 @@ impl<'v> Values<'v> {
             Type::Opaque(name, _) if **name == *Type::ANY_MESSAGE => {
                 let records = self.one(&[0, 10, 1_000]);
                 self.message(records)
+            }
+            Type::Opaque(name, _) if **name == *"jwt.Token" => {
+                let claims = self.one(&[0, 10, 300]);
+                self.token(claims)
+            }
+            Type::Type(_) => {
+                Value::Type(self.one(&["int", "double", "string", "bytes", "list", "map", "google.protobuf.Timestamp"]))
             }
             Type::Opaque(name, _) => {
                 let addresses =

@@ -5,7 +5,7 @@ use super::values::Values;
 use super::*;
 use crate::value::{View, ViewForm};
 
-fn one<'v>(args: &[Value<'v>]) -> Calls<'v> {
+pub(super) fn one<'v>(args: &[Value<'v>]) -> Calls<'v> {
     vec![args.to_vec()]
 }
 
@@ -13,7 +13,7 @@ fn list_of<'v>(values: &Values<'v>, elements: &[Value<'v>]) -> Value<'v> {
     Value::List(List::Slice(values.arena.alloc_slice(elements).unwrap()))
 }
 
-fn text<'v>(values: &Values<'v>, text: &str) -> &'v str {
+pub(super) fn text<'v>(values: &Values<'v>, text: &str) -> &'v str {
     values.arena.alloc_str(text).unwrap()
 }
 
@@ -186,7 +186,7 @@ pub(super) fn numbers<'v>(values: &mut Values<'v>) -> Vec<Calls<'v>> {
     hard_numbers().iter().map(|number| one(&[S(text(values, number))])).collect()
 }
 
-fn json_texts() -> Vec<String> {
+pub(super) fn json_texts() -> Vec<String> {
     let many = |item: &str, count: usize| format!("[{}]", vec![item; count].join(","));
     let members = |key: &dyn Fn(usize) -> String, count: usize| {
         let members: Vec<_> = (0..count).map(|n| format!("{}:1", key(n))).collect();
