@@ -59,7 +59,7 @@ message All {
     string u = 25 [(buf.validate.field).string.tuuid = true];
     All v = 26;
   }
-  int64 w = 27 [(buf.validate.field).cel_expression = "100 / this > 1"];
+  int64 w = 27 [(buf.validate.field).cel_expression = "100 / (this - 1) < 50"];
 }
 "#;
 
@@ -116,8 +116,8 @@ fn judged(validators: &[Validator; 2], message: &[u8]) {
     }
 }
 
-/// The first byte says what the others are. Even: a message of the type `fuzz.All`, which both tiers judge alike. Odd: a
-/// set of files, which is taken or refused; messages of its types are judged.
+/// The first byte says what the others are. Even: a message of the type `fuzz.All`, which both tiers judge alike.
+/// Odd: a set of files, which is taken or refused; messages of its types are judged.
 pub fn judge(data: &[u8]) {
     let Some((first, rest)) = data.split_first() else { return };
     if first & 1 == 0 {
@@ -154,6 +154,12 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         [&[0][..], &random_message(&mut rng, &ty, 2).encode_to_vec()].concat()
     };
     let mut seeds: Vec<Vec<u8>> = (0..SEEDS).map(message).collect();
+    let is_judged = |seed: &&Vec<u8>| {
+        let found = JUDGES.validators[0].validate(seed.get(1..).unwrap_or_default());
+        found.is_ok_and(|violations| !violations.is_empty())
+    };
+    let judged = seeds.iter().filter(is_judged).count();
+    assert!(judged > SEEDS / 2, "{judged} of {SEEDS} messages are judged: the others are errors");
     let head = "syntax = \"proto3\";\npackage fuzz;\nimport \"buf/validate/validate.proto\";\n";
     for field in [
         "int32 v = 1 [(buf.validate.field).int32 = { gt: 1 lt: 5 }];",

@@ -228,7 +228,7 @@ impl<'c> Composer<'c> {
         let place = |span| expression.span(self.file, span);
         for diagnostic in found {
             self.errors = self.errors.saturating_add(u32::from(diagnostic.severity == Severity::Error));
-            self.found.push(diagnostic.placed(&place));
+            self.found.push(diagnostic.placed(place));
         }
         if let Some(checked) = &checked {
             (self.visit)(checked, &place);
