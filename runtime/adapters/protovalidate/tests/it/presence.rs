@@ -1,5 +1,5 @@
 //! Which fields are tested: `required`, `ignore`, oneofs; and rules in CEL of fields and messages.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::panic, reason = "tests")]
 
 use crate::standard::{PATH, proto, whole_file};
 use crate::support::{Set, found};

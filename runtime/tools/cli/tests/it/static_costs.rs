@@ -24,7 +24,8 @@ request:
 
 /// The text of a span of a text.
 fn part<'t>(text: &'t str, cost: &Json, member: &str) -> &'t str {
-    let [start, end] = [0, 1].map(|at| usize::try_from(cost[member][at].as_u64().unwrap()).unwrap());
+    let [start, end] =
+        [0, 1].map(|at: usize| usize::try_from(cost[member].get(at).unwrap().as_u64().unwrap()).unwrap());
     &text[start..end]
 }
 

@@ -1,7 +1,7 @@
 //! Every standard rule, with messages that it accepts and refuses. The rules are those of `rules.rs`; with
 //! `CELERO_VALIDATE_PROTO`, the path of a whole `buf/validate/validate.proto`, those of that file too, and then the
 //! table is compared with it.
-#![expect(clippy::print_stderr, clippy::unwrap_used, clippy::panic, reason = "tests")]
+#![expect(clippy::arithmetic_side_effects, clippy::print_stderr, clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod numbers;
 mod other_types;

@@ -4,8 +4,11 @@ use super::rules::NUMBERS;
 use super::{Case, case};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Rules of values with an order, with values that they accept and refuse. Numbers stand for values.
-const ORDERED: &[(&str, &[u32], &[(u32, &str)])] = &[
+/// Rules of a value with an order, values that they accept, and values that they refuse with the identifiers.
+type Ordered = (&'static str, &'static [u32], &'static [(u32, &'static str)]);
+
+/// Numbers stand for values.
+const ORDERED: &[Ordered] = &[
     ("const: 5", &[5], &[(4, "const"), (6, "const")]),
     ("lt: 5", &[4, 1], &[(5, "lt"), (6, "lt")]),
     ("lte: 5", &[5, 1], &[(6, "lte")]),
@@ -38,7 +41,7 @@ fn ordered(kind: &'static str, ty: &str, value: impl Fn(&str) -> String) -> Vec<
         numbers.map(one).collect::<String>()
     };
     let of = |number: &u32| format!("v: {}", value(&number.to_string()));
-    let one = |(rules, valid, invalid): &(&str, &[u32], &[(u32, &'static str)])| Case {
+    let one = |(rules, valid, invalid): &Ordered| Case {
         kind,
         ty: ty.to_owned(),
         rules: written(rules),
