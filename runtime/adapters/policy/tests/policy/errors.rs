@@ -300,7 +300,7 @@ log:
     assert_eq!(
         costs,
         [
-            "request first any(request.headers.map(h, h)) && request.path == request.host: 307 in any(request.headers.map(h, h))",
+            "request first any(request.headers.map(h, h)) && request.path == request.host: 310 in any(request.headers.map(h, h))",
             "request second request.path: 1",
             "response second response.code == 500: 2",
             "log log #1 request.path: 1",
