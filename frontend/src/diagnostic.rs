@@ -70,6 +70,14 @@ impl Diagnostic {
     pub fn warning(code: &'static str, span: Span, message: impl Into<String>) -> Self {
         Self { severity: Severity::Warning, ..Self::error(Stage::Check, code, span, message) }
     }
+
+    /// The same about the places that `place` gives for its spans: of an expression that is part of a larger source.
+    #[must_use]
+    pub fn placed(mut self, place: impl Fn(Span) -> Span) -> Self {
+        self.span = place(self.span);
+        self.labels.iter_mut().for_each(|label| label.span = place(label.span));
+        self
+    }
 }
 
 /// One row of a table of diagnostic codes.

@@ -5,7 +5,11 @@ use crate::declarations::Declarations;
 use crate::diagnostic::{CodeInfo, Diagnostic};
 use crate::lexicon::Lexicon;
 use crate::limits::Limits;
+use crate::span::Span;
 use std::fmt::Debug;
+
+/// Takes an expression as it was checked, and what gives the place in the source of a place in it.
+pub type ExpressionVisitor<'v> = dyn FnMut(&Checked, &dyn Fn(Span) -> Span) + 'v;
 
 /// A language in which rules are written, whose trees are those of CEL. [`Cel`](crate::cel::Cel) is
 /// one; a language with other values, such as the [filter language](crate::filter), has a tree of
@@ -51,6 +55,13 @@ pub trait Language: Send + Sync + Debug {
 
     /// The codes of all diagnostics that [`check`](Self::check) and [`format`](Self::format) can report.
     fn codes(&self) -> Vec<CodeInfo>;
+
+    /// Visits every expression that the author of a source wrote by itself, in which calls of definitions are calls:
+    /// what validators judge. `rule` is what [`check`](Self::check) gave for the source, with the same declarations
+    /// and limits. By default a source is one expression.
+    fn each_expression(&self, rule: &Checked, _: &Declarations, _: &Limits, visit: &mut ExpressionVisitor<'_>) {
+        visit(rule, &|span| span);
+    }
 
     /// Whether the part of a source at the place of a node is a rule that has the node's value, and a
     /// literal of CEL may stand in its place. By default not: a source may be of another form.

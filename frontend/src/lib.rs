@@ -86,7 +86,7 @@ pub use declarations::{Declarations, DeclaredList, Definition, HostFunction, LIS
 pub use diagnostic::{CodeInfo, Diagnostic, Label, Severity, Stage, TOO_DEEP, TOO_MANY_NODES};
 pub use dump::{dump, dump_checked};
 pub use inline::{Graft, inline, inlined_nodes};
-pub use language::Language;
+pub use language::{ExpressionVisitor, Language};
 pub use lexicon::{Lexicon, TextLiteral, quoted_text};
 pub use limits::{Limits, with_stack};
 pub use messages::{MessageTypes, type_of_message};

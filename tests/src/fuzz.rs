@@ -9,6 +9,8 @@ use crate::generate::filter::{Generator as Filters, scheme};
 use crate::generate::messages::{environment, random_message};
 use crate::generate::{Generator, Owned, Rng};
 use crate::messages::own;
+/// Messages and rules of protovalidate.
+pub use crate::protovalidate::judge as protovalidate;
 use celero::filter::{Filter, FilterOptions};
 use celero::messages::{Descriptors, Message};
 use celero::trees::{Tree, TreeKind};
@@ -35,13 +37,14 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     Target { name: "cel", run: cel, seeds: cel_seeds },
     Target { name: "filter", run: filter, seeds: filter_seeds },
     Target { name: "trees", run: trees, seeds: tree_seeds },
     Target { name: "messages", run: messages, seeds: message_seeds },
     Target { name: "descriptors", run: descriptors, seeds: || vec![own().bytes.clone()] },
     Target { name: "policy", run: policy, seeds: policy_seeds },
+    Target { name: "protovalidate", run: protovalidate, seeds: crate::protovalidate::seeds },
     Target { name: "graph", run: graph, seeds: graph_seeds },
 ];
 

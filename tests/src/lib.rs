@@ -12,6 +12,7 @@ pub mod fuzz;
 pub mod generate;
 pub mod heap;
 pub mod messages;
+mod protovalidate;
 pub mod rule_shapes;
 pub mod shape;
 pub mod shared;

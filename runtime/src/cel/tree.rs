@@ -183,8 +183,22 @@ impl RuleTree for CheckedTree {
         lint::lint(&self.written, layouts, patterns)
     }
 
-    fn validate(&self, validators: &[Validator], patterns: &PatternCache) -> Vec<Diagnostic> {
-        lint::validate(&self.written, validators, patterns)
+    fn validate(
+        &self,
+        validators: &[Validator],
+        patterns: &PatternCache,
+        declarations: &Declarations,
+        limits: &Limits,
+    ) -> Vec<Diagnostic> {
+        let mut refused = Vec::new();
+        // A language may check its source again to find its expressions.
+        if !validators.is_empty() {
+            self.language.each_expression(&self.written, declarations, limits, &mut |expression, place| {
+                let found = lint::validate(expression, validators, patterns);
+                refused.extend(found.into_iter().map(|error| error.placed(place)));
+            });
+        }
+        refused
     }
 
     fn guard_warnings(&self, layouts: &[Layout], variables: &[Variable], fails_open: bool) -> Vec<Diagnostic> {

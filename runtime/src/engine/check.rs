@@ -33,7 +33,7 @@ impl Engine {
         let (declarations, limits) = (env.declarations(), self.limits());
         let (tree, warnings) = env.rule_language().check_body(source, declarations, &limits.source).map_err(failed)?;
         let steps = tree.case_steps(limits.case_steps, env.dialect()).map_err(|error| failed(vec![error]))?;
-        let refused = tree.validate(env.validators(), &self.pattern_cache(env));
+        let refused = tree.validate(env.validators(), &self.pattern_cache(env), declarations, &limits.source);
         if !refused.is_empty() {
             return Err(failed(self.ordered(refused)));
         }
@@ -143,7 +143,7 @@ impl Engine {
         let most = self.limits().case_steps;
         expression.count_case_steps(most, env.dialect()).map_err(|error| failed(vec![error]))?;
         self.affordable(&expression)?;
-        let refused = expression.tree().validate(env.validators(), patterns);
+        let refused = expression.tree().validate(env.validators(), patterns, env.declarations(), limits);
         if !refused.is_empty() {
             return Err(failed(self.ordered(refused)));
         }

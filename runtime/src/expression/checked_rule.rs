@@ -138,6 +138,26 @@ impl CheckedRule {
         self.shared.expression.too_costly(operations, elements)
     }
 
+    /// Returns the innermost part that takes more than half of the rule's operations by its static cost, where every
+    /// list and map has as many elements: where a rule can be made cheaper. It is the whole rule if no part does;
+    /// `None` of a literal.
+    ///
+    /// ```
+    /// use celero::http::RequestContext;
+    /// use celero::{Engine, Env};
+    ///
+    /// let (engine, env) = (Engine::new(), Env::<RequestContext>::new());
+    /// let source = "request.path == '/a' || request.headers.exists(h, h == 'x')";
+    /// let part = engine.check(&env, source)?.costliest_part(100).expect("the rule is no literal");
+    /// assert_eq!(&source[part.span.start as usize..], "request.headers.exists(h, h == 'x')");
+    /// assert_eq!(part.cost.most_for(100), 202);
+    /// # Ok::<(), celero::CompileError>(())
+    /// ```
+    #[must_use]
+    pub fn costliest_part(&self, elements: u64) -> Option<PartCost> {
+        self.shared.expression.costliest_part(elements)
+    }
+
     /// Returns the number of its nodes with the bodies of definitions in the places of their calls: what
     /// [`Limits::inlined_nodes`](crate::Limits::inlined_nodes) bounds. 0 if it uses no definition.
     #[must_use]

@@ -15,7 +15,7 @@ use crate::context::Host;
 use crate::error::{ErrorKind, EvalError};
 use crate::fields::Fields;
 use crate::function::{Functions, contained};
-use crate::language::{KnownNames, Piece, RuleLanguage, RuleTree, StaticCost};
+use crate::language::{KnownNames, PartCost, Piece, RuleLanguage, RuleTree, StaticCost};
 use crate::library::Cx;
 use crate::lint;
 use crate::report::{Known, Report};
@@ -96,6 +96,17 @@ impl Expression {
     /// The static cost of the whole.
     pub(crate) fn static_cost(&self) -> StaticCost {
         self.tree.part_costs().last().map_or(StaticCost::default(), |whole| whole.cost)
+    }
+
+    /// See [`CheckedRule::costliest_part`].
+    pub(crate) fn costliest_part(&self, elements: u64) -> Option<PartCost> {
+        let parts = self.tree.part_costs();
+        let most = parts.last()?.cost.most_for(elements);
+        // Parts come before what they are parts of. A cost that is not known is above all others.
+        parts.into_iter().find(|part| {
+            let of_part = part.cost.most_for(elements);
+            of_part == u64::MAX || of_part.saturating_mul(2) > most
+        })
     }
 
     /// See [`CheckedRule::too_costly`].

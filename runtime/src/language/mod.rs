@@ -70,9 +70,9 @@ mod static_cost;
 pub use celero_frontend::cel::{KEYWORDS, RESERVED};
 pub use celero_frontend::stdlib::{Builtin, TABLE};
 pub use celero_frontend::{
-    Ast, BinaryOp, Cel, Checked, CodeInfo, Declarations, Definition, Diagnostic, Expr, FallbackKind, FoldKind,
-    FunctionDeclaration, Graft, HostFunction, InvalidTree, Invariant, Label, Language, Lexicon, Limits, Literal,
-    LogicOp, MacroForm, Name, Node, NodeId, Nodes, Overload, Parameter, Place, RECEIVER, Reference, Severity,
+    Ast, BinaryOp, Cel, Checked, CodeInfo, Declarations, Definition, Diagnostic, Expr, ExpressionVisitor, FallbackKind,
+    FoldKind, FunctionDeclaration, Graft, HostFunction, InvalidTree, Invariant, Label, Language, Lexicon, Limits,
+    Literal, LogicOp, MacroForm, Name, Node, NodeId, Nodes, Overload, Parameter, Place, RECEIVER, Reference, Severity,
     Signature, Span, Stage, TreeBuilder, Type, UnaryOp, Variable, common_type, edit_distance, inline, macro_forms,
     similar,
 };

@@ -240,8 +240,15 @@ pub(crate) trait RuleTree: Debug + Send + Sync + Any {
     /// What is valid, but probably not meant.
     fn lint(&self, layouts: &[Layout], patterns: &PatternCache) -> Vec<Diagnostic>;
 
-    /// What validators of the environment refuse. They are about trees of CEL.
-    fn validate(&self, _validators: &[Validator], _patterns: &PatternCache) -> Vec<Diagnostic> {
+    /// What validators of the environment refuse. They are about trees of CEL. The rule was checked with these
+    /// declarations and limits.
+    fn validate(
+        &self,
+        _validators: &[Validator],
+        _patterns: &PatternCache,
+        _: &Declarations,
+        _: &Limits,
+    ) -> Vec<Diagnostic> {
         Vec::new()
     }
 

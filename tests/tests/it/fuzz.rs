@@ -70,7 +70,7 @@ macro_rules! targets {
     };
 }
 
-targets!(cel filter trees messages descriptors policy graph);
+targets!(cel filter trees messages descriptors policy protovalidate graph);
 
 #[test]
 fn every_target_is_tested_and_has_a_program() {

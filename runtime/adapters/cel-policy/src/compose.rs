@@ -16,8 +16,8 @@ use crate::keys::is_qualified;
 use crate::policy::{Match, Outcome, Policy, Rule, Semantic, Variable};
 use celero::diagnostics::{Label, Severity, Span, Stage};
 use celero::language::{
-    Builtin, Cel, Checked, Declarations, Diagnostic, Expr, Graft, Language as _, Limits, Literal, NodeId, Overload,
-    Place, Reference, TreeBuilder, Type, UnaryOp, Variable as Declared, common_type,
+    Builtin, Cel, Checked, Declarations, Diagnostic, Expr, ExpressionVisitor, Graft, Language as _, Limits, Literal,
+    NodeId, Overload, Place, Reference, TreeBuilder, Type, UnaryOp, Variable as Declared, common_type,
 };
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -90,10 +90,17 @@ pub(crate) struct Composer<'c> {
     /// The number of errors in expressions.
     errors: u32,
     found: Vec<Diagnostic>,
+    /// Takes each expression without an error.
+    visit: &'c mut ExpressionVisitor<'c>,
 }
 
 impl<'c> Composer<'c> {
-    pub(crate) fn new(file: &'c str, declarations: &Declarations, limits: &'c Limits) -> Self {
+    pub(crate) fn new(
+        file: &'c str,
+        declarations: &Declarations,
+        limits: &'c Limits,
+        visit: &'c mut ExpressionVisitor<'c>,
+    ) -> Self {
         Self {
             file,
             declarations: declarations.clone(),
@@ -105,6 +112,7 @@ impl<'c> Composer<'c> {
             level: 0,
             errors: 0,
             found: Vec::new(),
+            visit,
         }
     }
 
@@ -217,13 +225,13 @@ impl<'c> Composer<'c> {
             Ok((checked, warnings)) => (Some(checked), warnings),
             Err(found) => (None, found),
         };
-        for mut diagnostic in found {
+        let place = |span| expression.span(self.file, span);
+        for diagnostic in found {
             self.errors = self.errors.saturating_add(u32::from(diagnostic.severity == Severity::Error));
-            diagnostic.span = expression.span(self.file, diagnostic.span);
-            for label in &mut diagnostic.labels {
-                label.span = expression.span(self.file, label.span);
-            }
-            self.found.push(diagnostic);
+            self.found.push(diagnostic.placed(place));
+        }
+        if let Some(checked) = &checked {
+            (self.visit)(checked, &place);
         }
         checked.filter(|checked| self.tests_no_variable(expression, checked))
     }

@@ -4,7 +4,9 @@ use crate::codes;
 use crate::compose::{Composer, Composition};
 use crate::policy;
 use celero::diagnostics::{Severity, Span, Stage};
-use celero::language::{Cel, Checked, CodeInfo, Declarations, Diagnostic, Language, Lexicon, Limits, inline};
+use celero::language::{
+    Cel, Checked, CodeInfo, Declarations, Diagnostic, ExpressionVisitor, Language, Lexicon, Limits, inline,
+};
 use celero::{CompileError, Context, Engine, Env, Program};
 use celero_policy::PolicyError;
 use celero_policy::problems::Problems;
@@ -85,6 +87,22 @@ impl Language for CelPolicy {
         result.map(|(checked, warnings)| (checked, ordered(warnings))).map_err(ordered)
     }
 
+    /// Checks the policy again.
+    fn each_expression(
+        &self,
+        rule: &Checked,
+        declarations: &Declarations,
+        limits: &Limits,
+        visit: &mut ExpressionVisitor<'_>,
+    ) {
+        let source = rule.ast().source();
+        if let Ok(policy) = read(source, &Self::whole(limits)) {
+            let mut visit = |expression: &Checked, place: &dyn Fn(Span) -> Span| visit(expression, place);
+            // It was composed before.
+            let _ = Composer::new(source, declarations, limits, &mut visit).policy(&policy);
+        }
+    }
+
     fn format(&self, source: &str, limits: &Limits, _: usize) -> Result<String, Vec<Diagnostic>> {
         read(source, &Self::whole(limits))?;
         let end = if source.ends_with('\n') { "" } else { "\n" };
@@ -112,7 +130,8 @@ fn checked(
     whole: &Limits,
 ) -> Result<(Checked, Vec<Diagnostic>), Vec<Diagnostic>> {
     let policy = read(source, whole)?;
-    let Composition { tree, root, warnings } = Composer::new(source, declarations, limits).policy(&policy)?;
+    let Composition { tree, root, warnings } =
+        Composer::new(source, declarations, limits, &mut |_, _| ()).policy(&policy)?;
     let too_large = |message: String| vec![Diagnostic::error(Stage::Limit, codes::SIZE, Span::new(0, 0), message)];
     let checked = tree.finish(root, declarations, whole).map_err(|invalid| too_large(invalid.to_string()))?;
     // Here, and not in the stage after this one, because that has the limits of one expression.

@@ -7,7 +7,7 @@ use crate::standard::{ANY, ENUM, MAP, REPEATED, Subject, type_number};
 use crate::violation::{PathElement, Subscript};
 use celero::messages::{Descriptors, type_of_message};
 use celero::{Bindings, Engine, Env, Type};
-use celero_protobuf::{Field, MessageType, Records, WireError};
+use celero_protobuf::{EnumType, Field, MessageType, Records, WireError};
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -155,6 +155,8 @@ impl Compiler<'_> {
             ALWAYS => return Ok(plan),
             ignore => plan.skips_zero = ignore == IF_ZERO,
         }
+        let values = self.types.enum_of(subject.field).map(EnumType::values);
+        plan.zero_of_enum = values.and_then(|values| values.first()).map(|(_, number)| *number);
         let this = subject.ty(self.types);
         for (field, found) in [(29, cel_rules(rules, 29, 0)?), (23, cel_rules(rules, 0, 23)?)] {
             for (index, rule) in (0..).zip(found) {

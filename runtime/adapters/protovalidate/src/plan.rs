@@ -33,6 +33,8 @@ pub(crate) struct ValuePlan {
     pub(crate) any: Option<(Vec<String>, Vec<String>)>,
     /// Zero values of elements are not tested.
     pub(crate) skips_zero: bool,
+    /// The zero value of an enum: its first one, which in proto2 may be any number.
+    pub(crate) zero_of_enum: Option<i32>,
     /// The type whose rules hold for the message, too.
     pub(crate) embedded: Option<String>,
     pub(crate) elements: Option<Box<ValuePlan>>,
@@ -49,7 +51,7 @@ impl ValuePlan {
     /// Whether a test reads the value, and not only the URL of a `google.protobuf.Any`: one of an unknown type has no
     /// value.
     pub(crate) fn reads_value(&self) -> bool {
-        let Self { checks, defined, any: _, skips_zero: _, embedded, elements, keys, values } = self;
+        let Self { checks, defined, any: _, skips_zero: _, zero_of_enum: _, embedded, elements, keys, values } = self;
         let reads = |plan: &Option<Box<Self>>| plan.as_ref().is_some_and(|plan| plan.reads_value());
         let has = !checks.is_empty() || defined.is_some() || embedded.is_some();
         has || reads(elements) || reads(keys) || reads(values)

@@ -178,7 +178,7 @@ impl Run<'_> {
 
     /// Tests a value, of a whole field or of an element of one.
     fn value(&mut self, plan: &ValuePlan, value: Value<'_>, is_element: bool, depth: u32) -> Result<(), ValidateError> {
-        if plan.skips_zero && is_element && is_zero(value) {
+        if plan.skips_zero && is_element && is_zero(value, plan.zero_of_enum) {
             return Ok(());
         }
         for check in &plan.checks {
@@ -374,8 +374,9 @@ fn map_entry<'a>(
     map.entry(index, arena).map_err(failed)
 }
 
-fn is_zero(value: Value<'_>) -> bool {
+fn is_zero(value: Value<'_>, zero_of_enum: Option<i32>) -> bool {
     match value {
+        Value::Int(value) if let Some(zero) = zero_of_enum => value == i64::from(zero),
         Value::Null => true,
         Value::Bool(value) => !value,
         Value::Int(value) => value == 0,

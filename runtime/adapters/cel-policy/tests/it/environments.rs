@@ -1,7 +1,7 @@
 //! Environment files.
 
 use celero::{Bindings, Context, Engine, Env, Type};
-use celero_cel_policy::Environment;
+use celero_cel_policy::{CelPolicy, Environment};
 
 fn parsed(file: &str) -> Environment {
     Environment::parse("env.yaml", file).unwrap_or_else(|error| panic!("{error}"))
@@ -241,4 +241,62 @@ fn encoders_bring_yaml_and_tokens_are_named() {
     }
     let typed = dynamic("extensions: [{name: celero.jwt}]\nvariables: [{name: t, type_name: jwt.Token}]\n");
     assert!(accepts(&typed, "t.subject == 'ada' && t.claim('a').hasValue()") && !accepts(&typed, "t.nothing == 1"));
+}
+
+/// The errors of a policy of an environment with a validator; `None` if it compiles.
+fn judged(validator: &str, policy: &str) -> Option<String> {
+    let env = dynamic(&format!("extensions: [{{name: strings}}]\nvalidators: [{{name: cel.validator.{validator}}}]\n"));
+    CelPolicy::compile(&Engine::new(), &env, policy).err().map(|error| error.render("policy.yaml", false))
+}
+
+#[test]
+fn validators_judge_each_expression_of_a_policy() {
+    let nesting = "bind_nesting_limit, config: {limit: 1}";
+    let loops = "comprehension_nesting_limit, config: {limit: 1}";
+    let policy = |first: &str, condition: &str, output: &str| {
+        format!(
+            "rule:\n  variables:\n  - {{name: x, expression: \"{first}\"}}\n  - {{name: y, expression: 'variables.x'}}\n  match:\n  - condition: \"{condition}\"\n    output: \"{output}\"\n"
+        )
+    };
+    let (bind, exists) = ("cel.bind(a, 1, a)", "[1].exists(a, a > 0)");
+    // Neither the bindings of the variables nor the lists of the composition count.
+    for validator in [nesting, loops, "homogeneous_literals", "duration"] {
+        let within = policy(bind, &format!("{exists} && variables.y > 0"), "cel.bind(b, 1, variables.x + b)");
+        assert_eq!(judged(validator, &within), None, "{validator}");
+    }
+    let list = "rule:\n  aggregate:\n  - {condition: '1 > 0', output: '[1]'}\n  - output: '[2]'\n";
+    assert_eq!(judged("homogeneous_literals", list), None);
+    for (validator, wrong, part) in [
+        (nesting, "cel.bind(a, 1, cel.bind(b, a, b)) > 0", "bindings are nested 2 deep here, 1 is the limit"),
+        (loops, "[[1]].exists(a, a.exists(b, b > 0))", "loops are nested 2 deep here, 1 is the limit"),
+        ("homogeneous_literals", "1 in [1, 'a']", "this element is `string`, the first one is `int`"),
+        ("matches", "'a'.matches('(a')", "this is not a regular expression"),
+        ("string_format", "'%d'.format([]) == ''", "format"),
+        ("duration", "duration('1') > duration('0s')", "duration"),
+        ("timestamp", "timestamp('') == timestamp(0)", "timestamp"),
+    ] {
+        // A variable, a condition and an output, at their places in the file.
+        for (text, line) in [
+            (policy(wrong, "variables.y", "1"), 3),
+            (policy("1", &format!("{wrong} && variables.y > 0"), "1"), 6),
+            (policy("1", "variables.y > 0", wrong), 7),
+        ] {
+            let Some(shown) = judged(validator, &text) else { panic!("{validator} accepts\n{text}") };
+            assert!(shown.contains(part) && shown.contains(&format!("policy.yaml:{line}:")), "{validator}: {shown}");
+        }
+    }
+    // An explanation is no part of the program.
+    let explained =
+        |text: &str| format!("rule:\n  match:\n  - {{output: '1', explanation: \"'a' + string({text})\"}}\n");
+    assert_eq!(judged(nesting, &explained(bind)), None);
+    let shown = judged(nesting, &explained("cel.bind(a, 1, cel.bind(b, a, b))")).unwrap();
+    assert!(shown.contains("policy.yaml:3:"), "{shown}");
+}
+
+#[test]
+fn validators_judge_a_policy_as_it_calls_definitions() {
+    let env = dynamic("validators: [{name: cel.validator.bind_nesting_limit, config: {limit: 1}}]\n");
+    let env = env.define("twice(n: int) -> int", "cel.bind(m, n, m + m)");
+    let policy = "rule:\n  match:\n  - output: cel.bind(a, 1, twice(a))\n";
+    assert!(CelPolicy::compile(&Engine::new(), &env, policy).is_ok());
 }

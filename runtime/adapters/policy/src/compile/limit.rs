@@ -227,6 +227,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
                 self.expressions.set_scope(language, None);
                 let (limit, _) = name_of(rule, node, phase, number.saturating_add(1));
                 let on_error = node.text_of("onError").and_then(|word| LimitErrorPolicy::named(&word.text));
+                self.expressions.costs.rule = Arc::clone(&limit);
                 self.expressions.rule_reads = RuleReads::default();
                 let program = self.expressions.predicate(&text, self.compilation.problems);
                 let reads = std::mem::take(&mut self.expressions.rule_reads);

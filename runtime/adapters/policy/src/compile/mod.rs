@@ -19,6 +19,7 @@ use crate::compile::condition::{Condition, Stream};
 use crate::compile::header_sets::{HeaderSets, set_of};
 use crate::compile::levels::Claims;
 use crate::expressions::budget::ExpressionBudget;
+use crate::expressions::costs::ExpressionCosts;
 use crate::expressions::declared_names::DeclaredNames;
 use crate::expressions::definitions::{DefinitionScope as _, Definitions};
 use crate::expressions::phase_env::PhaseEnv;
@@ -86,8 +87,7 @@ pub(crate) struct Compilation<'d> {
     /// The description of the phases for `celero explain`, if wanted.
     pub(crate) explanation: Option<String>,
     pub(crate) engine: &'static Engine,
-    /// The most operations of an expression.
-    pub(crate) operations: Option<u64>,
+    pub(crate) costs: ExpressionCosts,
     /// What the expressions of the phases compiled so far have taken.
     pub(crate) budget: ExpressionBudget,
 }
@@ -119,7 +119,7 @@ impl Compilation<'_> {
         let (phase, document) = (scope.phase, self.document);
         let mut expressions = ExpressionCompiler {
             engine: self.engine,
-            operations: self.operations,
+            costs: self.costs.clone(),
             phase,
             env: &scope.env,
             names: self.names,
@@ -166,8 +166,8 @@ impl Compilation<'_> {
             placed.push(OrderedRule { is_reported, ..compiler.rule(node, level, number) });
         }
         let count_when = compiler.count_when();
-        let ExpressionCompiler { reads, reads_ends, request_headers, budget, .. } = compiler.expressions;
-        self.budget = budget;
+        let ExpressionCompiler { reads, reads_ends, request_headers, budget, costs, .. } = compiler.expressions;
+        (self.budget, self.costs) = (budget, costs);
         if phase != Phase::Log {
             request_headers.iter().for_each(|name| self.normalization.of_requests.add(name));
         }
@@ -358,6 +358,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
         self.expressions.rule_reads = RuleReads::default();
         let number = number.saturating_add(1);
         let name: Arc<str> = rule_name(node, self.expressions.phase, number).into();
+        self.expressions.costs.rule = Arc::clone(&name);
         let method = self.begin_rule(node);
         let when = self.when(node, method.as_ref());
         let mut rule = Rule {

@@ -2,6 +2,7 @@
 
 pub(crate) mod budget;
 pub(crate) mod components;
+pub(crate) mod costs;
 pub(crate) mod declared_names;
 pub(crate) mod definition_graph;
 pub(crate) mod definitions;
@@ -14,6 +15,7 @@ mod scope;
 pub(crate) mod template;
 
 use crate::expressions::budget::ExpressionBudget;
+use crate::expressions::costs::ExpressionCosts;
 use crate::expressions::declared_names::{DeclaredNames, broken_prefix};
 use crate::expressions::definitions::fully_named;
 use crate::expressions::mentions::qualified_name;
@@ -110,8 +112,7 @@ impl EndReads {
 /// Compiles the expressions of a phase.
 pub(crate) struct ExpressionCompiler<'a, C> {
     pub(crate) engine: &'static Engine,
-    /// The most operations of an expression by its static cost.
-    pub(crate) operations: Option<u64>,
+    pub(crate) costs: ExpressionCosts,
     pub(crate) phase: Phase,
     pub(crate) env: &'a Env<C>,
     pub(crate) names: &'a DeclaredNames,
@@ -337,13 +338,8 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         if !self.budget.is_within(text, self.engine.limits()) {
             return None;
         }
-        let (operations, elements) = (self.operations, self.engine.limits().elements);
-        let too_costly = |checked: &CheckedRule| checked.too_costly(operations?, elements);
         match self.engine.check(self.env(), source) {
-            Ok(checked) if let Some(error) = too_costly(&checked) => {
-                problems.of_expression(text, start, &error);
-                None
-            }
+            Ok(checked) if !self.costs.take(&checked, self.phase, text, start, self.engine.limits(), problems) => None,
             Ok(checked) if !self.take(&checked, text, problems) => None,
             Ok(checked) => {
                 warn(checked.warnings(), text, start, problems);

@@ -18,11 +18,13 @@ pub(crate) struct HostEnvironment {
     functions: Env<Bindings<'static>>,
     /// What rules read of the extension of an exchange.
     variables: Option<ExtensionFields>,
+    /// The most operations of an expression by its static cost.
+    max_operations: Option<u64>,
 }
 
 impl Default for HostEnvironment {
     fn default() -> Self {
-        Self { functions: Env::dynamic(), variables: None }
+        Self { functions: Env::dynamic(), variables: None, max_operations: None }
     }
 }
 
@@ -39,6 +41,16 @@ impl HostEnvironment {
     /// Returns it with these variables, in place of others.
     pub(crate) fn with_variables(self, variables: ExtensionFields) -> Self {
         Self { variables: Some(variables), ..self }
+    }
+
+    /// Returns it with this bound on the operations of an expression.
+    pub(crate) fn with_max_operations(self, most: u64) -> Self {
+        Self { max_operations: Some(most), ..self }
+    }
+
+    /// Returns the most operations of an expression.
+    pub(crate) fn max_operations(&self) -> Option<u64> {
+        self.max_operations
     }
 
     /// Returns it with variables whose values are given by their names.

@@ -1,5 +1,6 @@
-//! The counters of a policy.
+//! What is known of the rules of a policy: their counters, and the costs of their expressions.
 
+use crate::expressions::costs::ExpressionCost;
 use crate::host::outcome::{PhaseInfo, RuleInfo, VerificationInfo};
 use crate::policy::Policy;
 use celero_canonical::Refusal;
@@ -24,6 +25,13 @@ impl Policy {
         [connection.info(), request.info(), body.info(), response.info(), response_body.info(), log.info()]
             .into_iter()
             .flatten()
+    }
+
+    /// Returns the static cost of each expression, phase by phase in the order of the files, with the name and the
+    /// text of its file. Nothing but for a policy that [`check`](Self::check) made.
+    pub fn expression_costs(&self) -> impl Iterator<Item = (&str, &str, &ExpressionCost)> {
+        let problems = &self.problems;
+        self.expression_costs.iter().map(|cost| (problems.name(cost.file), problems.text(cost.file), cost))
     }
 
     /// Returns the policy's own counters (`count`) with their values.

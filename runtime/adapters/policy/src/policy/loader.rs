@@ -94,6 +94,20 @@ impl Loader {
         Self { remote_limits: Some(services), ..self }
     }
 
+    /// Refuses policies with an expression that takes more operations than this by its
+    /// [static cost](celero::settings::CheckedRule::static_cost), where lists and maps have 100 elements. A policy
+    /// can set a lower bound, `maxOperations`, and no higher one.
+    ///
+    /// ```
+    /// let loader = celero_policy::Policy::loader().max_operations(100);
+    /// let text = "request: [{when: 'request.headers.exists(h, h == request.path)', deny: 403}]";
+    /// let refused = loader.parse("policy.yaml", text, ".".as_ref()).unwrap_err().to_string();
+    /// assert!(refused.contains("this takes up to 302 operations"), "{refused}");
+    /// ```
+    pub fn max_operations(self, most: u64) -> Self {
+        self.with_host(|host| host.with_max_operations(most))
+    }
+
     /// Returns the loader for texts that may use only these files and environment variables. What
     /// else they name is an error of theirs, and is not looked at. The main file that
     /// [`load`](Self::load) is given is read in any case.

@@ -23,6 +23,7 @@ use crate::compile::Compilation;
 use crate::compile::header_sets::HeaderSets;
 use crate::compile::levels::Claims;
 use crate::expressions::budget::ExpressionBudget;
+use crate::expressions::costs::{ExpressionCost, ExpressionCosts};
 use crate::expressions::declared_names::DeclaredNames;
 use crate::expressions::definitions::Definitions;
 use crate::expressions::phase_env::PhaseEnv;
@@ -98,6 +99,7 @@ pub struct Policy {
     pub(crate) lists: Option<Lists>,
     pub(crate) list_sections: ListSections,
     pub(crate) problems: Problems,
+    pub(crate) expression_costs: Vec<ExpressionCost>,
     /// The phases with rules of each level, the first level first.
     pub(crate) phases_of_levels: Vec<LevelPhases>,
     pub(crate) late_needs: LateNeeds,
@@ -211,7 +213,7 @@ impl Policy {
         );
         let configured = auth.configured();
         let header_sets = HeaderSets::new(&document, &mut problems);
-        let operations = document.number("defaults", "maxOperations", &mut problems);
+        let costs = ExpressionCosts::new(&document, host, purpose, &mut problems);
         let mut compilation = Compilation {
             document: &document,
             definitions: &definitions,
@@ -229,7 +231,7 @@ impl Policy {
             longest_delay: delays.longest,
             explanation: (purpose == Purpose::Explain).then(String::new),
             engine: purpose.engine(),
-            operations,
+            costs,
             budget: ExpressionBudget::new(&document),
         };
         let connection = compilation.phase(&connection);
@@ -238,7 +240,7 @@ impl Policy {
         let response = compilation.phase(&response);
         let response_body = compilation.phase(&response_body);
         let log = compilation.phase(&log);
-        let Compilation { counter_names, explanation, claims, methods, .. } = compilation;
+        let Compilation { counter_names, explanation, claims, methods, costs, .. } = compilation;
         claims.report(&mut problems);
         let body_settings = BodySettings::read(&document, Phase::RequestBody, &mut problems);
         let response_settings = BodySettings::read(&document, Phase::ResponseBody, &mut problems);
@@ -279,6 +281,7 @@ impl Policy {
             list_sections,
             phases_of_levels: document.phases_of_levels(),
             problems,
+            expression_costs: costs.into_collected(),
             late_needs,
             early_limits,
             host_variables: host.variables().cloned(),

@@ -252,7 +252,19 @@ fn expressions_above_the_bound_on_operations_are_refused() {
     assert!(parse(&policy("2", cheap)).is_ok() && parse(&policy("300", costly)).is_ok());
     reports(&policy("1", cheap), "3:9", "up to 2 operations");
     reports(&policy("100", costly), "3:9", "more than 100 (`operations`)");
+    reports(&policy("100", costly), "3:9", "the limit is set by `maxOperations` in `defaults`");
     reports(&policy("0", cheap), "1:27", "from 1");
+    // A policy can lower the limit of its host, and not raise it.
+    let hosted = |hosts: u64, own: &str| {
+        let loader = Policy::loader().max_operations(hosts);
+        let parsed = loader.parse("policy.yaml", &policy(own, costly), Path::new("/nowhere"));
+        parsed.err().map(|error| error.to_string())
+    };
+    assert_eq!(hosted(300, "301"), None);
+    let raised = hosted(100, "300").expect("the host's limit counts");
+    assert!(raised.contains("more than 100") && raised.contains("the limit is set by the host"), "{raised}");
+    let lowered = hosted(300, "100").expect("the policy's limit counts");
+    assert!(lowered.contains("more than 100") && lowered.contains("`maxOperations`"), "{lowered}");
     // Templates and bodies of definitions count where they are used.
     reports(
         "defaults: {maxOperations: 2}\nrequest:\n- setHeaders: {x-a: 'a ${request.path + request.host}'}\n",
@@ -264,4 +276,36 @@ fn expressions_above_the_bound_on_operations_are_refused() {
         "5:9",
         "`operations`",
     );
+}
+
+#[test]
+fn a_check_says_what_each_expression_costs() {
+    let text = "\
+functions:
+  'any(list: list(string)) -> bool': \"list.exists(a, a == 'x')\"
+request:
+- {name: first, when: 'any(request.headers.map(h, h)) && request.path == request.host', deny: true}
+- {name: second, limit: {key: '${request.path}', rate: 1/s, countWhen: response.code == 500}}
+log:
+- logFields: {a: 'a ${request.path} ${request.host}', b: c}
+";
+    let policy = Policy::check("policy.yaml", text, Path::new("/nowhere")).unwrap();
+    let shown = |(file, of_file, cost): (&str, &str, &celero_policy::ExpressionCost)| {
+        assert_eq!((file, of_file), ("policy.yaml", text));
+        let [whole, part] = [cost.span, cost.part].map(|span| &text[span.start as usize..span.end as usize]);
+        let part = if part == whole { String::new() } else { format!(" in {part}") };
+        format!("{} {} {whole}: {}{part}", cost.phase.name(), cost.rule, cost.cost.most_for(cost.elements))
+    };
+    let costs: Vec<String> = policy.expression_costs().map(shown).collect();
+    assert_eq!(
+        costs,
+        [
+            "request first any(request.headers.map(h, h)) && request.path == request.host: 310 in any(request.headers.map(h, h))",
+            "request second request.path: 1",
+            "response second response.code == 500: 2",
+            "log log #1 request.path: 1",
+            "log log #1 request.host: 1",
+        ]
+    );
+    assert_eq!(Policy::parse("policy.yaml", text, Path::new("/nowhere")).unwrap().expression_costs().count(), 0);
 }

@@ -2,8 +2,9 @@
 //! `corpora/protovalidate.binpb` of the shared test data. Without it they are left out, with one line.
 #![expect(clippy::print_stderr, clippy::unwrap_used, reason = "tests")]
 
+use crate::support::violation;
 use celero_protobuf::{Payload, Records};
-use celero_protovalidate::{Subscript, Validator, Violation};
+use celero_protovalidate::Validator;
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 
@@ -83,26 +84,6 @@ fn wanted(result: &[u8]) -> Ended {
         3 => Ended::CompileError,
         _ => Ended::RuntimeError,
     }
-}
-
-fn shown(path: &[celero_protovalidate::PathElement]) -> String {
-    let element = |element: &celero_protovalidate::PathElement| {
-        let subscript = match &element.subscript {
-            None => String::new(),
-            Some(Subscript::Index(index)) => format!("[{index}]"),
-            Some(Subscript::Bool(key)) => format!("[{key}]"),
-            Some(Subscript::Int(key)) => format!("[{key}]"),
-            Some(Subscript::Uint(key)) => format!("[{key}]"),
-            Some(Subscript::Text(key)) => format!("[{key:?}]"),
-        };
-        format!("{}{subscript}", element.name)
-    };
-    path.iter().map(element).collect::<Vec<_>>().join(".")
-}
-
-fn violation(found: &Violation) -> String {
-    let (field, rule) = (shown(&found.field), shown(&found.rule));
-    format!("{} field={field} rule={rule} key={}", found.rule_id, found.for_key)
 }
 
 fn ended(validator: Option<&Validator>, message: &[u8]) -> (Ended, String) {

@@ -3,3 +3,6 @@
 mod conformance;
 mod functions;
 mod messages;
+mod presence;
+mod standard;
+mod support;

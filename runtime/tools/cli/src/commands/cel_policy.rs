@@ -3,6 +3,7 @@
 use crate::commands::policy_report::{Report, placed, rejected, rejection};
 use crate::input::source::{Source, read_text};
 use crate::output::Output;
+use crate::output::costs::Costs;
 use crate::{DISAGREE, REJECTED};
 use celero::messages::Descriptors;
 use celero::settings::{Limits, SourceLimits};
@@ -26,6 +27,8 @@ pub(crate) struct Given<'g> {
     pub(crate) descriptors: Option<&'g Path>,
     /// Functions defined in CEL.
     pub(crate) define: &'g [String],
+    /// The most operations of the policy by its static cost.
+    pub(crate) max_operations: Option<u64>,
 }
 
 /// What expressions may mention, and the limits of the file that says so.
@@ -77,8 +80,12 @@ fn declared(folder: &Path, given: &Given<'_>) -> Result<Declared, Failure> {
 }
 
 fn compile(declared: &Declared, text: &str, tier: Tier) -> Result<Program<Bindings<'static>>, Box<CompileError>> {
-    let limits = Limits { source: declared.limits, ..Limits::default() };
-    CelPolicy::compile(&Engine::builder().tier(tier).limits(limits).build(), &declared.env, text)
+    CelPolicy::compile(&engine(declared, tier, None), &declared.env, text)
+}
+
+fn engine(declared: &Declared, tier: Tier, operations: Option<u64>) -> Engine {
+    let limits = Limits { source: declared.limits, operations, ..Limits::default() };
+    Engine::builder().tier(tier).limits(limits).build()
 }
 
 /// Checks a policy.
@@ -86,19 +93,25 @@ fn compile(declared: &Declared, text: &str, tier: Tier) -> Result<Program<Bindin
 /// # Errors
 /// The environment file that can't be read.
 pub(crate) fn check(source: &Source, given: &Given<'_>, deny_warnings: bool, color: bool) -> Result<Report, String> {
-    let refused = |complaint, json| Report { ok: false, summary: String::new(), complaint, hints: Vec::new(), json };
+    let refused = |complaint, json| {
+        let (summary, hints, costs) = (String::new(), Vec::new(), Costs::default());
+        Report { ok: false, summary, complaint, hints, json, costs }
+    };
     let declared = match declared(source.base(), given) {
         Ok(declared) => declared,
         Err(Failure::Usage(why)) => return Err(why),
         Err(Failure::File(error)) => return Ok(refused(error.render(color), rejection(&error))),
     };
-    Ok(match compile(&declared, &source.text, Tier::Interpret) {
-        Ok(program) => {
+    let engine = engine(&declared, Tier::Interpret, given.max_operations);
+    let env = declared.env.clone().language(CelPolicy);
+    let checked = engine.check(&env, &source.text);
+    Ok(match checked.and_then(|checked| engine.compile_checked(&env, &checked).map(|program| (checked, program))) {
+        Ok((checked, program)) => {
             let (summary, warnings) = (program.type_name(), program.warnings());
             let ok = !deny_warnings || warnings.is_empty();
             let json = json!({ "ok": ok, "type": summary, "diagnostics": named(&source.name, warnings) });
             let complaint = program.render_warnings(&source.name, color);
-            Report { ok, summary, complaint, hints: Vec::new(), json }
+            Report { ok, summary, complaint, hints: Vec::new(), json, costs: Costs::of_expression(&checked) }
         }
         Err(error) => {
             let json = json!({ "ok": false, "diagnostics": named(&source.name, error.diagnostics()) });

@@ -8,12 +8,13 @@ use crate::evaluate::rule_sets::ErrorPolicyArg;
 use crate::input::arguments::InputArgs;
 use crate::input::contexts::{Command, Contexts};
 use crate::input::source::{Format, Source, SourceArgs};
+use crate::output::costs::Costs;
 use crate::output::failure::{Failure, style};
 use crate::output::units::counted;
 use crate::output::{Output, hints};
 use crate::rules::file::RulesFile;
 use celero::diagnostics::Severity;
-use celero::{Diagnostic, Engine, ErrorPolicy, Tier};
+use celero::{Diagnostic, Engine, ErrorPolicy, Limits, Tier};
 use celero_tooling::diagnostic_json::diagnostics_json;
 use celero_tooling::rules::check::{CheckedRules, check_rules};
 use serde_json::{Value as Json, json};
@@ -31,6 +32,8 @@ Examples:
   celero check -e 'user.age >= 18 && \"admin\" in user.roles' \\
       --vars 'user.age: int, user.roles: list(string)'
   celero check --deny-warnings rule.cel               # for CI
+  celero check --cost site.rules                      # with the static cost of each rule
+  celero check --max-operations 1000 site.rules       # refuse what may take longer
   celero check rule.filter                            # in Cloudflare's filter language, by the name
   celero check --language filter -e 'ip.src in {192.0.2.0/24} and not ssl'
   celero check rule.cel --bindings bindings.json      # names from a file of values, as dyn
@@ -49,15 +52,25 @@ rule, or that are never the first match. Rules with the tag `deny` are guards: t
 header twice or, unless --on-error says that a failed rule matches, by leaving out what they read.
 
 For a valid rule the command prints its type. For an invalid one it prints the errors, each with the marked source, and exits with 1.
+With --cost it prints how many operations an evaluation of each expression takes at least and at most, with n for the elements of the
+largest list or map that a loop goes through, and where most of them are. --max-operations refuses an expression that takes more where
+lists and maps have 100 elements; `maxOperations` in a policy can set a lower limit.
 Warnings (an invalid pattern, a constant condition, an impossible header name) change the exit code only with --deny-warnings.
 With --json: {\"ok\": true, \"file\": .., \"type\": \"bool\", \"diagnostics\": []}; for a file of rules \"rules\": 2 instead of \"type\", each
-diagnostic with \"rule\", \"name\", and spans in bytes of the file; for several files {\"ok\": true, \"files\": [..]}.")]
+diagnostic with \"rule\", \"name\", and spans in bytes of the file; \"costs\" has the static cost of each expression; for several files {\"ok\": true, \"files\": [..]}.")]
 pub(crate) struct Args {
     #[command(flatten)]
     pub(crate) source: SourceArgs,
     /// Exit with 1 if there are warnings.
     #[arg(long)]
     deny_warnings: bool,
+    /// Print the static cost of each expression: how many operations an evaluation takes.
+    #[arg(long)]
+    cost: bool,
+    /// Refuse expressions that take more operations than this by their static cost, with 100 elements in each list
+    /// and map.
+    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    max_operations: Option<u64>,
     /// Check again whenever one of the files changes, until the command is interrupted.
     #[arg(long, conflicts_with = "json")]
     watch: bool,
@@ -81,6 +94,21 @@ struct Checked {
     complaint: String,
     hints: Vec<String>,
     json: Json,
+    /// Of valid rules.
+    costs: Costs,
+}
+
+impl Args {
+    /// The engine that checks expressions.
+    fn engine(&self) -> Engine {
+        let limits = Limits { operations: self.max_operations, ..Limits::default() };
+        Engine::builder().tier(Tier::Interpret).limits(limits).build()
+    }
+
+    /// Whether costs are shown.
+    fn shows_costs(&self) -> bool {
+        self.cost || self.json
+    }
 }
 
 pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
@@ -103,7 +131,10 @@ pub(crate) fn run(args: &Args, output: &mut Output) -> Result<u8, String> {
 
 fn once(args: &Args, output: &mut Output) -> Result<u8, String> {
     let sources = args.source.read("check")?;
-    let host = Host::read(args.given.env.as_deref())?;
+    let mut host = Host::read(args.given.env.as_deref())?;
+    if let Some(most) = args.max_operations {
+        host.loader = host.loader.max_operations(most);
+    }
     let input = args.given.read()?.for_rules(&sources);
     input.run(CheckAll { args, sources, host }, output)
 }
@@ -131,6 +162,7 @@ impl Command for CheckAll<'_> {
                         environment: None,
                         descriptors: args.given.messages.descriptors.as_deref(),
                         define: &args.given.define,
+                        max_operations: args.max_operations,
                     };
                     of_policy(cel_policy::check(&source, &given, args.deny_warnings, output.color())?)
                 }
@@ -139,6 +171,9 @@ impl Command for CheckAll<'_> {
             ok &= checked.ok;
             if let Some(members) = checked.json.as_object_mut() {
                 members.insert("file".to_owned(), json!(name));
+                if !checked.costs.json.is_empty() {
+                    members.insert("costs".to_owned(), json!(checked.costs.json));
+                }
             }
             answers.push(checked.json);
             hints.extend(checked.hints);
@@ -152,6 +187,9 @@ impl Command for CheckAll<'_> {
             let prefix = if several { format!("{}: ", paint.name(&name)) } else { String::new() };
             if checked.ok {
                 output.line(&format!("{prefix}{}: {}", paint.good("ok"), checked.summary));
+                for line in checked.costs.lines.iter().filter(|_| args.cost) {
+                    output.line(&format!("  {line}"));
+                }
             } else if several {
                 output.line(&format!("{prefix}{}", paint.bad("failed")));
             }
@@ -171,19 +209,20 @@ impl Command for CheckAll<'_> {
 }
 
 fn of_policy(report: Report) -> Checked {
-    let Report { ok, summary, complaint, hints, json } = report;
-    Checked { ok, summary, complaint, hints, json }
+    let Report { ok, summary, complaint, hints, json, costs } = report;
+    Checked { ok, summary, complaint, hints, json, costs }
 }
 
 fn expression(args: &Args, contexts: &impl Contexts, source: &Source, color: bool) -> Checked {
-    let engine = Engine::builder().tier(Tier::Interpret).build();
-    match engine.compile(contexts.envs().of(source.language), &source.text) {
-        Ok(program) => {
+    let (engine, env) = (args.engine(), contexts.envs().of(source.language));
+    let checked = engine.check(env, &source.text);
+    match checked.and_then(|checked| engine.compile_checked(env, &checked).map(|program| (checked, program))) {
+        Ok((checked, program)) => {
             let (ty, warnings) = (program.type_name(), program.warnings());
             let ok = !args.deny_warnings || warnings.is_empty();
             let complaint = celero::diagnostics::render(&source.text, &source.name, warnings, style(color));
             let json = json!({ "ok": ok, "type": ty, "diagnostics": diagnostics_json(warnings) });
-            Checked { ok, summary: ty, complaint, hints: Vec::new(), json }
+            Checked { ok, summary: ty, complaint, hints: Vec::new(), json, costs: Costs::of_expression(&checked) }
         }
         Err(error) => Checked {
             ok: false,
@@ -195,12 +234,13 @@ fn expression(args: &Args, contexts: &impl Contexts, source: &Source, color: boo
                 hints
             },
             json: json!({ "ok": false, "diagnostics": diagnostics_json(error.diagnostics()) }),
+            costs: Costs::default(),
         },
     }
 }
 
 fn rules(args: &Args, contexts: &impl Contexts, file: RulesFile, color: bool) -> Checked {
-    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let engine = args.engine();
     let CheckedRules { found, valid: set } = check_rules(&engine, contexts.envs(), &file, args.on_error.0);
     let failed = found.iter().any(|(_, found)| found.severity == Severity::Error);
     let ok = !failed && (!args.deny_warnings || found.is_empty());
@@ -211,7 +251,11 @@ fn rules(args: &Args, contexts: &impl Contexts, file: RulesFile, color: bool) ->
     }
     let mut hints = hints::about(None, args.given.declares(), "check", &diagnostics);
     hints.extend(same_name(&file));
-    Checked { ok, summary: counted(set, "rule"), complaint: file.render(&found, style(color)), hints, json }
+    let costs = match !failed && args.shows_costs() {
+        true => Costs::of_rules(&file, |rule| engine.check(contexts.envs().of(rule.language), &rule.source).ok()),
+        false => Costs::default(),
+    };
+    Checked { ok, summary: counted(set, "rule"), complaint: file.render(&found, style(color)), hints, json, costs }
 }
 
 /// Returns a hint if two rules have one name: results and statistics name rules.

@@ -5,6 +5,7 @@ use crate::commands::cel_policy;
 use crate::commands::policy_report::{self, Report, rejected, rejection};
 use crate::input::host::loader;
 use crate::input::source::{Source, read_text};
+use crate::output::costs::Costs;
 use crate::output::units::counted;
 use crate::output::{Output, hints};
 use celero::Diagnostic;
@@ -116,7 +117,7 @@ pub(crate) fn check(source: &Source, host: &Host, deny_warnings: bool, color: bo
         Ok(policy) => policy,
         Err(error) => {
             let (summary, complaint, hints) = (String::new(), error.render(color), host.hints(&error));
-            return Report { ok: false, summary, complaint, hints, json: rejection(&error) };
+            return Report { ok: false, summary, complaint, hints, json: rejection(&error), costs: Costs::default() };
         }
     };
     let warned = policy.warnings().next().is_some();
@@ -142,6 +143,7 @@ pub(crate) fn check(source: &Source, host: &Host, deny_warnings: bool, color: bo
         complaint,
         hints,
         json: json!({ "ok": ok, "rules": rules, "diagnostics": policy_report::placed(policy.warnings()) }),
+        costs: Costs::of_policy(policy.expression_costs()),
     }
 }
 
@@ -169,7 +171,7 @@ pub(crate) fn test(args: &TestArgs, output: &mut Output) -> Result<u8, String> {
         if args.why {
             return Err(format!("{}: --why is not for policies in the CEL Policy format", args.policy.display()));
         }
-        let given = cel_policy::Given { environment, descriptors, define: &args.define };
+        let given = cel_policy::Given { environment, descriptors, define: &args.define, max_operations: None };
         return cel_policy::test(&args.policy, &text, &args.cases, &given, args.json, output);
     }
     if args.descriptors.is_some() || !args.define.is_empty() {

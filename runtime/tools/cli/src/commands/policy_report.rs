@@ -2,6 +2,7 @@
 
 use crate::REJECTED;
 use crate::output::Output;
+use crate::output::costs::Costs;
 use celero::Diagnostic;
 use celero_policy::PolicyError;
 use celero_tooling::diagnostic_json::diagnostic_json;
@@ -18,6 +19,8 @@ pub(crate) struct Report {
     /// What is valid but probably not meant.
     pub(crate) hints: Vec<String>,
     pub(crate) json: Json,
+    /// Of a valid policy.
+    pub(crate) costs: Costs,
 }
 
 /// Returns diagnostics with the names of their files.

@@ -3,6 +3,7 @@
 //! Invariant: what `--json` prints has the form of `docs/command.schema.json`. Test:
 //! `runtime/tools/cli/tests/it/schema.rs::the_schema_describes_every_output`.
 
+pub(crate) mod costs;
 pub(crate) mod failure;
 pub(crate) mod hints;
 pub(crate) mod listing;

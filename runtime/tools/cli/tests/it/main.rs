@@ -22,6 +22,7 @@ mod rule_files;
 mod schema;
 mod serve;
 mod sessions;
+mod static_costs;
 mod support;
 mod terminal;
 mod translate;
