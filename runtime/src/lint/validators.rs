@@ -16,7 +16,7 @@ use std::collections::HashMap;
 pub enum Validator {
     /// Refuses `duration("..")` of a literal that is no duration, which otherwise causes a warning.
     Durations,
-    /// Refuses `timestamp("..")` of a literal that is no timestamp, which otherwise causes a warning.
+    /// Refuses `timestamp(..)` of a text or an integer that is no timestamp, which otherwise causes a warning.
     Timestamps,
     /// Refuses literal patterns that are no regular expressions, which otherwise cause warnings. Other than cel-go's it
     /// tests the patterns of all functions.
@@ -69,7 +69,7 @@ impl Validator {
     fn tests(self, builtin: Builtin) -> bool {
         match self {
             Self::Durations => builtin == Builtin::DurationFromString,
-            Self::Timestamps => builtin == Builtin::TimestampFromString,
+            Self::Timestamps => matches!(builtin, Builtin::TimestampFromString | Builtin::TimestampFromInt),
             Self::Patterns => literals::takes_pattern(builtin),
             Self::Formats => builtin == Builtin::Format,
             Self::HomogeneousLiterals | Self::ComprehensionNesting(_) | Self::BindNesting(_) => false,

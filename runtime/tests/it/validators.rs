@@ -38,6 +38,8 @@ fn literals_are_tested() {
     let timestamps = [
         ("timestamp('2024-02-29T13:00:00Z')", None),
         ("timestamp('2023-02-29T13:00:00Z')", Some("'2023-02-29T13:00:00Z'")),
+        ("timestamp(253402300799) > timestamp(0)", None),
+        ("timestamp(253402300800) > timestamp(-1)", Some("timestamp(253402300800)")),
         ("duration('soon')", None),
     ];
     refuses(Validator::Timestamps, &timestamps);

@@ -25,6 +25,10 @@ pub(crate) async fn buffer(session: &mut Session, buffering: BodyBuffering, cloc
     if length.is_some_and(|length| buffering.refuses(length)) {
         return Ok(Buffered { bytes: Bytes::new(), too_large: true });
     }
+    // The client need not be told to send what no rule reads.
+    if buffering.state(0, false) == BufferState::Ready {
+        return Ok(Buffered { bytes: Bytes::new(), too_large: false });
+    }
     let capacity = length.and_then(|length| usize::try_from(length).ok()).unwrap_or_default().min(buffering.limit());
     let mut body = BytesMut::with_capacity(capacity.min(FIRST_CAPACITY));
     send_continue(session).await?;

@@ -161,6 +161,15 @@ fn of_messages(count: usize) -> Vec<Asked> {
         .collect()
 }
 
+/// Whether two of the judge's lists of results are the same, but for the texts of errors: it goes through maps in a
+/// random order.
+fn is_same_of_judge(one: &Json, other: &Json) -> bool {
+    let results = |json: &Json| json.as_array().cloned().unwrap_or_default();
+    let (one, other) = (results(one), results(other));
+    let same = |(one, other): (&Json, &Json)| one == other || one["kind"] == "error" && other["kind"] == "error";
+    one.len() == other.len() && one.iter().zip(&other).all(same)
+}
+
 fn texts(json: &Json) -> Vec<String> {
     json.as_array().into_iter().flatten().filter_map(Json::as_str).map(str::to_owned).collect()
 }
@@ -225,7 +234,9 @@ impl Judged {
         }
         let expected = &answer["results"];
         for from in ["from_parsed", "from_checked"] {
-            if answer[from] != *expected && !OTHER_FROM_TREES.iter().any(|(words, _)| source.contains(words)) {
+            if !is_same_of_judge(&answer[from], expected)
+                && !OTHER_FROM_TREES.iter().any(|(words, _)| source.contains(words))
+            {
                 note(from, format!("{}, cel-go: {expected}", answer[from]));
             }
         }
@@ -351,18 +362,19 @@ const fn other(
 }
 
 /// Words of expressions for which cel-go itself has another result from celero's trees, and why.
-const OTHER_FROM_TREES: [(&str, &str); 2] = [
+const OTHER_FROM_TREES: [(&str, &str); 3] = [
     ("json.encode(", "cel-go writes the entries of a map in a random order"),
-    ("math.greatest(optional.unwrap(", "cel-go chooses the overload for a list by its static type only"),
+    ("math.greatest(", OF_A_LIST),
+    ("math.least(", OF_A_LIST),
 ];
 
-const OTHER_RESULTS: [OtherResult; 23] = [
+const OTHER_RESULTS: [OtherResult; 31] = [
     other("no such field", &[], &["has("], OF_NO_MAP),
     other("no such key", &["bool", "optional"], &["has(", ".?"], OF_NO_MAP),
-    other("no such overload", &["bool", "optional", "string"], &[".?", "[?"], OF_NO_MAP),
+    other("no such overload", &["bool", "int", "map", "optional", "string"], &[".?", "[?"], OF_NO_MAP),
     other(
         "duplicate map key",
-        &["bool", "int", "map", "optional"],
+        &["bool", "int", "map", "optional", "timestamp", "type"],
         &["{"],
         "the language definition has this error; cel-go takes the last one of computed keys",
     ),
@@ -372,16 +384,17 @@ const OTHER_RESULTS: [OtherResult; 23] = [
         &["indexOf(", "lastIndexOf("],
         "the suite has this error for an index behind the end",
     ),
+    other("a value", &["error"], &["lastIndexOf("], "cel-go finds nothing from the end of the text on"),
     other(
         "invalid argument",
-        &["bool", "string"],
+        &["bool", "optional", "string", "type"],
         &["regex.replace("],
         "cel-go reads the replacement only where something is replaced",
     ),
-    other("invalid argument", &["bool"], &[".sort("], "a list with NaN has no order"),
+    other("invalid argument", &["bool", "int"], &[".sort(", ".sortBy("], "a list with NaN has no order"),
     other(
         "invalid argument",
-        &["bool", "int"],
+        &["bool", "int", "type"],
         &[".getFullYear(", ".getDa", ".getHours(", ".getMinutes(", ".getSeconds(", ".getMilliseconds(", ".getMonth("],
         "cel-go reads the empty name of a zone as UTC",
     ),
@@ -389,11 +402,19 @@ const OTHER_RESULTS: [OtherResult; 23] = [
         "a value",
         &["error"],
         &["containsIP(", "containsCIDR(", "ip.isCanonical(", "::ffff", "::FFFF"],
-        "cel-go refuses IPv4 addresses in IPv6 form",
+        OF_MAPPED_ADDRESSES,
     ),
-    other("no such overload", &["bool"], &[" >= "], "cel-go finds NaN before it looks at the types"),
+    other("a value", &["bool"], &["isCIDR(", "isIP("], OF_MAPPED_ADDRESSES),
+    other("no such key", &["bool"], &["isCIDR(", "isIP("], OF_MAPPED_ADDRESSES),
+    other(
+        "no such overload",
+        &["bool", "bytes"],
+        &[" >= ", " > ", " <= ", " < "],
+        "cel-go finds NaN before it looks at the types",
+    ),
     other("no such overload", &["bool"], &[".transformList("], "cel-go goes through empty bytes, which are no list"),
-    other("a value", &["bool"], &["isCIDR(", "isIP("], "cel-go refuses IPv4 addresses in IPv6 form"),
+    other("no such overload", &["duration"], &["-"], "cel-go negates durations, the language definition does not"),
+    other("no such overload", &["int"], &["int("], "cel-go converts durations to integers"),
     other(
         "a value",
         &["error"],
@@ -401,20 +422,18 @@ const OTHER_RESULTS: [OtherResult; 23] = [
         "cel-go looks for the type of the message in those of its program, and not in the descriptors",
     ),
     other("a value", &["int"], &["?m.text:"], "cel-go takes away the entry of an equal key before an empty optional"),
-    other("invalid argument", &["no program"], &["cel.bind("], OF_A_TYPE),
-    other("no such key", &["no program"], &["cel.bind("], OF_A_TYPE),
+    other("a value", &["no program"], OVER_TYPES, OF_A_TYPE),
+    other("invalid argument", &["no program"], OVER_TYPES, OF_A_TYPE),
+    other("no such key", &["no program"], OVER_TYPES, OF_A_TYPE),
+    other("value out of range", &["no program"], OVER_TYPES, OF_A_TYPE),
     other(
         "a value",
         &["error"],
-        &["-9223372036.854775808s", " - auth.claims"],
+        &["-9223372036.854775808s", " - auth.claims", " - b)", " - req.size"],
         "cel-go adds the negated duration where one is subtracted, which the least one has not",
     ),
-    other(
-        "a value",
-        &["int", "bool"],
-        &["getMilliseconds("],
-        "cel-go has the whole duration, the language definition a part of it",
-    ),
+    other("a value", &["int", "bool"], &["getMilliseconds("], OF_MILLISECONDS),
+    other("modulus by zero", &["bool"], &["getMilliseconds("], OF_MILLISECONDS),
     other(
         "a value",
         &["optional"],
@@ -422,17 +441,29 @@ const OTHER_RESULTS: [OtherResult; 23] = [
         "cel-go reads integers beyond 63 bits as doubles, halves of surrogate pairs, and numbers beyond a double",
     ),
     other("a value", &["string"], &["json.encode("], "cel-go writes the entries of a map in a random order"),
+    other("a value", &["error"], &["math.greatest(", "math.least("], OF_A_LIST),
     other(
         "a value",
-        &["error"],
-        &["math.greatest(optional.unwrap("],
-        "cel-go chooses the overload for a list by its static type only",
+        &["string", "list", "int"],
+        &["string("],
+        "cel-go formats a duration as a double, and infinity as `Inf`",
     ),
-    other("a value", &["no program"], &["cel.bind("], OF_A_TYPE),
-    other("a value", &["string", "list"], &["string("], "cel-go formats a duration as a double, and infinity as `Inf`"),
+    other(
+        "a value",
+        &["duration", "map"],
+        &["ofNonZeroValue("],
+        "cel-go's zero of timestamps is the year 1, here it is that of the message, 1970",
+    ),
+    other("evaluation budget exceeded", &["bool"], &["lists.range("], "cel-go has no such limits"),
 ];
 
+/// Macros with a variable.
+const OVER_TYPES: &[&str] = &["cel.bind(", "optMap(", "optFlatMap(", ".filter(", ".map("];
+
+const OF_A_LIST: &str = "cel-go chooses the overload for a list by its static type only";
 const OF_A_TYPE: &str = "cel-go looks a variable of a macro up as a type, if its value is a type";
+const OF_MAPPED_ADDRESSES: &str = "cel-go refuses IPv4 addresses in IPv6 form";
+const OF_MILLISECONDS: &str = "cel-go has the whole duration, the language definition a part of it";
 const OF_NO_MAP: &str = "a value that has no fields or keys; cel-go says that they are absent";
 
 /// Overloads of cel-go that are no functions of the library here, with the reason.

@@ -1,9 +1,10 @@
 //! How much of a body a host buffers before it runs a body phase.
 //!
-//! Invariant: the rules of a body phase read every byte of the body, or of the prefix that the phase names; otherwise
-//! the host answers. `tooLarge: skip` and `encoded: raw` are the only exceptions. Test:
+//! Invariant: the rules of a body phase read every byte of the body, or of the prefix that the phase names, if one of
+//! them may match that reads it; otherwise the host answers. `tooLarge: skip` and `encoded: raw` are the only exceptions. Test:
 //! `runtime/adapters/policy/src/bodies/buffering.rs::each_extent_ends_where_it_should`.
 
+use crate::phases::early::BodyNeed;
 use std::fmt;
 use std::time::Duration;
 
@@ -30,6 +31,8 @@ enum Extent {
     FirstPiece,
     /// The whole body of a stream, which has no end.
     Endless,
+    /// No byte: what is decided does not depend on the body.
+    Nothing,
 }
 
 /// What a host does with a body of which some bytes were buffered.
@@ -54,9 +57,23 @@ impl BodyBuffering {
         Self { of_response: true, ..self }
     }
 
+    /// Returns the same if the rules that may match read the body, and to buffer nothing if they don't; `None` if no
+    /// rule may match.
+    pub(crate) fn if_needed(self, need: BodyNeed) -> Option<Self> {
+        match need {
+            BodyNeed::NoPhase => None,
+            BodyNeed::NoBody => Some(Self { limit: 0, extent: Extent::Nothing, ..self }),
+            BodyNeed::Body => Some(self),
+        }
+    }
+
     /// Returns the same for a stream of events, which has no end and must arrive as it is sent.
     pub(crate) fn of_stream(self) -> Self {
-        let extent = if self.is_prefix() { Extent::FirstPiece } else { Extent::Endless };
+        let extent = match self.extent {
+            Extent::Nothing => Extent::Nothing,
+            Extent::Prefix | Extent::FirstPiece => Extent::FirstPiece,
+            Extent::Whole | Extent::Endless => Extent::Endless,
+        };
         Self { extent, ..self }
     }
 
@@ -66,16 +83,19 @@ impl BodyBuffering {
         self.limit
     }
 
-    /// Returns whether only the first bytes of the body are buffered, and the rest is forwarded as it arrives.
+    /// Returns whether only the first bytes of the body are buffered, if any, and the rest is forwarded as it arrives.
     #[must_use]
     pub fn is_prefix(self) -> bool {
-        matches!(self.extent, Extent::Prefix | Extent::FirstPiece)
+        matches!(self.extent, Extent::Prefix | Extent::FirstPiece | Extent::Nothing)
     }
 
-    /// Returns what to do next when `bytes` bytes were buffered. `ended`: they are all of the body.
+    /// Returns what to do next when `bytes` bytes were buffered. `ended`: they are all of the body. Ask it
+    /// before the first piece, too: it is [`Ready`](BufferState::Ready) then if the rules that may match do not read
+    /// the body, which need not be asked for.
     #[must_use]
     pub fn state(self, bytes: usize, ended: bool) -> BufferState {
         match self.extent {
+            Extent::Nothing => BufferState::Ready,
             Extent::Whole if bytes > self.limit => BufferState::TooLarge,
             Extent::Endless if !ended => BufferState::TooLarge,
             Extent::Prefix if bytes >= self.limit => BufferState::Ready,
@@ -134,6 +154,12 @@ mod tests {
         assert_eq!((prefix.longest_wait(), whole.of_response().longest_wait()), (None, None));
         assert_eq!(states(prefix.of_stream()), [More, Ready, Ready, Ready, Ready, Ready, Ready]);
         assert_eq!(states(whole.of_stream())[..4], [TooLarge; 4]);
+        let nothing = |buffering: BodyBuffering| buffering.if_needed(BodyNeed::NoBody).unwrap();
+        for buffering in [nothing(whole), nothing(prefix).of_response(), nothing(whole).of_stream()] {
+            assert_eq!((states(buffering), buffering.limit()), ([Ready; 7], 0));
+            assert!(buffering.is_prefix() && !buffering.refuses(u64::MAX) && buffering.longest_wait().is_none());
+        }
+        assert_eq!((whole.if_needed(BodyNeed::Body), whole.if_needed(BodyNeed::NoPhase)), (Some(whole), None));
         assert!(whole.refuses(5) && !whole.refuses(4) && !prefix.refuses(5));
     }
 }

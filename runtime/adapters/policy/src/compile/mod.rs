@@ -366,6 +366,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             method: method.map(|(_, method)| method.name),
             reads_bytes: false,
             reads_messages: false,
+            is_unconditional: when.is_none(),
             when_start: when.as_ref().map_or(0, Condition::start),
             level,
             sample: node.text_of("sample").and_then(|text| share(&text.text)),

@@ -66,6 +66,7 @@ impl RuleClaims {
             method: _,
             reads_bytes: _,
             reads_messages: _,
+            is_unconditional: _,
             when_start: _,
             level,
             sample: _,

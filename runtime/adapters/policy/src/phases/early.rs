@@ -1,7 +1,7 @@
 //! Tries the rules of a phase that reads a body before the body has come.
 //!
-//! Invariant: a phase that needs no body would have had no effect with any body: none of its rules matches or fails.
-//! Test: `runtime/adapters/policy/tests/policy/early.rs::phases_without_bodies_end_as_with_them`.
+//! Invariant: a phase ends without its body as with any body. Test:
+//! `runtime/adapters/policy/tests/policy/early.rs::phases_without_bodies_end_as_with_them`.
 
 use crate::host::outcome::PolicyAnswer;
 use crate::phases::exchange::Effects;
@@ -9,7 +9,7 @@ use crate::phases::phase::{MEMORY, PhaseRules, Step, ThreadMemory, slot};
 use crate::phases::watch::{Noted, RuleWatch};
 use crate::rules::body_change::Message;
 use crate::rules::rule::Rule;
-use celero::Context;
+use celero::{Context, Scratch};
 use std::cell::Cell;
 
 /// When the messages of a stream are judged one at a time, in hosts that can do that.
@@ -22,29 +22,60 @@ pub(crate) enum OneByOne {
     Never,
 }
 
+/// What a phase needs of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BodyNeed {
+    /// Nothing: none of its rules matches or fails. That was the phase: it is counted, without an effect.
+    NoPhase,
+    /// Nothing: rules may match or fail, which do not read it.
+    NoBody,
+    /// A rule may read it.
+    Body,
+}
+
 impl<S: Context + 'static> PhaseRules<S> {
-    /// Returns whether a rule may match or fail, depending on the body, which `context` lacks. If not, that was the
-    /// phase: it is counted, without an effect.
-    pub(crate) fn needs_body<C: Context<Static = S>>(&self, context: &C, watch: Option<&mut RuleWatch>) -> bool {
+    /// Returns what the phase needs of the body, which `context` lacks.
+    pub(crate) fn body_need<C: Context<Static = S>>(&self, context: &C, watch: Option<&mut RuleWatch>) -> BodyNeed {
         if self.rules.is_empty() {
-            return false;
+            return BodyNeed::NoPhase;
         }
-        let Some(needs) = &self.needs else { return true };
+        let Some(needs) = &self.needs else { return BodyNeed::Body };
         self.with_memory(|ThreadMemory { scratch, shards, .. }| {
             let counting = shards.begin(&self.counters);
-            // What fails counts as a match here, and so does what stops the evaluation.
-            let needed = needs.any(context, scratch).unwrap_or(true);
-            if needed {
-                counting.discard();
-            } else {
+            // What stops the evaluation counts as a match of a rule that reads the body.
+            let need = match needs.indices(context, scratch).map(<[usize]>::to_vec) {
+                Ok(may_match) if may_match.is_empty() => BodyNeed::NoPhase,
+                Ok(may_match) if self.are_decided(&may_match, context, scratch) => BodyNeed::NoBody,
+                _ => BodyNeed::Body,
+            };
+            if need == BodyNeed::NoPhase {
                 counting.end();
                 if let Some(watch) = watch {
                     let noted = Noted { matched: &[], counted: &[], drawn: &[], failed_actions: &Vec::new() };
                     self.watch(watch, context, &noted, None, scratch);
                 }
+            } else {
+                counting.discard();
             }
-            needed
+            need
         })
+    }
+
+    /// Returns whether none of these rules reads the body, up to one that certainly ends the phase with an answer.
+    fn are_decided<C: Context<Static = S>>(&self, may_match: &[usize], context: &C, scratch: &mut Scratch) -> bool {
+        let mut may_be_skipped = false;
+        for index in may_match {
+            let Some(rule) = self.rules.get(*index) else { return false };
+            if rule.reads_body() || rule.is_unconditional {
+                return false;
+            }
+            let mut is_certain = || matches!(self.set.test(*index, context, scratch), Some(Ok(true)));
+            if !may_be_skipped && rule.answers_by_head() && is_certain() {
+                return true;
+            }
+            may_be_skipped |= rule.may_allow();
+        }
+        true
     }
 
     /// Calls `run` with the memory of this thread, and with one view of the lists.

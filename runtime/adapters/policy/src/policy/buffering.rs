@@ -5,7 +5,7 @@ use crate::bodies::settings::BodySettings;
 use crate::grpc::call::{answered, called};
 use crate::grpc::methods::RuledMethods;
 use crate::phases::context::{BodyData, CommonData, ResponseBodyData, ResponseHead};
-use crate::phases::early::OneByOne;
+use crate::phases::early::{BodyNeed, OneByOne};
 use crate::phases::exchange::Exchange;
 use crate::phases::phase::PhaseRules;
 use crate::policy::Policy;
@@ -39,6 +39,8 @@ impl Policy {
     ///
     /// The phase needs no body if it has no rules, or if the head says of each of them that it does
     /// not match, whatever the body is. That is the phase then: it has no effect, and is counted.
+    /// If no rule that may match reads the body, nothing of it is buffered: the answer is
+    /// [`Ready`](crate::BufferState::Ready) at once.
     #[must_use]
     pub fn request_buffering(&self, head: &request::Parts, exchange: &mut Exchange) -> Option<BodyBuffering> {
         if self.body.rules.is_empty() {
@@ -58,8 +60,7 @@ impl Policy {
             message: None,
             peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, attributes),
         };
-        let needs_body = self.body.needs_body(&context, effects.watch.as_deref_mut());
-        needs_body.then(|| self.body_settings.buffering())
+        self.body_settings.buffering().if_needed(self.body.body_need(&context, effects.watch.as_deref_mut()))
     }
 
     /// Returns how much of a response's body to buffer for [`response_body`](Self::response_body)
@@ -68,7 +69,7 @@ impl Policy {
     ///
     /// The phase needs no body if it has no rules, if the heads say of each of them that it does not
     /// match, whatever the body is, or if the response has no body (RFC 9110, section 6.4.1), or is
-    /// a tunnel.
+    /// a tunnel. If no rule that may match reads the body, nothing of it is buffered.
     ///
     /// A stream of events (`text/event-stream`) has no end and is never held back for long: a phase
     /// that reads a prefix runs on what arrives first, and for any other phase the body is too
@@ -96,13 +97,16 @@ impl Policy {
             peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, attributes),
         };
         let is_call = !matches!(answered(&self.methods.of_responses, head, response), Ok(None));
-        if !is_call && !self.response_body.needs_body(&context, effects.watch.as_deref_mut()) {
+        let need = match is_call {
+            true => BodyNeed::Body,
+            false => self.response_body.body_need(&context, effects.watch.as_deref_mut()),
+        };
+        let Some(buffering) = self.response_settings.buffering().if_needed(need) else {
             effects.limits.apply_verdicts();
             return None;
-        }
+        };
         let kind = response.headers.get(header::CONTENT_TYPE).map(|kind| kind.as_bytes()).unwrap_or_default();
         let kind = kind.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
-        let buffering = self.response_settings.buffering();
         Some(if kind.eq_ignore_ascii_case(b"text/event-stream") { buffering.of_stream() } else { buffering })
     }
 

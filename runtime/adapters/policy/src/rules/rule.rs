@@ -22,6 +22,9 @@ pub(crate) struct Rule<S> {
     pub(crate) reads_bytes: bool,
     /// Whether they read messages of a call.
     pub(crate) reads_messages: bool,
+    /// Whether it has no condition. In a phase that reads bodies it is about all of them, whatever it reads: the phase's
+    /// settings concern each.
+    pub(crate) is_unconditional: bool,
     /// Where `when` begins in the condition of the set, in bytes: that of `method` is before it.
     pub(crate) when_start: u32,
     /// The level of its file; 0 is the first.
@@ -68,10 +71,15 @@ impl<S> Rule<S> {
         self.method.is_some() && !self.reads_bytes && !self.delays()
     }
 
+    /// Returns whether the rule reads a body, its messages, or changes it.
+    pub(crate) fn reads_body(&self) -> bool {
+        self.reads_bytes || self.reads_messages || self.body.is_some()
+    }
+
     /// Returns whether the rule answers all that it matches, and nothing of a body decides what it does.
     pub(crate) fn answers_by_head(&self) -> bool {
         matches!(self.end, Some(PhaseEnd::Deny(_) | PhaseEnd::Respond(_)))
-            && !(self.reads_bytes || self.reads_messages || self.has_limit() || self.delays())
+            && !(self.reads_body() || self.has_limit() || self.delays())
             && self.sample.is_none()
             && self.require.is_none()
     }

@@ -303,3 +303,47 @@ fn a_body_that_no_rule_needs_is_streamed() {
     }
     assert!(server.is_idle());
 }
+
+/// Rules of a body phase of which some read no body.
+const BY_HEAD: &str = r#"
+requestBody:
+  limit: 1KiB
+  rules:
+    - { name: closed, when: 'request.path == "/closed"', deny: 403 }
+    - { name: mark, when: 'request.path == "/mark"', setHeaders: { x-mark: "1" } }
+    - { name: login, when: 'request.method == "POST" && string(request.body).contains("DROP TABLE")', deny: 402 }
+responseBody:
+  limit: 1KiB
+  rules:
+    - { name: mark, when: 'response.code == 200', setHeaders: { x-mark: "2" } }
+"#;
+
+/// What the head decides does not wait for a body that never comes, and asks no client to send it.
+#[test]
+fn what_the_head_decides_waits_for_no_body() {
+    let server = Scripted::start();
+    let proxy = Running::with(&server.config(), BY_HEAD);
+    for framing in ["content-length: 5000", "transfer-encoding: chunked", "content-length: 9\r\nexpect: 100-continue"] {
+        let mut client = Client::connect(proxy.address);
+        assert_eq!(
+            client.send(format!("POST /closed HTTP/1.1\r\nhost: a\r\n{framing}\r\n\r\n")).reply().status,
+            403,
+            "{framing}"
+        );
+    }
+    assert!(server.is_idle());
+    let mut client = Client::connect(proxy.address);
+    client.send("PUT /mark HTTP/1.1\r\nhost: a\r\ntransfer-encoding: chunked\r\n\r\n5\r\nfirst\r\n");
+    let head = server.until("first");
+    assert!(head.contains("x-mark: 1"), "{head}");
+    server.say("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n5\r\nreply\r\n");
+    client.send(format!("800\r\n{}\r\n0\r\n\r\n", "x".repeat(0x800)));
+    let head = client.try_reply(false).unwrap();
+    assert_eq!((head.status, head.header("x-mark"), client.chunk()), (200, "2".to_owned(), b"reply".to_vec()));
+    server.say("0\r\n\r\n");
+    assert_eq!(client.chunk().len(), 0);
+    // A rule that reads the body may match after one that does not.
+    let mut client = Client::connect(proxy.address);
+    client.send("POST /mark HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nDROP TABLE");
+    assert_eq!(client.reply().status, 402);
+}
