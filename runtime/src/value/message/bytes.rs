@@ -13,11 +13,6 @@ pub(super) fn charge(cx: &Cx<'_>, bytes: &[u8]) -> EvalResult<()> {
     cx.charge((bytes.len() / BYTES_PER_STEP).saturating_add(1))
 }
 
-/// What reading all of a message costs beside the fields that are read.
-pub(super) fn charge_pass(cx: &Cx<'_>, bytes: &[u8]) -> EvalResult<()> {
-    cx.charge(bytes.len() / BYTES_PER_STEP)
-}
-
 /// Tests that bytes are a message to their end. Only then may others follow them, or stand around
 /// them.
 pub(super) fn whole(cx: &Cx<'_>, bytes: &[u8]) -> EvalResult<()> {

@@ -40,8 +40,8 @@ pub(crate) fn select_known<'a>(
     number: i64,
 ) -> EvalResult<&'a Value<'a>> {
     let field = known(cx, message, name, number)?;
-    if let Some(Slot::Set(value)) = slot(message, field) {
-        cx.charge(1)?;
+    if let (Some(Slot::Set(value)), Form::Bytes { bytes, .. }) = (slot(message, field), message.form) {
+        charge_set(cx, bytes, value)?;
         return Ok(value);
     }
     cx.arena().alloc(field_value(cx, message, field)?)
@@ -61,6 +61,15 @@ fn slot<'a>(message: &Message<'a>, field: &Field) -> Option<&'a Slot<'a>> {
     }
 }
 
+/// A value of a table costs what looking for it would.
+fn charge_set(cx: &Cx<'_>, bytes: &[u8], value: &Value<'_>) -> EvalResult<()> {
+    charge(cx, bytes)?;
+    match value {
+        Value::List(elements) => cx.charge(elements.len()),
+        _ => Ok(()),
+    }
+}
+
 fn known<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str, number: i64) -> EvalResult<&'a Field> {
     let found = u32::try_from(number).ok().and_then(|number| message.ty.by_number(number));
     found.filter(|field| field.name() == name).map_or_else(|| field(cx, message, name), Ok)
@@ -72,15 +81,14 @@ fn field<'a>(cx: &Cx<'a>, message: &Message<'a>, name: &str) -> EvalResult<&'a F
 }
 
 pub(super) fn has_field<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &Field) -> EvalResult<bool> {
-    if let Some(is_set) = slot(message, field).and_then(|slot| slot.is_set(field)) {
-        cx.charge(1)?;
-        return Ok(is_set);
-    }
     let bytes = match message.form {
         Form::Bytes { bytes, .. } => bytes,
         Form::Host(of_host) => return host::has(cx, message, of_host, field),
     };
     charge(cx, bytes)?;
+    if let Some(is_set) = slot(message, field).and_then(|slot| slot.is_set(field)) {
+        return Ok(is_set);
+    }
     if !field.is_singular() {
         let value_field = message.types.entry_of(field).map(|(_, value)| value);
         let mut any = false;
@@ -123,20 +131,25 @@ fn is_zero(value: FieldValue<'_>) -> bool {
 
 pub(super) fn field_value<'a>(cx: &Cx<'a>, message: &Message<'a>, field: &'a Field) -> EvalResult<Value<'a>> {
     let types = message.types;
-    if let Some(slot @ (Slot::Unset | Slot::Set(_) | Slot::Meaning(_))) = slot(message, field) {
-        cx.charge(1)?;
-        return match *slot {
-            Slot::Set(value) => Ok(value),
-            Slot::Meaning(bytes) => element(cx, types, field, FieldValue::Message(bytes)),
-            _ if field.is_singular() => unset(cx, types, field),
-            _ => Ok(Value::List(List::Slice(&[]))),
-        };
-    }
     let bytes = match message.form {
         Form::Bytes { bytes, .. } => bytes,
         Form::Host(of_host) => return host::value(cx, message, of_host, field),
     };
-    charge(cx, bytes)?;
+    match slot(message, field) {
+        Some(Slot::Set(value)) => {
+            charge_set(cx, bytes, value)?;
+            return Ok(*value);
+        }
+        slot => {
+            charge(cx, bytes)?;
+            match slot {
+                Some(Slot::Meaning(bytes)) => return element(cx, types, field, FieldValue::Message(bytes)),
+                Some(Slot::Unset) if field.is_singular() => return unset(cx, types, field),
+                Some(Slot::Unset) => return Ok(Value::List(List::Slice(&[]))),
+                _ => {}
+            }
+        }
+    }
     match field.cardinality() {
         Cardinality::Singular => match types.find(message.ty, field, bytes).map_err(Failure::from)? {
             Found::Unset => unset(cx, types, field),

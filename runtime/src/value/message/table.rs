@@ -89,14 +89,20 @@ impl<'a> Slot<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Reads these fields, if they have at most one value. `None` if the message is malformed.
+    /// Reads those of these fields that have at most one value. `None` if these are fewer than two, or if the message
+    /// is malformed.
     pub(super) fn of_fields(
         cx: &Cx<'a>,
         message: &Message<'a>,
         bytes: &'a [u8],
         numbers: Numbers,
     ) -> EvalResult<Option<Self>> {
-        Ok(Builder::new(cx, message, numbers, None)?.read(bytes)?.map(|builder| builder.table()))
+        let mut builder = Builder::new(cx, message, numbers, None)?;
+        let read = builder.slots.as_mut_slice().iter().filter(|slot| !matches!(slot, Slot::Unknown)).count();
+        if read < 2 {
+            return Ok(None);
+        }
+        Ok(builder.read(bytes)?.map(|builder| builder.table()))
     }
 
     /// Reads all fields, repeated ones and those of messages in it too, as far as that takes memory in

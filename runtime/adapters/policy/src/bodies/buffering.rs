@@ -1,7 +1,7 @@
 //! How much of a body a host buffers before it runs a body phase.
 //!
-//! Invariant: the rules of a body phase read every byte of the body, or of the prefix that the phase names, if one of
-//! them may match that reads it; otherwise the host answers. `tooLarge: skip` and `encoded: raw` are the only exceptions. Test:
+//! Invariant: a rule of a body phase that may match and reads the body reads every byte of it, or of the prefix that
+//! the phase names; otherwise the host answers. `tooLarge: skip` and `encoded: raw` are the only exceptions. Test:
 //! `runtime/adapters/policy/src/bodies/buffering.rs::each_extent_ends_where_it_should`.
 
 use crate::phases::early::BodyNeed;
@@ -91,7 +91,7 @@ impl BodyBuffering {
 
     /// Returns what to do next when `bytes` bytes were buffered. `ended`: they are all of the body. Ask it
     /// before the first piece, too: it is [`Ready`](BufferState::Ready) then if the rules that may match do not read
-    /// the body, which need not be asked for.
+    /// the body, which need not be asked for. What has arrived of it all the same need not be withheld from the phase.
     #[must_use]
     pub fn state(self, bytes: usize, ended: bool) -> BufferState {
         match self.extent {

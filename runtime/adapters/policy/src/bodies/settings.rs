@@ -94,7 +94,7 @@ impl BodySettings {
             Encoded::Decode => "decoded for the rules",
             Encoded::Raw => "not decoded",
         };
-        let rest = if some { "; those that no rule can match are forwarded as they arrive" } else { "" };
+        let rest = if some { "; those that no matching rule reads are forwarded as they arrive" } else { "" };
         format!("{what} bodies: {}{larger}; those with a content coding are {coded}{rest}", self.buffering)
     }
 

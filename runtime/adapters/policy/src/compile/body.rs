@@ -1,12 +1,30 @@
-//! Compiles the changes of bodies.
+//! Compiles the changes of bodies, and warns of settings of bodies where none is read.
 
 use crate::bodies::json_patch::{JsonPointer, PatchOperation};
-use crate::compile::RuleCompiler;
+use crate::compile::{Compilation, RuleCompiler};
 use crate::host::outcome::Phase;
+use crate::phases::phase::PhaseRules;
 use crate::rules::actions::Field;
 use crate::rules::body_change::{BodyChange, JsonTemplate};
 use crate::yaml::{MapEntry, Node, NodeValue, SourceText};
 use celero::Context;
+
+impl Compilation<'_> {
+    /// Warns of settings of bodies in a phase whose rules read none.
+    pub(super) fn warn_of_unread_bodies<S>(&mut self, PhaseRules { phase, rules, .. }: &PhaseRules<S>) {
+        let reads = rules.iter().any(|rule| rule.reads_body() || rule.is_unconditional);
+        if reads || rules.is_empty() || !matches!(phase, Phase::RequestBody | Phase::ResponseBody) {
+            return;
+        }
+        for key in ["limit", "tooLarge", "encoded"] {
+            if let Some(node) = self.document.setting(phase.name(), key, self.problems) {
+                let message = format!("`{key}` concerns no body: no rule of the phase `{}` reads one", phase.name());
+                let warning = self.problems.warn("policy-idle", node.place, message);
+                warning.help("a rule without `when` is about all bodies");
+            }
+        }
+    }
+}
 
 impl<C: Context> RuleCompiler<'_, '_, C> {
     /// Compiles the change of the body.

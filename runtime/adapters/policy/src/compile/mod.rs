@@ -201,6 +201,7 @@ impl Compilation<'_> {
         let rules =
             PhaseRules { phase, set, rules, needs, error_policy, error_status, counters, times, failure_log, lists };
         self.warn_of_buffered_streams(&rules);
+        self.warn_of_unread_bodies(&rules);
         Some(CompiledPhase { rules, reads, reads_ends, count_when })
     }
 
@@ -367,6 +368,7 @@ impl<C: Context> RuleCompiler<'_, '_, C> {
             reads_bytes: false,
             reads_messages: false,
             is_unconditional: when.is_none(),
+            is_pure: when.as_ref().is_some_and(Condition::is_pure),
             when_start: when.as_ref().map_or(0, Condition::start),
             level,
             sample: node.text_of("sample").and_then(|text| share(&text.text)),

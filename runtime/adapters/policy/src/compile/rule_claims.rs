@@ -67,6 +67,7 @@ impl RuleClaims {
             reads_bytes: _,
             reads_messages: _,
             is_unconditional: _,
+            is_pure: _,
             when_start: _,
             level,
             sample: _,

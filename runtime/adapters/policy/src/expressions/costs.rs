@@ -21,7 +21,8 @@ pub struct ExpressionCost {
     pub(crate) file: usize,
     /// Its place in its file, in bytes.
     pub span: Span,
-    /// Its cost. Bodies of definitions count where they are used.
+    /// Its cost, without the few operations that compare the `method` of a rule. Bodies of definitions count where they
+    /// are used.
     pub cost: StaticCost,
     /// The place in the file of the innermost part that takes more than half of the operations, where lists and maps
     /// have [`elements`](Self::elements) elements.

@@ -1,7 +1,7 @@
 //! Tries the rules of a phase that reads a body before the body has come.
 //!
-//! Invariant: a phase ends without its body as with any body. Test:
-//! `runtime/adapters/policy/tests/policy/early.rs::phases_without_bodies_end_as_with_them`.
+//! Invariant: a phase ends without its body as with any body that its settings (`limit`, `encoded`) let rules read.
+//! Test: `runtime/adapters/policy/tests/policy/early.rs::phases_without_bodies_end_as_with_them`.
 
 use crate::host::outcome::PolicyAnswer;
 use crate::phases::exchange::Effects;
@@ -63,17 +63,17 @@ impl<S: Context + 'static> PhaseRules<S> {
 
     /// Returns whether none of these rules reads the body, up to one that certainly ends the phase with an answer.
     fn are_decided<C: Context<Static = S>>(&self, may_match: &[usize], context: &C, scratch: &mut Scratch) -> bool {
-        let mut may_be_skipped = false;
+        let mut earlier_may_allow = false;
         for index in may_match {
             let Some(rule) = self.rules.get(*index) else { return false };
             if rule.reads_body() || rule.is_unconditional {
                 return false;
             }
             let mut is_certain = || matches!(self.set.test(*index, context, scratch), Some(Ok(true)));
-            if !may_be_skipped && rule.answers_by_head() && is_certain() {
+            if !earlier_may_allow && rule.answers_by_head() && rule.is_pure && is_certain() {
                 return true;
             }
-            may_be_skipped |= rule.may_allow();
+            earlier_may_allow |= rule.may_allow();
         }
         true
     }

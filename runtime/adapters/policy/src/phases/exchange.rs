@@ -47,6 +47,9 @@ pub struct Exchange {
     pub(crate) refusal: Option<Refusal>,
     /// Whether the request is a call of gRPC.
     pub(crate) is_grpc: bool,
+    /// Whether no rule that may match reads the body of the request, and of the response: then no rule gets bytes of
+    /// it, whatever has arrived.
+    pub(crate) is_unread: [bool; 2],
     pub(crate) certificate: Option<ClientCertificate>,
     /// How long the request was delayed by earlier phases.
     pub(crate) delayed: Duration,
@@ -150,6 +153,7 @@ impl Exchange {
         (self.refusal, self.certificate, self.tls) = (None, None, None);
         self.started = None;
         (self.has_new_target, self.delayed) = (false, Duration::ZERO);
+        self.is_unread = [false; 2];
         self.findings = VerifiedCredentials::default();
         self.background = Verification::default();
         // Clearing an empty map is slower than this test.

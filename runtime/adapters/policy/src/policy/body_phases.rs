@@ -90,6 +90,8 @@ impl Policy {
     ) -> Result<RuledBody<'s, 'b>, Outcome> {
         exchange.effects.edits.clear();
         exchange.effects.drawn.clear();
+        let [is_unread, _] = exchange.is_unread;
+        let body = if is_unread { &[] } else { body };
         let method = match called(&self.methods.of_requests, head) {
             Ok(method) => method,
             Err(refusal) => return Err(self.refuse_call(head, &refusal, exchange)),
@@ -235,6 +237,8 @@ impl Policy {
         exchange.effects.limits.apply_verdicts();
         exchange.effects.edits.clear();
         exchange.effects.drawn.clear();
+        let [_, is_unread] = exchange.is_unread;
+        let body = if is_unread { &[] } else { body };
         let limit = self.response_settings.buffering().limit();
         let call = answered(&self.methods.of_responses, head, response).and_then(|method| {
             method.map(|method| Ok((method, messages(method, &response.headers, body, limit)?))).transpose()

@@ -60,7 +60,10 @@ impl Policy {
             message: None,
             peer: CommonData::new(started, origin, *local, tls.as_ref(), &proofs, attributes),
         };
-        self.body_settings.buffering().if_needed(self.body.body_need(&context, effects.watch.as_deref_mut()))
+        let need = self.body.body_need(&context, effects.watch.as_deref_mut());
+        let [of_request, _] = &mut exchange.is_unread;
+        *of_request = need == BodyNeed::NoBody;
+        self.body_settings.buffering().if_needed(need)
     }
 
     /// Returns how much of a response's body to buffer for [`response_body`](Self::response_body)
@@ -101,8 +104,10 @@ impl Policy {
             true => BodyNeed::Body,
             false => self.response_body.body_need(&context, effects.watch.as_deref_mut()),
         };
+        let [_, of_response] = &mut exchange.is_unread;
+        *of_response = need == BodyNeed::NoBody;
         let Some(buffering) = self.response_settings.buffering().if_needed(need) else {
-            effects.limits.apply_verdicts();
+            exchange.effects.limits.apply_verdicts();
             return None;
         };
         let kind = response.headers.get(header::CONTENT_TYPE).map(|kind| kind.as_bytes()).unwrap_or_default();

@@ -25,6 +25,9 @@ pub(crate) struct Rule<S> {
     /// Whether it has no condition. In a phase that reads bodies it is about all of them, whatever it reads: the phase's
     /// settings concern each.
     pub(crate) is_unconditional: bool,
+    /// Whether its condition has one value for a request: it asks no list, and calls nothing that may answer otherwise
+    /// the next time.
+    pub(crate) is_pure: bool,
     /// Where `when` begins in the condition of the set, in bytes: that of `method` is before it.
     pub(crate) when_start: u32,
     /// The level of its file; 0 is the first.

@@ -5,6 +5,7 @@ use celero_policy::{BufferState, Policy};
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use std::io::Write;
+use std::path::Path;
 
 const MARKER: &[u8] = b"x; DROP TABLE users";
 /// `hello`, compressed with Brotli.
@@ -214,4 +215,18 @@ fn the_whole_response_is_asked_for_in_a_coding_that_can_be_undone() {
     let refuse = policy(&RESPONSES.replace("limit: 1KiB", "encoded: refuse"));
     assert_eq!(asked(&refuse, &[]), ["accept-encoding = identity"]);
     assert_eq!(asked(&policy("response: [{deny: true}]"), &[("range", "bytes=0-3")]), [""; 0]);
+}
+
+/// Who sets a limit for bodies that no rule reads is told that it has none.
+#[test]
+fn settings_of_bodies_that_no_rule_reads_cause_warnings() {
+    let warned = |rule: &str| {
+        let text = format!("requestBody: {{limit: 1KiB, encoded: refuse, tooLarge: deny, rules: [{rule}]}}");
+        let policy = Policy::check("policy.yaml", &text, Path::new(".")).unwrap();
+        policy.render_warnings(false).matches("concerns no body").count()
+    };
+    assert_eq!(warned("{when: 'request.path == \"/a\"', deny: 403}"), 3);
+    assert_eq!(warned("{when: 'request.path == \"/a\"', deny: 403}, {name: all, count: bodies}"), 0);
+    assert_eq!(warned("{when: 'request.path == \"/a\" && size(request.body) > 3', deny: 403}"), 0);
+    assert_eq!(warned("{when: 'request.path == \"/a\"', setBody: a}"), 0);
 }

@@ -42,7 +42,7 @@ fn a_body_that_no_rule_can_match_is_not_wanted() {
             assert_eq!(wants(&policy, line, &[]), wanted, "{line}");
         }
         let notes: Vec<String> = policy.buffering_notes().collect();
-        assert!(notes[0].ends_with("; those that no rule can match are forwarded as they arrive"), "{notes:?}");
+        assert!(notes[0].ends_with("; those that no matching rule reads are forwarded as they arrive"), "{notes:?}");
         // What is decided early is an evaluation like any other.
         assert!(policy.rules().all(|rule| (rule.evaluated, rule.matched, rule.failed) == (4, 0, 0)));
     }
@@ -126,9 +126,33 @@ fn what_the_head_decides_buffers_nothing() {
     for action in ["deny: 403", "count: a", "setHeaders: {a: b}"] {
         assert_eq!(needs(&format!("{{name: all, {action}}}"), "POST /a"), Some(true), "{action}");
     }
+    // What answers now may not answer in the phase.
+    for condition in ["random() < 2.0", "request.path == \"/a\" && random() < 2.0"] {
+        let rule = format!("{{when: '{condition}', deny: 403}}");
+        assert_eq!(needs(&rule, "POST /a"), Some(false), "{condition}");
+        assert_eq!(needs(&format!("{rule}, {reads}"), "POST /a"), Some(true), "{condition}");
+    }
     // A rule that may be skipped ends nothing.
     let skipped = format!("{{{head_only}, allow: true}}, {{{head_only}, deny: 403}}, {reads}");
     assert_eq!(needs(&skipped, "POST /a"), Some(true));
+}
+
+/// What has arrived of a body that no rule reads is neither decoded nor refused.
+#[test]
+fn bytes_of_an_unread_body_decide_nothing() {
+    let text = "requestBody:\n- {when: 'request.path == \"/a\"', setHeaders: {a: b}}\n- {when: 'request.method == \"PUT\" && size(request.body) > 0', deny: 403}\nresponseBody: [{when: response.code == 200, setHeaders: {a: b}}]";
+    let policy = policy(text);
+    let mut exchange = exchange();
+    let coded = [("content-encoding", "gzip")];
+    let head = head("POST /a", &coded);
+    assert!(policy.request_buffering(&head, &mut exchange).is_some());
+    assert_eq!(status(policy.request_body(&head, b"no gzip", &mut exchange)), 0);
+    let response = response(200, &coded);
+    assert!(policy.response_buffering(&head, &response, &mut exchange).is_some());
+    assert!(matches!(policy.response_body(&head, &response, &[0x1f; 3 << 20], &mut exchange), Outcome::Continue));
+    let mut edited = response;
+    exchange.edits().apply_to_response(&mut edited);
+    assert_eq!(edited.headers["a"], "b");
 }
 
 #[test]
