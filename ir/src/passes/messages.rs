@@ -3,8 +3,9 @@
 //!
 //! The selections do not change; their operand knows where the fields are.
 //!
-//! Invariant: the pass over a message takes nothing of the budget, of which its selections take what they would
-//! without it; it fails at the limit of the memory only. Test: `ir/tests/ir/passes.rs::fields_of_a_message_are_read_in_one_pass`.
+//! Invariant: the pass over a message takes nothing of the budget, of which its selections take what
+//! they would without it; it fails at the limit of the memory only. Test:
+//! `ir/tests/ir/messages.rs::fields_of_a_message_are_read_in_one_pass`.
 
 use super::rebuild;
 use crate::constant::Constant;

@@ -12,6 +12,8 @@ mod graph;
 #[cfg(test)]
 mod long_lists;
 #[cfg(test)]
+mod messages;
+#[cfg(test)]
 mod parameter;
 #[cfg(test)]
 mod passes;

@@ -368,7 +368,7 @@ const OTHER_FROM_TREES: [(&str, &str); 3] = [
     ("math.least(", OF_A_LIST),
 ];
 
-const OTHER_RESULTS: [OtherResult; 31] = [
+const OTHER_RESULTS: [OtherResult; 32] = [
     other("no such field", &[], &["has("], OF_NO_MAP),
     other("no such key", &["bool", "optional"], &["has(", ".?"], OF_NO_MAP),
     other("no such overload", &["bool", "int", "map", "optional", "string"], &[".?", "[?"], OF_NO_MAP),
@@ -455,6 +455,12 @@ const OTHER_RESULTS: [OtherResult; 31] = [
         "cel-go's zero of timestamps is the year 1, here it is that of the message, 1970",
     ),
     other("evaluation budget exceeded", &["bool"], &["lists.range("], "cel-go has no such limits"),
+    other(
+        "a value",
+        &["error"],
+        &["optional.none()})["],
+        "cel-go selects no field of an empty optional whose type is not known",
+    ),
 ];
 
 /// Macros with a variable.

@@ -4,7 +4,6 @@
 //! the phase names; otherwise the host answers. `tooLarge: skip` and `encoded: raw` are the only exceptions. Test:
 //! `runtime/adapters/policy/src/bodies/buffering.rs::each_extent_ends_where_it_should`.
 
-use crate::phases::early::BodyNeed;
 use std::fmt;
 use std::time::Duration;
 
@@ -19,6 +18,17 @@ pub struct BodyBuffering {
     extent: Extent,
     /// Whether a prefix that arrives slowly is cut short.
     of_response: bool,
+}
+
+/// What a phase needs of a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BodyNeed {
+    /// Nothing: none of its rules matches or fails. That was the phase: it is counted, without an effect.
+    NoPhase,
+    /// Nothing: rules may match or fail, which do not read it.
+    NoBody,
+    /// A rule may read it.
+    Body,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! Invariant: a phase ends without its body as with any body that its settings (`limit`, `encoded`) let rules read.
 //! Test: `runtime/adapters/policy/tests/policy/early.rs::phases_without_bodies_end_as_with_them`.
 
+use crate::bodies::buffering::BodyNeed;
 use crate::host::outcome::PolicyAnswer;
 use crate::phases::exchange::Effects;
 use crate::phases::phase::{MEMORY, PhaseRules, Step, ThreadMemory, slot};
@@ -20,17 +21,6 @@ pub(crate) enum OneByOne {
     UnlessOthersMatch,
     /// A rule reads more than messages, or keeps them waiting.
     Never,
-}
-
-/// What a phase needs of a body.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BodyNeed {
-    /// Nothing: none of its rules matches or fails. That was the phase: it is counted, without an effect.
-    NoPhase,
-    /// Nothing: rules may match or fail, which do not read it.
-    NoBody,
-    /// A rule may read it.
-    Body,
 }
 
 impl<S: Context + 'static> PhaseRules<S> {

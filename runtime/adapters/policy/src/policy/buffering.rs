@@ -1,11 +1,11 @@
 //! Which bodies the phases `requestBody` and `responseBody` need: their rules are tried before the body comes.
 
-use crate::bodies::buffering::BodyBuffering;
+use crate::bodies::buffering::{BodyBuffering, BodyNeed};
 use crate::bodies::settings::BodySettings;
 use crate::grpc::call::{answered, called};
 use crate::grpc::methods::RuledMethods;
 use crate::phases::context::{BodyData, CommonData, ResponseBodyData, ResponseHead};
-use crate::phases::early::{BodyNeed, OneByOne};
+use crate::phases::early::OneByOne;
 use crate::phases::exchange::Exchange;
 use crate::phases::phase::PhaseRules;
 use crate::policy::Policy;

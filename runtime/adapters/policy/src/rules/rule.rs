@@ -22,8 +22,8 @@ pub(crate) struct Rule<S> {
     pub(crate) reads_bytes: bool,
     /// Whether they read messages of a call.
     pub(crate) reads_messages: bool,
-    /// Whether it has no condition. In a phase that reads bodies it is about all of them, whatever it reads: the phase's
-    /// settings concern each.
+    /// Whether it has no condition. In a phase that reads bodies it is about all of them, whatever it
+    /// reads: the phase's settings concern each.
     pub(crate) is_unconditional: bool,
     /// Whether its condition has one value for a request: it asks no list, and calls nothing that may answer otherwise
     /// the next time.

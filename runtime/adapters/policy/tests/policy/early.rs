@@ -127,11 +127,9 @@ fn what_the_head_decides_buffers_nothing() {
         assert_eq!(needs(&format!("{{name: all, {action}}}"), "POST /a"), Some(true), "{action}");
     }
     // What answers now may not answer in the phase.
-    for condition in ["random() < 2.0", "request.path == \"/a\" && random() < 2.0"] {
-        let rule = format!("{{when: '{condition}', deny: 403}}");
-        assert_eq!(needs(&rule, "POST /a"), Some(false), "{condition}");
-        assert_eq!(needs(&format!("{rule}, {reads}"), "POST /a"), Some(true), "{condition}");
-    }
+    let by_chance = "{when: 'request.path == \"/a\" && random() < 2.0', deny: 403}";
+    assert_eq!(needs(by_chance, "POST /a"), Some(false));
+    assert_eq!(needs(&format!("{by_chance}, {reads}"), "POST /a"), Some(true));
     // A rule that may be skipped ends nothing.
     let skipped = format!("{{{head_only}, allow: true}}, {{{head_only}, deny: 403}}, {reads}");
     assert_eq!(needs(&skipped, "POST /a"), Some(true));

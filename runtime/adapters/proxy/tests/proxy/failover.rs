@@ -114,7 +114,7 @@ fn a_response_that_a_condition_drops_leaves_nothing() {
 request: [{ name: logins, limit: { rate: 1/h, countWhen: response.code == 401 } }]
 response:
 - { when: response.code == 401, labels: { of: dropped }, setHeaders: { x-dropped: a }, logFields: { dropped: a }, count: dropped }
-responseBody: [{ when: '"of" in labels', respond: { status: 500, body: seen } }]
+responseBody: [{ when: '"of" in labels && size(response.body) > 0', respond: { status: 500, body: seen } }]
 "#;
     let proxy = Running::with(&config(&[&a, &b], "", "retry: { when: response.code == 401 }"), policy);
     for _ in 0..3 {
@@ -191,7 +191,7 @@ fn a_response_that_breaks_off_decides_nothing() {
     let policy = r#"
 request: [{ name: logins, limit: { rate: 1/m, countWhen: response.code == 401 } }]
 response: [{ when: response.code == 200, labels: { of: broken } }]
-responseBody: [{ when: '"of" in labels', respond: { status: 500, body: seen } }]
+responseBody: [{ when: '"of" in labels && size(response.body) > 0', respond: { status: 500, body: seen } }]
 "#;
     let proxy = Running::with(&config(&[&a, &b], "", "retry: {}, timeouts: { read: 2s }"), policy);
     assert_eq!(get(proxy.address, "/").status, 401);
