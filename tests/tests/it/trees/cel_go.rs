@@ -2,6 +2,7 @@
 //! its trees compile here and evaluate as the source does.
 
 use super::go_values::{agrees, base64, bytes, shown};
+use super::other_results::{OTHER_FROM_TREES, OTHER_RESULTS, OtherResult};
 use super::{Dynamic, canonical};
 use crate::go_program::GoProgram;
 use celero::settings::Validator;
@@ -339,138 +340,6 @@ fn trees_about_messages_are_those_of_cel_go() {
     judged.ask(&judge, &Engine::new(), &descriptors, of_messages(count(6_000)));
     judged.end("expressions about messages");
 }
-
-/// A kind of results that cel-go has in another way.
-struct OtherResult {
-    /// What is the result here.
-    own: &'static str,
-    /// The kinds of cel-go's results; none stands for all.
-    kinds: &'static [&'static str],
-    /// Words of the expressions, one of which is there.
-    words: &'static [&'static str],
-    /// Why.
-    reason: &'static str,
-}
-
-const fn other(
-    own: &'static str,
-    kinds: &'static [&'static str],
-    words: &'static [&'static str],
-    reason: &'static str,
-) -> OtherResult {
-    OtherResult { own, kinds, words, reason }
-}
-
-/// Words of expressions for which cel-go itself has another result from celero's trees, and why.
-const OTHER_FROM_TREES: [(&str, &str); 3] = [
-    ("json.encode(", "cel-go writes the entries of a map in a random order"),
-    ("math.greatest(", OF_A_LIST),
-    ("math.least(", OF_A_LIST),
-];
-
-const OTHER_RESULTS: [OtherResult; 32] = [
-    other("no such field", &[], &["has("], OF_NO_MAP),
-    other("no such key", &["bool", "optional"], &["has(", ".?"], OF_NO_MAP),
-    other("no such overload", &["bool", "int", "map", "optional", "string"], &[".?", "[?"], OF_NO_MAP),
-    other(
-        "duplicate map key",
-        &["bool", "int", "map", "optional", "timestamp", "type"],
-        &["{"],
-        "the language definition has this error; cel-go takes the last one of computed keys",
-    ),
-    other(
-        "invalid argument",
-        &["bool", "int", "double"],
-        &["indexOf(", "lastIndexOf("],
-        "the suite has this error for an index behind the end",
-    ),
-    other("a value", &["error"], &["lastIndexOf("], "cel-go finds nothing from the end of the text on"),
-    other(
-        "invalid argument",
-        &["bool", "optional", "string", "type"],
-        &["regex.replace("],
-        "cel-go reads the replacement only where something is replaced",
-    ),
-    other("invalid argument", &["bool", "int"], &[".sort(", ".sortBy("], "a list with NaN has no order"),
-    other(
-        "invalid argument",
-        &["bool", "int", "type"],
-        &[".getFullYear(", ".getDa", ".getHours(", ".getMinutes(", ".getSeconds(", ".getMilliseconds(", ".getMonth("],
-        "cel-go reads the empty name of a zone as UTC",
-    ),
-    other(
-        "a value",
-        &["error"],
-        &["containsIP(", "containsCIDR(", "ip.isCanonical(", "::ffff", "::FFFF"],
-        OF_MAPPED_ADDRESSES,
-    ),
-    other("a value", &["bool"], &["isCIDR(", "isIP("], OF_MAPPED_ADDRESSES),
-    other("no such key", &["bool"], &["isCIDR(", "isIP("], OF_MAPPED_ADDRESSES),
-    other(
-        "no such overload",
-        &["bool", "bytes"],
-        &[" >= ", " > ", " <= ", " < "],
-        "cel-go finds NaN before it looks at the types",
-    ),
-    other("no such overload", &["bool"], &[".transformList("], "cel-go goes through empty bytes, which are no list"),
-    other("no such overload", &["duration"], &["-"], "cel-go negates durations, the language definition does not"),
-    other("no such overload", &["int"], &["int("], "cel-go converts durations to integers"),
-    other(
-        "a value",
-        &["error"],
-        &["google.protobuf.Any{", "m.any", "n.any", ".?any", "any: "],
-        "cel-go looks for the type of the message in those of its program, and not in the descriptors",
-    ),
-    other("a value", &["int"], &["?m.text:"], "cel-go takes away the entry of an equal key before an empty optional"),
-    other("a value", &["no program"], OVER_TYPES, OF_A_TYPE),
-    other("invalid argument", &["no program"], OVER_TYPES, OF_A_TYPE),
-    other("no such key", &["no program"], OVER_TYPES, OF_A_TYPE),
-    other("value out of range", &["no program"], OVER_TYPES, OF_A_TYPE),
-    other(
-        "a value",
-        &["error"],
-        &["-9223372036.854775808s", " - auth.claims", " - b)", " - req.size"],
-        "cel-go adds the negated duration where one is subtracted, which the least one has not",
-    ),
-    other("a value", &["int", "bool"], &["getMilliseconds("], OF_MILLISECONDS),
-    other("modulus by zero", &["bool"], &["getMilliseconds("], OF_MILLISECONDS),
-    other(
-        "a value",
-        &["optional"],
-        &["json.parse("],
-        "cel-go reads integers beyond 63 bits as doubles, halves of surrogate pairs, and numbers beyond a double",
-    ),
-    other("a value", &["string"], &["json.encode("], "cel-go writes the entries of a map in a random order"),
-    other("a value", &["error"], &["math.greatest(", "math.least("], OF_A_LIST),
-    other(
-        "a value",
-        &["string", "list", "int"],
-        &["string("],
-        "cel-go formats a duration as a double, and infinity as `Inf`",
-    ),
-    other(
-        "a value",
-        &["duration", "map"],
-        &["ofNonZeroValue("],
-        "cel-go's zero of timestamps is the year 1, here it is that of the message, 1970",
-    ),
-    other("evaluation budget exceeded", &["bool"], &["lists.range("], "cel-go has no such limits"),
-    other(
-        "a value",
-        &["error"],
-        &["optional.none()})["],
-        "cel-go selects no field of an empty optional whose type is not known",
-    ),
-];
-
-/// Macros with a variable.
-const OVER_TYPES: &[&str] = &["cel.bind(", "optMap(", "optFlatMap(", ".filter(", ".map("];
-
-const OF_A_LIST: &str = "cel-go chooses the overload for a list by its static type only";
-const OF_A_TYPE: &str = "cel-go looks a variable of a macro up as a type, if its value is a type";
-const OF_MAPPED_ADDRESSES: &str = "cel-go refuses IPv4 addresses in IPv6 form";
-const OF_MILLISECONDS: &str = "cel-go has the whole duration, the language definition a part of it";
-const OF_NO_MAP: &str = "a value that has no fields or keys; cel-go says that they are absent";
 
 /// Overloads of cel-go that are no functions of the library here, with the reason.
 pub(super) const OTHER_OVERLOADS: [(&str, &str); 9] = [

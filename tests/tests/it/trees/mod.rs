@@ -13,6 +13,7 @@ mod cel_go;
 mod go_values;
 mod hostile;
 mod judge;
+mod other_results;
 mod random;
 mod versions;
 mod yaml;
