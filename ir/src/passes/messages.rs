@@ -5,7 +5,7 @@
 //!
 //! Invariant: the pass over a message takes nothing of the budget, of which its selections take what
 //! they would without it; it fails at the limit of the memory only. Test:
-//! `ir/tests/ir/messages.rs::fields_of_a_message_are_read_in_one_pass`.
+//! `runtime/src/value/message/table.rs::a_table_has_what_the_bytes_have`.
 
 use super::rebuild;
 use crate::constant::Constant;

@@ -137,10 +137,8 @@ impl Emitter<'_, '_> {
     /// of a value, is kept in a stack slot.
     fn call_once(&mut self, id: NodeId, helper: Helper, args: &[Value]) -> Result<Words, Error> {
         let class = self.unit.graph.class(id);
-        let slot = match self.calls.once.get(&class) {
-            Some(slot) => *slot,
-            None => self.slot(8),
-        };
+        let known = self.calls.once.get(&class).copied();
+        let slot = known.unwrap_or_else(|| self.slot(8));
         self.calls.once.insert(class, slot);
         let (call, join) = (self.builder.create_block(), self.builder.create_block());
         let result = self.builder.append_block_param(join, I64);
@@ -157,10 +155,9 @@ impl Emitter<'_, '_> {
         Ok(Words::One(result))
     }
 
-    /// Marks the slots of calls that are made once as having no result yet.
+    /// Marks the slots of calls that are made once as having no result yet. It is the last use of them.
     pub(super) fn forget_calls(&mut self) {
-        let slots: Vec<StackSlot> = self.calls.once.values().copied().collect();
-        for slot in slots {
+        for slot in std::mem::take(&mut self.calls.once).into_values() {
             let none = self.word(0);
             self.builder.ins().stack_store(I64, none, slot, 0);
         }

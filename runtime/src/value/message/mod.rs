@@ -116,8 +116,8 @@ impl<'a> Message<'a> {
         Ok(table.map_or(self, |table| self.with_table(bytes, table)))
     }
 
-    /// Returns the message with those of its fields read that have these numbers, if there are several that can be;
-    /// a message with a table as it is. `numbers` is a set of bits, of which the lowest is the field with the number 1.
+    /// Returns the message with those of its fields read that have these numbers and can be; a message with a table as
+    /// it is. `numbers` is a set of bits, of which the lowest is the field with the number 1.
     /// It takes nothing of the budget: the selections take what they would without a table.
     pub(crate) fn with_fields(self, cx: &Cx<'a>, numbers: u64) -> EvalResult<Self> {
         let Form::Bytes { bytes, table: None } = self.form else { return Ok(self) };

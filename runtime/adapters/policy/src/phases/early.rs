@@ -11,6 +11,7 @@ use crate::phases::watch::{Noted, RuleWatch};
 use crate::rules::body_change::Message;
 use crate::rules::rule::Rule;
 use celero::{Context, Scratch};
+use smallvec::SmallVec;
 use std::cell::Cell;
 
 /// When the messages of a stream are judged one at a time, in hosts that can do that.
@@ -33,10 +34,16 @@ impl<S: Context + 'static> PhaseRules<S> {
         self.with_memory(|ThreadMemory { scratch, shards, .. }| {
             let counting = shards.begin(&self.counters);
             // What stops the evaluation counts as a match of a rule that reads the body.
-            let need = match needs.indices(context, scratch).map(<[usize]>::to_vec) {
-                Ok(may_match) if may_match.is_empty() => BodyNeed::NoPhase,
-                Ok(may_match) if self.are_decided(&may_match, context, scratch) => BodyNeed::NoBody,
-                _ => BodyNeed::Body,
+            let need = match needs.indices(context, scratch) {
+                Ok([]) => BodyNeed::NoPhase,
+                Ok(may_match) => match self.answers_before_body(may_match) {
+                    None => BodyNeed::NoBody,
+                    Some(answers) if answers.iter().any(|rule| self.matches(*rule, context, scratch)) => {
+                        BodyNeed::NoBody
+                    }
+                    Some(_) => BodyNeed::Body,
+                },
+                Err(_) => BodyNeed::Body,
             };
             if need == BodyNeed::NoPhase {
                 counting.end();
@@ -51,21 +58,25 @@ impl<S: Context + 'static> PhaseRules<S> {
         })
     }
 
-    /// Returns whether none of these rules reads the body, up to one that certainly ends the phase with an answer.
-    fn are_decided<C: Context<Static = S>>(&self, may_match: &[usize], context: &C, scratch: &mut Scratch) -> bool {
-        let mut earlier_may_allow = false;
+    /// Returns which of these rules end the phase, if they match, before the first one that reads the body; `None` if
+    /// none reads it.
+    fn answers_before_body(&self, may_match: &[usize]) -> Option<SmallVec<[usize; 4]>> {
+        let (mut answers, mut earlier_may_allow) = (SmallVec::new(), false);
         for index in may_match {
-            let Some(rule) = self.rules.get(*index) else { return false };
+            let Some(rule) = self.rules.get(*index) else { return Some(SmallVec::new()) };
             if rule.reads_body() || rule.is_unconditional {
-                return false;
+                return Some(answers);
             }
-            let mut is_certain = || matches!(self.set.test(*index, context, scratch), Some(Ok(true)));
-            if !earlier_may_allow && rule.answers_by_head() && rule.is_pure && is_certain() {
-                return true;
+            if !earlier_may_allow && rule.answers_by_head() && rule.is_pure {
+                answers.push(*index);
             }
             earlier_may_allow |= rule.may_allow();
         }
-        true
+        None
+    }
+
+    fn matches<C: Context<Static = S>>(&self, rule: usize, context: &C, scratch: &mut Scratch) -> bool {
+        matches!(self.set.test(rule, context, scratch), Some(Ok(true)))
     }
 
     /// Calls `run` with the memory of this thread, and with one view of the lists.
@@ -102,11 +113,10 @@ impl<S: Context + 'static> PhaseRules<S> {
         let needs = self.needs.as_ref().filter(|_| self.rules.iter().any(Rule::answers_by_head))?;
         let answer = self.with_memory(|ThreadMemory { scratch, shards, .. }| {
             let may_match = needs.indices(context, scratch).map(<[usize]>::to_vec).unwrap_or_default();
-            let mut is_certain = |index: usize| matches!(self.set.test(index, context, scratch), Some(Ok(true)));
             let mut found = None;
             for index in may_match {
                 let Some(rule) = self.rules.get(index) else { break };
-                if rule.answers_by_head() && is_certain(index) {
+                if rule.answers_by_head() && self.matches(index, context, scratch) {
                     found = Some((index, rule));
                     break;
                 }
