@@ -286,7 +286,7 @@
 //!
 //! - `http` (on by default): contexts and header maps of the `http` crate.
 //! - `bytes`, `chrono`, `jiff`, `serde_json`, `url`, `uuid`: types of these crates as fields, see [`FieldType`].
-//!   With `serde_json`, documents are values and bindings too.
+//!   With `serde_json`, documents are values and bindings too, and with `serde` whatever is `Serialize`.
 //! - `serde`: [`Rule`], [`Limits`] and [`ErrorPolicy`] in configuration files; [`OwnedValue`] in any format.
 //! - `tracing`: spans and events of the target `celero` for compiling and changing rules:
 //!   `celero.compile`, `celero.build` for a set, `celero.background` for live rules, and one for
@@ -403,6 +403,8 @@ pub mod host {
 
     pub use crate::context::{Element, Extension, ExtensionFields, Field, FieldType, FieldValue, Host, MapKey, Nested};
     pub use crate::cx::Cx;
+    #[cfg(all(feature = "serde", feature = "serde_json"))]
+    pub use crate::env::Serialized;
     pub use crate::env::{BindError, Bindings, EnvError, ONLY_DECLARED};
     pub use crate::fields::Fields;
     pub use crate::function::{DynFunction, FromValue, Functions, HostFunction, IntoValue};
@@ -458,4 +460,5 @@ pub mod derive_support {
         Computed, ExtensionPlace, Known, Member, Named, Tags, called_layout, computed, known, known_nested,
         named_layout, of_numbers, optional_named_layout, read_by_call, record,
     };
+    pub use crate::function::{struct_of, value_of};
 }

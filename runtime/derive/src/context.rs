@@ -10,7 +10,7 @@ use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use std::collections::HashMap;
 use syn::spanned::Spanned;
-use syn::{Data, DeriveInput, Error, Fields, Generics, Path, Result};
+use syn::{Data, DeriveInput, Error, Fields, Generics, Ident, Path, Result};
 
 pub(crate) fn expand(input: &DeriveInput) -> TokenStream {
     let mut errors = None;
@@ -198,6 +198,31 @@ fn generics(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -> Gener
     bounded(&input.generics, types)
 }
 
+/// What makes a reference to the struct a parameter of host functions: an item of `FieldType`, and an implementation.
+fn as_parameter(name: &Ident, celero: &Path) -> (TokenStream, TokenStream) {
+    let text = name.to_string();
+    let of_field_type = quote! {
+        fn as_struct(&self) -> ::core::option::Option<&dyn ::core::any::Any> {
+            ::core::option::Option::Some(self)
+        }
+    };
+    let implementation = quote! {
+        #[automatically_derived]
+        impl<'celero_of> #celero::host::FromValue for &'celero_of #name {
+            type Of<'celero> = &'celero #name;
+
+            fn ty() -> #celero::Type {
+                <#name as #celero::FieldType>::ty()
+            }
+
+            fn from_value<'celero>(__value: &#celero::Value<'celero>, _: &#celero::host::Cx<'celero>) -> #celero::values::EvalResult<&'celero #name> {
+                #celero::derive_support::struct_of(__value, #text)
+            }
+        }
+    };
+    (of_field_type, implementation)
+}
+
 fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -> TokenStream {
     let support = quote!(#celero::derive_support);
     let name = &input.ident;
@@ -236,12 +261,14 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
         total = quote!(#total.wrapping_add(#count));
     }
 
-    let (mut of_field_type, mut of_context, mut beyond) =
-        (None, None, quote!(::core::result::Result::Ok(::core::option::Option::None)));
+    let (mut of_context, mut beyond) = (None, quote!(::core::result::Result::Ok(::core::option::Option::None)));
+    // A reference to a struct with parameters could not be told from one to the same struct with others.
+    let (mut of_field_type, as_parameter) =
+        if input.generics.params.is_empty() { as_parameter(name, celero) } else { Default::default() };
     if !finds.is_empty() {
         let found = quote!(::core::option::Option<&#celero::host::Extension>);
         let layout = quote!(&mut #celero::layout::Field);
-        of_field_type = Some(quote! {
+        of_field_type.extend(quote! {
             fn extension(&self) -> #found {
                 #(#finds)*
                 ::core::option::Option::None
@@ -325,6 +352,19 @@ fn implementations(input: &DeriveInput, celero: &Path, members: &[Member<'_>]) -
             }
 
             #checked
+
+            #[automatically_derived]
+            impl #parameters #celero::host::IntoValue for #name #arguments #bounds {
+                fn ty() -> #celero::Type {
+                    <Self as #celero::FieldType>::ty()
+                }
+
+                fn into_value<'celero>(self, #arguments_of_value) -> #celero::values::EvalResult<#celero::Value<'celero>> {
+                    #support::value_of(&self, __arena)
+                }
+            }
+
+            #as_parameter
 
             #[automatically_derived]
             impl #parameters #celero::host::Element for #name #arguments #bounds {}

@@ -12,6 +12,7 @@ use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::layout::{Access, Field as Layout, Path, Repr};
 use celero_ir::{Domain, ErrorKind, Ty};
+use std::any::Any;
 use std::num::NonZero;
 
 /// A type that a field of a context may have.
@@ -105,6 +106,12 @@ pub unsafe trait FieldType {
     /// Where an extension is in it.
     #[doc(hidden)]
     const EXTENSION: ExtensionPlace = ExtensionPlace::None;
+
+    /// The struct itself, if it has members and borrows nothing.
+    #[doc(hidden)]
+    fn as_struct(&self) -> Option<&dyn Any> {
+        None
+    }
 
     /// The variables: one without a name, or those of the members.
     #[doc(hidden)]

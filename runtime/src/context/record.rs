@@ -9,6 +9,7 @@ use crate::accessors::record::Record;
 use crate::arena::{Arena, EvalResult, with_zero_capacity};
 use crate::value::{HostMap, Map, Value};
 use smallvec::SmallVec;
+use std::any::Any;
 
 /// Members, and the index of their first variable.
 type Part = (&'static [Member], u32);
@@ -69,6 +70,9 @@ trait Members<T> {
     fn of(&self) -> &T;
 
     fn parts(&self) -> &[Part];
+
+    /// The struct, if these are all of its members and it borrows nothing.
+    fn whole(&self) -> Option<&dyn Any>;
 }
 
 impl<T: FieldType> Record<T> {
@@ -82,6 +86,10 @@ impl<T: FieldType> Members<T> for Record<T> {
 
     fn parts(&self) -> &[Part] {
         Self::PARTS
+    }
+
+    fn whole(&self) -> Option<&dyn Any> {
+        self.0.as_struct()
     }
 }
 
@@ -106,6 +114,10 @@ impl<T> Members<T> for Group<'_, T> {
 
     fn parts(&self) -> &[Part] {
         self.parts
+    }
+
+    fn whole(&self) -> Option<&dyn Any> {
+        None
     }
 }
 
@@ -165,6 +177,10 @@ macro_rules! maps {
                 let mut names = Names::new();
                 collect(self.parts(), &mut names);
                 names.len()
+            }
+
+            fn as_struct(&self) -> Option<&dyn Any> {
+                self.whole()
             }
 
             fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {

@@ -14,7 +14,7 @@ use std::net::IpAddr;
 ///
 /// | Rust | CEL |
 /// |---|---|
-/// | `bool`, `f64` | `bool`, `double` |
+/// | `bool`; `f64`, `f32`, which is the nearest one | `bool`; `double` |
 /// | `i8` to `i64`, `isize` | `int` |
 /// | `u8` to `u64`, `usize` | `uint` |
 /// | `&str`, `String` | `string` |
@@ -25,6 +25,7 @@ use std::net::IpAddr;
 /// | `Vec<T>`; `&[T]` of `bool`, `i64`, `u64`, `f64`, `&str` or [`Value`] | `list(T)` |
 /// | `HashMap<K, T>`, `BTreeMap<K, T>` | `map(K, T)` |
 /// | [`List`], [`Map`], [`Value`] | `list(dyn)`, `map(dyn, dyn)`, `dyn` |
+/// | `&T` of a struct without parameters that derives [`Context`](derive@crate::Context) | `map(string, dyn)` that is an element of the host's: no map of a rule |
 /// | `serde_json::Value` (feature `serde_json`) | `dyn` |
 ///
 /// Text and bytes behind references are not copied. Slices are built in the memory of the
@@ -46,10 +47,11 @@ use std::net::IpAddr;
 #[diagnostic::on_unimplemented(
     message = "a function that rules call can't have a parameter of type `{Self}`",
     label = "not a `celero::host::FromValue`",
-    note = "these fit: `bool`, integers up to 64 bits, `f64`, `&str`, `String`, `&[u8]`, `Vec<u8>`, `celero::values::Duration`, \
+    note = "these fit: `bool`, integers up to 64 bits, `f32`, `f64`, `&str`, `String`, `&[u8]`, `Vec<u8>`, `celero::values::Duration`, \
             `celero::values::Timestamp`, `std::net::IpAddr`, `celero::values::List`, `celero::values::Map`, `celero::Value`",
     note = "of these types: `Option<T>`, `Vec<T>`, `HashMap<K, T>`, `BTreeMap<K, T>`; `&[T]` of `bool`, `i64`, `u64`, `f64`, \
             `&str` and `celero::Value`",
+    note = "a struct of your own derives `celero::Context`; the function then takes `&T`",
     note = "with the feature `serde_json` of celero: `serde_json::Value`, without `&`"
 )]
 pub trait FromValue {
@@ -161,6 +163,19 @@ macro_rules! narrower {
 narrower! {
     Int: i8 i16 i32 isize;
     Uint: u8 u16 u32 usize;
+}
+
+impl FromValue for f32 {
+    type Of<'v> = Self;
+
+    fn ty() -> Type {
+        Type::Double
+    }
+
+    fn from_value<'v>(value: &Value<'v>, _: &Cx<'v>) -> EvalResult<Self> {
+        let Value::Double(number) = *value else { return Err(ErrorKind::NoSuchOverload) };
+        Ok(number as Self)
+    }
 }
 
 impl FromValue for String {

@@ -26,6 +26,7 @@ use std::task::Poll;
 /// | `Option<T>` | `optional_type(T)`: rules write `f(x).orValue(..)` |
 /// | `Vec<T>` | `list(T)` |
 /// | `HashMap<K, T>`, `BTreeMap<K, T>` with keys of text, integers or `bool` | `map(K, T)` |
+/// | a struct that derives [`Context`](derive@crate::Context) | `map(string, dyn)` |
 /// | [`List`], [`Map`], [`Value`] that are `'static` | `list(dyn)`, `map(dyn, dyn)`, `dyn` |
 /// | `serde_json::Value`; `serde_json::Map` (feature `serde_json`) | `dyn`; `map(string, dyn)` |
 /// | [`Poll<T>`](Poll) | as `T`; `Pending` is not known yet: [`Program::decide`](crate::Program::decide) decides without it where it can, every other evaluation has the error `host` |
@@ -49,7 +50,8 @@ use std::task::Poll;
     note = "these fit: `bool`, integers up to 64 bits, `f32`, `f64`, `String`, `&'static str`, `Arc<str>`, `Vec<u8>`, \
             `celero::values::Duration`, `celero::values::Timestamp`, `std::net::IpAddr`, `celero::Value<'static>`",
     note = "of these types: `Option<T>`, `Vec<T>`, `HashMap<K, T>`, `BTreeMap<K, T>`, and `Result<T, E>` of any `E` that is `Display`",
-    note = "with the feature `serde_json` of celero: `serde_json::Value`. Turn a struct into one of these"
+    note = "a struct of your own derives `celero::Context`",
+    note = "with the feature `serde_json` of celero: `serde_json::Value`"
 )]
 pub trait IntoValue {
     /// The CEL type.

@@ -6,6 +6,7 @@ use crate::value::Value;
 use crate::value::lookup_cost::{BYTES_PER_STEP, charge_comparisons};
 use crate::value::order::{Key, key_order};
 use celero_ir::ErrorKind;
+use std::any::Any;
 use std::cmp::Ordering;
 use std::fmt;
 
@@ -88,6 +89,12 @@ pub trait HostMap {
     #[cfg(feature = "http")]
     #[doc(hidden)]
     fn headers(&self) -> Option<&http::HeaderMap> {
+        None
+    }
+
+    /// Returns the struct whose fields are the entries, if it borrows nothing.
+    #[doc(hidden)]
+    fn as_struct(&self) -> Option<&dyn Any> {
         None
     }
 

@@ -14,7 +14,7 @@ fn reference(_: &i64) -> bool {
     true
 }
 
-fn float(_: f32) -> f64 {
+fn symbol(_: char) -> f64 {
     1.0
 }
 
@@ -23,7 +23,7 @@ fn main() {
     let env = env.function("parameter", parameter);
     let env = env.function("reference", reference);
     let env = env.function("result", result);
-    let env = env.pure_function("float", float);
+    let env = env.pure_function("symbol", symbol);
     let env = env.function("seven", |_: i64, _: i64, _: i64, _: i64, _: i64, _: i64, _: i64| true);
     let _ = env.function("none", 7);
 }

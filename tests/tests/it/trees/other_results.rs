@@ -28,16 +28,14 @@ pub(super) const OTHER_FROM_TREES: [(&str, &str); 3] = [
     ("math.least(", OF_A_LIST),
 ];
 
-pub(super) const OTHER_RESULTS: [OtherResult; 32] = [
+pub(super) const OTHER_RESULTS: [OtherResult; 40] = [
     other("no such field", &[], &["has("], OF_NO_MAP),
     other("no such key", &["bool", "optional"], &["has(", ".?"], OF_NO_MAP),
-    other("no such overload", &["bool", "int", "map", "optional", "string"], &[".?", "[?"], OF_NO_MAP),
-    other(
-        "duplicate map key",
-        &["bool", "int", "map", "optional", "timestamp", "type"],
-        &["{"],
-        "the language definition has this error; cel-go takes the last one of computed keys",
-    ),
+    other("no such overload", &["bool", "int", "list", "map", "optional", "string"], &[".?", "[?"], OF_NO_MAP),
+    other("division by zero", &["bool"], &["[?"], OF_NO_MAP),
+    other("duplicate map key", &["bool", "int", "list", "map", "optional", "timestamp", "type"], &["{"], OF_EQUAL_KEYS),
+    other("no such overload", &["bool"], &[": cidr("], OF_EQUAL_KEYS),
+    other("no such overload", &["bool"], &[": 1, b: 2}"], "cel-go takes keys of every type"),
     other(
         "invalid argument",
         &["bool", "int", "double"],
@@ -47,14 +45,14 @@ pub(super) const OTHER_RESULTS: [OtherResult; 32] = [
     other("a value", &["error"], &["lastIndexOf("], "cel-go finds nothing from the end of the text on"),
     other(
         "invalid argument",
-        &["bool", "optional", "string", "type"],
+        &["bool", "optional", "string", "type", "uint"],
         &["regex.replace("],
         "cel-go reads the replacement only where something is replaced",
     ),
     other("invalid argument", &["bool", "int"], &[".sort(", ".sortBy("], "a list with NaN has no order"),
     other(
         "invalid argument",
-        &["bool", "int", "type"],
+        &["bool", "int", "list", "type"],
         &[".getFullYear(", ".getDa", ".getHours(", ".getMinutes(", ".getSeconds(", ".getMilliseconds(", ".getMonth("],
         "cel-go reads the empty name of a zone as UTC",
     ),
@@ -72,7 +70,12 @@ pub(super) const OTHER_RESULTS: [OtherResult; 32] = [
         &[" >= ", " > ", " <= ", " < "],
         "cel-go finds NaN before it looks at the types",
     ),
-    other("no such overload", &["bool"], &[".transformList("], "cel-go goes through empty bytes, which are no list"),
+    other(
+        "no such overload",
+        &["bool", "list"],
+        &[".transformList(", ".map("],
+        "cel-go goes through empty bytes, which are no list",
+    ),
     other("no such overload", &["duration"], &["-"], "cel-go negates durations, the language definition does not"),
     other("no such overload", &["int"], &["int("], "cel-go converts durations to integers"),
     other(
@@ -81,9 +84,23 @@ pub(super) const OTHER_RESULTS: [OtherResult; 32] = [
         &["google.protobuf.Any{", "m.any", "n.any", ".?any", "any: "],
         "cel-go looks for the type of the message in those of its program, and not in the descriptors",
     ),
-    other("a value", &["int"], &["?m.text:"], "cel-go takes away the entry of an equal key before an empty optional"),
+    other("a value", &["int"], &["?m.text:"], OF_EMPTY_OPTIONALS),
+    other("value out of range", &["bool"], &["?true: optional.none()"], OF_EMPTY_OPTIONALS),
+    other(
+        "no such overload",
+        &["bool", "int"],
+        &["optional.none().or("],
+        "cel-go does not look at the type of the value in place of an empty optional",
+    ),
+    other(
+        "invalid argument",
+        &["optional"],
+        &["optional.none()["],
+        "cel-go does not evaluate the index into an empty optional",
+    ),
     other("a value", &["no program"], OVER_TYPES, OF_A_TYPE),
     other("invalid argument", &["no program"], OVER_TYPES, OF_A_TYPE),
+    other("no such overload", &["no program"], OVER_TYPES, OF_A_TYPE),
     other("no such key", &["no program"], OVER_TYPES, OF_A_TYPE),
     other("value out of range", &["no program"], OVER_TYPES, OF_A_TYPE),
     other(
@@ -92,19 +109,24 @@ pub(super) const OTHER_RESULTS: [OtherResult; 32] = [
         &["-9223372036.854775808s", " - auth.claims", " - b)", " - req.size"],
         "cel-go adds the negated duration where one is subtracted, which the least one has not",
     ),
-    other("a value", &["int", "bool"], &["getMilliseconds("], OF_MILLISECONDS),
-    other("modulus by zero", &["bool"], &["getMilliseconds("], OF_MILLISECONDS),
+    other("a value", &["int", "bool", "error"], &["getMilliseconds("], OF_MILLISECONDS),
+    other("modulus by zero", &["bool", "int"], &["getMilliseconds("], OF_MILLISECONDS),
     other(
         "a value",
         &["optional"],
-        &["json.parse("],
+        &["json.parse(", "yaml.parse(string("],
         "cel-go reads integers beyond 63 bits as doubles, halves of surrogate pairs, and numbers beyond a double",
     ),
-    other("a value", &["string"], &["json.encode("], "cel-go writes the entries of a map in a random order"),
+    other(
+        "a value",
+        &["optional", "string"],
+        &["json.encode(", "yaml.encode("],
+        "cel-go writes the entries of a map in a random order, and large integers as keys with quotes in quotes",
+    ),
     other("a value", &["error"], &["math.greatest(", "math.least("], OF_A_LIST),
     other(
         "a value",
-        &["string", "list", "int"],
+        &["bytes", "string", "list", "int"],
         &["string("],
         "cel-go formats a duration as a double, and infinity as `Inf`",
     ),
@@ -115,6 +137,7 @@ pub(super) const OTHER_RESULTS: [OtherResult; 32] = [
         "cel-go's zero of timestamps is the year 1, here it is that of the message, 1970",
     ),
     other("evaluation budget exceeded", &["bool"], &["lists.range("], "cel-go has no such limits"),
+    other("a value", &["error"], &["(req.headers in d)"], "cel-go's maps of the host have no way to look up a map"),
     other(
         "a value",
         &["error"],
@@ -126,6 +149,9 @@ pub(super) const OTHER_RESULTS: [OtherResult; 32] = [
 /// Macros with a variable.
 const OVER_TYPES: &[&str] = &["cel.bind(", "optMap(", "optFlatMap(", ".filter(", ".map("];
 
+const OF_EMPTY_OPTIONALS: &str = "cel-go takes away the entry of an equal key before an empty optional";
+const OF_EQUAL_KEYS: &str =
+    "the language definition has an error for equal keys; cel-go takes the last one of computed keys";
 const OF_A_LIST: &str = "cel-go chooses the overload for a list by its static type only";
 const OF_A_TYPE: &str = "cel-go looks a variable of a macro up as a type, if its value is a type";
 const OF_MAPPED_ADDRESSES: &str = "cel-go refuses IPv4 addresses in IPv6 form";
