@@ -22,6 +22,7 @@ mod wire;
 
 pub use descriptors::{
     Cardinality, Default, DescriptorError, Descriptors, EnumType, Field, Kind, MessageType, Method, Scalar, WellKnown,
+    lower_camel_case,
 };
 pub use fields::{FieldValue, Found, Part, ScalarValue};
 pub use wire::{MAX_DEPTH, MAX_NUMBER, Payload, Record, Records, Sink, WireError};

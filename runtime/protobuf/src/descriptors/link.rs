@@ -3,7 +3,7 @@
 use super::read::{RawEnum, RawField, RawFile, RawMessage};
 use super::{
     Cardinality, Default, DescriptorError, EnumType, Field, Kind, MessageType, Named, Pool, Scalar, defaults,
-    well_known,
+    lower_camel_case, well_known,
 };
 use crate::wire::MAX_NUMBER;
 use std::collections::HashMap;
@@ -163,8 +163,10 @@ fn link(pool: &Pool, is_entry: &[bool], message: usize, raw: RawField) -> Result
         (None, Some((_, first))) if *first != 0 => Default::Int((*first).into()),
         _ => Default::Zero,
     };
+    let json_name = if raw.json_name.is_empty() { lower_camel_case(&raw.name) } else { raw.json_name };
     Ok(Field {
         name: raw.name.into(),
+        json_name: json_name.into(),
         number: raw.number,
         kind,
         cardinality,

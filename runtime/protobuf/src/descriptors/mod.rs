@@ -310,6 +310,7 @@ pub enum Default {
 #[derive(Debug)]
 pub struct Field {
     name: Box<str>,
+    json_name: Box<str>,
     number: u32,
     kind: Kind,
     cardinality: Cardinality,
@@ -324,6 +325,13 @@ impl Field {
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Its name in JSON: in lowerCamelCase, unless its declaration has another; of an extension its
+    /// full name in brackets.
+    #[must_use]
+    pub fn json_name(&self) -> &str {
+        &self.json_name
     }
 
     /// Its number.
@@ -396,3 +404,17 @@ impl fmt::Display for DescriptorError {
 }
 
 impl std::error::Error for DescriptorError {}
+
+/// A name with underscores as JSON has it: `user_name` is `userName` ("ProtoJSON Format").
+#[must_use]
+pub fn lower_camel_case(name: &str) -> String {
+    let (mut out, mut is_after_underscore) = (String::with_capacity(name.len()), false);
+    for c in name.chars() {
+        match c {
+            '_' => is_after_underscore = true,
+            c if std::mem::take(&mut is_after_underscore) => out.push(c.to_ascii_uppercase()),
+            c => out.push(c),
+        }
+    }
+    out
+}

@@ -42,6 +42,8 @@ pub(super) struct RawEnum {
 #[derive(Debug, Default)]
 pub(super) struct RawField {
     pub(super) name: String,
+    /// Empty if it follows from the name.
+    pub(super) json_name: String,
     pub(super) number: u32,
     pub(super) is_repeated: bool,
     pub(super) scalar: Option<Scalar>,
@@ -175,6 +177,7 @@ fn message(bytes: &[u8], scope: &Scope, file: &mut RawFile, levels: u32) -> Resu
 fn extension(bytes: &[u8], scope: &Scope, file: &mut RawFile) -> Result<(), DescriptorError> {
     let (extends, mut field) = field(bytes, scope)?;
     field.name = scope.name(&field.name);
+    field.json_name = format!("[{}]", field.name);
     // The value of an extension is always set or not.
     field.has_presence = !field.is_repeated;
     file.extensions.push((extends, field));
@@ -197,6 +200,7 @@ fn field(bytes: &[u8], scope: &Scope) -> Result<(String, RawField), DescriptorEr
             (6, Payload::Bytes(text)) => field.type_name = type_name(text)?,
             (7, Payload::Bytes(text)) => field.default = Some(utf8(text)?.to_owned()),
             (8, Payload::Bytes(inner)) => options = inner,
+            (10, Payload::Bytes(text)) => utf8(text)?.clone_into(&mut field.json_name),
             (9, Payload::Varint(index)) => field.oneof = u32::try_from(index).ok(),
             (17, Payload::Varint(value)) => is_optional = value == 1,
             _ => {}

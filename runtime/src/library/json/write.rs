@@ -33,13 +33,14 @@ const MAX_EXACT: u64 = (1 << 53) - 1;
 /// | map | an object; keys that are numbers or bools as text |
 /// | optional | what it holds, or `null` |
 /// | type, address, network | its name or text |
+/// | message | an object, see [`Message::as_json`](crate::value::message::Message) |
 ///
 /// [`Mapping::Interoperable`] differs: integers beyond 2^53 - 1 are text, doubles without a fraction
 /// are written without one, `<`, `>` and `&` in text are escaped; infinite numbers and those that are
 /// none, an empty optional, types, addresses and networks are errors.
 ///
 /// # Errors
-/// `invalid_argument` for a message, and for what the mapping has not; `duplicate_key` for a map with
+/// `invalid_argument` for what the mapping has not, and for a malformed message; `duplicate_key` for a map with
 /// two keys of the same text (`1` and `"1"`); `out_of_budget` when the evaluation's budget is spent, or
 /// past 512 levels of nesting.
 pub(super) fn write<'a>(cx: &Cx<'a>, value: &Value<'a>, mapping: Mapping) -> EvalResult<&'a str> {
@@ -93,8 +94,10 @@ impl<'a> Writer<'_, 'a> {
                 self.plain("]")
             }),
             Value::Map(map) => nested(depth, |depth| self.object(map, depth)),
-            // The JSON of messages is another mapping.
-            Value::Message(_) => Err(InvalidArgument),
+            Value::Message(message) => nested(depth, |depth| {
+                let value = message.as_json(cx, depth)?;
+                self.value(&value, depth)
+            }),
         }
     }
 

@@ -59,15 +59,9 @@ fn message(types: &Descriptors, ty: &MessageType, json: &Json, path: &str, depth
     Ok(out)
 }
 
-/// The field with this name, as the proto file has it or in lowerCamelCase.
+/// The field with this name, as the proto file or JSON has it.
 fn field_of<'t>(ty: &'t MessageType, name: &str) -> Option<&'t Field> {
-    ty.field(name).or_else(|| ty.fields().iter().find(|field| is_camel_case_of(field.name(), name)))
-}
-
-fn is_camel_case_of(field: &str, name: &str) -> bool {
-    let mut camel = String::with_capacity(field.len());
-    super::well_known::push_camel_case(&mut camel, field);
-    camel == name
+    ty.field(name).or_else(|| ty.fields().iter().find(|field| field.json_name() == name))
 }
 
 /// Whether null is a value of the field, not its absence.

@@ -13,6 +13,7 @@ mod host;
 mod read;
 mod scalar;
 mod table;
+mod to_json;
 mod token;
 mod types;
 mod unset;

@@ -11,7 +11,9 @@ use crate::value::{Duration, List, Timestamp, Value, map_with_last, nested};
 use base64::display::Base64Display;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use celero_ir::ErrorKind;
-use celero_protobuf::{Descriptors, MessageType, Payload, Record, Scalar, ScalarValue, Sink, WellKnown};
+use celero_protobuf::{
+    Descriptors, MessageType, Payload, Record, Scalar, ScalarValue, Sink, WellKnown, lower_camel_case,
+};
 
 const NANOS_PER_SECOND: i64 = 1_000_000_000;
 
@@ -103,6 +105,12 @@ fn time(bytes: &[u8]) -> EvalResult<(i64, i64)> {
 
 /// The type and the bytes of the message in an `Any`.
 pub(super) fn any_parts(bytes: &[u8]) -> EvalResult<(&str, &[u8])> {
+    let (url, value) = any_fields(bytes)?;
+    Ok((url.rsplit('/').next().unwrap_or(url), value))
+}
+
+/// The fields of an `Any`: the URL of the type, and the bytes of the message.
+pub(super) fn any_fields(bytes: &[u8]) -> EvalResult<(&str, &[u8])> {
     let (mut url, mut value): (&str, &[u8]) = ("", &[]);
     for record in records(bytes) {
         match record? {
@@ -113,7 +121,7 @@ pub(super) fn any_parts(bytes: &[u8]) -> EvalResult<(&str, &[u8])> {
             _ => {}
         }
     }
-    Ok((url.rsplit('/').next().unwrap_or(url), value))
+    Ok((url, value))
 }
 
 /// The message in an `Any`. One of an unknown type can't be read.
@@ -274,7 +282,7 @@ fn write_json<'a>(cx: &Cx<'a>, out: &mut Buffer<'a, '_>, value: &Value<'a>, dept
 }
 
 /// The text that stands for an integer that no double holds, for bytes or for a time.
-fn text_of<'a>(cx: &Cx<'a>, value: &Value<'a>) -> EvalResult<&'a str> {
+pub(super) fn text_of<'a>(cx: &Cx<'a>, value: &Value<'a>) -> EvalResult<&'a str> {
     let arena = cx.arena();
     match value {
         Value::Int(value) => arena.format(format_args!("{value}")),
@@ -291,33 +299,31 @@ fn text_of<'a>(cx: &Cx<'a>, value: &Value<'a>) -> EvalResult<&'a str> {
 
 /// A message as JSON. Only masks of fields, which are text, and messages without fields.
 fn write_message_json<'a>(cx: &Cx<'a>, out: &mut Buffer<'a, '_>, message: &Message<'a>) -> EvalResult<()> {
-    if message.name() == "google.protobuf.FieldMask" {
-        let mut text = String::new();
-        let (_, bytes) = message.in_wire_format(cx)?;
-        for record in records(bytes) {
-            let Record { number: 1, payload: Payload::Bytes(path) } = record? else { continue };
-            let path = std::str::from_utf8(path).map_err(|_| ErrorKind::InvalidArgument)?;
-            cx.charge_each_byte(path.len())?;
-            if !text.is_empty() {
-                text.push(',');
-            }
-            push_camel_case(&mut text, path);
-        }
-        return out.record(3, Payload::Bytes(text.as_bytes()));
+    if is_mask(message) {
+        return out.record(3, Payload::Bytes(mask_text(cx, message)?.as_bytes()));
     }
     if message.has_fields() { Err(ErrorKind::NoSuchOverload) } else { out.record(5, Payload::Bytes(&[])) }
 }
 
-/// A name with underscores as JSON has it: `user_name` is `userName`.
-pub(super) fn push_camel_case(out: &mut String, name: &str) {
-    let mut is_after_underscore = false;
-    for c in name.chars() {
-        match c {
-            '_' => is_after_underscore = true,
-            c if std::mem::take(&mut is_after_underscore) => out.push(c.to_ascii_uppercase()),
-            c => out.push(c),
+/// Whether it is a mask of fields, which is text in JSON.
+pub(super) fn is_mask(message: &Message<'_>) -> bool {
+    message.name() == "google.protobuf.FieldMask"
+}
+
+/// The text of a mask of fields: its paths with names as JSON has them.
+pub(super) fn mask_text<'a>(cx: &Cx<'a>, mask: &Message<'a>) -> EvalResult<&'a str> {
+    let mut text = String::new();
+    let (_, bytes) = mask.in_wire_format(cx)?;
+    for record in records(bytes) {
+        let Record { number: 1, payload: Payload::Bytes(path) } = record? else { continue };
+        let path = std::str::from_utf8(path).map_err(|_| ErrorKind::InvalidArgument)?;
+        cx.charge_each_byte(path.len())?;
+        if !text.is_empty() {
+            text.push(',');
         }
+        text.push_str(&lower_camel_case(path));
     }
+    cx.arena().alloc_str(&text)
 }
 
 /// The name of the message that stands for a value in an `Any`.

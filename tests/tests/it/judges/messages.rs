@@ -85,7 +85,7 @@ fn unset(field: &FieldDescriptor) -> Option<Owned> {
 }
 
 /// The bytes of a message: its `Debug` does not end.
-fn shown(message: &DynamicMessage) -> String {
+pub(super) fn shown(message: &DynamicMessage) -> String {
     message.encode_to_vec().escape_ascii().to_string()
 }
 
@@ -143,7 +143,7 @@ impl HostMessage for Reflected<'_> {
     }
 }
 
-struct Rules {
+pub(super) struct Rules {
     name: &'static str,
     types: Descriptors,
     env: Env<Bindings<'static>>,
@@ -152,7 +152,7 @@ struct Rules {
 
 impl Rules {
     /// What a rule gives in both tiers, which must agree.
-    fn eval(&self, source: &str, messages: &[(&str, &DynamicMessage)]) -> Result<Owned, String> {
+    pub(super) fn eval(&self, source: &str, messages: &[(&str, &DynamicMessage)]) -> Result<Owned, String> {
         let bytes: Vec<(&str, Vec<u8>)> =
             messages.iter().map(|(name, message)| (*name, message.encode_to_vec())).collect();
         self.eval_bytes(source, &bytes)
@@ -213,7 +213,7 @@ impl Rules {
     }
 }
 
-fn rules(types: &Descriptors, name: &'static str) -> Rules {
+pub(super) fn rules(types: &Descriptors, name: &'static str) -> Rules {
     let ty = Type::message(name);
     let env = Env::dynamic().messages(types).variable("m", ty.clone()).variable("n", ty);
     let engines = [Tier::Native, Tier::Interpret].map(|tier| Engine::builder().tier(tier).build());

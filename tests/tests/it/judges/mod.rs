@@ -27,6 +27,7 @@ mod grammar;
 mod http;
 mod http_fields;
 mod library;
+mod message_json;
 mod messages;
 mod network;
 mod numbers;

@@ -296,7 +296,7 @@ impl Judged {
         let shown: Vec<String> = wrong
             .iter()
             .map(|(kind, cases)| {
-                format!("{} {kind}:\n{}", cases.len(), cases.iter().take(6).cloned().collect::<Vec<_>>().join("\n"))
+                format!("{} {kind}:\n{}", cases.len(), cases.iter().take(12).cloned().collect::<Vec<_>>().join("\n"))
             })
             .collect();
         assert!(wrong.is_empty(), "{}", shown.join("\n\n"));

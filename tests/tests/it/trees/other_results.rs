@@ -28,14 +28,21 @@ pub(super) const OTHER_FROM_TREES: [(&str, &str); 3] = [
     ("math.least(", OF_A_LIST),
 ];
 
-pub(super) const OTHER_RESULTS: [OtherResult; 40] = [
+pub(super) const OTHER_RESULTS: [OtherResult; 45] = [
     other("no such field", &[], &["has("], OF_NO_MAP),
     other("no such key", &["bool", "optional"], &["has(", ".?"], OF_NO_MAP),
-    other("no such overload", &["bool", "int", "list", "map", "optional", "string"], &[".?", "[?"], OF_NO_MAP),
+    other("no such overload", &["bool", "int", "list", "map", "null", "optional", "string"], &[".?", "[?"], OF_NO_MAP),
     other("division by zero", &["bool"], &["[?"], OF_NO_MAP),
-    other("duplicate map key", &["bool", "int", "list", "map", "optional", "timestamp", "type"], &["{"], OF_EQUAL_KEYS),
+    other("invalid argument", &["bool"], &["[?'missing']"], OF_NO_MAP),
+    other("duplicate map key", &[], &["{"], OF_EQUAL_KEYS),
     other("no such overload", &["bool"], &[": cidr("], OF_EQUAL_KEYS),
-    other("no such overload", &["bool"], &[": 1, b: 2}"], "cel-go takes keys of every type"),
+    other("modulus by zero", &["bool"], &[": cidr("], OF_EQUAL_KEYS),
+    other(
+        "no such overload",
+        &["bool", "int", "map"],
+        &[": 1, b: 2}", "{n.w_", "{m.w_", ", n.w_"],
+        "cel-go takes keys of every type, as null is",
+    ),
     other(
         "invalid argument",
         &["bool", "int", "double"],
@@ -45,14 +52,14 @@ pub(super) const OTHER_RESULTS: [OtherResult; 40] = [
     other("a value", &["error"], &["lastIndexOf("], "cel-go finds nothing from the end of the text on"),
     other(
         "invalid argument",
-        &["bool", "optional", "string", "type", "uint"],
+        &["bool", "list", "optional", "string", "type", "uint"],
         &["regex.replace("],
         "cel-go reads the replacement only where something is replaced",
     ),
     other("invalid argument", &["bool", "int"], &[".sort(", ".sortBy("], "a list with NaN has no order"),
     other(
         "invalid argument",
-        &["bool", "int", "list", "type"],
+        &["bool", "double", "int", "list", "type"],
         &[".getFullYear(", ".getDa", ".getHours(", ".getMinutes(", ".getSeconds(", ".getMilliseconds(", ".getMonth("],
         "cel-go reads the empty name of a zone as UTC",
     ),
@@ -73,9 +80,10 @@ pub(super) const OTHER_RESULTS: [OtherResult; 40] = [
     other(
         "no such overload",
         &["bool", "list"],
-        &[".transformList(", ".map("],
-        "cel-go goes through empty bytes, which are no list",
+        &[".transformList(", ".map(", ".exists(k, ", ".all(k, "],
+        "cel-go goes through empty bytes and texts, which are no lists",
     ),
+    other("invalid argument", &["double"], &["double('1_000')"], "cel-go reads doubles as Go does, with underscores"),
     other("no such overload", &["duration"], &["-"], "cel-go negates durations, the language definition does not"),
     other("no such overload", &["int"], &["int("], "cel-go converts durations to integers"),
     other(
@@ -84,7 +92,7 @@ pub(super) const OTHER_RESULTS: [OtherResult; 40] = [
         &["google.protobuf.Any{", "m.any", "n.any", ".?any", "any: "],
         "cel-go looks for the type of the message in those of its program, and not in the descriptors",
     ),
-    other("a value", &["int"], &["?m.text:"], OF_EMPTY_OPTIONALS),
+    other("a value", &["bool", "error", "int"], &["?m.text:", "?false: "], OF_EMPTY_OPTIONALS),
     other("value out of range", &["bool"], &["?true: optional.none()"], OF_EMPTY_OPTIONALS),
     other(
         "no such overload",
@@ -94,13 +102,14 @@ pub(super) const OTHER_RESULTS: [OtherResult; 40] = [
     ),
     other(
         "invalid argument",
-        &["optional"],
-        &["optional.none()["],
+        &["map", "optional"],
+        &["optional.none()[", "[?m.packed[0]]"],
         "cel-go does not evaluate the index into an empty optional",
     ),
     other("a value", &["no program"], OVER_TYPES, OF_A_TYPE),
     other("invalid argument", &["no program"], OVER_TYPES, OF_A_TYPE),
     other("no such overload", &["no program"], OVER_TYPES, OF_A_TYPE),
+    other("no such field", &["no program"], OVER_TYPES, OF_A_TYPE),
     other("no such key", &["no program"], OVER_TYPES, OF_A_TYPE),
     other("value out of range", &["no program"], OVER_TYPES, OF_A_TYPE),
     other(
@@ -109,12 +118,12 @@ pub(super) const OTHER_RESULTS: [OtherResult; 40] = [
         &["-9223372036.854775808s", " - auth.claims", " - b)", " - req.size"],
         "cel-go adds the negated duration where one is subtracted, which the least one has not",
     ),
-    other("a value", &["int", "bool", "error"], &["getMilliseconds("], OF_MILLISECONDS),
+    other("a value", &["int", "uint", "bool", "error"], &["getMilliseconds("], OF_MILLISECONDS),
     other("modulus by zero", &["bool", "int"], &["getMilliseconds("], OF_MILLISECONDS),
     other(
         "a value",
         &["optional"],
-        &["json.parse(", "yaml.parse(string("],
+        &["json.parse(", "yaml.parse(string(req.headers"],
         "cel-go reads integers beyond 63 bits as doubles, halves of surrogate pairs, and numbers beyond a double",
     ),
     other(
@@ -126,7 +135,7 @@ pub(super) const OTHER_RESULTS: [OtherResult; 40] = [
     other("a value", &["error"], &["math.greatest(", "math.least("], OF_A_LIST),
     other(
         "a value",
-        &["bytes", "string", "list", "int"],
+        &["bool", "bytes", "string", "list", "int", "optional"],
         &["string("],
         "cel-go formats a duration as a double, and infinity as `Inf`",
     ),
@@ -137,12 +146,13 @@ pub(super) const OTHER_RESULTS: [OtherResult; 40] = [
         "cel-go's zero of timestamps is the year 1, here it is that of the message, 1970",
     ),
     other("evaluation budget exceeded", &["bool"], &["lists.range("], "cel-go has no such limits"),
+    other("a value", &["error"], &[")[n.w_uint64]"], "cel-go looks for no null in a map"),
     other("a value", &["error"], &["(req.headers in d)"], "cel-go's maps of the host have no way to look up a map"),
     other(
         "a value",
         &["error"],
-        &["optional.none()})["],
-        "cel-go selects no field of an empty optional whose type is not known",
+        &["optional.none()})[", "[m.on].a"],
+        "cel-go selects no field of an optional whose type is not known, or that is in a map",
     ),
 ];
 
