@@ -23,8 +23,8 @@ fn a_text_that_is_an_expression_is_warned_of_wherever_it_stands() {
         "redirect: TEXT",
     ] {
         let of = |text: &str| found(&format!("request:\n- {}\n", action.replace("TEXT", text)));
-        let expected =
-            "`source.address` is text here and is not evaluated: write `${source.address}` for the value of the expression";
+        let expected = "`source.address` is text here and is not evaluated: \
+                        write `${source.address}` for the value of the expression";
         assert_eq!(of("source.address"), [expected], "{action}");
         assert!(of("'${source.address}'").is_empty(), "{action}");
     }
@@ -57,9 +57,20 @@ fn the_names_of_the_filter_language_are_known() {
 
 #[test]
 fn other_texts_are_texts() {
-    for text in
-        ["shop.example.com", "request", "true", "1.5", "request.pth", "the request.path", "a", "", "'x.y'", "1 + 2", "$5"]
-    {
+    for text in [
+        "shop.example.com",
+        "request",
+        "true",
+        "1.5",
+        "request.pth",
+        "the request.path",
+        "a",
+        "",
+        "'x.y'",
+        "1 + 2",
+        "$5",
+        "request.path.matches('a')",
+    ] {
         let warnings = found(&format!("request:\n- setHeaders: {{x-a: \"{text}\"}}\n"));
         assert!(warnings.is_empty(), "{text}: {warnings:?}");
     }
