@@ -9,6 +9,10 @@ use crate::declarations::{DeclaredList, LISTS, ListValues};
 use crate::similar::listed;
 use crate::types::Type;
 
+/// The help for a rule that asks a list where none is declared.
+const NO_LISTS: &str = "no lists are declared: a policy has them in its section `lists`, the command in \
+                        `--list NAME:KIND=FILE`, a program in `Env::lists`";
+
 impl<'a> Checker<'a> {
     /// Returns the path of a node that names a list; whether there is such a list is not said.
     pub(super) fn list_of(&self, id: NodeId) -> Option<Path> {
@@ -162,6 +166,18 @@ impl<'a> Checker<'a> {
     /// The name of the list that a path names.
     fn list_name(&self, path: &Path) -> String {
         self.show_path(path.names.get(1..).unwrap_or_default())
+    }
+
+    /// The help for a name that is not declared, if it is that of a list or begins with `lists`.
+    pub(super) fn list_meant(&self, name: &str) -> Option<String> {
+        if self.full() {
+            return None;
+        }
+        if self.list_named(name).is_some() {
+            return Some(format!("did you mean `{LISTS}.{name}`?"));
+        }
+        let is_list = name == LISTS || name.strip_prefix(LISTS).is_some_and(|rest| rest.starts_with('.'));
+        (is_list && self.names.declarations.lists().is_empty()).then(|| NO_LISTS.to_owned())
     }
 
     fn report_unknown_list(&mut self, name: &str, at: NodeId) {

@@ -113,7 +113,7 @@ impl Checker<'_> {
         let node = path.nodes.get(wrong).or(path.nodes.last()).copied().unwrap_or(NodeId(0));
         let name = self.show_path(path.names.get(..=wrong).unwrap_or(&path.names));
         let mut help = Vec::new();
-        if let Some(meant) = self.name_meant(path) {
+        if let Some(meant) = self.list_meant(&full).or_else(|| self.name_meant(path)) {
             help.push(meant);
         } else if known == path.names.len() {
             help.push(format!("`{name}` is only the start of declared names: {}", list(&below)));

@@ -291,6 +291,12 @@ impl<'a> Checker<'a> {
             ("contains", [Type::List(_) | Type::Map(_), _]) => {
                 format!("{} in {}", self.receiver(right)?, self.receiver(left)?)
             }
+            ("contains" | "startsWith" | "endsWith" | "matches", [Type::Bytes, Type::String]) => {
+                format!("string({}).{name}({})", self.written(left)?, self.written(right)?)
+            }
+            ("@in", [Type::String | Type::Opaque(..), Type::Opaque(network, _)]) if **network == *"net.CIDR" => {
+                format!("{}.containsIP({})", self.receiver(right)?, self.written(left)?)
+            }
             ("_==_" | "_!=_", [_, Type::Null]) => self.presence(left, name == "_!=_")?,
             ("_==_" | "_!=_", [Type::Null, _]) => self.presence(right, name == "_!=_")?,
             ("@in", [Type::String, Type::String]) => match (self.is_text(left), self.is_text(right)) {

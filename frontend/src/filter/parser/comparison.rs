@@ -49,6 +49,11 @@ const OPERATORS: [(&str, Operator); 20] = [
     ("strict wildcard", Operator::StrictWildcard),
 ];
 
+/// Whether a word is an operator.
+pub(super) fn is_word_of_operator(word: &str) -> bool {
+    OPERATORS.iter().any(|(known, _)| *known == word)
+}
+
 /// The operators of a type, for messages.
 fn operators_of(ty: &FilterType) -> &'static str {
     match ty {

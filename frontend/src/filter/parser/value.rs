@@ -80,6 +80,10 @@ impl Parser<'_> {
             error.help.push(format!("a rule is a condition, without `{name}`"));
         } else if let Some((value, method)) = self.method(&name).or_else(|| self.method(&snake)) {
             error.help.push(format!("functions stand before their values: `{method}({value}, ..)`"));
+        } else if super::comparison::is_word_of_operator(&name)
+            && self.scan.text().get(span.end as usize..).is_some_and(|rest| rest.starts_with('('))
+        {
+            error.help.push(format!("`{name}` is an operator, not a function: `VALUE {name} ..`"));
         } else if let Some(meant) = self.scheme.similar_name(&name) {
             error.help.push(format!("did you mean `{meant}`?"));
         } else if name.starts_with("any") || name.starts_with("all") {

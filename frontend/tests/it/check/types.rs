@@ -313,3 +313,24 @@ fn operands_are_labelled_with_their_types() {
         error.labels.iter().map(|l| (&text[l.span.start as usize..l.span.end as usize], l.text.as_str())).collect();
     assert_eq!(labels, [("request.path", "this is `string`"), ("1 + 2", "this is `int`")]);
 }
+
+#[test]
+fn what_is_meant_by_operands_that_do_not_fit() {
+    table(
+        &host(),
+        &[
+            (
+                "b'a'.contains('a')",
+                "no-matching-overload at \"contains\": no overload of `contains` fits `bytes.contains(string)` (write `string(b'a').contains('a')`)",
+            ),
+            (
+                "s in cidr('10.0.0.0/8')",
+                "no-matching-overload at \"in\": no overload of `in` fits `string in net.CIDR` (write `cidr('10.0.0.0/8').containsIP(s)`)",
+            ),
+            (
+                "ip(s) in cidr('10.0.0.0/8')",
+                "no-matching-overload at \"in\": no overload of `in` fits `net.IP in net.CIDR` (write `cidr('10.0.0.0/8').containsIP(ip(s))`)",
+            ),
+        ],
+    );
+}

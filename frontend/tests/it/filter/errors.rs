@@ -103,3 +103,9 @@ fn the_depth_of_a_tree_is_about_its_nesting() {
     assert!(depth("ssl") < 16 && depth("not (ssl or lower(path) eq \"a\") and any(flags)") < 48);
     assert!(depth(&("(".repeat(128) + "ssl" + &")".repeat(128))) >= 128);
 }
+
+#[test]
+fn an_operator_that_is_called_is_explained() {
+    let errors = check("contains(http.host, \"a\")", &FilterOptions::default()).unwrap_err();
+    assert_eq!(errors[0].help, ["`contains` is an operator, not a function: `VALUE contains ..`"]);
+}

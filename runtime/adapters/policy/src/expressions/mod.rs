@@ -268,6 +268,7 @@ impl<C: Context> ExpressionCompiler<'_, C> {
             }
         };
         if pieces.iter().all(|piece| matches!(piece, TemplatePart::Text(_))) {
+            self.warn_of_plain_expression(text, problems);
             let plain = |piece| if let TemplatePart::Text(plain) = piece { plain } else { String::new() };
             return Some(Err(pieces.into_iter().map(plain).collect()));
         }
@@ -285,6 +286,18 @@ impl<C: Context> ExpressionCompiler<'_, C> {
         let joined: Vec<TextPiece<'_>> = joined.collect();
         let compiled = self.text(&joined);
         self.compiled(compiled, text, problems).map(Ok)
+    }
+
+    /// Warns of a text that is an expression about the message without `${..}`: the text itself would be the value,
+    /// so that a limit whose key is `source.address` counts all clients as one.
+    fn warn_of_plain_expression(&self, text: &SourceText, problems: &mut Problems) {
+        let Some(source) = template::plain_expression(&text.text) else { return };
+        let reads = |checked: &CheckedRule| checked.fields().names().next().is_some();
+        if source.len() <= LONGEST_NAME && self.engine.check(self.env(), source).as_ref().is_ok_and(reads) {
+            let message = format!("`{}` is text here and is not evaluated", text.text);
+            let help = format!("write `${{{source}}}` for the value of the expression");
+            problems.warn("policy-not-evaluated", text.place, message).help(help);
+        }
     }
 
     /// Compiles pieces to one program whose result is their text.

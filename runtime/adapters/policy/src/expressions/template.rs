@@ -44,6 +44,19 @@ pub(crate) fn parse(text: &str) -> Result<Vec<TemplatePart>, usize> {
     Ok(found)
 }
 
+/// Returns what may be an expression in a text without `${..}`: the text without the signs that other templates have
+/// around an expression. A word without a dot is none, and neither is a call with arguments: their patterns can be
+/// costly to compile.
+pub(crate) fn plain_expression(text: &str) -> Option<&str> {
+    const SIGNS: [(&str, &str); 6] = [("{{", "}}"), ("$(", ")"), ("#{", "}"), ("%{", "}"), ("{", "}"), ("$", "")];
+    let text = text.trim();
+    let inside = |(open, close): &(&str, &str)| text.strip_prefix(*open)?.strip_suffix(*close).map(str::trim);
+    let source = SIGNS.iter().find_map(inside).unwrap_or(text);
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "_.[]?-'\"()".contains(c);
+    let is_path = source.contains('.') && source.chars().all(is_part) && !source.replace("()", "").contains(['(', ')']);
+    (is_path && source.starts_with(|c: char| c.is_ascii_alphabetic())).then_some(source)
+}
+
 /// Reads up to the brace that closes an expression, and returns its offset. Braces in string
 /// literals and map literals don't count.
 fn end(rest: &mut Peekable<CharIndices<'_>>) -> Option<usize> {

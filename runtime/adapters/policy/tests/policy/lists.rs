@@ -147,6 +147,11 @@ fn mistakes_are_reported_at_their_place() {
             "request: [{language: filter, when: ip.src in $blocked, deny: true}]",
             &["unknown list `$blocked`", "there are no lists of type Ip"],
         ),
+        (
+            "lists: {blocked: {kind: addresses}}\nrequest: [{when: source.address in $blocked, deny: true}]",
+            &["`$` is not CEL", "did you mean `lists.blocked`?"],
+        ),
+        ("request: [{when: source.address in lists.blocked, deny: true}]", &["no lists are declared"]),
         ("lists: {a: {kind: texts, values: text}}", &["`string`"]),
         ("lists: {a: {kind: texts, values: {x: {y: int}}}}", &["`string`"]),
         ("lists: {a: {kind: texts, values: {entry: int}}}", &["a column of its own"]),

@@ -33,6 +33,7 @@ mod levels;
 mod limits;
 mod list_sources;
 mod lists;
+mod not_evaluated;
 mod passwords;
 mod reference;
 mod remote_limits;
