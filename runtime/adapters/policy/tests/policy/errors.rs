@@ -197,6 +197,9 @@ fn values_of_another_form_come_with_the_right_form() {
         wrong("variables:\n  inside: [a, b]\nrequest:\n- when: request.path in variables.inside\n  deny: 403\n");
     assert_eq!(error.matches("error[").count(), 1, "{error}");
     let error = wrong("request:\n- if: request.path == '/a'\n  then: deny\n");
+    let helps: Vec<&str> = error.lines().filter_map(|line| line.split_once("help: ")).map(|(_, help)| help).collect();
+    assert_eq!(helps, ["did you mean `when`?", "write `deny: true`"], "{error}");
+    let error = wrong("request:\n- name: a\n  wen: request.path == '/a'\n  xyz: 1\n  zyx: 1\n  deny: 403\n");
     assert_eq!(error.matches("its keys are").count(), 1, "{error}");
 }
 
