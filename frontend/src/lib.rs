@@ -51,6 +51,7 @@
 //!
 //! `frontend/tests/it/plain.rs` is a language of one page, made in this way.
 
+mod alternatives;
 mod ast;
 pub mod cel;
 mod checked;
@@ -75,6 +76,7 @@ mod tree_builder;
 mod types;
 mod verify;
 
+pub use alternatives::alternatives;
 pub use ast::{Ast, BinaryOp, Expr, FallbackKind, FoldKind, Literal, LogicOp, Name, Node, NodeId, Nodes, UnaryOp};
 pub use cel::{
     CHECKER_CODES, Cel, FORMAT_CODES, FunctionDeclaration, MacroForm, NotationError, PARSER_CODES, Parameter, RECEIVER,

@@ -1,7 +1,6 @@
 //! Why an evaluation fails: the kinds of errors, and the word in which native code returns one.
 
 use std::fmt;
-use std::sync::LazyLock;
 
 macro_rules! kinds {
     ($($(#[doc = $doc:literal])* $kind:ident = $code:literal, $name:literal, $text:literal;)*) => {
@@ -20,19 +19,10 @@ macro_rules! kinds {
                 match code { $($code => Some(Self::$kind),)* _ => None }
             }
 
-            /// The stable name, as in JSON and C: `no_such_key`.
+            /// The stable name, as in JSON, in C and in reports: `no_such_key`.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$kind => $name),* }
-            }
-
-            /// The name as the code of a diagnostic: `no-such-key`.
-            #[must_use]
-            pub fn diagnostic_code(self) -> &'static str {
-                static CODES: LazyLock<Vec<String>> =
-                    LazyLock::new(|| ErrorKind::ALL.iter().map(|kind| kind.name().replace('_', "-")).collect());
-                let number = Self::ALL.iter().position(|known| *known == self);
-                number.and_then(|number| CODES.get(number)).map_or(self.name(), String::as_str)
             }
 
             /// The message of the kind, one line.

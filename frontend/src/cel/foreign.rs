@@ -134,6 +134,9 @@ pub(super) fn without_braces(source: &str, failed: Span) -> Option<String> {
     while let Some((before, inside)) = rest.split_once(open) {
         let (inner, after) = inside.split_once(close)?;
         bare.push_str(before);
+        if is_template_call(inner) {
+            return Some(format!("a rule is an expression, without `{open}` and `{close}`"));
+        }
         match inner.trim().strip_prefix('.') {
             // Go's templates have fields with a capital, as in `.Request.Path`.
             Some(field) => {
@@ -150,6 +153,16 @@ pub(super) fn without_braces(source: &str, failed: Span) -> Option<String> {
     bare.push_str(rest);
     let bare = repeated(&bare)?;
     Some(format!("a rule is an expression without `{open}` and `{close}`: `{bare}`"))
+}
+
+/// Whether the inside of braces calls a function as Go's templates do: `eq .Request.Path "/"`.
+fn is_template_call(inner: &str) -> bool {
+    let mut words = inner.split_whitespace();
+    let is_name = |word: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
+    words.next().is_some_and(is_name)
+        && words.next().is_some_and(|word| {
+            word != "in" && word.starts_with(|c: char| c.is_ascii_alphanumeric() || "._\"'$(".contains(c))
+        })
 }
 
 /// Returns the name with `-` that a part of a rule is, as in `request.headers.x-team`, in
@@ -189,6 +202,44 @@ pub(super) fn function(name: &str) -> Option<&'static str> {
         "substr" => "substring",
         _ => return None,
     })
+}
+
+/// A value of another language, where a text is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Word {
+    Null,
+    /// A truth value, in CEL's spelling.
+    Truth(&'static str),
+}
+
+/// Returns the value that a name is in other languages.
+pub(super) fn word(name: &str) -> Option<Word> {
+    Some(match name {
+        "nil" | "None" | "NULL" | "Null" | "undefined" => Word::Null,
+        "True" | "TRUE" => Word::Truth("true"),
+        "False" | "FALSE" => Word::Truth("false"),
+        _ => return None,
+    })
+}
+
+/// Returns whether a function of another language says whether a network contains an address.
+pub(super) fn is_network_test(name: &str) -> bool {
+    let letters: String = name.chars().filter(|c| *c != '_').map(|c| c.to_ascii_lowercase()).collect();
+    matches!(
+        &*letters,
+        "cidrmatch"
+            | "cidrcontains"
+            | "ipinrange"
+            | "inipranges"
+            | "iniprange"
+            | "ipincidr"
+            | "incidr"
+            | "insubnet"
+            | "isinsubnet"
+            | "ipmatch"
+            | "isinrange"
+            | "innetwork"
+    )
 }
 
 /// Returns a name in the spelling of CEL's functions: `startsWith` of `starts_with`.

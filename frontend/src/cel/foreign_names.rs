@@ -11,9 +11,14 @@ struct Meant {
 
 /// Returns the help for a path such as `req.url`, if the variable that it would suggest is declared.
 pub(super) fn help(path: &[&str], declarations: &Declarations) -> Option<String> {
+    expression(path, declarations).map(|expression| format!("did you mean `{expression}`?"))
+}
+
+/// Returns what rules read instead of a path such as `req.url`, if its variable is declared.
+pub(super) fn expression(path: &[&str], declarations: &Declarations) -> Option<String> {
     let Meant { expression, variable } = meant(path)?;
     let is_new = declarations.variable(variable).is_some() && expression != path.join(".");
-    is_new.then(|| format!("did you mean `{expression}`?"))
+    is_new.then_some(expression)
 }
 
 /// Explains the variables of nginx, such as `$http_x_team`, where the parser found a `$`.

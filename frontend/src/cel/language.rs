@@ -1,8 +1,8 @@
 //! CEL as a [`Language`].
 
-use super::foreign_names;
 use super::lexicon::LEXICON;
 use super::{CHECKER_CODES, FORMAT_CODES, PARSER_CODES, check, format, parse_with, unparse};
+use super::{foreign_names, named_lists};
 use crate::checked::Checked;
 use crate::declarations::Declarations;
 use crate::diagnostic::{CodeInfo, Diagnostic};
@@ -36,6 +36,7 @@ impl Language for Cel {
     ) -> Result<(Checked, Vec<Diagnostic>), Vec<Diagnostic>> {
         let parsed = parse_with(source, limits, declarations.libraries());
         let ast = parsed.map_err(|mut found| {
+            named_lists::explain(source, &mut found, declarations);
             foreign_names::explain(source, &mut found, declarations);
             found
         })?;

@@ -7,6 +7,7 @@ mod language;
 mod lexer;
 mod lexicon;
 mod macros;
+mod named_lists;
 mod notation;
 mod parser;
 mod quote;

@@ -194,6 +194,11 @@ impl Scheme {
         self.open_lists.contains(ty) || self.lists.iter().any(|(of, list)| of == ty && **list == *name)
     }
 
+    /// Whether a list of this name and type is declared, by this name.
+    pub(crate) fn declares_list(&self, name: &str, ty: &FilterType) -> bool {
+        self.lists.iter().any(|(of, list)| of == ty && **list == *name)
+    }
+
     /// The declared name that is most similar to an unknown one.
     pub(crate) fn similar_name(&self, name: &str) -> Option<&str> {
         let fields = self.fields.iter().map(|field| &*field.name);

@@ -419,7 +419,7 @@ impl<S: Context + 'static> Program<S> {
     /// let request = http::Request::new(());
     /// let error = program.test_described(&RequestContext::new(&request)).unwrap_err();
     /// let lines: Vec<String> = error.to_string().lines().map(str::to_owned).collect();
-    /// assert_eq!(lines[0], r#"error[no-such-key]: no header "x-team""#);
+    /// assert_eq!(lines[0], r#"error[no_such_key]: no header "x-team""#);
     /// assert_eq!(lines[3], r#"1 | request.headers["x-team"] == "ops""#);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -39,6 +39,7 @@ codes! {
     NETWORK_AS_TEXT "network-as-text" Check "a text is compared with that of a network, which no address equals (a warning)";
     NETWORK_HOST_BITS "network-host-bits" Check "a network is written with an address inside it (a warning)";
     WILDCARD_AS_TEXT "wildcard-as-text" Check "a path or a host is compared with a text that has a `*`, which stands for itself (a warning)";
+    ALTERNATIVES_AS_TEXT "alternatives-as-text" Check "a field is compared with a text that has several of its values, with `,` or `|` between them (a warning)";
     COVERED_ITEM "covered-item" Check "an item of a set is in another item of the set (a warning)";
     NEVER_MATCHES "never-matches" Check "a rule of a set is never true (a warning)";
     DUPLICATE_RULE "duplicate-rule" Check "a rule of a set has the condition of one before it (a warning)";

@@ -7,6 +7,7 @@
 //! reading the field can still fail, so its comparison is no constant that code generation could
 //! use.
 
+use super::alternatives::alternatives_meant;
 use super::excluded::{
     Beside, Excluded, Place, constant_ordering, excluded_literals, excluded_text, excluded_wildcard,
 };
@@ -142,6 +143,9 @@ impl Lint<'_> {
     /// Warns about a text that a field never has in a place, or that is written as a pattern. `id` is the comparison.
     fn part(&mut self, id: NodeId, (field, domain): (NodeId, &Domain), part: NodeId, place: Place, result: bool) {
         let Some(text) = self.text(part) else { return };
+        if let Some(parts) = alternatives_meant(domain, place, &text) {
+            return self.several(id, field, (part, &text), &parts, result);
+        }
         match excluded_text(domain, place, text.as_bytes()) {
             Some(excluded) if *domain == Domain::Address && is_network(&text) => {
                 let help = self.network_help(field, &text);

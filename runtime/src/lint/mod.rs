@@ -20,6 +20,7 @@
 //! in the place above, and a test in `runtime/tests/it/lint.rs`. `Program::warnings` and
 //! `RuleSet::warnings` return what was found.
 
+pub(crate) mod alternatives;
 mod case;
 mod codes;
 mod conditions;

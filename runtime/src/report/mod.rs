@@ -59,7 +59,7 @@ impl Report {
         let diagnostic = Diagnostic {
             severity: Severity::Error,
             stage: Stage::Check,
-            code: error.kind.diagnostic_code(),
+            code: error.kind.name(),
             message,
             span: error.span(),
             labels: Vec::new(),
@@ -154,7 +154,7 @@ impl Report {
     /// let context = RequestContext::new(&request);
     /// let error = rules.first(&context, &mut Scratch::new()).unwrap_err();
     /// let error = rules.describe(&error, &context).expect("the rule exists").into_error();
-    /// assert!(error.to_string().starts_with(r#"error[no-such-key]: no header "x-team""#));
+    /// assert!(error.to_string().starts_with(r#"error[no_such_key]: no header "x-team""#));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]

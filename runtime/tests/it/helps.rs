@@ -132,6 +132,24 @@ const ROWS: &[(&str, &str, Suggested)] = &[
     (r#"source.address == 10.0.0.1"#, r#"the text of an address is written `"10.0.0.1"`"#, Part),
     (r#"source.address in [10.0.0.1]"#, r#"the text of an address is written `"10.0.0.1"`"#, Part),
     (r#"source.address in 10.0.0.0/8"#, r#"a network is written `cidr("10.0.0.0/8")`"#, Rule),
+    (r#"request.path in "/a,/b""#, r#"write `request.path in ["/a", "/b"]`"#, Rule),
+    (r#"request.path in "/a | /b""#, r#"write `request.path in ["/a", "/b"]`"#, Rule),
+    (r#"request.method in "(GET|HEAD)""#, r#"write `request.method in ["GET", "HEAD"]`"#, Rule),
+    (r#"request.path in "/a, b c""#, r#"write `request.path in ["/a, b c"]`"#, Rule),
+    (
+        r#"source.address in "10.0.0.0/8,192.0.2.1""#,
+        r#"write `["10.0.0.0/8", "192.0.2.1"].exists(network, cidr(network).containsIP(source.address))`"#,
+        Rule,
+    ),
+    (r#"GET == request.method"#, r#"a text is in quotes: `"GET"`"#, Part),
+    (r#"request.path == True"#, "did you mean `true`?", Form),
+    (r#"request.path.startsWith("/") == True"#, "did you mean `true`?", Part),
+    (r#"request.query != nil"#, "write `has(request.query)`", Rule),
+    (r#"undefined == request.query"#, "write `!has(request.query)`", Rule),
+    (r#"request.path != null"#, "`request.path` is never absent or null: leave this comparison out", Form),
+    (r#"null == request.path"#, "`request.path` is never absent or null: leave this comparison out", Form),
+    (r#"request.path != None"#, "`request.path` is never absent or null: leave this comparison out", Form),
+    (r#"request.query is not null"#, "did you mean `!=`?", Form),
     (r#"source.address in "10.0.0.0/8""#, r#"write `cidr("10.0.0.0/8").containsIP(source.address)`"#, Rule),
     (r#"request.path == '/a'; true"#, "a rule is one expression; conditions are joined with `&&` and `||`", Form),
     // Functions and methods.
@@ -154,6 +172,27 @@ const ROWS: &[(&str, &str, Suggested)] = &[
     (r#"[1, 2].map(x => x + 1) == [2, 3]"#, "the variable of a macro is its first argument: `x, x + 1`", Part),
     (r#"[1, 2].all( x  =>   x == 1 )"#, "the variable of a macro is its first argument: `x, x == 1`", Part),
     (r#"[1, 2].exists(x => x == 1)"#, "the variable of a macro is its first argument: `x, x == 1`", Part),
+    (r#"[1].map((x) => x + 1) == [2]"#, "the variable of a macro is its first argument: `x, x + 1`", Part),
+    (r#"[1].exists(x -> x == 1)"#, "the variable of a macro is its first argument: `x, x == 1`", Part),
+    (r#"x => x + 1"#, "only macros have a variable, as their first argument: `list.map(x, x + 1)`", Form),
+    (
+        r#"request.path == "/" && ((x) -> x + 1)"#,
+        "only macros have a variable, as their first argument: `list.map(x, x + 1)`",
+        Form,
+    ),
+    (
+        r#"net.cidr_contains("10.0.0.0/8", source.address)"#,
+        r#"write `cidr("10.0.0.0/8").containsIP(source.address)`"#,
+        Rule,
+    ),
+    (
+        r#"net.cidr_contains(cidr("10.0.0.0/8"), source.address)"#,
+        r#"write `cidr("10.0.0.0/8").containsIP(source.address)`"#,
+        Rule,
+    ),
+    (r#"ip_in_range(source.address, "10.0.0.0/8")"#, r#"write `cidr("10.0.0.0/8").containsIP(source.address)`"#, Rule),
+    (r#"source.address.inCidr("10.0.0.0/8")"#, r#"write `cidr("10.0.0.0/8").containsIP(source.address)`"#, Rule),
+    (r#"regex.match("^/a", request.path)"#, r#"write `request.path.matches("^/a")`"#, Rule),
     (r#"hasPrefix(request.path, "/a")"#, r#"write `request.path.startsWith("/a")`"#, Rule),
     (r#"strings.HasPrefix(request.path, "/a")"#, "did you mean `startsWith`?", Form),
     (r#"std.tolower(request.path) == "/a""#, "did you mean `lowerAscii`?", Form),
@@ -234,6 +273,10 @@ const ROWS: &[(&str, &str, Suggested)] = &[
     (r#"path == "/""#, "did you mean `request.path`?", Rule),
     (r#"{{ request.path }} == "/""#, r#"a rule is an expression without `{{` and `}}`: `request.path == "/"`"#, Rule),
     (r#"{{ .Request.Path }} == "/""#, r#"a rule is an expression without `{{` and `}}`: `request.path == "/"`"#, Rule),
+    (r#"{{request.path}}=="/""#, r#"a rule is an expression without `{{` and `}}`: `request.path=="/"`"#, Rule),
+    (r#"{{.Request.Path}} == "/""#, r#"a rule is an expression without `{{` and `}}`: `request.path == "/"`"#, Rule),
+    (r#"{{ .Request.Header.Get "X-Team" }} == "a""#, "a rule is an expression, without `{{` and `}}`", Form),
+    (r#"{{ eq .Request.Path "/" }}"#, "a rule is an expression, without `{{` and `}}`", Form),
     (r#"${request.path} == "/""#, r#"a rule is an expression without `${` and `}`: `request.path == "/"`"#, Rule),
 ];
 
@@ -289,6 +332,17 @@ fn only_what_is_declared_is_suggested() {
             let is_of_source = |name: &str| source.contains(name) || !named.contains(name);
             assert!(is_of_source("request.") && is_of_source("source."), "{source}: {help}");
         }
+    }
+}
+
+/// A name that is not declared is no text where a variable is expected.
+#[test]
+fn unknown_variables_are_not_quoted() {
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let env = Env::<Data<'_>>::new();
+    for source in [r#"tenant == "acme""#, r#""acme" == tenant"#, "tenant == request.host", "TENANT == 1"] {
+        let errors = found(&engine, &env, source);
+        assert!(errors.iter().all(|error| error.help.is_empty()), "{source}: {errors:?}");
     }
 }
 

@@ -91,6 +91,63 @@ const WARNED: &[(&str, &str, &str, &str)] = &[
         r#""*.example.com""#,
         r#"write `request.host.strictWildcard("*.example.com")`"#,
     ),
+    (
+        r#"request.method == "GET,HEAD""#,
+        "alternatives-as-text",
+        r#""GET,HEAD""#,
+        r#"write `request.method in ["GET", "HEAD"]`"#,
+    ),
+    (
+        r#""(GET|HEAD)" != request.method"#,
+        "alternatives-as-text",
+        r#""(GET|HEAD)""#,
+        r#"write `!(request.method in ["GET", "HEAD"])`"#,
+    ),
+    (r#"request.method in ["GET|HEAD"]"#, "alternatives-as-text", r#""GET|HEAD""#, r#"write `"GET", "HEAD"`"#),
+    (r#"request.path == "/a|/b""#, "alternatives-as-text", r#""/a|/b""#, r#"write `request.path in ["/a", "/b"]`"#),
+    (r#"request.path == "/a, /b""#, "alternatives-as-text", r#""/a, /b""#, r#"write `request.path in ["/a", "/b"]`"#),
+    (
+        r#"request.host == "a.example|b.example""#,
+        "alternatives-as-text",
+        r#""a.example|b.example""#,
+        r#"write `request.host in ["a.example", "b.example"]`"#,
+    ),
+    (
+        r#"request.scheme == "http,https""#,
+        "alternatives-as-text",
+        r#""http,https""#,
+        r#"write `request.scheme in ["http", "https"]`"#,
+    ),
+    (
+        r#"request.version == "HTTP/1.1,HTTP/2.0""#,
+        "alternatives-as-text",
+        r#""HTTP/1.1,HTTP/2.0""#,
+        r#"write `request.version in ["HTTP/1.1", "HTTP/2.0"]`"#,
+    ),
+    (
+        r#"source.address == "192.0.2.1,192.0.2.2""#,
+        "alternatives-as-text",
+        r#""192.0.2.1,192.0.2.2""#,
+        r#"write `source.address in ["192.0.2.1", "192.0.2.2"]`"#,
+    ),
+    (
+        r#"request.headers["x-a|x-b"] == "1""#,
+        "alternatives-as-text",
+        r#""x-a|x-b""#,
+        "ask for each by itself: `x-a`, `x-b`",
+    ),
+    (
+        r#"request.headers["x-a,x-b"] == "1""#,
+        "invalid-header-name",
+        r#""x-a,x-b""#,
+        "ask for each by itself: `x-a`, `x-b`",
+    ),
+    (
+        r#"request.headers.exists(name, name == "x-a,x-b")"#,
+        "alternatives-as-text",
+        r#""x-a,x-b""#,
+        r#"write `name in ["x-a", "x-b"]`"#,
+    ),
 ];
 
 /// Near misses, which mean what they say.
@@ -112,6 +169,15 @@ const SILENT: &[&str] = &[
     r#"request.headers["accept"] == "*/*""#,
     r#"request.query == "a=*""#,
     r#"request.uri == "*""#,
+    r#"request.path == "/a,b""#,
+    r#"request.path == "/maps/1,2""#,
+    r#"request.path.contains("/a,/b")"#,
+    r#"request.query == "a=1,2""#,
+    r#"request.uri == "/a,/b""#,
+    r#"request.headers["accept"] == "text/html,text/plain""#,
+    r#"request.headers["vary"] in ["accept,cookie"]"#,
+    r#"request.method.matches("^(GET|HEAD)$")"#,
+    r#"request.host.matches("a[.]example|b[.]example")"#,
 ];
 
 #[test]
@@ -124,7 +190,7 @@ fn comparisons_with_networks_and_patterns_are_warned_of() {
         assert_eq!((found, at.as_str()), (code, *place), "{source}");
         assert_eq!(checked.warnings()[0].help, [*help], "{source}");
         let suggested = help.split('`').nth(1).unwrap();
-        if suggested.contains('(') {
+        if suggested.contains(['(', '[']) && !suggested.starts_with("name ") {
             let suggested = engine.check(&env, suggested).unwrap_or_else(|error| panic!("{source}: {error}"));
             assert_eq!(suggested.warnings(), [], "{source}");
         }
@@ -160,6 +226,39 @@ fn patterns_of_the_filter_language_that_are_compared_as_text_are_warned_of() {
         r#"http.request.uri.path wildcard "/api/*""#,
         r#"http.request.uri.query eq "a=*""#,
         r#"http.user_agent eq "*""#,
+    ] {
+        assert_eq!(engine.check(&env, source).unwrap().warnings(), [], "{source}");
+    }
+}
+
+#[test]
+fn several_texts_in_one_are_warned_of_in_the_filter_language() {
+    let env = Env::<RequestContext<'_>>::new().filter_language(celero::filter::FilterLanguage::http());
+    let engine = engine();
+    for (source, help) in [
+        (r#"http.request.method eq "GET,HEAD""#, r#"write `http.request.method in {"GET" "HEAD"}`"#),
+        (r#"http.request.method ne "GET|HEAD""#, r#"write `not http.request.method in {"GET" "HEAD"}`"#),
+        (r#"http.request.method in {"PUT" "GET,HEAD"}"#, r#"write `"GET" "HEAD"`"#),
+        (r#"http.host eq "a.example|b.example""#, r#"write `http.host in {"a.example" "b.example"}`"#),
+        (r#"http.request.uri.path eq "/a,/b""#, r#"write `http.request.uri.path in {"/a" "/b"}`"#),
+        (
+            r#"http.request.uri.path.extension eq "php|asp""#,
+            r#"write `http.request.uri.path.extension in {"php" "asp"}`"#,
+        ),
+    ] {
+        let checked = engine.check(&env, source).unwrap();
+        let [warning] = checked.warnings() else { panic!("{source}: {:?}", checked.warnings()) };
+        assert_eq!((warning.code, &*warning.help), ("alternatives-as-text", &[help.to_owned()][..]), "{source}");
+        let suggested = help.split('`').nth(1).unwrap();
+        if suggested.contains('{') {
+            assert_eq!(engine.check(&env, suggested).unwrap().warnings(), [], "{source}");
+        }
+    }
+    for source in [
+        r#"http.request.uri.path eq "/a,b""#,
+        r#"http.request.uri.query eq "a=1,2""#,
+        r#"http.request.method matches "^(GET|HEAD)$""#,
+        r#"http.user_agent eq "a,b""#,
     ] {
         assert_eq!(engine.check(&env, source).unwrap().warnings(), [], "{source}");
     }

@@ -281,11 +281,11 @@ fn an_entry_is_read_in_one_generation() {
 fn wrong_uses_are_found_when_a_rule_is_compiled() {
     let env = env(&lists());
     for (rule, code, says) in [
-        ("lists.goe[peer].country", "unknown-list", "did you mean `geo`?"),
+        ("lists.goe[peer].country", "unknown-list", "did you mean `lists.geo`?"),
         (
             "lists.other[peer]",
             "unknown-list",
-            "there are the lists area, blocked, flag, geo, score, service, shape, tier",
+            "there are the lists `lists.area`, `lists.blocked`, `lists.flag`, `lists.geo`, `lists.score`, `lists.service`, `lists.shape`, `lists.tier`",
         ),
         ("lists.geo[peer].contry == 'DE'", "no-fields", "did you mean `country`?"),
         ("lists.geo[peer].city == ''", "no-fields", "there are the fields asn, country, vpn"),

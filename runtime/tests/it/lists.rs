@@ -235,11 +235,11 @@ fn wrong_uses_are_found_when_a_rule_is_compiled() {
     let lists = lists();
     let env = Env::<Data>::new().lists(&lists);
     for (rule, code, says) in [
-        ("peer in lists.blokced", "unknown-list", "did you mean `blocked`?"),
+        ("peer in lists.blokced", "unknown-list", "did you mean `lists.blocked`?"),
         (
             "peer in lists.other",
             "unknown-list",
-            "there are the lists agents, areas, blocked, cf.bad, paths, ports, shapes, tenants",
+            "there are the lists `lists.agents`, `lists.areas`, `lists.blocked`, `lists.cf.bad`, `lists.paths`, `lists.ports`, `lists.shapes`, `lists.tenants`",
         ),
         ("lists.other == 1", "unknown-list", "there is no list `other`"),
         ("port in lists.blocked", "list-use", "the list `blocked` is asked for an address: a `string` or a `net.IP`"),

@@ -39,6 +39,7 @@ mod lint;
 mod lint_domains;
 mod lint_requests;
 mod list_expiry;
+mod list_helps;
 mod list_types;
 mod list_values;
 mod lists;

@@ -151,7 +151,7 @@ fn logs_do_not_hold_the_text_of_requests() {
 fn a_report_points_at_the_source() {
     reports("zero == 0 && m['x'] == 1", Value::Null, |report| {
         let text = report.render("team.cel", false);
-        assert!(text.contains("no-such-key") && text.contains("team.cel:1:14"), "{text}");
+        assert!(text.contains("no_such_key") && text.contains("team.cel:1:14"), "{text}");
         assert!(text.contains("zero == 0 && m['x'] == 1") && text.contains("^^^^^^"), "{text}");
     });
 }
@@ -164,7 +164,7 @@ fn an_error_that_is_passed_on_shows_the_rule() {
     for (source, parts) in [
         (
             "s == 'secret' &&\n  {'a': 1}['x'] == 1",
-            &["error[no-such-key]: no key \"x\"", "--> rule:2:3", "2 |   {'a': 1}['x'] == 1", "guard it with"][..],
+            &["error[no_such_key]: no key \"x\"", "--> rule:2:3", "2 |   {'a': 1}['x'] == 1", "guard it with"][..],
         ),
         ("even(2) && even(3)", &["`even` failed: 3 is odd", "--> rule:1:12", "1 | even(2) && even(3)"]),
         ("req.team == 'a'", &["`req.team` is absent", "guard it with `has(req.team)`"]),

@@ -85,6 +85,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("network-as-text", "request.headers[\"x-real-ip\"] in [\"10.0.0.0/8\"]"),
     ("network-host-bits", "cidr(\"10.0.0.1/8\").containsIP(source.address)"),
     ("wildcard-as-text", "request.path in [\"/\", \"/api/*\"]"),
+    ("alternatives-as-text", "request.method == \"GET,HEAD\""),
     ("covered-item", "ip.src in {10.0.0.0/8 10.1.0.0/16}"),
     ("never-matches", "\"/a\".startsWith(\"/b\") && request.method == \"GET\""),
     ("duplicate-rule", "request.path == '/admin'"),

@@ -18,6 +18,7 @@ const CONSTANT: &[&str] = &[
     "network-as-text",
     "network-host-bits",
     "wildcard-as-text",
+    "alternatives-as-text",
 ];
 
 /// Returns the number of the rules of a file that an environment accepts, and the warnings about them.

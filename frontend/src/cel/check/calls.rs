@@ -38,6 +38,9 @@ impl Checker<'_> {
         if let Some(list) = self.list_of(operand) {
             return self.check_list_value(id, operand, &list);
         }
+        if !self.unchecked && self.report_indexed_lists(id, operand, index) {
+            return Type::Error;
+        }
         let operand_type = self.check(operand);
         let index_type = self.check(index);
         let name = if optional { "_[?_]" } else { "_[_]" };
@@ -75,6 +78,9 @@ impl Checker<'_> {
             return self.check_undeclared_function(id, target, function, args);
         };
         let args = self.check_args(target, args);
+        if let ("contains", [(target, Type::Error), (value, _)]) = (&*name, &*args) {
+            self.explain_list_method(*target, *value);
+        }
         let signatures = self.names.signatures(&name);
         if !self.unchecked && signatures.iter().all(|s| s.receiver != receiver) {
             if let (true, Some((_, Type::Error))) = (receiver, args.first()) {
@@ -124,6 +130,12 @@ impl Checker<'_> {
         {
             self.check_args(None, args);
             return self.report_library_off(id, &format!("`{name}`"), library);
+        }
+        if let Some(name) = &qualified
+            && let Some(help) = self.qualified_meant(name, args)
+        {
+            self.check_args(None, args);
+            return self.report_undeclared_function(id, name, vec![help]);
         }
         if let Some(name) = qualified
             && let help = self.function_like(&name)

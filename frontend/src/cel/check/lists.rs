@@ -3,15 +3,13 @@
 
 use super::select::Path;
 use super::{Argument, Checker, codes};
-use crate::ast::{Expr, Name, NodeId};
+use crate::ast::{Expr, Literal, Name, NodeId};
+use crate::cel::named_lists;
 use crate::checked::Reference;
 use crate::declarations::{DeclaredList, LISTS, ListValues};
+use crate::diagnostic::Diagnostic;
 use crate::similar::listed;
 use crate::types::Type;
-
-/// The help for a rule that asks a list where none is declared.
-const NO_LISTS: &str = "no lists are declared: a policy has them in its section `lists`, the command in \
-                        `--list NAME:KIND=FILE`, a program in `Env::lists`";
 
 impl<'a> Checker<'a> {
     /// Returns the path of a node that names a list; whether there is such a list is not said.
@@ -168,23 +166,92 @@ impl<'a> Checker<'a> {
         self.show_path(path.names.get(1..).unwrap_or_default())
     }
 
-    /// The help for a name that is not declared, if it is that of a list or begins with `lists`.
-    pub(super) fn list_meant(&self, name: &str) -> Option<String> {
-        if self.full() {
-            return None;
-        }
-        if self.list_named(name).is_some() {
-            return Some(format!("did you mean `{LISTS}.{name}`?"));
-        }
-        let is_list = name == LISTS || name.strip_prefix(LISTS).is_some_and(|rest| rest.starts_with('.'));
-        (is_list && self.names.declarations.lists().is_empty()).then(|| NO_LISTS.to_owned())
+    fn report_unknown_list(&mut self, name: &str, at: NodeId) {
+        let declarations = self.names.declarations;
+        let meant = named_lists::meant(name, declarations).map(|list| format!("did you mean `{LISTS}.{list}`?"));
+        let error = self.error(codes::UNKNOWN_LIST, self.ast.span(at), format!("there is no list `{name}`"));
+        error.help.extend(meant);
+        error.help.push(named_lists::known(declarations));
     }
 
-    fn report_unknown_list(&mut self, name: &str, at: NodeId) {
-        let names: Vec<&str> = self.names.declarations.lists().iter().map(|list| &*list.name).collect();
-        let mut help = self.did_you_mean(name, &names);
-        help.push(format!("there are the lists {}", listed(names.into_iter().map(str::to_owned).collect())));
-        let error = self.error(codes::UNKNOWN_LIST, self.ast.span(at), format!("there is no list `{name}`"));
-        error.help = help;
+    /// Explains the right side of an `in` that is not declared: a list without `lists.`.
+    pub(super) fn explain_list(&mut self, right: NodeId) {
+        let Some(path) = self.path(right).filter(|_| !self.ast.expr(right).is_test()) else { return };
+        let (name, declarations) = (self.show_path(&path.names), self.names.declarations);
+        let is_declared = declarations.lists().iter().any(|list| *list.name == *name);
+        let (span, is_word) = (self.ast.span(right), path.nodes.len() == 1);
+        let Some(&first) = path.nodes.first() else { return };
+        if (is_declared || is_word)
+            && let Some(error) = self.error_at(first, codes::UNDECLARED_NAME)
+            && (is_declared || error.help.is_empty())
+        {
+            error.span = span;
+            error.help = vec![named_lists::in_place(&name, declarations)];
+        }
+    }
+
+    /// Explains a comparison with the name of a list.
+    pub(super) fn explain_compared_list(&mut self, left: NodeId, right: NodeId, negated: bool) {
+        let Some(path) = self.path(right).filter(|_| !self.ast.expr(right).is_test()) else { return };
+        let name = self.show_path(&path.names);
+        self.explain_question(left, right, &name, negated);
+    }
+
+    /// Explains `blocked.contains(value)` and `lists.blocked.contains(value)`.
+    pub(super) fn explain_list_method(&mut self, target: NodeId, value: NodeId) {
+        let Some(path) = self.path(target).filter(|_| !self.ast.expr(target).is_test()) else { return };
+        let name = if self.names_list(&path) { self.list_name(&path) } else { self.show_path(&path.names) };
+        self.explain_question(value, target, &name, false);
+    }
+
+    /// Replaces the help of the error about the name of a list at a node.
+    fn explain_question(&mut self, value: NodeId, list: NodeId, name: &str, negated: bool) {
+        let declarations = self.names.declarations;
+        if !declarations.lists().iter().any(|list| *list.name == *name) || self.full() {
+            return;
+        }
+        let Some(value) = self.receiver(value) else { return };
+        let (span, focus) = (self.ast.span(list), self.ast.node(list).focus);
+        let first = self.path(list).and_then(|path| path.nodes.first().map(|first| self.ast.node(*first).focus));
+        let is_about = |error: &&mut Diagnostic| match error.code {
+            codes::UNDECLARED_NAME => error.span == focus || Some(error.span) == first,
+            code => code == codes::LIST_USE && error.span == span,
+        };
+        if let Some(error) = self.errors.iter_mut().rev().find(is_about) {
+            error.help = vec![named_lists::question(&value, name, negated, declarations)];
+        }
+    }
+
+    /// Returns the help for a call such as `inList("blocked", value)`.
+    pub(super) fn list_call(&self, name: &str, args: &[NodeId]) -> Option<String> {
+        let (&[first, second], "inList" | "in_list" | "isInList" | "is_in_list") = (args, name) else { return None };
+        let list = |id: NodeId| match self.ast.expr(id) {
+            Expr::Literal(Literal::String(text)) => Some(text.to_string()),
+            _ => self.path(id).map(|path| self.show_path(&path.names)),
+        };
+        [(first, second), (second, first)].into_iter().find_map(|(asked, value)| {
+            let declarations = self.names.declarations;
+            let name = list(asked).filter(|name| declarations.lists().iter().any(|list| *list.name == **name))?;
+            Some(named_lists::question(&self.receiver(value)?, &name, false, declarations))
+        })
+    }
+
+    /// Reports `lists["blocked"]`. Returns whether it is that.
+    pub(super) fn report_indexed_lists(&mut self, id: NodeId, operand: NodeId, index: NodeId) -> bool {
+        let declarations = self.names.declarations;
+        let Expr::Literal(Literal::String(name)) = self.ast.expr(index) else { return false };
+        let Some(path) = self.path(operand) else { return false };
+        let parts = self.path_parts(&path);
+        if *parts != [LISTS] || self.local_of(&path).is_some() || self.names.resolve(&parts, path.rooted).is_some() {
+            return false;
+        }
+        let help = if declarations.lists().is_empty() {
+            named_lists::NONE.to_owned()
+        } else {
+            named_lists::in_place(name, declarations)
+        };
+        let span = self.ast.span(id);
+        self.error(codes::UNDECLARED_NAME, span, format!("undeclared reference to `{LISTS}`")).help.push(help);
+        true
     }
 }

@@ -6,6 +6,7 @@
 
 mod calls;
 mod codes;
+mod compared;
 mod define;
 mod folds;
 mod infer;

@@ -7,6 +7,8 @@ use super::{Argument, Checker, RECEIVER, codes};
 use crate::ast::{Name, NodeId};
 use crate::cel::foreign;
 use crate::cel::macros::usage;
+use crate::cel::named_lists;
+use crate::declarations::LISTS;
 use crate::diagnostic::{Diagnostic, Label, Severity, Stage};
 use crate::similar::similar;
 use crate::span::Span;
@@ -113,8 +115,10 @@ impl Checker<'_> {
         let node = path.nodes.get(wrong).or(path.nodes.last()).copied().unwrap_or(NodeId(0));
         let name = self.show_path(path.names.get(..=wrong).unwrap_or(&path.names));
         let mut help = Vec::new();
-        if let Some(meant) = self.list_meant(&full).or_else(|| self.name_meant(path)) {
+        if let Some(meant) = self.name_meant(path) {
             help.push(meant);
+        } else if known == 0 && self.path_parts(path).first() == Some(&LISTS) {
+            help.push(named_lists::known(self.names.declarations));
         } else if known == path.names.len() {
             help.push(format!("`{name}` is only the start of declared names: {}", list(&below)));
         } else if known > 0 {

@@ -4,7 +4,7 @@
 use super::names::Meaning;
 use super::select::Path;
 use super::{Argument, Checker, codes};
-use crate::ast::{BinaryOp, Expr, Literal, LogicOp, Name, NodeId, UnaryOp};
+use crate::ast::{BinaryOp, Expr, Literal, LogicOp, Name, NodeId};
 use crate::cel::{foreign, foreign_names};
 use crate::diagnostic::Diagnostic;
 use crate::similar::similar;
@@ -15,13 +15,13 @@ const MAX_ALTERNATIVES: usize = 32;
 
 impl<'a> Checker<'a> {
     /// Returns the source of a node, if a message can repeat it.
-    fn written(&self, id: NodeId) -> Option<&'a str> {
+    pub(super) fn written(&self, id: NodeId) -> Option<&'a str> {
         let span = self.ast.span(id);
         foreign::repeated(self.ast.source().get(span.start as usize..span.end as usize)?)
     }
 
     /// Returns the source of a node as the value that a method is called on.
-    fn receiver(&self, id: NodeId) -> Option<String> {
+    pub(super) fn receiver(&self, id: NodeId) -> Option<String> {
         let text = self.written(id)?;
         let is_operation = matches!(
             self.ast.expr(id),
@@ -38,12 +38,12 @@ impl<'a> Checker<'a> {
         matches!(self.ast.expr(id), Expr::Literal(Literal::Bool(_)))
     }
 
-    fn is_text(&self, id: NodeId) -> bool {
+    pub(super) fn is_text(&self, id: NodeId) -> bool {
         self.text_of(id).is_some()
     }
 
     /// The text that a literal is.
-    fn text_of(&self, id: NodeId) -> Option<&'a str> {
+    pub(super) fn text_of(&self, id: NodeId) -> Option<&'a str> {
         match self.ast.expr(id) {
             Expr::Literal(Literal::String(text)) => Some(text),
             _ => None,
@@ -51,7 +51,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Returns the help for a name that other proxies have for a part of a request.
-    fn foreign_name(&self, path: &[&str]) -> Option<String> {
+    pub(super) fn foreign_name(&self, path: &[&str]) -> Option<String> {
         foreign_names::help(path, self.names.declarations)
     }
 
@@ -68,7 +68,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Returns the last error that points at a node and has this code.
-    fn error_at(&mut self, id: NodeId, code: &str) -> Option<&mut Diagnostic> {
+    pub(super) fn error_at(&mut self, id: NodeId, code: &str) -> Option<&mut Diagnostic> {
         let span = self.ast.node(id).focus;
         self.errors.iter_mut().rev().find(|error| error.span == span && error.code == code)
     }
@@ -94,61 +94,6 @@ impl<'a> Checker<'a> {
         if let Some(error) = self.error_at(operand, codes::UNDECLARED_NAME) {
             error.help = vec![help];
         }
-    }
-
-    /// Adds to the errors of operands what they mean in a comparison: `!a == b`, and `GET` without quotes.
-    pub(super) fn explain_operands(&mut self, id: NodeId, op: BinaryOp, left: (NodeId, &Type), right: (NodeId, &Type)) {
-        if self.errors.is_empty() || self.full() {
-            return;
-        }
-        let (left, left_type) = left;
-        let (right, right_type) = right;
-        if let Expr::Unary { op: UnaryOp::Not, .. } = self.ast.expr(left)
-            && *left_type == Type::Error
-            && let Some(help) = self.negated_comparison(id, op)
-            && let Some(error) = self.error_at(left, codes::NO_OVERLOAD)
-        {
-            error.help = vec![help];
-        }
-        match (self.ast.expr(right), op) {
-            (Expr::List { elements, .. }, BinaryOp::In) if self.infer.shallow(left_type) == Type::String => {
-                for &element in self.ast.children(*elements) {
-                    self.explain_word(element);
-                }
-            }
-            (Expr::Ident { .. }, BinaryOp::Eq | BinaryOp::Ne)
-                if *right_type == Type::Error && self.infer.shallow(left_type) == Type::String =>
-            {
-                self.explain_word(right);
-            }
-            _ => {}
-        }
-    }
-
-    /// Explains a name that is not declared and stands where a text is compared.
-    fn explain_word(&mut self, id: NodeId) {
-        let Expr::Ident { name, .. } = *self.ast.expr(id) else { return };
-        let name = self.ast.name(name);
-        if let Some(error) = self.error_at(id, codes::UNDECLARED_NAME)
-            && error.help.is_empty()
-        {
-            error.help.push(format!("a text is in quotes: `\"{name}\"`"));
-        }
-    }
-
-    /// Returns the help for `!a == b`.
-    fn negated_comparison(&self, id: NodeId, op: BinaryOp) -> Option<String> {
-        let text = self.written(id)?.strip_prefix('!')?;
-        let span = self.ast.span(id);
-        let focus = self.ast.node(id).focus;
-        let source = self.ast.source();
-        let before = source.get(span.start.checked_add(1)? as usize..focus.start as usize)?;
-        let after = source.get(focus.end as usize..span.end as usize)?;
-        Some(match op {
-            BinaryOp::Eq => format!("write `{before}!={after}`"),
-            BinaryOp::Ne => format!("write `{before}=={after}`"),
-            _ => format!("write `!({text})`"),
-        })
     }
 
     /// Reports a difference that is a name with `-`, such as `request.headers.x-team`; once for each name. Returns
@@ -297,37 +242,16 @@ impl<'a> Checker<'a> {
             ("@in", [Type::String | Type::Opaque(..), Type::Opaque(network, _)]) if **network == *"net.CIDR" => {
                 format!("{}.containsIP({})", self.receiver(right)?, self.written(left)?)
             }
-            ("_==_" | "_!=_", [_, Type::Null]) => self.presence(left, name == "_!=_")?,
-            ("_==_" | "_!=_", [Type::Null, _]) => self.presence(right, name == "_!=_")?,
+            ("_==_" | "_!=_", [_, Type::Null]) => return self.presence(left, name == "_!=_"),
+            ("_==_" | "_!=_", [Type::Null, _]) => return self.presence(right, name == "_!=_"),
             ("@in", [Type::String, Type::String]) => match (self.is_text(left), self.is_text(right)) {
-                (false, true) => {
-                    let (text, network) = (self.receiver(left)?, self.written(right)?);
-                    let address = network.trim_matches(['"', '\'']).split('/').next()?;
-                    if network.contains('/') && address.parse::<std::net::IpAddr>().is_ok() {
-                        format!("cidr({network}).containsIP({text})")
-                    } else {
-                        format!("{text} in [{network}]")
-                    }
-                }
+                (false, true) => self.in_text(left, right)?,
                 (true, false) => format!("{}.contains({})", self.receiver(right)?, self.written(left)?),
                 _ => return None,
             },
             _ => return None,
         };
         Some(format!("write `{written}`"))
-    }
-
-    /// Returns the test that says whether a value is there, or is not there.
-    fn presence(&self, id: NodeId, is_there: bool) -> Option<String> {
-        let test = match *self.ast.expr(id) {
-            Expr::Select { test: false, optional: false, .. } => format!("has({})", self.written(id)?),
-            Expr::Index { operand, index, optional: false } if self.is_text(index) => {
-                let test = format!("{} in {}", self.written(index)?, self.receiver(operand)?);
-                return Some(if is_there { test } else { format!("!({test})") });
-            }
-            _ => return None,
-        };
-        Some(if is_there { test } else { format!("!{test}") })
     }
 
     /// Whether an operand of `||` or `&&` is a literal that is no `bool`.
@@ -386,6 +310,11 @@ impl<'a> Checker<'a> {
                 format!("{} in {}", self.receiver(key)?, self.receiver(target)?)
             }
             ("now", None, []) => return self.foreign_name(&["now"]),
+            (_, None, _) if let Some(help) = self.list_call(name, args) => return Some(help),
+            (_, _, _) if foreign::is_network_test(name) => {
+                let all: Vec<NodeId> = target.into_iter().chain(args.iter().copied()).collect();
+                self.network_test(&all)?
+            }
             (_, None, &[first, ref others @ ..]) => {
                 let names = self.names.function_names();
                 let meant = foreign::function(name)
@@ -402,7 +331,7 @@ impl<'a> Checker<'a> {
         Some(format!("write `{written}`"))
     }
 
-    fn as_method(&self, name: &str, first: NodeId, others: &[NodeId]) -> Option<String> {
+    pub(super) fn as_method(&self, name: &str, first: NodeId, others: &[NodeId]) -> Option<String> {
         let others: Option<Vec<&str>> = others.iter().map(|id| self.written(*id)).collect();
         Some(format!("{}.{name}({})", self.receiver(first)?, others?.join(", ")))
     }

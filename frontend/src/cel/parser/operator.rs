@@ -255,6 +255,18 @@ impl Parser<'_> {
             && let Some(meant) = foreign::operator(self.text(self.span))
             && !(self.in_between && meant == "&&")
         {
+            let mut ahead = self.lexer;
+            let next = ahead.next();
+            if meant == "==" && next.token == Token::Ident && matches!(self.text(next.span), "not" | "NOT") {
+                let word = self.advance()?;
+                let both = word.to(self.span);
+                let mut diagnostic =
+                    Code::MisspeltOperator.at(both, format!("{} is not an operator", quote(self.text(both))));
+                diagnostic.help.push("did you mean `!=`?".to_owned());
+                self.report(diagnostic)?;
+                self.token = Token::NotEqual;
+                return Ok(infix(self.token));
+            }
             self.misspelt(meant)?;
             self.token = token(meant);
         }

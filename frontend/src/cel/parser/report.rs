@@ -82,6 +82,13 @@ impl Parser<'_> {
         if self.token == Token::Slash {
             diagnostic.help.push("texts and patterns stand in quotes".to_owned());
         }
+        let arrow = self.previous.to(self.span);
+        if self.token == Token::Greater
+            && self.text(arrow) == "->"
+            && let Some(lambda) = self.lambda(arrow)
+        {
+            diagnostic = lambda;
+        }
         self.error(diagnostic)
     }
 
@@ -183,21 +190,44 @@ impl Parser<'_> {
         None
     }
 
-    /// The diagnostic of the `=>` that comes next, if it is that of an anonymous function `x => body` as an argument.
-    fn lambda(&self) -> Option<Diagnostic> {
-        let bracket = self.brackets.last().filter(|bracket| bracket.closer == Token::CloseParen)?;
-        let is_first = self.text(Span::new(bracket.span.end, self.previous.start)).trim().is_empty();
-        let name = self.source.get(..bracket.span.start as usize)?;
-        if !is_first || !name.ends_with(|c: char| c.is_ascii_alphanumeric()) {
+    /// The diagnostic of the arrow from a place on, which the next token ends, if it is that of an anonymous function:
+    /// `x => body`.
+    fn lambda(&self, arrow: Span) -> Option<Diagnostic> {
+        let bracket = self.brackets.last();
+        let is_argument = bracket.is_some_and(|bracket| {
+            let before = self.source.get(..bracket.span.start as usize).unwrap_or_default();
+            bracket.closer == Token::CloseParen && before.ends_with(|c: char| c.is_ascii_alphanumeric())
+        });
+        let open = bracket.map_or(0, |bracket| bracket.span.end);
+        let head = self.text(Span::new(open, arrow.start));
+        let body_start = arrow.end;
+        let body = match bracket {
+            Some(_) => self.enclosed(body_start)?,
+            None => self.source.get(body_start as usize..)?,
+        };
+        let variable = head.trim();
+        let variable =
+            variable.strip_prefix('(').and_then(|inside| inside.strip_suffix(')')).unwrap_or(variable).trim();
+        let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        if variable.is_empty() || !variable.chars().all(is_part) {
             return None;
         }
-        let inside = self.enclosed(bracket.span.end)?;
-        let (variable, body) = foreign::repeated(inside)?.split_once("=>")?;
-        let (variable, body) = (variable.trim(), body.trim());
-        let length = u32::try_from(inside.trim_end().len()).ok()?;
-        let span = Span::new(self.previous.start, bracket.span.end.checked_add(length)?);
-        let mut diagnostic = Code::MisspeltOperator.at(span, "`=>` is not an operator");
-        diagnostic.help.push(format!("the variable of a macro is its first argument: `{variable}, {body}`"));
+        let body = foreign::repeated(body)?;
+        let uses = body.split(|c| !is_part(c)).any(|word| word == variable);
+        if !is_argument && !uses {
+            return None;
+        }
+        let length = |text: &str| u32::try_from(text.len()).ok();
+        let start = open.checked_add(length(head)?.checked_sub(length(head.trim_start())?)?)?;
+        let sign = self.text(arrow);
+        let mut diagnostic = Code::MisspeltOperator.at(arrow, format!("`{sign}` is not an operator"));
+        diagnostic.help.push(if is_argument {
+            let end = body_start.checked_add(length(self.enclosed(body_start)?.trim_end())?)?;
+            diagnostic.span = Span::new(start, end);
+            format!("the variable of a macro is its first argument: `{variable}, {body}`")
+        } else {
+            format!("only macros have a variable, as their first argument: `list.map({variable}, {body})`")
+        });
         Some(diagnostic)
     }
 
@@ -228,7 +258,7 @@ impl Parser<'_> {
         }
         let text = self.text(self.span);
         match problem {
-            Problem::Misspelt(meant) => match if text == "=>" { self.lambda() } else { None } {
+            Problem::Misspelt(meant) => match if text == "=>" { self.lambda(self.span) } else { None } {
                 Some(diagnostic) => self.error(diagnostic),
                 None => self.misspelt(meant),
             },

@@ -105,7 +105,20 @@ impl Parser<'_> {
             self.warn_if_glued(focus, word);
         }
         self.scan.skip_space();
-        let comparison = self.right_side(operator, &ty, focus)?;
+        let (right, errors) = (self.scan.at(), self.diagnostics.len());
+        let comparison = match self.right_side(operator, &ty, focus) {
+            Ok(comparison) => comparison,
+            Err(stop) => {
+                let negated = matches!(operator, Operator::Order(OrderOp::NotEqual));
+                if !matches!(operator, Operator::In)
+                    && let Some(help) = self.list_instead(value.id, &ty, right, negated)
+                    && let Some(error) = self.diagnostics.get_mut(errors)
+                {
+                    error.help = vec![help];
+                }
+                return Err(stop);
+            }
+        };
         let span = self.scan.span_from(start);
         let expr = FilterExpr::Compare { value: value.id, comparison };
         let id = self.add_condition(expr, value.each, span, focus)?;

@@ -10,6 +10,7 @@
 
 mod arguments;
 mod comparison;
+mod lists;
 mod logic;
 mod recovery;
 mod sets;

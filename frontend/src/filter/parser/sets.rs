@@ -22,18 +22,17 @@ impl Parser<'_> {
         }
         let start = self.scan.at();
         if !self.scan.eat("{") {
-            let message = "expected literal \"{\"";
-            let mut error = Diagnostic::error(Stage::Parse, codes::EXPECTED, self.scan.here(), message);
-            error.help.push("write a set as `{1 2 3}`, or the name of a list as `$name`".to_owned());
-            return Err(self.report(error));
+            return Err(self.not_a_set(ty));
         }
         let opened = self.scan.span_from(start);
         let items = match ty {
-            FilterType::Int => SetItems::Ints(self.items(opened, |scan| scan.integer_range(), |&item| item)?.into()),
-            FilterType::Ip => SetItems::Ips(self.items(opened, |scan| scan.address_item(), IpItem::bounds)?.into()),
+            FilterType::Int => {
+                SetItems::Ints(self.items(ty, opened, |scan| scan.integer_range(), |&item| item)?.into())
+            }
+            FilterType::Ip => SetItems::Ips(self.items(ty, opened, |scan| scan.address_item(), IpItem::bounds)?.into()),
             _ => {
                 let key = |item: &BytesLiteral| item.value.clone();
-                SetItems::Bytes(self.items(opened, |scan| scan.bytes(), key)?.into())
+                SetItems::Bytes(self.items(ty, opened, |scan| scan.bytes(), key)?.into())
             }
         };
         if items.is_empty() {
@@ -44,7 +43,13 @@ impl Parser<'_> {
     }
 
     /// Reads items up to the closing brace. `key` is what equal items have in common.
-    fn items<T, K: Hash + Eq>(&mut self, opened: Span, read: Reader<T>, key: impl Fn(&T) -> K) -> Parsed<Vec<T>> {
+    fn items<T, K: Hash + Eq>(
+        &mut self,
+        ty: &FilterType,
+        opened: Span,
+        read: Reader<T>,
+        key: impl Fn(&T) -> K,
+    ) -> Parsed<Vec<T>> {
         let mut items = Vec::new();
         let mut seen = HashMap::new();
         let mut failed = false;
@@ -81,6 +86,7 @@ impl Parser<'_> {
                 }
                 Err(Stop::Here) => {
                     failed = true;
+                    self.explain_item(opened.start as usize, start, ty);
                     self.skip_item(start);
                 }
                 Err(Stop::Everything) => return Err(Stop::Everything),

@@ -19,6 +19,22 @@ pub(super) struct Value {
     pub(super) each: bool,
 }
 
+/// The field of requests that a name of CEL or of another proxy stands for.
+fn foreign_field(name: &str) -> Option<&'static str> {
+    let part = ["request.", "req."].into_iter().find_map(|start| name.strip_prefix(start)).unwrap_or(name);
+    Some(match part {
+        "ip" | "client.ip" | "client_ip" | "clientIp" | "remote_addr" | "remote_ip" | "source.address"
+        | "source.ip" | "src.ip" | "ip.source" | "ip.address" => "ip.src",
+        "path" | "uri.path" | "url.path" => "http.request.uri.path",
+        "query" | "uri.query" | "url.query" => "http.request.uri.query",
+        "uri" | "url" => "http.request.uri",
+        "method" | "verb" => "http.request.method",
+        "host" | "hostname" => "http.host",
+        "headers" => "http.request.headers",
+        _ => return None,
+    })
+}
+
 impl Parser<'_> {
     /// Reads a field or call, and the parts that are taken of it.
     pub(super) fn value(&mut self) -> Parsed<Value> {
@@ -84,6 +100,8 @@ impl Parser<'_> {
             && self.scan.text().get(span.end as usize..).is_some_and(|rest| rest.starts_with('('))
         {
             error.help.push(format!("`{name}` is an operator, not a function: `VALUE {name} ..`"));
+        } else if let Some(meant) = foreign_field(&name).filter(|meant| self.scheme.named(meant).is_some()) {
+            error.help.push(format!("did you mean `{meant}`?"));
         } else if let Some(meant) = self.scheme.similar_name(&name) {
             error.help.push(format!("did you mean `{meant}`?"));
         } else if name.starts_with("any") || name.starts_with("all") {

@@ -3,12 +3,13 @@
 #[cfg(feature = "http")]
 use crate::filter::binding::Derivation;
 use crate::filter::binding::{FilterBinding, Source, Spelling};
+use crate::lint::alternatives::{alternatives_meant, as_text};
 use crate::lint::domain::{SIZE, message};
 use crate::lint::excluded::{
     Beside, Excluded, Place, constant_ordering, excluded_literals, excluded_text, excluded_wildcard, excluded_word,
 };
 use crate::lint::stars::{AS_TEXT, wildcard_meant};
-use crate::lint::{NEVER_THAT_VALUE, WILDCARD_AS_TEXT};
+use crate::lint::{ALTERNATIVES_AS_TEXT, NEVER_THAT_VALUE, WILDCARD_AS_TEXT};
 use celero_frontend::filter::{
     BytesLiteral, Comparison, FilterExpr, FilterLiteral, FilterNode, FilterTree, OrderOp, SetItems, StandardFunction,
     Wildcard,
@@ -94,6 +95,26 @@ pub(super) fn other_values(
             stars.push(Diagnostic { help, ..Diagnostic::warning(WILDCARD_AS_TEXT, node.span, AS_TEXT) });
         }
     };
+    let mut several = Vec::new();
+    let mut are_several = |field: &Field<'_>, text: &BytesLiteral, question: Option<bool>| {
+        let text = std::str::from_utf8(&text.value).ok().filter(|_| field.spelling.is_none());
+        let Some((text, parts)) =
+            text.and_then(|text| Some((text, alternatives_meant(&field.domain, Place::Whole, text)?)))
+        else {
+            return false;
+        };
+        let items = parts.iter().map(|part| format!("\"{part}\"")).collect::<Vec<_>>().join(" ");
+        let help = match question {
+            None => format!("write `{items}`"),
+            Some(false) => format!("write `{} in {{{items}}}`", field.name),
+            Some(true) => format!("write `not {} in {{{items}}}`", field.name),
+        };
+        several.push(Diagnostic {
+            help: vec![help],
+            ..Diagnostic::warning(ALTERNATIVES_AS_TEXT, node.span, as_text(text))
+        });
+        true
+    };
     let mut warn = |span: Span, result: bool, name: &str, excluded: Excluded| {
         let help = excluded.help(|beside| beside_field(name, beside));
         let help = if help.is_empty() { Vec::new() } else { vec![help] };
@@ -105,6 +126,10 @@ pub(super) fn other_values(
             let Some(field) = field(*value) else { return };
             match comparison {
                 Comparison::Order(op @ (OrderOp::Equal | OrderOp::NotEqual), FilterLiteral::Bytes(bytes)) => {
+                    if are_several(&field, bytes, Some(*op == OrderOp::NotEqual)) {
+                        found.extend(several);
+                        return;
+                    }
                     match field.excludes(Place::Whole, bytes) {
                         Some(excluded) => warn(node.span, *op == OrderOp::NotEqual, field.name, excluded),
                         None => star(&field, Place::Whole, bytes),
@@ -135,6 +160,9 @@ pub(super) fn other_values(
                 }
                 Comparison::OneOf(SetItems::Bytes(items)) => {
                     for item in items {
+                        if are_several(&field, item, None) {
+                            continue;
+                        }
                         match field.excludes(Place::Whole, item) {
                             Some(excluded) => warn(node.span, false, field.name, excluded),
                             None => star(&field, Place::Whole, item),
@@ -170,6 +198,7 @@ pub(super) fn other_values(
         _ => {}
     }
     found.extend(stars);
+    found.extend(several);
 }
 
 /// The name of a field beside the path.

@@ -65,10 +65,35 @@ pub fn meant(text: &str) -> Option<Language> {
 }
 
 /// Returns a hint about a text that is not valid CEL, but a rule about requests in another language.
-pub fn suggestion(text: &str) -> Option<String> {
+/// A rule that names a variable of its environment is CEL with a mistake in it.
+pub fn suggestion(text: &str, is_variable: impl Fn(&str) -> bool) -> Option<String> {
+    if names_variable(text, is_variable) {
+        return None;
+    }
     let language = meant(text)?;
     let (title, name) = (language.title(), language.name());
     Some(format!("this is a rule in {title}: give it with --language {name}, or in a file `NAME.{name}`"))
+}
+
+/// Whether a name in a text, outside of quotes, is a variable or begins with one.
+pub fn names_variable(text: &str, is_variable: impl Fn(&str) -> bool) -> bool {
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.');
+        let length = match c {
+            // An escaped quote only splits a text, whose words are then taken for names.
+            '"' | '\'' => rest.get(1..).and_then(|inner| inner.find(c)).map_or(rest.len(), |end| end.saturating_add(2)),
+            c if is_part(c) => rest.find(|c| !is_part(c)).unwrap_or(rest.len()),
+            c => c.len_utf8(),
+        };
+        let Some((word, after)) = rest.split_at_checked(length) else { return false };
+        let ends = word.match_indices('.').map(|(at, _)| at).chain([word.len()]);
+        if is_part(c) && ends.filter_map(|end| word.get(..end)).any(&is_variable) {
+            return true;
+        }
+        rest = after;
+    }
+    false
 }
 
 #[cfg(test)]
@@ -102,9 +127,40 @@ mod tests {
 
     #[test]
     fn rules_in_the_filter_language_are_recognised() {
+        let declarations = REQUEST_ENVS.of(Language::default()).declarations();
+        let suggestion = |text| suggestion(text, |name| declarations.variable(name).is_some());
         assert!(suggestion(r#"http.host eq "a" and ip.src in $office"#).is_some());
+        assert!(suggestion(r#"http.host == "request.path""#).is_some());
         assert!(suggestion("request.path ==").is_none());
         // It is CEL, where these names are declared.
         assert!(suggestion("request.path == \"/\"").is_none());
+        for text in [
+            r#"request.path contains "a""#,
+            r#"!request.path == "/""#,
+            "source.address in $office",
+            "request.port in {80}",
+        ] {
+            assert!(meant(text).is_some() && suggestion(text).is_none(), "{text}");
+        }
+        // A host may declare the names of the filter language.
+        assert!(super::suggestion(r#"http.host eq "a""#, |name| name == "http.host").is_none());
+    }
+
+    #[test]
+    fn names_in_texts_are_no_variables() {
+        let is_variable = |name: &str| name == "a.b";
+        for (text, names) in [
+            ("a.b == 1", true),
+            ("!a.b.c", true),
+            ("a == b", false),
+            ("x.a.b", false),
+            ("\"a.b\" == x", false),
+            ("'a.b' in \"a.b", false),
+            ("'x' == a.b", true),
+            ("é a.b", true),
+            ("", false),
+        ] {
+            assert_eq!(names_variable(text, is_variable), names, "{text}");
+        }
     }
 }

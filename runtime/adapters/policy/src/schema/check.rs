@@ -3,13 +3,13 @@
 use super::scalar::{duration, rate, ratio, seconds, share, size};
 use super::{DiagnosticCodes, MappingSpec, ValueSpec};
 use crate::problems::{Problems, similar};
-use crate::yaml::{MapEntry, Node, NodeValue, Scalar};
+use crate::yaml::{MapEntry, Node, NodeValue, Scalar, SourceText};
 use saphyr_parser::ScalarStyle;
 
 /// Keys that other tools have for a key of a rule or of the request of a case, and that key.
 const SYNONYMS: [(&str, &[&str]); 4] = [
     ("uri", &["path", "url", "target"]),
-    ("when", &["if", "condition", "conditions", "match", "matches", "expr", "expression"]),
+    ("when", &["if", "cond", "condition", "conditions", "match", "matches", "expr", "expression"]),
     ("deny", &["block", "reject", "forbid"]),
     ("allow", &["accept", "permit", "pass"]),
 ];
@@ -83,6 +83,10 @@ impl Checker<'_> {
                 problem.help("write a space after the `-` of an entry");
                 continue;
             }
+            if let Some(help) = of_other_form(key, value, spec, node) {
+                problem.help(help);
+                continue;
+            }
             let open: Vec<&str> = names.iter().filter(|name| !meant.contains(name)).copied().collect();
             let of_other_tool = synonym(&key.text).filter(|name| open.contains(name) && node.get(name).is_none());
             if let Some(name) = of_other_tool.or_else(|| similar(&key.text, &open)) {
@@ -99,6 +103,34 @@ impl Checker<'_> {
             let message = format!("{} needs the key `{}`", spec.name, key.name);
             self.problems.add(self.codes.missing_key, node.place, message).help(key.description);
         }
+    }
+}
+
+/// Returns the help for a key of another tool's rules that no single key of a rule stands for.
+fn of_other_form(key: &SourceText, value: &Node, spec: &MappingSpec, node: &Node) -> Option<String> {
+    let (when, deny) = (spec.key("when")?, spec.key("deny"));
+    match &*key.text {
+        "then" | "action" | "actions" | "do" => {
+            let known = |name: &str| spec.key(synonym(name).unwrap_or(name)).map(|key| key.name);
+            let inner = match &value.value {
+                NodeValue::List(entries) => entries.first().unwrap_or(value),
+                _ => value,
+            };
+            let word = inner.text().map(|text| text.text);
+            Some(if let Some(first) = inner.entries().iter().find_map(|entry| known(&entry.key.text)) {
+                format!("`{first}` is a key of the rule itself: write it beside `{}`", when.name)
+            } else if let Some(action) = word.as_deref().and_then(known) {
+                format!("write `{action}: true`")
+            } else {
+                let example = if deny.is_some() { "deny: 403" } else { "labels: {name: text}" };
+                format!("what a rule does is a key of the rule itself, such as `{example}`")
+            })
+        }
+        "unless" => Some(format!("write `{}: '!(..)'`", when.name)),
+        name if synonym(name) == Some(when.name) && node.get(when.name).is_some() => {
+            Some(format!("a rule has one condition: join both in `{}` with `&&`", when.name))
+        }
+        _ => None,
     }
 }
 

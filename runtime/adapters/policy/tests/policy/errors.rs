@@ -106,6 +106,49 @@ fn values_that_make_no_sense_are_refused() {
 }
 
 #[test]
+fn keys_of_other_tools_have_one_help() {
+    let rule = |keys: &str| format!("request:\n- when: request.path == '/'\n  {keys}\n");
+    for (keys, help) in [
+        ("then: {deny: 403}", "= help: `deny` is a key of the rule itself: write it beside `when`"),
+        ("then: [{block: 403}]", "= help: `deny` is a key of the rule itself: write it beside `when`"),
+        ("then: deny", "= help: write `deny: true`"),
+        ("action: block", "= help: write `deny: true`"),
+        ("do: [allow]", "= help: write `allow: true`"),
+        ("actions: none", "= help: what a rule does is a key of the rule itself, such as `deny: 403`"),
+        ("if: request.method == 'GET'", "= help: a rule has one condition: join both in `when` with `&&`"),
+        ("unless: request.method == 'GET'", "= help: write `when: '!(..)'`"),
+    ] {
+        reports(&rule(keys), "3:3", help);
+    }
+    for key in ["if", "cond", "condition", "match", "expression"] {
+        reports(&format!("request:\n- {key}: request.path == '/'\n  deny: true\n"), "2:3", "did you mean `when`?");
+    }
+    reports("request:\n- if: request.path == '/'\n  then: {deny: 403}\n", "2:3", "did you mean `when`?");
+}
+
+#[test]
+fn names_of_lists_without_their_prefix_are_told() {
+    let rule = |when: &str| {
+        format!(
+            "lists: {{blocked: {{kind: addresses, entries: [192.0.2.0/24]}}}}\nrequest:\n- when: '{when}'\n  deny: 403\n"
+        )
+    };
+    for (when, help) in [
+        ("source.address in blocked", "did you mean `lists.blocked`?"),
+        ("source.address in $blocked", "did you mean `lists.blocked`?"),
+        ("source.address in internal", "there are the lists `lists.blocked`"),
+    ] {
+        reports(&rule(when), "3:28", help);
+    }
+    reports(&rule("client.ip ~ blocked"), "3:20", "write `source.address in lists.blocked`");
+    reports(
+        "request:\n- when: source.address in internal\n  deny: 403\n",
+        "2:27",
+        "a named list is written `lists.internal`; none is declared",
+    );
+}
+
+#[test]
 fn names_of_other_phases_are_told_apart_from_unknown_ones() {
     reports(
         "request:\n- when: response.code == 200\n  deny: true\n",
@@ -154,6 +197,9 @@ fn values_of_another_form_come_with_the_right_form() {
         wrong("variables:\n  inside: [a, b]\nrequest:\n- when: request.path in variables.inside\n  deny: 403\n");
     assert_eq!(error.matches("error[").count(), 1, "{error}");
     let error = wrong("request:\n- if: request.path == '/a'\n  then: deny\n");
+    let helps: Vec<&str> = error.lines().filter_map(|line| line.split_once("help: ")).map(|(_, help)| help).collect();
+    assert_eq!(helps, ["did you mean `when`?", "write `deny: true`"], "{error}");
+    let error = wrong("request:\n- name: a\n  wen: request.path == '/a'\n  xyz: 1\n  zyx: 1\n  deny: 403\n");
     assert_eq!(error.matches("its keys are").count(), 1, "{error}");
 }
 

@@ -137,7 +137,7 @@ fn mistakes_are_reported_at_their_place() {
         ("lists: {b: {kind: texts, files: [/no/such/file]}}", &["/no/such/file can't be read"]),
         (
             "lists: {blocked: {kind: addresses}}\nrequest: [{when: source.address in lists.blokced, deny: true}]",
-            &["there is no list `blokced`", "did you mean `blocked`?"],
+            &["there is no list `blokced`", "did you mean `lists.blocked`?"],
         ),
         (
             "lists: {ports: {kind: integers}}\nrequest: [{when: request.host in lists.ports, deny: true}]",

@@ -230,7 +230,7 @@ fn expression(args: &Args, contexts: &impl Contexts, source: &Source, color: boo
             complaint: Failure::from(&error).render(&source.name, &source.text, color),
             hints: {
                 let mut hints = hints::about(source.argument(), args.given.declares(), "check", error.diagnostics());
-                hints.extend(source.language_hint());
+                hints.extend(source.language_hint(|name| contexts.env().declarations().variable(name).is_some()));
                 hints
             },
             json: json!({ "ok": false, "diagnostics": diagnostics_json(error.diagnostics()) }),

@@ -6,6 +6,7 @@ use crate::commands::policy_report::{self, Report, rejected, rejection};
 use crate::input::host::loader;
 use crate::input::source::{Source, read_text};
 use crate::output::costs::Costs;
+use crate::output::hints::{lacks_list, says_what_is_meant};
 use crate::output::units::counted;
 use crate::output::{Output, hints};
 use celero::Diagnostic;
@@ -103,11 +104,14 @@ impl Host {
         let is_undeclared = |found: &Diagnostic| {
             matches!(found.code, "undeclared-name" | "undeclared-function")
                 && !found.message.contains("exists in the phase")
-                && !found.help.iter().any(|help| help.starts_with("did you mean"))
+                && !says_what_is_meant(found)
         };
         let is_of_host = !self.is_given && error.diagnostics().any(|(_, found)| is_undeclared(&found));
         let hint = "if the host of the policy declares the name: --env HOST.yaml";
-        is_of_host.then(|| hint.to_owned()).into_iter().collect()
+        let is_of_list = error.diagnostics().any(|(_, found)| lacks_list(&found));
+        let list = "a policy declares its lists under `lists`: `lists: {NAME: {kind: addresses, files: [..]}}`";
+        let hints = [(is_of_host, hint), (is_of_list, list)];
+        hints.into_iter().filter(|(is_right, _)| *is_right).map(|(_, hint)| hint.to_owned()).collect()
     }
 }
 

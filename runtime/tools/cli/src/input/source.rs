@@ -131,9 +131,10 @@ impl Source {
         !self.language.is_default() || self.format == Format::Rules && in_brackets()
     }
 
-    /// Returns a hint about a text that is not valid in its language, but in another one.
-    pub(crate) fn language_hint(&self) -> Option<String> {
-        if self.language.is_default() { language::suggestion(&self.text) } else { None }
+    /// Returns a hint about a text that is not valid in its language, but in another one. `is_variable`
+    /// says which names are variables in its own.
+    pub(crate) fn language_hint(&self, is_variable: impl Fn(&str) -> bool) -> Option<String> {
+        if self.language.is_default() { language::suggestion(&self.text, is_variable) } else { None }
     }
 
     /// Returns the folder in which paths of a policy start.

@@ -72,7 +72,7 @@ impl From<EvalError> for Failure {
         let diagnostic = Diagnostic {
             severity: Severity::Error,
             stage: Stage::Check,
-            code: error.kind.diagnostic_code(),
+            code: error.kind.name(),
             message: message.to_owned(),
             span: Span::new(error.start, error.end),
             labels: Vec::new(),

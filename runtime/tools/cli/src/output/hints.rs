@@ -85,12 +85,12 @@ pub(crate) fn other_format(path: &Path, content: &str, extension: &str, format: 
 /// Returns hints about errors in rules. `argument` is the text that was given with `-e`; `declared`
 /// says whether the command line declares variables.
 pub(crate) fn about(argument: Option<&str>, declared: bool, command: &str, found: &[Diagnostic]) -> Vec<String> {
-    // A name that is similar to a declared one is probably misspelt; nothing has to be declared.
-    let is_undeclared = |found: &&Diagnostic| {
-        found.code == "undeclared-name" && !found.help.iter().any(|help| help.starts_with("did you mean"))
-    };
+    let is_undeclared = |found: &&Diagnostic| found.code == "undeclared-name" && !says_what_is_meant(found);
     let undeclared: Vec<&Diagnostic> = found.iter().filter(is_undeclared).collect();
     let mut hints = Vec::new();
+    if found.iter().any(lacks_list) {
+        hints.push("lists are declared with --list NAME:KIND=FILE".to_owned());
+    }
     let without_value = |found: &Diagnostic| {
         found.message.strip_prefix("variable `")?.strip_suffix("` has no value").map(str::to_owned)
     };
@@ -112,6 +112,18 @@ pub(crate) fn about(argument: Option<&str>, declared: bool, command: &str, found
         hints.push(format!("{known}; other variables are declared with --vars 'NAME: TYPE' or --bindings FILE.json"));
     }
     hints
+}
+
+/// Whether an error says what is probably meant by its name, so that nothing has to be declared: it is similar to a
+/// declared one, a text without quotes, or a list.
+pub(crate) fn says_what_is_meant(found: &Diagnostic) -> bool {
+    let starts = ["did you mean", "write `", "a text is in quotes", "there are the lists"];
+    found.help.iter().any(|help| starts.iter().any(|start| help.starts_with(start))) || lacks_list(found)
+}
+
+/// Whether an error is that a named list is asked and none is declared.
+pub(crate) fn lacks_list(found: &Diagnostic) -> bool {
+    found.help.iter().any(|help| help.ends_with("none is declared") || help == "no named list is declared")
 }
 
 /// Returns a text as one word of a shell's command line.

@@ -29,7 +29,7 @@ fn eval_points_at_errors() {
 
     let run = celero(&["eval", "-e", "1 / 0 == 1"]);
     assert_eq!((run.code, run.out.as_str()), (1, ""));
-    assert!(run.err.contains("error[divide-by-zero]") && run.err.contains('^'), "{}", run.err);
+    assert!(run.err.contains("error[divide_by_zero]") && run.err.contains('^'), "{}", run.err);
     assert!(!run.err.contains('\x1b'), "no colours where there is no terminal");
     assert!(celero(&["eval", "-e", "1 / 0", "--color", "always"]).err.contains('\x1b'));
 

@@ -40,7 +40,7 @@ fn wrong_messages_are_named() {
         celero(&["eval", "--descriptors", descriptors, "--message", bound, "-e", "m.n > 5"])
     };
     let run = eval(&descriptors, &format!("m:a.M={message}"));
-    assert!(run.code == 1 && run.err.contains("error[invalid-argument]"), "{}", run.err);
+    assert!(run.code == 1 && run.err.contains("error[invalid_argument]"), "{}", run.err);
     let run = eval(&descriptors, &format!("m:a.m={message}"));
     assert!(run.code == 2 && run.err.contains("b.binpb has no message `a.m`; did you mean `a.M`?"), "{}", run.err);
     let run = eval(&descriptors, &format!("m:M={message}"));

@@ -74,6 +74,34 @@ fn rules_read_a_request_unless_variables_are_declared() {
 }
 
 #[test]
+fn a_list_that_nobody_declares_is_no_variable() {
+    let run = there(&["check", "-e", "source.address in internal"]);
+    assert!(run.err.contains("hint: lists are declared with --list NAME:KIND=FILE"), "{}", run.err);
+    assert!(!run.err.contains("--vars"), "{}", run.err);
+    let policy = named("lists.yaml", "request:\n- when: source.address in internal\n  deny: 403\n");
+    let run = there(&["check", &policy]);
+    assert!(run.err.contains("hint: a policy declares its lists under `lists`"), "{}", run.err);
+    assert!(!run.err.contains("--env"), "{}", run.err);
+}
+
+#[test]
+fn only_a_rule_of_the_filter_language_is_taken_for_one() {
+    let hint = "this is a rule in Cloudflare's filter language";
+    for (rule, is_other) in [
+        (r#"http.host eq "a""#, true),
+        ("ip.src in $office", true),
+        (r#"request.path contains "a""#, false),
+        (r#"!request.path == "/""#, false),
+        ("source.address in $office", false),
+    ] {
+        let run = there(&["check", "-e", rule]);
+        assert_eq!(run.err.contains(hint), is_other, "{rule}: {}", run.err);
+    }
+    let run = there(&["check", "--vars", "http.host: string", "-e", r#"http.host eq "a""#]);
+    assert!(!run.err.contains(hint), "{}", run.err);
+}
+
+#[test]
 fn every_format_is_checked_formatted_and_explained() {
     let policy = "request:\n- name: a\n  when: request.path=='/a'\n  deny: true\n";
     let laid_policy = "request:\n- name: a\n  when: request.path == \"/a\"\n  deny: true\n";

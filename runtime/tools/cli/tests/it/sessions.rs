@@ -14,7 +14,7 @@ fn the_session_evaluates_lines() {
     assert_eq!((run.code, &*run.out, &*run.err), (0, "3\nlist(int)\n\"ab\"\n", ""));
     let run = repl("1 +\n1 / 0\n:tipe 1\n:request /no/such/file\n2\n");
     assert_eq!((run.code, &*run.out), (1, "2\n"));
-    for part in ["unexpected-end", "divide-by-zero", "did you mean `:type`?", "/no/such/file"] {
+    for part in ["unexpected-end", "divide_by_zero", "did you mean `:type`?", "/no/such/file"] {
         assert!(run.err.contains(part), "{part}: {}", run.err);
     }
     assert!(repl(":help\n").out.contains(":explain EXPRESSION"));
@@ -55,7 +55,7 @@ fn the_session_gives_variables_values() {
         (":let x", "`:let` needs a name and a value, as in `:let x = 5`"),
         (":let 1 = 2", "`:let` needs a name and a value"),
         (":let x == 2", "`:let` needs a name and a value"),
-        (":let x = 1 / 0", "divide-by-zero"),
+        (":let x = 1 / 0", "divide_by_zero"),
         (":let x = nope", "nope"),
         (":let in = 5", "in"),
     ] {

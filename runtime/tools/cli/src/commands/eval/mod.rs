@@ -137,7 +137,9 @@ impl Command for EvaluateExpression<'_> {
                         output.complain(&failure.render(&source.name, &source.text, output.color()));
                         let mut hints =
                             hints::about(source.argument(), args.given.declares(), "eval", &failure.diagnostics);
-                        hints.extend(source.language_hint());
+                        hints.extend(
+                            source.language_hint(|name| contexts.env().declarations().variable(name).is_some()),
+                        );
                         output.hints(&hints);
                     }
                 }

@@ -153,7 +153,7 @@ impl Command for ExplainExpression<'_> {
                     output.complain(&failure.render(&source.name, &source.text, output.color()));
                     let mut hints =
                         hints::about(source.argument(), args.given.declares(), "explain", error.diagnostics());
-                    hints.extend(source.language_hint());
+                    hints.extend(source.language_hint(|name| contexts.env().declarations().variable(name).is_some()));
                     output.hints(&hints);
                 }
                 return Ok(REJECTED);

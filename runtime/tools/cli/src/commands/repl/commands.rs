@@ -313,7 +313,10 @@ impl Command for OnExpression<'_> {
             Ok(checked) => checked,
             Err(error) => {
                 output.complain(&Failure::from(&error).render(NAME, text, output.color()));
-                if let Some(meant) = crate::language::meant(text).filter(|_| language.is_default()) {
+                let declarations = contexts.env().declarations();
+                let is_variable = |name: &str| declarations.variable(name).is_some();
+                let is_other = language.is_default() && !crate::language::names_variable(text, is_variable);
+                if let Some(meant) = if is_other { crate::language::meant(text) } else { None } {
                     let (title, name) = (meant.title(), meant.name());
                     output.complain(&format!("help: this is a rule in {title}: `:language {name}` switches to it"));
                 }
