@@ -1,6 +1,6 @@
 //! The names that other proxies and languages have for parts of a request, and what rules read instead.
 
-use crate::declarations::{Declarations, LISTS};
+use crate::declarations::Declarations;
 use crate::diagnostic::Diagnostic;
 
 /// What a rule reads instead of a name: an expression, and the variable that has to be declared for it.
@@ -30,9 +30,7 @@ pub(super) fn explain(source: &str, found: &mut [Diagnostic], declarations: &Dec
         let name = rest.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default();
         let end =
             u32::try_from(name.len()).ok().and_then(|length| diagnostic.span.start.checked_add(length)?.checked_add(1));
-        let list = declarations.lists().iter().find(|list| *list.name == *name);
-        let list = list.map(|list| format!("did you mean `{LISTS}.{}`?", list.name));
-        if let Some(help) = list.or_else(|| help(&of_nginx(name), declarations))
+        if let Some(help) = help(&of_nginx(name), declarations)
             && let Some(end) = end
         {
             diagnostic.span.end = end;

@@ -1,7 +1,7 @@
 //! Names: which declaration one stands for, and what is said of one that is not declared.
 
 use super::{host, outcome, root_reference, table, variable};
-use celero_frontend::{Declarations, ListKey, Reference, Type};
+use celero_frontend::{Declarations, Reference, Type};
 use std::sync::Arc;
 
 #[test]
@@ -139,22 +139,4 @@ fn types_are_values() {
         assert_eq!(outcome(&d, text), format!("type({ty})"));
     }
     assert_eq!(outcome(&d, "has(net.IP)"), "undeclared-name at \"net\": undeclared reference to `net`");
-}
-
-#[test]
-fn a_list_that_is_not_declared_is_not_a_type() {
-    const NONE: &str = "no lists are declared: a policy has them in its section `lists`, the command in \
-                        `--list NAME:KIND=FILE`, a program in `Env::lists`";
-    let mut declarations = Declarations::new();
-    variable(&mut declarations, "s", Type::String);
-    let undeclared = format!("undeclared-name at \"lists\": undeclared reference to `lists` ({NONE})");
-    table(&declarations, &[("s in lists.blocked", &undeclared), ("lists.tier[s]", &undeclared)]);
-    declarations.add_list("blocked", ListKey::Text, None);
-    table(
-        &declarations,
-        &[(
-            "s in blocked",
-            "undeclared-name at \"blocked\": undeclared reference to `blocked` (did you mean `lists.blocked`?)",
-        )],
-    );
 }

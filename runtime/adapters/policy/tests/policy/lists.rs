@@ -151,7 +151,7 @@ fn mistakes_are_reported_at_their_place() {
             "lists: {blocked: {kind: addresses}}\nrequest: [{when: source.address in $blocked, deny: true}]",
             &["`$` is not CEL", "did you mean `lists.blocked`?"],
         ),
-        ("request: [{when: source.address in lists.blocked, deny: true}]", &["no lists are declared"]),
+        ("request: [{when: source.address in lists.blocked, deny: true}]", &["no named list is declared"]),
         ("lists: {a: {kind: texts, values: text}}", &["`string`"]),
         ("lists: {a: {kind: texts, values: {x: {y: int}}}}", &["`string`"]),
         ("lists: {a: {kind: texts, values: {entry: int}}}", &["a column of its own"]),
