@@ -1,6 +1,7 @@
 //! Messages as values that are written as JSON ("ProtoJSON Format" of protocol buffers).
 
 use super::read::{field_value, merged};
+use super::token::is_token_type;
 use super::unset::{is_null_value, unset};
 use super::well_known::{any_fields, is_mask, mask_text, read, text_of};
 use super::{Failure, Message};
@@ -16,10 +17,13 @@ impl<'a> Message<'a> {
     /// they stand for.
     ///
     /// # Errors
-    /// `invalid_argument` if the message is malformed, or an `Any` in it is of an unknown type;
+    /// `invalid_argument` if the message is malformed or a token, or an `Any` in it is of an unknown type;
     /// `overflow` for a duration of more than 64 bits of nanoseconds; `out_of_budget`, also past 512
     /// levels of nesting.
     pub(crate) fn as_json(&self, cx: &Cx<'a>, depth: u32) -> EvalResult<Value<'a>> {
+        if is_token_type(self.types) {
+            return Err(ErrorKind::InvalidArgument);
+        }
         if is_mask(self) {
             return mask_text(cx, self).map(Value::String);
         }

@@ -127,7 +127,7 @@ pub(crate) fn claims_of<'a>(cx: &Cx<'a>, message: &Message<'a>) -> EvalResult<&'
 }
 
 /// Whether descriptors are those of tokens.
-fn is_token_type(types: &Descriptors) -> bool {
+pub(super) fn is_token_type(types: &Descriptors) -> bool {
     *types == *TYPES
 }
 

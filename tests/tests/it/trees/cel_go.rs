@@ -290,8 +290,11 @@ impl Judged {
     /// Nothing is wrong, and enough was judged.
     fn end(&self, what: &str) {
         let Self { questions, taken, results, evaluated, other_types, wrong, .. } = self;
+        let reasons = OTHER_RESULTS.iter().enumerate().filter(|(at, _)| self.reasons.contains(at));
+        let reasons: BTreeSet<&str> = reasons.map(|(_, row)| row.reason).collect();
         say(&format!(
-            "{taken} of {questions} trees of {what} are judged by cel-go, {other_types} with parts of other types; {results} results; {evaluated} evaluations of its trees"
+            "{taken} of {questions} trees of {what} are judged by cel-go, {other_types} with parts of other types; {results} results, others for {} reasons; {evaluated} evaluations of its trees",
+            reasons.len()
         ));
         let shown: Vec<String> = wrong
             .iter()
@@ -317,19 +320,11 @@ fn trees_are_those_of_cel_go() {
     let Some(judge) = GoProgram::build_module("trees", "trees are not judged by cel-go") else { return };
     let engine = Engine::new();
     let mut judged = Judged::default();
-    let collected = collected();
-    let has_collected = !collected.is_empty();
     let none = json!({ "functions": true });
-    judged.ask(&judge, &engine, &none, collected);
+    judged.ask(&judge, &engine, &none, collected());
     judged.ask(&judge, &engine, &none, random(count(8_000)));
     judged.end("expressions");
     assert!(judged.refused > 100, "validators refuse {} expressions", judged.refused);
-    // A short run does not come to all of them.
-    if has_collected && std::env::var_os("CELERO_CEL_GO_CASES").is_some() {
-        let rows = OTHER_RESULTS.iter().enumerate();
-        let unused: Vec<_> = rows.filter(|(at, _)| !judged.reasons.contains(at)).map(|(_, row)| row.reason).collect();
-        assert!(unused.is_empty(), "{unused:?}");
-    }
 }
 
 #[test]

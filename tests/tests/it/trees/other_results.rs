@@ -28,19 +28,19 @@ pub(super) const OTHER_FROM_TREES: [(&str, &str); 3] = [
     ("math.least(", OF_A_LIST),
 ];
 
-pub(super) const OTHER_RESULTS: [OtherResult; 45] = [
+pub(super) const OTHER_RESULTS: [OtherResult; 47] = [
     other("no such field", &[], &["has("], OF_NO_MAP),
     other("no such key", &["bool", "optional"], &["has(", ".?"], OF_NO_MAP),
     other("no such overload", &["bool", "int", "list", "map", "null", "optional", "string"], &[".?", "[?"], OF_NO_MAP),
     other("division by zero", &["bool"], &["[?"], OF_NO_MAP),
     other("invalid argument", &["bool"], &["[?'missing']"], OF_NO_MAP),
     other("duplicate map key", &[], &["{"], OF_EQUAL_KEYS),
-    other("no such overload", &["bool"], &[": cidr("], OF_EQUAL_KEYS),
+    other("no such overload", &["bool"], &[": cidr(", "{0: m.sizes, m.must: "], OF_EQUAL_KEYS),
     other("modulus by zero", &["bool"], &[": cidr("], OF_EQUAL_KEYS),
     other(
         "no such overload",
         &["bool", "int", "map"],
-        &[": 1, b: 2}", "{n.w_", "{m.w_", ", n.w_"],
+        &[": 1, b: 2}", "{n.w_", "{m.w_", ", n.w_", ", m.w_", "{m.any: 1"],
         "cel-go takes keys of every type, as null is",
     ),
     other(
@@ -54,7 +54,7 @@ pub(super) const OTHER_RESULTS: [OtherResult; 45] = [
         "invalid argument",
         &["bool", "list", "optional", "string", "type", "uint"],
         &["regex.replace("],
-        "cel-go reads the replacement only where something is replaced",
+        OF_NO_REPLACEMENT,
     ),
     other("invalid argument", &["bool", "int"], &[".sort(", ".sortBy("], "a list with NaN has no order"),
     other(
@@ -71,6 +71,8 @@ pub(super) const OTHER_RESULTS: [OtherResult; 45] = [
     ),
     other("a value", &["bool"], &["isCIDR(", "isIP("], OF_MAPPED_ADDRESSES),
     other("no such key", &["bool"], &["isCIDR(", "isIP("], OF_MAPPED_ADDRESSES),
+    other("no such overload", &["bool"], &["isCIDR("], OF_MAPPED_ADDRESSES),
+    other("no such overload", &["bool"], &["regex.replace("], OF_NO_REPLACEMENT),
     other(
         "no such overload",
         &["bool", "bytes"],
@@ -92,7 +94,12 @@ pub(super) const OTHER_RESULTS: [OtherResult; 45] = [
         &["google.protobuf.Any{", "m.any", "n.any", ".?any", "any: "],
         "cel-go looks for the type of the message in those of its program, and not in the descriptors",
     ),
-    other("a value", &["bool", "error", "int"], &["?m.text:", "?false: "], OF_EMPTY_OPTIONALS),
+    other(
+        "a value",
+        &["bool", "error", "int"],
+        &["?m.text:", "?false: ", "?has(m.sizes): optional.none()"],
+        OF_EMPTY_OPTIONALS,
+    ),
     other("value out of range", &["bool"], &["?true: optional.none()"], OF_EMPTY_OPTIONALS),
     other(
         "no such overload",
@@ -102,8 +109,8 @@ pub(super) const OTHER_RESULTS: [OtherResult; 45] = [
     ),
     other(
         "invalid argument",
-        &["map", "optional"],
-        &["optional.none()[", "[?m.packed[0]]"],
+        &["bool", "map", "optional"],
+        &["optional.none()[", "[?m.packed[0]]", "m.?sizes[m.sizes[0]]"],
         "cel-go does not evaluate the index into an empty optional",
     ),
     other("a value", &["no program"], OVER_TYPES, OF_A_TYPE),
@@ -146,7 +153,7 @@ pub(super) const OTHER_RESULTS: [OtherResult; 45] = [
         "cel-go's zero of timestamps is the year 1, here it is that of the message, 1970",
     ),
     other("evaluation budget exceeded", &["bool"], &["lists.range("], "cel-go has no such limits"),
-    other("a value", &["error"], &[")[n.w_uint64]"], "cel-go looks for no null in a map"),
+    other("a value", &["error"], &[")[n.w_uint64]", "[?m.w_bool]"], "cel-go looks for no null in a map"),
     other("a value", &["error"], &["(req.headers in d)"], "cel-go's maps of the host have no way to look up a map"),
     other(
         "a value",
@@ -166,4 +173,5 @@ const OF_A_LIST: &str = "cel-go chooses the overload for a list by its static ty
 const OF_A_TYPE: &str = "cel-go looks a variable of a macro up as a type, if its value is a type";
 const OF_MAPPED_ADDRESSES: &str = "cel-go refuses IPv4 addresses in IPv6 form";
 const OF_MILLISECONDS: &str = "cel-go has the whole duration, the language definition a part of it";
+const OF_NO_REPLACEMENT: &str = "cel-go reads the pattern and the replacement only where something is replaced";
 const OF_NO_MAP: &str = "a value that has no fields or keys; cel-go says that they are absent";
