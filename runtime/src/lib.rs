@@ -404,7 +404,7 @@ pub mod host {
     pub use crate::context::{Element, Extension, ExtensionFields, Field, FieldType, FieldValue, Host, MapKey, Nested};
     pub use crate::cx::Cx;
     #[cfg(all(feature = "serde", feature = "serde_json"))]
-    pub use crate::env::Serialized;
+    pub use crate::env::serialized::Serialized;
     pub use crate::env::{BindError, Bindings, EnvError, ONLY_DECLARED};
     pub use crate::fields::Fields;
     pub use crate::function::{DynFunction, FromValue, Functions, HostFunction, IntoValue};
@@ -458,7 +458,6 @@ pub mod settings {
 pub mod derive_support {
     pub use crate::context::{
         Computed, ExtensionPlace, Known, Member, Named, Tags, called_layout, computed, known, known_nested,
-        named_layout, of_numbers, optional_named_layout, read_by_call, record,
+        named_layout, of_numbers, optional_named_layout, read_by_call, record, struct_of, value_of,
     };
-    pub use crate::function::{struct_of, value_of};
 }

@@ -10,6 +10,7 @@ mod field_type;
 mod field_value;
 #[cfg(feature = "http")]
 pub(crate) mod headers;
+mod host_struct;
 mod key;
 mod known;
 pub mod layout;
@@ -32,6 +33,7 @@ pub(crate) use extension::Shape;
 pub use extension::{Extension, ExtensionFields, ExtensionPlace};
 pub use field_type::{Element, FieldType, Nested};
 pub use field_value::FieldValue;
+pub use host_struct::{struct_of, value_of};
 pub use key::MapKey;
 pub use known::{Known, known, known_nested};
 pub use members::Member;

@@ -9,13 +9,11 @@ pub(crate) mod names;
 mod overlap;
 mod problem;
 #[cfg(all(feature = "serde", feature = "serde_json"))]
-mod serialized;
+pub(crate) mod serialized;
 mod strictness;
 
 pub use bindings::{BindError, Bindings};
 pub use problem::EnvError;
-#[cfg(all(feature = "serde", feature = "serde_json"))]
-pub use serialized::Serialized;
 
 use crate::cel;
 use crate::context::{Context, ExtensionFields, Shape, read_by_call};

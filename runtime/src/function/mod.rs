@@ -2,7 +2,6 @@
 
 mod argument;
 mod dispatch;
-mod host_struct;
 mod message;
 mod named_lists;
 mod outcome;
@@ -10,7 +9,6 @@ mod typed;
 
 pub use argument::FromValue;
 pub(crate) use dispatch::dispatch;
-pub use host_struct::{struct_of, value_of};
 use message::in_parameter;
 pub(crate) use message::{explain, explain_field, last_message, message_of, message_of_field};
 pub(crate) use named_lists::{NamedLists, with_lists};

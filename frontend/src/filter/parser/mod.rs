@@ -12,6 +12,7 @@ mod arguments;
 mod comparison;
 mod lists;
 mod logic;
+mod operators;
 mod recovery;
 mod sets;
 mod value;

@@ -1,5 +1,6 @@
 //! Values: fields, calls, and the parts of their values.
 
+use super::operators::is_word_of_operator;
 use super::{Parsed, Parser, Stop};
 use crate::ast::NodeId;
 use crate::diagnostic::{Diagnostic, Stage};
@@ -96,7 +97,7 @@ impl Parser<'_> {
             error.help.push(format!("a rule is a condition, without `{name}`"));
         } else if let Some((value, method)) = self.method(&name).or_else(|| self.method(&snake)) {
             error.help.push(format!("functions stand before their values: `{method}({value}, ..)`"));
-        } else if super::comparison::is_word_of_operator(&name)
+        } else if is_word_of_operator(&name)
             && self.scan.text().get(span.end as usize..).is_some_and(|rest| rest.starts_with('('))
         {
             error.help.push(format!("`{name}` is an operator, not a function: `VALUE {name} ..`"));

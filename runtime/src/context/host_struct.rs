@@ -1,8 +1,8 @@
 //! Structs that derive [`Context`](crate::Context) as parameters and results of host functions.
 
-use super::explain;
+use super::Element;
 use crate::arena::{Arena, EvalResult};
-use crate::context::Element;
+use crate::function::explain;
 use crate::value::{Map, Place, Value, copy};
 use celero_ir::ErrorKind;
 use std::any::Any;
