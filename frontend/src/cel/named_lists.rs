@@ -72,12 +72,15 @@ pub(super) fn explain(source: &str, found: &mut [Diagnostic], declarations: &Dec
             _ if word.starts_with("not") && word.ends_with("in") => true,
             _ => continue,
         };
-        let (Some(value), name) = (value_before(before), name_after(after.trim_start())) else { continue };
+        let after = after.trim_start();
+        let (Some(value), whole) = (value_before(before), name_after(after)) else { continue };
+        let is_more = after.get(whole.len()..).is_some_and(|rest| rest.starts_with(['(', '[']));
+        let name = whole.strip_prefix(LISTS).and_then(|rest| rest.strip_prefix('.')).unwrap_or(whole);
         let parts: Vec<&str> = value.split('.').collect();
         let read = foreign_names::expression(&parts, declarations);
         let value = read.as_deref().unwrap_or(value);
         let is_list = meant(name, declarations).is_some() || is_address(value);
-        if is_list && !name.is_empty() && !is_variable(name, source, declarations) {
+        if is_list && !is_more && !name.is_empty() && !is_variable(name, source, declarations) {
             diagnostic.help = vec![question(value, name, negated, declarations)];
         }
     }
@@ -108,7 +111,7 @@ fn value_before(text: &str) -> Option<&str> {
 }
 
 /// Whether a value is an address, by its name.
-fn is_address(value: &str) -> bool {
+pub(super) fn is_address(value: &str) -> bool {
     let last = value.rsplit('.').next().unwrap_or_default();
     let last = last.rsplit('_').next().unwrap_or_default();
     matches!(last, "ip" | "addr" | "address") || last.ends_with("Ip") || last.ends_with("Address")

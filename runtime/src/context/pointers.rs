@@ -11,6 +11,7 @@ use crate::arena::{Arena, EvalResult};
 use crate::value::Value;
 use celero_frontend::Type;
 use celero_ir::layout::{Field as Layout, Repr};
+use std::any::Any;
 use std::borrow::Cow;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -115,6 +116,10 @@ macro_rules! pointers {
 
             fn extension(&self) -> Option<&Extension> {
                 T::extension(self)
+            }
+
+            fn as_struct(&self) -> Option<&dyn Any> {
+                T::as_struct(self)
             }
 
             fn place_extension(layout: &mut Layout) -> bool {

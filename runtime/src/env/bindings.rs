@@ -166,7 +166,7 @@ impl<'a> Bindings<'a> {
     /// Gives a variable a value, in place of the one it may have: a number, a truth value, a
     /// reference to a text, to bytes or to an [`OwnedValue`](crate::OwnedValue), a [`Value`]. With
     /// the feature `serde_json` also a reference to a document, which rules read in place, and with
-    /// `serde` to a [`Serialized`](crate::host::Serialized).
+    /// `serde` to a `host::Serialized`.
     ///
     /// ```
     /// use celero::{Bindings, Engine, Env, Type};

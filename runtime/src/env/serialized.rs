@@ -16,8 +16,8 @@ type Object = serde_json::Map<String, Json>;
 ///
 /// It is converted when a rule reads it for the first time, once, in memory of its own: an
 /// evaluation that does not come to it costs nothing. Of what is no object as JSON, or can't be
-/// serialized, each member is the evaluation error `host`, and the size is 0. A struct whose rules are hot derives
-/// [`Context`](derive@crate::Context): that reads fields in place.
+/// serialized, each member is the evaluation error `host`, and the size is 1. A struct whose rules
+/// are hot derives [`Context`](derive@crate::Context): that reads fields in place.
 ///
 /// ```
 /// use celero::host::Serialized;
@@ -64,7 +64,7 @@ impl<'a> Serialized<'a> {
     fn members(&self) -> EvalResult<&Object> {
         let convert = || match self.value.to_json() {
             Ok(Json::Object(members)) => Some(members),
-            _ => None,
+            Ok(_) | Err(_) => None,
         };
         self.members.get_or_init(convert).as_ref().ok_or(ErrorKind::Host)
     }
@@ -78,7 +78,8 @@ impl<'v> From<&'v Serialized<'_>> for Value<'v> {
 
 impl HostMap for Serialized<'_> {
     fn len(&self) -> usize {
-        self.members().map_or(0, Object::len)
+        // What reads the entries meets the error; and no rule takes it for an empty map.
+        self.members().map_or(1, Object::len)
     }
 
     fn get<'s>(&'s self, key: &Value<'_>, arena: &'s Arena) -> EvalResult<Option<Value<'s>>> {

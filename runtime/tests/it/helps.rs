@@ -138,7 +138,7 @@ const ROWS: &[(&str, &str, Suggested)] = &[
     (r#"request.path in "/a, b c""#, r#"write `request.path in ["/a, b c"]`"#, Rule),
     (
         r#"source.address in "10.0.0.0/8,192.0.2.1""#,
-        r#"write `["10.0.0.0/8", "192.0.2.1"].exists(network, cidr(network).containsIP(source.address))`"#,
+        r#"write `["10.0.0.0/8", "192.0.2.1/32"].exists(network, cidr(network).containsIP(source.address))`"#,
         Rule,
     ),
     (r#"GET == request.method"#, r#"a text is in quotes: `"GET"`"#, Part),
@@ -147,7 +147,7 @@ const ROWS: &[(&str, &str, Suggested)] = &[
     (r#"request.query != nil"#, "write `has(request.query)`", Rule),
     (r#"undefined == request.query"#, "write `!has(request.query)`", Rule),
     (r#"request.path != null"#, "`request.path` is never absent or null: leave this comparison out", Form),
-    (r#"null == request.path"#, "`request.path` is never absent or null: leave this comparison out", Form),
+    (r#"null == request.path"#, "`request.path` is never absent or null: this is never true", Form),
     (r#"request.path != None"#, "`request.path` is never absent or null: leave this comparison out", Form),
     (r#"request.query is not null"#, "did you mean `!=`?", Form),
     (r#"source.address in "10.0.0.0/8""#, r#"write `cidr("10.0.0.0/8").containsIP(source.address)`"#, Rule),

@@ -238,7 +238,7 @@ fn several_texts_in_one_are_warned_of_in_the_filter_language() {
     for (source, help) in [
         (r#"http.request.method eq "GET,HEAD""#, r#"write `http.request.method in {"GET" "HEAD"}`"#),
         (r#"http.request.method ne "GET|HEAD""#, r#"write `not http.request.method in {"GET" "HEAD"}`"#),
-        (r#"http.request.method in {"PUT" "GET,HEAD"}"#, r#"write `"GET" "HEAD"`"#),
+        (r#"http.request.method in {"PUT" "GET,HEAD"}"#, r#"write `"GET" "HEAD"` in place of `"GET,HEAD"`"#),
         (r#"http.host eq "a.example|b.example""#, r#"write `http.host in {"a.example" "b.example"}`"#),
         (r#"http.request.uri.path eq "/a,/b""#, r#"write `http.request.uri.path in {"/a" "/b"}`"#),
         (

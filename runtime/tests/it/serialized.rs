@@ -87,6 +87,7 @@ fn what_is_no_object_is_an_error_where_it_is_read() {
         assert_eq!(both(rule, &[1, 2]), vec![Err(ErrorKind::Host); 4], "{rule}");
         assert_eq!(both(rule, &Fails), vec![Err(ErrorKind::Host); 4], "{rule}");
     }
+    assert_eq!(both("size(claims) == 0", &Fails), vec![Ok(false); 4]);
     assert_eq!(both("n == 1 || claims.sub == 'ann'", &Fails), vec![Ok(true); 4]);
 }
 

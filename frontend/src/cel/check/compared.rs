@@ -32,7 +32,7 @@ impl Checker<'_> {
                         self.explain_word(element, None, true);
                     }
                 }
-                _ if *right_type == Type::Error => self.explain_list(right),
+                _ if *right_type == Type::Error => self.explain_list(left, right),
                 _ => {}
             },
             BinaryOp::Eq | BinaryOp::Ne => {
@@ -60,8 +60,9 @@ impl Checker<'_> {
         let Expr::Ident { name, .. } = *self.ast.expr(id) else { return };
         let name = self.ast.name(name);
         let help = match (foreign::word(name), other) {
-            (Some(Word::Null), Some((other, negated))) => self.presence(other, negated),
-            (Some(Word::Null), None) => Some("did you mean `null`?".to_owned()),
+            (Some(Word::Null), other) => other
+                .and_then(|(other, negated)| self.presence(other, negated))
+                .or_else(|| Some("did you mean `null`?".to_owned())),
             (Some(Word::Truth(meant)), _) => Some(format!("did you mean `{meant}`?")),
             (None, _) if !is_text => None,
             (None, _) => Some(format!("a text is in quotes: `\"{name}\"`")),
@@ -102,7 +103,11 @@ impl Checker<'_> {
         if let Some(variable) = variable
             && !variable.optional
         {
-            return Some(format!("`{}` is never absent or null: leave this comparison out", self.written(id)?));
+            if matches!(variable.ty, Type::Dyn | Type::Null | Type::Opaque(..)) {
+                return None;
+            }
+            let what = if is_there { "leave this comparison out" } else { "this is never true" };
+            return Some(format!("`{}` is never absent or null: {what}", self.written(id)?));
         }
         let test = match *self.ast.expr(id) {
             Expr::Ident { test: false, .. } if variable.is_some() => format!("has({})", self.written(id)?),
@@ -131,24 +136,33 @@ impl Checker<'_> {
                 format!("{text} in [{literal}]")
             });
         };
-        let list: Vec<String> = parts.iter().map(|part| format!("\"{part}\"")).collect();
-        let list = list.join(", ");
-        Some(if parts.iter().any(|part| is_network(part)) {
+        let has_networks = parts.iter().any(|part| is_network(part)) && self.names.function("cidr", false).is_some();
+        let item = |part: &&str| match part.parse::<std::net::IpAddr>() {
+            Ok(address) if has_networks => format!("\"{part}/{}\"", if address.is_ipv4() { 32 } else { 128 }),
+            _ => format!("\"{part}\""),
+        };
+        let list = parts.iter().map(item).collect::<Vec<_>>().join(", ");
+        Some(if has_networks {
             format!("[{list}].exists(network, cidr(network).containsIP({text}))")
         } else {
             format!("{text} in [{list}]")
         })
     }
 
-    /// Returns the test of an address and a network, in any order, the network first if neither says which it is.
-    pub(super) fn network_test(&self, args: &[NodeId]) -> Option<String> {
+    /// Returns the test of an address and a network, in any order. If neither says which it is, the first is the
+    /// network of a function whose name begins with it.
+    pub(super) fn network_test(&self, name: &str, args: &[NodeId]) -> Option<String> {
         let &[first, second] = args else { return None };
         self.names.function("cidr", false)?;
         let has_prefix = |id: NodeId| self.text_of(id).is_some_and(|text| text.contains('/'));
         let is_call = |id: NodeId| matches!(self.ast.expr(id), Expr::Call { target: None, function, .. } if self.ast.name(*function) == "cidr");
         let is_network = |id: NodeId| has_prefix(id) || is_call(id);
-        let (network, address) =
-            if is_network(second) && !is_network(first) { (second, first) } else { (first, second) };
+        let is_first = match (is_network(first), is_network(second)) {
+            (true, false) => true,
+            (false, true) => false,
+            _ => name.to_ascii_lowercase().contains("cidr_") || name.to_ascii_lowercase().starts_with("cidr"),
+        };
+        let (network, address) = if is_first { (first, second) } else { (second, first) };
         let (written, address) = (self.written(network)?, self.written(address)?);
         let network = if is_call(network) { written.to_owned() } else { format!("cidr({written})") };
         Some(format!("{network}.containsIP({address})"))
@@ -161,7 +175,7 @@ impl Checker<'_> {
             return None;
         }
         let written = match (name, args) {
-            ("net.cidr_contains", _) => self.network_test(args)?,
+            ("net.cidr_contains", _) => self.network_test(name, args)?,
             ("regex.match" | "regexp.MatchString" | "re.match" | "re.search", &[pattern, text]) => {
                 self.as_method("matches", text, &[pattern])?
             }

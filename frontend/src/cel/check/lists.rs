@@ -175,13 +175,15 @@ impl<'a> Checker<'a> {
     }
 
     /// Explains the right side of an `in` that is not declared: a list without `lists.`.
-    pub(super) fn explain_list(&mut self, right: NodeId) {
+    pub(super) fn explain_list(&mut self, left: NodeId, right: NodeId) {
         let Some(path) = self.path(right).filter(|_| !self.ast.expr(right).is_test()) else { return };
         let (name, declarations) = (self.show_path(&path.names), self.names.declarations);
         let is_declared = declarations.lists().iter().any(|list| *list.name == *name);
         let (span, is_word) = (self.ast.span(right), path.nodes.len() == 1);
         let Some(&first) = path.nodes.first() else { return };
-        if (is_declared || is_word)
+        // Without lists, a word is a variable that is not declared, unless an address is looked for.
+        let is_list = !declarations.lists().is_empty() || self.written(left).is_some_and(named_lists::is_address);
+        if (is_declared || is_word && is_list)
             && let Some(error) = self.error_at(first, codes::UNDECLARED_NAME)
             && (is_declared || error.help.is_empty())
         {

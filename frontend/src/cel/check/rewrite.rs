@@ -313,7 +313,7 @@ impl<'a> Checker<'a> {
             (_, None, _) if let Some(help) = self.list_call(name, args) => return Some(help),
             (_, _, _) if foreign::is_network_test(name) => {
                 let all: Vec<NodeId> = target.into_iter().chain(args.iter().copied()).collect();
-                self.network_test(&all)?
+                self.network_test(name, &all)?
             }
             (_, None, &[first, ref others @ ..]) => {
                 let names = self.names.function_names();

@@ -1,4 +1,5 @@
 //! The host's own data in a policy: a proxy sets it for each request, and rules of all phases read it.
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use async_trait::async_trait;
 use celero_pingora::Guard;

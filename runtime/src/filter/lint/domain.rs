@@ -105,7 +105,7 @@ pub(super) fn other_values(
         };
         let items = parts.iter().map(|part| format!("\"{part}\"")).collect::<Vec<_>>().join(" ");
         let help = match question {
-            None => format!("write `{items}`"),
+            None => format!("write `{items}` in place of `\"{text}\"`"),
             Some(false) => format!("write `{} in {{{items}}}`", field.name),
             Some(true) => format!("write `not {} in {{{items}}}`", field.name),
         };

@@ -41,7 +41,7 @@ const MAX_EXACT: u64 = (1 << 53) - 1;
 ///
 /// # Errors
 /// `invalid_argument` for what the mapping has not, and for a malformed message; `duplicate_key` for a map with
-/// two keys of the same text (`1` and `"1"`); `out_of_budget` when the evaluation's budget is spent, or
+/// two keys of the same text (`1` and `"1"`); `overflow` for a duration in a message that CEL has not; `out_of_budget` when the evaluation's budget is spent, or
 /// past 512 levels of nesting.
 pub(super) fn write<'a>(cx: &Cx<'a>, value: &Value<'a>, mapping: Mapping) -> EvalResult<&'a str> {
     let mut writer = Writer { cx, mapping, out: cx.arena().vec() };
@@ -94,10 +94,7 @@ impl<'a> Writer<'_, 'a> {
                 self.plain("]")
             }),
             Value::Map(map) => nested(depth, |depth| self.object(map, depth)),
-            Value::Message(message) => nested(depth, |depth| {
-                let value = message.as_json(cx, depth)?;
-                self.value(&value, depth)
-            }),
+            Value::Message(message) => self.value(&message.as_json(cx, depth)?, depth),
         }
     }
 

@@ -232,7 +232,7 @@ fn map<'a>(cx: &Cx<'a>, types: &'a Descriptors, field: &Field, bytes: &'a [u8]) 
 
 /// Whether the value of an entry is a number that its closed enum does not name: the whole entry is
 /// unknown then.
-fn is_unknown(types: &Descriptors, value_field: &Field, entry: &[u8]) -> EvalResult<bool> {
+pub(super) fn is_unknown(types: &Descriptors, value_field: &Field, entry: &[u8]) -> EvalResult<bool> {
     if !matches!(value_field.kind(), Kind::Enum(_)) {
         return Ok(false);
     }

@@ -1,6 +1,6 @@
 //! Messages as values that are written as JSON ("ProtoJSON Format" of protocol buffers).
 
-use super::read::{field_value, merged};
+use super::read::{field_value, is_unknown, merged};
 use super::token::is_token_type;
 use super::unset::{is_null_value, unset};
 use super::well_known::{any_fields, is_mask, mask_text, read, text_of};
@@ -10,6 +10,9 @@ use crate::cx::Cx;
 use crate::value::{List, Map, Value, map_with_last, nested};
 use celero_ir::ErrorKind;
 use celero_protobuf::{Cardinality, Descriptors, Field, FieldValue, Found, Kind, MessageType, Scalar, WellKnown};
+
+/// What writing a number or a time as text takes.
+const FORMAT_STEPS: usize = 4;
 
 impl<'a> Message<'a> {
     /// Returns the message as a map of the fields that are set, by their names in JSON: integers of
@@ -74,6 +77,9 @@ fn field_as_json<'a>(
             types.each(field, bytes, |value| {
                 let FieldValue::Message(bytes) = value else { return Ok::<(), Failure>(()) };
                 cx.charge(1)?;
+                if is_unknown(types, value_field, bytes)? {
+                    return Ok(());
+                }
                 let message = Message::of(types, entry, bytes);
                 let key = field_value(cx, &message, key_field)?;
                 Ok(map.push((key, field_as_json(cx, &message, bytes, value_field, depth)?))?)
@@ -98,6 +104,7 @@ fn element<'a>(
         (FieldValue::Enum(_), _) if is_null_value(types, field) => Ok(Value::Null),
         (FieldValue::Enum(number), _) => {
             let values = types.enum_of(field).map_or(&[][..], |enumeration| enumeration.values());
+            cx.charge_bytes(values.len())?;
             let name = values.iter().find(|(_, value)| *value == number);
             Ok(name.map_or(Value::Int(number.into()), |(name, _)| Value::String(name)))
         }
@@ -138,7 +145,7 @@ fn any_as_json<'a>(cx: &Cx<'a>, types: &'a Descriptors, bytes: &'a [u8], depth: 
     let ty = types.message(name).ok_or(ErrorKind::InvalidArgument)?;
     let value = nested(depth, |depth| message_as_json(cx, types, ty, bytes, depth))?;
     match value {
-        Value::Map(Map::Sorted(of_message)) if ty.well_known().is_none() => {
+        Value::Map(Map::Sorted(of_message)) if ty.well_known().is_none() && ty.name() != "google.protobuf.Empty" => {
             cx.charge(of_message.len())?;
             members.extend(of_message)?;
         }
@@ -152,11 +159,15 @@ fn any_as_json<'a>(cx: &Cx<'a>, types: &'a Descriptors, bytes: &'a [u8], depth: 
 fn scalar_as_json<'a>(cx: &Cx<'a>, scalar: Scalar, value: &Value<'a>) -> EvalResult<Value<'a>> {
     use Scalar::{Fixed64, Float, Int64, Sfixed64, Sint64, Uint64};
     match (scalar, value) {
-        (Int64 | Sint64 | Sfixed64 | Uint64 | Fixed64, value) => text_of(cx, value).map(Value::String),
+        (Int64 | Sint64 | Sfixed64 | Uint64 | Fixed64, value) => {
+            cx.charge(FORMAT_STEPS)?;
+            text_of(cx, value).map(Value::String)
+        }
         (_, Value::Double(number)) if number.is_nan() => Ok(Value::String("NaN")),
         (_, Value::Double(f64::INFINITY)) => Ok(Value::String("Infinity")),
         (_, Value::Double(f64::NEG_INFINITY)) => Ok(Value::String("-Infinity")),
         (Float, Value::Double(number)) => {
+            cx.charge(FORMAT_STEPS)?;
             let text = cx.arena().format(format_args!("{:e}", *number as f32))?;
             text.parse().map(Value::Double).map_err(|_| ErrorKind::InvalidArgument)
         }
@@ -166,6 +177,7 @@ fn scalar_as_json<'a>(cx: &Cx<'a>, scalar: Scalar, value: &Value<'a>) -> EvalRes
 
 /// The text of a timestamp or a duration, with no, 3, 6 or 9 digits of a fraction.
 fn time_as_json<'a>(cx: &Cx<'a>, value: &Value<'a>) -> EvalResult<Value<'a>> {
+    cx.charge(FORMAT_STEPS)?;
     let text = text_of(cx, value)?;
     let Some((whole, fraction)) = text.split_once('.') else { return Ok(Value::String(text)) };
     let digits = fraction.trim_end_matches(['Z', 's']);
