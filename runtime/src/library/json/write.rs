@@ -40,9 +40,10 @@ const MAX_EXACT: u64 = (1 << 53) - 1;
 /// none, an empty optional, types, addresses and networks are errors.
 ///
 /// # Errors
-/// `invalid_argument` for what the mapping has not, and for a malformed message; `duplicate_key` for a map with
-/// two keys of the same text (`1` and `"1"`); `overflow` for a duration in a message that CEL has not; `out_of_budget` when the evaluation's budget is spent, or
-/// past 512 levels of nesting.
+/// `invalid_argument` for what the mapping has not, for a token and for a malformed message; `overflow`
+/// for a duration in a message that CEL has not; `duplicate_key` for a map with two keys of the same
+/// text (`1` and `"1"`); `out_of_budget` when the evaluation's budget is spent, or past 512 levels of
+/// nesting.
 pub(super) fn write<'a>(cx: &Cx<'a>, value: &Value<'a>, mapping: Mapping) -> EvalResult<&'a str> {
     let mut writer = Writer { cx, mapping, out: cx.arena().vec() };
     writer.value(value, MAX_DEPTH)?;
