@@ -1,5 +1,4 @@
 //! Structs of the host as parameters and results of its functions, in both tiers.
-#![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
 
 use celero::{Bindings, Context, Engine, Env, ErrorKind, Limits, Scratch, Tier, Type, Value};
 use std::borrow::Cow;
