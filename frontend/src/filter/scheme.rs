@@ -191,7 +191,7 @@ impl Scheme {
     /// Whether `$name` is a list of values of a type.
     #[must_use]
     pub fn has_list(&self, name: &str, ty: &FilterType) -> bool {
-        self.open_lists.contains(ty) || self.lists.iter().any(|(of, list)| of == ty && **list == *name)
+        self.open_lists.contains(ty) || self.declares_list(name, ty)
     }
 
     /// Whether a list of this name and type is declared, by this name.

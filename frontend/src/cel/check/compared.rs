@@ -160,7 +160,7 @@ impl Checker<'_> {
         let is_first = match (is_network(first), is_network(second)) {
             (true, false) => true,
             (false, true) => false,
-            _ => name.to_ascii_lowercase().contains("cidr_") || name.to_ascii_lowercase().starts_with("cidr"),
+            _ => name.strip_prefix("net.").unwrap_or(name).to_ascii_lowercase().starts_with("cidr"),
         };
         let (network, address) = if is_first { (first, second) } else { (second, first) };
         let (written, address) = (self.written(network)?, self.written(address)?);

@@ -137,7 +137,7 @@ pub(super) const OTHER_RESULTS: [OtherResult; 47] = [
         "a value",
         &["optional", "string"],
         &["json.encode(", "yaml.encode("],
-        "cel-go writes the entries of a map in a random order, and large integers as keys with quotes in quotes",
+        "cel-go writes maps in a random order, messages with blanks, and large integers as keys in two quotes",
     ),
     other("a value", &["error"], &["math.greatest(", "math.least("], OF_A_LIST),
     other(
