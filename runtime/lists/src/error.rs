@@ -142,6 +142,8 @@ pub enum ListsError {
         /// The type that was wanted.
         wanted: ListType,
     },
+    /// The list [follows](crate::Lists::following) that of another `Lists`: only there can it be changed.
+    Followed(String),
     /// Wrong entries.
     Entries(WrongEntries),
     /// There would be more than a limit allows.
@@ -167,6 +169,7 @@ impl fmt::Display for ListsError {
                 "{name:?} is no name of a list: letters, digits, `_` and inner dots; at most {MAX_NAME_BYTES} bytes"
             ),
             Self::Type { name, own, wanted } => write!(f, "list `{name}` is of {own}, not of {wanted}"),
+            Self::Followed(name) => write!(f, "list `{name}` is kept by the host, and can't be changed here"),
             Self::Entries(wrong) => wrong.fmt(f),
             Self::Limit { what, wanted, limit } => write!(f, "{wanted} {what}, more than the limit of {limit}"),
         }

@@ -77,12 +77,20 @@ pub(crate) fn list_has_text(cx: &Cx<'_>, list: i64, text: &str) -> EvalResult<bo
     let (lists, id) = numbered(cx, list)?;
     match lists.has_text_metered(id, text.as_bytes(), cx)? {
         Some(has) => Ok(has),
-        None if lists.snapshot().kind(id) == Some(Kind::Addresses) => {
-            let address: IpAddr = text.parse().map_err(|_| ErrorKind::InvalidArgument)?;
-            list_has_address(cx, list, address)
-        }
-        None => Err(unsuited(lists, id)),
+        None => list_has_address_in_text(cx, list, text),
     }
+}
+
+/// Whether a list of addresses contains the address that a text holds.
+// Not inlined: texts would save the registers that reading an address needs.
+#[cold]
+#[inline(never)]
+fn list_has_address_in_text(cx: &Cx<'_>, list: i64, text: &str) -> EvalResult<bool> {
+    let (lists, id) = numbered(cx, list)?;
+    if lists.snapshot().kind(id) != Some(Kind::Addresses) {
+        return Err(unsuited(lists, id));
+    }
+    list_has_address(cx, list, text.parse().map_err(|_| ErrorKind::InvalidArgument)?)
 }
 
 /// Whether a list contains a text that may not be UTF-8.

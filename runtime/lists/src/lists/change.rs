@@ -217,6 +217,9 @@ impl<'l> Change<'l> {
 
         for (&list, plan) in &mut plans {
             let Some(place) = snapshot.lists.get_mut(list as usize) else { continue };
+            if (list as usize) < shared.followed {
+                return Err(ListsError::Followed(place.name.to_string()));
+            }
             plan.sort(&place.list);
             let mut list = place.list.clone();
             if let Some(new) = plan.replaced.take() {
@@ -245,7 +248,7 @@ impl<'l> Change<'l> {
         // What only removes may need more bytes for a while: what is removed is remembered until levels are merged.
         let adds = changed.inserted > 0 || changed.updated > 0;
         if adds {
-            snapshot.check_size(limits)?;
+            shared.check_size(&snapshot)?;
         }
 
         let is_different = adds || changed.removed > 0 || renewed > 0;

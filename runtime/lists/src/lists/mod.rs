@@ -2,6 +2,7 @@
 
 mod change;
 mod expiry;
+mod following;
 mod lookups;
 mod overlay;
 mod reader;
@@ -58,7 +59,7 @@ impl Lists {
     /// Returns an empty collection of lists with these limits.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self { shared: Arc::new(Shared::new(limits)) }
+        Self { shared: Arc::new(Shared::new(limits, Vec::new())) }
     }
 
     /// Adds an empty list and returns its number; that of the list with this name and type, if
@@ -178,10 +179,10 @@ impl Lists {
 
     /// Takes over the entries of `fresh`, which has lists of the same names and types, all of them
     /// at once. Meant for lists that were read anew: rules that know these lists need not be
-    /// compiled again.
+    /// compiled again. Lists that [follow](Self::following) others stay as they are.
     ///
     /// # Errors
-    /// A list is missing on one side, or has another type. Nothing has changed then.
+    /// A list is missing on one side, has another type, or follows another. Nothing has changed then.
     pub fn take_over(&self, fresh: Self) -> Result<Changed, ListsError> {
         self.take(fresh, true)
     }
@@ -189,8 +190,8 @@ impl Lists {
     /// Takes over the entries of the lists that `fresh` has, all of them at once; the others stay as they are.
     ///
     /// # Errors
-    /// A list of `fresh` is missing here or has another type, or all lists together would exceed
-    /// the limits. Nothing has changed then.
+    /// A list of `fresh` is missing here, has another type or follows another, or all lists together
+    /// would exceed the limits. Nothing has changed then.
     pub fn take_over_some(&self, fresh: Self) -> Result<Changed, ListsError> {
         self.take(fresh, false)
     }
@@ -205,9 +206,12 @@ impl Lists {
         if let Some(info) = new.infos().find(|info| snapshot.find(&info.name).is_none()) {
             return Err(ListsError::UnknownList { name: info.name.to_string(), known: snapshot.names() });
         }
+        if let Some(info) = new.infos().find(|info| self.is_followed(&info.name)) {
+            return Err(ListsError::Followed(info.name.to_string()));
+        }
         // The numbers of each list here and in `fresh`.
         let mut numbers = Vec::with_capacity(new.lists.len());
-        for (own_number, place) in snapshot.lists.iter_mut().enumerate() {
+        for (own_number, place) in snapshot.lists.iter_mut().enumerate().skip(self.shared.followed) {
             let Some((id, _)) = new.find(&place.name) else {
                 if all {
                     return Err(ListsError::UnknownList { name: place.name.to_string(), known: new.names() });
@@ -224,7 +228,7 @@ impl Lists {
         }
         // All lists of another `Lists` were checked there, together.
         if !all {
-            snapshot.check_size(self.shared.limits)?;
+            self.shared.check_size(&snapshot)?;
         }
         let mut expiries = std::mem::take(&mut fresh.shared.lock().expiries);
         for (own, number) in numbers {
@@ -277,11 +281,12 @@ impl Lists {
 
     /// Counts lookups in lists of the same names together with `before`, also those that `before`
     /// counted so far and counts later: for lists that replace others while these may still be
-    /// asked. Call it before these lists are asked: what they counted so far is forgotten.
+    /// asked. Call it before these lists are asked: what they counted so far is forgotten. Lists that
+    /// [follow](Self::following) others count with these.
     pub fn take_over_lookups(&self, before: &Self) {
         let mut writer = self.shared.lock();
         let (before, mut snapshot) = (before.load(), Snapshot::clone(&self.load()));
-        for place in &mut snapshot.lists {
+        for place in snapshot.lists.iter_mut().skip(self.shared.followed) {
             if let Some(known) = before.lists.iter().find(|known| known.name == place.name) {
                 *place = Arc::new(NamedList { lookups: known.lookups.clone(), ..NamedList::clone(place) });
             }

@@ -14,8 +14,12 @@
 //! `runtime/lists/tests/readers.rs::a_thread_keeps_one_generation`.
 
 use super::Lists;
+use super::snapshot::Snapshot;
 use super::view::View;
+use crate::clock::PinnedClock;
+use arc_swap::Guard;
 use std::cell::Cell;
+use std::sync::Arc;
 
 /// Returns [`View`]s, and keeps the last one: as long as the lists do not change, the next one costs the load of a
 /// number, and the counter of references is not written.
@@ -41,17 +45,19 @@ pub struct Reader {
 impl Reader {
     /// Returns the lists of the current generation for one evaluation, or those that are [pinned](Lists::pin). Never
     /// waits.
-    #[inline]
+    #[inline(always)]
     pub fn view(&mut self, lists: &Lists) -> &View {
-        if let Some(copy) = take_pinned(lists).and_then(|pinned| Some(pinned.view()?.copy())) {
-            return self.view.insert(copy);
+        match &mut self.view {
+            Some(view) if !IS_PINNED.get() && view.is_current(&lists.shared) => view.restart(),
+            _ => self.renew(lists),
         }
-        if !self.view.as_ref().is_some_and(|view| view.is_current(&lists.shared)) {
-            self.clear();
-        }
-        let view = self.view.get_or_insert_with(|| lists.view());
-        view.restart();
-        view
+        self.view.get_or_insert_with(|| lists.view())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn renew(&mut self, lists: &Lists) {
+        self.view = take_pinned(lists).and_then(|pinned| Some(pinned.view()?.copy()));
     }
 
     /// Lets go of the generation that it keeps.
@@ -70,8 +76,8 @@ impl Reader {
 }
 
 thread_local! {
-    /// The lists of the thread's last evaluation.
-    static LAST: Cell<Reader> = const { Cell::new(Reader { view: None }) };
+    /// The generation of the thread's last evaluation.
+    static LAST: Cell<Option<Arc<Snapshot>>> = const { Cell::new(None) };
     /// What evaluations ask while something is [pinned](pin): the views of the pins that have not ended, the first one
     /// first, each of other lists.
     static PINNED: Cell<Vec<View>> = const { Cell::new(Vec::new()) };
@@ -86,11 +92,31 @@ pub(super) fn with_view<R>(lists: &Lists, f: impl FnOnce(&View) -> R) -> R {
     if let Some(view) = pinned.as_ref().and_then(Pinned::view) {
         return f(view);
     }
-    // A thread that is ending keeps nothing.
-    let mut reader = LAST.try_with(Cell::take).unwrap_or_default();
-    let result = f(reader.view(lists));
-    let _ = LAST.try_with(|last| last.set(reader));
+    let view = last_view(lists);
+    let result = f(&view);
+    keep(view);
     result
+}
+
+/// A view of the current generation, which is that of the thread's last evaluation if it can be.
+#[inline]
+fn last_view(lists: &Lists) -> View {
+    // A thread that is ending keeps nothing.
+    let last = LAST.try_with(Cell::take).unwrap_or_default();
+    let current = last.filter(|snapshot| snapshot.stamp == lists.shared.stamp());
+    View::new(current.unwrap_or_else(|| current_snapshot(lists)), PinnedClock::default())
+}
+
+#[cold]
+#[inline(never)]
+fn current_snapshot(lists: &Lists) -> Arc<Snapshot> {
+    Guard::into_inner(lists.load())
+}
+
+/// Keeps the generation of a view for the thread's next evaluation.
+#[inline]
+fn keep(view: View) {
+    let _ = LAST.try_with(|last| last.set(Some(view.into_snapshot())));
 }
 
 /// Calls `f` while all evaluations of this thread ask one view of these lists.
@@ -98,11 +124,10 @@ pub(super) fn pin<R>(lists: &Lists, f: impl FnOnce() -> R) -> R {
     if take_pinned(lists).is_some() {
         return f();
     }
-    let mut reader = LAST.try_with(Cell::take).unwrap_or_default();
-    reader.view(lists);
+    let view = last_view(lists);
     let mut views = pinned_views();
     let _unpin = Unpin { outer: views.len(), is_pinned: IS_PINNED.replace(true) };
-    views.extend(reader.view);
+    views.push(view);
     set_pinned(views);
     f()
 }
@@ -120,7 +145,7 @@ impl Drop for Unpin {
         let view = views.drain(self.outer.min(views.len())..).next();
         set_pinned(views);
         IS_PINNED.set(self.is_pinned);
-        let _ = LAST.try_with(|last| last.set(Reader { view }));
+        view.map(keep);
     }
 }
 

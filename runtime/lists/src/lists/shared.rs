@@ -1,12 +1,13 @@
 //! [`Shared`]: what readers and writers of lists share, and the merging of levels.
 
 use super::expiry::Expiries;
-use super::snapshot::Snapshot;
+use super::snapshot::{NamedList, Snapshot};
+use crate::error::ListsError;
 use crate::limits::Limits;
 use crate::list::{AnyList, Counts};
 use arc_swap::{ArcSwap, Guard};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 pub(crate) struct Shared {
     current: ArcSwap<Snapshot>,
@@ -16,6 +17,8 @@ pub(crate) struct Shared {
     pub(super) owner: u64,
     writer: Mutex<Writer>,
     pub(crate) limits: Limits,
+    /// The number of lists that follow those of another `Lists`: the first ones, which have the same numbers there.
+    pub(super) followed: usize,
     /// Whether a thread merges.
     merging: AtomicBool,
 }
@@ -25,6 +28,8 @@ pub(crate) struct Shared {
 pub(crate) struct Writer {
     /// Indexed by list.
     pub(crate) expiries: Vec<Expiries>,
+    /// What follows these lists.
+    pub(super) followers: Vec<Weak<Shared>>,
 }
 
 /// What a change did.
@@ -56,12 +61,16 @@ fn new_stamp() -> u64 {
 }
 
 impl Shared {
-    /// No lists.
-    pub(crate) fn new(limits: Limits) -> Self {
+    /// These lists, which follow those of another `Lists`; none follows if there are none.
+    pub(super) fn new(limits: Limits, lists: Vec<Arc<NamedList>>) -> Self {
         let owner = new_stamp();
-        let current = ArcSwap::from_pointee(Snapshot { generation: 0, stamp: owner, owner, lists: Vec::new() });
+        let followed = lists.len();
+        // Their entries expire where they are kept.
+        let expiries = lists.iter().map(|_| Expiries::default()).collect();
+        let current = ArcSwap::from_pointee(Snapshot { generation: 0, stamp: owner, owner, lists });
         let (stamp, merging) = (AtomicU64::new(owner), AtomicBool::new(false));
-        Self { current, stamp, owner, writer: Mutex::default(), limits, merging }
+        let writer = Mutex::new(Writer { expiries, followers: Vec::new() });
+        Self { current, stamp, owner, writer, limits, followed, merging }
     }
 
     /// The current snapshot.
@@ -76,12 +85,34 @@ impl Shared {
         self.stamp.load(Ordering::Acquire)
     }
 
-    /// Publishes a snapshot. Who has the lock calls it.
-    pub(crate) fn publish(&self, _: &mut Writer, mut snapshot: Snapshot) {
+    /// Publishes a snapshot, here and where these lists are followed. Who has the lock calls it.
+    pub(crate) fn publish(&self, writer: &mut Writer, mut snapshot: Snapshot) {
         snapshot.stamp = new_stamp();
         // First: a reader that still finds the old stamp comes before everything that follows from the new snapshot.
         self.stamp.store(snapshot.stamp, Ordering::Release);
-        self.current.store(Arc::new(snapshot));
+        let snapshot = Arc::new(snapshot);
+        self.current.store(Arc::clone(&snapshot));
+        writer.followers.retain(|follower| {
+            follower.upgrade().is_some_and(|follower| {
+                follower.follow(&snapshot);
+                true
+            })
+        });
+    }
+
+    /// Checks that all own lists together hold no more than the limits allow.
+    pub(crate) fn check_size(&self, snapshot: &Snapshot) -> Result<(), ListsError> {
+        let own = || snapshot.lists.iter().skip(self.followed);
+        let total = |of: fn(&AnyList) -> usize| own().map(|list| of(&list.list)).fold(0, usize::saturating_add);
+        for (what, wanted, limit) in [
+            ("entries", total(AnyList::len), self.limits.entries),
+            ("bytes", total(AnyList::heap_bytes), self.limits.bytes),
+        ] {
+            if wanted > limit {
+                return Err(ListsError::Limit { what, wanted, limit });
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Writer> {
@@ -91,7 +122,7 @@ impl Shared {
     /// Merges the lists that are wanted.
     pub(crate) fn merge(&self, wanted: impl Fn(&AnyList) -> bool) {
         let before = self.current.load_full();
-        for (index, old) in before.lists.iter().enumerate().filter(|(_, old)| wanted(&old.list)) {
+        for (index, old) in before.lists.iter().enumerate().skip(self.followed).filter(|(_, old)| wanted(&old.list)) {
             // A list that is too large to merge keeps its levels.
             let Ok(merged) = old.list.merged() else { continue };
             let mut writer = self.lock();
@@ -109,7 +140,7 @@ impl Shared {
 
     /// Lets a thread merge what should be, unless one does already.
     pub(crate) fn merge_in_background(self: &Arc<Self>) {
-        let wanted = self.load().lists.iter().any(|list| list.list.wants_merge());
+        let wanted = self.load().lists.iter().skip(self.followed).any(|list| list.list.wants_merge());
         if !wanted || self.merging.swap(true, Ordering::AcqRel) {
             return;
         }

@@ -7,9 +7,7 @@
 
 use crate::clock::{Clock, PinnedClock, SystemClock};
 use crate::entry::Entry;
-use crate::error::ListsError;
 use crate::kind::Kind;
-use crate::limits::Limits;
 use crate::list::{AnyList, KeyType, Position};
 use crate::lookup_counter::LookupCounter;
 use crate::value::{ListType, Row, ScalarRef, ValueType};
@@ -234,20 +232,6 @@ impl Snapshot {
     #[inline]
     fn get(&self, list: ListId) -> Option<&AnyList> {
         self.lists.get(list.0 as usize).map(|list| &list.list)
-    }
-
-    /// Checks that all lists together hold no more than the limits allow.
-    pub(crate) fn check_size(&self, limits: Limits) -> Result<(), ListsError> {
-        let total =
-            |of: fn(&AnyList) -> usize| self.lists.iter().map(|list| of(&list.list)).fold(0, usize::saturating_add);
-        for (what, wanted, limit) in
-            [("entries", total(AnyList::len), limits.entries), ("bytes", total(AnyList::heap_bytes), limits.bytes)]
-        {
-            if wanted > limit {
-                return Err(ListsError::Limit { what, wanted, limit });
-            }
-        }
-        Ok(())
     }
 }
 

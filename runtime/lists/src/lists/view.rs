@@ -35,6 +35,12 @@ impl View {
         Self { snapshot, clock }
     }
 
+    /// The generation.
+    #[inline]
+    pub(super) fn into_snapshot(self) -> Arc<Snapshot> {
+        self.snapshot
+    }
+
     /// Whether a change of these lists has not replaced what this shows.
     #[inline]
     pub(super) fn is_current(&self, lists: &Shared) -> bool {

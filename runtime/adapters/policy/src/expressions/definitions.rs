@@ -91,7 +91,7 @@ impl Definitions {
         }
         let texts = defined.iter().map(|one| (one.name(), one.is_function, one.body.text.as_str()));
         let graph = DefinitionGraph::new(texts);
-        let lists = section::declare(document, problems);
+        let lists = section::declare(document, host.lists(), problems);
         let messages = descriptors(document, problems);
         Self { constants, defined, graph, without_body, lists, messages, host: host.clone() }
     }

@@ -1,7 +1,8 @@
-//! What a host declares for the expressions of policies: functions, and variables beside those of the phases.
+//! What a host declares for the expressions of policies: functions, lists, and variables beside those of the phases.
 
 use crate::problems::{FileSpan, Problems};
 use celero::host::{Extension, ExtensionFields, Field};
+use celero::lists::Lists;
 use celero::{Bindings, Context, Env};
 use std::collections::{HashMap, HashSet};
 
@@ -18,13 +19,15 @@ pub(crate) struct HostEnvironment {
     functions: Env<Bindings<'static>>,
     /// What rules read of the extension of an exchange.
     variables: Option<ExtensionFields>,
+    /// The lists that it keeps.
+    lists: Option<Lists>,
     /// The most operations of an expression by its static cost.
     max_operations: Option<u64>,
 }
 
 impl Default for HostEnvironment {
     fn default() -> Self {
-        Self { functions: Env::dynamic(), variables: None, max_operations: None }
+        Self { functions: Env::dynamic(), variables: None, lists: None, max_operations: None }
     }
 }
 
@@ -41,6 +44,11 @@ impl HostEnvironment {
     /// Returns it with these variables, in place of others.
     pub(crate) fn with_variables(self, variables: ExtensionFields) -> Self {
         Self { variables: Some(variables), ..self }
+    }
+
+    /// Returns it with these lists, in place of others.
+    pub(crate) fn with_lists(self, lists: Lists) -> Self {
+        Self { lists: Some(lists), ..self }
     }
 
     /// Returns it with this bound on the operations of an expression.
@@ -76,6 +84,11 @@ impl HostEnvironment {
     /// Returns the variables, if the host has any.
     pub(crate) fn variables(&self) -> Option<&ExtensionFields> {
         self.variables.as_ref()
+    }
+
+    /// Returns the lists, if the host keeps any.
+    pub(crate) fn lists(&self) -> Option<&Lists> {
+        self.lists.as_ref()
     }
 
     /// Returns the environment of a phase: its own variables, those of the host if it has a place

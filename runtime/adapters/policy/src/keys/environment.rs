@@ -1,6 +1,6 @@
 //! The keys of a file that says what a host declares for the expressions of policies.
 
-use crate::keys::policy::CODES;
+use crate::keys::policy::{CODES, LIST_ENTRIES, LIST_KIND, LIST_VALUE_TYPES};
 use crate::schema::ValueSpec::{Bool, List, Map, Mapping, OneOf, Text};
 use crate::schema::{DocumentSpec, KeySpec, MappingSpec};
 
@@ -21,8 +21,16 @@ static DECLARATIONS: MappingSpec = MappingSpec::new(
             List(&Text),
             "Declarations of functions: `\"plan(tenant: string) -> string\"`; `\"string.plan() -> string\"` is called on a value.",
         ),
+        KeySpec::optional(
+            "lists",
+            Map(&Mapping(&LIST)),
+            "The lists that the host keeps, by their names. Expressions ask them as those of a policy.",
+        ),
     ],
 );
+
+/// A list of the host. Its entries are what cases find in it.
+static LIST: MappingSpec = MappingSpec::new("a list of the host", &[LIST_KIND, LIST_VALUE_TYPES, LIST_ENTRIES]);
 
 static VARIABLE: MappingSpec = MappingSpec::new(
     "a variable",

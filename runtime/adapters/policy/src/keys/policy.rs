@@ -182,24 +182,29 @@ const ON_ERROR: KeySpec = optional(
 const ERROR_STATUS: KeySpec =
     optional("errorStatus", STATUS, "The status of the answer when the phase ends with an error. Default: 500.");
 
+// A file of a host's declarations has these keys too.
+pub(crate) const LIST_KIND: KeySpec = required(
+    "kind",
+    Word(LIST_KINDS),
+    "What the entries are: `addresses` (addresses, networks and ranges of them), `texts`, `textsIgnoringCase`, `hosts` (`www.example.com`, and `*.example.com` for all names below), `integers` (numbers and ranges `8000..8999`), `patterns` (regular expressions, searched for in a text), or `wildcards` (`/admin/*`, compared with the whole text).",
+);
+pub(crate) const LIST_VALUE_TYPES: KeySpec = optional(
+    "values",
+    OneOf(&[Word(LIST_VALUES), Map(&Word(LIST_VALUES))]),
+    "What each entry carries, which expressions read as `lists.NAME[key]`: `string`, `int` or `bool`; or fields of these types, `{country: string, asn: int}`, read as `lists.NAME[key].country`.",
+);
+pub(crate) const LIST_ENTRIES: KeySpec = optional(
+    "entries",
+    List(&OneOf(&[Text, Map(&Any)])),
+    "The entries. With values, mappings: `{entry: 192.0.2.0/24, country: DE}`, or `{entry: .., value: ..}`.",
+);
+
 static NAMED_LIST: MappingSpec = MappingSpec::new(
     "a list",
     &[
-        required(
-            "kind",
-            Word(LIST_KINDS),
-            "What the entries are: `addresses` (addresses, networks and ranges of them), `texts`, `textsIgnoringCase`, `hosts` (`www.example.com`, and `*.example.com` for all names below), `integers` (numbers and ranges `8000..8999`), `patterns` (regular expressions, searched for in a text), or `wildcards` (`/admin/*`, compared with the whole text).",
-        ),
-        optional(
-            "values",
-            OneOf(&[Word(LIST_VALUES), Map(&Word(LIST_VALUES))]),
-            "What each entry carries, which expressions read as `lists.NAME[key]`: `string`, `int` or `bool`; or fields of these types, `{country: string, asn: int}`, read as `lists.NAME[key].country`.",
-        ),
-        optional(
-            "entries",
-            List(&OneOf(&[Text, Map(&Any)])),
-            "The entries. With values, mappings: `{entry: 192.0.2.0/24, country: DE}`, or `{entry: .., value: ..}`.",
-        ),
+        LIST_KIND,
+        LIST_VALUE_TYPES,
+        LIST_ENTRIES,
         optional(
             "files",
             List(&Text),

@@ -26,21 +26,52 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 /// The largest document at a URL, in bytes.
 const LARGEST_DOCUMENT: usize = 64 << 20;
 
-/// Returns the lists of a policy without their entries, which [`fill`] adds; `None` if there are
-/// none. Reports names that are not valid, and lists that two files have.
-pub(crate) fn declare(document: &Document, problems: &mut Problems) -> Option<Lists> {
+/// Returns the lists of a policy: those that follow the host's, and its own without their entries, which [`fill`] adds.
+/// `None` if there are none. Reports names that are not valid, and lists that two files have, or the host.
+pub(crate) fn declare(document: &Document, of_host: Option<&Lists>, problems: &mut Problems) -> Option<Lists> {
     let entries = document.entries("lists", problems);
-    if entries.is_empty() {
-        return None;
-    }
-    let lists = Lists::new(Limits::default());
+    let lists = match of_host {
+        Some(of_host) => Lists::following(of_host, Limits::default()),
+        None if entries.is_empty() => return None,
+        None => Lists::new(Limits::default()),
+    };
     for entry in entries {
-        let Some(ty) = list_type(&entry.value, problems) else { continue };
-        if let Err(error) = lists.declare(&entry.key.text, ty) {
-            problems.add("policy-list", entry.key.place, error.to_string());
+        if lists.is_followed(&entry.key.text) {
+            let message = format!("the host has a list `{}`", entry.key.text);
+            problems.add("policy-list", entry.key.place, message).help("give this one another name");
+        } else {
+            declare_one(&lists, entry, problems);
         }
     }
     Some(lists)
+}
+
+/// Returns the lists of a host that this section declares, with the entries that cases find in them.
+pub(crate) fn of_declarations(section: &Node, problems: &mut Problems) -> Lists {
+    let lists = Lists::new(Limits::default());
+    for list in section.entries() {
+        let Some(ty) = declare_one(&lists, list, problems) else { continue };
+        let mut entries = Entries::new(&ty);
+        for entry in list.value.get("entries").map_or(&[][..], Node::elements) {
+            add(&mut entries, entry, problems);
+        }
+        if let Err(error) = lists.change().replace(&list.key.text, entries).commit() {
+            problems.add("policy-list", list.key.place, error.to_string());
+        }
+    }
+    lists
+}
+
+/// Adds a list without entries, and returns its type; `None` if something was reported.
+fn declare_one(lists: &Lists, list: &MapEntry, problems: &mut Problems) -> Option<ListType> {
+    let ty = list_type(&list.value, problems)?;
+    match lists.declare(&list.key.text, ty.clone()) {
+        Ok(_) => Some(ty),
+        Err(error) => {
+            problems.add("policy-list", list.key.place, error.to_string());
+            None
+        }
+    }
 }
 
 /// The sections `lists` of a policy, each with the folder that relative paths in it start from, and
@@ -117,6 +148,9 @@ pub(crate) fn fill(
     for section in sections.all() {
         for list in section.node.entries() {
             let snapshot = lists.load();
+            if lists.is_followed(&list.key.text) {
+                continue;
+            }
             // Other names and types were reported, or are not asked for.
             let Some(ty) = snapshot.find(&list.key.text).and_then(|(id, _)| snapshot.list_type(id)) else { continue };
             let entries = read_list(section, list, &ty, &sections.sources, offered, problems);
@@ -229,10 +263,10 @@ impl Added<'_> {
     }
 }
 
-/// Returns empty lists of the same names and kinds, of those that are `wanted`.
+/// Returns empty lists of the same names and kinds, of those of the policy that are `wanted`.
 pub(crate) fn like(lists: &Lists, wanted: impl Fn(&str) -> bool) -> Lists {
     let fresh = Lists::new(Limits::default());
-    for info in lists.load().infos().filter(|info| wanted(&info.name)) {
+    for info in lists.load().infos().filter(|info| wanted(&info.name) && !lists.is_followed(&info.name)) {
         // The running lists have this name.
         let _ = fresh.declare(&info.name, ListType::new(info.kind, info.values));
     }

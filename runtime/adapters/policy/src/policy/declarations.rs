@@ -6,6 +6,7 @@
 use crate::file::error::PolicyError;
 use crate::host::environment::{HostEnvironment, report_collisions};
 use crate::keys::environment::ENVIRONMENT;
+use crate::lists::section;
 use crate::policy::loader::{Loader, own_variables};
 use crate::problems::{FileSpan, Problems};
 use crate::yaml::{Node, read};
@@ -37,8 +38,8 @@ impl Loader {
     /// # Ok::<(), celero_policy::PolicyError>(())
     /// ```
     ///
-    /// For tools: functions have no code, so calls of them fail, and only
-    /// [cases](crate::Policy::test) give variables values. Messages call the file `name`.
+    /// For tools: functions have no code, so calls of them fail, lists have the entries that the file gives them, and
+    /// only [cases](crate::Policy::test) give variables values. Messages call the file `name`.
     ///
     /// # Errors
     /// Returns a [`PolicyError`] with every error in the text.
@@ -82,13 +83,16 @@ impl Loader {
         if !variables.is_empty() {
             host = host.with_variables(ExtensionFields::declared(variables));
         }
+        if let Some(section) = root.as_ref().and_then(|root| root.get("lists")) {
+            host = host.with_lists(section::of_declarations(section, &mut problems));
+        }
         if root.is_none() && !problems.has_errors() {
             problems.add(CODE, FileSpan::new(file, 0, 0), "the file is empty".to_owned());
         }
         if problems.has_errors() { Err(PolicyError::new(problems)) } else { Ok(Self::of_host(host)) }
     }
 
-    /// Returns the functions and variables as a YAML file for
+    /// Returns the functions, variables and lists, without entries, as a YAML file for
     /// [`of_declarations`](Self::of_declarations), `celero check --env FILE` and editors.
     #[must_use]
     pub fn declarations(&self) -> String {
@@ -108,6 +112,14 @@ impl Loader {
                 text.push_str("functions:\n");
             }
             let _ = writeln!(text, "- \"{}\"", declaration(function));
+        }
+        let lists = self.host().lists().map(|lists| lists.load().infos().collect::<Vec<_>>());
+        for (number, list) in lists.iter().flatten().enumerate() {
+            if number == 0 {
+                text.push_str("lists:\n");
+            }
+            let values = list.values.as_ref().map(|values| format!(", values: {values}")).unwrap_or_default();
+            let _ = writeln!(text, "  {}: {{kind: {}{values}}}", list.name, list.kind);
         }
         text
     }

@@ -1,4 +1,4 @@
-//! Loads policies that use functions and variables of their host.
+//! Loads policies that use functions, variables and lists of their host.
 
 use crate::expressions::purpose::Purpose;
 use crate::file::error::PolicyError;
@@ -9,11 +9,12 @@ use crate::policy::Policy;
 use crate::problems::Problems;
 use crate::yaml::reach::Reach;
 use celero::host::{ExtensionFields, Field, HostFunction};
+use celero::lists::Lists;
 use celero::{Bindings, Context, Env};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Loads policies whose expressions use functions and variables of the host. Cheap to clone.
+/// Loads policies whose expressions use functions, variables and lists of the host. Cheap to clone.
 ///
 /// ```
 /// use celero_policy::{Exchange, Outcome, Policy};
@@ -88,6 +89,37 @@ impl Loader {
         self.with_host(|host| host.with_variables(ExtensionFields::of::<E>().with_prefix(prefix)))
     }
 
+    /// Adds the lists that the host keeps: expressions of all phases ask them as `value in lists.NAME` and
+    /// `lists.NAME[key]`, like those that a policy declares. The host changes them when it likes; all policies of the
+    /// loader, however often they are loaded again, see a change when it returns. A list that the host declares after a
+    /// policy was loaded exists in those that are loaded later. A loader has the lists of the last call.
+    ///
+    /// A policy that declares a list of the same name is refused. In [`Policy::lists`](crate::Policy::lists) these
+    /// lists come first, and can't be changed.
+    ///
+    /// ```
+    /// use celero::lists::{Kind, Limits, Lists};
+    /// use celero_policy::{Exchange, Outcome, Policy};
+    ///
+    /// let of_host = Lists::new(Limits::default());
+    /// of_host.declare("banned", Kind::Texts)?;
+    /// let text = "request: [{when: request.query in lists.banned, deny: 403}]";
+    /// let policy = Policy::loader().lists(&of_host).parse("policy.yaml", text, ".".as_ref())?;
+    ///
+    /// let (head, ()) = http::Request::get("/?mallory").header("host", "example.com").body(())?.into_parts();
+    /// let is_denied = || {
+    ///     let decision = policy.request(&mut head.clone(), &mut Exchange::new(None, None));
+    ///     matches!(decision.outcome, Outcome::Respond(_))
+    /// };
+    /// assert!(!is_denied());
+    /// of_host.change().insert("banned", "mallory").commit()?;
+    /// assert!(is_denied());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn lists(self, lists: &Lists) -> Self {
+        self.with_host(|host| host.with_lists(lists.clone()))
+    }
+
     /// Sets the services that count limits of many machines, as
     /// [`Policy::set_remote_limits`](crate::Policy::set_remote_limits) does.
     pub fn remote_limits(self, services: Arc<dyn RemoteLimits>) -> Self {
@@ -145,6 +177,12 @@ impl Loader {
     #[must_use]
     pub fn host_variables(&self) -> Option<&ExtensionFields> {
         self.host.variables()
+    }
+
+    /// Returns the lists that the host keeps, if it has any.
+    #[must_use]
+    pub fn host_lists(&self) -> Option<&Lists> {
+        self.host.lists()
     }
 
     /// Returns an environment with the functions that the host declares, and nothing else.
@@ -218,7 +256,7 @@ impl Loader {
 }
 
 impl Policy {
-    /// Returns a loader for policies that use functions and variables of the host.
+    /// Returns a loader for policies that use functions, variables and lists of the host.
     pub fn loader() -> Loader {
         Loader::default()
     }

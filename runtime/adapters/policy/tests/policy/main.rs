@@ -23,6 +23,7 @@ mod grpc_rules;
 mod grpc_streams;
 mod host_data;
 mod host_declarations;
+mod host_lists;
 mod hostile;
 mod imitations;
 mod impossible_paths;

@@ -265,7 +265,7 @@ impl Contexts for RequestContexts {
 
 /// Returns an environment with further declarations.
 fn with_declarations<C>(env: Env<C>, declarations: &Declarations) -> Result<Env<C>, String> {
-    let env = declarations.filter.add_lists(env)?;
+    let env = declarations.filter.add_lists(env, declarations.host.as_ref().and_then(|host| host.lists.as_ref()))?;
     let env = match &declarations.host {
         Some(host) => env.functions_of(&host.functions),
         None => env,

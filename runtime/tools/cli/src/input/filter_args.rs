@@ -5,7 +5,7 @@ use crate::input::list_file::{is_database, read_database};
 use crate::input::source::read_bytes;
 use celero::Env;
 use celero::filter::FilterLanguage;
-use celero_lists::{Entries, ListType, RecordPaths};
+use celero_lists::{Entries, Limits, ListType, Lists, RecordPaths};
 use std::path::PathBuf;
 use std::time::SystemTime;
 
@@ -94,15 +94,17 @@ impl FilterDeclarations {
         self.fields.is_empty()
     }
 
-    /// Returns the environment with the lists, if there are any.
+    /// Returns the environment with the lists, if there are any: those of the host, and those of files, which take
+    /// the place of the host's of the same name.
     ///
     /// # Errors
     /// The list that can't be made, or the file and its wrong entries.
-    pub(crate) fn add_lists<C>(&self, env: Env<C>) -> Result<Env<C>, String> {
-        if self.lists.is_empty() && self.list_files.is_empty() {
+    pub(crate) fn add_lists<C>(&self, env: Env<C>, of_host: Option<&Lists>) -> Result<Env<C>, String> {
+        if of_host.is_none() && self.lists.is_empty() && self.list_files.is_empty() {
             return Ok(env);
         }
-        let lists = self.lists.named()?;
+        let lists = of_host.cloned().unwrap_or_else(|| Lists::new(Limits::default()));
+        self.lists.add_to(&lists)?;
         for ListFile { name, ty, path, records } in &self.list_files {
             lists.declare(name, ty).map_err(|error| format!("--list: {error}"))?;
             let entries = match records {

@@ -6,7 +6,7 @@ use celero::filter::{
     Comparison, FilterExpr, FilterOptions, FilterType, FilterValue, Scheme, SetItems, check_filter, list_entries,
 };
 use celero::host::Cx;
-use celero::lists::{Limits, Lists};
+use celero::lists::Lists;
 use celero::values::{Arena, List, MapBuilder};
 use celero::{ErrorKind, Value};
 use serde_json::Value as Json;
@@ -127,12 +127,11 @@ impl FilterLists {
         self.lists.iter().map(|(name, ty, _)| (&**name, ty))
     }
 
-    /// Returns the lists as named lists of the host.
+    /// Adds the lists to named lists, in place of those of the same names and types.
     ///
     /// # Errors
     /// A list that can't be one, for people: its name is that of another, or an item is empty or not UTF-8.
-    pub(crate) fn named(&self) -> Result<Lists, String> {
-        let lists = Lists::new(Limits::default());
+    pub(crate) fn add_to(&self, lists: &Lists) -> Result<(), String> {
         for (name, _, items) in self.lists.iter() {
             let entries = list_entries(items).ok_or_else(|| {
                 format!("list `{name}`: an item is empty or not UTF-8, which no named list can contain")
@@ -140,7 +139,7 @@ impl FilterLists {
             lists.declare(name, entries.kind()).map_err(|error| error.to_string())?;
             lists.change().replace(name, entries).commit().map_err(|error| format!("list `{name}`: {error}"))?;
         }
-        Ok(lists)
+        Ok(())
     }
 
     /// Returns whether a list has a value.

@@ -5,6 +5,7 @@ use crate::output::hints;
 use celero::diagnostics::similar;
 use celero::host::{Extension, ExtensionFields};
 use celero::http::RequestContext;
+use celero::lists::Lists;
 use celero::values::{Arena, EvalResult};
 use celero::{Bindings, Context, Env, OwnedValue, Type, Value};
 use celero_policy::Loader;
@@ -29,6 +30,7 @@ pub(crate) struct HostRequest<'a> {
 pub(crate) struct HostInput {
     pub(crate) functions: Env<Bindings<'static>>,
     pub(crate) variables: Option<ExtensionFields>,
+    pub(crate) lists: Option<Lists>,
     /// Without values all variables are absent.
     pub(crate) values: Option<Extension>,
 }
@@ -51,7 +53,7 @@ impl HostInput {
         let loader = loader(file)?;
         let (functions, variables) = (loader.host_functions().clone(), loader.host_variables().cloned());
         let values = values.map(|values| given(variables.as_ref(), values, file)).transpose()?;
-        Ok(Self { functions, variables, values })
+        Ok(Self { functions, variables, lists: loader.host_lists().cloned(), values })
     }
 }
 

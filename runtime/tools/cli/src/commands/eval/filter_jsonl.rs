@@ -10,6 +10,7 @@ use crate::input::host::INPUT_MEMORY;
 use crate::language::Language;
 use crate::output::failure::Failure;
 use celero::filter::{Filter, FilterHost, FilterLanguage, FilterOptions, FilterType, FilterValue, Scheme};
+use celero::lists::{Limits, Lists};
 use celero::values::Arena;
 use celero::{Bindings, Env, Type};
 use serde::Deserialize;
@@ -129,7 +130,9 @@ impl<'l> LineContexts<'l> {
             env.variable(name, Type::from(ty))
         };
         let env = line.fields.iter().fold(Env::dynamic(), declare);
-        let env = env.lists(&line.lists.named().ok()?);
+        let lists = Lists::new(Limits::default());
+        line.lists.add_to(&lists).ok()?;
+        let env = env.lists(&lists);
         let envs = Envs::new(env, FilterLanguage::new().nil_not_equal(line.nil_not_equal));
         envs.of(Language::filter()).problems().is_empty().then_some(Self { line, envs })
     }
