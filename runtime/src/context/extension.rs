@@ -8,6 +8,7 @@ use super::{Context, Host};
 use crate::arena::{Arena, EvalResult};
 use crate::value::Value;
 use celero_frontend::Type;
+use celero_ir::Domain;
 use std::any::TypeId;
 use std::fmt;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -176,6 +177,27 @@ impl ExtensionFields {
             fields.push(Field { name, ty, layout: read_by_call(optional) });
         }
         Self { shape: Shape::Declared(hasher.finish()), fields }
+    }
+
+    /// Returns fields of the same names, types and bounds, whose values are given by
+    /// [`Extension::of_declared`]. `optional` decides of each field, by whether it may be absent, whether it may be then.
+    #[must_use]
+    pub fn by_name(&self, optional: impl Fn(bool) -> bool) -> Self {
+        let of_field = |field: &Field| (field.name.clone(), field.ty.clone(), optional(field.layout.optional));
+        let mut declared = Self::declared(self.fields.iter().map(of_field));
+        for (field, own) in declared.fields.iter_mut().zip(&self.fields) {
+            field.layout.domain = own.layout.domain;
+        }
+        declared
+    }
+
+    /// Returns the texts that a field can be, the names of an enum; `None` if it can be any, or is no text.
+    #[must_use]
+    pub fn texts(&self, name: &str) -> Option<&'static [&'static str]> {
+        match self.fields.iter().find(|field| field.name == name)?.layout.domain? {
+            Domain::OneOf(texts) => Some(texts),
+            _ => None,
+        }
     }
 
     /// Puts the names under a prefix: `plan` becomes `tenant.plan`. An empty one changes nothing.

@@ -129,6 +129,12 @@ impl<'a> TracedPart<'a> {
         self.evaluations
     }
 
+    /// Returns whether the first evaluation gave `true`.
+    #[must_use]
+    pub fn is_true(&self) -> bool {
+        matches!(self.results.first(), Some(PartResult::Value(Value::Bool(true))))
+    }
+
     /// Returns the results of the first evaluations, at most 16. Beyond 4,096 results of all parts
     /// only the first one of each part is kept; in the filter language values are kept up to 1 MiB
     /// in all.

@@ -34,8 +34,8 @@ pub(super) fn missing_fields(tree: &FilterTree, binding: &FilterBinding, found: 
         });
         let mut help: Vec<String> = reason.into_iter().collect();
         help.push(format!(
-            "the host can give it one: by a variable of that name; outside of policies also with \
-             `FilterLanguage::field(\"{name}\", \"a CEL expression\")`, or by the option `--field '{name} = ..'`"
+            "give it one by a CEL expression: in a policy under `fields`, `{name}: ..`; outside of policies with the \
+             option `--field '{name} = ..'`, or `FilterLanguage::field(\"{name}\", ..)`"
         ));
         found.push(Diagnostic {
             severity: Severity::Warning,

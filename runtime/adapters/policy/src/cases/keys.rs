@@ -84,7 +84,7 @@ static REQUEST: MappingSpec = MappingSpec::new(
         optional(
             "headers",
             Map(&TEXT_OR_TEXTS),
-            "The headers. A list is a header that is sent several times, or with `[]` not at all. Default of `host`: `localhost`.",
+            "The headers. A list is a header that is sent several times, or with `[]` not at all. Default of `host`: `localhost`; of `content-length`, in HTTP/1 with a body and without `transfer-encoding`, the length of the body.",
         ),
         optional("body", Text, "The body. Default: empty."),
         optional(

@@ -71,6 +71,19 @@ impl ArrivingHead {
         Self { parts, raw_target }
     }
 
+    /// Adds the length of the body, as a client of HTTP/1 does (RFC 9112, section 6.2), unless the case says how the
+    /// body arrives. A header without values, `content-length: []`, is one that the client leaves out.
+    pub(crate) fn announce(&mut self, asked: Option<&Node>, body: &[u8]) {
+        let named = asked.and_then(|request| request.get("headers")).map_or(&[][..], Node::entries);
+        let says = |name: &HeaderName| named.iter().any(|entry| entry.key.text.eq_ignore_ascii_case(name.as_str()));
+        if self.parts.version != Version::HTTP_2
+            && !body.is_empty()
+            && ![header::CONTENT_LENGTH, header::TRANSFER_ENCODING].iter().any(says)
+        {
+            self.parts.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(body.len()));
+        }
+    }
+
     /// Returns the path of the target as it arrives.
     pub(crate) fn path(&self) -> Cow<'_, str> {
         match &self.raw_target {

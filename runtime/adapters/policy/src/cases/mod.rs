@@ -187,7 +187,7 @@ impl<'n> Case<'n> {
         let text = |key: &str| asked.and_then(|request| request.text_of(key));
         let time = Duration::from_secs(text("time").and_then(|text| text.text.parse().ok()).unwrap_or_default());
         let is_call = [asked, answered].into_iter().any(|side| calls::messages(side).is_some());
-        let head = ArrivingHead::read(asked, is_call, problems);
+        let mut head = ArrivingHead::read(asked, is_call, problems);
         let (mut response, ()) = http::Response::new(()).into_parts();
         let status = answered.and_then(|response| response.text_of("status"));
         response.status = parsed(status, StatusCode::OK, "a status", problems);
@@ -197,6 +197,7 @@ impl<'n> Case<'n> {
         let body = calls::body(policy, asked, false, &head.path(), problems)
             .or_else(|| text("body").map(|text| text.text.into_bytes()))
             .unwrap_or_default();
+        head.announce(asked, &body);
         let response_body = calls::body(policy, answered, true, &head.path(), problems)
             .or_else(|| answered?.text_of("body").map(|text| text.text.into_bytes()))
             .unwrap_or_default();

@@ -75,7 +75,11 @@ pub(crate) fn read(node: &Node, declared: Option<&ExtensionFields>, problems: &m
         let Some((index, (_, ty, _))) = declared.variables().enumerate().find(|(_, (known, ..))| *known == name) else {
             let known: Vec<&str> = declared.variables().map(|(name, ..)| name).collect();
             let problem = problems.add("case-variables", entry.key.place, format!("the host has no variable `{name}`"));
-            problem.suggest(name, &known);
+            let below = known.iter().find(|known| known.strip_prefix(name).is_some_and(|rest| rest.starts_with('.')));
+            match below.filter(|_| !entry.value.entries().is_empty()) {
+                Some(below) => drop(problem.help(format!("write the whole name: `{below}: ..`"))),
+                None => drop(problem.suggest(name, &known)),
+            }
             continue;
         };
         // Text needs no quotes, also if it looks like a number.
@@ -88,6 +92,13 @@ pub(crate) fn read(node: &Node, declared: Option<&ExtensionFields>, problems: &m
             Ok(value) => misfit(&value, ty, "this", &arena),
             Err(why) => Some(why),
         };
+        if let (None, Json::String(text), Some(texts)) = (&wrong, &json, declared.texts(name))
+            && !texts.contains(&&**text)
+        {
+            let message = format!("`{name}` is never `{text}`: it is one of `{}`", texts.join("`, `"));
+            problems.add("case-variables", entry.value.place, message).suggest(text, texts);
+            continue;
+        }
         if let Some(why) = wrong {
             problems.add("case-variables", entry.value.place, format!("`{name}` is declared as `{ty}`: {why}"));
         } else if let Some(value) = values.get_mut(index) {

@@ -2,7 +2,7 @@
 
 use crate::compile::rule_name;
 use crate::editor::places::{ExpressionPlace, expression_places};
-use crate::expressions::definitions::Definitions;
+use crate::expressions::definitions::{DefinitionKind, Definitions};
 use crate::expressions::template::{TemplatePart, parse};
 use crate::file::document::Document;
 use crate::host::outcome::Phase;
@@ -99,11 +99,11 @@ impl Outline {
         let root = document.roots().find(|root| root.place.file == 0)?;
         let expressions =
             expression_places(root).iter().flat_map(|place| expressions_of(place, problems.text(0))).collect();
-        let definition = |(declaration, body, is_function): (&SourceText, &SourceText, bool)| {
+        let definition = |(declaration, body, kind): (&SourceText, &SourceText, DefinitionKind)| {
             let file = declaration.place.file;
             PolicyDefinition {
-                name: crate::expressions::definitions::name(&declaration.text, is_function),
-                is_function,
+                name: kind.name(&declaration.text),
+                is_function: kind == DefinitionKind::Function,
                 declaration: declaration.text.clone(),
                 body: body.text.clone(),
                 file: (file > 0).then(|| PathBuf::from(problems.name(file))),

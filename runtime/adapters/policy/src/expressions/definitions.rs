@@ -14,6 +14,7 @@ use crate::problems::Problems;
 use crate::yaml::SourceText;
 use crate::yaml::reach::Use;
 use celero::diagnostics::Span;
+use celero::filter::{HttpField, HttpFieldValue, http_fields};
 use celero::host::EnvError;
 use celero::lists::Lists;
 use celero::messages::Descriptors;
@@ -45,14 +46,42 @@ pub(crate) struct Definitions {
 pub(crate) struct Definition {
     /// The declaration of a function, or the name of a variable.
     declaration: SourceText,
-    is_function: bool,
+    kind: DefinitionKind,
     body: SourceText,
+}
+
+/// What a definition is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DefinitionKind {
+    Function,
+    /// `variables.NAME`.
+    Variable,
+    /// A field that Cloudflare documents for its filter language.
+    Field,
+}
+
+impl DefinitionKind {
+    /// Each kind, and the section of its definitions.
+    const SECTIONS: [(&str, Self); 3] =
+        [("functions", Self::Function), ("variables", Self::Variable), ("fields", Self::Field)];
+
+    /// Returns the name that expressions use for the definition with this key.
+    pub(crate) fn name(self, declaration: &str) -> String {
+        match self {
+            Self::Function => function_name(declaration).to_owned(),
+            Self::Variable => format!("variables.{declaration}"),
+            Self::Field => declaration.to_owned(),
+        }
+    }
 }
 
 /// A phase as definitions see it.
 pub(crate) trait DefinitionScope {
     /// Whether the definition of this number is valid in the phase.
     fn has(&self, number: usize) -> bool;
+
+    /// Whether a field of the filter language has no value in the phase.
+    fn has_no_value(&self, field: &str) -> bool;
 
     /// Returns why a definition is not valid in the phase.
     fn why_not(&mut self, definition: &Definition) -> Option<EnvError>;
@@ -80,16 +109,18 @@ impl Definitions {
             }
         }
         let (mut defined, mut without_body) = (Vec::<Definition>::new(), Vec::new());
-        for (section, is_function) in [("functions", true), ("variables", false)] {
+        for (section, kind) in DefinitionKind::SECTIONS {
             for entry in document.entries(section, problems) {
                 let declaration = entry.key.clone();
                 match entry.value.text() {
-                    Some(body) => defined.push(Definition { declaration, is_function, body }),
-                    None => without_body.push(name(&declaration.text, is_function)),
+                    _ if kind == DefinitionKind::Field && !is_field_of_host(&declaration, problems) => {}
+                    Some(body) => defined.push(Definition { declaration, kind, body }),
+                    None => without_body.push(kind.name(&declaration.text)),
                 }
             }
         }
-        let texts = defined.iter().map(|one| (one.name(), one.is_function, one.body.text.as_str()));
+        let texts =
+            defined.iter().map(|one| (one.name(), one.kind == DefinitionKind::Function, one.body.text.as_str()));
         let graph = DefinitionGraph::new(texts);
         let lists = section::declare(document, host.lists(), problems);
         let messages = descriptors(document, problems);
@@ -116,14 +147,15 @@ impl Definitions {
         (env, valid)
     }
 
-    /// Returns the declaration and the body of each definition, and whether it is a function.
-    pub(crate) fn texts(&self) -> impl Iterator<Item = (&SourceText, &SourceText, bool)> {
-        self.defined.iter().map(|definition| (&definition.declaration, &definition.body, definition.is_function))
+    /// Returns the declaration, the body and the kind of each definition.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = (&SourceText, &SourceText, DefinitionKind)> {
+        self.defined.iter().map(|definition| (&definition.declaration, &definition.body, definition.kind))
     }
 
     /// Returns the bodies of the variables, with their numbers among the definitions.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (usize, &SourceText)> {
-        let variables = self.defined.iter().enumerate().filter(|(_, definition)| !definition.is_function);
+        let is_variable = |definition: &Definition| definition.kind == DefinitionKind::Variable;
+        let variables = self.defined.iter().enumerate().filter(move |(_, definition)| is_variable(definition));
         variables.map(|(number, definition)| (number, &definition.body))
     }
 
@@ -160,6 +192,14 @@ impl Definitions {
                 definition.report_name(problems);
             }
         }
+        for (number, field) in self.defined.iter().enumerate().filter(|(_, one)| one.kind == DefinitionKind::Field) {
+            if phases.iter().any(|phase| phase.has(number) && phase.has_no_value(&field.name())) {
+                let name = field.name();
+                let ty = http_fields().find(|known| *known.name == name).map_or("", |known| known.ty);
+                let message = format!("the field `{name}` is of the type `{ty}`, of which this is no value");
+                problems.add("policy-definition", field.body.place, message);
+            }
+        }
         // Functions of one name that use each other: each seems to be wrong for the sake of another one.
         if problems.count() == before {
             all_failed().take(MAX_EXPLAINED).for_each(|(_, definition)| definition.report_name(problems));
@@ -189,11 +229,11 @@ impl Definitions {
 impl Definition {
     /// Returns the name that expressions use.
     fn name(&self) -> String {
-        name(&self.declaration.text, self.is_function)
+        self.kind.name(&self.declaration.text)
     }
 
     pub(crate) fn add_to<C: Context>(&self, env: &mut Env<C>, limits: &SourceLimits) -> Result<(), EnvError> {
-        if self.is_function {
+        if self.kind == DefinitionKind::Function {
             env.try_define(&self.declaration.text, &self.body.text, limits)
         } else {
             env.try_alias(&self.name(), &self.body.text, limits)
@@ -263,9 +303,17 @@ fn descriptors(document: &Document, problems: &mut Problems) -> Option<Descripto
     }
 }
 
-/// Returns the name that expressions use for the definition with this key.
-pub(crate) fn name(declaration: &str, is_function: bool) -> String {
-    if is_function { function_name(declaration).to_owned() } else { format!("variables.{declaration}") }
+/// Returns whether this is a field that the filter language leaves to the host. Reports another name.
+fn is_field_of_host(name: &SourceText, problems: &mut Problems) -> bool {
+    let of_host = |field: &HttpField| matches!(field.value, HttpFieldValue::Host(_));
+    let message = match http_fields().find(|field| *field.name == name.text) {
+        Some(field) if of_host(&field) => return true,
+        Some(_) => format!("the field `{}` has a value already", name.text),
+        None => format!("Cloudflare's filter language has no field `{}`", name.text),
+    };
+    let names: Vec<&str> = http_fields().filter(of_host).map(|field| field.name).collect();
+    problems.add("policy-definition", name.place, message).suggest(&name.text, &names);
+    false
 }
 
 /// Returns a CEL string literal with this text.

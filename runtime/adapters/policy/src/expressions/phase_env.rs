@@ -3,7 +3,9 @@
 use crate::expressions::declared_names::DeclaredNames;
 use crate::expressions::definitions::{Definition, DefinitionScope, Definitions};
 use crate::expressions::path_domain::with_paths;
+use crate::expressions::purpose::Purpose;
 use crate::host::outcome::Phase;
+use crate::language::Language;
 use celero::host::EnvError;
 use celero::settings::SourceLimits;
 use celero::{Context, Env};
@@ -29,6 +31,11 @@ impl<C: Context> PhaseEnv<C> {
 impl<C: Context> DefinitionScope for PhaseEnv<C> {
     fn has(&self, number: usize) -> bool {
         self.valid.get(number).is_some_and(|valid| *valid)
+    }
+
+    fn has_no_value(&self, field: &str) -> bool {
+        let checked = Purpose::Check.engine().check(&Language::filter().env(&self.env), field);
+        checked.is_ok_and(|checked| checked.warnings().iter().any(|warning| warning.code == "filter-field-missing"))
     }
 
     fn why_not(&mut self, definition: &Definition) -> Option<EnvError> {

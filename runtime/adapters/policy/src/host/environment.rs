@@ -63,14 +63,14 @@ impl HostEnvironment {
 
     /// Returns it with variables whose values are given by their names.
     pub(crate) fn by_name(self) -> Self {
-        let variables = self.variables.as_ref().map(|variables| by_name(variables, |optional| optional));
+        let variables = self.variables.as_ref().map(|variables| variables.by_name(|optional| optional));
         Self { variables, ..self }
     }
 
     /// Returns it as it is when rules run: any variable that is given by its name may be absent.
     pub(crate) fn for_run(self) -> Self {
         let declared = self.variables.as_ref().filter(|variables| Extension::default().has(variables));
-        match declared.map(|variables| by_name(variables, |_| true)) {
+        match declared.map(|variables| variables.by_name(|_| true)) {
             Some(variables) => self.with_variables(variables),
             None => self,
         }
@@ -162,10 +162,4 @@ impl<'n> Names<'n> {
 /// Returns what stands before each dot of a name.
 fn prefixes(name: &str) -> impl Iterator<Item = &str> {
     name.match_indices('.').filter_map(|(dot, _)| name.get(..dot))
-}
-
-/// Returns the same variables, to be given by their names. `optional` decides which may be absent.
-fn by_name(variables: &ExtensionFields, optional: impl Fn(bool) -> bool) -> ExtensionFields {
-    let variables = variables.variables();
-    ExtensionFields::declared(variables.map(|(name, ty, absent)| (name.to_owned(), ty.clone(), optional(absent))))
 }

@@ -89,6 +89,11 @@ pub(crate) static SECTIONS: MappingSpec = MappingSpec::new(
             "Functions: the key is `name(parameter: type) -> type`, the value is the body.",
         ),
         optional(
+            "fields",
+            Map(&Expression),
+            "Values of fields that Cloudflare documents for its filter language and a host has to give: `ip.src.country: lists.geo[source.address].country`. Where the expression fails, the field is missing. Not in files of lower levels.",
+        ),
+        optional(
             "headerSets",
             Map(&Mapping(&HEADER_SET)),
             "Named sets of header names and prefixes, for `removeHeaderSets`.",

@@ -8,10 +8,14 @@ use crate::rules::actions::PhaseEnd;
 use crate::rules::rule::Rule;
 use celero::host::ONLY_DECLARED;
 use celero::{Context, Scratch};
+use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// Most rules of a phase that are watched because they answer with the status, or let a message pass.
+/// Most rules of a phase that are watched because they answer with the status, or let a message pass: those that were
+/// closest to a match.
 const MAX_OF_STATUS: usize = 3;
+/// Most rules among which these are looked for, the first ones.
+const MAX_COMPARED: usize = 64;
 
 impl<S: Context + 'static> PhaseRules<S> {
     /// Notes what became of the rules that a case asks about.
@@ -32,17 +36,19 @@ impl<S: Context + 'static> PhaseRules<S> {
         // Other phases do not keep what they draw.
         let keeps = self.phase.may_run_again();
         let drawn = if keeps { noted.drawn } else { &[] };
-        let mut of_status = 0_usize;
+        let (mut seen, mut of_status) = (Vec::new(), Vec::new());
         for (index, rule) in self.rules.iter().enumerate() {
             let end = self.end_of(index, rule, answered, noted);
-            let is_named = watch.name.as_deref() == Some(&*rule.name);
             let has_status =
                 watch.status.is_some() && rule.status_of_answer() == watch.status || watch.passes && rule.may_allow();
-            of_status = of_status.saturating_add(usize::from(has_status));
             let is_asked =
-                is_named || (has_status && of_status <= MAX_OF_STATUS) || matches!(end, Some(Fate::Ended(_)));
+                watch.name.as_deref() == Some(&*rule.name) || matches!(end, Some(Fate::Ended(_))) || has_status;
             if !(is_asked || watch.acting && noted.counted.contains(&(index, true))) {
-                watch.more_of_status = watch.more_of_status.saturating_add(usize::from(has_status));
+                continue;
+            }
+            let is_one_of_many = has_status && !matches!(end, Some(Fate::Ended(_)));
+            if is_one_of_many && of_status.len() >= MAX_COMPARED {
+                watch.more_of_status = watch.more_of_status.saturating_add(1);
                 continue;
             }
             let fate = match end {
@@ -54,11 +60,21 @@ impl<S: Context + 'static> PhaseRules<S> {
                 None => Fate::Idle(why_idle(index, rule, drawn)),
             };
             let traced = self.set.trace(index, context, scratch).and_then(Result::ok);
-            let why = traced.map_or_else(String::new, |trace| trace.render());
+            let why = traced.as_ref().map_or_else(String::new, |trace| trace.render());
             let failed = failed.contains(&index);
+            let held = traced.iter().flat_map(|trace| trace.parts()).filter(|part| part.is_true()).count();
+            let closeness = (fate != Fate::NoMatch, failed, held);
             let name = Arc::clone(&rule.name);
-            watch.seen.push(WatchedRule { phase: self.phase, name, is_asked, fate, failed, why });
+            let watched = WatchedRule { phase: self.phase, name, is_asked, fate, failed, why };
+            if is_one_of_many {
+                of_status.push((closeness, watched));
+            } else {
+                seen.push(watched);
+            }
         }
+        of_status.sort_by_key(|(closeness, _)| Reverse(*closeness));
+        watch.more_of_status = watch.more_of_status.saturating_add(of_status.len().saturating_sub(MAX_OF_STATUS));
+        watch.seen.extend(of_status.into_iter().take(MAX_OF_STATUS).map(|(_, watched)| watched).chain(seen));
     }
 
     /// Returns whether a rule ended the phase or its level, or which rule did so before it.

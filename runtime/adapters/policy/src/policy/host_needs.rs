@@ -8,7 +8,7 @@ use http::StatusCode;
 use std::sync::Arc;
 
 /// The body of the answer to a request without the values of the host's variables.
-const NO_VARIABLES: &[u8] = b"the policy reads variables of its host that this server does not give: see PolicyLayer::variables and Exchange::set_variables\n";
+const NO_VARIABLES: &[u8] = b"the policy reads variables of its host that this server does not give\n";
 
 impl Policy {
     /// Returns whether a request has the values of the host's variables that the policy was loaded

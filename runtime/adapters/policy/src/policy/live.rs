@@ -25,7 +25,7 @@ impl LivePolicy {
     ///
     /// # Errors
     /// See [`Policy::load`].
-    pub fn load(file: &Path) -> Result<Self, PolicyError> {
+    pub fn load(file: impl AsRef<Path>) -> Result<Self, PolicyError> {
         Self::load_with(file, Policy::loader())
     }
 
@@ -35,16 +35,19 @@ impl LivePolicy {
     ///
     /// # Errors
     /// See [`Loader::load`].
-    pub fn load_with(file: &Path, loader: Loader) -> Result<Self, PolicyError> {
-        let current = ArcSwap::from_pointee(loader.load(file)?);
-        Ok(Self { file: file.to_owned(), loader, current })
+    pub fn load_with(file: impl AsRef<Path>, loader: Loader) -> Result<Self, PolicyError> {
+        let current = ArcSwap::from_pointee(loader.load(&file)?);
+        Ok(Self { file: file.as_ref().to_owned(), loader, current })
     }
 
     /// Loads a policy whose remote limits `services` ask, also after it was loaded again.
     ///
     /// # Errors
     /// See [`Policy::load`].
-    pub fn load_with_remote_limits(file: &Path, services: Arc<dyn RemoteLimits>) -> Result<Self, PolicyError> {
+    pub fn load_with_remote_limits(
+        file: impl AsRef<Path>,
+        services: Arc<dyn RemoteLimits>,
+    ) -> Result<Self, PolicyError> {
         Self::load_with(file, Policy::loader().remote_limits(services))
     }
 

@@ -209,8 +209,8 @@ impl Loader {
     ///
     /// # Errors
     /// Returns a [`PolicyError`] with every error in the files, or in what the host declares.
-    pub fn load(&self, file: &Path) -> Result<Policy, PolicyError> {
-        let (policy, _) = Policy::read(file, self.problems(), Purpose::Run, &self.host)?;
+    pub fn load(&self, file: impl AsRef<Path>) -> Result<Policy, PolicyError> {
+        let (policy, _) = Policy::read(file.as_ref(), self.problems(), Purpose::Run, &self.host)?;
         Ok(self.completed(policy))
     }
 

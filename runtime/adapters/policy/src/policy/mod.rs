@@ -117,7 +117,7 @@ impl Policy {
     ///
     /// # Errors
     /// Returns a [`PolicyError`] with every error in the files.
-    pub fn load(file: &Path) -> Result<Self, PolicyError> {
+    pub fn load(file: impl AsRef<Path>) -> Result<Self, PolicyError> {
         Self::loader().load(file)
     }
 

@@ -106,8 +106,19 @@ impl Checker<'_> {
     }
 }
 
+/// How to write what is written with other keys: a key of the mapping, those that it does not have, and the help.
+const OTHER_FORMS: &[(&str, &[&str], &str)] = &[
+    ("requestBody", &["rules", "policies"], "rules stand below the phase that they are for: `request: [..]`"),
+    ("logFields", &["log", "logs"], "write `logFields: {name: ..}`"),
+    ("keys", &["jwks", "jwksUrl", "pem", "secret"], "it is a key of an entry of `keys`: `keys: [{jwksUrl: ..}]`"),
+];
+
 /// Returns the help for a key of another tool's rules that no single key of a rule stands for.
 fn of_other_form(key: &SourceText, value: &Node, spec: &MappingSpec, node: &Node) -> Option<String> {
+    let other = OTHER_FORMS.iter().find(|(own, others, _)| others.contains(&&*key.text) && spec.key(own).is_some());
+    if let Some((.., help)) = other {
+        return Some((*help).to_owned());
+    }
     let (when, deny) = (spec.key("when")?, spec.key("deny"));
     match &*key.text {
         "then" | "action" | "actions" | "do" => {
@@ -125,6 +136,9 @@ fn of_other_form(key: &SourceText, value: &Node, spec: &MappingSpec, node: &Node
                 let example = if deny.is_some() { "deny: 403" } else { "labels: {name: text}" };
                 format!("what a rule does is a key of the rule itself, such as `{example}`")
             })
+        }
+        "status" | "code" if node.get("redirect").is_some() => {
+            Some("the status is a key of the redirect: `redirect: {to: .., status: 301}`".to_owned())
         }
         "unless" => Some(format!("write `{}: '!(..)'`", when.name)),
         name if synonym(name) == Some(when.name) && node.get(when.name).is_some() => {

@@ -191,6 +191,24 @@ fn a_rule_that_should_have_allowed_says_why_it_did_not() {
     assert_eq!(helps_of(&policy(&of(1)), "request: {uri: /x}, expect: {status: 401}"), [denied]);
 }
 
+/// Of many rules those are shown that were closest to a match.
+#[test]
+fn the_rules_that_nearly_matched_are_shown() {
+    let mut text = "request:\n".to_owned();
+    for number in 0..9 {
+        let path = if number == 6 { "/x" } else { "/other" };
+        text += &format!(
+            "- {{name: r{number}, when: 'request.path == \"{path}\" && request.method == \"POST\"', deny: 403}}\n"
+        );
+    }
+    let case = "request: {uri: /x}, response: {status: 201}, expect: {status: 403}";
+    let helps = helps_of(&policy(&text), case);
+    let first = r#"`r6` does not match: request.method == "POST" is false: request.method is "GET""#;
+    assert_eq!(helps.first().map(String::as_str), Some(first));
+    assert!(helps[1].starts_with("`r0` ") && helps[2].starts_with("`r1` "), "{helps:?}");
+    assert_eq!(helps[3..], ["and 6 more rules that answer 403"]);
+}
+
 #[test]
 fn other_differences_have_no_reasons() {
     let case = "request: {uri: /x}, response: {status: 201}, expect: {status: 201, labels: {a: c}}";

@@ -124,6 +124,10 @@ fn keys_of_other_tools_have_one_help() {
         reports(&format!("request:\n- {key}: request.path == '/'\n  deny: true\n"), "2:3", "did you mean `when`?");
     }
     reports("request:\n- if: request.path == '/'\n  then: {deny: 403}\n", "2:3", "did you mean `when`?");
+    reports("rules:\n- deny: true\n", "1:1", "rules stand below the phase that they are for: `request: [..]`");
+    reports("request:\n- redirect: /a\n  status: 301\n", "3:3", "`redirect: {to: .., status: 301}`");
+    reports("request:\n- log: {a: b}\n  deny: true\n", "2:3", "write `logFields: {name: ..}`");
+    reports("jwt: {jwksUrl: 'https://a.example/k'}\nrequest: [{deny: true}]", "1:7", "`keys: [{jwksUrl: ..}]`");
 }
 
 #[test]

@@ -53,6 +53,28 @@ fn what_comes_otherwise_is_shown_where_it_was_expected() {
     assert_eq!(told.matches("error[").count(), 8, "{told}");
 }
 
+/// No client of HTTP/1 sends a body without one of the two (RFC 9112, section 6.2).
+#[test]
+fn a_body_has_a_length_unless_the_case_says_how_it_arrives() {
+    let text =
+        "request: [{name: length, when: \"default(request.headers['content-length'], 'none') == '3'\", deny: 400}]";
+    let policy = policy(text);
+    for (request, rule) in [
+        ("{body: abc}", "length"),
+        ("{body: abc, version: HTTP/1.0}", "length"),
+        ("{method: POST}", "server"),
+        ("{body: abcd}", "server"),
+        ("{body: abc, version: HTTP/2}", "server"),
+        ("{body: abc, headers: {Content-Length: []}}", "server"),
+        ("{body: abc, headers: {transfer-encoding: chunked}}", "server"),
+        ("{body: abcd, headers: {content-length: 3}}", "length"),
+    ] {
+        let cases = format!("- {{name: a, request: {request}, expect: {{rule: {rule}}}}}");
+        let report = policy.test("cases.yaml", &cases).unwrap();
+        assert!(report.passed(), "{request}: {}", report.render(false));
+    }
+}
+
 #[test]
 fn cases_are_given_what_they_need() {
     let folder = Folder::new("cases");

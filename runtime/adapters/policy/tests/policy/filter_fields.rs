@@ -1,8 +1,8 @@
 //! Cloudflare's fields in the phases of a policy: which have a value, and the documented recipes with them.
 
-use crate::support::{ask, exchange, head, policy, status};
+use crate::support::{Folder, ask, ask_response, edits, exchange, head, policy, response, status, wrong};
 use celero::filter::{HttpField, HttpFieldValue, http_fields};
-use celero_policy::{Phase, Policy};
+use celero_policy::{Exchange, Phase, Policy};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
@@ -112,4 +112,75 @@ fn phases_of_a_request_read_one_time() {
     std::thread::sleep(Duration::from_millis(2));
     let response = crate::support::response(200, &[]);
     assert_eq!(status(crate::support::ask_response(&policy, &head, &response, &mut exchange)), 0);
+}
+
+const FIELDS: &str = r#"
+lists:
+  geo:
+    kind: addresses
+    values: {country: string, asn: int}
+    entries:
+    - {entry: 192.0.2.0/24, country: DE, asn: 64500}
+    - {entry: 198.51.100.0/24, asn: 64501}
+variables:
+  country: lists.geo[source.address].country
+fields:
+  ip.src.country: variables.country
+  ip.geoip.asnum: lists.geo[source.address].asn
+  cf.threat_score: "response.code == 404 ? 90 : 1"
+defaults: {language: filter}
+request:
+- {name: country, when: 'ip.src.country in {"DE" "FR"}', deny: 451}
+- {name: network, when: 'ip.geoip.asnum eq 64501 and not ip.src.country ne "DE"', deny: 403}
+- {name: score, when: cf.threat_score gt 50, deny: 410}
+response:
+- {name: score, when: cf.threat_score gt 50, setHeaders: {x-score: high}}
+"#;
+
+/// The status of the answer to a client with this address; 0 for none.
+fn status_of(policy: &Policy, client: &str) -> u16 {
+    status(ask(policy, &head("GET /", &[]), &mut Exchange::new(Some(client.parse().unwrap()), None)))
+}
+
+#[test]
+fn a_policy_gives_fields_of_the_host_values() {
+    for read in [Policy::parse, Policy::check] {
+        let policy = read("policy.yaml", FIELDS, Path::new(".")).unwrap();
+        let all = ["192.0.2.7:1", "198.51.100.7:1", "203.0.113.7:1"].map(|client| status_of(&policy, client));
+        assert_eq!(all, [451, 403, 0]);
+        // A field is missing in phases that don't have what its expression reads.
+        let warnings: Vec<String> =
+            policy.warnings().map(|(place, warning)| format!("{place}: {}", warning.message)).collect();
+        assert_eq!(warnings.len(), 2, "{warnings:?}");
+        assert!(warnings[0].contains("`cf.threat_score` has no value here"), "{warnings:?}");
+        assert!(warnings[1].contains("this rule never matches"), "{warnings:?}");
+        let (head, mut exchange) = (head("GET /", &[]), exchange());
+        ask(&policy, &head, &mut exchange);
+        ask_response(&policy, &head, &response(404, &[]), &mut exchange);
+        assert_eq!(edits(&exchange), ["x-score = high"]);
+    }
+}
+
+#[test]
+fn every_error_of_a_field_is_at_its_place() {
+    for (fields, expected) in [
+        ("{ip.src.county: source.country}", &["policy.yaml:1:10", "no field `ip.src.county`", "`ip.src.country`?"][..]),
+        ("{http.host: request.host}", &["policy.yaml:1:10", "the field `http.host` has a value already"]),
+        ("{request.path: request.host}", &["policy.yaml:1:10", "no field `request.path`"]),
+        ("{ip.src.country: source.adress}", &["policy.yaml:1:33", "`source.adress`"]),
+        ("{ip.src.country: source.port}", &["policy.yaml:1:26", "is of the type `Bytes`, of which this is no value"]),
+        ("{cf.threat_score: request.path}", &["is of the type `Int`, of which this is no value"]),
+        ("{ip.src.country: [a]}", &["policy.yaml:1:26"]),
+    ] {
+        let text = format!("fields: {fields}\nrequest: [{{deny: 403}}]");
+        let error = wrong(&text);
+        assert!(expected.iter().all(|part| error.contains(part)), "{text}\n{error}");
+        assert_eq!(error.matches("error[").count(), 1, "{error}");
+    }
+    // What all rules read is not for the owner of a lower level.
+    let folder = Folder::new("filter-fields");
+    folder.write("team.yaml", "fields: {ip.src.country: request.path}\nrequest: [{deny: 401}]");
+    let main = folder.write("policy.yaml", "levels: [team.yaml]\nrequest: [{when: request.path == '/a', deny: 403}]");
+    let error = Policy::load(main).unwrap_err().to_string();
+    assert!(error.contains("team.yaml:1:1") && error.contains("fields"), "{error}");
 }

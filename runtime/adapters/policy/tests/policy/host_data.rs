@@ -45,6 +45,47 @@ fn of(tenant: Arc<Tenant>) -> Exchange {
     exchange
 }
 
+#[derive(celero::FieldType)]
+enum Plan {
+    Free,
+    Pro,
+}
+
+#[derive(celero::Context)]
+struct Customer {
+    plan: Plan,
+    other: Option<Plan>,
+}
+
+/// A case with another value would show what never happens.
+#[test]
+fn a_case_gives_an_enum_one_of_its_names() {
+    let customer = |plan| Customer { plan, other: None };
+    assert!(matches!([customer(Plan::Free).plan, customer(Plan::Pro).plan], [Plan::Free, Plan::Pro]));
+    let text = "request: [{name: free, when: customer.plan == 'Free', deny: 402}]";
+    let loader = Policy::loader().variables_under::<Customer>("customer").for_cases();
+    let policy = loader.parse("p.yaml", text, Path::new(".")).unwrap();
+    for given in ["{customer.plan: Free}", "{customer.plan: Free, customer.other: Pro}"] {
+        let cases = format!("- {{name: a, variables: {given}, expect: {{rule: free}}}}");
+        assert!(policy.test("cases.yaml", &cases).unwrap().passed());
+    }
+    for (given, expected) in [
+        ("{customer.plan: free}", "cases.yaml:1:40"),
+        ("{customer.plan: free}", "`customer.plan` is never `free`: it is one of `Free`, `Pro`"),
+        ("{customer.plan: free}", "did you mean `Free`?"),
+        ("{customer.other: x}", "`customer.other` is never `x`"),
+        ("{customer: {plan: Free}}", "write the whole name: `customer.plan: ..`"),
+    ] {
+        let cases = format!("- {{name: a, variables: {given}, expect: {{}}}}");
+        let error = policy.test("cases.yaml", &cases).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+    // The compiler knows the names in both.
+    let text = "request: [{name: free, when: customer.plan == 'free', deny: 402}]";
+    let warned = loader.check("p.yaml", text, Path::new(".")).unwrap();
+    assert!(warned.render_warnings(false).contains("did you mean `Free`?"));
+}
+
 const ALL_PHASES: &str = r#"
 functions:
   "isLarge(seats: int) -> bool": seats > 100 && plan(tenant.name) == 'pro'

@@ -166,6 +166,11 @@ impl Command for CheckAll<'_> {
                     };
                     of_policy(cel_policy::check(&source, &given, args.deny_warnings, output.color())?)
                 }
+                Format::Policy if !args.given.filter.field.is_empty() => {
+                    return Err(format!(
+                        "{name}: --field is for rules outside of policies, which have the key `fields`"
+                    ));
+                }
                 Format::Policy => of_policy(policy::check(&source, &host, args.deny_warnings, output.color())),
             };
             ok &= checked.ok;
