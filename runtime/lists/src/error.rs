@@ -169,7 +169,7 @@ impl fmt::Display for ListsError {
                 "{name:?} is no name of a list: letters, digits, `_` and inner dots; at most {MAX_NAME_BYTES} bytes"
             ),
             Self::Type { name, own, wanted } => write!(f, "list `{name}` is of {own}, not of {wanted}"),
-            Self::Followed(name) => write!(f, "list `{name}` is kept by the host, and can't be changed here"),
+            Self::Followed(name) => write!(f, "list `{name}` follows a list of another `Lists`: change it there"),
             Self::Entries(wrong) => wrong.fmt(f),
             Self::Limit { what, wanted, limit } => write!(f, "{wanted} {what}, more than the limit of {limit}"),
         }

@@ -100,7 +100,7 @@ fn what_follows_is_changed_at_its_source_only() {
     assert!(lists.is_followed("a") && !lists.is_followed("own") && !lists.is_followed("b") && !source.is_followed("a"));
     let refused = lists.change().insert("own", "5").insert("a", "2").commit().unwrap_err();
     assert_eq!(refused, followed);
-    assert_eq!(refused.to_string(), "list `a` is kept by the host, and can't be changed here");
+    assert_eq!(refused.to_string(), "list `a` follows a list of another `Lists`: change it there");
     assert_eq!(lists.change().remove("a", "1").commit().unwrap_err(), followed);
     assert_eq!(lists.change().replace("a", Entries::new(Kind::Integers)).commit().unwrap_err(), followed);
 
@@ -153,16 +153,65 @@ fn what_follows_expires_and_counts_with_its_source() {
     assert_eq!((next.lookups(a), next.lookups(own)), (before + 200, 100));
 }
 
+/// Nobody else keeps the one in the middle.
+#[test]
+fn what_follows_a_follower_goes_on_without_its_owner() {
+    let source = Lists::new(Limits::default());
+    let a = source.declare("a", Kind::Integers).unwrap();
+    let lists = Lists::following(&Lists::following(&source, Limits::default()), Limits::default());
+    source.change().insert("a", "1").commit().unwrap();
+    assert_eq!(numbers(&lists, a), [1]);
+    // A source without lists has no followers.
+    let nothing = Lists::new(Limits::default());
+    let lists = Lists::following(&nothing, Limits::default());
+    for lists in [&nothing, &lists] {
+        lists.declare("x", Kind::Integers).unwrap();
+    }
+    nothing.change().insert("x", "1").commit().unwrap();
+    lists.take_over(nothing).unwrap();
+    assert_eq!(lists.load().infos().next().unwrap().entries, 1);
+}
+
+#[test]
+fn what_follows_is_no_source_of_entries_that_are_taken_over() {
+    let (source, lists, [a, _]) = source_and_follower();
+    let end = SystemTime::now() + Duration::from_secs(3_600);
+    source.change().insert_until("a", "2", end).commit().unwrap();
+    assert_eq!(
+        source.take_over_some(Lists::following(&source, Limits::default())),
+        Err(ListsError::Followed("a".to_owned()))
+    );
+    assert_eq!((source.next_expiry(), numbers(&lists, a)), (Some(end), vec![1, 2]));
+}
+
+/// The overlay is of a time when the list was the policy's own.
+#[test]
+fn marks_of_a_list_that_follows_now_do_not_count() {
+    let (_, lists, [a, own]) = source_and_follower();
+    let mut overlay = Overlay::default();
+    let before = Lists::new(Limits::default());
+    let entries = Entries::from_texts(Kind::Integers, ["9"]).unwrap();
+    for list in ["a", "own"] {
+        before.declare(list, Kind::Integers).unwrap();
+        overlay.insert(&before, list, &entries, |_| Ok::<(), Infallible>(())).unwrap().unwrap();
+    }
+    let applied = overlay.apply(&lists, SystemTime::now(), |_| true).unwrap();
+    overlay.confirm(applied);
+    assert_eq!((numbers(&lists, a), numbers(&lists, own)), (vec![1], vec![9]));
+}
+
 #[test]
 fn limits_count_own_lists() {
     let (source, _, [a, _]) = source_and_follower();
     let mut limits = Limits::default();
-    limits.entries = 2;
+    (limits.entries, limits.lists) = (2, 1);
     let lists = Lists::following(&source, limits);
     lists.declare("own", Kind::Integers).unwrap();
     source.change().replace("a", Entries::from_texts(Kind::Integers, ["1", "2", "3"]).unwrap()).commit().unwrap();
     lists.change().insert("own", "1").insert("own", "2").commit().unwrap();
     let error = lists.change().insert("own", "3").commit().unwrap_err();
     assert_eq!(error, ListsError::Limit { what: "entries", wanted: 3, limit: 2 });
+    let error = lists.declare("other", Kind::Integers).unwrap_err();
+    assert_eq!(error, ListsError::Limit { what: "lists", wanted: 2, limit: 1 });
     assert_eq!(numbers(&lists, a), [1, 2, 3]);
 }

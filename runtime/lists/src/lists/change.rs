@@ -186,7 +186,8 @@ impl<'l> Change<'l> {
     /// new entries.
     ///
     /// # Errors
-    /// An unknown list, entries that are wrong, or a limit that would be exceeded. Nothing has changed then.
+    /// An unknown list, one that [follows](crate::Lists::following) another, entries that are wrong, or a limit that
+    /// would be exceeded. Nothing has changed then.
     pub fn commit(self) -> Result<Changed, ListsError> {
         match self.commit_if(|_| Ok::<(), Infallible>(()))? {
             Ok(changed) => Ok(changed),
@@ -196,7 +197,8 @@ impl<'l> Change<'l> {
 
     /// As [`commit`](Self::commit), but calls `keep` when nothing can refuse the change any more
     /// and before a reader sees it; if that fails, nothing changes. A host writes the change to a
-    /// disk there. Other changes wait meanwhile; readers never do.
+    /// disk there. Other changes wait meanwhile; readers never do. It must not change these lists, nor those that they
+    /// [follow](crate::Lists::following) or that follow them: that would wait for itself.
     ///
     /// # Errors
     /// As [`commit`](Self::commit). The inner error is that of `keep`.
@@ -217,7 +219,7 @@ impl<'l> Change<'l> {
 
         for (&list, plan) in &mut plans {
             let Some(place) = snapshot.lists.get_mut(list as usize) else { continue };
-            if (list as usize) < shared.followed {
+            if (list as usize) < shared.followed() {
                 return Err(ListsError::Followed(place.name.to_string()));
             }
             plan.sort(&place.list);

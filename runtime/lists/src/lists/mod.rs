@@ -59,7 +59,7 @@ impl Lists {
     /// Returns an empty collection of lists with these limits.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
-        Self { shared: Arc::new(Shared::new(limits, Vec::new())) }
+        Self { shared: Arc::new(Shared::new(limits, None)) }
     }
 
     /// Adds an empty list and returns its number; that of the list with this name and type, if
@@ -78,7 +78,7 @@ impl Lists {
         if let Some((id, own)) = snapshot.find(name).and_then(|(id, _)| Some((id, snapshot.list_type(id)?))) {
             return if own == ty { Ok(id) } else { Err(ListsError::Type { name: name.to_owned(), own, wanted: ty }) };
         }
-        let wanted = snapshot.lists.len().saturating_add(1);
+        let wanted = snapshot.lists.len().saturating_sub(self.shared.followed()).saturating_add(1);
         let too_many = ListsError::Limit { what: "lists", wanted, limit: self.shared.limits.lists };
         let id = u32::try_from(snapshot.lists.len()).map_err(|_| too_many.clone())?;
         if wanted > self.shared.limits.lists {
@@ -206,12 +206,13 @@ impl Lists {
         if let Some(info) = new.infos().find(|info| snapshot.find(&info.name).is_none()) {
             return Err(ListsError::UnknownList { name: info.name.to_string(), known: snapshot.names() });
         }
-        if let Some(info) = new.infos().find(|info| self.is_followed(&info.name)) {
+        // What follows can be changed at its source only, and has no expiries of its own.
+        if let Some(info) = new.infos().find(|info| self.is_followed(&info.name) || fresh.is_followed(&info.name)) {
             return Err(ListsError::Followed(info.name.to_string()));
         }
         // The numbers of each list here and in `fresh`.
         let mut numbers = Vec::with_capacity(new.lists.len());
-        for (own_number, place) in snapshot.lists.iter_mut().enumerate().skip(self.shared.followed) {
+        for (own_number, place) in snapshot.lists.iter_mut().enumerate().skip(self.shared.followed()) {
             let Some((id, _)) = new.find(&place.name) else {
                 if all {
                     return Err(ListsError::UnknownList { name: place.name.to_string(), known: new.names() });
@@ -286,7 +287,7 @@ impl Lists {
     pub fn take_over_lookups(&self, before: &Self) {
         let mut writer = self.shared.lock();
         let (before, mut snapshot) = (before.load(), Snapshot::clone(&self.load()));
-        for place in snapshot.lists.iter_mut().skip(self.shared.followed) {
+        for place in snapshot.lists.iter_mut().skip(self.shared.followed()) {
             if let Some(known) = before.lists.iter().find(|known| known.name == place.name) {
                 *place = Arc::new(NamedList { lookups: known.lookups.clone(), ..NamedList::clone(place) });
             }

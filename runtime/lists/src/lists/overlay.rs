@@ -213,7 +213,8 @@ impl Overlay {
         let (mut updates, mut obsolete) = (Vec::new(), Vec::new());
         let lists: Vec<_> = source.infos().map(|info| (Arc::clone(&info.name), is_complete(&info.name))).collect();
         for (name, marks) in self.all() {
-            let Some(id) = find(&source, name, &marks.ty) else { continue };
+            // Entries of what follows are those of its source.
+            let Some(id) = find(&source, name, &marks.ty).filter(|_| !fresh.is_followed(name)) else { continue };
             let may_have = lists.iter().any(|(list, complete)| *list == *name && !complete);
             for (entry, known) in &marks.by_entry {
                 let in_source = may_have || source.holds(id, entry);

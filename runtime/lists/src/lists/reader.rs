@@ -145,7 +145,9 @@ impl Drop for Unpin {
         let view = views.drain(self.outer.min(views.len())..).next();
         set_pinned(views);
         IS_PINNED.set(self.is_pinned);
-        view.map(keep);
+        if let Some(view) = view {
+            keep(view);
+        }
     }
 }
 

@@ -17,10 +17,18 @@ pub(crate) struct Shared {
     pub(super) owner: u64,
     writer: Mutex<Writer>,
     pub(crate) limits: Limits,
-    /// The number of lists that follow those of another `Lists`: the first ones, which have the same numbers there.
-    pub(super) followed: usize,
+    /// What is followed.
+    followed: Option<Followed>,
     /// Whether a thread merges.
     merging: AtomicBool,
+}
+
+/// What some lists follow.
+struct Followed {
+    /// The number of these lists: the first ones, which have the same numbers in the source.
+    lists: usize,
+    /// The source, which would tell nobody of its own changes otherwise if it follows another one.
+    _source: Arc<Shared>,
 }
 
 /// What only writers need. Its lock is held while a change is made and published.
@@ -61,16 +69,23 @@ fn new_stamp() -> u64 {
 }
 
 impl Shared {
-    /// These lists, which follow those of another `Lists`; none follows if there are none.
-    pub(super) fn new(limits: Limits, lists: Vec<Arc<NamedList>>) -> Self {
+    /// No lists, or those of a source, which they follow.
+    pub(super) fn new(limits: Limits, source: Option<&Arc<Self>>) -> Self {
         let owner = new_stamp();
-        let followed = lists.len();
+        let lists = source.map_or_else(Vec::new, |source| source.load().lists.clone());
+        let followed = source.map(|source| Followed { lists: lists.len(), _source: Arc::clone(source) });
         // Their entries expire where they are kept.
         let expiries = lists.iter().map(|_| Expiries::default()).collect();
         let current = ArcSwap::from_pointee(Snapshot { generation: 0, stamp: owner, owner, lists });
         let (stamp, merging) = (AtomicU64::new(owner), AtomicBool::new(false));
         let writer = Mutex::new(Writer { expiries, followers: Vec::new() });
         Self { current, stamp, owner, writer, limits, followed, merging }
+    }
+
+    /// The number of lists that follow those of another `Lists`: the first ones.
+    #[inline]
+    pub(super) fn followed(&self) -> usize {
+        self.followed.as_ref().map_or(0, |followed| followed.lists)
     }
 
     /// The current snapshot.
@@ -102,7 +117,7 @@ impl Shared {
 
     /// Checks that all own lists together hold no more than the limits allow.
     pub(crate) fn check_size(&self, snapshot: &Snapshot) -> Result<(), ListsError> {
-        let own = || snapshot.lists.iter().skip(self.followed);
+        let own = || snapshot.lists.iter().skip(self.followed());
         let total = |of: fn(&AnyList) -> usize| own().map(|list| of(&list.list)).fold(0, usize::saturating_add);
         for (what, wanted, limit) in [
             ("entries", total(AnyList::len), self.limits.entries),
@@ -122,7 +137,7 @@ impl Shared {
     /// Merges the lists that are wanted.
     pub(crate) fn merge(&self, wanted: impl Fn(&AnyList) -> bool) {
         let before = self.current.load_full();
-        for (index, old) in before.lists.iter().enumerate().skip(self.followed).filter(|(_, old)| wanted(&old.list)) {
+        for (index, old) in before.lists.iter().enumerate().skip(self.followed()).filter(|(_, old)| wanted(&old.list)) {
             // A list that is too large to merge keeps its levels.
             let Ok(merged) = old.list.merged() else { continue };
             let mut writer = self.lock();
@@ -140,7 +155,7 @@ impl Shared {
 
     /// Lets a thread merge what should be, unless one does already.
     pub(crate) fn merge_in_background(self: &Arc<Self>) {
-        let wanted = self.load().lists.iter().skip(self.followed).any(|list| list.list.wants_merge());
+        let wanted = self.load().lists.iter().skip(self.followed()).any(|list| list.list.wants_merge());
         if !wanted || self.merging.swap(true, Ordering::AcqRel) {
             return;
         }

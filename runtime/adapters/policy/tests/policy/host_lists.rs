@@ -68,7 +68,7 @@ fn every_change_counts_in_all_policies_of_the_loader() {
     );
     assert_eq!(running.load().names(), ["banned", "own", "tenants"]);
     let refused = running.change().insert("banned", "x").commit().unwrap_err().to_string();
-    assert_eq!(refused, "list `banned` is kept by the host, and can't be changed here");
+    assert_eq!(refused, "list `banned` follows a list of another `Lists`: change it there");
 
     // A file that is wrong changes nothing, and a list that was declared later is known from the next time on.
     folder.write("policy.yaml", "empty: allowed\nrequest: [{when: request.path in lists.later, deny: 409}]");
