@@ -9,8 +9,8 @@ use crate::filter::literal::{Scanner, span};
 use crate::filter::scheme::is_list_name;
 use crate::filter::types::FilterType;
 
-/// Longest text that is examined, in bytes.
-const MAX_EXAMINED: usize = 256;
+/// Longest text that is examined, or repeated in a help, in bytes.
+pub(super) const MAX_EXAMINED: usize = 256;
 
 fn is_part_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
