@@ -218,3 +218,18 @@ fn a_set_that_is_not_closed_is_one_error() {
         ]
     );
 }
+
+#[test]
+fn a_pattern_with_look_around_is_to_be_two_conditions() {
+    for (pattern, second) in [
+        (r#""^/api/(?!internal)""#, Some(r#"and not x matches "..""#)),
+        (r##"r#"(?<!a)b"#"##, Some(r#"and not x matches "..""#)),
+        (r#""^(?=.*a)b""#, Some(r#"and x matches "..""#)),
+        (r#""a(b""#, None),
+    ] {
+        let found = reported(&format!("http.request.uri.path matches {pattern}"));
+        let help: Vec<_> =
+            second.iter().map(|second| format!("test the rest by a second condition: `{second}`")).collect();
+        assert_eq!(found.iter().map(|(_, help)| help).collect::<Vec<_>>(), [&help], "{pattern}");
+    }
+}
