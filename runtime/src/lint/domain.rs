@@ -152,6 +152,7 @@ impl Lint<'_> {
                 self.excluded(id, field, result, &Excluded { help, ..excluded });
             }
             Some(excluded) => self.excluded(id, field, result, &excluded),
+            None if *domain == Domain::Address && place == Place::Start => self.beginning_of_address(id, field, &text),
             None => self.star(part, field, domain, place),
         }
     }
