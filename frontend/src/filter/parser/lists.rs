@@ -128,6 +128,21 @@ impl Parser<'_> {
         Some(format!("write `{not}{value} in ${list}`"))
     }
 
+    /// Explains the last error if it is about a range of addresses with a hyphen, which stands at `start`.
+    pub(super) fn explain_hyphen(&mut self, start: usize, ty: &FilterType) {
+        let Some((before, after)) = self.scan.text().split_at_checked(start) else { return };
+        let Some(after) = after.strip_prefix('-').filter(|_| *ty == FilterType::Ip) else { return };
+        let ends = |c: char| matches!(c, ' ' | '\r' | '\n' | '{' | '}');
+        let (first, last) = (before.rsplit(ends).next().unwrap_or(""), after.split(ends).next().unwrap_or(""));
+        let range = format!("{first}..{last}");
+        if range.len() <= MAX_EXAMINED
+            && is_item(&range, ty)
+            && let Some(error) = self.diagnostics.last_mut()
+        {
+            error.help = vec![format!("a range is `{range}`")];
+        }
+    }
+
     /// Explains the last error if it is about a list that stands in a set. `opened` is where the set begins, `start`
     /// where the item does.
     pub(super) fn explain_item(&mut self, opened: usize, start: usize, ty: &FilterType) {

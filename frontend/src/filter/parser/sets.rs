@@ -90,6 +90,7 @@ impl Parser<'_> {
                 Err(Stop::Here) => {
                     failed = true;
                     self.explain_item(opened.start as usize, start, ty);
+                    self.explain_hyphen(start, ty);
                     self.skip_item(start);
                 }
                 Err(Stop::Everything) => return Err(Stop::Everything),

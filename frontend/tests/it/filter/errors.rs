@@ -137,6 +137,17 @@ fn a_range_with_a_hyphen_is_warned_of() {
         let found = reported(&source);
         assert!(found.iter().all(|(message, _)| !message.contains("is read as")), "{source}: {found:?}");
     }
+    for (items, range) in [
+        ("10.0.0.1-10.0.0.9", Some("10.0.0.1..10.0.0.9")),
+        ("192.0.2.1 2001:db8::1-2001:db8::9 ::1", Some("2001:db8::1..2001:db8::9")),
+        ("10.0.0.0/8-11.0.0.0/8", None),
+        ("10.0.0.1 -10.0.0.9", None),
+        ("10.0.0.1-x", None),
+    ] {
+        let help = range.map(|range| vec![format!("a range is `{range}`")]).unwrap_or_default();
+        let found = reported(&format!("ip.src in {{{items}}}"));
+        assert_eq!((found.len(), &found[0].1), (1, &help), "{items}: {found:?}");
+    }
     let most = "http.response.code in {1-9223372036854775808 1-99999999999999999999}";
     assert!(reported(most).iter().all(|(message, _)| !message.contains("is read as")));
 }
