@@ -63,6 +63,10 @@ impl Parser<'_> {
             if self.goes_on_behind_set() {
                 let mut error = fault(codes::EXPECTED, self.scan.here(), "expected literal \"}\"");
                 error.labels.push(Label { span: opened, text: "opened here".to_owned() });
+                // It closes no parenthesis, so it was meant to close the set.
+                if self.nesting == 0 && self.scan.eat(")") {
+                    error.help.push("a set ends with `}`".to_owned());
+                }
                 return Err(self.report(*error));
             }
             let item = if self.scan.starts_with(",") {

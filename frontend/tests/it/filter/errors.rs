@@ -212,6 +212,8 @@ fn a_set_that_is_not_closed_is_one_error() {
         "not (tcp.dstport in {80 or ssl) and http.host eq \"a\"",
         "any(http.request.headers.names[*] in {\"a\" \"b\") and ssl",
         "tcp.dstport in {80",
+        "tcp.dstport in {80) and ssl",
+        "http.host in {\"a\")",
         "tcp.dstport in {and ssl",
     ] {
         let found = reported(source);
