@@ -11,29 +11,33 @@ fn parts_of_urls_are_told_apart() {
     let engine = Engine::builder().tier(Tier::Interpret).build();
     let env = Env::<RequestContext<'_>>::new();
     let filter = env.clone().filter_language(celero::filter::FilterLanguage::http());
-    let scheme = "; the scheme is `request.scheme`";
-    let path = "; the path is `request.path`";
-    let host = "; the host is `request.host`";
+    let scheme = "the scheme is `request.scheme`";
+    let path = "the path is `request.path`";
+    let host = "the host is `request.host`";
     for (source, because, help) in [
-        ("request.host == 'https://example.com'", "has no scheme", format!("write `example.com`{scheme}")),
-        ("request.host != 'https://example.com'", "has no scheme", format!("write `example.com`{scheme}")),
-        ("request.host == 'https://example.com:8443/a?b=c'", "has no scheme", format!("write `example.com`{scheme}")),
-        ("request.host == 'http://[::1]:80/'", "has no scheme", format!("write `[::1]`{scheme}")),
-        ("request.host == 'HTTPS://Example.com'", "has no scheme", format!("write `example.com`{scheme}")),
-        ("request.host in ['a.example', 'http://b.example/']", "has no scheme", format!("write `b.example`{scheme}")),
-        ("request.host.startsWith('https://www.')", "has no scheme", format!("write `www.`{scheme}")),
-        ("request.host.startsWith('https://')", "has no scheme", scheme[2..].to_owned()),
-        ("request.host.contains('://')", "has no scheme", scheme[2..].to_owned()),
-        ("request.host.matches('^https?://')", "has no scheme", scheme[2..].to_owned()),
-        ("request.host.strictWildcard('https://*.example.com')", "has no scheme", scheme[2..].to_owned()),
-        ("request.host == 'example.com/a'", "has no path", format!("write `example.com`{path}")),
-        ("request.host == 'example.com/'", "has no path", format!("write `example.com`{path}")),
-        ("request.host.endsWith('.example/')", "has no path", path[2..].to_owned()),
+        ("request.host == 'https://example.com'", "has no scheme", format!("write `example.com`; {scheme}")),
+        ("request.host != 'https://example.com'", "has no scheme", format!("write `example.com`; {scheme}")),
+        ("request.host == 'https://example.com:8443/a?b=c'", "has no scheme", format!("write `example.com`; {scheme}")),
+        ("request.host == 'http://[::1]:80/'", "has no scheme", format!("write `[::1]`; {scheme}")),
+        ("request.host == 'HTTPS://Example.com'", "has no scheme", format!("write `example.com`; {scheme}")),
+        ("request.host in ['a.example', 'http://b.example/']", "has no scheme", format!("write `b.example`; {scheme}")),
+        ("request.host.startsWith('https://www.')", "has no scheme", format!("write `www.`; {scheme}")),
+        ("request.host.startsWith('https://')", "has no scheme", scheme.to_owned()),
+        ("request.host.contains('://')", "has no scheme", scheme.to_owned()),
+        ("request.host.matches('^https?://')", "has no scheme", scheme.to_owned()),
+        ("request.host.strictWildcard('https://*.example.com')", "has no scheme", scheme.to_owned()),
+        ("request.host == 'example.com/a'", "has no path", format!("write `example.com`; {path}")),
+        ("request.host == 'example.com/'", "has no path", format!("write `example.com`; {path}")),
+        ("request.host.endsWith('.example/')", "has no path", path.to_owned()),
         ("request.host == 'example.com:8080'", "has no port", "the port is `request.port`".to_owned()),
-        ("request.path == 'https://example.com/a?b'", "has no scheme and no host", format!("write `/a`{host}")),
-        ("request.path == 'https://example.com'", "has no scheme and no host", format!("write `/`{host}")),
-        ("request.path.startsWith('http://example.com/a/')", "has no scheme and no host", format!("write `/a/`{host}")),
-        ("request.path.startsWith('https://example.com')", "has no scheme and no host", host[2..].to_owned()),
+        ("request.path == 'https://example.com/a?b'", "has no scheme and no host", format!("write `/a`; {host}")),
+        ("request.path == 'https://example.com'", "has no scheme and no host", format!("write `/`; {host}")),
+        (
+            "request.path.startsWith('http://example.com/a/')",
+            "has no scheme and no host",
+            format!("write `/a/`; {host}"),
+        ),
+        ("request.path.startsWith('https://example.com')", "has no scheme and no host", host.to_owned()),
         ("request.path == 'example.com/a'", "begins with `/`", "write `/example.com/a`".to_owned()),
         ("request.scheme == 'https://'", "has no `:`", "write `https`".to_owned()),
         ("request.scheme == 'https:'", "has no `:`", "write `https`".to_owned()),
