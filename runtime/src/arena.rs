@@ -5,6 +5,7 @@
 
 use bumpalo::Bump;
 use celero_ir::ErrorKind;
+use std::cell::Cell;
 use std::fmt;
 use std::mem::{ManuallyDrop, MaybeUninit};
 use std::net::IpAddr;
@@ -16,6 +17,8 @@ pub type EvalResult<T> = Result<T, ErrorKind>;
 #[derive(Debug)]
 pub struct Arena {
     bump: Bump,
+    /// Whether an allocation failed since the arena was made.
+    is_exceeded: Cell<bool>,
 }
 
 thread_local! {
@@ -38,7 +41,18 @@ impl Arena {
     pub fn new(limit: usize) -> Self {
         let bump = Bump::new();
         bump.set_allocation_limit(Some(limit));
-        Self { bump }
+        Self { bump, is_exceeded: Cell::new(false) }
+    }
+
+    /// Returns whether an allocation failed since the arena was made.
+    pub(crate) fn is_exceeded(&self) -> bool {
+        self.is_exceeded.get()
+    }
+
+    #[cold]
+    fn exceed(&self) -> ErrorKind {
+        self.is_exceeded.set(true);
+        ErrorKind::OutOfBudget
     }
 
     /// Discards the content and keeps the memory.
@@ -83,7 +97,7 @@ impl Arena {
     /// Moves `value` into the arena and returns it for changes in place. Its destructor never runs.
     #[inline]
     pub(crate) fn keep<T>(&self, value: T) -> EvalResult<&mut T> {
-        self.bump.try_alloc(value).map_err(|_| ErrorKind::OutOfBudget)
+        self.bump.try_alloc(value).map_err(|_| self.exceed())
     }
 
     /// Moves `value` into the arena. Its destructor never runs, hence `Copy`.
@@ -92,7 +106,7 @@ impl Arena {
     /// `out_of_budget` at the limit.
     #[inline]
     pub fn alloc<T: Copy>(&self, value: T) -> EvalResult<&T> {
-        self.bump.try_alloc(value).map(|v| &*v).map_err(|_| ErrorKind::OutOfBudget)
+        self.bump.try_alloc(value).map(|v| &*v).map_err(|_| self.exceed())
     }
 
     /// Copies a slice into the arena.
@@ -101,7 +115,7 @@ impl Arena {
     /// `out_of_budget` at the limit.
     #[inline]
     pub fn alloc_slice<T: Copy>(&self, slice: &[T]) -> EvalResult<&[T]> {
-        self.bump.try_alloc_slice_copy(slice).map(|v| &*v).map_err(|_| ErrorKind::OutOfBudget)
+        self.bump.try_alloc_slice_copy(slice).map(|v| &*v).map_err(|_| self.exceed())
     }
 
     /// Returns a new slice of `count` elements; `value` computes each from its index.
@@ -110,7 +124,7 @@ impl Arena {
     /// `out_of_budget` at the limit.
     #[inline]
     pub(crate) fn alloc_slice_with<T: Copy>(&self, count: usize, value: impl FnMut(usize) -> T) -> EvalResult<&[T]> {
-        self.bump.try_alloc_slice_fill_with(count, value).map(|v| &*v).map_err(|_| ErrorKind::OutOfBudget)
+        self.bump.try_alloc_slice_fill_with(count, value).map(|v| &*v).map_err(|_| self.exceed())
     }
 
     /// Returns memory for `count` elements.
@@ -120,7 +134,7 @@ impl Arena {
     #[inline]
     pub(crate) fn uninit_slice<T: Copy>(&self, count: usize) -> EvalResult<&mut [MaybeUninit<T>]> {
         let elements = self.bump.try_alloc_slice_fill_with(count, |_| MaybeUninit::uninit());
-        elements.map_err(|_| ErrorKind::OutOfBudget)
+        elements.map_err(|_| self.exceed())
     }
 
     /// Copies text into the arena.
@@ -129,7 +143,7 @@ impl Arena {
     /// `out_of_budget` at the limit.
     #[inline]
     pub fn alloc_str(&self, text: &str) -> EvalResult<&str> {
-        self.bump.try_alloc_str(text).map(|v| &*v).map_err(|_| ErrorKind::OutOfBudget)
+        self.bump.try_alloc_str(text).map(|v| &*v).map_err(|_| self.exceed())
     }
 
     /// Formats text into the arena.
@@ -182,13 +196,16 @@ impl Arena {
     /// Returns an empty vector that grows inside the arena.
     #[inline]
     pub fn vec<T: Copy>(&self) -> ArenaVec<'_, T> {
-        ArenaVec(bumpalo::collections::Vec::new_in(&self.bump))
+        ArenaVec { elements: bumpalo::collections::Vec::new_in(&self.bump), arena: self }
     }
 }
 
 /// A vector inside an arena.
 #[derive(Debug)]
-pub struct ArenaVec<'a, T>(bumpalo::collections::Vec<'a, T>);
+pub struct ArenaVec<'a, T> {
+    elements: bumpalo::collections::Vec<'a, T>,
+    arena: &'a Arena,
+}
 
 impl<'a, T: Copy> ArenaVec<'a, T> {
     /// Reserves memory for `more` elements.
@@ -197,7 +214,7 @@ impl<'a, T: Copy> ArenaVec<'a, T> {
     /// `out_of_budget` at the arena's limit.
     #[inline]
     pub fn reserve(&mut self, more: usize) -> EvalResult<()> {
-        self.0.try_reserve(more).map_err(|_| ErrorKind::OutOfBudget)
+        self.elements.try_reserve(more).map_err(|_| self.arena.exceed())
     }
 
     /// Appends an element.
@@ -207,7 +224,7 @@ impl<'a, T: Copy> ArenaVec<'a, T> {
     #[inline]
     pub fn push(&mut self, element: T) -> EvalResult<()> {
         self.reserve(1)?;
-        self.0.push(element);
+        self.elements.push(element);
         Ok(())
     }
 
@@ -218,33 +235,33 @@ impl<'a, T: Copy> ArenaVec<'a, T> {
     #[inline]
     pub fn extend(&mut self, elements: &[T]) -> EvalResult<()> {
         self.reserve(elements.len())?;
-        self.0.extend_from_slice(elements);
+        self.elements.extend_from_slice(elements);
         Ok(())
     }
 
     /// Removes and returns the last element.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        self.0.pop()
+        self.elements.pop()
     }
 
     /// Shortens the vector to `length` elements. Their memory is freed with the arena's content only.
     #[inline]
     pub fn truncate(&mut self, length: usize) {
-        self.0.truncate(length);
+        self.elements.truncate(length);
     }
 
     /// Returns the elements, for changes in place.
     #[inline]
     pub fn as_mut_slice(&mut self) -> &mut [T] {
-        &mut self.0
+        &mut self.elements
     }
 
     /// Returns the elements, which live as long as the arena's content.
     #[must_use]
     #[inline]
     pub fn finish(self) -> &'a [T] {
-        self.0.into_bump_slice()
+        self.elements.into_bump_slice()
     }
 }
 

@@ -122,7 +122,7 @@ fn meant(path: &[&str]) -> Option<Meant> {
         | ["url" | "uri", "args" | "searchParams", name @ ..] => {
             (format!("request.uri.query(\"{}\")", name.first().unwrap_or(&"name")), query)
         }
-        ["query", name] => (format!("request.uri.query(\"{name}\")"), query),
+        ["query", name] | ["url" | "uri", "query", name] => (format!("request.uri.query(\"{name}\")"), query),
         ["body", part, parts @ ..] => {
             let parts: String = parts.iter().map(|part| format!(".{part}")).collect();
             (format!("json(request.body).{part}{parts}"), "request.body")

@@ -43,6 +43,7 @@ codes! {
     DUPLICATE "filter-duplicate", Check "a set has an item twice (a warning of strict mode)";
     EMPTY_SET "filter-empty-set", Check "a set is empty, so it never matches (a warning of strict mode)";
     GLUED "filter-glued", Check "a keyword is not separated from what follows (a warning of strict mode)";
+    HYPHEN "filter-hyphen", Check "two numbers of a set look like a range with a hyphen; a range has two dots (a warning)";
     IP_ORDER "filter-ip-order", Check "addresses are ordered, which Cloudflare does not document (a warning of strict mode)";
     LENIENT_ADDRESS "filter-lenient-address", Check "an IPv4 address has leading zeros or fewer than four numbers (a warning of strict mode)";
     OCTAL "filter-octal", Check "a number with a leading 0 is octal (a warning of strict mode)";

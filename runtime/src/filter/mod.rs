@@ -159,7 +159,7 @@ impl Filter {
         &self.tree
     }
 
-    /// The warnings, with [`FilterOptions::strict`].
+    /// The warnings: more with [`FilterOptions::strict`].
     #[must_use]
     pub fn warnings(&self) -> &[Diagnostic] {
         &self.warnings

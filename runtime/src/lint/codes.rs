@@ -36,7 +36,7 @@ codes! {
     MIXED_LITERAL "mixed-literal" Check "a list or a map has parts of several types, and the environment allows one: see `Validator`";
     NESTED_TOO_DEEP "nested-too-deep" Check "loops or bindings are nested deeper than the environment allows: see `Validator`";
     UNKNOWN_FIELD "unknown-field" Check "a field is selected of an element of a list whose struct has no such field";
-    NETWORK_AS_TEXT "network-as-text" Check "a text is compared with that of a network, which no address equals (a warning)";
+    NETWORK_AS_TEXT "network-as-text" Check "an address is compared as text with a network, which its text never is, or with the beginning of one (a warning)";
     NETWORK_HOST_BITS "network-host-bits" Check "a network is written with an address inside it (a warning)";
     WILDCARD_AS_TEXT "wildcard-as-text" Check "a path or a host is compared with a text that has a `*`, which stands for itself (a warning)";
     ALTERNATIVES_AS_TEXT "alternatives-as-text" Check "a field is compared with a text that has several of its values, with `,` or `|` between them (a warning)";

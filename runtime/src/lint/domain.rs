@@ -152,6 +152,7 @@ impl Lint<'_> {
                 self.excluded(id, field, result, &Excluded { help, ..excluded });
             }
             Some(excluded) => self.excluded(id, field, result, &excluded),
+            None if *domain == Domain::Address && place == Place::Start => self.beginning_of_address(id, field, &text),
             None => self.star(part, field, domain, place),
         }
     }
@@ -183,6 +184,9 @@ fn beside_field(field: &str, beside: Beside) -> Option<String> {
         Beside::Query => ("path", "query"),
         Beside::Raw => ("path", "rawPath"),
         Beside::Port => ("host", "port"),
+        Beside::Scheme => ("host", "scheme"),
+        Beside::Path => ("host", "path"),
+        Beside::Host => ("path", "host"),
     };
     let before = field.strip_suffix(own)?;
     (before.is_empty() || before.ends_with('.')).then(|| format!("{before}{name}"))

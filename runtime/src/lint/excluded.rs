@@ -43,6 +43,9 @@ pub(crate) struct Excluded {
 pub(crate) enum Beside {
     Query,
     Port,
+    Scheme,
+    Host,
+    Path,
     /// The target as it was received.
     Raw,
 }
@@ -58,6 +61,9 @@ impl Excluded {
         let other = named.map(|(beside, name)| match beside {
             Beside::Query => format!("the query is `{name}`"),
             Beside::Port => format!("the port is `{name}`"),
+            Beside::Scheme => format!("the scheme is `{name}`"),
+            Beside::Host => format!("the host is `{name}`"),
+            Beside::Path => format!("the path is `{name}`"),
             Beside::Raw => format!("what the client sent is `{name}`"),
         });
         let help = match (&*self.help, self.why) {
@@ -79,6 +85,9 @@ pub(crate) fn excluded_text(domain: &Domain, place: Place, part: &[u8]) -> Optio
         Domain::OneOf(words) => excluded_word(words, place, part),
         Domain::Text(TextDomain { also, .. }) if also.iter().any(|text| place.has(text.as_bytes(), part)) => None,
         Domain::Text(TextDomain { begins, never, .. }) => {
+            if let Some(excluded) = excluded_url(domain, place, &shown) {
+                return Some(excluded);
+            }
             if let Some(what) = never.iter().find(|what| never_in(**what, place, part)) {
                 let help = match what {
                     Never::UpperCase => format!("write `{}`", shown.to_ascii_lowercase()),
@@ -89,6 +98,10 @@ pub(crate) fn excluded_text(domain: &Domain, place: Place, part: &[u8]) -> Optio
                         None => String::new(),
                     },
                     Never::Part(never) => match instead(domain, place, never.replaced_in(&shown)) {
+                        Some(text) => format!("write `{text}`"),
+                        None => String::new(),
+                    },
+                    Never::Character(':') => match instead(domain, place, before_colon(&shown)) {
                         Some(text) => format!("write `{text}`"),
                         None => String::new(),
                     },
@@ -171,6 +184,50 @@ fn canonical_spelling(part: &[u8]) -> Vec<u8> {
 #[cfg(not(feature = "http"))]
 fn canonical_spelling(part: &[u8]) -> Vec<u8> {
     part.to_vec()
+}
+
+/// Returns what stands behind the scheme of a URL: `example.com/a` of `https://example.com/a`.
+fn without_scheme(text: &str) -> Option<&str> {
+    let (scheme, rest) = text.split_once("://")?;
+    let is_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    scheme.chars().all(is_scheme).then_some(rest)
+}
+
+/// Returns why no host, and no path, has a text that is a URL or another part of one; `None` if it is none.
+fn excluded_url(domain: &Domain, place: Place, text: &str) -> Option<Excluded> {
+    let Domain::Text(TextDomain { begins, never, .. }) = domain else { return None };
+    let is_start = matches!(place, Place::Whole | Place::Start);
+    let is_host = never.contains(&Never::Port) && never.contains(&Never::Character('/'));
+    let rest = without_scheme(text);
+    let (because, meant, beside) = match (rest, *begins) {
+        (Some(rest), _) if is_host => ("has no scheme", host_of(rest), Beside::Scheme),
+        (None, _) if is_host && text.contains('/') => ("has no path", host_of(text), Beside::Path),
+        (Some(rest), "/") if is_start && !text.starts_with(':') => {
+            let path = rest.find('/').and_then(|start| rest.get(start..)).unwrap_or("/");
+            let ends = |c: char| c == '#' || c == '?' && never.contains(&Never::Character('?'));
+            let path = path.split(ends).next().unwrap_or_default();
+            ("has no scheme and no host", path.to_owned(), Beside::Host)
+        }
+        _ => return None,
+    };
+    let meant = Some(meant).filter(|meant| is_start && !meant.is_empty());
+    let help = instead(domain, place, meant).map(|meant| format!("write `{meant}`")).unwrap_or_default();
+    Some(Excluded { help, beside: Some(beside), ..Excluded::because(because.to_owned()) })
+}
+
+/// Returns the text before a `:` or `://` that ends it.
+fn before_colon(text: &str) -> Option<String> {
+    let before = text.trim_end_matches('/').strip_suffix(':')?;
+    (!before.is_empty()).then(|| before.to_owned())
+}
+
+/// Returns the host that a URL without its scheme begins with.
+fn host_of(url: &str) -> String {
+    let authority = url.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    let end = host.rfind(']').map_or(0, |end| end.saturating_add(1));
+    let port = host.get(end..).and_then(|rest| rest.find(':')).map(|colon| colon.saturating_add(end));
+    host.get(..port.unwrap_or(host.len())).unwrap_or_default().to_ascii_lowercase()
 }
 
 /// Returns why no text of an address has `part` there; `None` if one has.

@@ -145,8 +145,12 @@ impl Lint<'_> {
             }
             return false;
         }
+        let mut help = "";
         let (reason, part) = match (syntax_error(self.patterns.pattern(pattern)), tested) {
-            (Some(error), _) => error,
+            (Some((reason, part)), _) => {
+                help = second_condition(builtin, pattern, &part);
+                (reason, part)
+            }
             (None, Ok(())) => return false,
             (None, Err(reason)) => {
                 self.compiled = self.compiled.saturating_add(1);
@@ -154,7 +158,7 @@ impl Lint<'_> {
             }
         };
         let message = format!("this is not a regular expression: {}", reason.replace('\n', " "));
-        self.warn_inside(id, pattern, part, message, "");
+        self.warn_inside(id, pattern, part, message, help);
         true
     }
 
@@ -249,9 +253,11 @@ pub(crate) fn malformed(
         _ => None,
     };
     if takes_pattern(builtin)
-        && let Some((reason, _)) = syntax_error(dialect.pattern(text(1)?))
+        && let Some(pattern) = text(1)
+        && let Some((reason, part)) = syntax_error(dialect.pattern(pattern))
     {
-        return Some((format!("{} is not a regular expression: {reason}", quoted(1)), ""));
+        let help = second_condition(builtin, pattern, &part);
+        return Some((format!("{} is not a regular expression: {reason}", quoted(1)), help));
     }
     if builtin == Builtin::Matches {
         let help = "a pattern has at most 16 KiB, and its compiled program at most 2 MiB";
@@ -298,6 +304,15 @@ fn syntax_error(pattern: Pattern<'_>) -> Option<(String, Range<usize>)> {
         PatternError::Syntax(error) => Some((error.reason, error.span)),
         error @ PatternError::TooManyCases => Some((error.to_string(), 0..pattern.text.len())),
         _ => None,
+    }
+}
+
+/// Returns the help for a condition whose pattern has a look-around at `part`.
+fn second_condition(builtin: Builtin, pattern: &str, part: &Range<usize>) -> &'static str {
+    match (builtin, pattern.get(part.clone())) {
+        (Builtin::Matches, Some("(?!" | "(?<!")) => "test the rest by a second condition: `&& !x.matches(..)`",
+        (Builtin::Matches, Some("(?=" | "(?<=")) => "test the rest by a second condition: `&& x.matches(..)`",
+        _ => "",
     }
 }
 

@@ -11,6 +11,19 @@ pub(crate) fn is_network(text: &str) -> bool {
     cidr_from_string(text).is_ok()
 }
 
+/// What is said of the beginning of an address's text.
+const BEGINNING: &str = "this compares the beginning of the text of an address, which a network says";
+
+/// Returns the network whose addresses are those whose text begins with whole octets of IPv4: `10.0.0.0/8` for `10.`.
+fn network_of(beginning: &str) -> Option<String> {
+    let octets = beginning.strip_suffix('.')?;
+    let is_octet = |octet: &str| octet.parse::<u8>().is_ok_and(|number| number.to_string() == octet);
+    let count = octets.split('.').count();
+    let missing = 4_usize.checked_sub(count).filter(|missing| *missing > 0)?;
+    let zeros = ".0".repeat(missing);
+    octets.split('.').all(is_octet).then(|| format!("{octets}{zeros}/{}", count.saturating_mul(8)))
+}
+
 /// What is said of the text of a network that is compared as it is.
 pub(crate) const AS_TEXT: &str = "this is compared as text: no address equals the text of a network";
 
@@ -18,6 +31,14 @@ impl Lint<'_> {
     /// Returns the help for the text of a network that an address is compared with.
     pub(super) fn network_help(&self, address: NodeId, text: &str) -> String {
         format!("write `cidr(\"{text}\").containsIP({})`", self.source(address))
+    }
+
+    /// Warns about `source.address.startsWith("10.")`.
+    pub(super) fn beginning_of_address(&mut self, id: NodeId, address: NodeId, text: &str) {
+        if let Some(network) = network_of(text) {
+            let help = self.network_help(address, &network);
+            self.warn(NETWORK_AS_TEXT, self.ast.span(id), BEGINNING.to_owned(), &help);
+        }
     }
 
     /// Warns about a header that is compared with the text of a network. A field that is an address is

@@ -1,6 +1,6 @@
 //! Failures in words: a message for each kind of error, and what to do about it.
 
-use super::failed::Failed;
+use super::failed::{Failed, Spent};
 use super::operand::{Data, literal_text, operand, source_of};
 use crate::error::ErrorKind;
 use crate::function::{Functions, message_of};
@@ -282,7 +282,12 @@ impl<'c> Cause<'c> {
 
     fn out_of_budget(&self) -> String {
         let Limits { steps, memory, .. } = self.limits;
-        let budget = format!("the evaluation needs more than {steps} steps or {memory} bytes of memory");
+        let limit = match self.failed.spent {
+            Some(Spent::Steps) => format!("{steps} steps"),
+            Some(Spent::Memory) => format!("{memory} bytes of memory"),
+            None => format!("{steps} steps or {memory} bytes of memory"),
+        };
+        let budget = format!("the evaluation needs more than {limit}");
         match self.failed.id {
             Some(id) => format!("{budget}; it ended in {}", source_of(self.checked, id)),
             None => budget,

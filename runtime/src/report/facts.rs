@@ -1,11 +1,11 @@
 //! Finds the node that failed, and its operands, and puts the failure into words.
 
 use super::cause::Cause;
-use super::failed::Failed;
+use super::failed::{Failed, Spent};
 use super::operand::Data;
 use crate::arena::Arena;
 use crate::context::Host;
-use crate::cx::CxSettings;
+use crate::cx::{Cx, CxSettings};
 use crate::error::{ErrorKind, EvalError};
 use crate::function::{Functions, contained, message_of_field};
 use crate::interpret::{Seen, Witness, interpret_before};
@@ -92,8 +92,17 @@ impl Inquiry<'_> {
     /// Finds the failure: in the whole expression if it is pure, else in what is at the place of the error.
     fn failure<'a>(&'a self, error: EvalError, host: &'a dyn Host, arena: &'a Arena) -> Failed<'a> {
         let ast = self.checked.ast();
-        match self.evaluate(ast.root(), host, arena) {
-            Some(Err(seen)) if self.is(&seen, error) => return Failed::seen(seen),
+        let cx = self.cx(arena);
+        match self.evaluate(ast.root(), host, &cx) {
+            Some(Err(seen)) if self.is(&seen, error) => {
+                let spent = match error.kind {
+                    ErrorKind::OutOfBudget if cx.left() < 0 => Some(Spent::Steps),
+                    // Values that are nested too deep exceed neither.
+                    ErrorKind::OutOfBudget if arena.is_exceeded() => Some(Spent::Memory),
+                    _ => None,
+                };
+                return Failed { spent, ..Failed::seen(seen) };
+            }
             Some(Ok(value))
                 if error.kind == ErrorKind::NoSuchOverload
                     && ast.span(ast.root()) == error.span()
@@ -111,10 +120,11 @@ impl Inquiry<'_> {
         let here = here.filter(|&id| ast.span(id) == error.span()).take(MAX_TRIED);
         let outermost = here.clone().next();
         // Variables of macros have no values here.
-        let seen = here.filter(|&id| !self.reads_local(id)).find_map(|id| match self.evaluate(id, host, arena) {
-            Some(Err(seen)) if self.is(&seen, error) => Some(seen),
-            _ => None,
-        });
+        let seen =
+            here.filter(|&id| !self.reads_local(id)).find_map(|id| match self.evaluate(id, host, &self.cx(arena)) {
+                Some(Err(seen)) if self.is(&seen, error) => Some(seen),
+                _ => None,
+            });
         seen.map_or_else(|| Failed::at(outermost), Failed::seen)
     }
 
@@ -141,14 +151,18 @@ impl Inquiry<'_> {
         self.checked.ast().span(id)
     }
 
+    /// Returns what an evaluation begins with.
+    fn cx<'a>(&self, arena: &'a Arena) -> Cx<'a> {
+        CxSettings { steps: i64::from(self.limits.steps), dialect: self.dialect }.cx(arena, None)
+    }
+
     /// Evaluates a node. `None` if it calls an impure function, or if the failure is unknown.
-    fn evaluate<'a>(&'a self, id: NodeId, host: &'a dyn Host, arena: &'a Arena) -> Option<Result<Value<'a>, Seen<'a>>> {
+    fn evaluate<'a>(&'a self, id: NodeId, host: &'a dyn Host, cx: &Cx<'a>) -> Option<Result<Value<'a>, Seen<'a>>> {
         if !self.is_pure(id) {
             return None;
         }
-        let settings = CxSettings { steps: i64::from(self.limits.steps), dialect: self.dialect };
-        let (witness, cx) = (Witness::default(), settings.cx(arena, None));
-        match interpret_before(&witness, self.checked, self.functions, host, &cx, id) {
+        let witness = Witness::default();
+        match interpret_before(&witness, self.checked, self.functions, host, cx, id) {
             Ok(value) => Some(Ok(value)),
             Err(number) => witness.seen(number).map(Err),
         }

@@ -89,6 +89,33 @@ fn literals_that_are_never_valid() {
 }
 
 #[test]
+fn a_pattern_with_look_around_is_to_be_two_conditions() {
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let help = |source: &str| engine.check(&env(), source).unwrap().warnings()[0].help.clone();
+    let without = "test the rest by a second condition: `&& !x.matches(..)`";
+    let with = "test the rest by a second condition: `&& x.matches(..)`";
+    for (source, wanted) in [
+        ("s.matches('^/api/(?!internal)')", without),
+        ("matches(s, '(?<!a)b')", without),
+        ("s.matches('^(?=.*a)b')", with),
+        ("d.matches('(?<=a)b')", with),
+    ] {
+        assert_eq!(help(source), [wanted], "{source}");
+    }
+    // A part of a text is not found by a condition.
+    for source in ["regex.extract(s, 'a(?!b)')", "regex.replace(s, 'a(?=b)', s)", "s.matches('a(b')"] {
+        assert!(help(source).is_empty(), "{source}");
+    }
+    // The pattern is known at evaluation only.
+    let program = engine.compile(&env(), "'a'.matches(s + '(?!b)')").unwrap();
+    let env = env();
+    let mut bindings = Bindings::new(&env);
+    bindings.set("s", celero::Value::String("a")).unwrap();
+    let error = program.test(&bindings).unwrap_err();
+    assert_eq!(program.describe(&error, &bindings).help(), Some(without));
+}
+
+#[test]
 fn conditions_and_comparisons() {
     for (source, code, place, message) in [
         ("true ? n : 1", "constant-condition", "true", "always true"),

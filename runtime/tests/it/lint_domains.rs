@@ -5,6 +5,71 @@ use crate::lint::{shown, warnings};
 use celero::http::RequestContext;
 use celero::{Context, Engine, Env, FieldType, Tier};
 
+/// An address of a page in place of one of its parts: each as it is warned of, with the help.
+#[test]
+fn parts_of_urls_are_told_apart() {
+    let engine = Engine::builder().tier(Tier::Interpret).build();
+    let env = Env::<RequestContext<'_>>::new();
+    let filter = env.clone().filter_language(celero::filter::FilterLanguage::http());
+    let scheme = "the scheme is `request.scheme`";
+    let path = "the path is `request.path`";
+    let host = "the host is `request.host`";
+    for (source, because, help) in [
+        ("request.host == 'https://example.com'", "has no scheme", format!("write `example.com`; {scheme}")),
+        ("request.host != 'https://example.com'", "has no scheme", format!("write `example.com`; {scheme}")),
+        ("request.host == 'https://example.com:8443/a?b=c'", "has no scheme", format!("write `example.com`; {scheme}")),
+        ("request.host == 'http://[::1]:80/'", "has no scheme", format!("write `[::1]`; {scheme}")),
+        ("request.host == 'HTTPS://Example.com'", "has no scheme", format!("write `example.com`; {scheme}")),
+        ("request.host in ['a.example', 'http://b.example/']", "has no scheme", format!("write `b.example`; {scheme}")),
+        ("request.host.startsWith('https://www.')", "has no scheme", format!("write `www.`; {scheme}")),
+        ("request.host.startsWith('https://')", "has no scheme", scheme.to_owned()),
+        ("request.host.contains('://')", "has no scheme", scheme.to_owned()),
+        ("request.host.matches('^https?://')", "has no scheme", scheme.to_owned()),
+        ("request.host.strictWildcard('https://*.example.com')", "has no scheme", scheme.to_owned()),
+        ("request.host == 'example.com/a'", "has no path", format!("write `example.com`; {path}")),
+        ("request.host == 'example.com/'", "has no path", format!("write `example.com`; {path}")),
+        ("request.host.endsWith('.example/')", "has no path", path.to_owned()),
+        ("request.host == 'example.com:8080'", "has no port", "the port is `request.port`".to_owned()),
+        ("request.path == 'https://example.com/a?b'", "has no scheme and no host", format!("write `/a`; {host}")),
+        ("request.path == 'https://example.com'", "has no scheme and no host", format!("write `/`; {host}")),
+        (
+            "request.path.startsWith('http://example.com/a/')",
+            "has no scheme and no host",
+            format!("write `/a/`; {host}"),
+        ),
+        ("request.path.startsWith('https://example.com')", "has no scheme and no host", host.to_owned()),
+        ("request.path == 'example.com/a'", "begins with `/`", "write `/example.com/a`".to_owned()),
+        ("request.scheme == 'https://'", "has no `:`", "write `https`".to_owned()),
+        ("request.scheme == 'https:'", "has no `:`", "write `https`".to_owned()),
+    ] {
+        let checked = engine.check(&env, source).unwrap();
+        let [warning] = checked.warnings() else { panic!("{source}: {:?}", checked.warnings()) };
+        assert!(warning.message.ends_with(&format!("` {because}")), "{source}: {}", warning.message);
+        assert_eq!(warning.help, [help], "{source}");
+    }
+    for (source, because, help) in [
+        (r#"http.host eq "https://example.com""#, "has no scheme", "write `example.com`"),
+        (
+            r#"http.host in {"example.com/a"}"#,
+            "has no path",
+            "write `example.com`; the path is `http.request.uri.path`",
+        ),
+        (
+            r#"starts_with(http.request.uri.path, "https://example.com/a")"#,
+            "has no scheme and no host",
+            "write `/a`; the host is `http.host`",
+        ),
+    ] {
+        let checked = engine.check(&filter, source).unwrap();
+        let [warning] = checked.warnings() else { panic!("{source}: {:?}", checked.warnings()) };
+        assert!(warning.message.ends_with(&format!("` {because}")), "{source}: {}", warning.message);
+        assert_eq!(warning.help, [help], "{source}");
+    }
+    for source in ["request.path.contains('://')", "request.path == '/a://b'", "request.uri == 'https://a/b'"] {
+        assert_eq!(engine.check(&env, source).unwrap().warnings(), [], "{source}");
+    }
+}
+
 /// Which values a field has is declared with its type, and both languages warn of others.
 #[test]
 fn fields_never_have_some_values() {

@@ -36,6 +36,24 @@ const WARNED: &[(&str, &str, &str, &str)] = &[
         r#"source.address == "127.0.0.1:80""#,
         "write `127.0.0.1`: the port is no part of it",
     ),
+    (
+        r#"source.address.startsWith("10.")"#,
+        "network-as-text",
+        r#"source.address.startsWith("10.")"#,
+        r#"write `cidr("10.0.0.0/8").containsIP(source.address)`"#,
+    ),
+    (
+        r#"!source.address.startsWith("192.168.")"#,
+        "network-as-text",
+        r#"source.address.startsWith("192.168.")"#,
+        r#"write `cidr("192.168.0.0/16").containsIP(source.address)`"#,
+    ),
+    (
+        r#"source.address.startsWith("192.0.2.")"#,
+        "network-as-text",
+        r#"source.address.startsWith("192.0.2.")"#,
+        r#"write `cidr("192.0.2.0/24").containsIP(source.address)`"#,
+    ),
     (r#"source.address in ["2001:DB8::1"]"#, "never-that-value", r#""2001:DB8::1""#, "write `2001:db8::1`"),
     (
         r#"request.headers["x-real-ip"] in ["10.0.0.0/8"]"#,
@@ -153,7 +171,13 @@ const WARNED: &[(&str, &str, &str, &str)] = &[
 /// Near misses, which mean what they say.
 const SILENT: &[&str] = &[
     r#"source.address in ["10.0.0.1", "2001:db8::1"]"#,
-    r#"source.address.startsWith("10.")"#,
+    r#"source.address.startsWith("10")"#,
+    r#"source.address.startsWith("10.0.0.1.")"#,
+    r#"source.address.startsWith("010.")"#,
+    r#"source.address.startsWith("300.")"#,
+    r#"source.address.startsWith("2001:")"#,
+    r#"source.address.endsWith("10.")"#,
+    r#"request.headers["x-version"].startsWith("10.")"#,
     r#"cidr("10.0.0.0/8").containsIP(source.address)"#,
     r#"request.headers["x-real-ip"] in ["10.0.0.1"]"#,
     r#"request.headers["x-version"] == "1/2""#,

@@ -115,9 +115,35 @@ fn a_report_says_which() {
     }
     reports("lists.range(20000 + zero).all(x, x < 90000 && string(x) != s)", Value::Null, |report| {
         let text = report.to_string();
-        assert!(text.starts_with("the evaluation needs more than 10000 steps"), "{text}");
+        assert!(text.starts_with("the evaluation needs more than 10000 steps; it ended in"), "{text}");
         assert!(text.ends_with("(at 0..61)"), "{text}");
     });
+}
+
+/// The limit that was spent, if the rule can be evaluated again.
+#[test]
+fn a_spent_limit_is_named() {
+    let env = env();
+    for tier in [Tier::Interpret, Tier::Native] {
+        for (source, steps, memory, message) in [
+            ("lists.range(20000).size() == zero", u32::MAX, 4_000, "needs more than 4000 bytes of memory"),
+            ("lists.range(20000).all(x, x + 1 != zero)", 500, 1 << 24, "needs more than 500 steps"),
+            ("s + s + s + s + s + s + s + s + s == ''", u32::MAX, 32, "needs more than 32 bytes of memory"),
+            // What a function of the host did is not done again.
+            ("lists.range(20000).size() == roll(0)", u32::MAX, 4_000, "4294967295 steps or 4000 bytes of memory"),
+        ] {
+            let limits = Limits { steps, memory, ..Limits::default() };
+            let program = Engine::builder().tier(tier).limits(limits).build().compile(&env, source).unwrap();
+            let mut bindings = Bindings::new(&env);
+            bindings.set("zero", Value::Int(0)).unwrap();
+            bindings.set("s", Value::String("secret")).unwrap();
+            let error = program.test(&bindings).unwrap_err();
+            let report = program.describe(&error, &bindings);
+            let text = report.message();
+            assert!(text.contains(message), "{tier:?} {source}: {text}");
+            assert_eq!(text.contains(" or "), source.contains("roll"), "{tier:?} {source}: {text}");
+        }
+    }
 }
 
 #[test]

@@ -123,6 +123,7 @@ const FILTER_EXAMPLES: &[(&str, &str)] = &[
     ("filter-duplicate", "tcp.dstport in {80 443 80}"),
     ("filter-empty-set", "tcp.dstport in {}"),
     ("filter-glued", "notssl"),
+    ("filter-hyphen", "tcp.dstport in {8000-8999}"),
     ("filter-ip-order", "ip.src lt 10.0.0.0"),
     ("filter-lenient-address", "ip.src in {10/8}"),
     ("filter-octal", "tcp.dstport eq 0120"),
@@ -261,7 +262,7 @@ of rules come after a rule `admin: request.path == \"/admin\"`.
 const FILTER_HEAD: &str = "
 ## The filter language
 
-Codes of [the filter language](filter-language.md). Warnings are those of strict mode.
+Codes of [the filter language](filter-language.md). Most warnings are those of strict mode.
 ";
 
 /// Writes the section of a code: its summary and what is reported of its example.

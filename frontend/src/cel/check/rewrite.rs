@@ -13,6 +13,19 @@ use crate::types::Type;
 /// Most literals that one help lists.
 const MAX_ALTERNATIVES: usize = 32;
 
+/// Returns the key that a text begins with, in brackets or behind a dot: `["page"]`, `.page`.
+fn key_at(text: &str) -> Option<&str> {
+    if let Some(text) = text.strip_prefix('.') {
+        let end = text.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(text.len());
+        let (key, behind) = text.split_at_checked(end)?;
+        return (!key.is_empty() && !behind.starts_with('(')).then_some(key);
+    }
+    let text = text.strip_prefix('[')?;
+    let quote = text.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    let (key, behind) = text.strip_prefix(quote)?.split_once(quote)?;
+    (!key.is_empty() && behind.starts_with(']')).then_some(key)
+}
+
 impl<'a> Checker<'a> {
     /// Returns the source of a node, if a message can repeat it.
     pub(super) fn written(&self, id: NodeId) -> Option<&'a str> {
@@ -64,7 +77,20 @@ impl<'a> Checker<'a> {
         let (last, before) = parts.split_last()?;
         let last = format!("{last}{}", self.rest_of_name(*path.nodes.last()?));
         let whole: Vec<&str> = before.iter().copied().chain([&*last]).collect();
-        self.foreign_name(&whole)
+        self.foreign_part(&whole, *path.nodes.last()?)
+    }
+
+    /// Returns the help for a path that is a name of other proxies, with the key that follows its last node, `id`, if
+    /// such a part has a name too: `request.params["page"]`.
+    fn foreign_part(&self, path: &[&str], id: NodeId) -> Option<String> {
+        let part = || {
+            let source = self.ast.source();
+            let key = key_at(source.get(self.ast.span(id).end as usize..)?)?;
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-' && !path.contains(&"body");
+            let whole: Vec<&str> = path.iter().copied().chain([key]).collect();
+            if key.chars().all(is_plain) { self.foreign_name(&whole) } else { None }
+        };
+        part().or_else(|| self.foreign_name(path))
     }
 
     /// Returns the last error that points at a node and has this code.
@@ -152,7 +178,7 @@ impl<'a> Checker<'a> {
     pub(super) fn field_meant(&self, id: NodeId, operand: &Type, name: &str) -> Option<String> {
         if !self.full()
             && let Some(path) = self.path(id)
-            && let Some(help) = self.foreign_name(&self.path_parts(&path))
+            && let Some(help) = self.foreign_part(&self.path_parts(&path), id)
         {
             return Some(help);
         }

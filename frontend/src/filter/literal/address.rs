@@ -124,7 +124,7 @@ impl<'s> Scanner<'s> {
         }
         let address = IpAddr::from(octets);
         let help = "other programs read such addresses in other ways: write four numbers without leading zeros";
-        self.warn(codes::LENIENT_ADDRESS, place, format!("an unusual address: this is `{address}`"), help);
+        self.warn_if_strict(codes::LENIENT_ADDRESS, place, format!("an unusual address: this is `{address}`"), help);
         Ok(address)
     }
 }

@@ -37,7 +37,7 @@ impl Scanner<'_> {
         })?;
         if radix == 8 && written.len() > 1 {
             let help = "write the number without the leading 0 if it is decimal";
-            self.warn(codes::OCTAL, place, format!("`{written}` is octal: {value}"), help);
+            self.warn_if_strict(codes::OCTAL, place, format!("`{written}` is octal: {value}"), help);
         }
         Ok(value)
     }
@@ -50,6 +50,24 @@ impl Scanner<'_> {
         if last < first {
             let help = format!("the first bound is greater than the last: write `{last}..{first}`");
             return Err(fault_with_help(codes::RANGE, self.span_from(start), "incompatible range bounds", help));
+        }
+        Ok((first, last))
+    }
+
+    /// Reads an item of a set of integers, and warns if it and the next one look like a range: `500-599`.
+    pub(crate) fn integer_item(&mut self) -> Read<(i64, i64)> {
+        let start = self.at();
+        let (first, last) = self.integer_range()?;
+        let end = self.at();
+        if first == last && first >= 0 && self.starts_with("-") {
+            let next = self.integer().ok().and_then(i64::checked_neg);
+            if let Some(next) = next.filter(|next| *next >= first && !self.starts_with("..")) {
+                let place = self.span_from(start);
+                let written = self.text().get(start..self.at()).unwrap_or_default();
+                let message = format!("`{written}` is read as `{first}` and `-{next}`");
+                self.warn(codes::HYPHEN, place, message, format!("a range is `{first}..{next}`"));
+            }
+            self.go_to(end);
         }
         Ok((first, last))
     }

@@ -35,7 +35,14 @@ impl Scanner<'_> {
                 }
                 _ => self.span_from(start),
             };
-            return Err(fault(codes::PATTERN, place, format!("invalid regular expression: {}", problem.message)));
+            let mut error = fault(codes::PATTERN, place, format!("invalid regular expression: {}", problem.message));
+            let second = match text.get(problem.start..problem.end) {
+                Some("(?!" | "(?<!") => Some("and not x matches \"..\""),
+                Some("(?=" | "(?<=") => Some("and x matches \"..\""),
+                _ => None,
+            };
+            error.help.extend(second.map(|second| format!("test the rest by a second condition: `{second}`")));
+            return Err(error);
         }
         Ok(Pattern { text: text.into(), form })
     }

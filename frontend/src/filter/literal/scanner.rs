@@ -11,14 +11,15 @@ pub(crate) type Read<T> = Result<T, Box<Diagnostic>>;
 pub(crate) struct Scanner<'s> {
     text: &'s str,
     at: usize,
-    /// Warnings, if the caller wants them.
-    pub(crate) warnings: Option<Vec<Diagnostic>>,
+    pub(crate) warnings: Vec<Diagnostic>,
+    /// Whether to warn of what the language accepts by accident.
+    strict: bool,
 }
 
 impl<'s> Scanner<'s> {
-    /// A cursor at the start of `text`, which must be shorter than 4 GiB. Warnings are collected if `strict`.
+    /// A cursor at the start of `text`, which must be shorter than 4 GiB.
     pub(crate) fn new(text: &'s str, strict: bool) -> Self {
-        Self { text, at: 0, warnings: strict.then(Vec::new) }
+        Self { text, at: 0, warnings: Vec::new(), strict }
     }
 
     pub(crate) fn at(&self) -> usize {
@@ -99,11 +100,16 @@ impl<'s> Scanner<'s> {
         Err(error)
     }
 
-    pub(crate) fn warn(&mut self, code: &'static str, span: Span, message: impl Into<String>, help: &str) {
-        if let Some(warnings) = &mut self.warnings {
-            let mut warning = Diagnostic::warning(code, span, message);
-            warning.help.push(help.to_owned());
-            warnings.push(warning);
+    pub(crate) fn warn(&mut self, code: &'static str, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        let mut warning = Diagnostic::warning(code, span, message);
+        warning.help.push(help.into());
+        self.warnings.push(warning);
+    }
+
+    /// Warns in strict mode only.
+    pub(crate) fn warn_if_strict(&mut self, code: &'static str, span: Span, message: impl Into<String>, help: &str) {
+        if self.strict {
+            self.warn(code, span, message, help);
         }
     }
 

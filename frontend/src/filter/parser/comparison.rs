@@ -49,7 +49,8 @@ impl Parser<'_> {
             let span = self.span_of(value.id);
             if value.each && ty.is_bool_array() {
                 let nested = FilterType::array(FilterType::array(FilterType::Bool));
-                return self.wrong(codes::OPERATION, span, unsupported(&nested));
+                let message = format!("cannot perform this operation on type {nested}");
+                return self.wrong(codes::OPERATION, span, message);
             }
             let id = self.add_condition(FilterExpr::Test(value.id), many, span, span)?;
             return Ok(Condition { id, many: Some(many) });
@@ -65,6 +66,9 @@ impl Parser<'_> {
         }
         self.scan.skip_space();
         let (right, errors) = (self.scan.at(), self.diagnostics.len());
+        if let Some(help) = self.comparison_of_each(value.id, &ty, operator, focus) {
+            return Err(self.unsupported(&ty, focus, help));
+        }
         let comparison = match self.right_side(operator, &ty, focus) {
             Ok(comparison) => comparison,
             Err(stop) => {
@@ -84,7 +88,7 @@ impl Parser<'_> {
         Ok(Condition { id, many: Some(value.each) })
     }
 
-    fn right_side(&mut self, operator: Operator, ty: &FilterType, focus: Span) -> Parsed<Comparison> {
+    pub(super) fn right_side(&mut self, operator: Operator, ty: &FilterType, focus: Span) -> Parsed<Comparison> {
         match (operator, ty) {
             (Operator::In, FilterType::Int | FilterType::Ip | FilterType::Bytes) => self.membership(ty, focus),
             (Operator::Order(op), FilterType::Int) => {
@@ -93,7 +97,7 @@ impl Parser<'_> {
             (Operator::Order(op), FilterType::Ip) => {
                 if !matches!(op, OrderOp::Equal | OrderOp::NotEqual) {
                     let help = "use `in {first..last}`";
-                    self.scan.warn(codes::IP_ORDER, focus, "addresses are ordered", help);
+                    self.scan.warn_if_strict(codes::IP_ORDER, focus, "addresses are ordered", help);
                 }
                 Ok(Comparison::Order(op, FilterLiteral::Ip(self.read(|scan| scan.address())?)))
             }
@@ -112,9 +116,8 @@ impl Parser<'_> {
                 })
             }
             _ => {
-                let mut error = Diagnostic::error(Stage::Check, codes::OPERATION, focus, unsupported(ty));
-                error.help.push(format!("a value of type {ty} takes {}", operators_of(ty)));
-                Err(self.report(error))
+                let help = format!("a value of type {ty} takes {}", operators_of(ty));
+                Err(self.unsupported(ty, focus, help))
             }
         }
     }
@@ -187,10 +190,6 @@ impl Parser<'_> {
         let call = format!("{name}({value}, {argument})");
         Some((name, call))
     }
-}
-
-fn unsupported(ty: &FilterType) -> String {
-    format!("cannot perform this operation on type {ty}")
 }
 
 fn length(text: &str) -> u32 {

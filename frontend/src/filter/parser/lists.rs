@@ -9,8 +9,8 @@ use crate::filter::literal::{Scanner, span};
 use crate::filter::scheme::is_list_name;
 use crate::filter::types::FilterType;
 
-/// Longest text that is examined, in bytes.
-const MAX_EXAMINED: usize = 256;
+/// Longest text that is examined, or repeated in a help, in bytes.
+pub(super) const MAX_EXAMINED: usize = 256;
 
 fn is_part_of_name(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-')
@@ -126,6 +126,21 @@ impl Parser<'_> {
         let value = text.get(value.start as usize..value.end as usize).filter(|value| value.len() <= MAX_EXAMINED)?;
         let not = if negated { "not " } else { "" };
         Some(format!("write `{not}{value} in ${list}`"))
+    }
+
+    /// Explains the last error if it is about a range of addresses with a hyphen, which stands at `start`.
+    pub(super) fn explain_hyphen(&mut self, start: usize, ty: &FilterType) {
+        let Some((before, after)) = self.scan.text().split_at_checked(start) else { return };
+        let Some(after) = after.strip_prefix('-').filter(|_| *ty == FilterType::Ip) else { return };
+        let ends = |c: char| matches!(c, ' ' | '\r' | '\n' | '{' | '}');
+        let (first, last) = (before.rsplit(ends).next().unwrap_or(""), after.split(ends).next().unwrap_or(""));
+        let range = format!("{first}..{last}");
+        if range.len() <= MAX_EXAMINED
+            && is_item(&range, ty)
+            && let Some(error) = self.diagnostics.last_mut()
+        {
+            error.help = vec![format!("a range is `{range}`")];
+        }
     }
 
     /// Explains the last error if it is about a list that stands in a set. `opened` is where the set begins, `start`

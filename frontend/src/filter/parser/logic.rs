@@ -89,7 +89,7 @@ impl Parser<'_> {
         let next = self.scan.peek();
         if next.is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'"' | b'$')) {
             let message = format!("`{word}` is directly followed by another word");
-            self.scan.warn(codes::GLUED, place, message, "put a blank behind it");
+            self.scan.warn_if_strict(codes::GLUED, place, message, "put a blank behind it");
         }
     }
 

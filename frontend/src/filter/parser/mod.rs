@@ -12,6 +12,7 @@ mod arguments;
 mod comparison;
 mod lists;
 mod logic;
+mod many;
 mod operators;
 mod recovery;
 mod sets;
@@ -133,7 +134,7 @@ fn run(
     let depth = depth.saturating_add(2).saturating_mul(LEVELS_PER_NESTING);
     let root = with_stack(depth, || read(&mut parser));
     let Parser { scan, nodes, pool, mut diagnostics, .. } = parser;
-    diagnostics.extend(scan.warnings.unwrap_or_default());
+    diagnostics.extend(scan.warnings);
     diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
     let failed = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     match root {

@@ -109,6 +109,20 @@ impl Parser<'_> {
         ["&&", "||", "^^"].iter().any(|sign| rest.starts_with(sign)) || ["and", "or", "xor"].into_iter().any(word)
     }
 
+    /// Whether the condition goes on here within a set, whose closing brace is missing. A connective is an item,
+    /// although no valid one, if the brace follows before another set begins. The time over all sets of a rule is
+    /// linear: each looks no further than the next one.
+    pub(super) fn goes_on_behind_set(&self) -> bool {
+        let brace = || {
+            let mut in_string = false;
+            self.scan.rest().bytes().find(|byte| {
+                in_string ^= *byte == b'"';
+                !in_string && matches!(byte, b'{' | b'}')
+            })
+        };
+        self.scan.starts_with(")") || self.at_connective() && brace() != Some(b'}')
+    }
+
     /// Goes behind an item of a set that starts at `start`.
     pub(super) fn skip_item(&mut self, start: usize) {
         self.scan.go_to(start);

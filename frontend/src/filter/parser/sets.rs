@@ -3,7 +3,7 @@
 use super::{Parsed, Parser, Stop};
 use crate::diagnostic::{Diagnostic, Label, Stage};
 use crate::filter::codes;
-use crate::filter::literal::{BytesLiteral, FilterLiteral, IpItem, Scanner, SetItems, fault_with_help};
+use crate::filter::literal::{BytesLiteral, FilterLiteral, IpItem, Scanner, SetItems, fault, fault_with_help};
 use crate::filter::scheme::{is_list_name, is_listable};
 use crate::filter::tree::Comparison;
 use crate::filter::types::FilterType;
@@ -26,9 +26,7 @@ impl Parser<'_> {
         }
         let opened = self.scan.span_from(start);
         let items = match ty {
-            FilterType::Int => {
-                SetItems::Ints(self.items(ty, opened, |scan| scan.integer_range(), |&item| item)?.into())
-            }
+            FilterType::Int => SetItems::Ints(self.items(ty, opened, |scan| scan.integer_item(), |&item| item)?.into()),
             FilterType::Ip => SetItems::Ips(self.items(ty, opened, |scan| scan.address_item(), IpItem::bounds)?.into()),
             _ => {
                 let key = |item: &BytesLiteral| item.value.clone();
@@ -37,7 +35,7 @@ impl Parser<'_> {
         };
         if items.is_empty() {
             let place = self.scan.span_from(start);
-            self.scan.warn(codes::EMPTY_SET, place, "this set is empty", "the comparison is never true");
+            self.scan.warn_if_strict(codes::EMPTY_SET, place, "this set is empty", "the comparison is never true");
         }
         Ok(Comparison::OneOf(items))
     }
@@ -61,6 +59,15 @@ impl Parser<'_> {
             let start = self.scan.at();
             if self.scan.peek().is_none() {
                 self.expect("}", Some(opened))?;
+            }
+            if self.goes_on_behind_set() {
+                let mut error = fault(codes::EXPECTED, self.scan.here(), "expected literal \"}\"");
+                error.labels.push(Label { span: opened, text: "opened here".to_owned() });
+                // It closes no parenthesis, so it was meant to close the set.
+                if self.nesting == 0 && self.scan.eat(")") {
+                    error.help.push("a set ends with `}`".to_owned());
+                }
+                return Err(self.report(*error));
             }
             let item = if self.scan.starts_with(",") {
                 let help = "items are separated by blanks, not commas";
@@ -87,6 +94,7 @@ impl Parser<'_> {
                 Err(Stop::Here) => {
                     failed = true;
                     self.explain_item(opened.start as usize, start, ty);
+                    self.explain_hyphen(start, ty);
                     self.skip_item(start);
                 }
                 Err(Stop::Everything) => return Err(Stop::Everything),
@@ -95,9 +103,9 @@ impl Parser<'_> {
     }
 
     fn warn_of_duplicate(&mut self, place: Span, first: Span) {
-        self.scan.warn(codes::DUPLICATE, place, "this item is in the set already", "remove one of the two");
+        self.scan.warn_if_strict(codes::DUPLICATE, place, "this item is in the set already", "remove one of the two");
         let label = Label { span: first, text: "first here".to_owned() };
-        if let Some(warning) = self.scan.warnings.as_mut().and_then(|warnings| warnings.last_mut()) {
+        if let Some(warning) = self.scan.warnings.last_mut() {
             warning.labels.push(label);
         }
     }
@@ -141,13 +149,11 @@ impl Parser<'_> {
             |scan| scan.bytes().map(FilterLiteral::Bytes),
         ];
         for read in readers {
-            let warnings = self.scan.warnings.as_ref().map_or(0, Vec::len);
+            let warnings = self.scan.warnings.len();
             if let Ok(literal) = read(&mut self.scan) {
                 return Some(literal);
             }
-            if let Some(all) = &mut self.scan.warnings {
-                all.truncate(warnings);
-            }
+            self.scan.warnings.truncate(warnings);
             self.scan.go_to(start);
         }
         None

@@ -1,5 +1,6 @@
 //! Values: fields, calls, and the parts of their values.
 
+use super::lists::MAX_EXAMINED;
 use super::operators::is_word_of_operator;
 use super::{Parsed, Parser, Stop};
 use crate::ast::NodeId;
@@ -22,7 +23,10 @@ pub(super) struct Value {
 
 /// The field of requests that a name of CEL or of another proxy stands for.
 fn foreign_field(name: &str) -> Option<&'static str> {
-    let part = ["request.", "req."].into_iter().find_map(|start| name.strip_prefix(start)).unwrap_or(name);
+    let part = ["http.request.", "http.", "request.", "req."]
+        .into_iter()
+        .find_map(|start| name.strip_prefix(start))
+        .unwrap_or(name);
     Some(match part {
         "ip" | "client.ip" | "client_ip" | "clientIp" | "remote_addr" | "remote_ip" | "source.address"
         | "source.ip" | "src.ip" | "ip.source" | "ip.address" => "ip.src",
@@ -32,6 +36,8 @@ fn foreign_field(name: &str) -> Option<&'static str> {
         "method" | "verb" => "http.request.method",
         "host" | "hostname" => "http.host",
         "headers" => "http.request.headers",
+        "cookies" => "http.request.cookies",
+        "args" | "params" | "query_params" | "uri.params" => "http.request.uri.args",
         _ => return None,
     })
 }
@@ -102,7 +108,8 @@ impl Parser<'_> {
         {
             error.help.push(format!("`{name}` is an operator, not a function: `VALUE {name} ..`"));
         } else if let Some(meant) = foreign_field(&name).filter(|meant| self.scheme.named(meant).is_some()) {
-            error.help.push(format!("did you mean `{meant}`?"));
+            let part = self.part_meant(meant, span.end).unwrap_or_default();
+            error.help.push(format!("did you mean `{meant}{part}`?"));
         } else if let Some(meant) = self.scheme.similar_name(&name) {
             error.help.push(format!("did you mean `{meant}`?"));
         } else if name.starts_with("any") || name.starts_with("all") {
@@ -113,6 +120,21 @@ impl Parser<'_> {
             error.help.push(format!("`not{name}` is read as `not {name}`"));
         }
         self.report(error)
+    }
+
+    /// Returns what is written behind a field for the part of a key that stands at `start`: `["key"][0]`; `None` if
+    /// the text says which values of the key it is about.
+    fn part_meant(&self, field: &str, start: u32) -> Option<String> {
+        let Some(Named::Field(index)) = self.scheme.named(field) else { return None };
+        let ty = &self.scheme.fields().get(index as usize)?.ty;
+        let FilterType::Map(values) = ty else { return None };
+        let rest = self.scan.text().get(start as usize..)?.strip_prefix("[\"")?;
+        let (key, behind) = rest.split_once('"')?;
+        let behind = behind.strip_prefix(']')?;
+        let is_plain = key.len() <= MAX_EXAMINED && !key.contains('\\');
+        let is_each = matches!(**values, FilterType::Array(_)) && !behind.starts_with('[');
+        let key = if field.ends_with(".headers") { key.to_ascii_lowercase() } else { key.to_owned() };
+        (is_plain && is_each).then(|| format!("[\"{key}\"][0]"))
     }
 
     /// A field and a function whose names an unknown one consists of: `http.host.starts_with`.

@@ -1,7 +1,7 @@
 //! Errors: several at once, how they are shown, bounds. `tests/filetests/filter/errors/` has every error and warning.
 
 use super::{check, scheme};
-use celero_frontend::filter::{FilterOptions, check_filter, wirefilter_error};
+use celero_frontend::filter::{FilterOptions, check_filter, http_scheme, wirefilter_error};
 use celero_frontend::{Limits, Stage, Style, render};
 
 fn messages(source: &str) -> Vec<String> {
@@ -108,4 +108,141 @@ fn the_depth_of_a_tree_is_about_its_nesting() {
 fn an_operator_that_is_called_is_explained() {
     let errors = check("contains(http.host, \"a\")", &FilterOptions::default()).unwrap_err();
     assert_eq!(errors[0].help, ["`contains` is an operator, not a function: `VALUE contains ..`"]);
+}
+
+/// What is reported of a rule over the documented fields of requests: each message and its helps.
+fn reported(source: &str) -> Vec<(String, Vec<String>)> {
+    let found = check_filter(source, &http_scheme().into(), &FilterOptions::default());
+    let found = found.map_or_else(|errors| errors, |(_, warnings)| warnings);
+    found.into_iter().map(|found| (found.message, found.help)).collect()
+}
+
+#[test]
+fn a_range_with_a_hyphen_is_warned_of() {
+    for (items, written, range) in [
+        ("500-599", "500-599` is read as `500` and `-599", "500..599"),
+        ("404 500-599 1", "500-599` is read as `500` and `-599", "500..599"),
+        ("1..9 80-80", "80-80` is read as `80` and `-80", "80..80"),
+        ("0-1023", "0-1023` is read as `0` and `-1023", "0..1023"),
+        ("0x10-20", "0x10-20` is read as `16` and `-20", "16..20"),
+    ] {
+        assert_eq!(
+            reported(&format!("http.response.code in {{{items}}}")),
+            [(format!("`{written}`"), vec![format!("a range is `{range}`")])],
+            "{items}"
+        );
+    }
+    for items in ["500 -599", "500\n-599", "599-500", "-5-9", "1..2-3", "-5", "500..599", "1-2..3"] {
+        let source = format!("http.response.code in {{{items}}}");
+        let found = reported(&source);
+        assert!(found.iter().all(|(message, _)| !message.contains("is read as")), "{source}: {found:?}");
+    }
+    for (items, range) in [
+        ("10.0.0.1-10.0.0.9", Some("10.0.0.1..10.0.0.9")),
+        ("192.0.2.1 2001:db8::1-2001:db8::9 ::1", Some("2001:db8::1..2001:db8::9")),
+        ("10.0.0.0/8-11.0.0.0/8", None),
+        ("10.0.0.1 -10.0.0.9", None),
+        ("10.0.0.1-x", None),
+    ] {
+        let help = range.map(|range| vec![format!("a range is `{range}`")]).unwrap_or_default();
+        let found = reported(&format!("ip.src in {{{items}}}"));
+        assert_eq!((found.len(), &found[0].1), (1, &help), "{items}: {found:?}");
+    }
+    let most = "http.response.code in {1-9223372036854775808 1-99999999999999999999}";
+    assert!(reported(most).iter().all(|(message, _)| !message.contains("is read as")));
+}
+
+#[test]
+fn a_comparison_of_many_values_is_written_out() {
+    let header = r#"http.request.headers["x"]"#;
+    for (source, help) in [
+        (format!(r#"{header} contains "a""#), format!(r#"write `any({header}[*] contains "a")`"#)),
+        (format!(r#"ssl and {header} in {{"a" "b"}}"#), format!(r#"write `any({header}[*] in {{"a" "b"}})`"#)),
+        (format!(r#"{header} ne "a" or ssl"#), format!(r#"write `all({header}[*] ne "a")`"#)),
+        (format!(r#"any({header} == "a")"#), format!(r#"write `{header}[*] == "a"`"#)),
+        (format!("{header} contains x"), format!("write `any({header}[*] contains ..)`")),
+        (
+            r#"http.request.headers contains "a""#.to_owned(),
+            r#"write `any(http.request.headers[*][*] contains "a")`"#.to_owned(),
+        ),
+        (
+            r#"lower(http.host) eq "a" and http.request.headers.names eq "a""#.to_owned(),
+            r#"write `any(http.request.headers.names[*] eq "a")`"#.to_owned(),
+        ),
+        (format!("{header} & 8"), "a value of type Array<Bytes> takes an index: `[*]` for each value".to_owned()),
+    ] {
+        let found = reported(&source);
+        assert_eq!((found.len(), &*found[0].1), (1, &[help.clone()][..]), "{source}");
+        let written = help.trim_start_matches("write `").trim_end_matches('`');
+        if help.starts_with("write `any(") && !help.contains("..") {
+            assert!(reported(written).is_empty(), "{written}");
+        }
+    }
+    // What is tried to be read leaves nothing behind.
+    let duplicate = format!("{header} in {{\"a\" 1: 2}} and tcp.dstport in {{500-599}}");
+    assert_eq!(reported(&duplicate).len(), 2, "{:?}", reported(&duplicate));
+}
+
+#[test]
+fn names_of_parts_are_completed_by_their_keys() {
+    for (source, help) in [
+        (r#"http.cookies["s"] eq "a""#, r#"did you mean `http.request.cookies["s"][0]`?"#),
+        (r#"request.cookies["s"] eq "a""#, r#"did you mean `http.request.cookies["s"][0]`?"#),
+        (r#"http.cookies["s"][0] eq "a""#, "did you mean `http.request.cookies`?"),
+        (r#"any(http.cookies["s"][*] eq "a")"#, "did you mean `http.request.cookies`?"),
+        (r#"http.headers["X-A"] eq "a""#, r#"did you mean `http.request.headers["x-a"][0]`?"#),
+        (r#"http.request.args["page"] eq "1""#, r#"did you mean `http.request.uri.args["page"][0]`?"#),
+        ("len(http.cookies) eq 1", "did you mean `http.request.cookies`?"),
+        (r#"http.method eq "GET""#, "did you mean `http.request.method`?"),
+    ] {
+        let found = reported(source);
+        let helps: Vec<_> = found.iter().flat_map(|(_, helps)| helps).collect();
+        assert!(helps.iter().any(|given| *given == help), "{source}: {found:?}");
+    }
+}
+
+#[test]
+fn a_set_that_is_not_closed_is_one_error() {
+    for source in [
+        "ip.src in {10.0.0.0/8 and http.host eq \"a\"",
+        "http.host in {\"a\" \"b\" or http.request.uri.path eq \"/a}\"",
+        "(ip.src in {10.0.0.0/8) and ssl",
+        "tcp.dstport in {80 443 && ssl",
+        "tcp.dstport in {80 443 xor ip.src in {10.0.0.0/8}",
+        "not (tcp.dstport in {80 or ssl) and http.host eq \"a\"",
+        "any(http.request.headers.names[*] in {\"a\" \"b\") and ssl",
+        "tcp.dstport in {80",
+        "tcp.dstport in {80) and ssl",
+        "http.host in {\"a\")",
+        "tcp.dstport in {and ssl",
+    ] {
+        let found = reported(source);
+        assert_eq!(found.len(), 1, "{source}: {found:?}");
+        assert!(found[0].0.starts_with("expected literal \"}\""), "{source}: {found:?}");
+    }
+    // Mistakes behind it are still found, and words in a set that is closed are items.
+    assert_eq!(reported("tcp.dstport in {80 and hst eq \"a\" and ip.src in {10.0.0.0/8 x.y}").len(), 3);
+    assert_eq!(
+        reported("http.host in {salt and pepper}").iter().map(|(_, help)| &*help[0]).collect::<Vec<_>>(),
+        [
+            "a string is written in quotes: `\"salt\"`",
+            "a string is written in quotes: `\"and\"`",
+            "a string is written in quotes: `\"pepper\"`"
+        ]
+    );
+}
+
+#[test]
+fn a_pattern_with_look_around_is_to_be_two_conditions() {
+    for (pattern, second) in [
+        (r#""^/api/(?!internal)""#, Some(r#"and not x matches "..""#)),
+        (r##"r#"(?<!a)b"#"##, Some(r#"and not x matches "..""#)),
+        (r#""^(?=.*a)b""#, Some(r#"and x matches "..""#)),
+        (r#""a(b""#, None),
+    ] {
+        let found = reported(&format!("http.request.uri.path matches {pattern}"));
+        let help: Vec<_> =
+            second.iter().map(|second| format!("test the rest by a second condition: `{second}`")).collect();
+        assert_eq!(found.iter().map(|(_, help)| help).collect::<Vec<_>>(), [&help], "{pattern}");
+    }
 }

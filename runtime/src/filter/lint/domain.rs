@@ -201,15 +201,17 @@ pub(super) fn other_values(
     found.extend(several);
 }
 
-/// The name of a field beside the path.
+/// The name of a field beside the path or the host.
 fn beside_field(field: &str, beside: Beside) -> Option<String> {
-    let name = match beside {
-        Beside::Query => "http.request.uri.query",
-        Beside::Raw => "raw.http.request.uri.path",
-        // No field has the port of the host.
-        Beside::Port => return None,
+    let (own, name) = match beside {
+        Beside::Query => ("http.request.uri.path", "http.request.uri.query"),
+        Beside::Raw => ("http.request.uri.path", "raw.http.request.uri.path"),
+        Beside::Host => ("http.request.uri.path", "http.host"),
+        Beside::Path => ("http.host", "http.request.uri.path"),
+        // No field has the port of the host, or the scheme as a text.
+        Beside::Port | Beside::Scheme => return None,
     };
-    (field == "http.request.uri.path").then(|| name.to_owned())
+    (field == own).then(|| name.to_owned())
 }
 
 fn holds(op: OrderOp, ordering: Ordering) -> bool {

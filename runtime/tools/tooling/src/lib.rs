@@ -8,6 +8,7 @@
 //! | [`requests`] | requests as HTTP/1.1 text, as a line of `curl`, in files; the address of a client |
 //! | [`values`] | values as JSON and back, values as CEL source; types, declarations and definitions as text |
 //! | [`names`] | signatures and documentation of functions and macros |
+//! | [`policy_names`] | names that only policies have, in errors about other rules |
 //! | [`diagnostic_json`] | errors and warnings as JSON |
 //! | [`measure`] | the time of something short |
 //! | [`progress`] | what is going on and how long it will still take, on a line of the terminal |
@@ -21,6 +22,7 @@ pub mod envs;
 pub mod language;
 pub mod measure;
 pub mod names;
+pub mod policy_names;
 pub mod progress;
 pub mod requests;
 pub mod rules;

@@ -274,16 +274,22 @@ fn is_broken(found: &Diagnostic, source: &str, broken: &NameTree<'static, String
     broken_prefix(path, broken).is_some_and(|name| name != defining)
 }
 
-/// Returns a diagnostic about an undeclared variable of the policy with its whole name.
+/// Returns a diagnostic about an undeclared variable of the policy, or of the environment, with its whole name.
 pub(crate) fn fully_named(found: &Diagnostic, source: &str) -> Diagnostic {
     let mut found = found.clone();
     let (path, start) = qualified_name(source, found.span);
-    let name = path.strip_prefix("variables.").and_then(|rest| rest.split('.').next());
-    if let Some(name) = name.filter(|_| found.code == "undeclared-name") {
-        found.message = format!("undeclared reference to `variables.{name}`");
-        let end = start.saturating_add("variables.".len()).saturating_add(name.len());
-        let [start, end] = [start, end].map(|at| u32::try_from(at).unwrap_or(found.span.end));
-        found.span = Span::new(start, end.max(found.span.end));
+    let Some((section @ ("variables" | "env"), rest)) = path.split_once('.') else { return found };
+    let name = rest.split('.').next().unwrap_or_default();
+    if name.is_empty() || found.code != "undeclared-name" {
+        return found;
+    }
+    found.message = format!("undeclared reference to `{section}.{name}`");
+    let end = start.saturating_add(section.len()).saturating_add(1).saturating_add(name.len());
+    let [start, end] = [start, end].map(|at| u32::try_from(at).unwrap_or(found.span.end));
+    found.span = Span::new(start, end.max(found.span.end));
+    if section == "env" {
+        found.help.retain(|help| help.starts_with("did you mean"));
+        found.help.push(format!("list it: `env: [{name}]`"));
     }
     found
 }

@@ -102,6 +102,15 @@ fn values_that_make_no_sense_are_refused() {
     reports("request: {onError: ignore}\n", "1:20", "`noMatch`");
     reports("log:\n- deny: true\n", "2:3", "a rule of `log` has no key `deny`");
     reports("env: [CELERO_SURELY_NOT_SET]\n", "1:7", "CELERO_SURELY_NOT_SET");
+    for (sections, place) in [("", "2:9"), ("env: [PATH]\n", "3:9")] {
+        let rule = format!("{sections}request:\n- when: env.TOKEN == 'a'\n  deny: true\n");
+        reports(&rule, place, "undeclared reference to `env.TOKEN`");
+        reports(&rule, place, "= help: list it: `env: [TOKEN]`");
+    }
+    reports("request:\n- setHeaders: {x-a: '${env.TOKEN}'}\n", "2:24", "= help: list it: `env: [TOKEN]`");
+    let look_around = "request:\n- when: request.path.matches('^/api/(?!internal)')\n  deny: true\n";
+    reports(look_around, "2:37", "= help: test the rest by a second condition: `&& !x.matches(..)`");
+    reports("variables: {a: env.TOKEN}\n", "1:16", "= help: list it: `env: [TOKEN]`");
     reports("request:\n- when: jwt.sub == 'a'\n  deny: true\n", "2:9", "add a section `jwt`");
 }
 

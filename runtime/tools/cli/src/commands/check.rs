@@ -229,18 +229,14 @@ fn expression(args: &Args, contexts: &impl Contexts, source: &Source, color: boo
             let json = json!({ "ok": ok, "type": ty, "diagnostics": diagnostics_json(warnings) });
             Checked { ok, summary: ty, complaint, hints: Vec::new(), json, costs: Costs::of_expression(&checked) }
         }
-        Err(error) => Checked {
-            ok: false,
-            summary: String::new(),
-            complaint: Failure::from(&error).render(&source.name, &source.text, color),
-            hints: {
-                let mut hints = hints::about(source.argument(), args.given.declares(), "check", error.diagnostics());
-                hints.extend(source.language_hint(|name| contexts.env().declarations().variable(name).is_some()));
-                hints
-            },
-            json: json!({ "ok": false, "diagnostics": diagnostics_json(error.diagnostics()) }),
-            costs: Costs::default(),
-        },
+        Err(error) => {
+            let failure = Failure::from(&error);
+            let complaint = failure.render(&source.name, &source.text, color);
+            let mut hints = hints::about(source.argument(), args.given.declares(), "check", &failure.diagnostics);
+            hints.extend(source.language_hint(|name| contexts.env().declarations().variable(name).is_some()));
+            let json = json!({ "ok": false, "diagnostics": diagnostics_json(&failure.diagnostics) });
+            Checked { ok: false, summary: String::new(), complaint, hints, json, costs: Costs::default() }
+        }
     }
 }
 

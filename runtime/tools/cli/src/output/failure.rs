@@ -3,6 +3,7 @@
 use celero::diagnostics::{Report, Severity, Span, Stage};
 use celero::{CompileError, Diagnostic, EvalError};
 use celero_tooling::diagnostic_json::stage;
+use celero_tooling::policy_names::explain;
 use serde_json::{Value as Json, json};
 
 /// Why an expression has no value.
@@ -44,12 +45,14 @@ impl Failure {
 
 impl From<&CompileError> for Failure {
     fn from(error: &CompileError) -> Self {
-        let first = error.diagnostics().iter().find(|d| d.severity == Severity::Error);
+        let mut diagnostics = error.diagnostics().to_vec();
+        diagnostics.iter_mut().for_each(explain);
+        let first = diagnostics.iter().find(|d| d.severity == Severity::Error);
         let (kind, message, span) = match first {
             Some(d) => (stage(d.stage), d.message.clone(), Some((d.span.start, d.span.end))),
             None => ("check", error.to_string(), None),
         };
-        Self { kind, message, span, diagnostics: error.diagnostics().to_vec() }
+        Self { kind, message, span, diagnostics }
     }
 }
 

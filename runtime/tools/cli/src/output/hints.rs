@@ -115,10 +115,14 @@ pub(crate) fn about(argument: Option<&str>, declared: bool, command: &str, found
 }
 
 /// Whether an error says what is probably meant by its name, so that nothing has to be declared: it is similar to a
-/// declared one, a text without quotes, or a list.
+/// declared one, a text without quotes, a list, a variable of the environment, or a name of policies.
 pub(crate) fn says_what_is_meant(found: &Diagnostic) -> bool {
-    let starts = ["did you mean", "write `", "a text is in quotes", "there are the lists"];
-    found.help.iter().any(|help| starts.iter().any(|start| help.starts_with(start))) || lacks_list(found)
+    let starts = ["did you mean", "write `", "a text is in quotes", "there are the lists", "list it: "];
+    let is_meant = |help: &String| {
+        starts.iter().any(|start| help.starts_with(start))
+            || help.ends_with(celero_tooling::policy_names::POLICIES_ONLY)
+    };
+    found.help.iter().any(is_meant) || lacks_list(found)
 }
 
 /// Whether an error is that a named list is asked and none is declared.

@@ -85,6 +85,39 @@ fn a_list_that_nobody_declares_is_no_variable() {
 }
 
 #[test]
+fn names_of_policies_are_told() {
+    for (rule, name) in [
+        ("request.startTime > timestamp(0)", "request.startTime"),
+        (r#"jwt.sub == "a""#, "jwt"),
+        ("response.code == 200", "response"),
+        (r#"labels.team == "a""#, "labels"),
+    ] {
+        let help = format!("  = help: `{name}` exists in policies only\n");
+        for run in [
+            there(&["check", "-e", rule]),
+            there(&["check", &named("names.rules", &format!("a: {rule}\n"))]),
+            there(&["eval", "-e", rule]),
+        ] {
+            assert!(run.err.contains(&help), "{rule}: {}", run.err);
+            assert!(!run.err.contains("hint:") && run.err.matches("= help").count() == 1, "{rule}: {}", run.err);
+        }
+    }
+    for rule in ["request.pth == '/'", "user.age > 1"] {
+        assert!(!there(&["check", "-e", rule]).err.contains("in policies"), "{rule}");
+    }
+    let run = there(&["check", "--vars", "a: int", "-e", "request.path == '/'"]);
+    assert!(!run.err.contains("in policies"), "{}", run.err);
+    let run = there(&["check", "--vars", "label: string", "-e", "labels == 'a'"]);
+    assert!(run.err.contains("did you mean `label`?") && !run.err.contains("in policies"), "{}", run.err);
+}
+
+#[test]
+fn a_variable_of_the_environment_is_to_be_listed() {
+    let run = there(&["check", &named("env.yaml", "request:\n- when: env.TOKEN == 'a'\n  deny: 403\n")]);
+    assert!(run.err.contains("= help: list it: `env: [TOKEN]`") && !run.err.contains("hint:"), "{}", run.err);
+}
+
+#[test]
 fn only_a_rule_of_the_filter_language_is_taken_for_one() {
     let hint = "this is a rule in Cloudflare's filter language";
     for (rule, is_other) in [
@@ -92,6 +125,7 @@ fn only_a_rule_of_the_filter_language_is_taken_for_one() {
         ("ip.src in $office", true),
         (r#"request.path contains "a""#, false),
         (r#"!request.path == "/""#, false),
+        ("len(request.path) > 3", false),
         ("source.address in $office", false),
     ] {
         let run = there(&["check", "-e", rule]);

@@ -7,6 +7,7 @@ use celero::{CompileError, Context, Diagnostic, Engine, ErrorPolicy, Tier};
 use celero_policy::Loader;
 use celero_tooling::envs::Envs;
 use celero_tooling::language::Language;
+use celero_tooling::policy_names::explain;
 use celero_tooling::rules;
 use celero_tooling::rules::check::check_rules;
 use celero_tooling::rules::file::RulesFile;
@@ -84,7 +85,11 @@ impl<C: Context> Checks for Checked<C> {
     fn expression(&self, language: Language, text: &str) -> Vec<Diagnostic> {
         match self.engine.compile(self.envs.of(language), text) {
             Ok(program) => program.warnings().to_vec(),
-            Err(error) => error.diagnostics().to_vec(),
+            Err(error) => {
+                let mut found = error.diagnostics().to_vec();
+                found.iter_mut().for_each(explain);
+                found
+            }
         }
     }
 

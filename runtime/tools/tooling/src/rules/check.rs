@@ -3,6 +3,7 @@
 use super::file::RulesFile;
 use super::sets::{builder, builder_without};
 use crate::envs::Envs;
+use crate::policy_names::explain;
 use celero::diagnostics::Severity;
 use celero::sets::Indexing;
 use celero::{Context, Diagnostic, Engine, ErrorPolicy};
@@ -53,6 +54,7 @@ pub fn check_rules<C: Context>(
             found.extend(checked.guard_warnings(env, fails_open).into_iter().map(|warning| (number, warning)));
         }
     }
+    found.iter_mut().for_each(|(_, found)| explain(found));
     found.sort_by_key(|(rule, found)| (found.severity == Severity::Warning, *rule, found.span.start));
     CheckedRules { found, valid }
 }

@@ -124,7 +124,7 @@ impl Command for Bench<'_> {
                             } else {
                                 output.complain(&failure.render(&source.name, &source.text, output.color()));
                                 let declared = args.given.declares();
-                                output.hints(&hints::about(source.argument(), declared, "bench", error.diagnostics()));
+                                output.hints(&hints::about(source.argument(), declared, "bench", &failure.diagnostics));
                             }
                             return Ok(REJECTED);
                         }

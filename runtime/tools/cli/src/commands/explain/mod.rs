@@ -152,7 +152,7 @@ impl Command for ExplainExpression<'_> {
                 } else {
                     output.complain(&failure.render(&source.name, &source.text, output.color()));
                     let mut hints =
-                        hints::about(source.argument(), args.given.declares(), "explain", error.diagnostics());
+                        hints::about(source.argument(), args.given.declares(), "explain", &failure.diagnostics);
                     hints.extend(source.language_hint(|name| contexts.env().declarations().variable(name).is_some()));
                     output.hints(&hints);
                 }
