@@ -10,7 +10,7 @@ use crate::interpret::{Recorded, Recorder, interpret, interpret_recorded};
 use crate::language::{KnownNames, PartCost, Role, RuleTree, necessary, part_costs};
 use crate::library::Cx;
 use crate::lint::{self, Validator};
-use crate::lower::{Lowered, is_pure, lower};
+use crate::lower::{Lowered, calls_impure, lower};
 use crate::report::{Known, Words, describe_checked};
 use crate::value::Value;
 use celero_frontend::{
@@ -171,12 +171,7 @@ impl RuleTree for CheckedTree {
     }
 
     fn calls_impure(&self, functions: &Functions) -> bool {
-        let checked = self.evaluated();
-        let mut ids = (0..u32::try_from(checked.ast().nodes().len()).unwrap_or(u32::MAX)).map(NodeId);
-        ids.any(|id| match checked.reference(id) {
-            Reference::Call { overloads, .. } => !overloads.iter().all(|called| is_pure(called, functions)),
-            _ => false,
-        })
+        calls_impure(self.evaluated(), functions)
     }
 
     fn lint(&self, layouts: &[Layout], patterns: &PatternCache) -> Vec<Diagnostic> {

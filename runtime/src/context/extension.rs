@@ -180,7 +180,8 @@ impl ExtensionFields {
     }
 
     /// Returns fields of the same names, types and bounds, whose values are given by
-    /// [`Extension::of_declared`]. `optional` decides of each field, by whether it may be absent, whether it may be then.
+    /// [`Extension::of_declared`]. `optional` decides of each field whether it may be absent; it is
+    /// asked with whether it may be now.
     #[must_use]
     pub fn by_name(&self, optional: impl Fn(bool) -> bool) -> Self {
         let of_field = |field: &Field| (field.name.clone(), field.ty.clone(), optional(field.layout.optional));

@@ -166,11 +166,13 @@ impl RuleTree for FilterRule {
     }
 
     fn calls_impure(&self, functions: &Functions) -> bool {
-        let calls = self.tree().nodes().iter().filter_map(|node| match node.expr {
-            FilterExpr::Call { function, .. } => self.binding.host_function(function),
-            _ => None,
-        });
-        calls.into_iter().any(|(index, _)| !functions.is_pure(index))
+        self.tree().nodes().iter().any(|node| match node.expr {
+            FilterExpr::Call { function, .. } => {
+                self.binding.host_function(function).is_some_and(|(index, _)| !functions.is_pure(index))
+            }
+            FilterExpr::Field(index) => self.binding.source(index).calls_impure(functions),
+            _ => false,
+        })
     }
 
     fn lint(&self, layouts: &[Layout], _: &PatternCache) -> Vec<Diagnostic> {
@@ -183,7 +185,7 @@ impl RuleTree for FilterRule {
     }
 
     fn part_costs(&self) -> Vec<PartCost> {
-        part_costs(self.tree())
+        part_costs(self.tree(), &self.binding)
     }
 
     fn interpret<'a>(

@@ -1,13 +1,20 @@
 //! The static cost of the nodes of a tree of the filter language.
 
+use super::binding::FilterBinding;
 use crate::language::{DEEPEST, PartCost, StaticCost};
 use celero_frontend::NodeId;
 use celero_frontend::filter::{AccessStep, Comparison, FilterExpr, FilterTree, FilterType};
+use std::cell::OnceCell;
 
 /// Returns the [static cost](crate::settings::StaticCost) of each node of a tree of the filter
-/// language, by its id. Time and memory are linear in the number of nodes.
+/// language, by its id; each field is one operation. Time and memory are linear in the number of nodes.
 #[must_use]
 pub fn static_costs(tree: &FilterTree) -> Vec<StaticCost> {
+    costs_with(tree, |_| StaticCost::ONE)
+}
+
+/// Returns the cost of each node. `field_cost` is that of a field, by its index.
+fn costs_with(tree: &FilterTree, field_cost: impl Fn(u32) -> StaticCost) -> Vec<StaticCost> {
     // With each cost, how deep the lists are that `[*]` makes of the value.
     let mut costs: Vec<(StaticCost, usize)> = Vec::with_capacity(tree.nodes().len());
     for node in tree.nodes() {
@@ -17,7 +24,7 @@ pub fn static_costs(tree: &FilterTree) -> Vec<StaticCost> {
         let text = |reads: bool| StaticCost { texts: u32::from(reads), ..StaticCost::default() };
         let cost = match &node.expr {
             FilterExpr::Literal(_) => (StaticCost::default(), 0),
-            FilterExpr::Field(_) => (StaticCost::ONE, 0),
+            FilterExpr::Field(index) => (field_cost(*index), 0),
             FilterExpr::Access { base, steps } => {
                 let (base, depth) = of(*base);
                 let more = steps.iter().filter(|step| **step == AccessStep::Each).count();
@@ -73,9 +80,14 @@ pub fn static_costs(tree: &FilterTree) -> Vec<StaticCost> {
     costs.into_iter().map(|(cost, _)| cost).collect()
 }
 
-/// Returns the cost of each part that is no literal, the whole rule last.
-pub(super) fn part_costs(tree: &FilterTree) -> Vec<PartCost> {
-    let costs = static_costs(tree).into_iter();
+/// Returns the cost of each part that is no literal, the whole rule last. A field costs what its expression does.
+pub(super) fn part_costs(tree: &FilterTree, binding: &FilterBinding) -> Vec<PartCost> {
+    let of_fields: Vec<OnceCell<StaticCost>> = tree.scheme().fields().iter().map(|_| OnceCell::new()).collect();
+    let costs = costs_with(tree, |index| {
+        let cost = || binding.source(index).static_cost();
+        of_fields.get(index as usize).map_or_else(cost, |known| *known.get_or_init(cost))
+    });
+    let costs = costs.into_iter();
     let parts = tree.nodes().iter().zip(costs).filter(|(_, cost)| !cost.is_constant());
     parts.map(|(node, cost)| PartCost { span: node.span, cost }).collect()
 }

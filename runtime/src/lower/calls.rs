@@ -6,7 +6,7 @@ use crate::library::{self, Cx};
 use crate::value::message;
 use crate::value::{Value, type_name_of};
 use celero_frontend::stdlib::{Builtin, TABLE};
-use celero_frontend::{Overload, Type};
+use celero_frontend::{Checked, NodeId, Overload, Reference, Type};
 use celero_ir::{ErrorKind, Graph};
 use std::collections::HashMap;
 use std::fmt;
@@ -136,6 +136,15 @@ impl Callee {
             Self::Extension(function) => function.is_pure(functions),
         }
     }
+}
+
+/// Whether a tree calls a function whose equal calls need not give equal results.
+pub(crate) fn calls_impure(tree: &Checked, functions: &Functions) -> bool {
+    let mut ids = (0..u32::try_from(tree.ast().nodes().len()).unwrap_or(u32::MAX)).map(NodeId);
+    ids.any(|id| match tree.reference(id) {
+        Reference::Call { overloads, .. } => !overloads.iter().all(|called| is_pure(called, functions)),
+        _ => false,
+    })
 }
 
 /// Whether equal operands of a function give equal results.

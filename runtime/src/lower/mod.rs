@@ -47,7 +47,7 @@ mod seq;
 mod signature;
 mod views;
 
-pub(crate) use calls::{Callee, Calls, Extension, is_pure};
+pub(crate) use calls::{Callee, Calls, Extension, calls_impure, is_pure};
 pub(crate) use constants::{ConstantEvaluator, value_of};
 pub(crate) use select::header_name;
 pub(crate) use signature::signature_of;

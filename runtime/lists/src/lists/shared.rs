@@ -1,7 +1,7 @@
 //! [`Shared`]: what readers and writers of lists share, and the merging of levels.
 
 use super::expiry::Expiries;
-use super::snapshot::{NamedList, Snapshot};
+use super::snapshot::Snapshot;
 use crate::error::ListsError;
 use crate::limits::Limits;
 use crate::list::{AnyList, Counts};

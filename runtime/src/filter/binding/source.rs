@@ -2,6 +2,9 @@
 
 use super::types::filter_type;
 use crate::fields::header_access;
+use crate::function::Functions;
+use crate::language::{StaticCost, static_costs};
+use crate::lower::calls_impure;
 use celero_frontend::filter::FilterType;
 use celero_frontend::{
     Checked, Declarations, Diagnostic, Expr, Limits, NodeId, Reference, Type, inline, inlined_nodes,
@@ -40,6 +43,28 @@ impl Source {
             Self::Expression(expression) => expression.counted_nodes(),
             Self::Derived(_, base) => base.counted_nodes(),
             Self::Missing | Self::Variable(..) | Self::Header { .. } => 0,
+        }
+    }
+
+    /// What reading the value costs.
+    pub(crate) fn static_cost(&self) -> StaticCost {
+        match self {
+            Self::Expression(expression) => {
+                let checked = expression.checked();
+                let cost = static_costs(checked).get(checked.ast().root().0 as usize).copied();
+                cost.filter(|cost| !cost.is_constant()).unwrap_or(StaticCost::ONE)
+            }
+            Self::Derived(_, base) => base.static_cost(),
+            Self::Missing | Self::Variable(..) | Self::Header { .. } => StaticCost::ONE,
+        }
+    }
+
+    /// Whether reading the value calls a function of the host that is not pure.
+    pub(crate) fn calls_impure(&self, functions: &Functions) -> bool {
+        match self {
+            Self::Expression(expression) => calls_impure(expression.checked(), functions),
+            Self::Derived(_, base) => base.calls_impure(functions),
+            Self::Missing | Self::Variable(..) | Self::Header { .. } => false,
         }
     }
 

@@ -33,9 +33,15 @@ pub(super) fn missing_fields(tree: &FilterTree, binding: &FilterBinding, found: 
             },
         });
         let mut help: Vec<String> = reason.into_iter().collect();
+        let of_host =
+            http_fields().any(|known| *known.name == **name && matches!(known.value, HttpFieldValue::Host(_)));
+        let in_policy = match of_host {
+            true => format!("in a policy under `fields`, `{name}: ..`, of what the phase has; "),
+            false => String::new(),
+        };
         help.push(format!(
-            "give it one by a CEL expression: in a policy under `fields`, `{name}: ..`; outside of policies with the \
-             option `--field '{name} = ..'`, or `FilterLanguage::field(\"{name}\", ..)`"
+            "give it one by a CEL expression: {in_policy}outside of policies with the option `--field '{name} = ..'`, or \
+             `FilterLanguage::field(\"{name}\", ..)`"
         ));
         found.push(Diagnostic {
             severity: Severity::Warning,

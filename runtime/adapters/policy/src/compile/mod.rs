@@ -133,7 +133,7 @@ impl Compilation<'_> {
             rule_reads: RuleReads::default(),
             budget: self.budget.clone(),
         };
-        let valid = self.definitions.variables().filter(|(number, _)| scope.has(*number));
+        let valid = self.definitions.values().filter(|(number, _)| scope.has(*number));
         valid.for_each(|(_, body)| expressions.lint(body, self.problems));
         let mut compiler = RuleCompiler { expressions, compilation: self };
         let mut placed: Vec<OrderedRule<C::Static>> = Vec::new();

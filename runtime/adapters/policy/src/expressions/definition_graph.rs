@@ -6,9 +6,6 @@ use crate::expressions::name_tree::NameTree;
 use celero::Type;
 use std::collections::{BTreeSet, HashMap};
 
-/// The first part of the names of variables.
-const VARIABLES: &str = "variables";
-
 /// The text of what is tried again, in bytes for each byte of all definitions, and beside that.
 const RETRIED: (usize, usize) = (4, 1 << 16);
 
@@ -39,7 +36,7 @@ struct Node {
     /// Keys of functions.
     functions: BTreeSet<usize>,
     /// Whether what looks like a variable of the policy is one, not a part of a variable of a macro
-    /// that is called `variables`.
+    /// that is called as the name begins, such as `variables`.
     is_certain: bool,
     /// The length of its text, in bytes.
     length: usize,
@@ -250,13 +247,13 @@ impl Node {
         let (variables, functions) = (BTreeSet::new(), BTreeSet::new());
         let mut node = Self { key, variables, functions, is_certain: true, length: body.len() };
         for Mention { path, is_called, is_member } in mentions(body) {
-            node.is_certain &= path != VARIABLES;
+            node.is_certain &= is_called || !names.variables.has_first(&path);
             if is_called {
                 let last = path.rsplit('.').next().unwrap_or(&path);
                 node.functions.extend(names.methods.get(last));
                 node.functions.extend(names.functions.get(&*path).filter(|_| !is_member));
             }
-            if !is_member && path.starts_with(VARIABLES) {
+            if !is_member {
                 node.variables.extend(names.variables.prefixes(&path));
             }
         }

@@ -20,7 +20,7 @@ use celero::lists::Lists;
 use celero::messages::Descriptors;
 use celero::settings::SourceLimits;
 use celero::{Context, Diagnostic, Env};
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 /// Of how many wrong definitions the errors are reported, and of how many that use wrong ones. Of
 /// other wrong ones only the names are.
@@ -80,8 +80,9 @@ pub(crate) trait DefinitionScope {
     /// Whether the definition of this number is valid in the phase.
     fn has(&self, number: usize) -> bool;
 
-    /// Whether a field of the filter language has no value in the phase.
-    fn has_no_value(&self, field: &str) -> bool;
+    /// Returns of each of these names, which are valid in the phase, the type in CEL if the filter language can't take
+    /// it for the field of that name.
+    fn types_of_fields_without_value(&self, names: &[&str]) -> Vec<Option<String>>;
 
     /// Returns why a definition is not valid in the phase.
     fn why_not(&mut self, definition: &Definition) -> Option<EnvError>;
@@ -113,7 +114,7 @@ impl Definitions {
             for entry in document.entries(section, problems) {
                 let declaration = entry.key.clone();
                 match entry.value.text() {
-                    _ if kind == DefinitionKind::Field && !is_field_of_host(&declaration, problems) => {}
+                    _ if kind == DefinitionKind::Field && !is_field_of_host(&declaration, host, problems) => {}
                     Some(body) => defined.push(Definition { declaration, kind, body }),
                     None => without_body.push(kind.name(&declaration.text)),
                 }
@@ -152,11 +153,11 @@ impl Definitions {
         self.defined.iter().map(|definition| (&definition.declaration, &definition.body, definition.kind))
     }
 
-    /// Returns the bodies of the variables, with their numbers among the definitions.
-    pub(crate) fn variables(&self) -> impl Iterator<Item = (usize, &SourceText)> {
-        let is_variable = |definition: &Definition| definition.kind == DefinitionKind::Variable;
-        let variables = self.defined.iter().enumerate().filter(move |(_, definition)| is_variable(definition));
-        variables.map(|(number, definition)| (number, &definition.body))
+    /// Returns the bodies of the variables and fields, with their numbers among the definitions.
+    pub(crate) fn values(&self) -> impl Iterator<Item = (usize, &SourceText)> {
+        let is_value = |definition: &Definition| definition.kind != DefinitionKind::Function;
+        let values = self.defined.iter().enumerate().filter(move |(_, definition)| is_value(definition));
+        values.map(|(number, definition)| (number, &definition.body))
     }
 
     /// Reports the definitions that are not valid in any phase, each with the errors of the phase
@@ -192,19 +193,42 @@ impl Definitions {
                 definition.report_name(problems);
             }
         }
-        for (number, field) in self.defined.iter().enumerate().filter(|(_, one)| one.kind == DefinitionKind::Field) {
-            if phases.iter().any(|phase| phase.has(number) && phase.has_no_value(&field.name())) {
-                let name = field.name();
-                let ty = http_fields().find(|known| *known.name == name).map_or("", |known| known.ty);
-                let message = format!("the field `{name}` is of the type `{ty}`, of which this is no value");
-                problems.add("policy-definition", field.body.place, message);
-            }
-        }
+        self.report_types_of_fields(phases, problems);
         // Functions of one name that use each other: each seems to be wrong for the sake of another one.
         if problems.count() == before {
             all_failed().take(MAX_EXPLAINED).for_each(|(_, definition)| definition.report_name(problems));
         }
         names
+    }
+
+    /// Reports fields whose expressions are of types that are not theirs.
+    fn report_types_of_fields(&self, phases: &[&mut dyn DefinitionScope], problems: &mut Problems) {
+        let fields = || self.defined.iter().enumerate().filter(|(_, one)| one.kind == DefinitionKind::Field);
+        if fields().next().is_none() {
+            return;
+        }
+        let mut wrong = BTreeMap::new();
+        for phase in phases {
+            let valid: Vec<(usize, &Definition)> = fields().filter(|(number, _)| phase.has(*number)).collect();
+            let names: Vec<&str> = valid.iter().map(|(_, field)| &*field.declaration.text).collect();
+            for ((number, field), ty) in valid.iter().zip(phase.types_of_fields_without_value(&names)) {
+                if let Some(ty) = ty {
+                    wrong.entry(*number).or_insert((*field, ty));
+                }
+            }
+        }
+        for (field, ty) in wrong.into_values() {
+            let name = &field.declaration.text;
+            let wanted = http_fields().find(|known| *known.name == *name).map_or("", |known| known.ty);
+            let message = format!("the field `{name}` is of the type `{wanted}`, and this is `{ty}`");
+            let problem = problems.add("policy-definition", field.body.place, message);
+            match wanted {
+                "Bytes" => drop(problem.help("convert it: `string(..)`")),
+                "Int" => drop(problem.help("convert it: `int(..)`")),
+                "Bool" => drop(problem.help("write a condition, such as `.. == 1`")),
+                _ => {}
+            }
+        }
     }
 
     /// Reports definitions each of which uses the next one, and the last one the first.
@@ -309,17 +333,34 @@ fn descriptors(document: &Document, problems: &mut Problems) -> Option<Descripto
     }
 }
 
-/// Returns whether this is a field that the filter language leaves to the host. Reports another name.
-fn is_field_of_host(name: &SourceText, problems: &mut Problems) -> bool {
-    let of_host = |field: &HttpField| matches!(field.value, HttpFieldValue::Host(_));
-    let message = match http_fields().find(|field| *field.name == name.text) {
-        Some(field) if of_host(&field) => return true,
-        Some(_) => format!("the field `{}` has a value already", name.text),
-        None => format!("Cloudflare's filter language has no field `{}`", name.text),
+/// Returns whether this is a field that the filter language leaves to the host, and that the host gives no value.
+/// Reports another name.
+fn is_field_of_host(name: &SourceText, host: &HostEnvironment, problems: &mut Problems) -> bool {
+    // A name that no expression can have is no variable's either.
+    let of_host = |field: &HttpField| matches!(field.value, HttpFieldValue::Host(_)) && is_name(field.name);
+    let collides = |other: &str| {
+        let is_below = |name: &str, other: &str| name.strip_prefix(other).is_some_and(|rest| rest.starts_with('.'));
+        other == name.text || is_below(&name.text, other) || is_below(other, &name.text)
+    };
+    let of_variable = host.variables().and_then(|variables| variables.variables().find(|(other, ..)| collides(other)));
+    let message = match (http_fields().find(|field| *field.name == name.text), of_variable) {
+        (Some(field), None) if of_host(&field) => return true,
+        (Some(_), Some((other, ..))) => format!("the host gives values: it has a variable `{other}`"),
+        (Some(field), None) if is_name(field.name) => format!("the field `{}` has a value already", name.text),
+        (Some(_), None) => format!("no expression can give `{}` a value: a part of it is no name", name.text),
+        (None, _) => format!("Cloudflare's filter language has no field `{}`", name.text),
     };
     let names: Vec<&str> = http_fields().filter(of_host).map(|field| field.name).collect();
-    problems.add("policy-definition", name.place, message).suggest(&name.text, &names);
+    let problem = problems.add("policy-definition", name.place, message);
+    if !names.contains(&&*name.text) {
+        problem.suggest(&name.text, &names);
+    }
     false
+}
+
+/// Returns whether no part of a name begins with a digit.
+fn is_name(name: &str) -> bool {
+    !name.split('.').any(|part| part.starts_with(|c: char| c.is_ascii_digit()))
 }
 
 /// Returns a CEL string literal with this text.

@@ -33,6 +33,11 @@ impl<'n, T> NameTree<'n, T> {
         self.values.entry(node).or_insert(new)
     }
 
+    /// Returns whether a name begins with this part.
+    pub(crate) fn has_first(&self, part: &str) -> bool {
+        self.nodes.contains_key(&(0, Cow::Borrowed(part)))
+    }
+
     /// Returns the values of the names that a path begins with, the shortest name first.
     pub(crate) fn prefixes<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a T> {
         let nodes = path.split('.').scan(0, |node, part| {

@@ -33,9 +33,12 @@ impl<C: Context> DefinitionScope for PhaseEnv<C> {
         self.valid.get(number).is_some_and(|valid| *valid)
     }
 
-    fn has_no_value(&self, field: &str) -> bool {
-        let checked = Purpose::Check.engine().check(&Language::filter().env(&self.env), field);
-        checked.is_ok_and(|checked| checked.warnings().iter().any(|warning| warning.code == "filter-field-missing"))
+    fn types_of_fields_without_value(&self, names: &[&str]) -> Vec<Option<String>> {
+        let (engine, filter) = (Purpose::Check.engine(), Language::filter().env(&self.env));
+        let has_value = |name: &str| engine.check(&filter, name).is_ok_and(|checked| checked.warnings().is_empty());
+        let ty =
+            |name: &str| engine.check(&self.env, name).map_or_else(|_| "dyn".to_owned(), |checked| checked.type_name());
+        names.iter().map(|name| (!has_value(name)).then(|| ty(name))).collect()
     }
 
     fn why_not(&mut self, definition: &Definition) -> Option<EnvError> {

@@ -41,12 +41,13 @@ impl<S: Context + 'static> PhaseRules<S> {
             let end = self.end_of(index, rule, answered, noted);
             let has_status =
                 watch.status.is_some() && rule.status_of_answer() == watch.status || watch.passes && rule.may_allow();
-            let is_asked =
-                watch.name.as_deref() == Some(&*rule.name) || matches!(end, Some(Fate::Ended(_))) || has_status;
-            if !(is_asked || watch.acting && noted.counted.contains(&(index, true))) {
+            let is_certain = watch.name.as_deref() == Some(&*rule.name) || matches!(end, Some(Fate::Ended(_)));
+            let is_asked = is_certain || has_status;
+            let acts = watch.acting && noted.counted.contains(&(index, true));
+            if !(is_asked || acts) {
                 continue;
             }
-            let is_one_of_many = has_status && !matches!(end, Some(Fate::Ended(_)));
+            let is_one_of_many = !(is_certain || acts);
             if is_one_of_many && of_status.len() >= MAX_COMPARED {
                 watch.more_of_status = watch.more_of_status.saturating_add(1);
                 continue;

@@ -10,8 +10,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 impl Policy {
-    /// Returns the named lists of the policy, those of its [host](crate::Loader::lists) first; `None` if it has none. A host may change them while
-    /// requests are evaluated: the next phase of a request sees the change. A reload begins with
+    /// Returns the named lists of the policy, those of its [host](crate::Loader::lists) first; `None`
+    /// if it has none. A host may change the others while requests are evaluated: the next phase of
+    /// a request sees the change. A reload begins with
     /// the entries of the files again; a [`celero_lists::Overlay`] brings back what was changed.
     /// No rule finds an entry that has expired; it takes memory until the host calls
     /// [`Lists::expire`], for instance each second. [`Lists::lookups`] says how often each was asked.

@@ -110,7 +110,7 @@ impl Checker<'_> {
 const OTHER_FORMS: &[(&str, &[&str], &str)] = &[
     ("requestBody", &["rules", "policies"], "rules stand below the phase that they are for: `request: [..]`"),
     ("logFields", &["log", "logs"], "write `logFields: {name: ..}`"),
-    ("keys", &["jwks", "jwksUrl", "pem", "secret"], "it is a key of an entry of `keys`: `keys: [{jwksUrl: ..}]`"),
+    ("issuers", &["jwks", "jwksUrl", "pem", "secret"], "it is a key of an entry of `keys`: `keys: [{jwksUrl: ..}]`"),
 ];
 
 /// Returns the help for a key of another tool's rules that no single key of a rule stands for.

@@ -207,6 +207,10 @@ fn the_rules_that_nearly_matched_are_shown() {
     assert_eq!(helps.first().map(String::as_str), Some(first));
     assert!(helps[1].starts_with("`r0` ") && helps[2].starts_with("`r1` "), "{helps:?}");
     assert_eq!(helps[3..], ["and 6 more rules that answer 403"]);
+    // The one that is named is shown in any case, here alone.
+    let named =
+        helps_of(&policy(&text), "request: {uri: /x}, response: {status: 201}, expect: {rule: r8, status: 403}");
+    assert!(named.iter().any(|help| help.starts_with("`r8` does not match")), "{named:?}");
 }
 
 #[test]

@@ -155,8 +155,8 @@ fn a_policy_gives_fields_of_the_host_values() {
         assert!(warnings[0].contains("`cf.threat_score` has no value here"), "{warnings:?}");
         assert!(warnings[1].contains("this rule never matches"), "{warnings:?}");
         let (head, mut exchange) = (head("GET /", &[]), exchange());
-        ask(&policy, &head, &mut exchange);
-        ask_response(&policy, &head, &response(404, &[]), &mut exchange);
+        assert_eq!(status(ask(&policy, &head, &mut exchange)), 0);
+        assert_eq!(status(ask_response(&policy, &head, &response(404, &[]), &mut exchange)), 0);
         assert_eq!(edits(&exchange), ["x-score = high"]);
     }
 }
@@ -168,8 +168,15 @@ fn every_error_of_a_field_is_at_its_place() {
         ("{http.host: request.host}", &["policy.yaml:1:10", "the field `http.host` has a value already"]),
         ("{request.path: request.host}", &["policy.yaml:1:10", "no field `request.path`"]),
         ("{ip.src.country: source.adress}", &["policy.yaml:1:33", "`source.adress`"]),
-        ("{ip.src.country: source.port}", &["policy.yaml:1:26", "is of the type `Bytes`, of which this is no value"]),
-        ("{cf.threat_score: request.path}", &["is of the type `Int`, of which this is no value"]),
+        (
+            "{ip.src.country: source.port}",
+            &["policy.yaml:1:26", "is of the type `Bytes`, and this is `int`", "`string(..)`"],
+        ),
+        ("{cf.threat_score: request.path}", &["is of the type `Int`, and this is `string`", "`int(..)`"]),
+        ("{ip.src.country: json(request.path)}", &["is of the type `Bytes`, and this is `dyn`"]),
+        ("{cf.response.1xxx_code: '7'}", &["policy.yaml:1:10", "a part of it is no name"]),
+        ("{ip.src.country: ip.src.country}", &["`ip.src.country` uses itself"]),
+        ("{ip.src.city: \"request.headers['x y']\"}", &["policy.yaml:1:"]),
         ("{ip.src.country: [a]}", &["policy.yaml:1:26"]),
     ] {
         let text = format!("fields: {fields}\nrequest: [{{deny: 403}}]");
@@ -183,4 +190,57 @@ fn every_error_of_a_field_is_at_its_place() {
     let main = folder.write("policy.yaml", "levels: [team.yaml]\nrequest: [{when: request.path == '/a', deny: 403}]");
     let error = Policy::load(main).unwrap_err().to_string();
     assert!(error.contains("team.yaml:1:1") && error.contains("fields"), "{error}");
+}
+
+#[test]
+fn fields_and_variables_may_use_each_other_in_any_order() {
+    let text = "
+lists: {geo: {kind: addresses, values: {country: string}, entries: [{entry: 192.0.2.0/24, country: DE}]}}
+variables: {inside: \"ip.geoip.country == 'DE'\"}
+fields:
+  ip.geoip.country: ip.src.country
+  ip.src.country: lists.geo[source.address].country
+  cf.threat_score: \"[1, 2].exists(ip, ip == 2) ? 90 : 1\"
+request:
+- {name: score, language: filter, when: cf.threat_score gt 95, deny: 410}
+- {name: inside, when: variables.inside, deny: 403}
+";
+    for read in [Policy::parse, Policy::check] {
+        let policy = read("policy.yaml", text, Path::new(".")).unwrap();
+        assert_eq!(status_of(&policy, "192.0.2.7:1"), 403);
+    }
+}
+
+#[derive(celero::Context)]
+struct Place {
+    country: String,
+}
+
+#[test]
+fn a_field_is_given_once() {
+    let loader = Policy::loader().variables_under::<Place>("ip.src");
+    assert!(!Place { country: "DE".to_owned() }.country.is_empty());
+    for name in ["ip.src.country", "ip.src.is_in_european_union"] {
+        let text = format!("fields: {{{name}: request.path}}\nrequest: [{{deny: 403}}]");
+        let error = loader.parse("policy.yaml", &text, Path::new(".")).map(drop).unwrap_err().to_string();
+        let collides = name == "ip.src.country";
+        assert_eq!(error.contains("it has a variable `ip.src.country`"), collides, "{error}");
+        assert!(error.contains("policy.yaml:1:"), "{error}");
+    }
+}
+
+/// What a rule reads through a field counts as if it were written in the rule.
+#[test]
+fn the_expression_of_a_field_counts_as_operations() {
+    let text = |least: &str| {
+        format!(
+            "fields: {{cf.bot_management.verified_bot: \"{least}\"}}
+request: [{{language: filter, when: cf.bot_management.verified_bot, deny: 403}}]"
+        )
+    };
+    let loader = Policy::loader().max_operations(100);
+    let dear = "request.headers.exists(a, request.headers.exists(b, a == b))";
+    let refused = loader.parse("policy.yaml", &text(dear), Path::new(".")).unwrap_err().to_string();
+    assert!(refused.contains("operations"), "{refused}");
+    loader.parse("policy.yaml", &text("request.path == '/bot'"), Path::new(".")).unwrap();
 }
