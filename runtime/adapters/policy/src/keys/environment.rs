@@ -1,6 +1,7 @@
 //! The keys of a file that says what a host declares for the expressions of policies.
 
-use crate::keys::policy::{CODES, LIST_ENTRIES, LIST_KIND, LIST_VALUE_TYPES};
+use crate::keys::lists::{LIST_ENTRIES, LIST_KIND, LIST_VALUE_TYPES};
+use crate::keys::policy::CODES;
 use crate::schema::ValueSpec::{Bool, List, Map, Mapping, OneOf, Text};
 use crate::schema::{DocumentSpec, KeySpec, MappingSpec};
 

@@ -6,4 +6,5 @@ pub(crate) mod environment;
 pub(crate) mod error_policy;
 pub(crate) mod grpc;
 pub(crate) mod limits;
+pub(crate) mod lists;
 pub(crate) mod policy;

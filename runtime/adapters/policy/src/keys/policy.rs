@@ -1,9 +1,9 @@
 //! The keys of a policy: names, values and descriptions.
 //!
-//! The tables here, those of credentials in `keys/auth.rs`, of limits in `keys/limits.rs`, of
-//! answers in `keys/answers.rs` and of gRPC in `keys/grpc.rs`, are the only list of keys. The check
-//! of a file, the JSON schema (`celero schema`) and the test that `docs/policy-reference.md` and
-//! `docs/limits.md` describe every key read them.
+//! The tables here, those of credentials in `keys/auth.rs`, of limits in `keys/limits.rs`, of named
+//! lists in `keys/lists.rs`, of answers in `keys/answers.rs` and of gRPC in `keys/grpc.rs`, are the
+//! only list of keys. The check of a file, the JSON schema (`celero schema`) and the test that
+//! `docs/policy-reference.md` and `docs/limits.md` describe every key read them.
 //!
 //! # How to add a key
 //!
@@ -23,6 +23,7 @@ use crate::keys::auth::{API_KEYS, BASIC_AUTH, CLIENT_CERT, JWT};
 use crate::keys::error_policy::PhaseErrorPolicy;
 use crate::keys::grpc::{GRPC_KEY, METHOD_KEY};
 use crate::keys::limits::{CONNECTION_LIMIT, LIMIT};
+use crate::keys::lists::{EMPTY, NAMED_LIST};
 use crate::language::Language;
 use crate::schema::ValueSpec::{
     Any, Duration, Expression, Integer, JsonTemplate, KnownWord, List, Map, Mapping, OneOf, Share, Size, Template,
@@ -44,15 +45,6 @@ pub(crate) const CODES: DiagnosticCodes =
 
 /// A whole file.
 pub(crate) static POLICY: DocumentSpec = DocumentSpec::new("a policy", Mapping(&SECTIONS), CODES);
-
-/// The kinds of named lists.
-pub(crate) const LIST_VALUES: &[&str] = &["string", "int", "bool"];
-pub(crate) const LIST_FORMATS: &[&str] = &["lines", "csv", "jsonl", "mmdb"];
-pub(crate) const LIST_KINDS: &[&str] =
-    &["addresses", "texts", "textsIgnoringCase", "hosts", "integers", "patterns", "wildcards"];
-
-/// The word by which a file or a list says that it may be empty.
-const EMPTY: &[&str] = &["allowed"];
 
 pub(crate) static SECTIONS: MappingSpec = MappingSpec::new(
     "a policy",
@@ -186,71 +178,6 @@ const ON_ERROR: KeySpec = optional(
 );
 const ERROR_STATUS: KeySpec =
     optional("errorStatus", STATUS, "The status of the answer when the phase ends with an error. Default: 500.");
-
-// A file of a host's declarations has these keys too.
-pub(crate) const LIST_KIND: KeySpec = required(
-    "kind",
-    Word(LIST_KINDS),
-    "What the entries are: `addresses` (addresses, networks and ranges of them), `texts`, `textsIgnoringCase`, `hosts` (`www.example.com`, and `*.example.com` for all names below), `integers` (numbers and ranges `8000..8999`), `patterns` (regular expressions, searched for in a text), or `wildcards` (`/admin/*`, compared with the whole text).",
-);
-pub(crate) const LIST_VALUE_TYPES: KeySpec = optional(
-    "values",
-    OneOf(&[Word(LIST_VALUES), Map(&Word(LIST_VALUES))]),
-    "What each entry carries, which expressions read as `lists.NAME[key]`: `string`, `int` or `bool`; or fields of these types, `{country: string, asn: int}`, read as `lists.NAME[key].country`.",
-);
-pub(crate) const LIST_ENTRIES: KeySpec = optional(
-    "entries",
-    List(&OneOf(&[Text, Map(&Any)])),
-    "The entries. With values, mappings: `{entry: 192.0.2.0/24, country: DE}`, or `{entry: .., value: ..}`.",
-);
-
-static NAMED_LIST: MappingSpec = MappingSpec::new(
-    "a list",
-    &[
-        LIST_KIND,
-        LIST_VALUE_TYPES,
-        LIST_ENTRIES,
-        optional(
-            "files",
-            List(&Text),
-            "Files with further entries: lines with comments after `#`, `.csv` with a column `entry`, or `.jsonl`. With values, `.csv` and `.jsonl` with a column for each field, or `value`, and `.mmdb`. `blocked.d/*.txt` stands for all files of a folder with this extension. Paths are relative to this file.",
-        ),
-        optional(
-            "empty",
-            Word(EMPTY),
-            "`allowed`: files, documents at URLs and `entries` of the list may have no entries. Default: that is refused, because a file may have been cut to nothing.",
-        ),
-        optional(
-            "urls",
-            List(&OneOf(&[Text, Mapping(&LIST_URL)])),
-            "URLs of documents with further entries, which the host fetches: `https://`, or `http://` and an address of this machine.",
-        ),
-        optional(
-            "mmdb",
-            Map(&Text),
-            "Where records of MaxMind databases have the fields: `{country: country.iso_code}`. Default: a field under its own name.",
-        ),
-    ],
-);
-
-static LIST_URL: MappingSpec = MappingSpec::new(
-    "a URL of a list",
-    &[
-        required("url", Text, "The URL."),
-        optional(
-            "format",
-            Word(LIST_FORMATS),
-            "How entries are written. Default: as the extension of the URL's path says, as in `files`; `lines` if it has another one.",
-        ),
-        optional(
-            "refresh",
-            Duration,
-            "The time between two fetches, up to a tenth shorter or longer; at least 1s. Default: 1h.",
-        ),
-        optional("timeout", Duration, "The longest time of a fetch. Default: 30s."),
-        optional("largest", Size, "The largest document. Default: 64MiB."),
-    ],
-);
 
 static HEADER_SET: MappingSpec = MappingSpec::new(
     "a header set",

@@ -419,7 +419,7 @@ mod tests {
 
     #[test]
     fn every_kind_has_its_word() {
-        assert_eq!(Kind::ALL.map(Kind::name), crate::keys::policy::LIST_KINDS);
-        assert_eq!(ScalarType::ALL.map(ScalarType::name), crate::keys::policy::LIST_VALUES);
+        assert_eq!(Kind::ALL.map(Kind::name), crate::keys::lists::LIST_KINDS);
+        assert_eq!(ScalarType::ALL.map(ScalarType::name), crate::keys::lists::LIST_VALUES);
     }
 }
