@@ -36,6 +36,11 @@ impl Language {
         Self(&FILTER)
     }
 
+    /// Returns the language whose fields policies may give values: their key `fields`.
+    pub(crate) fn of_fields() -> Self {
+        Self::filter()
+    }
+
     /// Adds a language for the rest of the process. Its name is the word of the key `language`, and
     /// the extension of files with one rule in it.
     ///

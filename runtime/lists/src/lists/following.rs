@@ -52,8 +52,8 @@ impl Lists {
 }
 
 impl Shared {
-    /// Publishes the lists of the source that are followed, while a change of the source holds its lock. No thread waits
-    /// for the lock of a source while it holds that of a follower.
+    /// Publishes the lists of the source that are followed, while a change of the source holds its
+    /// lock. No thread waits for the lock of a source while it holds that of a follower.
     pub(super) fn follow(&self, source: &Snapshot) {
         let mut writer = self.lock();
         let mut snapshot = Snapshot::clone(&self.load());

@@ -34,7 +34,7 @@ impl<C: Context> DefinitionScope for PhaseEnv<C> {
     }
 
     fn types_of_fields_without_value(&self, names: &[&str]) -> Vec<Option<String>> {
-        let (engine, filter) = (Purpose::Check.engine(), Language::filter().env(&self.env));
+        let (engine, filter) = (Purpose::Check.engine(), Language::of_fields().env(&self.env));
         let has_value = |name: &str| engine.check(&filter, name).is_ok_and(|checked| checked.warnings().is_empty());
         let ty =
             |name: &str| engine.check(&self.env, name).map_or_else(|_| "dyn".to_owned(), |checked| checked.type_name());

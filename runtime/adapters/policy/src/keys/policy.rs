@@ -26,8 +26,8 @@ use crate::keys::limits::{CONNECTION_LIMIT, LIMIT};
 use crate::keys::lists::{EMPTY, NAMED_LIST};
 use crate::language::Language;
 use crate::schema::ValueSpec::{
-    Any, Duration, Expression, Integer, JsonTemplate, KnownWord, List, Map, Mapping, OneOf, Share, Size, Template,
-    Text, True, Word,
+    Duration, Expression, Integer, JsonTemplate, KnownWord, List, Map, Mapping, OneOf, Share, Size, Template, Text,
+    True, Word,
 };
 use crate::schema::{DiagnosticCodes, DocumentSpec, KeySpec, MappingSpec, ValueSpec};
 
