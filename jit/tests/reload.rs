@@ -38,16 +38,18 @@ fn two_thousand_reloads_leave_nothing() {
     let mut compiler = Compiler::new(&Settings::default()).unwrap();
     let mut cycle = || compiler.compile(&unit).unwrap();
 
+    // An emulator (QEMU) maps an executable page of its own.
+    let (_, others) = memory();
     let kept: Vec<Code> = (0..500).map(|_| cycle()).collect();
     let mapped = kept.iter().map(Code::mapped).sum();
-    assert_eq!(memory().1, mapped, "each has pages of its own");
+    assert_eq!(memory().1.checked_sub(others), Some(mapped), "each has pages of its own");
     drop(kept);
-    assert_eq!(memory().1, 0);
+    assert_eq!(memory().1, others);
 
     let (before, _) = memory();
     (0..2000).for_each(|_| drop(cycle()));
     let (after, executable) = memory();
-    assert_eq!(executable, 0);
+    assert_eq!(executable, others);
     // A page for each would be 8 MB.
     assert!(after.saturating_sub(before) < 1 << 20, "{before} to {after} bytes");
 }

@@ -260,10 +260,11 @@
 //!
 //! # Tiers
 //!
-//! Native code runs where the processor is supported: x86-64 and, so far untested, aarch64, with
-//! the Unix calling convention. On other processors, and for rules beyond the compiler's limits, an
-//! interpreter evaluates. Both return the same value or the same kind of error; [`Tier`] chooses.
-//! [`Engine::explain`] returns every stage of a compilation down to the machine code.
+//! Native code runs where the processor is supported: x86-64 and aarch64 (so far tested under QEMU
+//! only), with the Unix calling convention. On other processors, and for rules beyond the
+//! compiler's limits, an interpreter evaluates. Both return the same value or the same kind of
+//! error; [`Tier`] chooses. [`Engine::explain`] returns every stage of a compilation down to the
+//! machine code.
 //!
 //! # Untrusted rules and requests
 //!

@@ -72,7 +72,8 @@ fn chains_of_ten_thousand_conjunctions() {
         let code = conjunctions(10_000, flat);
         assert_eq!(run(&code, 0, &10_001_i64).bool(), Ok(true));
         assert_eq!(run(&code, 0, &10_000_i64).bool(), Ok(false));
-        assert!(code.size() < conjunctions(1000, flat).size() * 11);
+        // A comparison on aarch64 holds at most 4,095: with a larger number it is three instructions instead of two.
+        assert!(code.size() < conjunctions(1000, flat).size() * 16);
     }
     // Operands that can fail: the error is handed through all the later ones.
     let code = conjunctions(2001, true);

@@ -48,6 +48,23 @@ fn a_mapped_address_is_the_ipv4_address() {
     }
 }
 
+/// The other tests would pass with the interpreter alone where they do not ask for [`Tier::Native`].
+#[test]
+fn rules_are_native_on_the_processors_that_the_readme_names() {
+    let supported = cfg!(all(unix, any(target_arch = "x86_64", target_arch = "aarch64")));
+    let env = Env::dynamic().variable("s", Type::String).variable("x", Type::Int);
+    let mut bindings = Bindings::new(&env);
+    bindings.set("s", Value::String("/static/a")).unwrap();
+    bindings.set("x", Value::Int(7)).unwrap();
+    for source in ["s.startsWith('/static/') && x * 6 == 42", "s.matches('a$') || 1 / x > 3", "s + s != s"] {
+        let program = Engine::new().compile(&env, source).unwrap();
+        assert_eq!((program.is_native(), program.code_size() > 0), (supported, supported), "{source}");
+        assert_eq!(program.test(&bindings), Ok(true), "{source}");
+        let explicit = Engine::builder().tier(Tier::Native).build().compile(&env, source);
+        assert_eq!(explicit.is_ok(), supported, "{source}");
+    }
+}
+
 #[test]
 fn tiers_agree() {
     for source in [

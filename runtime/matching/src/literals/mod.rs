@@ -31,8 +31,10 @@
 
 mod automaton;
 mod build;
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "most of it is for the vector code of x86-64"))]
 mod few;
 mod filter;
+#[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "most of it is for the vector code of x86-64"))]
 mod first_stage;
 mod level;
 mod rarity;

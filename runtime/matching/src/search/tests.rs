@@ -8,12 +8,12 @@ use memchr::memmem;
 
 /// Every level that this processor has.
 fn levels() -> Vec<Level> {
-    let mut levels = vec![Level::detect()];
+    let best = Level::detect();
     #[cfg(target_arch = "x86_64")]
-    if !levels.contains(&Level::Sse2) {
-        levels.push(Level::Sse2);
+    if best != Level::Sse2 {
+        return vec![best, Level::Sse2];
     }
-    levels
+    vec![best]
 }
 
 struct Rng(u64);

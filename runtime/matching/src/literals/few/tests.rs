@@ -71,7 +71,8 @@ fn wrong_comparisons_are_bounded() {
     assert_eq!(few.find_in_one_pass(&text), (0, false));
     let mut search = Search { found: 0, steps: 100 };
     few.compare(&text, 0, u64::MAX, &mut search);
-    assert_eq!((search.found, search.steps), (0, if has_vectors() { 0 } else { 100 }));
+    // Without vectors no key is in the tables, so that each of the 64 offsets takes its step and nothing is compared.
+    assert_eq!((search.found, search.steps), (0, if has_vectors() { 0 } else { 100 - 64 }));
 }
 
 #[test]
