@@ -1,5 +1,7 @@
 //! Lists that follow those of another `Lists`.
 
+#![expect(clippy::unwrap_used, reason = "a test")]
+
 use celero_lists::{Entries, Entry, Kind, Limits, ListId, ListType, Lists, ListsError, Overlay};
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};

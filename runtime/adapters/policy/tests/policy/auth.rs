@@ -70,7 +70,7 @@ request:
     for file in ["rsa.pub.pem", "ec.pub.pem", "ec384.pub.pem", "ed.pub.pem"] {
         folder.write(file, key_file(file));
     }
-    Policy::load(&folder.write("policy.yaml", format!("jwt: {{keys: [{{{key}}}], {settings}}}\n{rules}"))).unwrap()
+    Policy::load(folder.write("policy.yaml", format!("jwt: {{keys: [{{{key}}}], {settings}}}\n{rules}"))).unwrap()
 }
 
 fn key_of(algorithm: Algorithm, file: &str) -> String {
@@ -208,7 +208,7 @@ fn key_sets_choose_by_id_and_kind() {
     ] });
     folder.write("keys.json", set.to_string());
     let text = "jwt: {keys: [{jwks: keys.json}]}\nrequest:\n- when: '!has(jwt.sub)'\n  deny: 401\n";
-    let policy = Policy::load(&folder.write("policy.yaml", text)).unwrap();
+    let policy = Policy::load(folder.write("policy.yaml", text)).unwrap();
     assert_eq!(policy.files(), [folder.path("policy.yaml"), folder.path("keys.json")]);
     let takes = |algorithm: Algorithm, id: Option<&str>| {
         let header = Header { kid: id.map(str::to_owned), ..Header::new(algorithm) };
@@ -236,7 +236,7 @@ log:
   - when: '"admin" in jwt.roles && jwt.level > 2 && jwt.org.name == "a" && jwt.roles.exists(r, r == "dev") && !has(jwt.none)'
     logFields: {who: "${jwt.sub}", org: "${jwt.org}", size: "${size(jwt.roles)}", all: "${jwt.all(k, k != 'x')}"}
 "#;
-    let policy = Policy::load(&folder.write("policy.yaml", text)).unwrap();
+    let policy = Policy::load(folder.write("policy.yaml", text)).unwrap();
     let token = token(Algorithm::HS256, &good_claims());
     let mut head = head("GET /", &[("authorization", &format!("Bearer {token}"))]);
     let mut exchange = exchange();
@@ -317,7 +317,7 @@ fn users_have_passwords() {
     let hash = bcrypt::hash("pass:word", 4).unwrap();
     folder.write("users", format!("# who\nada:{hash}\n\n"));
     let text = "basicAuth: {users: users}\nrequest:\n- when: basicAuth.username != 'ada'\n  deny: {status: 401}\n";
-    let policy = Policy::load(&folder.write("policy.yaml", text)).unwrap();
+    let policy = Policy::load(folder.write("policy.yaml", text)).unwrap();
     let ask = |value: &str| status(ask(&policy, &head("GET /", &[("authorization", value)]), &mut Exchange::default()));
     let basic = |text: &str| format!("Basic {}", base64::engine::general_purpose::STANDARD.encode(text));
     for _ in 0..2 {
@@ -329,7 +329,7 @@ fn users_have_passwords() {
         assert_eq!(ask("Bearer x"), 401);
     }
     folder.write("users", "ada:plain\n");
-    let error = Policy::load(&folder.path("policy.yaml")).unwrap_err().to_string();
+    let error = Policy::load(folder.path("policy.yaml")).unwrap_err().to_string();
     assert!(error.contains("users:1 is not `name:hash`"), "{error}");
 }
 

@@ -139,7 +139,7 @@ request:
 - {name: pass, when: 'request.path.startsWith(\"/a\")', allow: true}
 - {name: late, when: 'request.path == \"/a\"', deny: 403}
 ";
-    let policy = Policy::load(&folder.write("policy.yaml", main)).unwrap();
+    let policy = Policy::load(folder.write("policy.yaml", main)).unwrap();
     let helps = |rule: &str| {
         helps_of(&policy, &format!("request: {{uri: /a}}, response: {{status: 201}}, expect: {{rule: {rule}}}"))
     };

@@ -147,7 +147,7 @@ fn levels_and_the_answer_of_defaults() {
     let folder = Folder::new("connection-levels");
     folder.write("team.yaml", "connection: [{name: team, when: source.port == 2, deny: true}]\n");
     let main = "levels: [team.yaml]\ndefaults: {deny: {body: '${request.path}'}}\nconnection: [{when: source.port < 9, allow: true}, {name: others, deny: true}]\nrequest: [{deny: true}]\n";
-    let policy = Policy::load(&folder.write("policy.yaml", main)).unwrap();
+    let policy = Policy::load(folder.write("policy.yaml", main)).unwrap();
     let of = |port: u16| closed_by(&policy, &mut from(&format!("192.0.2.1:{port}")));
     assert_eq!([of(1), of(2), of(9)], ["", "team", "others"]);
     assert_eq!(status(ask(&policy, &head("GET /", &[]), &mut exchange())), 403);

@@ -110,7 +110,7 @@ fn a_phase_of_a_level_keeps_its_rules() {
     let level = format!("{RULES}response: [{{count: c}}]\n");
     folder.write("team.yaml", &level);
     let main = "levels: [team.yaml]\nlog: [{count: d}]\n";
-    let live = LivePolicy::load(&folder.write("policy.yaml", main)).unwrap();
+    let live = LivePolicy::load(folder.write("policy.yaml", main)).unwrap();
     for (main, team, refused) in [
         (main, "response: [{count: c}]\n", true),
         (&format!("empty: allowed\n{main}"), "response: [{count: c}]\n", true),
@@ -171,12 +171,12 @@ fn a_list_keeps_its_entries() {
         let folder = Folder::new("empty-entries");
         let of = |list: &str| format!("lists: {{l: {{kind: {kind}{list}}}}}\n{RULES}");
         folder.write("policy.yaml", of(&format!(", entries: ['{entry}']")));
-        let live = LivePolicy::load(&folder.path("policy.yaml")).unwrap();
+        let live = LivePolicy::load(folder.path("policy.yaml")).unwrap();
         for list in [", entries: []", ", entries: ", ""] {
             folder.write("policy.yaml", of(list));
             assert!(live.reload().unwrap_err().is_emptiness(), "{kind} {list}");
             // A list without sources is for the host to fill.
-            assert_eq!(Policy::load(&folder.path("policy.yaml")).is_ok(), list.is_empty(), "{kind} {list}");
+            assert_eq!(Policy::load(folder.path("policy.yaml")).is_ok(), list.is_empty(), "{kind} {list}");
         }
         folder.write("policy.yaml", of(", empty: allowed"));
         live.reload().unwrap();
@@ -197,7 +197,7 @@ fn a_folder_whose_files_are_gone_is_an_empty_list() {
     assert!(policy.read_lists().unwrap_err().is_emptiness());
     assert!(Policy::load(&main).unwrap_err().is_emptiness());
     let more = "lists: {l: {kind: texts, entries: [/c], files: ['d/*.txt']}}\n";
-    Policy::load(&folder.write("policy.yaml", format!("{more}{RULES}"))).unwrap();
+    Policy::load(folder.write("policy.yaml", format!("{more}{RULES}"))).unwrap();
 }
 
 /// A file of secrets that is included: by the main file, by an included file, by a level.
@@ -229,7 +229,7 @@ fn an_included_file_of_another_format_is_not_quoted() {
             ("levels: [teams/a.yaml]\n", "lists: {l: {kind: addresses, files: [../admin.token]}}\n"),
         ] {
             folder.write("teams/a.yaml", format!("{team}{RULES}"));
-            let error = Policy::load(&folder.write("policy.yaml", format!("{main}{RULES}"))).unwrap_err().to_string();
+            let error = Policy::load(folder.write("policy.yaml", format!("{main}{RULES}"))).unwrap_err().to_string();
             assert!(!error.contains("hunter2") && error.contains("token"), "{main} {secret}: {error}");
         }
     }
@@ -253,7 +253,7 @@ fn files_of_a_level_are_below_its_folder() {
         let list =
             if file.is_empty() { String::new() } else { format!("lists: {{l: {{kind: texts, files: ['{file}']}}}}\n") };
         folder.write("teams/a.yaml", format!("include: [{include}]\n{list}{RULES}"));
-        Policy::load(&folder.path("policy.yaml")).map(drop).map_err(|error| error.to_string())
+        Policy::load(folder.path("policy.yaml")).map(drop).map_err(|error| error.to_string())
     };
     assert_eq!(load("sub/b.yaml", "sub/l.txt"), Ok(()));
     assert_eq!(load("./sub/c.yaml", "sub/*.txt"), Ok(()));
@@ -270,7 +270,7 @@ fn files_of_a_level_are_below_its_folder() {
     let linked = |target: &str| {
         std::fs::remove_file(&file).unwrap();
         std::os::unix::fs::symlink(target, &file).unwrap();
-        Policy::load(&folder.path("policy.yaml")).map(drop).map_err(|error| error.to_string())
+        Policy::load(folder.path("policy.yaml")).map(drop).map_err(|error| error.to_string())
     };
     for outside in ["../outside.yaml", "../none.yaml", "/etc/hostname", "/dev/null", ".."] {
         let error = linked(outside).unwrap_err();

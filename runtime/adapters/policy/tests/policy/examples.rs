@@ -10,7 +10,7 @@ fn examples() -> PathBuf {
 
 #[test]
 fn the_example_does_what_its_cases_say() {
-    let policy = Policy::load(&examples().join("policy.yaml")).unwrap();
+    let policy = Policy::load(examples().join("policy.yaml")).unwrap();
     assert_eq!(policy.warnings().count(), 0, "{}", policy.render_warnings(false));
     let cases = std::fs::read_to_string(examples().join("cases.yaml")).unwrap();
     let report = policy.test("cases.yaml", &cases).unwrap();
@@ -80,7 +80,7 @@ fn cases_are_given_what_they_need() {
     let folder = Folder::new("cases");
     folder.write("secret", "0123456789abcdef");
     let text = "jwt: {keys: [{secret: secret, algorithm: HS256}]}\nrequest:\n- when: jwt.sub == 'ada' && jwt.level > 2 && labels.l == 'm'\n  allow: true\n- deny: 401\nrequestBody: {limit: 3, rules: [{when: 'request.body == b\"abc\"', respond: {status: 201}}]}\n";
-    let policy = Policy::load(&folder.write("policy.yaml", text)).unwrap();
+    let policy = Policy::load(folder.write("policy.yaml", text)).unwrap();
     let cases = "- name: ada\n  given: {jwt: {sub: ada, level: 3}}\n  labels: {l: m}\n  request: {method: POST, body: abc}\n  expect: {status: 201}\n- name: large\n  given: {jwt: {sub: ada, level: 3}}\n  labels: {l: m}\n  request: {body: abcd}\n  expect: {status: 413, rule: requestBody.limit}\n- name: nobody\n  expect: {status: 401}\n";
     let report = policy.test("cases.yaml", cases).unwrap();
     assert!(report.passed(), "{}", report.render(false));

@@ -311,7 +311,7 @@ fn included_files_come_first() {
     assert_eq!(policy.counters().collect::<Vec<_>>(), [("b", 3), ("a", 2), ("own", 3)]);
     let told = |file: &str, text: &str, why: &str| {
         folder.write(file, text);
-        let error = Policy::load(&folder.path("policy.yaml")).unwrap_err().to_string();
+        let error = Policy::load(folder.path("policy.yaml")).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     };
     told("sub/b.yaml", "request:\n- when: nme\n  deny: true\n", "b.yaml:2:9");

@@ -77,7 +77,7 @@ fn descriptors_are_files_of_the_policy() {
             folder.write(file, content);
         }
         let text = format!("grpc: {{descriptors: {file}}}\n{LARGE}");
-        Policy::load(&folder.write("policy.yaml", text)).map_err(|error| error.to_string())
+        Policy::load(folder.write("policy.yaml", text)).map_err(|error| error.to_string())
     };
     let loaded = load("orders.binpb", Some(ORDERS)).unwrap();
     assert!(loaded.files().contains(&folder.path("orders.binpb")), "{:?}", loaded.files());

@@ -267,7 +267,7 @@ fn a_reload_keeps_what_the_host_declares() {
     assert!(live.reload().unwrap_err().to_string().contains("tenant.places"));
     assert_eq!(ask(1), 404);
     assert!(
-        LivePolicy::load(&folder.write("p.yaml", "request: [{name: a, when: tenant.seats > 1, deny: 403}]")).is_err()
+        LivePolicy::load(folder.write("p.yaml", "request: [{name: a, when: tenant.seats > 1, deny: 403}]")).is_err()
     );
 }
 

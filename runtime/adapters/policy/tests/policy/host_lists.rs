@@ -40,7 +40,7 @@ fn folder(name: &str) -> Folder {
 fn every_change_counts_in_all_policies_of_the_loader() {
     let (lists, folder) = (of_host(), folder("host_lists"));
     let loader = Policy::loader().lists(&lists);
-    let live = LivePolicy::load_with(&folder.path("policy.yaml"), loader.clone()).unwrap();
+    let live = LivePolicy::load_with(folder.path("policy.yaml"), loader.clone()).unwrap();
     let first = live.current();
     let checked = loader.check("p.yaml", "request: [{when: request.path in lists.banned, deny: 403}]", Path::new("."));
     let checked = checked.unwrap();

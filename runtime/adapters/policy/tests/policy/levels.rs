@@ -54,7 +54,7 @@ fn a_rule_that_fails_in_a_skipped_part_of_a_level_has_no_effect() {
             "levels: [team.yaml]\nrequest:\n  onError: {on_error}\n  rules:\n  - when: request.path == '/a'\n    allow: true\n  - name: fails\n    when: request.headers['x'] == 'y'\n    deny: 500\n"
         );
         folder.write("team.yaml", "request:\n- when: request.path == '/b'\n  deny: 401\n");
-        let policy = Policy::load(&folder.write("policy.yaml", text)).unwrap();
+        let policy = Policy::load(folder.write("policy.yaml", text)).unwrap();
         assert_eq!(status(ask(&policy, &head("GET /a", &[]), &mut exchange())), 0, "{on_error}");
         assert_eq!(status(ask(&policy, &head("GET /c", &[]), &mut exchange())), 500, "{on_error}");
         assert_eq!(policy.rules().map(|rule| rule.failed).sum::<u64>(), 1, "{on_error}: only where it was reached");
@@ -286,7 +286,7 @@ fn a_set_that_is_named_twice_is_reported_once() {
     let folder = Folder::new("level-sets");
     folder.write("team.yaml", "headerSets: {all: {names: [x-a]}}\nrequest:\n- {removeHeaderSets: [all, all]}\n");
     folder.write("policy.yaml", "levels: [team.yaml]\nrequest:\n- {setHeaders: {x-a: b}}\n");
-    let error = Policy::load(&folder.path("policy.yaml")).unwrap_err().to_string();
+    let error = Policy::load(folder.path("policy.yaml")).unwrap_err().to_string();
     assert_eq!(error.matches("error[").count(), 1, "{error}");
 }
 

@@ -388,7 +388,7 @@ fn a_phase_that_waits_for_a_password_counts_once() {
     let folder = Folder::new("limits-password");
     folder.write("users", format!("ada:{}\n", bcrypt::hash("right", 4).unwrap()));
     let rules = "request:\n- {name: a, limit: {rate: 100/h, countWhen: response.code == 401}}\n- {name: guard, when: '!has(basicAuth.username)', deny: 401}\n- {name: user, limit: {key: '${basicAuth.username}', rate: 2/h}}";
-    let policy = Policy::load(&folder.write("policy.yaml", format!("basicAuth: {{users: users}}\n{rules}"))).unwrap();
+    let policy = Policy::load(folder.write("policy.yaml", format!("basicAuth: {{users: users}}\n{rules}"))).unwrap();
     let login = |password: &str| {
         head("GET /", &[("authorization", &format!("Basic {}", STANDARD.encode(format!("ada:{password}"))))])
     };

@@ -278,7 +278,7 @@ request:
     // At a URL it is read in the same way.
     let text =
         std::fs::read_to_string(&file).unwrap().replace("files: [geo.mmdb]", "urls: ['https://a.example/geo.mmdb']");
-    let policy = Policy::load(&folder.write("urls.yaml", &text)).unwrap();
+    let policy = Policy::load(folder.write("urls.yaml", &text)).unwrap();
     let source = Arc::clone(policy.list_sources().next().unwrap());
     let document = ListDocument { bytes: whole.into(), ..document("") };
     policy.lists().unwrap().take_over_some(policy.read_list_with(&source, &document).unwrap().unwrap()).unwrap();

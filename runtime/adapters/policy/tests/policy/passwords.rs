@@ -17,7 +17,7 @@ fn policy(name: &str, cost: u32, settings: &str, rules: &str) -> Policy {
     let hash = bcrypt::hash("right", cost).unwrap();
     folder.write("users", format!("ada:{hash}\ngrace:{hash}\n"));
     let text = format!("basicAuth: {{users: users, {settings}}}\n{rules}");
-    Policy::load(&folder.write("policy.yaml", text)).unwrap()
+    Policy::load(folder.write("policy.yaml", text)).unwrap()
 }
 
 fn request(path: &str, login: &str) -> Parts {
@@ -228,13 +228,13 @@ fn files_of_users_are_checked() {
         ("ada:{SHA}x\n".to_owned(), "users:1 is not `name:hash`"),
     ] {
         folder.write("users", lines);
-        let error = Policy::load(&folder.write("policy.yaml", "basicAuth: {users: users}\n")).unwrap_err().to_string();
+        let error = Policy::load(folder.write("policy.yaml", "basicAuth: {users: users}\n")).unwrap_err().to_string();
         assert!(error.contains(why), "{error}");
     }
     // Without users nothing is hashed.
     folder.write("users", "# nobody yet\n");
     let text = format!("basicAuth: {{users: users}}\n{GUARD}");
-    let policy = Policy::load(&folder.write("policy.yaml", text)).unwrap();
+    let policy = Policy::load(folder.write("policy.yaml", text)).unwrap();
     assert_eq!(status(policy.request(&mut request("/private", "ada:right"), &mut exchange())), 401);
     assert_eq!(policy.verifications().done, 0);
 }
@@ -248,7 +248,7 @@ fn only_the_whole_password_is_right() {
     let lines = [("ada", long.as_str()), ("grace", "right")]
         .map(|(user, password)| format!("{user}:{}\n", bcrypt::hash(password, 4).unwrap()));
     folder.write("users", lines.concat());
-    let policy = Policy::load(&folder.write("policy.yaml", format!("basicAuth: {{users: users}}\n{GUARD}"))).unwrap();
+    let policy = Policy::load(folder.write("policy.yaml", format!("basicAuth: {{users: users}}\n{GUARD}"))).unwrap();
     let ask = |login: &str| status(policy.request(&mut request("/private", login), &mut exchange()));
     assert_eq!((ask(&format!("ada:{long}")), ask("grace:right")), (0, 0));
     let done = policy.verifications().done;

@@ -44,7 +44,7 @@ fn its_examples_are_right() {
         } else {
             // The tests run with an environment of Cargo's.
             let text = text.replace("REGION", "CARGO_PKG_NAME");
-            let read = Policy::load(&folder.write(file, &text)).unwrap();
+            let read = Policy::load(folder.write(file, &text)).unwrap();
             assert_eq!(read.warnings().count(), 0, "{}", read.render_warnings(false));
             policy = Some(read);
             policies += 1;

@@ -143,13 +143,13 @@ fn allow_ends_its_level_only() {
             "request:\n- {name: team, when: 'request.path == \"/a\" && source.port > 1', deny: 401}\n",
         );
         let policy =
-            Policy::load(&folder.write("policy.yaml", format!("levels: [team.yaml]\nrequest:\n{main}"))).unwrap();
+            Policy::load(folder.write("policy.yaml", format!("levels: [team.yaml]\nrequest:\n{main}"))).unwrap();
         policy.warnings().map(|(_, found)| found.code).collect::<Vec<_>>()
     };
     let [deny, allow] =
         ["deny", "allow"].map(|end| format!("- {{name: {end}, when: 'request.path == \"/a\"', {end}: true}}\n"));
     let help = |main: &str| {
-        let policy = Policy::load(&folder.write("policy.yaml", format!("levels: [team.yaml]\nrequest:\n{main}")));
+        let policy = Policy::load(folder.write("policy.yaml", format!("levels: [team.yaml]\nrequest:\n{main}")));
         policy.unwrap().warnings().map(|(_, found)| found.help.join("\n")).collect::<Vec<_>>()
     };
     codes(&deny);

@@ -154,7 +154,7 @@ fn a_remembered_token_expires() {
     let folder = Folder::new("expiring");
     folder.write("secret", secret(0));
     let text = format!("jwt: {{keys: [{{secret: secret, algorithm: HS256}}], leeway: 0s}}\n{TAKE}");
-    let policy = Policy::load(&folder.write("policy.yaml", text)).unwrap();
+    let policy = Policy::load(folder.write("policy.yaml", text)).unwrap();
     let (now, token) = loop {
         let now = jsonwebtoken::get_current_timestamp();
         let claims = json!({ "sub": "ada", "exp": now + 1 });

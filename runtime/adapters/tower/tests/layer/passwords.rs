@@ -21,7 +21,7 @@ fn a_public_page_is_served_while_passwords_are_verified() {
     let text = "basicAuth: {users: users, threads: 1, maxWaiting: 32}\nrequest:\n- {when: request.path == '/public', allow: true}\n\
                 - {when: '!has(basicAuth.username)', deny: 401}\n";
     std::fs::write(folder.join("policy.yaml"), text).unwrap();
-    let policy = Arc::new(LivePolicy::load(&folder.join("policy.yaml")).unwrap());
+    let policy = Arc::new(LivePolicy::load(folder.join("policy.yaml")).unwrap());
     let _ = std::fs::remove_dir_all(&folder);
     let service =
         service_fn(|_: Request<RequestBody<Body>>| async { Ok::<_, Infallible>(Response::new(Body::empty())) });

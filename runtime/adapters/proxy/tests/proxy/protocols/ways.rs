@@ -108,7 +108,7 @@ impl Ways {
         let logged = Arc::new(Mutex::new(Vec::new()));
         let sink = Arc::clone(&logged);
         let local = proxy.address;
-        let layer = PolicyLayer::new(Arc::new(LivePolicy::load(&proxy.folder.0.join("policy.yaml")).unwrap()))
+        let layer = PolicyLayer::new(Arc::new(LivePolicy::load(proxy.folder.0.join("policy.yaml")).unwrap()))
             .peer(|_| Some(SocketAddr::from(([127, 0, 0, 1], 1))))
             .local(move |_| Some(local))
             .on_log(move |fields| {
