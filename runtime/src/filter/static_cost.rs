@@ -80,7 +80,8 @@ fn costs_with(tree: &FilterTree, field_cost: impl Fn(u32) -> StaticCost) -> Vec<
     costs.into_iter().map(|(cost, _)| cost).collect()
 }
 
-/// Returns the cost of each part that is no literal, the whole rule last. A field costs what its expression does.
+/// Returns the cost of each part that is no literal, the whole rule last. A field that was given an expression costs
+/// what that does.
 pub(super) fn part_costs(tree: &FilterTree, binding: &FilterBinding) -> Vec<PartCost> {
     let of_fields: Vec<OnceCell<StaticCost>> = tree.scheme().fields().iter().map(|_| OnceCell::new()).collect();
     let costs = costs_with(tree, |index| {

@@ -276,11 +276,11 @@ impl Declared<'_> {
         let mut aliases: Vec<&str> = declarations.aliases().collect();
         aliases.sort_unstable();
         for alias in aliases {
-            let Ok((ty, source)) = self.expression_source(alias, declarations) else { continue };
+            let Ok((ty, source)) = self.expression_source(alias, declarations, false) else { continue };
             let _ = set(&mut scheme, alias, ty, source);
         }
         if http {
-            for (name, source) in http::sources(|cel| self.expression_source(cel, declarations).ok()) {
+            for (name, source) in http::sources(|cel| self.expression_source(cel, declarations, true).ok()) {
                 let ty = match scheme.named(name) {
                     Some(Named::Field(index)) => scheme.fields().get(index as usize).map(|field| field.ty.clone()),
                     _ => None,
@@ -292,9 +292,8 @@ impl Declared<'_> {
         }
         let mut spellings = if http { self.spellings(&scheme) } else { Vec::new() };
         for (name, cel) in fields {
-            let added =
-                self.expression_source(cel, declarations).and_then(|(ty, source)| set(&mut scheme, name, ty, source));
-            if let Err(reason) = added {
+            let source = self.expression_source(cel, declarations, false);
+            if let Err(reason) = source.and_then(|(ty, source)| set(&mut scheme, name, ty, source)) {
                 problems.push(format!("field `{name}`: {reason}"));
             }
         }
@@ -361,12 +360,17 @@ impl Declared<'_> {
     ///
     /// # Errors
     /// Why there is none.
-    fn expression_source(&self, cel: &str, declarations: &Arc<Declarations>) -> Result<(FilterType, Source), String> {
+    fn expression_source(
+        &self,
+        cel: &str,
+        declarations: &Arc<Declarations>,
+        is_documented: bool,
+    ) -> Result<(FilterType, Source), String> {
         let limits = Limits::default();
         let first =
             |diagnostics: Vec<Diagnostic>| diagnostics.into_iter().next().map_or_else(String::new, |one| one.message);
         let (written, _) = Cel.check(cel, declarations, &limits).map_err(first)?;
-        source::of_expression(written, declarations, &limits, self.layouts)
+        source::of_expression(written, declarations, &limits, self.layouts, is_documented)
     }
 }
 

@@ -49,6 +49,8 @@ impl Source {
     /// What reading the value costs.
     pub(crate) fn static_cost(&self) -> StaticCost {
         match self {
+            // One operation is one field, for who reads the documentation of Cloudflare.
+            Self::Expression(expression) if expression.is_documented => StaticCost::ONE,
             Self::Expression(expression) => {
                 let checked = expression.checked();
                 let cost = static_costs(checked).get(checked.ast().root().0 as usize).copied();
@@ -88,6 +90,8 @@ pub(crate) struct FieldExpression {
     /// See [`inlined_nodes`].
     inlined_nodes: usize,
     asks_lists: bool,
+    /// Whether it is the one that this library has for a field of Cloudflare's.
+    is_documented: bool,
     evaluated: OnceLock<Option<Checked>>,
 }
 
@@ -165,6 +169,7 @@ pub(super) fn of_expression(
     declarations: &Arc<Declarations>,
     limits: &Limits,
     fields: &[Layout],
+    is_documented: bool,
 ) -> Result<(FilterType, Source), String> {
     let first =
         |diagnostics: Vec<Diagnostic>| diagnostics.into_iter().next().map_or_else(String::new, |one| one.message);
@@ -174,6 +179,7 @@ pub(super) fn of_expression(
         declarations: Arc::clone(declarations),
         limits: *limits,
         written,
+        is_documented,
         evaluated: OnceLock::new(),
     };
     // What a host has under a name of its own is small.

@@ -154,7 +154,8 @@ fn a_policy_gives_fields_of_the_host_values() {
         assert_eq!(warnings.len(), 2, "{warnings:?}");
         assert!(warnings[0].contains("`cf.threat_score` has no value here"), "{warnings:?}");
         assert!(warnings[1].contains("this rule never matches"), "{warnings:?}");
-        let (head, mut exchange) = (head("GET /", &[]), exchange());
+        let mut exchange = Exchange::new(Some("203.0.113.7:1".parse().unwrap()), None);
+        let head = head("GET /", &[]);
         assert_eq!(status(ask(&policy, &head, &mut exchange)), 0);
         assert_eq!(status(ask_response(&policy, &head, &response(404, &[]), &mut exchange)), 0);
         assert_eq!(edits(&exchange), ["x-score = high"]);
@@ -243,4 +244,33 @@ request: [{{language: filter, when: cf.bot_management.verified_bot, deny: 403}}]
     let refused = loader.parse("policy.yaml", &text(dear), Path::new(".")).unwrap_err().to_string();
     assert!(refused.contains("operations"), "{refused}");
     loader.parse("policy.yaml", &text("request.path == '/bot'"), Path::new(".")).unwrap();
+}
+
+#[test]
+fn every_field_of_the_host_can_be_given() {
+    let mut given = 0;
+    for field in http_fields().filter(|field| matches!(field.value, HttpFieldValue::Host(_))) {
+        let (value, condition) = match field.ty {
+            "Bool" => ("true", field.name.to_owned()),
+            "Int" => ("7", format!("{} eq 7", field.name)),
+            "Bytes" => ("'a'", format!("{} eq \"a\"", field.name)),
+            "Array<Int>" => ("[7]", format!("any({}[*] eq 7)", field.name)),
+            "Array<Bytes>" => ("['a']", format!("any({}[*] eq \"a\")", field.name)),
+            "Map<Array<Bytes>>" => ("{'k': ['a']}", format!("any({}[\"k\"][*] eq \"a\")", field.name)),
+            "Map<Array<Int>>" => ("{'k': [7]}", format!("any({}[\"k\"][*] eq 7)", field.name)),
+            "Map<Int>" => ("{'k': 7}", format!("{}[\"k\"] eq 7", field.name)),
+            ty => panic!("a field of the type {ty}"),
+        };
+        let text = format!(
+            "fields: {{{}: \"{value}\"}}\nrequest: [{{language: filter, when: '{condition}', deny: 403}}]",
+            field.name
+        );
+        match Policy::parse("policy.yaml", &text, Path::new(".")) {
+            Ok(policy) => assert_eq!(status_of(&policy, "192.0.2.7:1"), 403, "{text}"),
+            // A name that no expression can have.
+            Err(error) => assert_eq!(field.name, "cf.response.1xxx_code", "{error}"),
+        }
+        given += 1;
+    }
+    assert!(given > 100, "{given}");
 }
