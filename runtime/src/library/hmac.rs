@@ -58,7 +58,8 @@ mod calls {
     /// Cost of a digest per byte, relative to a scan.
     const COST: usize = 8;
 
-    /// Steps of a code besides those for the bytes: two digests of short texts, each of at most two blocks.
+    /// Steps of a call besides those for the bytes: reading the name of the algorithm, and two digests of short texts,
+    /// each of at most two blocks.
     const STEPS: usize = 32;
 
     /// Longest name of an algorithm before the code.
@@ -102,7 +103,6 @@ mod calls {
 
         fn code(self, cx: &Cx<'_>, key: &[u8], message: &[u8]) -> EvalResult<Code> {
             cx.charge_bytes(key.len().saturating_add(message.len()).saturating_mul(COST))?;
-            cx.charge(STEPS)?;
             let message = &[message];
             Ok(match self {
                 Self::Sha224 => Code::from_slice(&code::<Sha224>(key, message)),
@@ -117,6 +117,7 @@ mod calls {
 
     /// `hmac.compute(message, key, algorithm)`: the code.
     pub(in crate::library) fn compute<'a>(cx: &Cx<'a>, message: &[u8], key: &[u8], name: &str) -> EvalResult<&'a [u8]> {
+        cx.charge(STEPS)?;
         let algorithm = Algorithm::named(name).ok_or(InvalidArgument)?;
         let mut bytes = cx.arena().vec();
         bytes.extend(&algorithm.code(cx, key, message)?)?;
@@ -131,6 +132,7 @@ mod calls {
         key: &[u8],
         name: &str,
     ) -> EvalResult<bool> {
+        cx.charge(STEPS)?;
         let Some(algorithm) = Algorithm::named(name) else { return Ok(false) };
         Ok(is_same(&algorithm.code(cx, key, message)?, code))
     }
@@ -145,6 +147,7 @@ mod calls {
         name: &str,
     ) -> EvalResult<bool> {
         cx.charge_each_byte(code.len().saturating_mul(2))?;
+        cx.charge(STEPS)?;
         let (prefix, code) = split(code.trim());
         let Some(algorithm) = prefix.or_else(|| Algorithm::named(name)) else { return Ok(false) };
         let expected = algorithm.code(cx, key.as_bytes(), message.as_bytes())?;
