@@ -192,13 +192,21 @@ impl ExtensionFields {
         declared
     }
 
-    /// Returns the texts that a field can be, the names of an enum; `None` if it can be any, or is no text.
+    /// Returns why a field never has this value, as a sentence without its subject: "is one of `free`, `pro`" of an
+    /// enum, "is a number from 0 to 255" of an `u8`. `None` if it may have it, or there is no such field.
     #[must_use]
-    pub fn texts(&self, name: &str) -> Option<&'static [&'static str]> {
-        match self.fields.iter().find(|field| field.name == name)?.layout.domain? {
-            Domain::OneOf(texts) => Some(texts),
-            _ => None,
-        }
+    pub fn why_never(&self, name: &str, value: &Value<'_>) -> Option<String> {
+        let domain = self.fields.iter().find(|field| field.name == name)?.layout.domain?;
+        let is_never = match (domain, value) {
+            (Domain::OneOf(texts), Value::String(text)) => !texts.contains(text),
+            (Domain::Range(least, most), Value::Int(number)) => !(least..=most).contains(number),
+            (Domain::Range(least, most), Value::Uint(number)) => match i64::try_from(*number) {
+                Ok(number) => !(least..=most).contains(&number),
+                Err(_) => most < i64::MAX,
+            },
+            _ => false,
+        };
+        is_never.then(|| domain.to_string())
     }
 
     /// Puts the names under a prefix: `plan` becomes `tenant.plan`. An empty one changes nothing.

@@ -4,7 +4,6 @@ use super::binding::FilterBinding;
 use crate::language::{DEEPEST, PartCost, StaticCost};
 use celero_frontend::NodeId;
 use celero_frontend::filter::{AccessStep, Comparison, FilterExpr, FilterTree, FilterType};
-use std::cell::OnceCell;
 
 /// Returns the [static cost](crate::settings::StaticCost) of each node of a tree of the filter
 /// language, by its id; each field is one operation. Time and memory are linear in the number of nodes.
@@ -83,12 +82,7 @@ fn costs_with(tree: &FilterTree, field_cost: impl Fn(u32) -> StaticCost) -> Vec<
 /// Returns the cost of each part that is no literal, the whole rule last. A field that was given an expression costs
 /// what that does.
 pub(super) fn part_costs(tree: &FilterTree, binding: &FilterBinding) -> Vec<PartCost> {
-    let of_fields: Vec<OnceCell<StaticCost>> = tree.scheme().fields().iter().map(|_| OnceCell::new()).collect();
-    let costs = costs_with(tree, |index| {
-        let cost = || binding.source(index).static_cost();
-        of_fields.get(index as usize).map_or_else(cost, |known| *known.get_or_init(cost))
-    });
-    let costs = costs.into_iter();
+    let costs = costs_with(tree, |index| binding.source(index).static_cost()).into_iter();
     let parts = tree.nodes().iter().zip(costs).filter(|(_, cost)| !cost.is_constant());
     parts.map(|(node, cost)| PartCost { span: node.span, cost }).collect()
 }

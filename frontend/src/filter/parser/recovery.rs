@@ -110,8 +110,8 @@ impl Parser<'_> {
     }
 
     /// Whether the condition goes on here within a set, whose closing brace is missing. A connective is an item,
-    /// although no valid one, if the brace follows before another set begins. The time over all sets of a rule is
-    /// linear: each looks no further than the next one.
+    /// although no valid one, if the brace follows before another set begins. An error follows in both cases, and their
+    /// number is bounded, so the time is linear.
     pub(super) fn goes_on_behind_set(&self) -> bool {
         let brace = || {
             let mut in_string = false;

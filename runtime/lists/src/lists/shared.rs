@@ -32,7 +32,6 @@ struct Followed {
 }
 
 /// What only writers need. Its lock is held while a change is made and published.
-#[derive(Default)]
 pub(crate) struct Writer {
     /// Indexed by list.
     pub(crate) expiries: Vec<Expiries>,

@@ -49,13 +49,7 @@ impl Source {
     /// What reading the value costs.
     pub(crate) fn static_cost(&self) -> StaticCost {
         match self {
-            // One operation is one field, for who reads the documentation of Cloudflare.
-            Self::Expression(expression) if expression.is_documented => StaticCost::ONE,
-            Self::Expression(expression) => {
-                let checked = expression.checked();
-                let cost = static_costs(checked).get(checked.ast().root().0 as usize).copied();
-                cost.filter(|cost| !cost.is_constant()).unwrap_or(StaticCost::ONE)
-            }
+            Self::Expression(expression) => expression.static_cost(),
             Self::Derived(_, base) => base.static_cost(),
             Self::Missing | Self::Variable(..) | Self::Header { .. } => StaticCost::ONE,
         }
@@ -90,9 +84,10 @@ pub(crate) struct FieldExpression {
     /// See [`inlined_nodes`].
     inlined_nodes: usize,
     asks_lists: bool,
-    /// Whether it is the one that this library has for a field of Cloudflare's.
+    /// Whether it is what this library gives a field that Cloudflare documents.
     is_documented: bool,
     evaluated: OnceLock<Option<Checked>>,
+    static_cost: OnceLock<StaticCost>,
 }
 
 impl FieldExpression {
@@ -100,6 +95,15 @@ impl FieldExpression {
     pub(crate) fn checked(&self) -> &Checked {
         let evaluated = self.evaluated.get_or_init(|| inline(&self.written, &self.declarations, &self.limits).ok()?);
         evaluated.as_ref().unwrap_or(&self.written)
+    }
+
+    /// What an evaluation costs. A documented field is one operation, whatever this library computes it from.
+    fn static_cost(&self) -> StaticCost {
+        *self.static_cost.get_or_init(|| {
+            let checked = self.checked();
+            let cost = static_costs(checked).get(checked.ast().root().0 as usize).copied();
+            cost.filter(|cost| !self.is_documented && !cost.is_constant()).unwrap_or(StaticCost::ONE)
+        })
     }
 
     /// The nodes that a rule takes for each use of the field; 0 for a small expression.
@@ -181,6 +185,7 @@ pub(super) fn of_expression(
         written,
         is_documented,
         evaluated: OnceLock::new(),
+        static_cost: OnceLock::new(),
     };
     // What a host has under a name of its own is small.
     if expression.counted_nodes() == 0

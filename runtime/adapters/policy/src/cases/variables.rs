@@ -89,16 +89,10 @@ pub(crate) fn read(node: &Node, declared: Option<&ExtensionFields>, problems: &m
         };
         let arena = Arena::new(MEMORY);
         let wrong = match to_value(&json, ty, &arena) {
-            Ok(value) => misfit(&value, ty, "this", &arena),
+            Ok(value) => misfit(&value, ty, "this", &arena)
+                .or_else(|| declared.why_never(name, &value).map(|why| format!("it {why}"))),
             Err(why) => Some(why),
         };
-        if let (None, Json::String(text), Some(texts)) = (&wrong, &json, declared.texts(name))
-            && !texts.contains(&&**text)
-        {
-            let message = format!("`{name}` is never `{text}`: it is one of `{}`", texts.join("`, `"));
-            problems.add("case-variables", entry.value.place, message).suggest(text, texts);
-            continue;
-        }
         if let Some(why) = wrong {
             problems.add("case-variables", entry.value.place, format!("`{name}` is declared as `{ty}`: {why}"));
         } else if let Some(value) = values.get_mut(index) {

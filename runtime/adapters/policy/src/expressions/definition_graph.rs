@@ -35,8 +35,8 @@ struct Node {
     variables: BTreeSet<usize>,
     /// Keys of functions.
     functions: BTreeSet<usize>,
-    /// Whether what looks like a variable of the policy is one, not a part of a variable of a macro
-    /// that is called as the name begins, such as `variables`.
+    /// Whether what looks like a definition is one: no macro declares a variable that is called as
+    /// the first part of its name, such as `variables` or `ip`.
     is_certain: bool,
     /// The length of its text, in bytes.
     length: usize,

@@ -1,6 +1,7 @@
 //! What a host declares as a YAML file, so that policies are checked and tested without the host's program.
 //!
-//! Invariant: a file that a loader has written declares what the loader declares. Test:
+//! Invariant: a file that a loader has written declares what the loader declares, but not the names of enums and the
+//! ranges of integers. Test:
 //! `runtime/adapters/policy/tests/policy/host_declarations.rs::a_written_file_declares_the_same`.
 
 use crate::file::error::PolicyError;
@@ -93,7 +94,8 @@ impl Loader {
     }
 
     /// Returns the functions, variables and lists, without entries, as a YAML file for
-    /// [`of_declarations`](Self::of_declarations), `celero check --env FILE` and editors.
+    /// [`of_declarations`](Self::of_declarations), `celero check --env FILE` and editors. An enum is a `string` in it,
+    /// so a misspelled name is found by [`for_cases`](Self::for_cases), and not with the file.
     #[must_use]
     pub fn declarations(&self) -> String {
         let mut text = String::new();
