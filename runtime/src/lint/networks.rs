@@ -12,7 +12,7 @@ pub(crate) fn is_network(text: &str) -> bool {
 }
 
 /// What is said of the beginning of an address's text.
-const BEGINNING: &str = "this compares the beginning of the text of an address, which a network says";
+const BEGINNING: &str = "the text of an address is compared with a beginning; a network compares the address itself";
 
 /// Returns the network whose addresses are those whose text begins with whole octets of IPv4: `10.0.0.0/8` for `10.`.
 fn network_of(beginning: &str) -> Option<String> {
