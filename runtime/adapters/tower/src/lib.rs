@@ -8,7 +8,7 @@
 //! use celero_tower::PolicyLayer;
 //! use std::sync::Arc;
 //!
-//! let policy = Arc::new(LivePolicy::load("policy.yaml".as_ref())?);
+//! let policy = Arc::new(LivePolicy::load("policy.yaml")?);
 //! let layer = PolicyLayer::new(policy).on_log(|fields| println!("{fields}"));
 //! // axum: Router::new().fallback_service(layer.layer(routes)), tonic: Server::builder().layer(layer), tower: ServiceBuilder::new().layer(layer)
 //! # drop(layer);
