@@ -5,6 +5,7 @@ use crate::entry::Entry;
 use crate::unit::Unit;
 use celero_ir::layout::{Access, Elements, Field, Items, Place};
 use celero_ir::{ConstId, Helper, NodeId, Origin};
+use std::sync::Arc;
 
 /// The installed functions of one compilation.
 ///
@@ -45,6 +46,15 @@ impl Code {
     pub fn mapped(&self) -> usize {
         self.memory.size()
     }
+}
+
+/// A function that rules share: see [`Compiler::compile_shared`](crate::Compiler::compile_shared).
+#[derive(Clone, Debug)]
+pub struct SharedFunction {
+    /// The function is its first.
+    pub code: Arc<Code>,
+    /// The rule's parameter row, which the function reads.
+    pub row: Box<[u64]>,
 }
 
 /// A compiled function for people who study it.

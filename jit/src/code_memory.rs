@@ -183,7 +183,8 @@ impl Pages {
         // SAFETY: `start` and `len` are those of pages that this value owns, which are readable.
         unsafe { icache::clear_cache(start.cast(), self.len)? };
         // SAFETY: the same pages, whole ones; nothing holds a reference into them.
-        unsafe { rustix::mm::mprotect(start.cast(), self.len, MprotectFlags::READ | MprotectFlags::EXEC)? };
+        unsafe { rustix::mm::mprotect(start.cast(), self.len, MprotectFlags::READ | MprotectFlags::EXEC) }
+            .map_err(|e| io::Error::other(format!("pages can't be made executable: {e}")))?;
         icache::pipeline_flush_mt()?;
         Ok(())
     }

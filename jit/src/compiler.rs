@@ -1,6 +1,6 @@
 //! From a unit to installed code: emission, code generation, limits, installation.
 
-use crate::code::{Code, CodeRange, Listing, Symbol, name_helpers};
+use crate::code::{Code, CodeRange, Listing, SharedFunction, Symbol, name_helpers};
 use crate::code_cache::{ClifHash, CodeCache};
 use crate::code_memory::{CodeMemory, CompiledFunction, Reserve};
 use crate::code_template::CodeTemplate;
@@ -9,6 +9,7 @@ use crate::emit::{self, Body, Emitted, RuleWords, Task};
 use crate::error::{Bound, Error};
 use crate::liveness;
 use crate::plan::Plan;
+use crate::settings::{Limits, Settings};
 use crate::target::Target;
 use crate::unit::{GroupedRule, HeaderBatch, Unit};
 use celero_ir::{NodeId, Ty, layout};
@@ -19,49 +20,6 @@ use cranelift_codegen::{CodegenError, CompiledCode, Context};
 use cranelift_frontend::FunctionBuilderContext;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// Most loops inside of one another, by default. Each keeps some values alive in all loops inside
-/// of it, so the register allocator's time grows with the square of their number: of 16, half as
-/// much again as of 8 for each loop.
-pub const MAX_LOOPS: u32 = 16;
-
-/// How large one function may get. The defaults keep the compilation of one function below some tenths of a second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// CLIF instructions; code generation takes about a microsecond for each.
-    pub instructions: usize,
-    /// Values alive at once. The register allocator's time grows with their square: 50 ms for 1,000.
-    pub live_values: usize,
-    /// Depth of nested expressions. Emission recurses that deep, on stacks that it allocates when needed.
-    pub depth: u32,
-    /// Loops inside of one another: [`MAX_LOOPS`].
-    pub loops: u32,
-    /// Bytes of stack.
-    pub frame: u32,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self { instructions: 100_000, live_values: 400, depth: 20_000, loops: MAX_LOOPS, frame: 64 * 1024 }
-    }
-}
-
-/// How to compile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Settings {
-    /// Whether Cranelift's verifier checks each function, which nearly doubles the time. On by default in debug builds.
-    pub verify: bool,
-    /// How large functions may get.
-    pub limits: Limits,
-    /// Whether [`compile`](Compiler::compile) copies functions. On by default.
-    pub copies: bool,
-}
-
-impl Default for Settings {
-    fn default() -> Self {
-        Self { verify: cfg!(debug_assertions), limits: Limits::default(), copies: true }
-    }
-}
 
 /// A compiler for the machine that it runs on. It reuses its working memory from one compilation to
 /// the next; use one for each thread.
@@ -79,15 +37,6 @@ pub struct Compiler {
     codegen: Duration,
 }
 
-/// A function that rules share: see [`Compiler::compile_shared`].
-#[derive(Clone, Debug)]
-pub struct SharedFunction {
-    /// The function is its first.
-    pub code: Arc<Code>,
-    /// The rule's parameter row, which the function reads.
-    pub row: Box<[u64]>,
-}
-
 impl std::fmt::Debug for Compiler {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Compiler").field("target", &self.target.isa.triple().to_string()).finish_non_exhaustive()
@@ -99,9 +48,10 @@ impl Compiler {
     ///
     /// # Errors
     ///
-    /// [`Error::Unsupported`] where there is no native code for the machine.
+    /// [`Error::Unsupported`] where there is no native code for the machine; [`Error::Memory`] where the process may
+    /// not execute pages that it has written.
     pub fn new(settings: &Settings) -> Result<Self, Error> {
-        Ok(Self {
+        let mut compiler = Self {
             target: Target::host(settings.verify)?,
             limits: settings.limits,
             copies: settings.copies,
@@ -112,7 +62,10 @@ impl Compiler {
             shared: CodeCache::default(),
             templates: CodeCache::default(),
             codegen: Duration::ZERO,
-        })
+        };
+        // A page of no functions.
+        compiler.install(Vec::new())?;
+        Ok(compiler)
     }
 
     /// Compiles one function for each root and installs them in one region of memory.

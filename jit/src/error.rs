@@ -33,7 +33,7 @@ pub enum Error {
         /// The limit; 0 where the limit is Cranelift's own.
         limit: u64,
     },
-    /// The operating system gave no memory for code.
+    /// The operating system gave no memory for code, or does not let it be executed.
     Memory(String),
     /// A graph that the verifier would refuse, or a defect in the compiler.
     Internal(String),

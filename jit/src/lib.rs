@@ -24,30 +24,54 @@
 //!
 //! Invariant: this crate does not depend on the runtime. Test:
 //! `tests/tests/it/tidy/mod.rs::dependencies_point_one_way`.
+//!
+//! Without the feature `cranelift` there is no compiler: [`Compiler::new`] fails, nothing depends on
+//! Cranelift, and no executable page is mapped.
 #![deny(unsafe_code)]
+#![cfg_attr(not(feature = "cranelift"), expect(dead_code, reason = "only the compiler uses it"))]
 
 mod code;
+#[cfg(feature = "cranelift")]
 mod code_cache;
+#[cfg(feature = "cranelift")]
 #[expect(unsafe_code, reason = "maps and unmaps the pages of code")]
 mod code_memory;
+#[cfg(feature = "cranelift")]
 mod code_template;
+#[cfg(feature = "cranelift")]
 mod compiler;
 mod convention;
+#[cfg(feature = "cranelift")]
 mod dominators;
+#[cfg(feature = "cranelift")]
 mod emit;
 #[expect(unsafe_code, reason = "calls native code")]
 mod entry;
 mod error;
+#[cfg(feature = "cranelift")]
 mod liveness;
+#[cfg(feature = "cranelift")]
 mod plan;
+#[cfg(feature = "cranelift")]
 mod profile;
+mod settings;
+#[cfg(feature = "cranelift")]
 mod target;
 mod unit;
+#[cfg(not(feature = "cranelift"))]
+mod without_cranelift;
+#[cfg(not(feature = "cranelift"))]
+use without_cranelift as code_memory;
 
-pub use code::{Code, CodeRange, Listing, Symbol};
+pub use code::{Code, CodeRange, Listing, SharedFunction, Symbol};
 pub use code_memory::CompiledFunction;
-pub use compiler::{Compiler, Limits, MAX_LOOPS, Settings, SharedFunction};
+#[cfg(feature = "cranelift")]
+pub use compiler::Compiler;
 pub use entry::{ContextEntry, Entry, TextEntry, TextWords};
 pub use error::{Bound, Error};
-pub use profile::{Profiler, Profiling};
+#[cfg(feature = "cranelift")]
+pub use profile::Profiler;
+pub use settings::{Limits, MAX_LOOPS, Profiling, Settings};
 pub use unit::{ConstantAddress, GroupedRule, HeaderBatch, LiteralBatch, Unit};
+#[cfg(not(feature = "cranelift"))]
+pub use without_cranelift::{Compiler, Profiler};

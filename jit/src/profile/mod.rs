@@ -11,25 +11,11 @@ mod marker;
 mod perf_map;
 
 use crate::code::Code;
+use crate::settings::Profiling;
 use jitdump::Dump;
 use perf_map::PerfMap;
 use std::io;
 use std::sync::{Mutex, OnceLock, PoisonError};
-
-/// How profilers learn the names of compiled rules. For Linux.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Profiling {
-    /// Lines in `/tmp/perf-PID.map`: a range of addresses, and a name. `perf record` and
-    /// `perf report`, or `perf top`, read it. Lines stay when code is dropped: where rules are
-    /// replaced often, an address may have had several names.
-    PerfMap,
-    /// The code itself, with times, in `/tmp/jit-PID.dump`: `perf record -k mono`,
-    /// `perf inject --jit -i perf.data -o jit.data`, `perf report -i jit.data`, or `perf annotate`
-    /// to see which instructions take the time. All code that was ever compiled is in it: it grows
-    /// with each compilation.
-    JitDump,
-}
 
 /// Writes the names of compiled functions for profilers.
 #[derive(Debug)]

@@ -113,7 +113,10 @@ impl Engine {
                     }
                     Some(native)
                 }
-                Err(_) if tier == Tier::Auto => None,
+                Err(_) if tier == Tier::Auto => {
+                    self.check_native_code();
+                    None
+                }
                 Err(message) => return Err(not_native(expression.source(), message)),
             },
         };

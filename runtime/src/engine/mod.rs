@@ -13,13 +13,14 @@ pub use explain::{CodeSpan, Explanation, MachineCode};
 pub use program::Program;
 
 use crate::compilation::parallel::default_threads;
+use crate::compilation::spans::event;
 use crate::function::Functions;
 use crate::limits::Limits;
 use celero_ir::passes;
 use celero_jit::{Compiler, Profiler, Profiling, Settings};
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 /// Which tier evaluates. Both give the same results.
@@ -54,6 +55,8 @@ struct Shared {
     threads_chosen: bool,
     profiler: Option<Profiler>,
     compiler: Mutex<Result<Compiler, celero_jit::Error>>,
+    /// Why the machine or the process has no native code.
+    native_failure: OnceLock<String>,
     /// In nanoseconds.
     codegen_time: AtomicU64,
     /// In nanoseconds.
@@ -174,10 +177,14 @@ impl EngineBuilder {
     #[must_use]
     pub fn build(self) -> Engine {
         let Self { tier, limits, passes, share_code, copy_code, threads, profiling } = self;
-        let compiler = Mutex::new(new_compiler(copy_code));
+        let compiler = match tier {
+            Tier::Interpret => Err(celero_jit::Error::Unsupported("the tier is `Interpret`".into())),
+            Tier::Auto | Tier::Native => new_compiler(copy_code),
+        };
+        let failed = compiler.as_ref().err().filter(|_| tier != Tier::Interpret).map(ToString::to_string);
         let profiler = profiling.map(Profiler::new);
         let shared = Shared {
-            tier,
+            tier: if tier == Tier::Auto && failed.is_some() { Tier::Interpret } else { tier },
             limits,
             passes,
             share_code,
@@ -185,11 +192,16 @@ impl EngineBuilder {
             threads: threads.map_or_else(default_threads, NonZeroUsize::get),
             threads_chosen: threads.is_some(),
             profiler,
-            compiler,
+            compiler: Mutex::new(compiler),
+            native_failure: OnceLock::new(),
             codegen_time: AtomicU64::new(0),
             index_time: AtomicU64::new(0),
         };
-        Engine { shared: Arc::new(shared) }
+        let engine = Engine { shared: Arc::new(shared) };
+        if let Some(why) = failed {
+            engine.note_native_failure(why);
+        }
+        engine
     }
 }
 
@@ -226,6 +238,30 @@ impl Engine {
     #[must_use]
     pub fn limits(&self) -> &Limits {
         &self.shared.limits
+    }
+
+    /// Returns why rules are interpreted although the tier is not [`Tier::Interpret`]: celero was built without its
+    /// feature `native`, the processor is not supported, or the process may not execute pages that it has written, as
+    /// under SELinux without `execmem` or with `MemoryDenyWriteExecute=` of systemd. `None` if there was no such
+    /// failure; rules that exceed a limit of the compiler are none.
+    ///
+    /// With the feature `tracing`, such a failure is a warning too.
+    #[must_use]
+    pub fn native_failure(&self) -> Option<&str> {
+        self.shared.native_failure.get().map(String::as_str)
+    }
+
+    /// After a failure: notes if there is no native code at all. The process may have given up the right since.
+    pub(crate) fn check_native_code(&self) {
+        if let Some(why) = new_compiler(false).err() {
+            self.note_native_failure(why.to_string());
+        }
+    }
+
+    fn note_native_failure(&self, why: String) {
+        event!(warn, "no native code: rules are interpreted", reason = why);
+        // The first failure says most.
+        let _ = self.shared.native_failure.set(why);
     }
 
     /// Returns the total time that the code generator underneath, Cranelift, has spent on programs

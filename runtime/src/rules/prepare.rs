@@ -449,7 +449,10 @@ impl Compiled {
                     native = Some(finished.code);
                     parts = finished.blocks;
                 }
-                Err(why) => refused.extend(merged.rules.iter().map(|rule| (rule.number, why.clone()))),
+                Err(why) => {
+                    engine.check_native_code();
+                    refused.extend(merged.rules.iter().map(|rule| (rule.number, why.clone())));
+                }
             }
         }
         let mut linear: Vec<u32> = linear.into_iter().map(|rule| rule.number).collect();
