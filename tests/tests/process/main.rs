@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 mod allocations;
+mod executable_pages;
 mod live_load;
 mod profiling;
 mod reload;

@@ -1,5 +1,6 @@
 //! `celero-proxy --config proxy.yaml`.
 
+use celero_policy::Policy;
 use celero_proxy::config::Config;
 use celero_proxy::logger::LogFormat;
 use celero_proxy::{Proxy, ShutdownSignals, logger};
@@ -85,6 +86,9 @@ fn run(arguments: &Arguments) -> Result<ExitCode, celero_proxy::Error> {
     if let Some(address) = proxy.metrics() {
         log::info!("metrics on http://{address}/metrics");
         log::info!("page for operators on http://{address}/");
+    }
+    if let Some(why) = Policy::native_failure() {
+        log::warn!("rules are interpreted, with the same results: {why}");
     }
     proxy.run(Box::new(signals));
     Ok(ExitCode::SUCCESS)

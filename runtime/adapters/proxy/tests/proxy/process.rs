@@ -311,3 +311,30 @@ fn as_many_files_may_be_open_as_connections_need() {
         "WARN  limits.connections is 300, for 1 listener up to 792 open files, but the system allows the process 600 ";
     eventually(|| process.said().contains(expected), || process.said());
 }
+
+/// As with `MemoryDenyWriteExecute=` of systemd.
+#[test]
+#[cfg(target_os = "linux")]
+fn rules_are_interpreted_where_pages_must_not_become_executable() {
+    use seccompiler::{BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter};
+    let right = u64::from(libc::PROT_EXEC.unsigned_abs());
+    let to_executable = SeccompCondition::new(2, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(right), right);
+    let rule = seccompiler::SeccompRule::new(vec![to_executable.unwrap()]).unwrap();
+    let denied = SeccompAction::Errno(libc::EPERM.unsigned_abs());
+    let machine = std::env::consts::ARCH.try_into().unwrap();
+    let rules = [(libc::SYS_mprotect, vec![rule])].into();
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, denied, machine).unwrap();
+    let folder = Folder::new();
+    // A process has the filter of the thread that starts it.
+    let forbidden = || {
+        seccompiler::apply_filter(&BpfProgram::try_from(filter).unwrap()).unwrap();
+        folder.write("policy.yaml", "request: [{ name: secret, when: request.path == '/secret', deny: 403 }]\n");
+        let file = folder.write("proxy.yaml", &config(DEMO));
+        Process::spawn(Command::new(env!("CARGO_BIN_EXE_celero-proxy")).arg("--config").arg(file))
+    };
+    let process = std::thread::scope(|scope| scope.spawn(forbidden).join().unwrap());
+    let warning = "rules are interpreted, with the same results: no memory for native code: pages can't be made executable: Operation not permitted";
+    eventually(|| process.said().contains(warning), || process.said());
+    assert_eq!(process.said().matches("rules are interpreted").count(), 1);
+    assert_eq!((get(process.address, "/secret").status, get(process.address, "/").status), (403, 200));
+}
