@@ -97,6 +97,7 @@ pub use celero_canonical as canonical;
 pub use editor::outline::{Outline, PolicyDefinition, PolicyExpression, PolicyRule};
 pub use editor::translation::TranslatedPolicy;
 pub use expressions::costs::ExpressionCost;
+pub use expressions::native_failure;
 #[doc(hidden)]
 pub use file::document::LARGEST_FILE;
 pub use file::error::PolicyError;

@@ -1,6 +1,5 @@
 //! `celero-proxy --config proxy.yaml`.
 
-use celero_policy::Policy;
 use celero_proxy::config::Config;
 use celero_proxy::logger::LogFormat;
 use celero_proxy::{Proxy, ShutdownSignals, logger};
@@ -87,7 +86,7 @@ fn run(arguments: &Arguments) -> Result<ExitCode, celero_proxy::Error> {
         log::info!("metrics on http://{address}/metrics");
         log::info!("page for operators on http://{address}/");
     }
-    if let Some(why) = Policy::native_failure() {
+    if let Some(why) = celero_policy::native_failure() {
         log::warn!("rules are interpreted, with the same results: {why}");
     }
     proxy.run(Box::new(signals));

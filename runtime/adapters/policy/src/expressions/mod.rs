@@ -44,6 +44,13 @@ pub(crate) static ENGINE: LazyLock<Engine> = LazyLock::new(|| {
     Engine::builder().threads(compile_threads(processors)).build()
 });
 
+/// Returns why the rules of all policies of this process are interpreted, as [`Engine::native_failure`] says; `None` if
+/// they are native code. To be asked after a policy was loaded.
+#[must_use]
+pub fn native_failure() -> Option<&'static str> {
+    ENGINE.native_failure()
+}
+
 /// Number of threads on which a large phase is compiled: half of the processors, because a policy
 /// is reloaded beside the threads that answer requests, and at most as many as engines use by
 /// default.

@@ -28,7 +28,7 @@ use crate::expressions::declared_names::DeclaredNames;
 use crate::expressions::definitions::Definitions;
 use crate::expressions::phase_env::PhaseEnv;
 use crate::expressions::purpose::Purpose;
-use crate::expressions::{CredentialReads, ENGINE, EndReads};
+use crate::expressions::{CredentialReads, EndReads};
 use crate::file::document::{Document, LARGEST_FILE};
 use crate::file::emptiness::LevelPhases;
 use crate::file::error::PolicyError;
@@ -119,13 +119,6 @@ impl Policy {
     /// Returns a [`PolicyError`] with every error in the files.
     pub fn load(file: impl AsRef<Path>) -> Result<Self, PolicyError> {
         Self::loader().load(file)
-    }
-
-    /// Returns why the rules of this process's policies are interpreted, as [`celero::Engine::native_failure`] says; `None`
-    /// if they are native code. To be asked after a policy was loaded.
-    #[must_use]
-    pub fn native_failure() -> Option<&'static str> {
-        ENGINE.native_failure()
     }
 
     /// Compiles a policy from its text. Messages call it `name`; relative paths in it start from `base`.
