@@ -1,6 +1,6 @@
 //! Threads that may not execute what they write, as under SELinux without `execmem` or in a sandbox: rules are
 //! interpreted, the reason is known, and what was compiled before still runs.
-#![expect(clippy::unwrap_used, clippy::arithmetic_side_effects, reason = "tests")]
+#![expect(clippy::unwrap_used, reason = "tests")]
 
 use crate::{LONG, exclusive};
 use celero::sets::Indexing;
