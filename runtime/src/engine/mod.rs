@@ -26,8 +26,8 @@ use std::time::Duration;
 /// Which tier evaluates. Both give the same results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tier {
-    /// Native code if the processor is supported and the rule is within the compiler's limits;
-    /// otherwise the interpreter.
+    /// Native code if the processor is supported, the process may execute what it writes, and the rule is within
+    /// the compiler's limits; otherwise the interpreter.
     #[default]
     Auto,
     /// Native code. Where that is not possible, compiling is an error.
