@@ -286,7 +286,7 @@
 //! # Features
 //!
 //! - `native` (on by default): native code, through Cranelift. Without it rules are interpreted, with the same
-//!   results, and no page of memory is executable but those of the program's file. [`Tier::Native`] is an error then.
+//!   results, and no page of memory is executable but those of the program's files. [`Tier::Native`] is an error then.
 //!   With it, a process that may not execute what it writes interprets too: see [`Engine::native_failure`].
 //! - `http` (on by default): contexts and header maps of the `http` crate.
 //! - `bytes`, `chrono`, `jiff`, `serde_json`, `url`, `uuid`: types of these crates as fields, see [`FieldType`].

@@ -245,7 +245,7 @@ impl Engine {
     /// under SELinux without `execmem` or with `MemoryDenyWriteExecute=` of systemd. `None` if there was no such
     /// failure; rules that exceed a limit of the compiler are none.
     ///
-    /// With the feature `tracing`, such a failure is a warning too.
+    /// With the feature `tracing`, the first such failure of an engine is a warning too.
     #[must_use]
     pub fn native_failure(&self) -> Option<&str> {
         self.shared.native_failure.get().map(String::as_str)
@@ -253,15 +253,18 @@ impl Engine {
 
     /// After a failure: notes if there is no native code at all. The process may have given up the right since.
     pub(crate) fn check_native_code(&self) {
-        if let Some(why) = new_compiler(false).err() {
+        if self.native_failure().is_none()
+            && let Some(why) = new_compiler(false).err()
+        {
             self.note_native_failure(why.to_string());
         }
     }
 
     fn note_native_failure(&self, why: String) {
-        event!(warn, "no native code: rules are interpreted", reason = why);
-        // The first failure says most.
-        let _ = self.shared.native_failure.set(why);
+        // Threads may fail at the same time: only the first says so.
+        if self.shared.native_failure.set(why).is_ok() {
+            event!(warn, "no native code: rules are interpreted", reason = self.native_failure());
+        }
     }
 
     /// Returns the total time that the code generator underneath, Cranelift, has spent on programs

@@ -33,7 +33,9 @@ fn bindings(env: &Env<Bindings<'static>>, n: i64, s: &'static str) -> Bindings<'
 
 #[test]
 fn nothing_of_cranelift_is_built() {
-    for (package, features) in [("celero", "http"), ("celero-policy", ""), ("celero-tower", "")] {
+    for (package, features) in
+        [("celero", "http"), ("celero-policy", ""), ("celero-tower", ""), ("celero-interpreted", "")]
+    {
         let output = Command::new(env!("CARGO"))
             .args(["tree", "--package", package, "--no-default-features", "--features", features])
             .args(["--edges", "normal,build", "--prefix", "none", "--offline"])
@@ -60,6 +62,20 @@ fn rules_are_interpreted() {
     let text = engine.compile(&env, "s + string(n)").unwrap();
     let (call, mut scratch) = (bindings(&env, 7, "/"), Scratch::new());
     assert!(matches!(text.eval(&call, &mut scratch).unwrap(), Value::String("/7")));
+}
+
+/// What is mapped from a file is the program, its libraries and what the kernel gives every process.
+#[test]
+#[cfg(target_os = "linux")]
+fn no_page_is_executable_but_those_of_files() {
+    let Some(engine) = engine() else { return };
+    let env = env();
+    assert!(engine.compile(&env, "n > 1").unwrap().test(&bindings(&env, 2, "")).unwrap());
+    let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
+    let executable =
+        maps.lines().filter(|line| line.split_whitespace().nth(1).is_some_and(|rights| rights.contains('x')));
+    let unnamed: Vec<&str> = executable.filter(|line| line.split_whitespace().nth(5).is_none()).collect();
+    assert_eq!(unnamed, [""; 0]);
 }
 
 #[test]
