@@ -6,7 +6,7 @@ use crate::context::Host;
 use crate::error::EvalError;
 use crate::fields::Fields;
 use crate::function::Functions;
-use crate::interpret::{Recorded, Recorder, interpret, interpret_recorded};
+use crate::interpret::{Constants, Recorded, Recorder, interpret, interpret_recorded};
 use crate::language::{KnownNames, PartCost, Role, RuleTree, necessary, part_costs};
 use crate::library::Cx;
 use crate::lint::{self, Validator};
@@ -28,12 +28,14 @@ pub(crate) struct CheckedTree {
     pub(super) written: Checked,
     /// The tree with the bodies of functions defined in CEL in the places of their calls; `None` if it calls none.
     inlined: Option<Checked>,
+    /// Of the tree that is evaluated.
+    constants: Constants,
     language: Arc<dyn Language>,
 }
 
 impl CheckedTree {
     pub(super) fn new(written: Checked, language: Arc<dyn Language>) -> Self {
-        Self { written, inlined: None, language }
+        Self { written, inlined: None, constants: Constants::default(), language }
     }
 
     /// The tree with the bodies of functions defined in CEL in the places of their calls.
@@ -210,13 +212,11 @@ impl RuleTree for CheckedTree {
         functions: &'a Functions,
         host: &'a dyn Host,
         cx: &Cx<'a>,
-    ) -> Result<Value<'a>, EvalError> {
+        place: &mut Value<'a>,
+    ) -> Result<(), EvalError> {
         match recorder {
-            Some(recorder) => interpret_recorded(recorder, self.evaluated(), functions, host, cx),
-            None => {
-                let mut value = Value::Null;
-                interpret(self.evaluated(), functions, host, cx, &mut value).map(|()| value)
-            }
+            Some(recorder) => interpret_recorded(recorder, self.evaluated(), functions, host, cx, place),
+            None => interpret(self.evaluated(), &self.constants, functions, host, cx, place),
         }
     }
 

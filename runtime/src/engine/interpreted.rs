@@ -88,8 +88,7 @@ impl<S: Context + 'static> Program<S> {
         let Shared { expression, functions, limits, .. } = &*self.shared;
         let (arena, lists) = scratch.prepare(limits.memory, self.lists.as_ref());
         let (known, cx) = (unknowns.known(context), self.shared.settings().cx(arena, lists).partial());
-        let result = expression.interpret(functions, &known, &cx);
-        decided(result.and_then(|value| expression.truth(&value))).transpose()
+        decided(expression.test(functions, &known, &cx)).transpose()
     }
 
     /// As [`decide`](Self::decide), of any expression, and keeps what is left of it where it is not

@@ -332,10 +332,12 @@ impl<S: Context + 'static> Program<S> {
     ) -> Result<u64, EvalError> {
         self.is_for(context)?;
         let Shared { expression, functions, .. } = &*self.shared;
-        let native = self.native.as_ref();
-        match native.and_then(|native| native.test_with_whole_frame(context, functions, arena, lists)) {
+        let Some(native) = &self.native else {
+            return expression.test(functions, context, &self.shared.settings().cx(arena, lists)).map(u64::from);
+        };
+        match native.test_with_whole_frame(context, functions, arena, lists) {
             Some(word) => Ok(word),
-            None => expression.truth(&self.eval_in(context, arena, lists)?).map(u64::from),
+            None => expression.truth(&native.run(context, functions, arena, lists)?).map(u64::from),
         }
     }
 
@@ -372,7 +374,7 @@ impl<S: Context + 'static> Program<S> {
         let Shared { expression, functions, .. } = &*self.shared;
         match &self.native {
             Some(native) => native.run(context, functions, arena, lists),
-            None => expression.interpret(functions, context, &self.shared.settings().cx(arena, lists)),
+            None => expression.interpret(None, functions, context, &self.shared.settings().cx(arena, lists)),
         }
     }
 

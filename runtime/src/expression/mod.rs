@@ -15,6 +15,7 @@ use crate::context::Host;
 use crate::error::{ErrorKind, EvalError};
 use crate::fields::Fields;
 use crate::function::{Functions, contained};
+use crate::interpret::Recorder;
 use crate::language::{KnownNames, PartCost, Piece, RuleLanguage, RuleTree, StaticCost};
 use crate::library::Cx;
 use crate::lint;
@@ -178,19 +179,46 @@ impl Expression {
         celero_frontend::render(self.source(), origin, &self.warnings, style)
     }
 
-    /// Evaluates the expression with the interpreter.
+    /// Evaluates the expression with the interpreter, and records the results of its nodes if somebody wants them.
     ///
     /// # Errors
     /// The evaluation's error; [`EvalError::HOST`] if the host's data panics, as in native code.
-    #[inline(never)]
     pub(crate) fn interpret<'a>(
         &'a self,
+        recorder: Option<&Recorder<'a>>,
         functions: &'a Functions,
         host: &'a dyn Host,
         cx: &Cx<'a>,
     ) -> Result<Value<'a>, EvalError> {
-        let evaluated = contained(|| self.tree.interpret(None, functions, host, cx));
-        evaluated.unwrap_or(Err(EvalError::HOST)).map_err(|error| error.widen_budget_error(self.source()))
+        let mut value = Value::Null;
+        self.interpret_into(recorder, functions, host, cx, &mut value)?;
+        Ok(value)
+    }
+
+    /// Evaluates the expression with the interpreter as a rule.
+    ///
+    /// # Errors
+    /// Those of [`interpret`](Self::interpret) and [`truth`](Self::truth).
+    pub(crate) fn test(&self, functions: &Functions, host: &dyn Host, cx: &Cx<'_>) -> Result<bool, EvalError> {
+        let mut value = Value::Null;
+        self.interpret_into(None, functions, host, cx, &mut value)?;
+        self.truth(&value)
+    }
+
+    #[inline]
+    fn interpret_into<'a>(
+        &'a self,
+        recorder: Option<&Recorder<'a>>,
+        functions: &'a Functions,
+        host: &'a dyn Host,
+        cx: &Cx<'a>,
+        place: &mut Value<'a>,
+    ) -> Result<(), EvalError> {
+        match contained(|| self.tree.interpret(recorder, functions, host, cx, place)) {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(error.widen_budget_error(self.source())),
+            Err(()) => Err(EvalError::HOST),
+        }
     }
 
     /// Puts an error of an evaluation into words. Evaluates the expression again, as far as it is pure.

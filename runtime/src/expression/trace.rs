@@ -5,7 +5,7 @@ use super::deciding::Deciding;
 use crate::arena::Arena;
 use crate::context::Host;
 use crate::error::EvalError;
-use crate::function::{Functions, contained};
+use crate::function::Functions;
 use crate::interpret::{NodeResult, Recorded, Recorder};
 use crate::language::RuleTree;
 use crate::library::Cx;
@@ -148,8 +148,7 @@ impl Expression {
     /// Evaluates the expression with the interpreter, and keeps the results of its parts.
     pub(crate) fn trace<'a>(&'a self, functions: &'a Functions, host: &'a dyn Host, cx: &Cx<'a>) -> Trace<'a> {
         let recorder = Recorder::new(self.tree.node_count());
-        let evaluated = contained(|| self.tree.interpret(Some(&recorder), functions, host, cx));
-        let result = evaluated.unwrap_or(Err(EvalError::HOST)).map_err(|error| error.widen_budget_error(self.source()));
+        let result = self.interpret(Some(&recorder), functions, host, cx);
         let nodes = recorder.into_nodes();
         let parts = parts(&*self.tree, &nodes);
         let bytes_are_text = self.language.text_type() == Type::Bytes;

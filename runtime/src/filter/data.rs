@@ -87,7 +87,7 @@ impl<'a> Bound<'_, 'a> {
             Source::Header { map, name } => Ok(self.header(*map, name)?.map(Value::Bytes)),
             Source::Expression(expression) => {
                 let mut value = Value::Null;
-                interpret(expression.checked(), self.functions, self.host, self.cx, &mut value)
+                interpret(expression.checked(), &expression.constants, self.functions, self.host, self.cx, &mut value)
                     .map_err(|error| error.kind)?;
                 Ok(Some(value))
             }

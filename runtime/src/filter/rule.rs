@@ -194,12 +194,14 @@ impl RuleTree for FilterRule {
         functions: &'a Functions,
         host: &'a dyn Host,
         cx: &Cx<'a>,
-    ) -> Result<Value<'a>, EvalError> {
+        place: &mut Value<'a>,
+    ) -> Result<(), EvalError> {
         let (filter, binding) = (&self.filter, &*self.binding);
-        match recorder {
-            Some(recorder) => filter.interpret_recorded(recorder, binding, functions, host, cx),
-            None => filter.interpret(binding, functions, host, cx),
-        }
+        *place = match recorder {
+            Some(recorder) => filter.interpret_recorded(recorder, binding, functions, host, cx)?,
+            None => filter.interpret(binding, functions, host, cx)?,
+        };
+        Ok(())
     }
 
     fn write_residual(&self, results: &[Recorded<'_>], out: &mut String) {

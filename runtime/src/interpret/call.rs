@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 impl<'a> Walk<'a, '_> {
     pub(super) fn unary(&mut self, id: NodeId, operand: NodeId, place: &mut Value<'a>) -> Result<(), Failure> {
         let mut arg = Value::Null;
-        self.eval_into(operand, &mut arg)?;
+        self.operand(operand, &mut arg)?;
         self.apply(id, &[arg], place)
     }
 
@@ -33,11 +33,11 @@ impl<'a> Walk<'a, '_> {
         }
         let mut args = [Value::Null; 2];
         let [first, second] = &mut args;
-        match self.eval_into(left, first) {
+        match self.operand(left, first) {
             Err(failure) if failure.kind == ErrorKind::Unknown => *first = self.beside_unknown(id, failure)?,
             done => done?,
         }
-        self.eval_into(right, second)?;
+        self.operand(right, second)?;
         self.apply(id, &args, place)
     }
 

@@ -14,6 +14,7 @@
 
 mod call;
 mod collection;
+mod constants;
 mod fold;
 mod recorder;
 mod scope;
@@ -21,6 +22,7 @@ mod select;
 mod unknown;
 mod witness;
 
+pub(crate) use constants::Constants;
 pub(crate) use recorder::{NodeResult, Recorded, Recorder};
 pub(crate) use witness::{Seen, Witness};
 
@@ -28,6 +30,7 @@ use crate::context::Host;
 use crate::error::{ErrorKind, EvalError};
 use crate::function::Functions;
 use crate::library::Cx;
+use crate::owned::OwnedValue;
 use crate::value::{Value, type_name_of};
 use celero_frontend::{Checked, Expr, FallbackKind, Literal, LogicOp, NodeId, Reference, with_stack};
 use smallvec::SmallVec;
@@ -44,20 +47,25 @@ struct Failure {
     seen: u32,
 }
 
-/// Evaluates an expression into `place`. The result borrows from the expression, the host or the arena of `cx`.
+/// Evaluates an expression into `place`. The result borrows from the expression, its constants, the host or the arena
+/// of `cx`. `constants` are those of this expression.
 ///
 /// # Errors
 /// The evaluation error, with its position in the source; `out_of_budget` if the steps or the
 /// memory of `cx` are used up.
 pub(crate) fn interpret<'a>(
     checked: &'a Checked,
+    constants: &'a Constants,
     functions: &'a Functions,
     host: &'a dyn Host,
     cx: &Cx<'a>,
     place: &mut Value<'a>,
 ) -> Result<(), EvalError> {
     let ast = checked.ast();
-    let walk = || Walk::new(checked, functions, host, cx).eval_into(ast.root(), place);
+    let walk = || {
+        let constants = constants.of(checked, functions, host, cx);
+        Walk { constants, ..Walk::new(checked, functions, host, cx) }.eval_into(ast.root(), place)
+    };
     with_stack(ast.depth(), walk).map_err(|Failure { kind, id, .. }| {
         let span = ast.span(id);
         EvalError { kind, start: span.start, end: span.end }
@@ -90,9 +98,11 @@ pub(crate) fn interpret_recorded<'a>(
     functions: &'a Functions,
     host: &'a dyn Host,
     cx: &Cx<'a>,
-) -> Result<Value<'a>, EvalError> {
+    place: &mut Value<'a>,
+) -> Result<(), EvalError> {
     let ast = checked.ast();
-    let walk = || Walk { recorder: Some(recorder), ..Walk::new(checked, functions, host, cx) }.eval(ast.root());
+    let walk =
+        || Walk { recorder: Some(recorder), ..Walk::new(checked, functions, host, cx) }.eval_into(ast.root(), place);
     with_stack(ast.depth(), walk).map_err(|Failure { kind, id, .. }| {
         let span = ast.span(id);
         EvalError { kind, start: span.start, end: span.end }
@@ -119,6 +129,8 @@ struct Walk<'a, 'w> {
     functions: &'a Functions,
     host: &'a dyn Host,
     cx: &'w Cx<'a>,
+    /// Values of parts that need not be evaluated.
+    constants: &'a [(NodeId, OwnedValue)],
     /// The macros' variables in scope, indexed by level. If computing one failed, reading it is that error.
     locals: SmallVec<[Outcome<'a>; 8]>,
     /// Records failures for a report; `None` in evaluations.
@@ -129,7 +141,7 @@ struct Walk<'a, 'w> {
 
 impl<'a, 'w> Walk<'a, 'w> {
     fn new(checked: &'a Checked, functions: &'a Functions, host: &'a dyn Host, cx: &'w Cx<'a>) -> Self {
-        Self { checked, functions, host, cx, locals: SmallVec::new(), witness: None, recorder: None }
+        Self { checked, functions, host, cx, constants: &[], locals: SmallVec::new(), witness: None, recorder: None }
     }
 }
 
@@ -148,6 +160,18 @@ impl<'a> Walk<'a, '_> {
             recorder.record(id, result.map(|()| *place).map_err(|failure| (failure.kind, failure.id)));
         }
         result
+    }
+
+    /// Evaluates an operand as [`eval_into`](Self::eval_into) does; a literal without a call.
+    #[inline(always)]
+    fn operand(&mut self, id: NodeId, place: &mut Value<'a>) -> Result<(), Failure> {
+        if let Expr::Literal(literal) = self.checked.ast().expr(id)
+            && self.recorder.is_none()
+        {
+            *place = literal_value(literal);
+            return Ok(());
+        }
+        self.eval_into(id, place)
     }
 
     // One frame of the stack for each level of the tree, not two.
@@ -174,9 +198,20 @@ impl<'a> Walk<'a, '_> {
                 let branch = if self.boolean(*condition)? { then } else { otherwise };
                 return self.eval_into(*branch, place);
             }
+            Expr::Call { .. } | Expr::List { .. } if let Some(value) = self.constant(id) => *place = value,
             Expr::Call { target, args, .. } => {
                 return self.call(id, *target, checked.ast().children(*args), place);
             }
+            _ => return self.eval_rare(id, place),
+        }
+        Ok(())
+    }
+
+    /// What few rules have. Not inlined, because each level of all other expressions would take the stack for it.
+    #[inline(never)]
+    fn eval_rare(&mut self, id: NodeId, place: &mut Value<'a>) -> Result<(), Failure> {
+        let checked = self.checked;
+        match checked.ast().expr(id) {
             Expr::List { elements, optional } => {
                 *place = self.list(id, checked.ast().children(*elements), optional)?;
             }
@@ -191,10 +226,20 @@ impl<'a> Walk<'a, '_> {
             Expr::Message { fields, values, optional, .. } => {
                 *place = self.message(id, fields, checked.ast().children(*values), optional)?;
             }
-            // A tree with an error node does not pass the checker.
-            Expr::Error => return Err(self.error(id, ErrorKind::NoSuchOverload)),
+            // The others are not rare, and a tree with an error node does not pass the checker.
+            _ => return Err(self.error(id, ErrorKind::NoSuchOverload)),
         }
         Ok(())
+    }
+
+    /// The value of a node that is a constant.
+    #[inline]
+    fn constant(&self, id: NodeId) -> Option<Value<'a>> {
+        if self.constants.is_empty() {
+            return None;
+        }
+        let at = self.constants.binary_search_by_key(&id, |(node, _)| *node).ok()?;
+        self.constants.get(at).map(|(_, value)| value.as_value())
     }
 
     /// Writes the value that a name refers to into `place`. Returns false if the node is not a name

@@ -86,8 +86,8 @@ fn run_with(source: &str, fuel: i64, calls: &Arc<AtomicU32>, unchecked: bool) ->
     let (checked, _) = check(ast, &declarations, &limits).unwrap_or_else(|d| panic!("{source}: {d:?}"));
     let arena = Arena::new(1 << 20);
     let cx = Cx::new(fuel, &arena);
-    let mut value = Value::Null;
-    match interpret(&checked, &functions(calls), &Fields, &cx, &mut value) {
+    let (mut value, constants) = (Value::Null, Constants::default());
+    match interpret(&checked, &constants, &functions(calls), &Fields, &cx, &mut value) {
         Ok(()) => with_stack(limits.max_depth, || show(&value)),
         Err(error) => {
             let place = source.get(error.start as usize..error.end as usize);
@@ -138,6 +138,33 @@ fn literals_and_operators() {
         ("google.protobuf.Duration == type(duration('1s'))", "true"),
         ("optional_type == type(optional.none())", "true"),
     ]);
+}
+
+/// What is kept of an expression after its first evaluation.
+fn constants(source: &str) -> Vec<String> {
+    let (limits, arena) = (Limits::default(), Arena::new(1 << 20));
+    let (checked, _) = check(parse(source, &limits).unwrap(), &declarations(), &limits).unwrap();
+    let (constants, functions, cx) = (Constants::default(), functions(&Arc::default()), Cx::new(1 << 20, &arena));
+    let kept = constants.of(&checked, &functions, &Fields, &cx);
+    let kept = kept.iter().map(|(id, value)| {
+        let span = checked.ast().span(*id);
+        let text = source.get(span.start as usize..span.end as usize).unwrap();
+        format!("{text} = {}", show(&value.as_value()))
+    });
+    kept.collect()
+}
+
+#[test]
+fn constant_parts_are_kept() {
+    assert_eq!(constants("req.path in ['/a', '/b']"), ["['/a', '/b'] = ['/a', '/b']"]);
+    assert_eq!(constants("[1, 2].exists(n, n == size('abc')) || 3 in [size('ab'), 3]").len(), 3);
+    assert_eq!(constants("[[int('1')], [2]] == [claims.n]"), ["[[int('1')], [2]] = [[1], [2]]"]);
+    for changes in ["[req.path]", "tick(1)", "random() < 0.5", "[random()]", "claims[?'n']", "req.path.size()"] {
+        assert_eq!(constants(changes), Vec::<String>::new(), "{changes}");
+    }
+    // What fails, and what costs too much, is left to each evaluation.
+    assert_eq!(constants("int('x') == 1 || [int('1')] == [2]"), ["[int('1')] = [1]", "[2] = [2]"]);
+    assert_eq!(constants(&format!("size('{}'.replace('a', '')) == 1", "a".repeat(60_000))), Vec::<String>::new());
 }
 
 #[test]

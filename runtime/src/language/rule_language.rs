@@ -260,8 +260,8 @@ pub(crate) trait RuleTree: Debug + Send + Sync + Any {
     /// number of nodes.
     fn part_costs(&self) -> Vec<PartCost>;
 
-    /// Evaluates the rule with the language's own interpreter, the oracle of native code. With a
-    /// recorder it keeps the result of each node.
+    /// Evaluates the rule into `place` with the language's own interpreter, the oracle of native
+    /// code. With a recorder it keeps the result of each node.
     ///
     /// # Errors
     /// The evaluation's error.
@@ -271,7 +271,8 @@ pub(crate) trait RuleTree: Debug + Send + Sync + Any {
         functions: &'a Functions,
         host: &'a dyn Host,
         cx: &Cx<'a>,
-    ) -> Result<Value<'a>, EvalError>;
+        place: &mut Value<'a>,
+    ) -> Result<(), EvalError>;
 
     /// Writes the source of the rule without what is decided by these results of its nodes.
     fn write_residual(&self, results: &[Recorded<'_>], out: &mut String);

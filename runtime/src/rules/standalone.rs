@@ -81,8 +81,7 @@ impl Standalone {
     ) -> Result<bool, EvalError> {
         let expression = rule.expression.get_or_init(|| self.checked(&rule.source)).as_ref().ok_or(EvalError::HOST)?;
         arena.recycle(self.limits.memory);
-        let value = expression.interpret(&self.functions, host, &self.cx(arena, lists))?;
-        expression.truth(&value)
+        expression.test(&self.functions, host, &self.cx(arena, lists))
     }
 
     /// Interprets a rule and keeps the results of its parts.

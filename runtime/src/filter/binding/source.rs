@@ -3,6 +3,7 @@
 use super::types::filter_type;
 use crate::fields::header_access;
 use crate::function::Functions;
+use crate::interpret::Constants;
 use crate::language::{StaticCost, static_costs};
 use crate::lower::calls_impure;
 use celero_frontend::filter::FilterType;
@@ -88,6 +89,8 @@ pub(crate) struct FieldExpression {
     is_documented: bool,
     evaluated: OnceLock<Option<Checked>>,
     static_cost: OnceLock<StaticCost>,
+    /// Of the tree that is evaluated.
+    pub(crate) constants: Constants,
 }
 
 impl FieldExpression {
@@ -186,6 +189,7 @@ pub(super) fn of_expression(
         is_documented,
         evaluated: OnceLock::new(),
         static_cost: OnceLock::new(),
+        constants: Constants::default(),
     };
     // What a host has under a name of its own is small.
     if expression.counted_nodes() == 0
