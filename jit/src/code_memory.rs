@@ -181,12 +181,11 @@ impl Pages {
     fn seal(&mut self) -> io::Result<()> {
         let start = self.start.as_ptr();
         // SAFETY: `start` and `len` are those of pages that this value owns, which are readable.
-        unsafe { icache::clear_cache(start.cast(), self.len)? };
+        unsafe { icache::clear_cache(start.cast(), self.len) }.map_err(io::Error::other)?;
         // SAFETY: the same pages, whole ones; nothing holds a reference into them.
         unsafe { rustix::mm::mprotect(start.cast(), self.len, MprotectFlags::READ | MprotectFlags::EXEC) }
             .map_err(|e| io::Error::other(format!("pages can't be made executable: {e}")))?;
-        icache::pipeline_flush_mt()?;
-        Ok(())
+        icache::pipeline_flush_mt().map_err(io::Error::other)
     }
 }
 

@@ -70,7 +70,7 @@ macro_rules! targets {
     };
 }
 
-targets!(cel filter trees messages descriptors policy protovalidate graph);
+targets!(cel filter trees messages descriptors policy protovalidate graph sets live translation canonical lists);
 
 #[test]
 fn every_target_is_tested_and_has_a_program() {

@@ -1,7 +1,7 @@
 //! Against a search for each key.
 
 use super::*;
-use crate::testing::{Rng, distinct};
+use crate::testing::{Rng, STRIDE, distinct};
 
 fn found<const IGNORE_CASE: bool>(map: &LiteralMap<IGNORE_CASE>, text: &[u8]) -> Vec<u32> {
     let [ids, may_end] = [false, true].map(|may_end| {
@@ -113,9 +113,9 @@ fn found_by_automaton<const IGNORE_CASE: bool>(map: &LiteralMap<IGNORE_CASE>, te
 fn agrees_with_a_search_for_each_key() {
     let mut rng = Rng::new(1);
     for alphabet in [&b"a"[..], b"ab", b"aAb@`[{", b"abc\xff\xdf\0 ", b"abcdefghijklmnopqrstuvwxyzABCDE0123456789-/."] {
-        for shortest in [1, 2, 3, 4, 5, 7] {
+        for shortest in [1, 2, 3, 4, 5, 7].into_iter().step_by(STRIDE) {
             for longest in [8, 12, 40] {
-                for most in [7, 40, 120] {
+                for most in [7, 40, 120].into_iter().step_by(STRIDE) {
                     let mut key = || [rng.text(longest - shortest, alphabet), vec![alphabet[0]; shortest]].concat();
                     let keys = distinct((0..most).map(|_| key()));
                     let mut texts: Vec<_> = (0..10).map(|_| rng.text(150, alphabet)).collect();
@@ -136,7 +136,7 @@ fn agrees_with_a_search_for_each_key() {
 #[test]
 fn sets_of_every_size_agree_with_a_search_for_each_key() {
     let mut rng = Rng::new(5);
-    for (most, longest) in [(48, 3), (60, 6), (300, 5), (1_000, 12), (2_500, 9)] {
+    for (most, longest) in [(48, 3), (60, 6), (300, 5), (1_000, 12), (2_500, 9)].into_iter().step_by(STRIDE) {
         let keys = distinct((0..most).map(|_| [rng.text(longest, b"abcdefgh0/"), b"xy".to_vec()].concat()));
         let texts: Vec<_> = (0..6).map(|_| [rng.text(700, b"abcdefghxyABXY0/"), b"xy".to_vec()].concat()).collect();
         check::<false>(&keys, &texts);
@@ -147,8 +147,14 @@ fn sets_of_every_size_agree_with_a_search_for_each_key() {
 #[test]
 fn a_key_is_found_at_every_place() {
     for key in ["ab", "abc", "abcd", "abcde", "abcdef", "abcdefg", "abcdefghijk"] {
-        for before in
-            (0..70).chain(120..150).chain(250..262).chain(284..292).chain([319, 320, 321]).chain(570..580).chain([700])
+        for before in (0..70)
+            .chain(120..150)
+            .chain(250..262)
+            .chain(284..292)
+            .chain([319, 320, 321])
+            .chain(570..580)
+            .chain([700])
+            .step_by(STRIDE)
         {
             for after in (0..4).chain([17, 39]) {
                 let text = [&vec![b'.'; before][..], key.as_bytes(), &vec![b'.'; after]].concat();

@@ -28,7 +28,7 @@ mod language;
 mod links;
 mod policies;
 mod printed;
-mod security;
+mod promises;
 mod width;
 
 use celero_book::markdown::{Block, blocks};

@@ -75,7 +75,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
 ];
 
 /// The packages of the workspace, as cargo describes them.
-fn packages() -> Vec<serde_json::Value> {
+pub(crate) fn packages() -> Vec<serde_json::Value> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version=1", "--no-deps", "--offline"])
         .current_dir(root())

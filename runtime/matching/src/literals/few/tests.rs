@@ -1,7 +1,7 @@
 //! Tests of sets of few literals.
 
 use super::*;
-use crate::testing::Rng;
+use crate::testing::{Rng, STRIDE};
 
 /// The levels that this processor has.
 fn levels() -> impl Iterator<Item = LiteralLevel> {
@@ -31,11 +31,11 @@ fn agrees_with_a_search_for_each_key() {
     let mut rng = Rng::new(7);
     for alphabet in [&b"a"[..], b"ab", b"abc\0\xff", b"abcdefghijklmnopqrstuvwxyz/-.% "] {
         for most in [1, 3, 8, 9, 64] {
-            for _ in 0..60 {
+            for _ in (0..60).step_by(STRIDE) {
                 let mut keys: Vec<Vec<u8>> = (0..1 + rng.below(most)).map(|_| rng.text(9, alphabet)).collect();
                 keys.push([&rng.text(60, alphabet)[..], b"abc"].concat());
                 keys.truncate(64);
-                for _ in 0..20 {
+                for _ in (0..20).step_by(STRIDE) {
                     let mut text = rng.text(120, alphabet);
                     if rng.below(2) == 0 {
                         let key = &keys[rng.below(keys.len())];
@@ -52,8 +52,8 @@ fn agrees_with_a_search_for_each_key() {
 #[test]
 fn a_key_is_found_at_every_place_of_a_text_of_every_length() {
     for key in [&b"abc"[..], b"abcd", b"abcdefghijklmnop", b"abcdefghijklmnopqrstuvwxyzabcdefghijklmnopq"] {
-        for before in 0..72 {
-            for after in 0..40 {
+        for before in (0..72).step_by(STRIDE) {
+            for after in (0..40).step_by(STRIDE) {
                 let text = [&vec![b'.'; before][..], key, &vec![b'.'; after]].concat();
                 check(&[key.into(), b"zzz".into()], &text);
             }

@@ -3,6 +3,9 @@
 
 #![expect(clippy::indexing_slicing, clippy::panic, reason = "tests")]
 
+mod rules;
+mod wire;
+
 use crate::differential::Ended;
 use crate::filter::{Values, evaluate_other_tier, interpret, round_trip};
 use crate::generate::filter::{Generator as Filters, scheme};
@@ -19,8 +22,10 @@ use celero::{Bindings, Engine, Env, ErrorKind, Limits, Program, Scratch, Tier, T
 use celero_frontend::{Span, Stage};
 use celero_policy::Policy;
 use prost_reflect::prost::Message as _;
+pub use rules::{live, sets, translation};
 use std::path::Path;
 use std::sync::LazyLock;
+pub use wire::{canonical, lists};
 
 /// A target.
 #[derive(Debug)]
@@ -37,7 +42,7 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 13] = [
     Target { name: "cel", run: cel, seeds: cel_seeds },
     Target { name: "filter", run: filter, seeds: filter_seeds },
     Target { name: "trees", run: trees, seeds: tree_seeds },
@@ -46,6 +51,11 @@ pub const TARGETS: [Target; 8] = [
     Target { name: "policy", run: policy, seeds: policy_seeds },
     Target { name: "protovalidate", run: protovalidate, seeds: crate::protovalidate::seeds },
     Target { name: "graph", run: graph, seeds: graph_seeds },
+    Target { name: "sets", run: sets, seeds: rules::rule_seeds },
+    Target { name: "live", run: live, seeds: rules::rule_seeds },
+    Target { name: "translation", run: translation, seeds: rules::translation_seeds },
+    Target { name: "canonical", run: canonical, seeds: wire::head_seeds },
+    Target { name: "lists", run: lists, seeds: wire::list_seeds },
 ];
 
 /// Generated inputs to begin with.

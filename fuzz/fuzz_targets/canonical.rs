@@ -1,0 +1,4 @@
+//! Heads of requests.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| celero_tests::fuzz::canonical(data));

@@ -1,0 +1,4 @@
+//! Files of lists.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| celero_tests::fuzz::lists(data));

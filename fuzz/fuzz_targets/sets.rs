@@ -1,0 +1,4 @@
+//! Sets of rules.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|data: &[u8]| celero_tests::fuzz::sets(data));
