@@ -337,7 +337,7 @@ impl<S: Context + 'static> Program<S> {
         };
         match native.test_with_whole_frame(context, functions, arena, lists) {
             Some(word) => Ok(word),
-            None => expression.truth(&native.run(context, functions, arena, lists)?).map(u64::from),
+            None => expression.truth(&self.eval_in(context, arena, lists)?).map(u64::from),
         }
     }
 

@@ -183,6 +183,8 @@ impl Expression {
     ///
     /// # Errors
     /// The evaluation's error; [`EvalError::HOST`] if the host's data panics, as in native code.
+    // Neither is inlined: native code, which is evaluated in the same places, would take the stack for it.
+    #[inline(never)]
     pub(crate) fn interpret<'a>(
         &'a self,
         recorder: Option<&Recorder<'a>>,
@@ -199,6 +201,7 @@ impl Expression {
     ///
     /// # Errors
     /// Those of [`interpret`](Self::interpret) and [`truth`](Self::truth).
+    #[inline(never)]
     pub(crate) fn test(&self, functions: &Functions, host: &dyn Host, cx: &Cx<'_>) -> Result<bool, EvalError> {
         let mut value = Value::Null;
         self.interpret_into(None, functions, host, cx, &mut value)?;
