@@ -64,11 +64,11 @@ build_in() {
 }
 
 build() {
-  local to=${1:?"packaging/release.sh build FOLDER"} work platform name
+  local to=${1:?"packaging/release.sh build FOLDER"} platform name
   mkdir -p "$to"
   to=$(cd "$to" && pwd)
   work=$(mktemp -d)
-  trap 'rm -rf "$work"' RETURN
+  trap 'rm -rf "$work"' EXIT
   platform=$(rustc -vV | sed -n 's/^host: //p')
   step build_in "$work/first"
   step build_in "$work/second/at/another/place"
