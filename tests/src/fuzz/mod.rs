@@ -25,7 +25,7 @@ use prost_reflect::prost::Message as _;
 pub use rules::{live, sets, translation};
 use std::path::Path;
 use std::sync::LazyLock;
-pub use wire::{canonical, lists};
+pub use wire::{canonical, entries, lists};
 
 /// A target.
 #[derive(Debug)]

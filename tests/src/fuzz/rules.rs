@@ -23,16 +23,13 @@ struct Host {
 static HOST: LazyLock<Host> = LazyLock::new(|| {
     let (cel, mut rng) = (Env::<RequestContext<'_>>::new(), Rng::new(56));
     let filter = cel.clone().filter_language(FilterLanguage::http());
-    Host { cel, filter, samples: (0..4).map(|_| gateway::sample(&mut rng)).collect() }
-});
-
-fn context(sample: &Sample) -> RequestContext<'_> {
-    let context = RequestContext::new(&sample.request).with_body(sample.body.as_deref().unwrap_or_default());
-    match sample.peer.filter(|peer| peer.ip() == peer.ip().to_canonical()) {
-        Some(peer) => context.with_source(peer),
-        None => context,
+    let mut samples: Vec<Sample> = (0..4).map(|_| gateway::sample(&mut rng)).collect();
+    for sample in &mut samples {
+        // An IPv4-mapped address is an IPv4 address in CEL, and none in the filter language.
+        sample.peer = sample.peer.filter(|peer| peer.ip() == peer.ip().to_canonical());
     }
-}
+    Host { cel, filter, samples }
+});
 
 /// The program of a line that a set may have.
 fn rule(line: &str) -> Option<Program<Request>> {
@@ -40,12 +37,7 @@ fn rule(line: &str) -> Option<Program<Request>> {
     (program.is_pure() && matches!(program.result_type(), Type::Bool | Type::Dyn)).then_some(program)
 }
 
-/// The indices of the rules that match alone.
-fn matching_alone(rules: &[(&str, Program<Request>)], context: &Request) -> Vec<usize> {
-    (0..rules.len()).filter(|&rule| rules[rule].1.test(context) == Ok(true)).collect()
-}
-
-/// A set answers as its rules do alone, with an index and without.
+/// A set answers in both tiers as its rules do alone.
 pub fn sets(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     let rules: Vec<_> = text.lines().take(RULES).filter_map(|line| Some((line, rule(line)?))).collect();
@@ -56,8 +48,8 @@ pub fn sets(data: &[u8]) {
     };
     let (sets, mut scratch) = ([of(0), of(1)], Scratch::new());
     for sample in &HOST.samples {
-        let context = context(sample);
-        let alone = matching_alone(&rules, &context);
+        let context = sample.context();
+        let alone: Vec<usize> = (0..rules.len()).filter(|&rule| rules[rule].1.test(&context) == Ok(true)).collect();
         for set in &sets {
             let found = set.indices(&context, &mut scratch).map(<[usize]>::to_vec);
             assert_eq!(found.as_ref(), Ok(&alone), "{:?}", String::from_utf8_lossy(data));
@@ -86,7 +78,7 @@ pub fn live(data: &[u8]) {
                 assert_eq!(rules.remove(&name), before - left.len(), "{name}");
             }
         }
-        let context = context(&HOST.samples[number % HOST.samples.len()]);
+        let context = HOST.samples[number % HOST.samples.len()].context();
         let now = rules.load();
         let found: Vec<usize> = match now.indices(&context, &mut scratch) {
             Ok(found) => found.iter().filter_map(|&rule| now.get(rule).map(|rule| *rule.action)).collect(),
@@ -118,7 +110,7 @@ pub fn translation(data: &[u8]) {
         // The translation may exceed a limit.
         let (Ok(before), Ok(after)) = (compile(from, source), compile(to, &translated)) else { continue };
         for sample in samples {
-            let context = context(sample);
+            let context = sample.context();
             let [before, after] = [&before, &after].map(|program| program.test(&context) == Ok(true));
             assert_eq!(before, after, "{source}\n{translated}\n{sample:?}");
         }

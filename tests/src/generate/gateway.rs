@@ -2,6 +2,7 @@
 //! fail, overlap and repeat each other often.
 
 use super::Rng;
+use celero::http::RequestContext;
 use http::{HeaderMap, HeaderName, HeaderValue, Request};
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
@@ -371,6 +372,21 @@ pub struct Sample {
     pub peer: Option<SocketAddr>,
     /// The body, if known.
     pub body: Option<Vec<u8>>,
+}
+
+impl Sample {
+    /// The request as rules read it.
+    #[must_use]
+    pub fn context(&self) -> RequestContext<'_> {
+        let mut context = RequestContext::new(&self.request);
+        if let Some(peer) = self.peer {
+            context = context.with_source(peer);
+        }
+        match &self.body {
+            Some(body) => context.with_body(body),
+            None => context,
+        }
+    }
 }
 
 impl fmt::Debug for Sample {

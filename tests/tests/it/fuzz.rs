@@ -1,7 +1,7 @@
 //! The targets of `fuzz/`, each on seeds that are changed at random. `CELERO_FUZZ_INPUTS` sets how many inputs.
 #![expect(clippy::arithmetic_side_effects, clippy::indexing_slicing, clippy::unwrap_used, reason = "tests")]
 
-use celero_tests::fuzz::{TARGETS, Target};
+use celero_tests::fuzz::{TARGETS, Target, entries};
 use celero_tests::generate::Rng;
 use celero_tests::shared::say;
 use std::collections::BTreeSet;
@@ -79,6 +79,15 @@ fn every_target_is_tested_and_has_a_program() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/fuzz_targets");
     let programs = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     assert_eq!(targets, programs.map(|file| file.file_stem().unwrap().to_string_lossy().into_owned()).collect());
+}
+
+/// Seeds that are refused reach nothing behind the refusal.
+#[test]
+fn seeds_of_lists_are_lists() {
+    let target = TARGETS.iter().find(|target| target.name == "lists").unwrap();
+    for seed in (target.seeds)() {
+        assert!(entries(&seed).is_some_and(|(_, entries)| !entries.is_empty()), "b\"{}\"", seed.escape_ascii());
+    }
 }
 
 /// Writes the seeds of all targets into the folder `CELERO_FUZZ_SEEDS`, for `fuzz/run.sh`.

@@ -24,11 +24,6 @@ const BUDGETS: [u32; 5] = [0, 1, 8, 64, 1_000];
 const TIERS: [Tier; 2] = [Tier::Native, Tier::Interpret];
 const NEEDLES: usize = 12;
 
-fn context(sample: &Sample) -> RequestContext<'_> {
-    let context = RequestContext::new(&sample.request);
-    sample.peer.map_or(context, |peer| context.with_source(peer))
-}
-
 /// A condition on a long text.
 fn long(rng: &mut Rng) -> String {
     let (text, n) = ("request.headers['x-long']", rng.below(NEEDLES));
@@ -74,7 +69,7 @@ fn engine(tier: Tier, steps: Option<u32>) -> Engine {
 }
 
 fn outcome(program: &Program<RequestContext<'static>>, sample: &Sample) -> Outcome {
-    program.test(&context(sample)).map_err(|error| error.kind)
+    program.test(&sample.context()).map_err(|error| error.kind)
 }
 
 /// Of a rule: what it gives without a limit, and alone with the budget in each tier.
@@ -112,7 +107,7 @@ fn check(
     counts: &mut Counts,
 ) -> Result<(), String> {
     let policy = set.on_error();
-    let context = context(sample);
+    let context = sample.context();
     let result = set.indices(&context, scratch).map(<[usize]>::to_vec);
     let errors: HashMap<usize, ErrorKind> =
         scratch.errors().iter().map(|error| (error.rule, error.error.kind)).collect();

@@ -66,17 +66,6 @@ struct Pool {
     env: Env<RequestContext<'static>>,
 }
 
-fn context(sample: &Sample) -> RequestContext<'_> {
-    let mut context = RequestContext::new(&sample.request);
-    if let Some(peer) = sample.peer {
-        context = context.with_source(peer);
-    }
-    match &sample.body {
-        Some(body) => context.with_body(body),
-        None => context,
-    }
-}
-
 /// An answer with the text of what failed instead of its place: which of equal parts of a rule it
 /// was, native code does not tell. Quotes and the case of names don't matter to equality.
 fn as_text(answer: Answer, source: &str) -> Result<bool, (ErrorKind, String)> {
@@ -101,7 +90,7 @@ impl Pool {
                 |engine: &Engine| engine.compile(&pool.env, &source).unwrap_or_else(|e| panic!("{source}\n{e}"));
             let programs = engines.each_ref().map(compile);
             let answers = pool.samples.iter().map(|sample| {
-                let answers = programs.each_ref().map(|program| program.test(&context(sample)));
+                let answers = programs.each_ref().map(|program| program.test(&sample.context()));
                 let [native, interpreted] = answers.map(|answer| as_text(answer, &source));
                 assert_eq!(native, interpreted, "{source}\n{sample:?}");
                 answers
@@ -184,7 +173,7 @@ fn ask(
     sample: &Sample,
     scratch: &mut Scratch,
 ) -> Result<(), String> {
-    let context = context(sample);
+    let context = sample.context();
     let (all, errors) = expected(alone, policies, false);
     same("all", set.indices(&context, scratch).map(<[usize]>::to_vec), all.clone())?;
     reported("all", policies, scratch.errors(), &errors)?;
@@ -435,7 +424,7 @@ fn sets_that_ask_lists_answer_as_their_rules_alone_while_the_lists_change() {
             change(&mut rng, &lists).unwrap();
             for sample in (0..12).map(|_| sample(&mut rng)).collect::<Vec<_>>() {
                 let answers = alone.each_ref().map(|programs| {
-                    programs.iter().map(|program| program.test(&context(&sample))).collect::<Vec<Answer>>()
+                    programs.iter().map(|program| program.test(&sample.context())).collect::<Vec<Answer>>()
                 });
                 truths += answers[0].iter().filter(|answer| **answer == Ok(true)).count();
                 for (arm, policy, set) in &sets {

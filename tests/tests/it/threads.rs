@@ -17,11 +17,6 @@ use celero_tests::generate::gateway_lists::{change, lists, rule_with_lists};
 /// Enough for threads to be started.
 const RULES: usize = 800;
 
-fn context(sample: &Sample) -> RequestContext<'_> {
-    let context = RequestContext::new(&sample.request);
-    sample.peer.map_or(context, |peer| context.with_source(peer))
-}
-
 fn builder<'e>(
     threads: usize,
     env: &'e Env<RequestContext<'static>>,
@@ -53,7 +48,7 @@ fn a_set_does_not_depend_on_the_number_of_threads() {
     let results = |set: &RuleSet<RequestContext<'static>>| -> Vec<String> {
         let scratch = &mut Scratch::new();
         let result = |(n, request): (usize, &Sample)| {
-            let context = &context(request);
+            let context = &request.context();
             let alone = set.test(n * 7, context, scratch);
             let by_tag = set.first_per_tag(context, scratch).unwrap();
             let by_tag: Vec<String> = by_tag.map(|(tag, rule)| format!("{tag}: {}", rule.index)).collect();

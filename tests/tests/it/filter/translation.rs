@@ -21,17 +21,6 @@ fn requests(rng: &mut Rng) -> Vec<gateway::Sample> {
     requests
 }
 
-fn context(sample: &gateway::Sample) -> RequestContext<'_> {
-    let mut context = RequestContext::new(&sample.request);
-    if let Some(peer) = sample.peer {
-        context = context.with_source(peer);
-    }
-    match &sample.body {
-        Some(body) => context.with_body(body),
-        None => context,
-    }
-}
-
 fn engines(number: usize) -> Vec<Engine> {
     let tiers = if number.is_multiple_of(10) { vec![Tier::Interpret, Tier::Native] } else { vec![Tier::Interpret] };
     tiers.into_iter().map(|tier| Engine::builder().tier(tier).build()).collect()
@@ -117,8 +106,8 @@ fn cel_to_filter(seed: u64, rules: usize, fault: Fault<'_>) -> Report {
             let before = engine.compile(&cel, &rule).unwrap();
             let after = engine.compile(filter, &text).unwrap_or_else(|error| panic!("{rule}\n{error}"));
             for sample in &requests {
-                let expected = before.test(&context(sample));
-                let found = after.test(&context(sample));
+                let expected = before.test(&sample.context());
+                let found = after.test(&sample.context());
                 let reported = expected.is_ok() || !other.warnings().is_empty();
                 if found != Ok(expected == Ok(true)) || !reported {
                     let what = format!("{rule}: {expected:?}, reported: {reported}\n{text}: {found:?}\n{sample:?}");
@@ -159,9 +148,9 @@ fn filter_to_cel(seed: u64, rules: usize, fault: Fault<'_>) -> Report {
             let after = engine.compile(&cel, &text).unwrap_or_else(|error| panic!("{rule}\n{text}\n{error}"));
             let again = again.as_ref().map(|again| engine.compile(filter, again.text()).unwrap());
             for sample in &requests {
-                let expected = before.test(&context(sample));
-                let found = after.test(&context(sample));
-                let and_back = again.as_ref().map_or(expected, |again| again.test(&context(sample)));
+                let expected = before.test(&sample.context());
+                let found = after.test(&sample.context());
+                let and_back = again.as_ref().map_or(expected, |again| again.test(&sample.context()));
                 if found != expected || and_back != expected {
                     let what = format!("{rule}: {expected:?}\n{text}: {found:?}\nand back: {and_back:?}\n{sample:?}");
                     return Report { disagreement: Some(what), ..report };
@@ -190,7 +179,7 @@ fn nearest_forms_differ_only_where_they_say() {
         let before = engine.compile(filter, &rule).unwrap();
         let after = engine.compile(&cel, translated.text()).unwrap_or_else(|error| panic!("{rule}\n{error}"));
         for sample in &requests(rng) {
-            let is_same = after.test(&context(sample)) == before.test(&context(sample));
+            let is_same = after.test(&sample.context()) == before.test(&sample.context());
             let mut values = sample.request.headers().values().map(|value| value.as_bytes());
             let is_ascii = values.all(<[u8]>::is_ascii) && sample.request.uri().to_string().is_ascii();
             assert!(is_same || !is_exact && !is_ascii, "{rule}\n{}\n{sample:?}", translated.text());
